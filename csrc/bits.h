@@ -1,0 +1,82 @@
+/*
+ * bits.h - packed 0/1 matrices, 64 entries to a word, the first in bit 0.
+ *
+ * A matrix of n rows and d columns is kept as n runs of DPF_WORDS(d) words
+ * (row-major) or as d runs of DPF_WORDS(n) words (column-major); the second is
+ * the first of the transpose, so one set of kernels serves both. Bits past the
+ * end of a run are zero, on input and on output.
+ */
+#ifndef DPF_BITS_H
+#define DPF_BITS_H
+
+#include "dpf.h"
+
+/*
+ * rows = packed x, for bytes x[i * d + j] of 0 or 1. Returns the bitwise or of
+ * all bytes read: more than 1 means that the input was not 0/1.
+ *
+ *   x     n * d               read
+ *   rows  n * DPF_WORDS(d)    written
+ */
+uint8_t dpf_bits_pack(const uint8_t *x, size_t n, size_t d, uint64_t *DPF_RESTRICT rows);
+
+/* x = the n * d bytes of packed rows; the inverse of dpf_bits_pack. */
+void dpf_bits_unpack(const uint64_t *rows, size_t n, size_t d, uint8_t *DPF_RESTRICT x);
+
+/*
+ * Sets bit index[p] of run i for indptr[i] <= p < indptr[i + 1]: one CSR matrix
+ * packed by rows, or one CSC matrix by columns. rows starts zeroed.
+ */
+void dpf_bits_scatter32(const int32_t *indptr, const int32_t *index, size_t n, size_t words,
+                        uint64_t *DPF_RESTRICT rows);
+void dpf_bits_scatter64(const int64_t *indptr, const int64_t *index, size_t n, size_t words,
+                        uint64_t *DPF_RESTRICT rows);
+
+/*
+ * columns = rows transposed.
+ *
+ *   rows     n * DPF_WORDS(d)    read
+ *   columns  d * DPF_WORDS(n)    written
+ *
+ * By tiles of 512 x 512 bits, so that both sides are touched in whole cache lines.
+ */
+void dpf_bits_transpose(const uint64_t *rows, size_t n, size_t d, uint64_t *DPF_RESTRICT columns);
+
+/* The number of ones in `size` words. */
+uint64_t dpf_bits_popcount(const uint64_t *words, size_t size);
+
+/* out = a & b, or a & ~b, word by word; returns the number of ones. out may be a or b. */
+uint64_t dpf_bits_and(const uint64_t *a, const uint64_t *b, size_t size, uint64_t *out);
+uint64_t dpf_bits_andnot(const uint64_t *a, const uint64_t *b, size_t size, uint64_t *out);
+
+/* at = the positions of the ones among `size` words, in increasing order; returns how many. */
+size_t dpf_bits_nonzero(const uint64_t *words, size_t size, int64_t *DPF_RESTRICT at);
+
+/*
+ * out[j] = the number of rows whose entry j is 1, over the m rows index[0..m),
+ * or over rows 0..m-1 when index is NULL.
+ *
+ *   rows   any * DPF_WORDS(d)   read
+ *   out    d                    written
+ *
+ * Bit-sliced counters: sixteen rows at a time go through a tree of carry-save
+ * adders (Harley and Seal), five operations a row and word whatever its 64
+ * entries are; a carry of weight 2^k waits in `pending` for its twin, so the
+ * counters above sixteen cost one more adder per sixteen rows, amortised. The
+ * planes become numbers once, at the end. Columns go by blocks whose counters
+ * stay in the nearest cache. Cost: one read of the rows.
+ */
+void dpf_bits_positional_popcount(const uint64_t *rows, const int64_t *index, size_t m, size_t d,
+                                  int64_t *DPF_RESTRICT out);
+
+/*
+ * out_i = the conjunction of the k literals code[i * k .. i * k + k), for m of them.
+ * A code is 2 * j for column j, 2 * j + 1 for its negation, -1 for the constant true.
+ *
+ *   columns  any * DPF_WORDS(n)   read
+ *   out      m * DPF_WORDS(n)     written
+ */
+void dpf_bits_conjunctions(const uint64_t *columns, size_t n, const int64_t *code, size_t m,
+                           size_t k, uint64_t *DPF_RESTRICT out);
+
+#endif

@@ -1,0 +1,61 @@
+/*
+ * dpf.h - what every kernel shares.
+ *
+ * Kernels are plain C11: no Python.h, no allocation, no globals but the
+ * instruction-set level. The caller owns every buffer and has already checked
+ * every argument.
+ */
+#ifndef DPF_H
+#define DPF_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_MSC_VER) && !defined(__clang__)
+#include <intrin.h>
+#define DPF_RESTRICT __restrict
+#define DPF_BODY static __forceinline
+#else
+#define DPF_RESTRICT __restrict__
+#define DPF_BODY static inline __attribute__((always_inline))
+#endif
+
+/* A word of packed bits holds 64 entries, the first in its lowest bit. */
+#define DPF_WORDS(bits) (((bits) + 63) / 64)
+
+DPF_BODY uint64_t dpf_popcount(uint64_t x) {
+#if defined(__GNUC__)
+    return (uint64_t)__builtin_popcountll(x);
+#else
+    x -= (x >> 1) & 0x5555555555555555u;
+    x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
+    return (((x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu) * 0x0101010101010101u) >> 56;
+#endif
+}
+
+/* Position of the lowest bit that is set; x != 0. */
+DPF_BODY unsigned dpf_lowest_bit(uint64_t x) {
+#if defined(__GNUC__)
+    return (unsigned)__builtin_ctzll(x);
+#else
+    unsigned long at;
+    _BitScanForward64(&at, x);
+    return (unsigned)at;
+#endif
+}
+
+/* The 128-bit product a * b: its high word returned, its low word stored. */
+DPF_BODY uint64_t dpf_multiply(uint64_t a, uint64_t b, uint64_t *low) {
+#if defined(__SIZEOF_INT128__)
+    const unsigned __int128 product = (unsigned __int128)a * b;
+    *low = (uint64_t)product;
+    return (uint64_t)(product >> 64);
+#else
+    uint64_t high;
+    *low = _umul128(a, b, &high);
+    return high;
+#endif
+}
+
+#endif

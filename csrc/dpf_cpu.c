@@ -1,0 +1,22 @@
+#include "dpf_cpu.h"
+
+static const int scalar = DPF_SCALAR;
+static const int *shared_level = &scalar;
+
+/* A level counts only if every flag in its target string is there. */
+int dpf_cpu_best(void) {
+#if defined(__x86_64__) && defined(__GNUC__)
+#define HAS __builtin_cpu_supports
+    if (!HAS("avx2") || !HAS("bmi") || !HAS("bmi2") || !HAS("popcnt")) return DPF_SCALAR;
+    return HAS("avx512f") && HAS("avx512bw") && HAS("avx512vl") && HAS("avx512dq") &&
+                   HAS("avx512vpopcntdq")
+               ? DPF_AVX512
+               : DPF_AVX2;
+#else
+    return DPF_SCALAR;
+#endif
+}
+
+int dpf_cpu_level(void) { return *shared_level; }
+
+void dpf_cpu_share(const int *level) { shared_level = level; }

@@ -1,0 +1,16 @@
+"""The loops themselves: thin, checked entry points to the C kernels.
+
+Each module is one noun of csrc/ and knows dtypes and shapes, not epsilon. Arguments are checked here and
+only here; what a function costs is said in the header of its C file.
+
+bits
+    Packed 0/1 matrices: pack, transpose, count, combine.
+levels
+    Exact draws with probability proportional to exp(exponent * score).
+cover
+    Greedy cover for decision lists: counts, subtraction, exact choice.
+draw, noise
+    Exact elementary draws and integer noise.
+cpu
+    The instruction-set level in use.
+"""

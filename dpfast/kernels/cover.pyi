@@ -1,0 +1,28 @@
+from fractions import Fraction
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+_Words = NDArray[np.uint64]
+
+def count(columns: _Words, n: int, labels: _Words) -> NDArray[np.int64]: ...
+
+class Counts:
+    def __init__(
+        self,
+        rows: _Words,
+        columns: _Words,
+        labels: _Words,
+        first: NDArray[np.int64],
+        exponent: Fraction,
+        coverage_weight: Fraction,
+        negations: bool,
+        prior: int,
+    ) -> None: ...
+    @property
+    def uncovered(self) -> int: ...
+    def draw(self, rng: Generator) -> tuple[int, bool, int]: ...
+    def draw_label(self, rng: Generator) -> int: ...
+    def draw_tail(self, length: int, rng: Generator) -> list[tuple[int, bool, int]]: ...
+    def cover_rows(self, feature: int, negated: bool) -> None: ...

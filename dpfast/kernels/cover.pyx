@@ -1,0 +1,295 @@
+"""Greedy cover for decision lists: counts of the rows not yet covered, and exact choice among candidates.
+
+A candidate is (feature, negated, label): "if the literal holds then label". Its score on the rows not covered is
+coverage_weight * correct - errors. See csrc/cover.h.
+"""
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from dpfast.kernels import bits, draw, levels
+from dpfast.kernels.inversion import invert
+
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memset
+from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
+from dpfast.kernels.rng cimport Words, bitgen, bitgen_t
+
+
+cdef extern from "cover.h" nogil:
+    enum: DPF_COVER_BATCH
+    ctypedef struct dpf_cover:
+        size_t m, classes, polarities
+        const int64_t *count
+        const int64_t *total
+        const uint64_t *alive
+        int64_t correct, covered, reference
+        uint64_t gaps
+        unsigned shift
+        const double *coarse
+        const double *fine
+    void dpf_cover_count(const uint64_t *columns, size_t n, size_t m, const uint64_t *label, size_t classes,
+                         int64_t *count)
+    size_t dpf_cover_tally(const uint64_t *rows, size_t n, size_t m, const uint64_t *mask, int64_t sign,
+                           int64_t *index, int64_t *tally, int64_t *count, uint64_t *touched)
+    void dpf_cover_scores(const dpf_cover *cover, size_t block, int64_t *score)
+    bint dpf_cover_weigh(const dpf_cover *cover, const uint64_t *touched, int64_t *score, double *weight,
+                         double *block_weight)
+    size_t dpf_cover_at(const dpf_cover *cover, const double *block_weight, const double *constant, double target,
+                        double guard, int64_t *score, double *weight)
+
+cdef extern from "bits.h" nogil:
+    uint64_t dpf_bits_popcount(const uint64_t *words, size_t size)
+    uint64_t dpf_bits_and(const uint64_t *a, const uint64_t *b, size_t size, uint64_t *out)
+    uint64_t dpf_bits_andnot(const uint64_t *a, const uint64_t *b, size_t size, uint64_t *out)
+
+dpf_cpu_share(shared_level())
+
+_guard_scale = 1.0  # tests widen the guard, so that multiprecision decides often
+
+
+def count(const uint64_t[:, ::1] columns, Py_ssize_t n, const uint64_t[:, ::1] labels):
+    """Rows with each feature and label, in one read of the columns.
+
+    Parameters
+    ----------
+    columns : ndarray of uint64, shape (m, words(n))
+        Packed features.
+    n : int
+        Rows.
+    labels : ndarray of uint64, shape (classes, words(n))
+        labels[c] packs which rows have label c.
+
+    Returns
+    -------
+    ndarray of int64, shape (classes, m)
+    """
+    cdef Py_ssize_t words = -(-n // 64)
+    if columns.shape[1] != words or labels.shape[1] != words:
+        raise ValueError(f"n={n} needs {words} words a row, got columns {columns.shape[0], columns.shape[1]} "
+                         f"and labels {labels.shape[0], labels.shape[1]}")
+    out = np.zeros((labels.shape[0], columns.shape[0]), np.int64)
+    cdef int64_t[:, ::1] counts = out
+    if out.size and words:
+        with nogil:
+            dpf_cover_count(&columns[0, 0], n, columns.shape[0], &labels[0, 0], labels.shape[0], &counts[0, 0])
+    return out
+
+
+cdef class Counts:
+    """The rows not yet covered, counted by feature and label, and the choice among candidates.
+
+    Private state: it knows the data. A learner uses it and lets it go.
+
+    Parameters
+    ----------
+    rows : ndarray of uint64, shape (n, words(m))
+    columns : ndarray of uint64, shape (m, words(n))
+        The same features, packed both ways; neither is copied.
+    labels : ndarray of uint64, shape (classes, words(n))
+        labels[c] packs which rows have label c; each row has one.
+    first : ndarray of int64, shape (classes, m)
+        What `count` returns for them.
+    exponent : Fraction
+        Positive. A candidate is chosen with probability proportional to exp(exponent * score).
+    coverage_weight : Fraction
+        In [0, 1]: score = coverage_weight * correct - errors.
+    negations : bool
+        Whether the negation of each feature is a candidate too.
+    prior : int
+        Candidates that the constant true counts for, with each label; 0 to leave it out.
+    """
+
+    cdef const uint64_t[:, ::1] rows, columns, labels
+    cdef Py_ssize_t n, words
+    cdef dpf_cover cover
+    cdef int64_t[:, ::1] counts
+    cdef int64_t[::1] totals, index, tally, score
+    cdef uint64_t[::1] alive, left, newly, part, touched
+    cdef double[::1] block_weight, weight, coarse, fine, constant
+    cdef double step
+    cdef object exponent, prior
+    cdef int64_t headroom
+
+    def __init__(self, rows, columns, labels, first, exponent, coverage_weight, negations, prior):
+        self.rows, self.columns, self.labels = rows, columns, labels
+        self.n, self.words = rows.shape[0], labels.shape[1]
+        m, classes = columns.shape[0], labels.shape[0]
+        if columns.shape[1] != self.words or rows.shape[1] != -(-m // 64) or first.shape != (classes, m):
+            raise ValueError(f"rows {rows.shape}, columns {columns.shape}, labels {labels.shape} and first "
+                             f"{first.shape} do not fit together")
+        weight = Fraction(coverage_weight)
+        self.exponent, self.prior = Fraction(exponent) / weight.denominator, prior  # per unit of integer score
+        self.step = min(self.exponent, Fraction(2)**1000)
+        self.counts = first.copy()
+        self.totals = np.array([dpf_bits_popcount(&self.labels[c, 0], self.words) if self.words else 0
+                                for c in range(classes)], np.int64)
+        blocks, variants = -(-m // 64), (1 + bool(negations)) * classes
+        alive = np.full(blocks, 2**64 - 1, np.uint64)
+        if m % 64:
+            alive[-1] = 2**(m % 64) - 1
+        self.alive, self.left = alive, np.bitwise_or.reduce(np.asarray(labels), axis=0)
+        self.newly, self.part = np.empty(self.words, np.uint64), np.empty(self.words, np.uint64)
+        self.touched, self.block_weight = np.empty(blocks, np.uint64), np.zeros(blocks)
+        self.index, self.tally = np.empty(DPF_COVER_BATCH, np.int64), np.empty(max(m, 1), np.int64)
+        self.score, self.weight = np.empty(64 * variants, np.int64), np.empty(64 * variants)
+        self.constant = np.zeros(classes)
+
+        self.cover.m, self.cover.classes, self.cover.polarities = m, classes, 1 + bool(negations)
+        self.cover.count = &self.counts[0, 0] if m else NULL
+        self.cover.total, self.cover.alive = &self.totals[0], &self.alive[0] if m else NULL
+        self.cover.correct, self.cover.covered = weight.numerator + weight.denominator, weight.denominator
+        # Weights span e**-110 to 1; the best is set to e**-20 and may drift up to 1 or down to e**-45.
+        span = (self.cover.correct + self.cover.covered) * self.n + 1  # more than any two scores differ
+        self.headroom = min(span, math.floor(20 / self.exponent))
+        self.cover.gaps = min(span + self.headroom, math.ceil(110 / self.exponent)) + 1
+        self.cover.shift = int(self.cover.gaps).bit_length() // 2
+        self.fine = np.exp(-self.step * np.arange(1 << self.cover.shift))
+        self.coarse = np.exp(-self.step * np.arange((self.cover.gaps >> self.cover.shift) + 1) * (1 << self.cover.shift))
+        self.cover.fine, self.cover.coarse = &self.fine[0], &self.coarse[0]
+        self._set_reference()
+
+    @property
+    def uncovered(self):
+        """Number of rows that no rule covers yet."""
+        return sum(self.totals)
+
+    def draw(self, rng):
+        """Choose a candidate: (feature, negated, label), feature -1 for the constant true."""
+        cdef size_t classes = self.cover.classes, variants = self.cover.polarities * classes
+        cdef size_t blocks = self.block_weight.shape[0], b, candidate, v
+        cdef double total = 0, guard, target
+        cdef bitgen_t *bits = bitgen(rng)
+        for b in range(blocks):
+            total += self.block_weight[b]
+        for b in range(classes):
+            total += self.constant[b]
+        if total == 0.0:
+            raise ValueError("every candidate is used, none is left to draw")
+        # 512 roundings a weight, one more an addition, on either side of a boundary.
+        guard = _guard_scale * total * (512 + blocks + 65 * variants) * 2.0**-51
+        with rng.bit_generator.lock:
+            word = bits.next_uint64(bits.state)
+            target = <double><uint64_t>word * (total * 2.0**-64)
+            candidate = dpf_cover_at(&self.cover, &self.block_weight[0] if blocks else NULL, &self.constant[0], target,
+                                     guard, &self.score[0], &self.weight[0])
+            if candidate == <size_t>-1:
+                candidate = self._decide(word, Words(rng))
+        if candidate >= 64 * variants * blocks:
+            return -1, False, candidate - 64 * variants * blocks
+        v = candidate // 64 % variants
+        return 64 * (candidate // (64 * variants)) + candidate % 64, v >= classes, v % classes
+
+    def draw_label(self, rng):
+        """Choose a label for the constant true."""
+        return levels.draw(self._constant_scores(), self.exponent, rng)
+
+    def draw_tail(self, length, rng):
+        """Up to `length` more candidates when no row is left, when all scores are zero: a list like that of `draw`.
+
+        It ends with the constant true if that is drawn. One permutation, whatever the length.
+        """
+        polarities, classes = self.cover.polarities, self.cover.classes
+        features = bits.nonzero(np.asarray(self.alive))
+        length = min(length, len(features) + (self.prior > 0))
+        left = polarities * (len(features) - np.arange(length))
+        constant = np.flatnonzero(draw.below(self.prior + left, rng) < self.prior) if length else np.empty(0)
+        plain = length if constant.size == 0 else int(constant[0])
+        chosen = rng.permutation(features)[:plain].tolist()
+        negated = (draw.below(np.full(plain, polarities), rng) == 1).tolist()
+        labels = draw.below(np.full(plain + (plain < length), classes), rng).tolist()
+        tail = list(zip(chosen, negated, labels))
+        return tail if plain == length else [*tail, (-1, False, labels[-1])]
+
+    def cover_rows(self, Py_ssize_t feature, bint negated):
+        """Take away the rows that the literal covers, and the feature with them."""
+        cdef size_t blocks = self.block_weight.shape[0]
+        if not 0 <= feature < <Py_ssize_t>self.cover.m or not self.alive[feature // 64] >> (feature % 64) & 1:
+            raise ValueError(f"feature must be one of {self.cover.m} not used before, got {feature}")
+        self.alive[feature // 64] &= ~(<uint64_t>1 << (feature % 64))
+        with nogil:
+            memset(&self.touched[0], 0, blocks * sizeof(uint64_t))
+            if self.words:
+                self._subtract(feature, negated)
+            self.touched[feature // 64] = 1
+        if not self._weigh():
+            self._set_reference()
+
+    cdef void _subtract(self, Py_ssize_t feature, bint negated) noexcept nogil:
+        """Counts without the rows covered: those rows subtracted, or the others counted anew if they are fewer."""
+        cdef size_t m = self.cover.m, c
+        cdef uint64_t covered, left
+        cdef uint64_t *touched = NULL
+        cdef uint64_t *fewer = &self.newly[0]
+        cdef int64_t sign = -1
+        if negated:
+            covered = dpf_bits_andnot(&self.left[0], &self.columns[feature, 0], self.words, fewer)
+        else:
+            covered = dpf_bits_and(&self.left[0], &self.columns[feature, 0], self.words, fewer)
+        left = dpf_bits_andnot(&self.left[0], fewer, self.words, &self.left[0])
+        if covered == 0:
+            return
+        if covered > left:
+            fewer, sign = &self.left[0], 1
+        # A covered row moves each feature's count or its negation's; without negations, where it has ones.
+        if self.cover.polarities == 2 or sign == 1 or covered > 64:
+            memset(&self.touched[0], 0xff, self.touched.shape[0] * sizeof(uint64_t))
+        else:
+            touched = &self.touched[0]
+        for c in range(self.cover.classes):
+            if sign == 1:
+                memset(&self.counts[c, 0], 0, m * sizeof(int64_t))
+                self.totals[c] = 0
+            dpf_bits_and(fewer, &self.labels[c, 0], self.words, &self.part[0])
+            self.totals[c] += sign * <int64_t>dpf_cover_tally(&self.rows[0, 0], self.n, m, &self.part[0], sign,
+                                                              &self.index[0], &self.tally[0], &self.counts[c, 0],
+                                                              touched)
+
+    def _constant_scores(self):
+        totals = np.asarray(self.totals)
+        return self.cover.correct * totals - self.cover.covered * totals.sum()
+
+    cdef bint _weigh(self):
+        """Weigh the touched blocks and the constant true; false if the reference no longer suits."""
+        cdef size_t blocks = self.block_weight.shape[0], b
+        cdef double total = 0
+        cdef bint below = True
+        if blocks:
+            with nogil:
+                below = dpf_cover_weigh(&self.cover, &self.touched[0], &self.score[0], &self.weight[0],
+                                        &self.block_weight[0])
+                for b in range(blocks):
+                    total += self.block_weight[b]
+        if self.prior:
+            gaps = self.cover.reference - self._constant_scores()
+            below = below and gaps.min() >= 0
+            weights = np.where(gaps < self.cover.gaps, np.exp(-self.step * np.clip(gaps, 0, self.cover.gaps)), 0.0)
+            self.constant = self.prior * weights
+            total += np.sum(self.constant)
+        return below and total > 1e-19
+
+    def _set_reference(self):
+        """Let the best candidate's weight be e**-20, or 1 where one step of score is more than that."""
+        best = max((scores[masses > 0].max() for scores, masses in self._blocks() if masses.any()), default=0)
+        self.cover.reference = best + self.headroom
+        self.touched[:] = 1
+        self._weigh()
+
+    def _blocks(self):
+        """Scores and masses of all candidates in order: by blocks of features, then the constant true."""
+        cdef size_t b
+        cdef int64_t[::1] score = self.score
+        variants = self.cover.polarities * self.cover.classes
+        for b in range(<size_t>self.block_weight.shape[0]):
+            dpf_cover_scores(&self.cover, b, &score[0])
+            alive = np.unpackbits(np.asarray(self.alive[b:b + 1]).view(np.uint8), bitorder="little")
+            yield np.array(score), np.tile(alive, variants).astype(np.int64)
+        yield self._constant_scores(), np.full(self.cover.classes, self.prior)
+
+    def _decide(self, word, words):
+        """The candidate that the words select, in multiprecision."""
+        scores, masses = map(np.concatenate, zip(*self._blocks()))
+        live = np.flatnonzero(masses)
+        gaps = scores[live].max() - scores[live]
+        return live[invert(gaps.tolist(), masses[live].tolist(), self.exponent, word, words)]

@@ -1,0 +1,47 @@
+"""The instruction-set level that every kernel runs at.
+
+Kernels are compiled once per level and give identical bits at each; levels differ in speed only. The best
+level of the machine is chosen on import, unless the environment variable DPFAST_ISA names another.
+"""
+import os
+
+LEVELS = ("scalar", "avx2", "avx512")
+
+cdef int level_in_use = dpf_cpu_best()
+
+
+cdef const int *shared_level() noexcept:
+    return &level_in_use
+
+
+def best():
+    """Name of the highest level that this machine runs."""
+    return LEVELS[dpf_cpu_best()]
+
+
+def level():
+    """Name of the level in use."""
+    return LEVELS[level_in_use]
+
+
+def use(name):
+    """Run every kernel of this process at the level `name`; for tests and benchmarks.
+
+    Parameters
+    ----------
+    name : {"scalar", "avx2", "avx512"}
+
+    Raises
+    ------
+    ValueError
+        If there is no such level, or this machine does not run it.
+    """
+    global level_in_use
+    available = LEVELS[:dpf_cpu_best() + 1]
+    if name not in available:
+        raise ValueError(f"instruction-set level must be one of {', '.join(available)} here, got {name!r}")
+    level_in_use = LEVELS.index(name)
+
+
+if os.environ.get("DPFAST_ISA"):
+    use(os.environ["DPFAST_ISA"])

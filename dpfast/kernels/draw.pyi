@@ -1,0 +1,6 @@
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+
+def below(n: ArrayLike, rng: Generator) -> NDArray[np.uint64]: ...
+def bernoulli_exp(num: int, den: int, size: int, rng: Generator) -> NDArray[np.bool_]: ...

@@ -1,0 +1,70 @@
+"""Exact elementary draws: uniform integers and coins of bias exp(-p / q)."""
+import numpy as np
+
+from libc.stdint cimport uint64_t
+from dpfast.kernels.rng cimport bitgen, bitgen_t
+
+
+cdef extern from "draw.h" nogil:
+    void dpf_draw_below_each(bitgen_t *rng, const uint64_t *n, size_t size, uint64_t *out)
+    bint dpf_draw_bernoulli_exp(bitgen_t *rng, uint64_t num, uint64_t den)
+
+
+def below(n, rng):
+    """Independent integers, out[i] uniform on 0, ..., n[i] - 1, exactly.
+
+    Parameters
+    ----------
+    n : array_like of int, shape (size,)
+        Each at least 1.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of uint64, shape (size,)
+
+    References
+    ----------
+    D. Lemire, Fast random integer generation in an interval, ACM TOMACS 2019.
+    """
+    n = np.atleast_1d(np.asarray(n))
+    if n.ndim != 1 or n.dtype.kind not in "iu" or (n < 1).any():
+        raise ValueError(f"n must be integers of at least 1, shape (size,), got {n!r}")
+    cdef const uint64_t[::1] bound = np.ascontiguousarray(n, np.uint64)
+    cdef uint64_t[::1] out = np.empty(n.shape[0], np.uint64)
+    cdef bitgen_t *bits = bitgen(rng)
+    if n.shape[0]:
+        with rng.bit_generator.lock, nogil:
+            dpf_draw_below_each(bits, &bound[0], bound.shape[0], &out[0])
+    return np.asarray(out)
+
+
+def bernoulli_exp(num, den, size, rng):
+    """Independent coins, each true with probability exactly exp(-num / den).
+
+    Parameters
+    ----------
+    num, den : int
+        0 <= num < 2**64, 1 <= den < 2**64.
+    size : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of bool, shape (size,)
+
+    References
+    ----------
+    Canonne, Kamath, Steinke, The Discrete Gaussian for Differential Privacy, Algorithm 1.
+    """
+    if not (0 <= num < 2**64 and 1 <= den < 2**64):
+        raise ValueError(f"num / den must have 0 <= num < 2**64 and 1 <= den < 2**64, got {num} / {den}")
+    coins = np.empty(size, np.uint8)
+    cdef unsigned char[::1] out = coins
+    cdef uint64_t p = num, q = den
+    cdef Py_ssize_t i
+    cdef bitgen_t *bits = bitgen(rng)
+    with rng.bit_generator.lock, nogil:
+        for i in range(out.shape[0]):
+            out[i] = dpf_draw_bernoulli_exp(bits, p, q)
+    return coins.view(np.bool_)

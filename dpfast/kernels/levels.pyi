@@ -1,0 +1,13 @@
+from fractions import Fraction
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+_Scores = NDArray[np.int16] | NDArray[np.int32] | NDArray[np.int64]
+
+def sample(scores: _Scores, exponent: Fraction | float, m: int, rng: Generator) -> NDArray[np.int64]: ...
+def draw(scores: _Scores, exponent: Fraction | float, rng: Generator) -> int: ...
+def resample(
+    scores: _Scores, exponent: Fraction | float, m: int, rng: Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...

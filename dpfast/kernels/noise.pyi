@@ -1,0 +1,7 @@
+from fractions import Fraction
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+def discrete_laplace(scale: Fraction | float, size: int, rng: Generator) -> NDArray[np.int64]: ...

@@ -1,0 +1,65 @@
+"""Extension modules only; everything declarative is in pyproject.toml."""
+
+import os
+from glob import glob
+
+import numpy
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+DEBUG = bool(os.environ.get("DPFAST_DEBUG"))
+SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
+OPTIMISE = ["-O1", "-g", "-UNDEBUG", *SANITIZE] if DEBUG else ["-O3", "-g0"]
+FLAGS = {
+    "msvc": ["/std:c11", "/O2", "/fp:precise"],
+    "unix": ["-std=c11", "-ffp-contract=off", "-fvisibility=hidden", "-Wall", "-Wextra", *OPTIMISE],
+}
+
+
+class BuildExt(build_ext):
+    """One set of flags for each family of compilers."""
+
+    def build_extensions(self):
+        family = "msvc" if self.compiler.compiler_type == "msvc" else "unix"
+        for extension in self.extensions:
+            extension.extra_compile_args = FLAGS[family]
+            extension.extra_link_args = SANITIZE if DEBUG else []
+            extension.libraries = [] if family == "msvc" else ["m"]
+        super().build_extensions()
+
+
+def kernel(name, *sources):
+    """dpfast/kernels/<name>.pyx over csrc/<source>.c, for the stable ABI of 3.11 on."""
+    return Extension(
+        f"dpfast.kernels.{name}",
+        [f"dpfast/kernels/{name}.pyx", *(f"csrc/{source}.c" for source in sources)],
+        include_dirs=["csrc", numpy.get_include()],
+        depends=glob("csrc/*.h"),
+        define_macros=[("Py_LIMITED_API", "0x030B0000")],
+        py_limited_api=True,
+    )
+
+
+kernels = [
+    kernel("cpu", "dpf_cpu"),
+    kernel("rng"),
+    kernel("draw", "draw"),
+    kernel("noise", "noise", "draw"),
+    kernel("bits", "bits", "dpf_cpu"),
+    kernel("levels", "levels", "draw", "dpf_cpu"),
+    kernel("cover", "cover", "bits", "dpf_cpu"),
+]
+shared = kernel("_cyutility")
+shared.sources = ["dpfast/kernels/_cyutility.c"]  # written by Cython, holds the memoryview code once
+
+setup(
+    cmdclass={"build_ext": BuildExt},
+    ext_modules=cythonize(
+        [*kernels, shared],
+        build_dir="build",
+        shared_utility_qualified_name="dpfast.kernels._cyutility",
+        compiler_directives={"language_level": 3, "initializedcheck": False, "freethreading_compatible": True},
+    ),
+    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+)

@@ -1,0 +1,46 @@
+import math
+
+import numpy as np
+import pytest
+from laws import assert_follows
+
+from dpfast.kernels import draw
+
+
+def test_integers_below_a_bound_are_uniform(rng):
+    for n in (1, 2, 3, 7, 100):
+        assert_follows(np.bincount(draw.below(np.full(100_000, n), rng).astype(int), minlength=n), np.full(n, 1 / n))
+
+
+def test_large_bounds_are_not_biased_towards_small_numbers(rng):
+    n = 3 << 62  # a modulo would favour the lower third
+    low = (draw.below(np.full(100_000, n, np.uint64), rng) < (1 << 62)).sum()
+    assert_follows([low, 100_000 - low], [1 / 3, 2 / 3])
+
+
+def test_each_draw_has_its_own_bound(rng):
+    bounds = rng.integers(1, 1000, 5000)
+    assert (draw.below(bounds, rng) < bounds).all()
+
+
+@pytest.mark.parametrize("bad", [[0], [1.5], [-3], [[1]]])
+def test_bounds_that_allow_nothing_are_refused(bad, rng):
+    with pytest.raises(ValueError, match="n must be integers of at least 1"):
+        draw.below(bad, rng)
+
+
+@pytest.mark.parametrize(("num", "den"), [(0, 1), (1, 3), (1, 1), (7, 2), (2**62, 2**63), (10**18, 3 * 10**17)])
+def test_coins_fall_with_probability_exp_minus_the_ratio(num, den, rng):
+    heads = int(draw.bernoulli_exp(num, den, 200_000, rng).sum())
+    p = math.exp(-num / den)
+    assert_follows([heads, 200_000 - heads], [p, 1 - p])
+
+
+def test_a_coin_of_no_rational_is_refused(rng):
+    with pytest.raises(ValueError, match="must have 0 <= num"):
+        draw.bernoulli_exp(1, 0, 1, rng)
+
+
+def test_what_is_not_a_generator_is_refused():
+    with pytest.raises(TypeError, match=r"must be a numpy.random.Generator, got int"):
+        draw.below([3], 7)

@@ -1,0 +1,48 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from dpfast.kernels.inversion import invert
+
+
+def no_more_words():
+    raise AssertionError("these bits decide")
+
+
+@pytest.mark.parametrize("t", [Fraction(1, 7), Fraction(3), Fraction(1, 10**6)])
+def test_inversion_agrees_with_doubles_where_those_can_tell(t, rng):
+    gaps, masses = rng.permutation(12).tolist(), rng.integers(0, 50, 12).tolist()
+    weights = np.cumsum([m * math.exp(-float(t) * g) for g, m in zip(gaps, masses, strict=True)])
+    for word in rng.integers(0, 2**64, 50, dtype=np.uint64).tolist():
+        expected = np.searchsorted(weights, word / 2**64 * weights[-1], side="right")
+        assert invert(gaps, masses, t, word, no_more_words) == expected
+
+
+def test_a_boundary_that_is_a_dyadic_rational_is_met_exactly():
+    half = 1 << 63
+    assert invert([4, 4], [3, 3], Fraction(1, 3), half, no_more_words) == 1
+    assert invert([4, 4], [3, 3], Fraction(1, 3), half - 1, no_more_words) == 0
+
+
+def test_more_bits_are_drawn_when_a_boundary_lies_inside_the_word():
+    # weights 1 and e**-100: the boundary is 1 - 3.7e-44, inside the last of the 64-bit words
+    asked = []
+
+    def ones():
+        asked.append(1)
+        return 2**64 - 1
+
+    assert invert([0, 100], [1, 1], Fraction(1), 2**64 - 1, ones) == 1
+    assert len(asked) == 2  # 144 bits tell, 128 do not
+    assert invert([0, 100], [1, 1], Fraction(1), 2**64 - 1, lambda: 0) == 0
+
+
+def test_an_outcome_of_no_mass_is_never_chosen():
+    for word in (0, 1, 2**63, 2**64 - 1):
+        assert invert([0, 1, 2], [0, 1, 0], Fraction(1), word, no_more_words) == 1
+
+
+def test_gaps_of_astronomical_depth_do_no_harm():
+    assert invert([0, 2**64], [1, 2**31], Fraction(10**6), 2**64 - 2, no_more_words) == 0

@@ -1,0 +1,163 @@
+import copy
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from laws import assert_follows, exponential_law
+
+from dpfast.kernels import levels
+
+DTYPES = [np.int16, np.int32, np.int64]
+
+
+class Scripted:
+    """A generator whose first words are given."""
+
+    def __init__(self, words):
+        from randomgen import UserBitGenerator
+
+        words = iter(words)
+        self.bit_generator = UserBitGenerator(lambda _: next(words), 64)
+
+
+# ---- laws --------------------------------------------------------------------------------------------------------
+
+SHAPES = {
+    "one giant level": (np.r_[np.full(999, 3), 4].astype(np.int32), Fraction(1, 10)),
+    "ten thousand levels": (np.arange(10_000, dtype=np.int16), 0.001),
+    "weights from e**-2000 to 1": (np.arange(0, 4001, 4, dtype=np.int32), 0.5),
+    "many at each of few levels": (np.arange(1000, dtype=np.int64) % 7 - 3, Fraction(2, 3)),
+    "an exponent below zero": (np.arange(-20, 20, dtype=np.int16), -0.2),
+    "the same weight for all": (np.arange(100, dtype=np.int32), 0),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_million_draws_follow_the_exponential_law(shape, rng):
+    scores, exponent = SHAPES[shape]
+    draws = levels.sample(scores, exponent, 1_000_000, rng)
+    assert_follows(np.bincount(draws, minlength=len(scores)), exponential_law(scores, exponent))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("exponent", [Fraction(1, 3), -2.5, 0, 1e-12, 1e-300, Fraction(10**400), Fraction(1, 10**400)])
+def test_single_draws_follow_the_law_for_any_dtype_and_exponent(dtype, exponent, rng):
+    scores = rng.integers(-5, 6, 12).astype(dtype)
+    draws = [levels.draw(scores, exponent, rng) for _ in range(4000)]
+    bounded = max(min(exponent, 10**6), -(10**6))
+    assert_follows(np.bincount(draws, minlength=12), exponential_law(scores, bounded))
+
+
+@pytest.mark.parametrize("m", [10, 3000])
+def test_members_of_a_level_are_equally_likely_across_blocks(m, rng):
+    scores = np.zeros(40_000, np.int32)
+    scores[::2] = 1
+    draws = np.concatenate([levels.sample(scores, 50, m, rng) for _ in range(60_000 // m)])
+    assert (draws % 2 == 0).all()
+    assert_follows(np.bincount(draws // 2000, minlength=20), np.full(20, 0.05))
+
+
+def test_resampled_histograms_sum_to_m_and_match_the_draws(rng):
+    scores = rng.integers(0, 100, 5000).astype(np.int32)
+    state = copy.deepcopy(rng.bit_generator.state)
+    indices, counts = levels.resample(scores, 0.05, 4096, rng)
+    rng.bit_generator.state = state
+    draws = levels.sample(scores, 0.05, 4096, rng)
+    assert counts.sum() == 4096
+    np.testing.assert_array_equal(np.repeat(indices, counts), np.sort(draws))
+
+
+def test_a_pair_of_draws_is_independent(rng):
+    scores = np.array([0, 1, 2], np.int32)
+    pairs = np.array([levels.sample(scores, 0.5, 2, rng) for _ in range(20_000)])
+    law = exponential_law(scores, 0.5)
+    assert_follows(np.bincount(pairs @ [3, 1], minlength=9), np.outer(law, law).ravel())
+
+
+# ---- one stream, one result --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("spread", [20, 2000, 30_000])
+def test_every_level_of_instruction_set_gives_the_same_draws(dtype, spread, each_isa):
+    scores = np.random.default_rng(1).integers(-spread, spread, 50_001).astype(dtype)
+    for exponent in (0.01, -0.001, Fraction(1, 3)):
+        results = each_isa(lambda t=exponent: levels.sample(scores, t, 500, np.random.default_rng(2)))
+        for other in results[1:]:
+            np.testing.assert_array_equal(other, results[0])
+
+
+@pytest.mark.parametrize("exponent", [0.3, -0.01, Fraction(1, 1000), 40.0])
+def test_multiprecision_and_doubles_decide_alike(exponent, monkeypatch):
+    scores = np.random.default_rng(3).integers(-60, 60, 300).astype(np.int32)
+    fast = levels.sample(scores, exponent, 300, np.random.default_rng(4))
+    for guard in (2.0**30, 2.0**38, 2.0**60):  # some of the draws, more of them, all of them
+        monkeypatch.setattr(levels, "_guard_scale", guard)
+        np.testing.assert_array_equal(levels.sample(scores, exponent, 300, np.random.default_rng(4)), fast)
+
+
+def test_multiprecision_draws_follow_the_law(monkeypatch, rng):
+    monkeypatch.setattr(levels, "_guard_scale", 2.0**60)
+    scores = np.array([0, 3, 3, 7, 1], np.int64)
+    draws = levels.sample(scores, Fraction(1, 2), 20_000, rng)
+    assert_follows(np.bincount(draws, minlength=5), exponential_law(scores, 0.5))
+
+
+# ---- nothing is impossible, nothing overflows --------------------------------------------------------------------
+
+
+def test_a_level_of_weight_e_minus_200_is_drawn_when_the_words_say_so():
+    scores = np.array([0, 0, 200, 0], np.int32)  # three at e**-200 = 2**-288.5
+    rank = 1 << 63  # the middle one
+    assert levels.draw(scores, 1, Scripted([2**64 - 1] * 5 + [rank])) == 1
+    assert levels.draw(scores, 1, Scripted([2**64 - 1, 0, 0])) == 2
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_scores_at_the_ends_of_their_type_do_not_overflow(dtype, rng):
+    info = np.iinfo(dtype)
+    scores = np.array([info.min, info.max, info.max, info.min], dtype)
+    assert levels.draw(scores, 1.0, rng) in (1, 2)
+    assert levels.draw(scores, -1.0, rng) in (0, 3)
+    tiny = 1 / (float(info.max) - float(info.min))  # e apart
+    draws = levels.sample(scores, tiny, 20_000, rng)
+    high, low = 1 / (2 + 2 / math.e), 1 / (2 + 2 * math.e)
+    assert_follows(np.bincount(draws, minlength=4), [low, high, high, low])
+
+
+def test_ranges_too_wide_for_a_table_are_drawn_by_distinct_scores(rng):
+    scores = rng.integers(-(2**62), 2**62, 50)
+    draws = levels.sample(scores, 2.0**-62, 50_000, rng)
+    assert_follows(np.bincount(draws, minlength=50), exponential_law(scores, 2.0**-62))
+
+
+# ---- refusals ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("scores", "exponent", "m", "error", "message"),
+    [
+        (np.array([], np.int32), 1, 1, ValueError, "scores is empty"),
+        (np.array([1.5]), 1, 1, ValueError, r"int16, int32 or int64 of shape \(n,\), got float64"),
+        (np.array([[1]], np.int32), 1, 1, ValueError, r"got int32 \(1, 1\)"),
+        (np.array([1], np.int32), float("nan"), 1, ValueError, "exponent must be a finite number, got nan"),
+        (np.array([1], np.int32), float("inf"), 1, ValueError, "exponent must be a finite number"),
+        (np.array([1], np.int32), "high", 1, ValueError, "exponent must be a finite number"),
+        (np.array([1], np.int32), 1, -1, ValueError, "m must be at least 0, got -1"),
+    ],
+)
+def test_a_refusal_draws_nothing(scores, exponent, m, error, message, rng):
+    before = copy.deepcopy(rng.bit_generator.state)
+    with pytest.raises(error, match=message):
+        levels.sample(scores, exponent, m, rng)
+    assert rng.bit_generator.state == before
+
+
+def test_what_is_not_a_generator_is_refused():
+    with pytest.raises(TypeError, match="got int"):
+        levels.draw(np.array([1], np.int32), 1, 7)
+
+
+def test_no_draws_are_no_draws(rng):
+    assert levels.sample(np.array([1], np.int32), 1, 0, rng).shape == (0,)
