@@ -1,0 +1,61 @@
+"""Greedy cover, slow and plain: the exact law of whole decision lists on tiny tables.
+
+Every candidate's probability is written out round by round; the product over the rounds is the
+probability of the list. A list is a tuple of rules (literal, label); a literal is (j, 0) for x_j, (j, 1)
+for "not x_j", or None for the constant true.
+"""
+
+import math
+
+import numpy as np
+
+
+def enumerate_lists(X, y, n_classes, exponent, *, coverage_weight, prior, max_rules, negations):
+    """The law of greedy cover, as a dictionary from list to probability.
+
+    X is n x M of 0/1 (give shape (0, M) for no rows), y has n labels in range(n_classes). Each round
+    draws (literal, label) with probability proportional to mass * exp(exponent * score); the mass is 1,
+    and `prior` for the constant true (0: not offered before the last round). The rows it covers leave,
+    and its feature leaves with both literals. The constant true ends the list. Round `max_rules`, or the
+    round after the last feature if that comes first, draws among the constant true's labels only.
+    """
+    X, y = np.asarray(X), np.asarray(y)
+    polarities = (0, 1) if negations else (0,)
+    law = {}
+
+    def covers(literal, i):
+        return literal is None or X[i, literal[0]] != literal[1]
+
+    def score(literal, label, uncovered):
+        covered = [i for i in uncovered if covers(literal, i)]
+        correct = sum(1 for i in covered if y[i] == label)
+        return coverage_weight * correct - (len(covered) - correct)
+
+    def extend(rules, probability, features, uncovered):
+        last = len(rules) == max_rules - 1 or not features
+        literals = [] if last else [(j, polarity) for j in features for polarity in polarities]
+        masses = {(literal, label): 1 for literal in literals for label in range(n_classes)}
+        if last or prior:
+            masses |= {(None, label): 1 if last else prior for label in range(n_classes)}
+
+        weights = {rule: mass * math.exp(float(exponent * score(*rule, uncovered))) for rule, mass in masses.items()}
+        total = sum(weights.values())
+        for rule, weight in weights.items():
+            literal, _ = rule
+            if literal is None:
+                law[(*rules, rule)] = probability * weight / total
+            else:
+                extend(
+                    (*rules, rule),
+                    probability * weight / total,
+                    [j for j in features if j != literal[0]],
+                    [i for i in uncovered if not covers(literal, i)],
+                )
+
+    extend((), 1.0, list(range(X.shape[1])), list(range(X.shape[0])))
+    return law
+
+
+def hockey_stick(P, Q, epsilon):
+    """sum over lists of max(0, P - e^epsilon Q): the smallest delta at epsilon from P to Q."""
+    return sum(max(0.0, p - math.exp(epsilon) * Q.get(rules, 0.0)) for rules, p in P.items())
