@@ -1,0 +1,26 @@
+"""Work by blocks: the same pieces whatever the number of threads, so the same results."""
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+
+BLOCK_BYTES = 1 << 22  # of input to a piece of work
+
+
+def threads():
+    """Threads to use: the environment variable DPFAST_THREADS, or one for each processor."""
+    return max(1, int(os.environ.get("DPFAST_THREADS") or os.cpu_count() or 1))
+
+
+def slices(size, step):
+    """Consecutive slices of at most `step`, and at least 1, that make up range(size)."""
+    step = max(1, step)
+    return [slice(start, min(start + step, size)) for start in range(0, size, step)]
+
+
+def map_blocks(function, blocks):
+    """[function(block) for block in blocks], on threads; the first failure is raised."""
+    workers = min(threads(), len(blocks))
+    if workers <= 1:
+        return [function(block) for block in blocks]
+    with ThreadPoolExecutor(workers) as pool:
+        return list(pool.map(function, blocks))

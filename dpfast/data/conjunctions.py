@@ -1,0 +1,54 @@
+"""All conjunctions of at most k literals, as packed columns."""
+
+import os
+from itertools import chain, combinations, product
+from math import comb
+
+import numpy as np
+
+from dpfast.kernels import bits
+
+
+def conjunction_count(d, k, negations):
+    """How many conjunctions of 1 to k literals there are over d columns."""
+    return sum(comb(d, j) * (2 if negations else 1) ** j for j in range(1, k + 1))
+
+
+def conjunction_codes(d, k, negations):
+    """Their literals, shape (count, k): 2 j for column j, 2 j + 1 for its negation, -1 for none; short ones first."""
+    parts = []
+    for size in range(1, k + 1):
+        chosen = np.fromiter(chain.from_iterable(combinations(range(d), size)), np.int64).reshape(-1, size)
+        for signs in product((0, 1) if negations else (0,), repeat=size):
+            codes = np.full((len(chosen), k), -1)
+            codes[:, :size] = 2 * chosen + np.array(signs)
+            parts.append(codes)
+    return np.concatenate(parts)
+
+
+def conjunction_columns(table, k, negations):
+    """The packed columns and the codes of all conjunctions of at most k literals of a BitMatrix.
+
+    Raises
+    ------
+    ValueError
+        If packing them both ways would take more than half of this machine's memory.
+    """
+    n, d = table.shape
+    count = conjunction_count(d, k, negations)
+    needed, limit = 8 * count * (bits.words(n) + k) + 8 * n * bits.words(count), memory() // 2
+    if needed > limit:
+        raise ValueError(
+            f"conjunctions={k} over {d} columns makes {count:,} features, {needed / 1e9:,.1f} GB for {n:,} rows; "
+            f"at most {limit / 1e9:,.1f} GB are allowed here: lower conjunctions or drop columns"
+        )
+    codes = conjunction_codes(d, k, negations)
+    return bits.conjunctions(table.columns, n, codes), codes
+
+
+def memory():
+    """Bytes of physical memory, or 8 GB where the system does not tell."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):
+        return 8 << 30
