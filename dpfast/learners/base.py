@@ -1,0 +1,127 @@
+"""What every private estimator shares: its budget, its labels and its saved form."""
+
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+
+from dpfast.accounting import Budget
+from dpfast.data import BitMatrix
+
+FORMAT, FORMAT_VERSION = "dpfast model", 1
+
+
+class PrivateClassifier(ClassifierMixin, BaseEstimator):
+    """Base of the private classifiers; has `epsilon`, `delta`, `neighbors`, `budget` and `threshold` parameters.
+
+    A subclass names its kind in `_model` and gives its released state by `_released` and `_restore`.
+    """
+
+    def _check_budget(self):
+        """Refuse what the budget cannot pay, before data is read; nothing is charged yet."""
+        if self.budget is not None:
+            if not isinstance(self.budget, Budget):
+                raise ValueError(f"budget must be None or a dpfast.accounting.Budget, got {self.budget!r}")
+            self.budget.check(self.epsilon, self.delta, neighbors=self.neighbors)
+
+    def _charge(self):
+        if self.budget is not None:
+            self.budget.charge(self.epsilon, self.delta, neighbors=self.neighbors)
+
+    def _bits(self, X, *, reset):
+        """X as a BitMatrix, its width and names noted or checked."""
+        table = BitMatrix(X, threshold=None if isinstance(X, BitMatrix) else self.threshold)
+        if 0 in table.shape:
+            raise ValueError(f"X must have at least one row and one column, got shape {table.shape}")
+        if isinstance(X, BitMatrix):
+            self._check_features(X, reset)
+        else:
+            validate_data(self, X, skip_check_array=True, reset=reset)
+        return table
+
+    def _check_features(self, X, reset):
+        """What scikit-learn does with the width and the names of a frame, for a BitMatrix."""
+        names = None if X.feature_names is None else np.array(X.feature_names, dtype=object)
+        if reset:
+            self.n_features_in_ = X.shape[1]
+            vars(self).pop("feature_names_in_", None)
+            if names is not None:
+                self.feature_names_in_ = names
+        elif X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features"
+            )
+        elif names is not None and not np.array_equal(getattr(self, "feature_names_in_", names), names):
+            raise ValueError("The feature names should match those that were passed during fit, in the same order")
+
+    def _labels(self, y, n, classes):
+        """Class numbers of y, shape (n,), with `classes_` set."""
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y")
+        if len(y) != n:
+            check_consistent_length(np.empty(n), y)
+        check_classification_targets(y)
+        seen = np.unique(y)
+        self.classes_ = seen if classes is None else np.unique(classes)
+        unknown = np.setdiff1d(seen, self.classes_)
+        if unknown.size:
+            raise ValueError(f"y holds the label {unknown[0]!r}, which is not among classes={list(self.classes_)}")
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"y must have at least two classes, got one class only: {self.classes_[0]!r}; declare all by classes="
+            )
+        return np.searchsorted(self.classes_, y)
+
+    def save(self, path):
+        """Write what was released to a JSON file, for `dpfast.load`; replaces the file at once or not at all.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Notes
+        -----
+        The file holds the parameters, the released model and its privacy claim; no data, no budget, no random state.
+        """
+        check_is_fitted(self)
+        parameters = {
+            name: value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+            for name, value in self.get_params(deep=False).items()
+            if name not in ("budget", "random_state")
+        }
+        document = {
+            "format": FORMAT,
+            "version": FORMAT_VERSION,
+            "model": self._model,
+            "parameters": parameters,
+            "classes": self.classes_.tolist(),
+            "n_features": self.n_features_in_,
+            "feature_names": getattr(self, "feature_names_in_", np.array([])).tolist() or None,
+            "privacy": self.privacy_.to_dict(),
+            "released": self._released(),
+        }
+        path = Path(path)
+        text = json.dumps(document, indent=1)
+        handle, partial = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                file.write(text + "\n")
+            os.replace(partial, path)
+        except BaseException:
+            os.unlink(partial)
+            raise
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "privacy_")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.classifier_tags.poor_score = True  # noise decides on small tables
+        return tags
