@@ -1,19 +1,32 @@
-"""dpfast: learning from high-dimensional data under differential privacy, exact, tight and fast."""
+"""dpfast: learning from high-dimensional data under differential privacy, exact, tight and fast.
 
+Public names load what they need when first used, so that the command line starts at once.
+"""
+
+from importlib import import_module
 from importlib.metadata import version
 
-from dpfast import accounting, kernels, mechanisms
-from dpfast.data import BitMatrix, load_dataset
-from dpfast.learners import DecisionListClassifier
-from dpfast.persistence import load
-
 __version__ = version("dpfast")
-__all__ = [
-    "BitMatrix",
-    "DecisionListClassifier",
-    "accounting",
-    "kernels",
-    "load",
-    "load_dataset",
-    "mechanisms",
-]
+
+_HOMES = {
+    "BitMatrix": "dpfast.data",
+    "DecisionListClassifier": "dpfast.learners",
+    "load": "dpfast.persistence",
+    "load_dataset": "dpfast.data",
+}
+_MODULES = ("accounting", "kernels", "mechanisms")
+
+__all__ = [*_HOMES, *_MODULES]  # noqa: PLE0604
+
+
+def __getattr__(name):
+    if name in _MODULES:
+        return import_module(f"dpfast.{name}")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'dpfast' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__():
+    return sorted({*globals(), *__all__})

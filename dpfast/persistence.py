@@ -49,8 +49,10 @@ def load(path):
         model.n_features_in_ = document["n_features"]
         if document["feature_names"] is not None:
             model.feature_names_in_ = np.array(document["feature_names"], dtype=object)
+            if model.feature_names_in_.shape != (model.n_features_in_,):
+                raise ValueError(f"{model.n_features_in_} features, names {document['feature_names']!r}")
         model._restore(document["released"])
         model.privacy_ = PrivacySpend.from_dict(document["privacy"])
-    except (KeyError, TypeError, IndexError) as error:
+    except (KeyError, TypeError, IndexError, ValueError) as error:
         raise ValueError(f"{path.name} is damaged: {type(error).__name__}: {error}") from None
     return model

@@ -1,0 +1,370 @@
+"""Tables from files: CSV, Parquet, svmlight and NumPy, or a bundled data set by name."""
+
+import csv
+import gzip
+import math
+import zipfile
+import zlib
+from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from dpfast.data.bit_matrix import BitMatrix
+from dpfast.data.blocks import BLOCK_BYTES
+from dpfast.data.datasets import load_dataset
+
+_ENDINGS = (".csv", ".tsv", ".parquet", ".svm", ".svmlight", ".libsvm", ".npz")
+_WANTED_NAME = f"the name of a file to read must end in one of {', '.join(_ENDINGS)}"
+_TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
+_WANTED = (
+    "features are 0 or 1, true or false, or finite numbers with a threshold; "
+    "text needs a 0/1 column for each of its values, unless it is the label and named as such"
+)
+_MISSING = "fill missing values in, or leave the row out"
+_NOT_LABELS = {"X", "feature_names", "data", "indices", "indptr", "format", "shape", "_is_array"}
+
+
+class Table(NamedTuple):
+    """What a file holds; `X.feature_names` is None if it names no columns, `y` if no labels were asked for."""
+
+    X: BitMatrix
+    y: np.ndarray | None
+
+
+def read_table(path, *, label=None, needs_label=False, threshold=None, n_features=None):
+    """Read a table of bits and its labels; the kind of file is known by its ending.
+
+    ===========================  ======================================================================
+    .csv, .tsv (and .gz)         a header row, then numbers or true/false; UTF-8
+    .parquet                     numbers or booleans; needs pyarrow: ``pip install 'dpfast[parquet]'``
+    .svm, .svmlight, .libsvm     feature numbers from 1, the label first (and .gz)
+    .npz                         ``X`` or a scipy sparse matrix; ``y`` and ``feature_names`` if present
+    no ending                    a bundled data set, as in `dpfast.load_dataset`
+    ===========================  ======================================================================
+
+    Parameters
+    ----------
+    path : str or path-like
+    label : str, optional
+        The column of a CSV or Parquet file, or the array of an .npz file ("y" by default), that holds the labels.
+    needs_label : bool, default=False
+        Refuse a file of unknown labels, by naming its columns.
+    threshold : None, float or array_like of float, shape (d,)
+        As in `dpfast.BitMatrix`: an entry becomes the bit ``x > threshold``; None accepts 0 and 1 only.
+    n_features : int, optional
+        Columns of an svmlight file, which shows only those it uses; other files show theirs.
+
+    Returns
+    -------
+    Table
+        X : BitMatrix, shape (n, d); y : ndarray, shape (n,), of int64 if all labels are integers, else of str.
+
+    Raises
+    ------
+    ValueError, OSError
+        For a file that is missing, damaged, ragged or holds something else; names the place and what was seen there.
+    ImportError
+        For a Parquet file without pyarrow.
+
+    Notes
+    -----
+    Text and Parquet files are packed by blocks of a few MB: n d / 8 bytes for the bits, twice that at the end.
+    """
+    path = Path(path)
+    ending = (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
+    if not ending:
+        return _bundled(path, label)
+    if ending not in _ENDINGS:
+        raise ValueError(f"{path}: {_WANTED_NAME}")
+    if not path.is_file():
+        raise FileNotFoundError(f"{path}: there is no such file")
+    if ending == ".parquet":
+        return _parquet(path, label, needs_label, threshold)
+    if ending == ".npz":
+        return _npz(path, label, needs_label, threshold)
+    if ending in (".csv", ".tsv"):
+        return _text(path, label, needs_label, threshold, "," if ending == ".csv" else "\t")
+    return _svmlight(path, label, threshold, n_features)
+
+
+def _bundled(path, label):
+    if path.exists():
+        raise ValueError(f"{path}: {_WANTED_NAME}")
+    try:
+        data = load_dataset(str(path))
+    except ValueError as error:
+        raise FileNotFoundError(f"{path}: no bundled data set ({error}); {_WANTED_NAME}") from None
+    _has_its_labels(path, label)
+    return Table(BitMatrix(data.data, feature_names=data.feature_names), _tidy(data.target))
+
+
+def _svmlight(path, label, threshold, n_features):
+    from sklearn.datasets import load_svmlight_file
+
+    _has_its_labels(path, label)
+    try:
+        X, y = load_svmlight_file(path, n_features=n_features, zero_based=False)
+        return Table(BitMatrix(X, threshold=threshold), _tidy(y))
+    except (ValueError, EOFError, zlib.error, gzip.BadGzipFile) as error:
+        if "Invalid index 0" in str(error):
+            error = "the number 0 is used for a feature; in this format they start at 1"
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _npz(path, label, needs_label, threshold):
+    try:
+        if not zipfile.is_zipfile(path):
+            raise ValueError("this is not a whole .npz file (cut short?)")
+        with np.load(path, allow_pickle=False) as stored:
+            names = _stored_names(stored["feature_names"]) if "feature_names" in stored else None
+            if (label or needs_label) and (label or "y") not in stored:
+                arrays = [name for name in stored.files if name not in _NOT_LABELS]
+                raise ValueError(_no_label(label or "y", arrays, "array"))
+            label = label or "y"
+            y = _tidy(stored[label]) if label in stored else None
+            if "format" in stored:
+                X = BitMatrix(sp.load_npz(path), threshold=threshold, feature_names=names)
+            elif "X" in stored:
+                X = _from_array(stored["X"], names, threshold)
+            else:
+                raise ValueError(
+                    f"there is neither an array X nor a sparse matrix, only {', '.join(stored.files) or 'nothing'}"
+                )
+        if y is not None and y.shape != (len(X),):
+            raise ValueError(f"{label!r} must hold a label for each of {len(X)} rows, got shape {y.shape}")
+        return Table(X, y)
+    except (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _stored_names(names):
+    """Names stored as text, or as one UTF-8 blob with a name a line."""
+    return names.tobytes().decode().split("\n") if names.dtype.kind in "iu" else names.astype(str).tolist()
+
+
+def _from_array(X, names, threshold):
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise ValueError(f"X must be a two-dimensional array of numbers, got {X.dtype} of shape {X.shape}")
+    if names is not None and len(names) != X.shape[1]:
+        raise ValueError(f"feature_names must number {X.shape[1]}, got {len(names)}")
+    step = _block_rows(X.shape[1])
+    return _pack((X[start : start + step] for start in range(0, len(X), step)), names, threshold)
+
+
+def _parquet(path, label, needs_label, threshold):
+    try:
+        from pyarrow import lib, parquet, types
+    except ImportError:
+        raise ImportError(f"{path}: reading Parquet needs pyarrow: pip install 'dpfast[parquet]'") from None
+
+    try:
+        with parquet.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            _check_names(names, label, needs_label)
+            for field in file.schema_arrow:
+                kind = field.type
+                number = types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind)
+                if field.name != label and not number:
+                    raise ValueError(f"column {field.name!r} holds {kind}; {_WANTED}")
+            labels = _Labels()
+            batches = file.iter_batches(batch_size=_block_rows(len(names)))
+            X = _pack(_columns(batches, label, labels), [name for name in names if name != label], threshold)
+    except lib.ArrowException as error:
+        raise ValueError(f"{path} is not a whole Parquet file: {error}") from None
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    return Table(X, None if label is None else labels.array())
+
+
+def _columns(batches, label, labels):
+    """Blocks of features from Parquet; labels go to `labels`."""
+    row = 1
+    for batch in batches:
+        features = []
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            if column.null_count:
+                missing = row + column.is_null().to_pylist().index(True)
+                raise ValueError(f"row {missing}, column {name!r} is empty; {_MISSING}")
+            if name == label:
+                for value in column.to_pylist():
+                    labels.add(value)
+            else:
+                features.append(column.to_numpy(zero_copy_only=False))
+        row += len(batch)
+        yield np.stack(features, axis=1)
+
+
+def _text(path, label, needs_label, threshold, delimiter):
+    labels = _Labels()
+    try:
+        with _opened(path) as file:
+            names = [name.strip() for name in next(csv.reader(file, delimiter=delimiter), [])]
+            if len(names) == 1 and any(mark in names[0] for mark in ",;\t|"):
+                what = "tabs" if delimiter == "\t" else "commas"
+                raise ValueError(f"the header row is one column, {names[0]!r}; columns must be separated by {what}")
+            _check_names(names, label, needs_label)
+            try:
+                blocks = _numbers(file, delimiter, names, label, labels)
+                X = _pack(blocks, [name for name in names if name != label], threshold)
+            except ValueError as error:
+                if isinstance(error.__cause__, KeyboardInterrupt):  # np.loadtxt hides one that meets a converter
+                    raise error.__cause__ from None
+                _find_fault(path, delimiter, names, label, threshold)
+                raise
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8 text: {error}") from None
+    except (ValueError, EOFError, csv.Error, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"{path}: {error}") from None
+    return Table(X, None if label is None else labels.array())
+
+
+def _opened(path):
+    """A text file, compressed or not, with or without the mark that spreadsheets put first."""
+    return (gzip.open if path.suffix == ".gz" else open)(path, "rt", encoding="utf-8-sig")
+
+
+def _numbers(file, delimiter, names, label, labels):
+    """Blocks of features from text; labels go to `labels`."""
+    lines = (line for line in file if line.strip())
+    first = next(lines, "")
+    cells = enumerate(next(csv.reader([first], delimiter=delimiter), []))
+    converters = {j: _truth for j, cell in cells if cell.strip().lower() in ("true", "false")}
+    where = [] if label is None else [names.index(label)]
+    for j in where:
+        converters[j] = lambda cell: labels.add(cell.strip())
+    lines = chain([first] if first else [], lines)
+    for line in lines:  # so that no block is empty
+        block = np.loadtxt(
+            chain([line], lines),
+            delimiter=delimiter,
+            converters=converters or None,
+            ndmin=2,
+            encoding="utf-8",
+            comments=None,
+            quotechar='"',
+            max_rows=_block_rows(len(names)),
+        )
+        if block.shape[1] != len(names):
+            raise ValueError(f"rows have {block.shape[1]} cells, the header row {len(names)}")
+        yield np.delete(block, where, axis=1)
+
+
+def _truth(cell):
+    try:
+        return _TRUTH[cell.strip().lower()]
+    except KeyError:
+        raise ValueError(f"{cell!r} is neither true nor false") from None
+
+
+def _find_fault(path, delimiter, names, label, threshold):
+    """Raise for the first cell that will not do, by its place; slow, for a file that has one."""
+    with _opened(path) as file:
+        rows = csv.reader(file, delimiter=delimiter)
+        next(rows)
+        for row in rows:
+            if not "".join(row).strip() and len(row) <= 1:
+                continue
+            if len(row) != len(names):
+                raise ValueError(f"line {rows.line_num} has {len(row)} cells, the header row {len(names)}")
+            for name, cell in zip(names, row, strict=True):
+                place = f"line {rows.line_num}, column {name!r}"
+                if not cell.strip():
+                    raise ValueError(f"{place} is empty; {_MISSING}")
+                if name != label and not _fits(cell.strip(), threshold):
+                    raise ValueError(f"{place} holds {cell.strip()!r}; {_WANTED}")
+
+
+def _fits(cell, threshold):
+    try:
+        value = _TRUTH[cell.lower()] if cell.lower() in _TRUTH else float(cell)
+    except ValueError:
+        return False
+    return value in (0, 1) if threshold is None else math.isfinite(value)
+
+
+def _block_rows(width):
+    return max(1, BLOCK_BYTES // (8 * max(1, width)))
+
+
+def _pack(blocks, names, threshold):
+    """The BitMatrix of blocks of rows."""
+    packed, row = [], 1
+    for block in blocks:
+        good = np.isfinite(block) if threshold is not None else (block == 0) | (block == 1)
+        if not good.all():
+            i, j = np.argwhere(~good)[0]
+            column = repr(names[j]) if names else j + 1
+            raise ValueError(f"row {row + i}, column {column} holds {block[i, j]}; {_WANTED}")
+        packed.append(BitMatrix(block, threshold=threshold).rows)
+        row += len(block)
+    if not packed:
+        raise ValueError("the table has no rows")
+    table = BitMatrix.from_rows(np.concatenate(packed), block.shape[1])
+    table.feature_names = names
+    return table
+
+
+class _Labels:
+    """Labels as they are read: each spelling once, and a number for each row."""
+
+    def __init__(self):
+        self.spellings, self.numbers = {}, []
+
+    def add(self, label):
+        if label == "":
+            raise ValueError(f"a label is empty; {_MISSING}")
+        self.numbers.append(self.spellings.setdefault(label, len(self.spellings)))
+        return 0.0  # np.loadtxt wants a number
+
+    def array(self):
+        return _tidy(list(self.spellings))[self.numbers]
+
+
+def _check_names(names, label, needs_label):
+    if not names:
+        raise ValueError("the file is empty; the first row must name the columns")
+    if "" in names:
+        raise ValueError(f"column {names.index('') + 1} has no name; name it, or leave it out if it numbers the rows")
+    seen = set()
+    twice = next((name for name in names if name in seen or seen.add(name)), None)
+    if twice is not None:
+        hint = "; the first row must name the columns" if all(name.isdecimal() for name in names) else ""
+        raise ValueError(f"two columns have the name {twice!r}{hint}")
+    if needs_label and label is None:
+        raise ValueError(f"say which column holds the labels (--label); there is {_some(names)}")
+    if label is not None and label not in names:
+        raise ValueError(_no_label(label, names, "column"))
+    if len(names) - (label is not None) < 1:
+        raise ValueError("there is no column besides the label")
+
+
+def _no_label(label, names, what):
+    return f"there is no {what} {label!r} to take labels from; there is {_some(names) or 'none'}"
+
+
+def _some(names):
+    return ", ".join(names[:8]) + (f", ... ({len(names)} in all)" if len(names) > 8 else "")
+
+
+def _has_its_labels(path, label):
+    if label is not None:
+        raise ValueError(f"{path}: the labels of this kind of file have no name; leave out the label {label!r}")
+
+
+def _tidy(labels):
+    """Labels as int64 if all are integers, else as str."""
+    labels = np.asarray(labels)
+    if labels.dtype.kind == "f":
+        if not np.isfinite(labels).all():
+            raise ValueError("every row needs a label, got NaN or infinity")
+        if (labels == np.rint(labels)).all():
+            return labels.astype(np.int64)
+    text = labels.astype(str)
+    try:
+        numbers = labels.astype(np.int64)
+    except (TypeError, ValueError, OverflowError):
+        return text
+    return numbers if (numbers.astype(str) == text).all() else text

@@ -1,0 +1,254 @@
+import gzip
+import sys
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import dump_svmlight_file
+
+from dpfast.data import readers
+from dpfast.data.readers import read_table
+
+GOOD = "wet,cold,tree\n1,0,oak\n0,1,elm\n1,1,oak\n"
+BITS = [[1, 0], [0, 1], [1, 1]]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text, name="trees.csv"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+def refusal(path, **options):
+    with pytest.raises(ValueError, match=path.name) as refused:
+        read_table(path, **options)
+    return str(refused.value)
+
+
+def test_a_csv_file_gives_bits_names_and_labels(write):
+    X, y = read_table(write(GOOD), label="tree")
+    assert X.toarray().tolist() == np.array(BITS, bool).tolist()
+    assert X.feature_names == ["wet", "cold"]
+    assert y.tolist() == ["oak", "elm", "oak"]
+
+
+def test_without_a_label_every_column_is_a_feature(write):
+    X, y = read_table(write("a,b\n1,0\n0,0\n"))
+    assert X.feature_names == ["a", "b"]
+    assert y is None
+
+
+def test_needed_labels_are_asked_for_by_naming_the_columns(write, tmp_path):
+    said = refusal(write(GOOD), needs_label=True)
+    assert "which column holds the labels (--label); there is wet, cold, tree" in said
+    np.savez(tmp_path / "t.npz", X=np.eye(2), who=np.arange(2))
+    assert "no array 'y' to take labels from; there is who" in refusal(tmp_path / "t.npz", needs_label=True)
+
+
+@pytest.mark.parametrize("where", ["first", "middle", "last"])
+def test_the_label_column_may_stand_anywhere(write, where):
+    order = {"first": [2, 0, 1], "middle": [0, 2, 1], "last": [0, 1, 2]}[where]
+    lines = [",".join(np.array(line.split(","))[order]) for line in GOOD.split()]
+    X, y = read_table(write("\n".join(lines)), label="tree")
+    assert X.toarray().astype(int).tolist() == BITS
+    assert y.tolist() == ["oak", "elm", "oak"]
+
+
+def test_labels_are_integers_if_all_are(write):
+    def labels(cells):
+        return read_table(write("a,y\n" + "".join(f"1,{cell}\n" for cell in cells)), label="y").y
+
+    assert labels(["1", "-1"]).dtype == np.int64
+    assert labels(["1", "-1"]).tolist() == [1, -1]
+    assert labels(["1", "x"]).tolist() == ["1", "x"]
+    assert labels(["1", "01"]).tolist() == ["1", "01"]
+    assert labels(["1", "9" * 30]).tolist() == ["1", "9" * 30]
+
+
+def test_spreadsheet_marks_quotes_blank_lines_and_true_and_false_are_read(write):
+    X, y = read_table(write('\ufeff"a, b",c,y\r\nTrue,"0",1\r\n\r\nFALSE,1,2\r\n\r\n'), label="y")
+    assert X.feature_names == ["a, b", "c"]
+    assert X.toarray().astype(int).tolist() == [[1, 0], [0, 1]]
+    assert y.tolist() == [1, 2]
+
+
+def test_tabs_and_compression_are_known_by_the_ending(write):
+    expected = read_table(write(GOOD), label="tree")
+    for path in (
+        write(GOOD.replace(",", "\t"), "trees.tsv"),
+        write(gzip.compress(GOOD.encode()), "trees.csv.gz"),
+        write(GOOD, "TREES.CSV"),
+    ):
+        X, y = read_table(path, label="tree")
+        assert (X.rows == expected.X.rows).all()
+        assert (y == expected.y).all()
+
+
+def test_a_table_of_many_blocks_is_read_whole(write, rng, monkeypatch):
+    monkeypatch.setattr(readers, "BLOCK_BYTES", 8 * 4 * 7)  # seven rows to a block
+    for n in (69, 70, 71):
+        table, y = rng.integers(0, 2, (n, 3)), rng.integers(0, 5, n)
+        text = "a,b,c,y\n" + "\n".join(",".join(map(str, row)) for row in np.c_[table, y])
+        X, labels = read_table(write(text), label="y")
+        assert (X.toarray() == table).all()
+        assert (labels == y).all()
+
+
+def test_a_threshold_turns_numbers_into_bits_exactly(write):
+    path = write("a,b,y\n0.1,2,1\n0.1000000001,-3e2,2\n")
+    assert read_table(path, label="y", threshold=0.1).X.toarray().astype(int).tolist() == [[0, 1], [1, 0]]
+    assert read_table(path, label="y", threshold=[0, 5]).X.toarray().astype(int).tolist() == [[1, 0], [1, 0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,b,y\n1,0,u\n\n0,red,v\n", "line 4, column 'b' holds 'red'; features are 0 or 1"),
+        ("a,b,y\n1,0,u\n0,2,v\n", "line 3, column 'b' holds '2'; .* with a threshold"),
+        ("a,b,y\n1,0,u\n0,nan,v\n", "line 3, column 'b' holds 'nan'"),
+        ("a,b,y\n1,0,u\n,1,v\n", "line 3, column 'a' is empty; fill missing values in"),
+        ("a,b,y\n1,0,u\n0,1, \n", "line 3, column 'y' is empty"),
+        ("a,b,y\n1,0,u\n0,1\n", "line 3 has 2 cells, the header row 3"),
+        ("a,b,y\n1,0,u,7\n0,1,v,7\n", "line 2 has 4 cells, the header row 3"),
+        ("a,b,class\n1,0,u\n", "no column 'y' to take labels from; there is a, b, class"),
+        ("a,a,y\n1,0,u\n", "two columns have the name 'a'"),
+        ("0,0,1\n1,0,1\n", "two columns have the name '0'; the first row must name the columns"),
+        (",a,y\n0,1,u\n1,1,u\n", "column 1 has no name; .* if it numbers the rows"),
+        ("a;b;y\n1;0;u\n", "one column, 'a;b;y'; columns must be separated by commas"),
+        ("y\nu\n", "no column besides the label"),
+        ("", "the file is empty"),
+        ("a,y\n", "the table has no rows"),
+        (b"a,y\n1,\xff\n", "not UTF-8 text"),
+    ],
+)
+def test_a_messy_csv_file_is_refused_with_the_place_and_what_was_seen(write, text, said):
+    with pytest.raises(ValueError, match="trees.csv.*" + said):
+        read_table(write(text), label="y")
+
+
+def test_what_is_not_a_number_is_refused_with_a_threshold_too(write):
+    assert "line 2, column 'b' holds 'inf'" in refusal(write("a,b\n1,inf\n"), threshold=0)
+    assert "line 2, column 'b' holds 'x'" in refusal(write("a,b\n1,x\n"), threshold=0)
+
+
+def test_a_compressed_file_that_is_cut_short_is_refused(write):
+    whole = gzip.compress(GOOD.encode())
+    assert "ended before" in refusal(write(whole[:-9], "trees.csv.gz"), label="tree")
+    refusal(write(b"not gzip", "trees.csv.gz"), label="tree")
+
+
+def test_an_interrupt_while_labels_are_read_is_one(write, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(readers._Labels, "add", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        read_table(write(GOOD), label="tree")
+
+
+def test_an_svmlight_file_has_its_labels_and_counts_features_from_one(write):
+    path = write("1 1:1 3:1\n-1 2:1\n", "trees.svm")
+    X, y = read_table(path)
+    assert X.toarray().astype(int).tolist() == [[1, 0, 1], [0, 1, 0]]
+    assert y.tolist() == [1, -1]
+    assert read_table(path, n_features=9).X.shape == (2, 9)
+    assert "leave out the label" in refusal(path, label="y")
+    assert "start at 1" in refusal(write("1 0:1\n", "zero.svm"))
+    assert "0 or 1, got 3.0" in refusal(write("1 1:3\n", "three.svm"))
+    refusal(write("yes 1:1\n", "text.svm"))
+
+
+def test_an_svmlight_file_reads_as_it_was_written(tmp_path, rng):
+    table, y = rng.integers(0, 2, (40, 9)), rng.integers(0, 3, 40)
+    dump_svmlight_file(sp.csr_array(table), y, str(tmp_path / "t.libsvm"), zero_based=False)
+    X, labels = read_table(tmp_path / "t.libsvm", n_features=9)
+    assert (X.toarray() == table).all()
+    assert (labels == y).all()
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("blob", [False, True])
+def test_an_npz_file_may_be_dense_or_sparse_and_name_its_columns_either_way(tmp_path, sparse, blob):
+    path, names = tmp_path / "t.npz", ["wet", "kälte"]
+    stored = np.frombuffer("\n".join(names).encode(), np.uint8) if blob else np.array(names)
+    parts = {"X": np.array(BITS)}
+    if sparse:
+        sp.save_npz(path, sp.csr_array(np.array(BITS, np.uint8)))
+        with np.load(path) as saved:
+            parts = dict(saved)
+    np.savez(path, **parts, y=np.array([-1.0, 1.0, 1.0]), other=np.array([b"u", b"v", b"u"]), feature_names=stored)
+    X, y = read_table(path)
+    assert X.toarray().astype(int).tolist() == BITS
+    assert X.feature_names == names
+    assert y.tolist() == [-1, 1, 1]
+    assert read_table(path, label="other").y.tolist() == ["u", "v", "u"]
+    assert "no array 'class' to take labels from; there is y, other" in refusal(path, label="class")
+
+
+def test_an_npz_file_that_will_not_do_is_refused(tmp_path, write):
+    path = tmp_path / "t.npz"
+
+    def said(**parts):
+        np.savez(path, **parts)
+        return refusal(path)
+
+    assert "neither an array X" in said(Z=np.eye(2))
+    assert "two-dimensional" in said(X=np.ones(3))
+    assert "two-dimensional array of numbers, got <U1" in said(X=np.array([["a"]]))
+    assert "label for each of 2 rows, got shape (3,)" in said(X=np.eye(2), y=np.arange(3))
+    assert "feature_names must number 2, got 1" in said(X=np.eye(2), feature_names=np.array(["a"]))
+    assert "row 2, column 1 holds 5" in said(X=np.array([[1, 0], [5, 1]]))
+    np.savez(path, X=np.eye(2), y=np.arange(2))
+    assert "not a whole .npz file" in refusal(write(path.read_bytes()[:200], "short.npz"))
+    assert "not a whole .npz file" in refusal(write(b"", "empty.npz"))
+
+
+def test_a_parquet_file_reads_like_the_csv_file(write, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    frame = pandas.DataFrame({"wet": [True, False, True], "tree": ["oak", "elm", "oak"], "cold": [0.0, 1.0, 1.0]})
+    path = tmp_path / "trees.parquet"
+    frame.to_parquet(path)
+    X, y = read_table(path, label="tree")
+    assert X.toarray().astype(int).tolist() == BITS
+    assert X.feature_names == ["wet", "cold"]
+    assert y.tolist() == ["oak", "elm", "oak"]
+    assert "column 'tree' holds" in refusal(path)
+    assert "no column 'y'" in refusal(path, label="y")
+    frame["cold"] = [0.0, 2.5, 1.0]
+    frame.to_parquet(path)
+    assert "row 2, column 'cold' holds 2.5" in refusal(path, label="tree")
+    assert read_table(path, label="tree", threshold=0.5).X.toarray()[:, 1].tolist() == [False, True, True]
+    frame["wet"] = [True, False, None]
+    frame.to_parquet(path)
+    assert "row 3, column 'wet' is empty" in refusal(path, label="tree")
+    assert "not a whole Parquet file" in refusal(write(path.read_bytes()[:50], "short.parquet"), label="tree")
+
+
+def test_parquet_without_pyarrow_says_what_to_install(write, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"pip install 'dpfast\[parquet\]'"):
+        read_table(write(b"", "trees.parquet"))
+
+
+def test_a_bundled_data_set_is_read_by_its_name():
+    X, y = read_table("mushroom")
+    assert X.shape == (8124, 126)
+    assert len(X.feature_names) == 126
+    assert sorted(set(y)) == ["edible", "poisonous"]
+
+
+def test_names_that_are_no_table_say_what_a_table_is(tmp_path, write):
+    with pytest.raises(FileNotFoundError, match=r"absent\.csv: there is no such file"):
+        read_table(tmp_path / "absent.csv")
+    with pytest.raises(FileNotFoundError, match=r"no bundled data set.*mushroom.*\.csv"):
+        read_table("mushrooms")
+    with pytest.raises(ValueError, match=r"must end in one of \.csv"):
+        read_table(write("", "trees.xlsx"))
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(FileNotFoundError, match="no such file"):
+        read_table(tmp_path / "folder.csv")
