@@ -8,13 +8,17 @@ static uint64_t last_word(size_t n) { return n % 64 ? ~(uint64_t)0 >> (64 - n % 
 
 /* ---- packing ---------------------------------------------------------- */
 
-/* Eight bytes of 0/1, the first lowest, to eight bits: each byte's bit is carried
- * to the top byte by its own term of the product, and no two terms meet. */
+/* Eight bytes of 0/1 to eight bits, in order: each byte's bit is carried to the top
+ * byte by its own term of the product, and no two terms meet. */
 DPF_BODY uint64_t gather8(const uint8_t *x, uint64_t *seen) {
-    uint64_t bytes = 0;
-    for (int b = 0; b < 8; b++) bytes |= (uint64_t)x[b] << (8 * b);
+    uint64_t bytes;
+    memcpy(&bytes, x, 8);
     *seen |= bytes;
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    return ((bytes & 0x0101010101010101u) * 0x8040201008040201u) >> 56;
+#else
     return ((bytes & 0x0101010101010101u) * 0x0102040810204080u) >> 56;
+#endif
 }
 
 uint8_t dpf_bits_pack(const uint8_t *x, size_t n, size_t d, uint64_t *DPF_RESTRICT rows) {

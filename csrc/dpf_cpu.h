@@ -24,10 +24,15 @@ int dpf_cpu_level(void);
 void dpf_cpu_share(const int *level);
 
 #if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__clang__) /* knows no such option here, and would drop the whole attribute */
+#define DPF_WIDE
+#else
+#define DPF_WIDE ",prefer-vector-width=512"
+#endif
 #define DPF_TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
 #define DPF_TARGET_AVX512                                                                          \
     __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vpopcntdq,avx2,bmi,bmi2,"      \
-                          "lzcnt,popcnt,prefer-vector-width=512")))
+                          "lzcnt,popcnt" DPF_WIDE)))
 #define DPF_LEVELS(result, name, body, params, args)                                               \
     DPF_LEVELS_OF(result, name, body, params, args) /* lets a name that is a macro expand first */
 #define DPF_LEVELS_OF(result, name, body, params, args)                                            \

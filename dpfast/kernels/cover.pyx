@@ -11,6 +11,7 @@ import numpy as np
 from dpfast.kernels import bits, draw, levels
 from dpfast.kernels.inversion import invert
 
+from libc.math cimport exp
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memset
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
@@ -253,7 +254,8 @@ cdef class Counts:
     cdef bint _weigh(self):
         """Weigh the touched blocks and the constant true; false if the reference no longer suits."""
         cdef size_t blocks = self.block_weight.shape[0], b
-        cdef double total = 0
+        cdef double total = 0, mass = self.prior
+        cdef int64_t gap, rows = 0
         cdef bint below = True
         if blocks:
             with nogil:
@@ -261,12 +263,14 @@ cdef class Counts:
                                         &self.block_weight[0])
                 for b in range(blocks):
                     total += self.block_weight[b]
-        if self.prior:
-            gaps = self.cover.reference - self._constant_scores()
-            below = below and gaps.min() >= 0
-            weights = np.where(gaps < self.cover.gaps, np.exp(-self.step * np.clip(gaps, 0, self.cover.gaps)), 0.0)
-            self.constant = self.prior * weights
-            total += np.sum(self.constant)
+        if mass:
+            for b in range(self.cover.classes):
+                rows += self.totals[b]
+            for b in range(self.cover.classes):
+                gap = self.cover.reference - (self.cover.correct * self.totals[b] - self.cover.covered * rows)
+                below = below and gap >= 0
+                self.constant[b] = mass * exp(-self.step * gap) if 0 <= gap < <int64_t>self.cover.gaps else 0.0
+                total += self.constant[b]
         return below and total > 1e-19
 
     def _set_reference(self):

@@ -2,7 +2,6 @@
 
 import json
 import os
-import tempfile
 from pathlib import Path
 
 import numpy as np
@@ -71,10 +70,12 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
         self.classes_ = seen if classes is None else np.unique(classes)
         unknown = np.setdiff1d(seen, self.classes_)
         if unknown.size:
-            raise ValueError(f"y holds the label {unknown[0]!r}, which is not among classes={list(self.classes_)}")
+            raise ValueError(
+                f"y holds the label {unknown.tolist()[0]!r}, which is not among classes={self.classes_.tolist()}"
+            )
         if len(self.classes_) < 2:
             raise ValueError(
-                f"y must have at least two classes, got one class only: {self.classes_[0]!r}; declare all by classes="
+                f"y must have at least two classes, got one class only: {self.classes_.tolist()[0]!r}; declare all by classes="
             )
         return np.searchsorted(self.classes_, y)
 
@@ -107,15 +108,13 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
             "released": self._released(),
         }
         path = Path(path)
-        text = json.dumps(document, indent=1)
-        handle, partial = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+        text = json.dumps(document, indent=1, default=float)  # fractions, and scalars of numpy in lists
+        partial = path.with_name(f"{path.name}.{os.getpid()}.part")
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text + "\n")
+            partial.write_text(text + "\n", encoding="utf-8")
             os.replace(partial, path)
-        except BaseException:
-            os.unlink(partial)
-            raise
+        finally:
+            partial.unlink(missing_ok=True)
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "privacy_")

@@ -281,6 +281,9 @@ class DecisionListClassifier(PrivateClassifier):
         return [[[list(literal) for literal in rule.literals], number[_plain(rule.label)]] for rule in self.rules_]
 
     def _restore(self, released):
+        wrong = [j for literals, _ in released for j, _ in literals if not 0 <= j < self.n_features_in_]
+        if wrong or not released or released[-1][0]:
+            raise ValueError(f"rules must test features below {self.n_features_in_} and end with a default")
         self.rules_ = [
             Rule(tuple(Literal(int(j), bool(negated)) for j, negated in literals), self.classes_[label])
             for literals, label in released
