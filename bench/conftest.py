@@ -49,5 +49,3 @@ def pytest_terminal_summary(terminalreporter, config):
                 if other not in ours:
                     text += f"; {other.stats.median / mine.stats.median:.1f} x {other.name}"
             terminalreporter.write_line(text)
-
-

@@ -16,7 +16,7 @@ _HOMES = {
 }
 _MODULES = ("accounting", "kernels", "mechanisms")
 
-__all__ = [*_HOMES, *_MODULES]  # noqa: PLE0604
+__all__ = [*_HOMES, *_MODULES]
 
 
 def __getattr__(name):

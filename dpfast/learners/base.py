@@ -75,7 +75,7 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
             )
         if len(self.classes_) < 2:
             raise ValueError(
-                f"y must have at least two classes, got one class only: {self.classes_.tolist()[0]!r}; declare all by classes="
+                f"y must have at least two classes, got one class only: {self.classes_.tolist()[0]!r}; see classes="
             )
         return np.searchsorted(self.classes_, y)
 
