@@ -3,13 +3,44 @@
 from .budget import Budget, BudgetExceeded, PrivacySpend, Release
 from .calibrate import cover_exponent
 from .curves import cover_delta, cover_epsilon
+from .winnow import (
+    DecisionListHalfspace,
+    WinnowPlan,
+    batched_plan,
+    batched_update_bound,
+    decision_list_margin,
+    winnow_epsilon,
+    winnow_learning_rate,
+    winnow_paper,
+    winnow_range,
+    winnow_rho,
+    winnow_update_bound,
+)
+from .zcdp import gaussian_delta, gaussian_epsilon, gaussian_sigma, zcdp_delta, zcdp_epsilon, zcdp_rho
 
 __all__ = [
     "Budget",
     "BudgetExceeded",
+    "DecisionListHalfspace",
     "PrivacySpend",
     "Release",
+    "WinnowPlan",
+    "batched_plan",
+    "batched_update_bound",
     "cover_delta",
     "cover_epsilon",
     "cover_exponent",
+    "decision_list_margin",
+    "gaussian_delta",
+    "gaussian_epsilon",
+    "gaussian_sigma",
+    "winnow_epsilon",
+    "winnow_learning_rate",
+    "winnow_paper",
+    "winnow_range",
+    "winnow_rho",
+    "winnow_update_bound",
+    "zcdp_delta",
+    "zcdp_epsilon",
+    "zcdp_rho",
 ]

@@ -1,0 +1,363 @@
+"""From zero-concentrated, pure and Gaussian privacy to (epsilon, delta), as tightly as is proved.
+
+A mechanism is rho-zCDP if D_a(P, Q) <= a rho for the laws P, Q of its outcome on any two neighbours and
+every order a > 1, where D_a is the Renyi divergence, (a - 1) D_a(P, Q) = ln E_Q (P/Q)^a. Divergences add
+up under adaptive composition.
+
+**Conversion.** (Canonne, Kamath, Steinke, "The Discrete Gaussian for Differential Privacy", 2020, Prop. 12;
+Balle, Barthe, Gaboardi, Hsu, Sato, 2020.) Write b = a - 1 > 0 and let D(b) bound D_{1+b} in both directions.
+Then the mechanism is (E, delta)-DP whenever, for some b > 0,
+
+    ln delta >= b (D(b) - E) - b ln(1 + 1/b) - ln(1 + b),                                              (1)
+
+because H_E = E_Q max(0, P/Q - e^E) and max(0, x - v) <= x^a (b/v)^b / a^a for x, v > 0 (equality where
+x = a v / b; the right side is convex in x and touches x - v there). Also H_E <= TV, and with KL = D(0+)
+    delta >= sqrt(KL / 2)  or  delta >= sqrt(1 - e^-KL)  suffices (Pinsker; Bretagnolle and Huber).    (2)
+
+**The best order.** Let C(b) = b D(b) be convex, as cumulants are. The right side of (1) is convex in b and
+least where E = C'(b) + ln(b / (1 + b)); there ln(1/delta) = b C'(b) - C(b) + ln(1 + b), which increases with
+b. So for rho-zCDP, C = b (1 + b) rho, the whole curve has one parameter:
+
+    E = (1 + 2b) rho - ln(1 + 1/b),    delta = e^(-b^2 rho) / (1 + b).
+
+Every b > 0 gives a valid bound, so that an inexact search for the best one costs tightness only.
+
+**Pure parts.** If P/Q lies in [e^-e, e^e] then, x^a being convex, E_Q (P/Q)^a is largest when only the two
+ends occur, and with p = e^e / (1 + e^e)
+
+    b D_{1+b} = ln( p e^(b e) + (1 - p) e^(-b e) ) = ln cosh((b + 1/2) e) - ln cosh(e / 2),
+
+below both b e and b (1 + b) e^2/2 (the derivative of ln cosh u is at most 1, and at most u). It is convex in b.
+
+**Gaussian.** N(q, sigma^2) with |q - q'| <= s has exactly, with m = s / sigma, x = E/m - m/2, phi the normal
+density and R(x) = (1 - Phi(x)) / phi(x) (Balle, Wang, "Improving the Gaussian Mechanism", 2018),
+
+    delta(E) = Phi(-x) - e^E Phi(-x - m) = phi(x) (R(x) - R(x + m)),
+
+for phi(x + m) = e^-E phi(x). T adaptive releases are one of sensitivity s sqrt(T) (Dong, Roth, Su, 2022); a
+vector's s is its Euclidean norm. R(x) is the integral of exp(-x u - u^2/2) over u > 0, so -R' = 1 - x R is
+convex and its trapezoid m/2 (2 - x R(x) - (x + m) R(x + m)) bounds the difference where that would cancel.
+
+Floats are rounded towards safety: a delta, epsilon or sigma from here is never below the exact value, a rho
+never above.
+"""
+
+import math
+from fractions import Fraction
+
+from scipy import special
+
+from .curves import SMALLEST_DELTA, _delta, _epsilon, _number
+
+# Relative error of one sum of a few terms; every result is moved by this much of the terms' absolute values.
+_SLACK = 2e-15
+_LEAST_LOG, _MOST_LOG = -700.0, 700.0
+
+
+def zcdp_delta(rho: float | Fraction, epsilon: float | Fraction) -> float:
+    """Delta at a given epsilon of whatever is rho-zCDP.
+
+    Parameters
+    ----------
+    rho : real, >= 0
+    epsilon : real, >= 0
+
+    Returns
+    -------
+    float in [0, 1]
+        Every rho-zCDP mechanism is (epsilon, delta)-DP. Rounded up.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Theorem, proof and source are in the documentation of this module.
+
+    Examples
+    --------
+    >>> f"{zcdp_delta(0.02, 1.0):.1e}"
+    '8.8e-08'
+    """
+    rho, epsilon = _rho(rho), _epsilon(epsilon, zero=True)
+    if rho == 0:
+        return 0.0
+    b = _solve(lambda b: (1 + 2 * b) * rho - math.log1p(1 / b), epsilon)
+    divergence = (1 + b) * rho
+    tail = b * math.log1p(1 / b) + math.log1p(b)
+    log_delta = b * (divergence - epsilon) - tail + _SLACK * (b * (divergence + epsilon) + tail)
+    converted = math.exp(min(log_delta, 0.0)) * (1 + _SLACK)
+    return min(1.0, max(min(converted, _total_variation(rho)), SMALLEST_DELTA))
+
+
+def zcdp_epsilon(rho: float | Fraction, delta: float | Fraction) -> float:
+    """Epsilon at a given delta of whatever is rho-zCDP: the inverse of `zcdp_delta`.
+
+    Parameters
+    ----------
+    rho : real, >= 0
+    delta : real, at least 1e-300 and below 1
+
+    Returns
+    -------
+    float
+        Every rho-zCDP mechanism is (epsilon, delta)-DP. Rounded up, so that
+        ``zcdp_delta(rho, zcdp_epsilon(rho, delta)) <= delta`` also holds in floats.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Theorem, proof and source are in the documentation of this module.
+
+    Examples
+    --------
+    >>> round(zcdp_epsilon(0.02, 1e-6), 3)
+    0.9
+    """
+    return _composed_epsilon(_rho(rho), _delta(delta))
+
+
+def zcdp_rho(epsilon: float | Fraction, delta: float | Fraction) -> float:
+    """Largest rho for which every rho-zCDP mechanism is (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    epsilon : real, > 0
+    delta : real, at least 1e-300 and below 1
+
+    Returns
+    -------
+    float
+        Rounded down, so that ``zcdp_epsilon(zcdp_rho(epsilon, delta), delta) <= epsilon`` also holds in floats.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Theorem, proof and source are in the documentation of this module.
+
+    Examples
+    --------
+    >>> round(zcdp_rho(1.0, 1e-6), 4)
+    0.0244
+    """
+    epsilon, delta = _epsilon(epsilon), _delta(delta)
+    return _largest(lambda rho: _composed_epsilon(rho, delta) <= epsilon)
+
+
+def gaussian_delta(sigma: float | Fraction, epsilon: float | Fraction, *, sensitivity: float | Fraction = 1.0) -> float:
+    """Delta at a given epsilon of Gaussian noise, exactly.
+
+    Parameters
+    ----------
+    sigma : real, > 0
+        Standard deviation of the noise on each coordinate.
+    epsilon : real, >= 0
+    sensitivity : real, > 0
+        The most that neighbours differ by, in Euclidean norm; sensitivity * sqrt(T) for T releases.
+
+    Returns
+    -------
+    float in [0, 1]
+        Rounded up, by about 1e-9 of itself at most.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Theorem, proof and source are in the documentation of this module.
+
+    Examples
+    --------
+    >>> f"{gaussian_delta(4.5, 1.0):.1e}"
+    '2.5e-07'
+    """
+    sigma, sensitivity = _positive("sigma", sigma), _positive("sensitivity", sensitivity)
+    return _gaussian_delta(sigma, _epsilon(epsilon, zero=True), sensitivity)
+
+
+def gaussian_epsilon(sigma: float | Fraction, delta: float | Fraction, *, sensitivity: float | Fraction = 1.0) -> float:
+    """Epsilon at a given delta of Gaussian noise: the inverse of `gaussian_delta`.
+
+    Parameters
+    ----------
+    sigma : real, > 0
+        Standard deviation of the noise on each coordinate.
+    delta : real, at least 1e-300 and below 1
+    sensitivity : real, > 0
+        The most that neighbours differ by, in Euclidean norm; sensitivity * sqrt(T) for T releases.
+
+    Returns
+    -------
+    float
+        Rounded up, so that ``gaussian_delta(sigma, gaussian_epsilon(sigma, delta)) <= delta`` also holds in
+        floats. Infinite where it is too large for floats.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Theorem, proof and source are in the documentation of this module.
+
+    Examples
+    --------
+    >>> round(gaussian_epsilon(4.5, 1e-6), 3)
+    0.934
+    """
+    sigma, delta, sensitivity = _positive("sigma", sigma), _delta(delta), _positive("sensitivity", sensitivity)
+    return _least(lambda epsilon: _gaussian_delta(sigma, epsilon, sensitivity) <= delta)
+
+
+def gaussian_sigma(epsilon: float | Fraction, delta: float | Fraction, *, sensitivity: float | Fraction = 1.0) -> float:
+    """Least standard deviation at which Gaussian noise is (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    epsilon : real, > 0
+    delta : real, at least 1e-300 and below 1
+    sensitivity : real, > 0
+        The most that neighbours differ by, in Euclidean norm; sensitivity * sqrt(T) for T releases.
+
+    Returns
+    -------
+    float
+        Rounded up, so that ``gaussian_delta(gaussian_sigma(epsilon, delta), epsilon) <= delta`` also holds in
+        floats.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Theorem, proof and source are in the documentation of this module.
+
+    Examples
+    --------
+    >>> round(gaussian_sigma(1.0, 1e-6), 3)
+    4.225
+    """
+    epsilon, delta, sensitivity = _epsilon(epsilon), _delta(delta), _positive("sensitivity", sensitivity)
+    return _least(lambda sigma: sigma > 0 and _gaussian_delta(sigma, epsilon, sensitivity) <= delta)
+
+
+def _composed_epsilon(rho: float, delta: float, pure: float = 0.0, runs: int = 0) -> float:
+    """Epsilon of parts that are together rho-zCDP and `runs` parts that are `pure`-DP each."""
+    if rho == 0 and pure * runs == 0:
+        return 0.0
+    if _total_variation(rho + runs * pure * math.tanh(pure / 2)) <= delta:
+        return 0.0
+    log = -math.log(delta)
+
+    def log_at(b: float) -> float:
+        bent = b * pure * math.tanh((b + 0.5) * pure) - _pure_cumulant(b, pure) if runs else 0.0
+        return b * b * rho + runs * bent + math.log1p(b)
+
+    b = _solve(log_at, log)
+    divergence = (1 + b) * rho + runs * _pure_cumulant(b, pure) / b
+    from_delta, from_order = (log - math.log1p(b)) / b, math.log1p(1 / b)
+    error = divergence + runs * pure + (1 + log + math.log1p(b)) / b + from_order
+    return max(0.0, divergence + from_delta - from_order + 4 * _SLACK * error)
+
+
+def _pure_cumulant(b: float, pure: float) -> float:
+    """b D_{1+b} of randomised response with log-ratio `pure`."""
+    u, p = b * pure, special.expit(pure)
+    if u < 1:
+        return math.log1p(p * math.expm1(u) + (1 - p) * math.expm1(-u))
+    return u + math.log(p + (1 - p) * math.exp(-2 * u))
+
+
+def _total_variation(kl: float) -> float:
+    return math.sqrt(min(kl / 2, -math.expm1(-kl))) * (1 + _SLACK)
+
+
+def _gaussian_delta(sigma: float, epsilon: float, sensitivity: float) -> float:
+    m = sensitivity / sigma
+    if m == 0:
+        return SMALLEST_DELTA  # below any float, not zero
+    if m > 1e300:
+        return 1.0
+    error = _SLACK * (epsilon / m + m / 2)
+    x = epsilon / m - m / 2 - error
+    if x > 40:
+        return SMALLEST_DELTA
+    density = math.exp(-x * x / 2) / math.sqrt(2 * math.pi) * (1 + _SLACK * (1 + x * x))
+    if x < -5:
+        return min(1.0, float(special.ndtr(-x)) - density * _mills(x + m) * (1 - 1e-10) + _SLACK)
+    m *= 1 + _SLACK
+    near, far = _mills(x), _mills(x + m)
+    difference = near - far + _SLACK * (near + far)
+    bends = x * near, (x + m) * far
+    trapezoid = m / 2 * (2 - bends[0] - bends[1] + _SLACK * (2 + abs(bends[0]) + abs(bends[1])))
+    return min(1.0, max(density * min(difference, trapezoid), SMALLEST_DELTA))
+
+
+def _mills(x: float) -> float:
+    """R(x) of the module's documentation."""
+    return math.sqrt(math.pi / 2) * float(special.erfcx(x / math.sqrt(2)))
+
+
+def _solve(increasing, target: float) -> float:
+    """A b near the root of increasing(b) = target, to about 1e-9 of itself."""
+    low, high = _LEAST_LOG, _MOST_LOG
+    while high - low > 1e-9:
+        middle = (low + high) / 2
+        low, high = (middle, high) if increasing(math.exp(middle)) < target else (low, middle)
+    return math.exp(high)
+
+
+def _largest(fits) -> float:
+    """The largest float > 0 that fits, where every smaller one does."""
+    low = 1.0
+    while not fits(low):
+        low /= 2
+        if low == 0:
+            return 0.0
+    high = 2 * low
+    while high < math.inf and fits(high):
+        low, high = high, 2 * high
+    while low < (middle := low + (high - low) / 2) < high:
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def _least(fits) -> float:
+    """The least float >= 0 that fits, where every larger one does."""
+    if fits(0.0):
+        return 0.0
+    high = 1.0
+    while not fits(high):
+        high *= 2
+        if high == math.inf:
+            return high
+    low = high / 2
+    while low > 0 and fits(low):
+        low, high = low / 2, low
+    while low < (middle := low + (high - low) / 2) < high:
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
+
+
+def _rho(value) -> float:
+    return _number("rho", value, "a finite number >= 0", lambda x: 0 <= x < math.inf)
+
+
+def _positive(name: str, value) -> float:
+    return _number(name, value, "a finite number > 0", lambda x: 0 < x < math.inf)
