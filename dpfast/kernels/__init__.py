@@ -14,3 +14,10 @@ draw, noise
 cpu
     The instruction-set level in use.
 """
+
+from importlib.util import find_spec
+
+if find_spec("dpfast.kernels.cpu") is None:
+    raise ImportError(
+        "the kernels of dpfast are not built in this folder: start Python elsewhere, or build them with pip install -e ."
+    )

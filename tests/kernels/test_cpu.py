@@ -19,7 +19,7 @@ def test_an_unknown_level_is_refused_by_name():
 def run(value):
     command = "import dpfast.kernels.cpu as c; print(c.level())"
     return subprocess.run(
-        [sys.executable, "-c", command], capture_output=True, text=True, env={**os.environ, "DPFAST_ISA": value}
+        [sys.executable, "-P", "-c", command], capture_output=True, text=True, env={**os.environ, "DPFAST_ISA": value}
     )
 
 
