@@ -46,6 +46,7 @@ kernels = [
     kernel("rng"),
     kernel("draw", "draw"),
     kernel("noise", "noise", "draw"),
+    kernel("sparse_vector", "sparse_vector"),
     kernel("bits", "bits", "dpf_cpu"),
     kernel("levels", "levels", "draw", "dpf_cpu"),
     kernel("cover", "cover", "bits", "dpf_cpu"),

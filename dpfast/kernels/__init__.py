@@ -9,6 +9,8 @@ levels
     Exact draws with probability proportional to exp(exponent * score).
 cover
     Greedy cover for decision lists: counts, subtraction, exact choice.
+sparse_vector
+    Noisy tests of counts against a threshold, many rounds at a time.
 draw, noise
     Exact elementary draws and integer noise.
 cpu
@@ -19,5 +21,5 @@ from importlib.util import find_spec
 
 if find_spec("dpfast.kernels.cpu") is None:
     raise ImportError(
-        "the kernels of dpfast are not built in this folder: start Python elsewhere, or build them with pip install -e ."
+        "the kernels of dpfast are not built in this folder: start Python elsewhere, or build with pip install -e ."
     )
