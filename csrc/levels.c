@@ -48,6 +48,8 @@ double dpf_levels_cumulate(const uint64_t *count, const uint64_t *gap, size_t le
     const double u = DBL_EPSILON / 2; /* the largest relative error of one rounding */
     double sum = 0, lost = 0, error = 0;
     for (size_t k = 0; k < levels; k++) {
+        cumulative[k] = sum + lost;
+        if (count[k] == 0) continue;
         const double x = t * (double)gap[k], term = (double)count[k] * exp(-x);
         const double next = sum + term, back = next - sum; /* TwoSum: next + its error is exact */
         lost += (sum - (next - back)) + (term - back);

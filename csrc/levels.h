@@ -11,6 +11,9 @@
  * where no rounding below could change it; the caller decides the others in
  * multiprecision. So no outcome's probability is moved by rounding.
  *
+ * Negated copies (a candidate of score -s for each s) need no storage: the candidates at v, and
+ * those at -v, are the scores of magnitude |v|. So magnitudes are counted, once for both.
+ *
  * Scans exist for int16, int32 and int64 scores (suffixes 16, 32, 64).
  */
 #ifndef DPF_LEVELS_H
@@ -22,6 +25,9 @@
 /* Equal neighbours must not wait for one another: counts go to this many tables in turn. */
 enum { DPF_LANES = 4 };
 
+/* Which scores come first: the highest, the lowest, or those of largest magnitude. */
+enum { DPF_HIGHEST, DPF_LOWEST, DPF_MAGNITUDE };
+
 /* Lowest and highest of n >= 1 scores. */
 void dpf_levels_extremes_16(const int16_t *score, size_t n, int16_t *low, int16_t *high);
 void dpf_levels_extremes_32(const int32_t *score, size_t n, int32_t *low, int32_t *high);
@@ -29,26 +35,29 @@ void dpf_levels_extremes_64(const int64_t *score, size_t n, int64_t *low, int64_
 
 /*
  * table[b][g] = the number of scores at gap g in blocks 0..b, of `block` scores each (the last may
- * be shorter), for g < levels; table[b][levels] the rest. The gap is best - score, or score - best
- * when `negative` (an exponent below zero). One read of the scores. Requires n < 2^32.
+ * be shorter), for g < levels; table[b][levels] the rest. The gap is best - score, score - best
+ * or best - |score|, by `order`, and is at least 0. One read of the scores. Requires n < 2^32.
  *
  *   lanes  DPF_LANES * (levels + 1)          scratch
  *   table  ceil(n / block) * (levels + 1)    written
  */
-void dpf_levels_count_16(const int16_t *score, size_t n, int16_t best, bool negative, size_t levels,
+void dpf_levels_count_16(const int16_t *score, size_t n, int64_t best, int order, size_t levels,
                          size_t block, uint32_t *DPF_RESTRICT lanes, uint32_t *DPF_RESTRICT table);
-void dpf_levels_count_32(const int32_t *score, size_t n, int32_t best, bool negative, size_t levels,
+void dpf_levels_count_32(const int32_t *score, size_t n, int64_t best, int order, size_t levels,
                          size_t block, uint32_t *DPF_RESTRICT lanes, uint32_t *DPF_RESTRICT table);
-void dpf_levels_count_64(const int64_t *score, size_t n, int64_t best, bool negative, size_t levels,
+void dpf_levels_count_64(const int64_t *score, size_t n, int64_t best, int order, size_t levels,
                          size_t block, uint32_t *DPF_RESTRICT lanes, uint32_t *DPF_RESTRICT table);
 
 /*
- * The index of score number `rank` (from 0) of those equal to `value`; there must be more than `rank`.
- * Reads up to that index.
+ * The index of score number `rank` (from 0) of those equal to `value` or to `other`; there must be more
+ * than `rank`. Reads up to that index.
  */
-size_t dpf_levels_find_16(const int16_t *score, size_t n, int16_t value, size_t rank);
-size_t dpf_levels_find_32(const int32_t *score, size_t n, int32_t value, size_t rank);
-size_t dpf_levels_find_64(const int64_t *score, size_t n, int64_t value, size_t rank);
+size_t dpf_levels_find_16(const int16_t *score, size_t n, int16_t value, int16_t other,
+                          size_t rank);
+size_t dpf_levels_find_32(const int32_t *score, size_t n, int32_t value, int32_t other,
+                          size_t rank);
+size_t dpf_levels_find_64(const int64_t *score, size_t n, int64_t value, int64_t other,
+                          size_t rank);
 
 /*
  * Turns "member number rank[p] of level[p]" into "member number rank[p] of level[p] in block[p]", for m

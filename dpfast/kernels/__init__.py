@@ -9,6 +9,8 @@ levels
     Exact draws with probability proportional to exp(exponent * score).
 cover
     Greedy cover for decision lists: counts, subtraction, exact choice.
+scores
+    Integer scores of a linear learner, and the votes of what it released.
 sparse_vector
     Noisy tests of counts against a threshold, many rounds at a time.
 draw, noise

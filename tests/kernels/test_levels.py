@@ -132,6 +132,115 @@ def test_ranges_too_wide_for_a_table_are_drawn_by_distinct_scores(rng):
     assert_follows(np.bincount(draws, minlength=50), exponential_law(scores, 2.0**-62))
 
 
+# ---- candidates that are not stored ------------------------------------------------------------------------------
+
+
+def doubled(scores, mirrored, zeros):
+    """The candidates written out, as exact integers; a draw from the zeros is one outcome for all of them."""
+    scores = [int(score) for score in scores]
+    return np.array(scores + [-score for score in scores] * mirrored + [0] * (zeros > 0), object)
+
+
+def folded_law(scores, exponent, mirrored, zeros):
+    """What the outcomes of `doubled` should be drawn with."""
+    scores = doubled(scores, mirrored, zeros)
+    weights = (scores * float(exponent)).astype(float)
+    weights = np.exp(weights - weights.max())
+    if zeros:
+        weights[-1] *= zeros
+    return weights / weights.sum()
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize(("mirrored", "zeros"), [(True, 0), (True, 7), (False, 7), (True, 10**6), (False, 10**12)])
+@pytest.mark.parametrize(
+    ("scores", "exponent"),
+    [
+        ([0, 3, -3, 1, 0, -7, 7, 2], Fraction(1, 3)),
+        ([-2, -3, -3, -10], 0.25),
+        ([5, 6, 6, 9], -0.25),
+        ([0, 0], 2),
+        ([0, 4, -1000, 1000], 0.01),  # more levels than scores, but few enough to table
+        ([-30_000, 30_000, 5, 0, 29_998, -29_999], 1e-4),
+        ([4, 4, 5], 0),
+    ],
+)
+def test_mirrored_candidates_and_zeros_follow_the_law_of_the_vector_written_out(
+    scores, exponent, mirrored, zeros, dtype, rng
+):
+    draws = levels.sample(np.array(scores, dtype), exponent, 20_000, rng, mirrored=mirrored, zeros=zeros)
+    law = folded_law(scores, exponent, mirrored, zeros)
+    assert_follows(np.bincount(draws, minlength=len(law)), law)
+
+
+@pytest.mark.parametrize("m", [1, 40, 4000])
+@pytest.mark.parametrize("exponent", [0.02, -0.02])
+def test_mirrored_members_are_equally_likely_across_blocks(m, exponent, rng):
+    scores = np.random.default_rng(5).integers(-3, 4, 40_000).astype(np.int32)
+    draws = np.concatenate(
+        [levels.sample(scores, exponent, m, rng, mirrored=True, zeros=9000) for _ in range(max(1, 12_000 // m))]
+    )
+    law = folded_law(scores, exponent, True, 9000)
+    outcome = np.minimum(draws // 4000, 20)
+    assert_follows(np.bincount(outcome, minlength=21), np.bincount(np.minimum(np.arange(80_001) // 4000, 20), law))
+    signed = doubled(scores, True, 9000)[draws].astype(np.int64)
+    law_of_values = np.bincount(doubled(scores, True, 9000).astype(np.int64) + 3, law)
+    assert_follows(np.bincount(signed + 3, minlength=7), law_of_values)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_mirrored_score_at_the_ends_of_its_type_does_not_overflow(dtype, rng):
+    info = np.iinfo(dtype)
+    scores = np.array([info.min + (dtype is np.int64), info.max, 0], dtype)
+    tiny = 1 / (2 * float(info.max))
+    for exponent in (tiny, -tiny):
+        draws = levels.sample(scores, exponent, 20_000, rng, mirrored=True, zeros=3)
+        assert_follows(np.bincount(draws, minlength=7), folded_law(scores, exponent, True, 3))
+
+
+def test_the_one_score_without_a_negated_copy_is_refused(rng):
+    before = copy.deepcopy(rng.bit_generator.state)
+    with pytest.raises(ValueError, match=r"above -2\*\*63 to be mirrored"):
+        levels.draw(np.array([-(2**63), 0]), 1, rng, mirrored=True)
+    assert rng.bit_generator.state == before
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("spread", [20, 2000, 30_000])
+def test_mirrored_draws_are_the_same_at_every_level_of_instruction_set(dtype, spread, each_isa):
+    scores = np.random.default_rng(1).integers(-spread, spread, 50_001).astype(dtype)
+    for exponent in (0.01, -0.001):
+        results = each_isa(
+            lambda t=exponent: levels.sample(scores, t, 500, np.random.default_rng(2), mirrored=True, zeros=10**7)
+        )
+        for other in results[1:]:
+            np.testing.assert_array_equal(other, results[0])
+
+
+@pytest.mark.parametrize("exponent", [0.3, -0.01, 40.0])
+@pytest.mark.parametrize(("mirrored", "zeros"), [(True, 0), (True, 50), (False, 10**9)])
+def test_multiprecision_and_doubles_decide_alike_for_candidates_not_stored(exponent, mirrored, zeros, monkeypatch):
+    scores = np.random.default_rng(3).integers(-30, 10, 200).astype(np.int32)
+    options = {"mirrored": mirrored, "zeros": zeros}
+    fast = levels.sample(scores, exponent, 200, np.random.default_rng(4), **options)
+    for guard in (2.0**38, 2.0**60):
+        monkeypatch.setattr(levels, "_guard_scale", guard)
+        np.testing.assert_array_equal(levels.sample(scores, exponent, 200, np.random.default_rng(4), **options), fast)
+
+
+def test_a_mirrored_level_of_weight_e_minus_200_is_drawn_when_the_words_say_so():
+    scores = np.array([0, 100, 0], np.int32)  # candidate 4 at e**-200
+    assert levels.draw(scores, 1, Scripted([2**64 - 1] * 6 + [0]), mirrored=True, zeros=4) == 4
+
+
+def test_nothing_stored_leaves_the_zeros(rng):
+    indices, counts = levels.resample(np.array([], np.int64), 0.3, 50, rng, mirrored=True, zeros=10**9)
+    assert (indices.tolist(), counts.tolist()) == ([0], [50])
+    for zeros in (-1, 2**53):
+        with pytest.raises(ValueError, match=f"zeros must number at least 0 .* got {zeros}"):
+            levels.sample(np.array([1], np.int32), 1, 1, rng, zeros=zeros)
+
+
 # ---- refusals ----------------------------------------------------------------------------------------------------
 
 

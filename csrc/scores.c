@@ -1,0 +1,348 @@
+#include "scores.h"
+#include "bits.h"
+#include "dpf_cpu.h"
+
+#include <math.h>
+#include <string.h>
+
+#if defined(__GNUC__)
+#define FETCH(address) __builtin_prefetch(address)
+#else
+#define FETCH(address) ((void)(address))
+#endif
+
+DPF_BODY size_t chosen(const int64_t *index, size_t i) { return index ? (size_t)index[i] : i; }
+
+/* ---- packed rows ------------------------------------------------------ */
+
+enum { FEW = 16 }; /* rows below which their bits are added one by one */
+
+/* tile = m rows from word w0 on, `width` words each, flipped where y is -1. */
+DPF_BODY void gather_tile(const uint64_t *rows, size_t words, const int8_t *y, const int64_t *index,
+                          size_t m, size_t w0, size_t width, uint64_t *DPF_RESTRICT tile) {
+    enum { AHEAD = 8, LINE = 8 };
+    for (size_t r = 0; r < m; r++) {
+        const size_t i = chosen(index, r);
+        const uint64_t *row = rows + i * words + w0, flip = y[i] < 0 ? ~(uint64_t)0 : 0;
+        if (r + AHEAD < m) {
+            const uint64_t *next = rows + chosen(index, r + AHEAD) * words + w0;
+            for (size_t w = 0; w < width; w += LINE) FETCH(next + w);
+        }
+        for (size_t w = 0; w < width; w++) tile[r * width + w] = row[w] ^ flip;
+    }
+}
+
+/* What dpf_bits_positional_popcount does, faster where there are few rows. */
+DPF_BODY void count_few(const uint64_t *tile, size_t m, size_t width, int64_t *DPF_RESTRICT tally) {
+    for (size_t w = 0; w < width; w++) {
+        int64_t ones[64] = {0};
+        for (size_t r = 0; r < m; r++)
+            for (unsigned b = 0; b < 64; b++) ones[b] += (int64_t)(tile[r * width + w] >> b & 1);
+        memcpy(tally + 64 * w, ones, sizeof ones);
+    }
+}
+
+DPF_BODY void add_tally(const int64_t *tally, size_t size, int64_t scale, int64_t shift,
+                        int32_t *DPF_RESTRICT narrow, int64_t *DPF_RESTRICT wide) {
+    if (narrow)
+        for (size_t j = 0; j < size; j++) narrow[j] += (int32_t)(scale * tally[j] - shift);
+    else
+        for (size_t j = 0; j < size; j++) wide[j] += scale * tally[j] - shift;
+}
+
+/* Into narrow, or into wide where that is NULL. */
+DPF_BODY void add_packed(const uint64_t *rows, size_t d, const int8_t *y, const int64_t *index, size_t m,
+                       bool signs, uint64_t *DPF_RESTRICT tile, int64_t *DPF_RESTRICT tally,
+                       int32_t *DPF_RESTRICT narrow, int64_t *DPF_RESTRICT wide) {
+    const size_t words = DPF_WORDS(d);
+    for (size_t start = 0; start < m; start += DPF_SCORES_ROWS) {
+        const size_t size = m - start < DPF_SCORES_ROWS ? m - start : DPF_SCORES_ROWS;
+        int64_t negative = 0;
+        for (size_t r = start; r < start + size; r++) negative += y[chosen(index, r)] < 0;
+        const int64_t *part = index ? index + start : NULL;
+        const size_t first = index ? 0 : start;
+        for (size_t w0 = 0; w0 < words; w0 += DPF_SCORES_WORDS) {
+            const size_t width = words - w0 < DPF_SCORES_WORDS ? words - w0 : DPF_SCORES_WORDS;
+            const size_t columns = d - 64 * w0 < 64 * width ? d - 64 * w0 : 64 * width;
+            gather_tile(rows + first * words, words, y + first, part, size, w0, width, tile);
+            if (size < FEW) count_few(tile, size, width, tally);
+            else dpf_bits_positional_popcount(tile, NULL, size, columns, tally);
+            add_tally(tally, columns, signs ? 2 : 1, signs ? (int64_t)size : negative,
+                     narrow ? narrow + 64 * w0 : NULL, narrow ? NULL : wide + 64 * w0);
+        }
+    }
+}
+
+DPF_BODY void add_packed_narrow(const uint64_t *rows, size_t d, const int8_t *y, const int64_t *index,
+                                size_t m, bool signs, uint64_t *DPF_RESTRICT tile,
+                                int64_t *DPF_RESTRICT tally, int32_t *DPF_RESTRICT score) {
+    add_packed(rows, d, y, index, m, signs, tile, tally, score, NULL);
+}
+
+DPF_BODY void add_packed_wide(const uint64_t *rows, size_t d, const int8_t *y, const int64_t *index,
+                              size_t m, bool signs, uint64_t *DPF_RESTRICT tile,
+                              int64_t *DPF_RESTRICT tally, int64_t *DPF_RESTRICT score) {
+    add_packed(rows, d, y, index, m, signs, tile, tally, NULL, score);
+}
+
+DPF_LEVELS(void, dpf_scores_add_packed_32, add_packed_narrow,
+           (const uint64_t *rows, size_t d, const int8_t *y, const int64_t *index, size_t m, bool signs,
+            uint64_t *DPF_RESTRICT tile, int64_t *DPF_RESTRICT tally, int32_t *DPF_RESTRICT score),
+           (rows, d, y, index, m, signs, tile, tally, score))
+DPF_LEVELS(void, dpf_scores_add_packed_64, add_packed_wide,
+           (const uint64_t *rows, size_t d, const int8_t *y, const int64_t *index, size_t m, bool signs,
+            uint64_t *DPF_RESTRICT tile, int64_t *DPF_RESTRICT tally, int64_t *DPF_RESTRICT score),
+           (rows, d, y, index, m, signs, tile, tally, score))
+
+/* ---- grid rows -------------------------------------------------------- */
+
+DPF_BODY void add_grid(const int32_t *rows, size_t d, const int8_t *y, const int64_t *index, size_t m,
+                       int64_t *DPF_RESTRICT score) {
+    enum { BLOCK = 2048 }; /* scores that stay in the nearest cache */
+    for (size_t start = 0; start < d; start += BLOCK) {
+        const size_t size = d - start < BLOCK ? d - start : BLOCK;
+        for (size_t r = 0; r < m; r++) {
+            const size_t i = chosen(index, r);
+            const int32_t *row = rows + i * d + start;
+            const int64_t flip = y[i] < 0 ? -1 : 0;
+            for (size_t j = 0; j < size; j++) score[start + j] += ((int64_t)row[j] ^ flip) - flip;
+        }
+    }
+}
+
+DPF_LEVELS(void, dpf_scores_add_grid, add_grid,
+           (const int32_t *rows, size_t d, const int8_t *y, const int64_t *index, size_t m,
+            int64_t *DPF_RESTRICT score),
+           (rows, d, y, index, m, score))
+
+/* ---- CSR rows --------------------------------------------------------- */
+
+size_t dpf_scores_check_csr(const dpf_csr *rows, int64_t d, const int64_t *index, size_t m,
+                            int64_t *longest) {
+    *longest = 0;
+    for (size_t r = 0; r < m; r++) {
+        const size_t i = chosen(index, r);
+        int64_t before = -1;
+        bool rising = true;
+        for (int64_t p = rows->indptr[i]; p < rows->indptr[i + 1]; p++) {
+            rising &= rows->indices[p] > before;
+            before = rows->indices[p];
+        }
+        if (!rising || before >= d) return r;
+        const int64_t size = rows->indptr[i + 1] - rows->indptr[i];
+        if (size > *longest) *longest = size;
+    }
+    return m;
+}
+
+DPF_BODY int64_t entry(const dpf_csr *rows, int64_t p) { return rows->data ? rows->data[p] : 1; }
+
+enum { AHEAD = 16 }; /* entries by which a random access is fetched early */
+
+void dpf_scores_add_csr_32(const dpf_csr *rows, const int8_t *y, const int64_t *index, size_t m,
+                           int32_t *DPF_RESTRICT score) {
+    for (size_t r = 0; r < m; r++) {
+        const size_t i = chosen(index, r);
+        const int64_t end = rows->indptr[i + 1];
+        for (int64_t p = rows->indptr[i]; p < end; p++) {
+            if (p + AHEAD < end) FETCH(score + rows->indices[p + AHEAD]);
+            score[rows->indices[p]] += (int32_t)(y[i] * entry(rows, p));
+        }
+    }
+}
+
+void dpf_scores_add_csr_64(const dpf_csr *rows, const int8_t *y, const int64_t *index, size_t m,
+                           int64_t *DPF_RESTRICT score) {
+    for (size_t r = 0; r < m; r++) {
+        const size_t i = chosen(index, r);
+        const int64_t end = rows->indptr[i + 1];
+        for (int64_t p = rows->indptr[i]; p < end; p++) {
+            if (p + AHEAD < end) FETCH(score + rows->indices[p + AHEAD]);
+            score[rows->indices[p]] += y[i] * entry(rows, p);
+        }
+    }
+}
+
+/* ---- scores that are mostly untouched --------------------------------- */
+
+DPF_BODY size_t home(const dpf_scores *table, uint32_t key) {
+    return (size_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - table->bits));
+}
+
+DPF_BODY size_t slot_of(const dpf_scores *table, uint32_t key) {
+    const size_t mask = ((size_t)1 << table->bits) - 1;
+    size_t s = home(table, key);
+    while (table->key[s] != key && table->key[s] != DPF_SCORES_FREE) s = (s + 1) & mask;
+    return s;
+}
+
+size_t dpf_scores_add_sparse(dpf_scores *table, const dpf_csr *rows, const int8_t *y,
+                             const int64_t *index, size_t start, size_t m, size_t limit) {
+    for (size_t r = start; r < m; r++) {
+        const size_t i = chosen(index, r);
+        const int64_t begin = rows->indptr[i], end = rows->indptr[i + 1];
+        if (table->used + (size_t)(end - begin) > limit) return r;
+        for (int64_t p = begin; p < end; p++) {
+            if (p + AHEAD < end) {
+                const size_t s = home(table, (uint32_t)rows->indices[p + AHEAD]);
+                FETCH(table->key + s);
+                FETCH(table->score + s);
+            }
+            const uint32_t key = (uint32_t)rows->indices[p];
+            const size_t s = slot_of(table, key);
+            table->used += table->key[s] == DPF_SCORES_FREE;
+            table->key[s] = key;
+            table->score[s] += y[i] * entry(rows, p);
+        }
+    }
+    return m;
+}
+
+void dpf_scores_insert(dpf_scores *table, const uint32_t *key, const int64_t *score, size_t n) {
+    for (size_t i = 0; i < n; i++) {
+        if (key[i] == DPF_SCORES_FREE) continue;
+        const size_t s = slot_of(table, key[i]);
+        table->key[s] = key[i];
+        table->score[s] = score[i];
+        table->used++;
+    }
+}
+
+/* ---- grid ------------------------------------------------------------- */
+
+enum { LANES = 8, CHUNK = 512 };
+
+/* Extremes by lane, for no compiler may reorder comparisons of floats; returns whether x holds a NaN. */
+DPF_BODY bool chunk_to_grid(const double *x, size_t n, double scale, int32_t *DPF_RESTRICT q,
+                            double *DPF_RESTRICT low, double *DPF_RESTRICT high) {
+    int64_t numbers = 0;
+    for (size_t i = 0; i < n; i++) {
+        const double above = x[i] > -1 ? x[i] : -1, clipped = above < 1 ? above : 1;
+        const int32_t rounded = (int32_t)rint(clipped * scale), number = x[i] == x[i];
+        q[i] = number ? rounded : 0;
+        numbers += number;
+    }
+    size_t i = 0;
+    for (; i + LANES <= n; i += LANES) {
+        for (size_t l = 0; l < LANES; l++) {
+            low[l] = x[i + l] < low[l] ? x[i + l] : low[l];
+            high[l] = x[i + l] > high[l] ? x[i + l] : high[l];
+        }
+    }
+    for (; i < n; i++) {
+        low[0] = x[i] < low[0] ? x[i] : low[0];
+        high[0] = x[i] > high[0] ? x[i] : high[0];
+    }
+    return numbers < (int64_t)n;
+}
+
+/* From whichever of narrow and wide is not NULL. */
+DPF_BODY void to_grid(const float *narrow, const double *wide, size_t n, unsigned bits,
+                      int32_t *DPF_RESTRICT q, double *low, double *high) {
+    const double scale = (double)((uint64_t)1 << bits);
+    double buffer[CHUNK], lows[LANES], highs[LANES];
+    bool any_nan = false;
+    for (size_t l = 0; l < LANES; l++) lows[l] = INFINITY, highs[l] = -INFINITY;
+    for (size_t start = 0; start < n; start += CHUNK) {
+        const size_t size = n - start < CHUNK ? n - start : CHUNK;
+        const double *x = narrow ? buffer : wide + start;
+        if (narrow)
+            for (size_t i = 0; i < size; i++) buffer[i] = narrow[start + i];
+        any_nan |= chunk_to_grid(x, size, scale, q + start, lows, highs);
+    }
+    *low = lows[0], *high = highs[0];
+    for (size_t l = 1; l < LANES; l++) {
+        if (lows[l] < *low) *low = lows[l];
+        if (highs[l] > *high) *high = highs[l];
+    }
+    if (any_nan) *low = *high = NAN;
+}
+
+DPF_BODY void grid_of_float(const float *x, size_t n, unsigned bits, int32_t *DPF_RESTRICT q,
+                            double *low, double *high) {
+    to_grid(x, NULL, n, bits, q, low, high);
+}
+
+DPF_BODY void grid_of_double(const double *x, size_t n, unsigned bits, int32_t *DPF_RESTRICT q,
+                             double *low, double *high) {
+    to_grid(NULL, x, n, bits, q, low, high);
+}
+
+DPF_LEVELS(void, dpf_scores_grid_float, grid_of_float,
+           (const float *x, size_t n, unsigned bits, int32_t *DPF_RESTRICT q, double *low, double *high),
+           (x, n, bits, q, low, high))
+DPF_LEVELS(void, dpf_scores_grid_double, grid_of_double,
+           (const double *x, size_t n, unsigned bits, int32_t *DPF_RESTRICT q, double *low, double *high),
+           (x, n, bits, q, low, high))
+
+/* ---- votes ------------------------------------------------------------ */
+
+enum { ROWS_AHEAD = 4 };
+
+DPF_BODY void votes_packed(const uint64_t *rows, size_t n, size_t d, const int64_t *index,
+                           const int64_t *count, size_t k, bool signs, int64_t *DPF_RESTRICT vote) {
+    const size_t words = DPF_WORDS(d);
+    int64_t total = 0;
+    for (size_t p = 0; p < k; p++) total += count[p];
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t *row = rows + i * words;
+        const uint64_t *later = i + ROWS_AHEAD < n ? row + ROWS_AHEAD * words : row;
+        int64_t ones = 0;
+        for (size_t p = 0; p < k; p++) FETCH(later + (uint64_t)index[p] / 64);
+        for (size_t p = 0; p < k; p++) {
+            const uint64_t j = (uint64_t)index[p];
+            ones += count[p] & -(int64_t)(row[j / 64] >> (j % 64) & 1);
+        }
+        vote[i] = signs ? 2 * ones - total : ones;
+    }
+}
+
+DPF_LEVELS(void, dpf_scores_votes_packed, votes_packed,
+           (const uint64_t *rows, size_t n, size_t d, const int64_t *index, const int64_t *count,
+            size_t k, bool signs, int64_t *DPF_RESTRICT vote),
+           (rows, n, d, index, count, k, signs, vote))
+
+DPF_BODY void votes_grid(const int32_t *rows, size_t n, size_t d, const int64_t *index,
+                         const int64_t *count, size_t k, int64_t *DPF_RESTRICT vote) {
+    for (size_t i = 0; i < n; i++) {
+        const int32_t *row = rows + i * d, *later = i + ROWS_AHEAD < n ? row + ROWS_AHEAD * d : row;
+        int64_t sum = 0;
+        for (size_t p = 0; p < k; p++) FETCH(later + index[p]);
+        for (size_t p = 0; p < k; p++) sum += count[p] * row[index[p]];
+        vote[i] = sum;
+    }
+}
+
+DPF_LEVELS(void, dpf_scores_votes_grid, votes_grid,
+           (const int32_t *rows, size_t n, size_t d, const int64_t *index, const int64_t *count,
+            size_t k, int64_t *DPF_RESTRICT vote),
+           (rows, n, d, index, count, k, vote))
+
+/* Place of j among k rising indices, k if it is not there. */
+DPF_BODY size_t place_of(const int64_t *index, size_t k, int64_t j) {
+    size_t low = 0, high = k;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (index[middle] < j) low = middle + 1;
+        else high = middle;
+    }
+    return low < k && index[low] == j ? low : k;
+}
+
+void dpf_scores_votes_csr(const dpf_csr *rows, size_t n, const int64_t *index, const int64_t *count,
+                          size_t k, int64_t *DPF_RESTRICT vote) {
+    enum { FILTER = 1 << 16 }; /* bit j mod FILTER is set for every j of the histogram */
+    uint64_t filter[FILTER / 64] = {0};
+    for (size_t p = 0; p < k; p++)
+        filter[index[p] % FILTER / 64] |= (uint64_t)1 << (index[p] % 64);
+    for (size_t i = 0; i < n; i++) {
+        int64_t sum = 0;
+        for (int64_t p = rows->indptr[i]; p < rows->indptr[i + 1]; p++) {
+            const int64_t j = rows->indices[p];
+            if (!(filter[j % FILTER / 64] >> (j % 64) & 1)) continue;
+            const size_t at = place_of(index, k, j);
+            if (at < k) sum += count[at] * entry(rows, p);
+        }
+        vote[i] = sum;
+    }
+}

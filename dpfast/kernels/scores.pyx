@@ -1,0 +1,487 @@
+"""Integer scores of a linear learner, s_j = sum of y * x_j over the rows used, and votes of released histograms.
+
+Rows are packed bits (encoding "pm1": 1 is +1 and 0 is -1; "01": as they are), CSR, or dense on the grid x = q / 2**k
+of int32 q. Everything is exact; an update that could overflow is refused before it starts. See csrc/scores.h.
+"""
+import numpy as np
+
+from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
+from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
+
+
+cdef extern from "scores.h" nogil:
+    enum: DPF_SCORES_ROWS, DPF_SCORES_WORDS
+    uint32_t DPF_SCORES_FREE
+    ctypedef struct dpf_csr:
+        const int64_t *indptr
+        const int32_t *indices
+        const int32_t *data
+    ctypedef struct dpf_scores:
+        uint32_t *key
+        int64_t *score
+        unsigned bits
+        size_t used
+    void dpf_scores_add_packed_32(const uint64_t *rows, size_t d, const int8_t *y, const int64_t *index, size_t m,
+                                  bint signs, uint64_t *tile, int64_t *tally, int32_t *score)
+    void dpf_scores_add_packed_64(const uint64_t *rows, size_t d, const int8_t *y, const int64_t *index, size_t m,
+                                  bint signs, uint64_t *tile, int64_t *tally, int64_t *score)
+    void dpf_scores_add_grid(const int32_t *rows, size_t d, const int8_t *y, const int64_t *index, size_t m,
+                             int64_t *score)
+    size_t dpf_scores_check_csr(const dpf_csr *rows, int64_t d, const int64_t *index, size_t m, int64_t *longest)
+    void dpf_scores_add_csr_32(const dpf_csr *rows, const int8_t *y, const int64_t *index, size_t m, int32_t *score)
+    void dpf_scores_add_csr_64(const dpf_csr *rows, const int8_t *y, const int64_t *index, size_t m, int64_t *score)
+    size_t dpf_scores_add_sparse(dpf_scores *table, const dpf_csr *rows, const int8_t *y, const int64_t *index,
+                                 size_t start, size_t m, size_t limit)
+    void dpf_scores_insert(dpf_scores *table, const uint32_t *key, const int64_t *score, size_t n)
+    void dpf_scores_grid_float(const float *x, size_t n, unsigned bits, int32_t *q, double *low, double *high)
+    void dpf_scores_grid_double(const double *x, size_t n, unsigned bits, int32_t *q, double *low, double *high)
+    void dpf_scores_votes_packed(const uint64_t *rows, size_t n, size_t d, const int64_t *index, const int64_t *count,
+                                 size_t k, bint signs, int64_t *vote)
+    void dpf_scores_votes_grid(const int32_t *rows, size_t n, size_t d, const int64_t *index, const int64_t *count,
+                               size_t k, int64_t *vote)
+    void dpf_scores_votes_csr(const dpf_csr *rows, size_t n, const int64_t *index, const int64_t *count, size_t k,
+                              int64_t *vote)
+
+dpf_cpu_share(shared_level())
+
+
+# ---- what is checked ---------------------------------------------------------------------------------------------
+
+cdef class _Chosen:
+    """Which rows an update uses, and the labels of all."""
+
+    cdef const int8_t[::1] y
+    cdef const int64_t[::1] index
+    cdef const int64_t *which
+    cdef size_t m
+
+    def __init__(self, y, index, Py_ssize_t n):
+        cdef bint known = True
+        cdef Py_ssize_t i
+        self.y = np.ascontiguousarray(y)
+        if self.y.shape[0] != n:
+            raise ValueError(f"y must have one label for each of {n} rows, got {self.y.shape[0]}")
+        for i in range(n):
+            known &= self.y[i] == 1 or self.y[i] == -1
+        if not known:
+            raise ValueError(f"labels must be -1 or 1, got {np.unique(y)[:4]}")
+        self.m, self.which = n, NULL
+        if index is not None:
+            self.index = np.ascontiguousarray(index, np.int64)
+            self.m = self.index.shape[0]
+            if self.m and not 0 <= np.min(self.index) <= np.max(self.index) < n:
+                raise ValueError(f"index must lie in [0, {n}), got {np.min(index)} to {np.max(index)}")
+            self.which = &self.index[0] if self.m else NULL
+
+
+cdef class _Rows:
+    """A CSR matrix: any integer indptr and indices, data int32 or None."""
+
+    cdef const int64_t[::1] indptr
+    cdef const int32_t[::1] indices, data
+    cdef dpf_csr csr
+    cdef Py_ssize_t n
+
+    def __init__(self, indptr, indices, data):
+        if indptr.ndim != 1 or indices.ndim != 1 or len(indptr) == 0:
+            raise ValueError(f"indptr and indices must be one-dimensional, got {indptr.shape} and {indices.shape}")
+        if indptr[0] < 0 or indptr[-1] > len(indices) or (indptr[1:] < indptr[:-1]).any():
+            raise ValueError(f"indptr must rise from at least 0 to at most the {len(indices)} indices")
+        if data is not None and (data.dtype != np.int32 or data.shape != indices.shape):
+            raise ValueError(f"data must be None or int32 of shape {indices.shape}, got {data.dtype} {data.shape}")
+        if indices.dtype != np.int32 and len(indices) and not 0 <= indices.min() <= indices.max() < 2**31:
+            raise ValueError(f"indices must lie in [0, 2**31), got {indices.min()} to {indices.max()}")
+        self.indptr, self.indices = np.ascontiguousarray(indptr, np.int64), np.ascontiguousarray(indices, np.int32)
+        self.n = len(indptr) - 1
+        self.csr.indptr = &self.indptr[0]
+        self.csr.indices = &self.indices[0] if len(indices) else NULL
+        self.csr.data = NULL
+        if data is not None and len(data):
+            self.data = np.ascontiguousarray(data)
+            self.csr.data = &self.data[0]
+
+    cdef check(self, int64_t d, const int64_t *which, size_t m):
+        cdef int64_t longest
+        cdef size_t bad
+        with nogil:
+            bad = dpf_scores_check_csr(&self.csr, d, which, m, &longest)
+        if bad < m:
+            i = which[bad] if which else bad
+            seen = np.asarray(self.indices)[self.indptr[i]:self.indptr[i + 1]]
+            raise ValueError(f"indices of a row must rise strictly within [0, {d}), row {i} has {seen[:5]}...")
+
+    def largest(self):
+        """The largest size of an entry."""
+        if self.csr.data == NULL:
+            return 1
+        return max(int(np.max(self.data)), -int(np.min(self.data)))
+
+
+cdef _check_room(scores, bound, step):
+    """Refuse if scores, at most `bound` in size if that is not None, might overflow by an addition of `step`."""
+    if bound is None:
+        bound = max(int(scores.max()), -int(scores.min())) if len(scores) else 0
+    if bound + step > np.iinfo(scores.dtype).max:
+        raise ValueError(f"{scores.dtype} scores of size {bound} may overflow by rows that add up to {step}")
+
+
+cdef _check_scores(scores, d, dtypes):
+    if scores.ndim != 1 or scores.dtype not in dtypes or (d is not None and len(scores) != d):
+        wanted = " or ".join(np.dtype(dtype).name for dtype in dtypes)
+        raise ValueError(f"scores must be {wanted} of shape ({'d' if d is None else d},), "
+                         f"got {scores.dtype} {scores.shape}")
+
+
+cdef bint _signs(encoding) except -1:
+    if encoding not in ("pm1", "01"):
+        raise ValueError(f"encoding must be 'pm1' or '01', got {encoding!r}")
+    return encoding == "pm1"
+
+
+cdef _check_width(const uint64_t[:, ::1] rows, d):
+    if rows.shape[1] != -(-d // 64):
+        raise ValueError(f"d={d} needs {-(-d // 64)} words a row, got shape {rows.shape[0], rows.shape[1]}")
+
+
+cdef _check_histogram(const int64_t[::1] index, const int64_t[::1] count, d):
+    cdef Py_ssize_t p
+    cdef int64_t before = -1
+    cdef bint rising = True
+    cdef double size = 0
+    if index.shape[0] != count.shape[0]:
+        raise ValueError(f"index and count must have one length, got {index.shape[0]} and {count.shape[0]}")
+    for p in range(index.shape[0]):
+        rising &= index[p] > before
+        before = index[p]
+        size += abs(<double>count[p])
+    if not rising or before >= d:
+        raise ValueError(f"index must rise strictly within [0, {d}), got {np.asarray(index)[:5]}...")
+    if size >= 2**31:
+        raise ValueError(f"counts must add up to less than 2**31 in size, got {size:.4g}")
+
+
+# ---- updates -----------------------------------------------------------------------------------------------------
+
+def add_packed(scores, const uint64_t[:, ::1] rows, Py_ssize_t d, y, index=None, *, encoding="pm1", bound=None):
+    """scores[j] += sum of y[i] * x[i, j] over the chosen rows of packed bits.
+
+    Parameters
+    ----------
+    scores : ndarray of int32 or int64, shape (d,)
+        Changed in place.
+    rows : ndarray of uint64, shape (n, words(d))
+    d : int
+    y : ndarray of int8, shape (n,)
+        -1 or 1.
+    index : ndarray of int64, shape (m,), optional
+        The rows to add, in any order and possibly repeated; all n by default.
+    encoding : {"pm1", "01"}
+        What a bit b stands for: 2 b - 1, or b.
+    bound : int, optional
+        No score is larger in size. Measured by one more read of the scores when not given.
+
+    Raises
+    ------
+    ValueError
+        Before anything is added: also if a score might leave its type.
+
+    Notes
+    -----
+    One read of the rows: one positional popcount serves both labels, by about five operations for 64 entries.
+    """
+    cdef bint signs = _signs(encoding)
+    cdef _Chosen chosen = _Chosen(y, index, rows.shape[0])
+    cdef int32_t[::1] narrow
+    cdef int64_t[::1] wide
+    cdef uint64_t[::1] tile
+    cdef int64_t[::1] tally
+    _check_width(rows, d)
+    _check_scores(scores, d, (np.int32, np.int64))
+    _check_room(scores, bound, chosen.m)
+    if chosen.m == 0 or d == 0:
+        return
+    tile = np.empty(min(<size_t>DPF_SCORES_ROWS, chosen.m) * DPF_SCORES_WORDS, np.uint64)
+    tally = np.empty(64 * DPF_SCORES_WORDS, np.int64)
+    if scores.dtype == np.int32:
+        narrow = scores
+        with nogil:
+            dpf_scores_add_packed_32(&rows[0, 0], d, &chosen.y[0], chosen.which, chosen.m, signs, &tile[0], &tally[0],
+                                     &narrow[0])
+    else:
+        wide = scores
+        with nogil:
+            dpf_scores_add_packed_64(&rows[0, 0], d, &chosen.y[0], chosen.which, chosen.m, signs, &tile[0], &tally[0],
+                                     &wide[0])
+
+
+def add_csr(scores, indptr, indices, data, y, index=None, *, bound=None):
+    """scores[j] += sum of y[i] * x[i, j] over the chosen rows of a CSR matrix.
+
+    Parameters
+    ----------
+    scores : ndarray of int32 or int64, shape (d,)
+        Changed in place.
+    indptr, indices : ndarray of int32 or int64, shapes (n + 1,) and (nnz,)
+        Of a CSR matrix, or of a block of its rows (indptr may start above 0). The indices of a row rise strictly.
+        int64 indices are copied.
+    data : ndarray of int32, shape (nnz,), or None
+        None if every stored entry is 1.
+    y, index, bound
+        As for `add_packed`.
+
+    Raises
+    ------
+    ValueError
+        Before anything is added.
+
+    Notes
+    -----
+    Touches the coordinates stored, and no others if `bound` is given.
+    """
+    cdef _Rows rows = _Rows(indptr, indices, data)
+    cdef _Chosen chosen = _Chosen(y, index, rows.n)
+    cdef int32_t[::1] narrow
+    cdef int64_t[::1] wide
+    _check_scores(scores, None, (np.int32, np.int64))
+    rows.check(len(scores), chosen.which, chosen.m)
+    _check_room(scores, bound, chosen.m * rows.largest())
+    if chosen.m == 0 or len(scores) == 0:
+        return
+    if scores.dtype == np.int32:
+        narrow = scores
+        with nogil:
+            dpf_scores_add_csr_32(&rows.csr, &chosen.y[0], chosen.which, chosen.m, &narrow[0])
+    else:
+        wide = scores
+        with nogil:
+            dpf_scores_add_csr_64(&rows.csr, &chosen.y[0], chosen.which, chosen.m, &wide[0])
+
+
+def add_grid(int64_t[::1] scores, const int32_t[:, ::1] rows, y, index=None, *, bound=None):
+    """scores[j] += sum of y[i] * rows[i, j] over the chosen rows of grid integers, as `to_grid` makes them.
+
+    Parameters
+    ----------
+    scores : ndarray of int64, shape (d,)
+        Changed in place; in units of one step of the grid.
+    rows : ndarray of int32, shape (n, d)
+    y, index, bound
+        As for `add_packed`.
+
+    Raises
+    ------
+    ValueError
+        Before anything is added.
+    """
+    cdef _Chosen chosen = _Chosen(y, index, rows.shape[0])
+    cdef size_t d = rows.shape[1]
+    _check_scores(np.asarray(scores), d, (np.int64,))
+    _check_room(np.asarray(scores), bound, <object>chosen.m * 2**31)
+    if chosen.m and d:
+        with nogil:
+            dpf_scores_add_grid(&rows[0, 0], d, &chosen.y[0], chosen.which, chosen.m, &scores[0])
+
+
+cdef class SparseScores:
+    """Scores of d coordinates of which only those touched are stored, in an open-addressing hash table.
+
+    Private state: it knows the data. It is not pickled; `export` and the constructor are for a checkpoint.
+
+    Parameters
+    ----------
+    d : int
+        1 <= d <= 2**31.
+    keys, scores : ndarray of uint32 and of int64, shape (touched,), optional
+        What `export` returned, to start from.
+
+    Notes
+    -----
+    Its length is the number of coordinates touched: 12 bytes a slot, between 3/8 and 3/4 of them in use.
+    """
+
+    cdef uint32_t[::1] key
+    cdef int64_t[::1] score
+    cdef dpf_scores table
+    cdef object bound
+    cdef readonly object d
+
+    def __init__(self, d, keys=None, scores=None):
+        cdef const uint32_t[::1] key
+        cdef const int64_t[::1] score
+        if not 1 <= d <= 2**31:
+            raise ValueError(f"d must lie in [1, 2**31], got {d}")
+        self.d, self.bound = d, 0
+        self._allocate(10)
+        if keys is None or len(keys) == 0:
+            return
+        key, score = keys, scores
+        if key.shape[0] != score.shape[0]:
+            raise ValueError(f"keys and scores must have one length, got {key.shape[0]} and {score.shape[0]}")
+        if np.max(key) >= d or len(np.unique(key)) < len(key):
+            raise ValueError(f"keys must be distinct and below d={d}")
+        self.bound = max(int(np.max(score)), -int(np.min(score)))
+        while self._limit() < <size_t>key.shape[0]:
+            self._allocate(self.table.bits + 1)
+        with nogil:
+            dpf_scores_insert(&self.table, &key[0], &score[0], key.shape[0])
+
+    def __len__(self):
+        return self.table.used
+
+    def __reduce__(self):
+        raise TypeError("the scores of a private learner are not pickled; see export")
+
+    cdef size_t _limit(self):
+        return (<size_t>3 << self.table.bits) // 4
+
+    cdef _allocate(self, unsigned bits):
+        slots = <size_t>1 << bits
+        self.key, self.score = np.full(slots, DPF_SCORES_FREE, np.uint32), np.zeros(slots, np.int64)
+        self.table.key, self.table.score, self.table.bits, self.table.used = &self.key[0], &self.score[0], bits, 0
+
+    cdef _grow(self):
+        cdef uint32_t[::1] key = self.key
+        cdef int64_t[::1] score = self.score
+        self._allocate(self.table.bits + 1)
+        with nogil:
+            dpf_scores_insert(&self.table, &key[0], &score[0], key.shape[0])
+
+    def add_csr(self, indptr, indices, data, y, index=None):
+        """Add y[i] * x[i, j] over the chosen rows of a CSR matrix; see the function `add_csr`."""
+        cdef _Rows rows = _Rows(indptr, indices, data)
+        cdef _Chosen chosen = _Chosen(y, index, rows.n)
+        cdef size_t done = 0, limit
+        rows.check(self.d, chosen.which, chosen.m)
+        step = chosen.m * rows.largest()
+        _check_room(np.asarray(self.score), self.bound if self.bound + step < 2**63 else None, step)
+        self.bound = min(self.bound, 2**63 - 1 - step) + step
+        while done < chosen.m:
+            limit = self._limit()
+            with nogil:
+                done = dpf_scores_add_sparse(&self.table, &rows.csr, &chosen.y[0], chosen.which, done, chosen.m, limit)
+            if done < chosen.m:
+                self._grow()
+
+    def export(self):
+        """The coordinates touched and their scores, in the order of the table.
+
+        Returns
+        -------
+        keys : ndarray of uint32, shape (touched,)
+        scores : ndarray of int64, shape (touched,)
+            Some may be zero. The same calls give the same order.
+        """
+        used = np.flatnonzero(np.asarray(self.key) != DPF_SCORES_FREE)
+        return np.asarray(self.key)[used], np.asarray(self.score)[used]
+
+
+# ---- grid --------------------------------------------------------------------------------------------------------
+
+def to_grid(x, unsigned bits):
+    """Put real numbers on the grid of 2**-bits, and tell their extremes, in one read.
+
+    Parameters
+    ----------
+    x : ndarray of float32 or float64, any shape
+    bits : int
+        At most 30.
+
+    Returns
+    -------
+    q : ndarray of int32, of the shape of x
+        x clipped to [-1, 1], times 2**bits, rounded to the nearest integer, halves to even; 0 for NaN.
+    low, high : float
+        Smallest and largest of x before clipping; both NaN if any is, or if there are none. It is for the caller
+        to refuse what is out of range.
+    """
+    if x.dtype not in (np.float32, np.float64) or bits > 30:
+        raise ValueError(f"x must be float32 or float64 and bits at most 30, got {x.dtype} and {bits}")
+    q = np.empty(x.shape, np.int32)
+    cdef int32_t[::1] out = q.reshape(-1)
+    cdef const float[::1] narrow
+    cdef const double[::1] wide
+    cdef double low = np.nan, high = np.nan
+    if q.size == 0:
+        return q, low, high
+    flat = np.ascontiguousarray(x).reshape(-1)
+    if x.dtype == np.float32:
+        narrow = flat
+        with nogil:
+            dpf_scores_grid_float(&narrow[0], narrow.shape[0], bits, &out[0], &low, &high)
+    else:
+        wide = flat
+        with nogil:
+            dpf_scores_grid_double(&wide[0], wide.shape[0], bits, &out[0], &low, &high)
+    return q, low, high
+
+
+# ---- votes -------------------------------------------------------------------------------------------------------
+
+def votes_packed(const uint64_t[:, ::1] rows, Py_ssize_t d, const int64_t[::1] index, const int64_t[::1] count,
+                 encoding="pm1"):
+    """sum of count[p] * x[i, index[p]] for each row i of packed bits; the prediction is its sign, sgn(0) = +1.
+
+    Parameters
+    ----------
+    rows : ndarray of uint64, shape (n, words(d))
+    d : int
+    index : ndarray of int64, shape (k,)
+        Rising strictly within [0, d).
+    count : ndarray of int64, shape (k,)
+        Of either sign: a negated copy counts with a minus. Sizes add up to less than 2**31.
+    encoding : {"pm1", "01"}
+        What a bit b stands for: 2 b - 1, or b.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+    """
+    cdef bint signs = _signs(encoding)
+    _check_width(rows, d)
+    _check_histogram(index, count, d)
+    out = np.zeros(rows.shape[0], np.int64)
+    cdef int64_t[::1] vote = out
+    if vote.shape[0] and index.shape[0]:
+        with nogil:
+            dpf_scores_votes_packed(&rows[0, 0], rows.shape[0], d, &index[0], &count[0], index.shape[0], signs,
+                                    &vote[0])
+    return out
+
+
+def votes_csr(indptr, indices, data, const int64_t[::1] index, const int64_t[::1] count):
+    """sum of count[p] * x[i, index[p]] for each row i of a CSR matrix; see `add_csr` and `votes_packed`.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+
+    Notes
+    -----
+    Cost by stored entries, about one cycle each where it is not in the histogram, whatever d.
+    """
+    cdef _Rows rows = _Rows(indptr, indices, data)
+    rows.check(2**31, NULL, rows.n)
+    _check_histogram(index, count, 2**31)
+    out = np.zeros(rows.n, np.int64)
+    cdef int64_t[::1] vote = out
+    if vote.shape[0] and index.shape[0]:
+        with nogil:
+            dpf_scores_votes_csr(&rows.csr, rows.n, &index[0], &count[0], index.shape[0], &vote[0])
+    return out
+
+
+def votes_grid(const int32_t[:, ::1] rows, const int64_t[::1] index, const int64_t[::1] count):
+    """sum of count[p] * rows[i, index[p]] for each row i of grid integers; see `to_grid` and `votes_packed`.
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+    """
+    _check_histogram(index, count, rows.shape[1])
+    out = np.zeros(rows.shape[0], np.int64)
+    cdef int64_t[::1] vote = out
+    if vote.shape[0] and index.shape[0]:
+        with nogil:
+            dpf_scores_votes_grid(&rows[0, 0], rows.shape[0], rows.shape[1], &index[0], &count[0], index.shape[0],
+                                  &vote[0])
+    return out
