@@ -195,13 +195,33 @@ DPF_BODY void add_carry(uint64_t *DPF_RESTRICT plane, const uint64_t *DPF_RESTRI
     for (size_t w = 0; w < width; w++) add(&carry[w], &plane[w], plane[w], waiting[w], carry[w]);
 }
 
+/* Afterwards bit b of byte k of a[r] is what bit 8 k + r of a[b] was: eight planes become counts of a byte. */
+DPF_BODY void planes_to_bytes(uint64_t *a) {
+    static const uint64_t low[3] = {0x5555555555555555u, 0x3333333333333333u, 0x0f0f0f0f0f0f0f0fu};
+    for (unsigned k = 0; k < 3; k++) {
+        const unsigned s = 1u << k;
+        for (unsigned b = 0; b < 8; b++) {
+            if (b & s) continue;
+            const uint64_t swap = (a[b] >> s ^ a[b + s]) & low[k];
+            a[b] ^= swap << s;
+            a[b + s] ^= swap;
+        }
+    }
+}
+
 DPF_BODY void planes_to_counts(uint64_t (*DPF_RESTRICT plane)[BLOCK], unsigned planes, size_t d,
                                int64_t *DPF_RESTRICT out) {
     for (size_t w = 0; 64 * w < d; w++) {
-        uint64_t count[64] = {0};
-        for (unsigned b = 0; b < planes; b++)
-            for (unsigned j = 0; j < 64; j++) count[j] |= (plane[b][w] >> j & 1) << b;
-        for (size_t j = 0; j < 64 && 64 * w + j < d; j++) out[64 * w + j] = (int64_t)count[j];
+        int64_t count[64] = {0};
+        for (unsigned first = 0; first < planes; first += 8) {
+            uint64_t a[8];
+            for (unsigned b = 0; b < 8; b++) a[b] = first + b < planes ? plane[first + b][w] : 0;
+            planes_to_bytes(a);
+            for (unsigned k = 0; k < 8; k++)
+                for (unsigned r = 0; r < 8; r++)
+                    count[8 * k + r] |= (int64_t)((a[r] >> 8 * k & 0xff) << first);
+        }
+        memcpy(out + 64 * w, count, (d - 64 * w < 64 ? d - 64 * w : 64) * sizeof *count);
     }
 }
 
