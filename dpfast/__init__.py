@@ -10,7 +10,9 @@ __version__ = version("dpfast")
 
 _HOMES = {
     "BitMatrix": "dpfast.data",
+    "DPWinnowClassifier": "dpfast.learners",
     "DecisionListClassifier": "dpfast.learners",
+    "WinnowClassifier": "dpfast.learners",
     "load": "dpfast.persistence",
     "load_dataset": "dpfast.data",
 }

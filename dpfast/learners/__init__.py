@@ -1,5 +1,7 @@
-"""Private learners, with scikit-learn's estimator contract."""
+"""Learners, with scikit-learn's estimator contract."""
 
+from .confident_winnow import WinnowClassifier
 from .decision_list import DecisionListClassifier
+from .winnow import DPWinnowClassifier
 
-__all__ = ["DecisionListClassifier"]
+__all__ = ["DPWinnowClassifier", "DecisionListClassifier", "WinnowClassifier"]

@@ -1,4 +1,4 @@
-"""What every private estimator shares: its budget, its labels and its saved form."""
+"""What the estimators share: their tables and labels; if private, a budget and a saved form."""
 
 import json
 import os
@@ -16,36 +16,14 @@ from dpfast.data import BitMatrix
 FORMAT, FORMAT_VERSION = "dpfast model", 1
 
 
-class PrivateClassifier(ClassifierMixin, BaseEstimator):
-    """Base of the private classifiers; has `epsilon`, `delta`, `neighbors`, `budget` and `threshold` parameters.
-
-    A subclass names its kind in `_model` and gives its released state by `_released` and `_restore`.
-    """
-
-    def _check_budget(self):
-        """Refuse what the budget cannot pay, before data is read; nothing is charged yet."""
-        if self.budget is not None:
-            if not isinstance(self.budget, Budget):
-                raise ValueError(f"budget must be None or a dpfast.accounting.Budget, got {self.budget!r}")
-            self.budget.check(self.epsilon, self.delta, neighbors=self.neighbors)
-
-    def _charge(self):
-        if self.budget is not None:
-            self.budget.charge(self.epsilon, self.delta, neighbors=self.neighbors)
-
-    def _bits(self, X, *, reset):
-        """X as a BitMatrix, its width and names noted or checked."""
-        table = BitMatrix(X, threshold=None if isinstance(X, BitMatrix) else self.threshold)
-        if 0 in table.shape:
-            raise ValueError(f"X must have at least one row and one column, got shape {table.shape}")
-        if isinstance(X, BitMatrix):
-            self._check_features(X, reset)
-        else:
-            validate_data(self, X, skip_check_array=True, reset=reset)
-        return table
+class TableClassifier(ClassifierMixin, BaseEstimator):
+    """Base of all classifiers: what they check of a table and of its labels."""
 
     def _check_features(self, X, reset):
-        """What scikit-learn does with the width and the names of a frame, for a BitMatrix."""
+        """Note or check the width and the names of X, as scikit-learn does for frames and arrays."""
+        if not isinstance(X, BitMatrix):
+            validate_data(self, X, skip_check_array=True, reset=reset)
+            return
         names = None if X.feature_names is None else np.array(X.feature_names, dtype=object)
         if reset:
             self.n_features_in_ = X.shape[1]
@@ -78,6 +56,42 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
                 f"y must have at least two classes, got one class only: {self.classes_.tolist()[0]!r}; see classes="
             )
         return np.searchsorted(self.classes_, y)
+
+    def _signs(self, y, n, classes):
+        """y as -1 and +1, int8 of shape (n,), with the two `classes_` set."""
+        codes = self._labels(y, n, classes)
+        if len(self.classes_) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"y has {len(self.classes_)} classes"
+            )
+        return (2 * codes - 1).astype(np.int8)
+
+
+class PrivateClassifier(TableClassifier):
+    """Base of the private classifiers; has `epsilon`, `delta`, `neighbors`, `budget` and `threshold` parameters.
+
+    A subclass names its kind in `_model` and gives its released state by `_released` and `_restore`.
+    """
+
+    def _check_budget(self):
+        """Refuse what the budget cannot pay, before data is read; nothing is charged yet."""
+        if self.budget is not None:
+            if not isinstance(self.budget, Budget):
+                raise ValueError(f"budget must be None or a dpfast.accounting.Budget, got {self.budget!r}")
+            self.budget.check(self.epsilon, self.delta, neighbors=self.neighbors)
+
+    def _charge(self):
+        if self.budget is not None:
+            self.budget.charge(self.epsilon, self.delta, neighbors=self.neighbors)
+
+    def _bits(self, X, *, reset):
+        """X as a BitMatrix, its width and names noted or checked."""
+        table = BitMatrix(X, threshold=None if isinstance(X, BitMatrix) else self.threshold)
+        if 0 in table.shape:
+            raise ValueError(f"X must have at least one row and one column, got shape {table.shape}")
+        self._check_features(X, reset)
+        return table
 
     def save(self, path):
         """Write what was released to a JSON file, for `dpfast.load`; replaces the file at once or not at all.
@@ -124,3 +138,12 @@ class PrivateClassifier(ClassifierMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.classifier_tags.poor_score = True  # noise decides on small tables
         return tags
+
+
+def shown(iterable, what, verbose, total=None):
+    """The same iterable, with a progress bar if wanted."""
+    if not verbose:
+        return iterable
+    from rich.progress import track
+
+    return track(iterable, what, total=total)

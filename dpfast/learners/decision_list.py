@@ -12,7 +12,7 @@ from dpfast.accounting import PrivacySpend, Release, cover_exponent
 from dpfast.data.blocks import BLOCK_BYTES, map_blocks, slices
 from dpfast.data.conjunctions import conjunction_columns
 from dpfast.kernels import bits, cover
-from dpfast.learners.base import PrivateClassifier
+from dpfast.learners.base import PrivateClassifier, shown
 
 _CONSTANT = -1  # the kernel's name for the constant true
 
@@ -185,7 +185,7 @@ class DecisionListClassifier(PrivateClassifier):
         self._charge()
         rules, whole = [], False
         try:
-            for feature, negated, label in self._shown(_greedy_cover(state, rounds, rng), rounds):
+            for feature, negated, label in shown(_greedy_cover(state, rounds, rng), "rules", self.verbose, rounds):
                 rules.append(Rule(_condition(feature, negated, literals), self.classes_[label]))
             whole = True
         finally:  # what was drawn is kept, also when interrupted
@@ -268,13 +268,6 @@ class DecisionListClassifier(PrivateClassifier):
         if not isinstance(self.coverage_weight, Real) or not 0 <= self.coverage_weight <= 1:
             raise ValueError(f"coverage_weight must lie in [0, 1], got {self.coverage_weight!r}")
         return Fraction(self.coverage_weight).limit_denominator(1000)
-
-    def _shown(self, draws, rounds):
-        if not self.verbose:
-            return draws
-        from rich.progress import track
-
-        return track(draws, "rules", total=rounds)
 
     def _released(self):
         number = {label: i for i, label in enumerate(self.classes_.tolist())}

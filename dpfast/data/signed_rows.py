@@ -1,0 +1,157 @@
+"""Rows of features in [-1, 1] for linear learners, as integers: packed signs, CSR, or dense on a grid.
+
+Every kind answers three questions: what do these coordinates vote on each row, what do these rows add to the scores,
+and, in floats and for what is not private, what is the product of each row with a vector.
+A feature x is the integer ``unit * x``. Bits stand for +-1 and integer types for themselves, with unit 1; floats go to
+a grid of 2**-10, which maps single examples and costs no privacy.
+"""
+
+from fractions import Fraction
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_array
+
+from dpfast.data.bit_matrix import BitMatrix
+from dpfast.data.blocks import BLOCK_BYTES, map_blocks, slices
+from dpfast.kernels import bits, scores
+
+GRID_BITS = 10
+
+
+def signed_rows(X, *, feature_range=(-1, 1), out_of_range="error"):
+    """X as packed, sparse or dense rows of integers.
+
+    Parameters
+    ----------
+    X : BitMatrix or array_like or sparse matrix, shape (n, d)
+        A BitMatrix or booleans are signs: 1 is +1 and 0 is -1. Else real numbers.
+    feature_range : pair of float
+        Every feature is declared to lie between these two, which become -1 and +1.
+    out_of_range : {"error", "clip"}
+        What to do with a feature outside.
+
+    Returns
+    -------
+    PackedRows, SparseRows or GridRows
+
+    Raises
+    ------
+    ValueError
+        For NaN, wrong shapes and features outside the declared range.
+    """
+    low, high = (float(end) for end in feature_range)
+    if isinstance(X, BitMatrix):
+        return PackedRows(X)
+    if sp.issparse(X):
+        X = check_array(X, accept_sparse="csr")
+        if not X.has_canonical_format:
+            X = X.copy()
+            X.sum_duplicates()
+        data, unit = _integers(X.data, low, high, out_of_range)
+        offset = Fraction(-(low + high)) / Fraction(high - low) * unit
+        if offset.denominator != 1:
+            raise ValueError(
+                f"feature_range={feature_range} puts the zeros of a sparse matrix off the grid; use a range whose "
+                "middle is zero, or (0, b)"
+            )
+        excess = sp.csr_array((data - np.int32(offset), X.indices, X.indptr), shape=X.shape)
+        return SparseRows(excess, unit, int(offset))
+    X = check_array(X)
+    if X.dtype == bool:
+        return PackedRows(BitMatrix(X))
+    data, unit = _integers(X, low, high, out_of_range)
+    return GridRows(data, unit)
+
+
+def _integers(x, low, high, out_of_range):
+    """unit * (x mapped from [low, high] to [-1, 1]) as int32, and the unit."""
+    if x.size and not (low <= x.min() and x.max() <= high):
+        if out_of_range == "error":
+            seen = x.min() if x.min() < low else x.max()
+            raise ValueError(f"features must lie in feature_range=({low}, {high}), got {seen}; see out_of_range")
+        x = np.clip(x, low, high)
+    if x.dtype.kind in "iub" and (low, high) == (-1, 1):
+        return x.astype(np.int32), 1
+    centred = x if (low, high) == (-1, 1) else (x - (low + high) / 2) * (2 / (high - low))
+    grid, _, _ = scores.to_grid(np.ascontiguousarray(centred, np.float64), GRID_BITS)
+    return grid, 1 << GRID_BITS
+
+
+class PackedRows:
+    """Rows of +-1, packed."""
+
+    unit = 1
+
+    def __init__(self, table):
+        self._rows, self.shape = table.rows, table.shape
+
+    def __getitem__(self, rows):
+        return PackedRows(BitMatrix.from_rows(self._rows[rows], self.shape[1]))
+
+    def votes(self, index, count):
+        """sum_p count[p] x[index[p]] for each row: int64, shape (n,)."""
+        return scores.votes_packed(self._rows, self.shape[1], index, count, "pm1")
+
+    def add(self, total, y, chosen):
+        """total += sum of y x over the chosen rows."""
+        scores.add_packed(total, self._rows, self.shape[1], y, chosen, encoding="pm1")
+
+    def dot(self, weights):
+        """<x, weights> for each row: float64, shape (n,)."""
+        d = self.shape[1]
+        return 2 * _by_blocks(lambda block: bits.unpack(self._rows[block], d) @ weights, self.shape) - weights.sum()
+
+
+class GridRows:
+    """Dense rows of integers."""
+
+    def __init__(self, data, unit):
+        self._data, self.unit, self.shape = data, unit, data.shape
+
+    def __getitem__(self, rows):
+        return GridRows(self._data[rows], self.unit)
+
+    def votes(self, index, count):
+        """As `PackedRows.votes`, times `unit`."""
+        return scores.votes_grid(self._data, index, count)
+
+    def add(self, total, y, chosen):
+        """As `PackedRows.add`, times `unit`."""
+        scores.add_grid(total, self._data, y, chosen)
+
+    def dot(self, weights):
+        """As `PackedRows.dot`."""
+        return _by_blocks(lambda block: self._data[block] @ weights, self.shape) / self.unit
+
+
+class SparseRows:
+    """CSR rows of integers; an entry that is not stored is `offset`, and what is stored is its excess over that."""
+
+    def __init__(self, excess, unit, offset):
+        self._excess, self.unit, self.offset, self.shape = excess, unit, offset, excess.shape
+
+    def __getitem__(self, rows):
+        return SparseRows(self._excess[rows], self.unit, self.offset)
+
+    def votes(self, index, count):
+        """As `PackedRows.votes`, times `unit`."""
+        X = self._excess
+        return scores.votes_csr(X.indptr, X.indices, X.data, index, count) + self.offset * count.sum()
+
+    def add(self, total, y, chosen):
+        """As `PackedRows.add`, times `unit`."""
+        X = self._excess
+        scores.add_csr(total, X.indptr, X.indices, X.data, y, chosen)
+        if self.offset:
+            total += self.offset * y[chosen].sum(dtype=np.int64)
+
+    def dot(self, weights):
+        """As `PackedRows.dot`."""
+        return (self._excess @ weights + self.offset * weights.sum()) / self.unit
+
+
+def _by_blocks(product, shape):
+    """The products of blocks of rows that become floats on the way, one after another."""
+    n, d = shape
+    return np.concatenate([np.empty(0), *map_blocks(product, slices(n, BLOCK_BYTES // (8 * d)))])
