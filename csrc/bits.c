@@ -41,10 +41,26 @@ uint8_t dpf_bits_pack(const uint8_t *x, size_t n, size_t d, uint64_t *DPF_RESTRI
     return (uint8_t)seen;
 }
 
+/* Eight bits to eight bytes of 0/1, in order: byte k keeps bit k alone, which then reaches the byte's top. */
+DPF_BODY void scatter8(uint64_t bits, uint8_t *x) {
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    const uint64_t own = 0x0102040810204080u;
+#else
+    const uint64_t own = 0x8040201008040201u;
+#endif
+    const uint64_t bytes = ((bits & 0xff) * 0x0101010101010101u) & own;
+    const uint64_t ones = (bytes + 0x7f7f7f7f7f7f7f7fu) >> 7 & 0x0101010101010101u;
+    memcpy(x, &ones, 8);
+}
+
 void dpf_bits_unpack(const uint64_t *rows, size_t n, size_t d, uint8_t *DPF_RESTRICT x) {
-    for (size_t i = 0; i < n; i++, x += d)
-        for (size_t j = 0; j < d; j += 64, rows++)
-            for (size_t b = 0; b < 64 && j + b < d; b++) x[j + b] = *rows >> b & 1;
+    for (size_t i = 0; i < n; i++, x += d) {
+        for (size_t j = 0; j < d; j += 64, rows++) {
+            size_t b = 0;
+            for (; b < 64 && j + b + 8 <= d; b += 8) scatter8(*rows >> b, x + j + b);
+            for (; b < 64 && j + b < d; b++) x[j + b] = *rows >> b & 1;
+        }
+    }
 }
 
 DPF_BODY void set_bit(uint64_t *row, uint64_t j) { row[j / 64] |= (uint64_t)1 << (j % 64); }

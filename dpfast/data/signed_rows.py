@@ -13,7 +13,7 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from dpfast.data.bit_matrix import BitMatrix
-from dpfast.data.blocks import BLOCK_BYTES, map_blocks, slices
+from dpfast.data.blocks import BLOCK_BYTES, slices
 from dpfast.kernels import bits, scores
 
 GRID_BITS = 10
@@ -152,6 +152,6 @@ class SparseRows:
 
 
 def _by_blocks(product, shape):
-    """The products of blocks of rows that become floats on the way, one after another."""
+    """The products of blocks of rows that become floats on the way; threads are up to the product."""
     n, d = shape
-    return np.concatenate([np.empty(0), *map_blocks(product, slices(n, BLOCK_BYTES // (8 * d)))])
+    return np.concatenate([np.empty(0), *map(product, slices(n, BLOCK_BYTES // (8 * d)))])
