@@ -2,6 +2,7 @@ import inspect
 import json
 import math
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,17 +13,18 @@ from typer.testing import CliRunner
 
 import dpfast
 from dpfast import cli, mechanisms
-from dpfast.accounting import cover_exponent
+from dpfast.accounting import batched_plan, cover_exponent, winnow_paper
 
 FIT = ["--model", "decision-list", "--epsilon", "1"]
+WINNOW = ["--model", "winnow", "--epsilon", "1"]
 
 
 @pytest.fixture
 def run(monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
 
-    def run(*arguments):
-        return CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
+    def run(*arguments, stdin=None):
+        return CliRunner().invoke(cli.app, [str(argument) for argument in arguments], input=stdin)
 
     return run
 
@@ -31,8 +33,8 @@ def run(monkeypatch):
 def refused(run):
     """The line that a command says when it refuses."""
 
-    def refused(*arguments):
-        result = run(*arguments)
+    def refused(*arguments, stdin=None):
+        result = run(*arguments, stdin=stdin)
         assert result.exit_code == 2
         assert result.stdout == ""
         assert result.stderr.startswith("error: ")
@@ -126,12 +128,21 @@ def test_every_option_reaches_the_learner(run, trees, model, tmp_path):
     assert dpfast.load(model).max_rules == 25
 
 
-def test_defaults_are_the_learners():
-    learner = inspect.signature(dpfast.DecisionListClassifier).parameters
-    for command in (cli.fit, cli.plan):
-        for name, parameter in inspect.signature(command).parameters.items():
-            if name in learner and parameter.default is not inspect.Parameter.empty:
-                assert str(parameter.default) == str(learner[name].default), name
+@pytest.mark.parametrize(
+    ("command", "learner"),
+    [
+        (cli.fit, dpfast.DecisionListClassifier),
+        (cli.fit, dpfast.DPWinnowClassifier),
+        (cli.stream, dpfast.DPWinnowClassifier),
+        (cli.plan_decision_list, dpfast.DecisionListClassifier),
+    ],
+)
+def test_defaults_are_the_learners(command, learner):
+    own = inspect.signature(learner).parameters
+    for name, parameter in inspect.signature(command).parameters.items():
+        name = {"updates": "n_updates", "draws": "n_draws"}.get(name, name)
+        if name in own and parameter.default is not inspect.Parameter.empty:
+            assert str(parameter.default) == str(own[name].default), name
 
 
 def test_a_seed_repeats_a_run_and_says_that_it_is_not_private(run, trees):
@@ -361,12 +372,227 @@ def test_a_plan_refuses_what_no_theorem_covers(refused):
     assert "coverage_weight must" in refused(*command, "--coverage-weight", -1)
 
 
+def test_winnow_shows_weights_accuracy_and_privacy(run):
+    result = run("fit", "mushroom", *WINNOW)
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert "mushroom: 8,124 rows, 126 features, labels edible, poisonous" in result.stdout
+    assert "poisonous if the sum is at least 0, else edible." in result.stdout
+    assert "odor=" in result.stdout
+    assert "test accuracy  0." in result.stdout
+    assert "(1.0, 1e-06)-DP, replace one row; 20 of 20 releases used" in result.stdout
+    assert "not private" not in result.stdout
+    assert "exactly (not private)" in run("fit", "mushroom", *WINNOW, "--show-private").stdout
+
+
+def test_a_weight_is_shown_with_its_feature_and_the_label_it_speaks_for():
+    X = dpfast.BitMatrix(np.eye(3), feature_names=["wet", "cold [C]", "windy"])
+    fitted = dpfast.DPWinnowClassifier(n_updates=2, random_state=0).fit(X, ["oak", "elm", "oak"])
+    fitted.released_weights_ = [(np.array([0, 1, 3]), np.array([-9, 5, 2])), (np.array([0, 1]), np.array([-9, 5]))]
+    with cli._output.capture() as shown:
+        cli._print_weights(fitted, cli._output, most=2)
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.get().splitlines() if "│" in line]
+    assert rows == [["wet", "-0.900", "elm"], ["cold [C]", "+0.500", "oak"]]
+    assert "1 more have weights of at most 0.100." in shown.get()
+
+
+def test_winnow_options_reach_the_learner_and_a_saved_model_predicts(run, refused, tmp_path, rng):
+    X = rng.normal(size=(3000, 4))
+    data, model = tmp_path / "t.csv", tmp_path / "m.json"
+    data.write_text("a,b,c,d,y\n" + "".join(f"{','.join(map(str, x))},{int(x[1] > 0.5)}\n" for x in X))
+    options = "--delta 1e-5 --updates 5 --draws 7 --no-negations --threshold 0.5 --label y --test-share 0"
+    result = run("fit", data, "--model", "winnow", "--epsilon", 3, *options.split(), "--out", model)
+    assert result.exit_code == 0
+    expected = dpfast.DPWinnowClassifier(3.0, 1e-5, n_updates=5, n_draws=7, negations=False, feature_range=[-1, 1])
+    assert dpfast.load(model).get_params() == expected.get_params()
+    predicted = run("predict", model, data, "--label", "y", "--threshold", 0.5).stdout.split()
+    assert np.mean(np.array(predicted) == (X[:, 1] > 0.5).astype(int).astype(str)) > 0.9
+    assert "finite numbers with a threshold" in refused("predict", model, data, "--label", "y")
+
+
+def test_an_option_of_another_model_is_refused(refused, model, trees):
+    assert "--max-rules is for --model decision-list, not for winnow" in refused(
+        "fit", "mushroom", *WINNOW, "--max-rules", 25
+    )
+    assert "--accounting is for" in refused("fit", "mushroom", *WINNOW, "--accounting", "curve")
+    assert "--draws is for --model winnow, not for decision-list" in refused("fit", "mushroom", *FIT, "--draws", 10)
+    assert "--threshold is for models that do not know it" in refused("predict", model, trees, "--threshold", 1)
+
+
+STREAM = ["--label", "tree", "--classes", "oak,elm", "--epsilon", "1", "--step", "500"]
+
+
+@pytest.fixture
+def forest(tmp_path, rng):
+    """A CSV file of 6,000 rows in which the label is "oak" where two of three features are 1."""
+    X = rng.integers(0, 2, (6000, 5))
+    lines = [",".join(map(str, x)) + (",oak" if x[:3].sum() > 1 else ",elm") for x in X]
+    path = tmp_path / "forest.csv"
+    path.write_text("\n".join(["a,b,c,d,e,tree", *lines]) + "\n")
+    return path
+
+
+def part(path, start, stop):
+    header, *lines = path.read_text().splitlines()
+    return "\n".join([header, *lines[start:stop]]) + "\n"
+
+
+def test_a_stream_writes_what_the_learner_predicted_before_each_label(run, forest, tmp_path):
+    out = tmp_path / "model.json"
+    result = run("stream", forest, *STREAM, "--seed", 3, "--out", out)
+    assert result.exit_code == 0
+    table = cli._read(forest, label="tree")
+    learner, expected = dpfast.DPWinnowClassifier(random_state=3), []
+    for i in range(0, 6000, 500):
+        expected += learner.stream(table.X[i : i + 500], table.y[i : i + 500], classes=["oak", "elm"]).tolist()
+    assert result.stdout.split() == expected
+    assert learner.updates_ > 0
+    assert str(learner.privacy_) in result.stderr
+    assert "6,000" in result.stderr
+    assert "oak if the sum is at least 0, else elm." in result.stderr
+    assert "mistakes" not in result.stderr
+    assert (dpfast.load(out).predict(table.X) == learner.predict(table.X)).all()
+    assert dpfast.load(out).feature_names_in_.tolist() == list("abcde")
+
+
+def test_standard_input_gives_the_same_stream_as_a_file(run, forest, tmp_path):
+    by_file = run("stream", forest, *STREAM, "--seed", 3)
+    piped = run("stream", "-", *STREAM, "--seed", 3, stdin="\ufeff" + forest.read_text().replace("\n", "\n\n", 3))
+    assert piped.exit_code == 0
+    assert piped.stdout == by_file.stdout
+    assert piped.stderr == by_file.stderr
+    table = cli._read(forest, label="tree")
+    np.savez(tmp_path / "t.npz", X=table.X.toarray(), y=table.y)
+    options = [*STREAM[2:], "--seed", 3]
+    assert run("stream", tmp_path / "t.npz", *options).stdout == by_file.stdout
+
+
+def test_mistakes_are_shown_only_when_asked_for_and_predictions_unless_quiet(run, forest):
+    shown = run("stream", forest, *STREAM, "--seed", 3)
+    result = run("stream", forest, *STREAM, "--seed", 3, "--show-private", "--quiet")
+    assert result.stdout == ""
+    labels = [line.split(",")[-1] for line in forest.read_text().splitlines()[1:]]
+    mistakes = sum(map(str.__ne__, shown.stdout.split(), labels))
+    assert f"{mistakes:,} in 6,000 rows (not private)" in result.stderr
+    assert "not private)" not in shown.stderr
+
+
+def test_a_stream_goes_on_where_its_checkpoint_ends(run, refused, forest, tmp_path):
+    kept = ["--checkpoint", tmp_path / "c", *STREAM]
+    first = run("stream", "-", *kept, stdin=part(forest, 0, 2000))
+    assert "c: private, keep it from others" in first.stderr
+    again = run("stream", forest, *kept)  # from the beginning: what was used is left out
+    assert len(first.stdout.split()) == 2000
+    assert len(again.stdout.split()) == 4000
+    assert "6,000, of which 4,000 now" in again.stderr
+    new = run("stream", "-", *kept, "--new-rows", stdin=part(forest, 0, 700))
+    assert len(new.stdout.split()) == 700
+    assert "6,700, of which 700 now" in new.stderr
+    assert dpfast.DPWinnowClassifier.resume(tmp_path / "c").rounds_ == 6700
+    few = run("stream", forest, *kept)
+    assert few.exit_code == 2
+    assert "6,700 rows were to be left out, there are 6,000; see --new-rows" in few.stderr
+    assert "begun with epsilon=1.0, this command says 2.0" in refused("stream", forest, *kept, "--epsilon", 2)
+    assert "begun with classes=" in refused("stream", forest, *kept, "--classes", "oak,ash")
+    (tmp_path / "c").write_bytes((tmp_path / "c").read_bytes()[:300])
+    assert "cut short" in refused("stream", forest, *kept)
+
+
+def test_a_row_that_will_not_do_stops_a_stream_after_the_step_before_it(run, refused, forest, tmp_path):
+    kept = ["--checkpoint", tmp_path / "c", *STREAM]
+    bad = part(forest, 0, 1100) + "1,0,1,0,x,oak\n"
+    result = run("stream", "-", *kept, "--out", tmp_path / "m.json", stdin=bad)
+    assert result.exit_code == 2
+    assert len(result.stdout.split()) == 1000
+    assert "error: standard input: row 1101, column 'e' holds 'x'" in result.stderr
+    assert dpfast.DPWinnowClassifier.resume(tmp_path / "c").rounds_ == 1000
+    assert dpfast.load(tmp_path / "m.json")
+    bad = part(forest, 0, 1100) + "1,0,1,0,1,ash\n"
+    assert "row 1101 has the label 'ash', the classes are oak, elm" in run("stream", "-", *kept, stdin=bad).stderr
+    assert "row 3 has 2 cells" in refused("stream", "-", *STREAM, stdin=part(forest, 0, 2) + "1,0\n")
+    assert "there are no rows" in refused("stream", "-", *STREAM, stdin=part(forest, 0, 0))
+    assert "must be two labels" in refused("stream", forest, *STREAM, "--classes", "oak")
+    assert "--new-rows needs a --checkpoint" in refused("stream", forest, *STREAM, "--new-rows")
+    assert "epsilon must be" in refused("stream", forest, *STREAM, "--epsilon", 0)
+
+
+def test_a_stream_that_used_all_updates_says_so_and_goes_on_to_predict(run, forest, tmp_path):
+    kept = ["--checkpoint", tmp_path / "c", *STREAM, "--updates", 1]
+    result = run("stream", forest, *kept)
+    assert result.exit_code == 0
+    assert len(result.stdout.split()) == 6000
+    assert "all updates are made" in result.stderr
+    assert len(run("stream", forest, *kept, "--new-rows").stdout.split()) == 6000
+    assert dpfast.DPWinnowClassifier.resume(tmp_path / "c").rounds_ == 12_000
+
+
+def test_ctrl_c_ends_a_stream_that_waits_and_says_what_is_kept(forest, tmp_path):
+    command = [sys.executable, "-c", "from dpfast.cli import app; app()", "stream", "-", "--checkpoint", "c", *STREAM]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        process.stdin.write(part(forest, 0, 1200))
+        process.stdin.flush()
+        shown = [process.stdout.readline() for _ in range(1000)]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=5) == 130
+        said = process.stderr.read()
+    assert set(shown) <= {"oak\n", "elm\n"}
+    assert "interrupted: 1,000 rounds and " in said
+    assert "of 20 updates are in c, and the same command goes on after them" in said
+    assert dpfast.DPWinnowClassifier.resume(tmp_path / "c").rounds_ == 1000
+
+
+def test_an_interrupt_in_a_step_waits_until_it_is_kept_and_written(run, forest, tmp_path, monkeypatch):
+    stream = dpfast.DPWinnowClassifier.stream
+
+    def interrupted(*arguments, **options):
+        signal.raise_signal(signal.SIGINT)
+        return stream(*arguments, **options)
+
+    monkeypatch.setattr(dpfast.DPWinnowClassifier, "stream", interrupted)
+    result = run("stream", forest, *STREAM, "--checkpoint", tmp_path / "c", "--out", tmp_path / "m.json")
+    assert result.exit_code == 130
+    assert len(result.stdout.split()) == 500
+    assert result.stderr.endswith("and the same command goes on after them\n")
+    assert dpfast.DPWinnowClassifier.resume(tmp_path / "c").rounds_ == 500
+    result = run("stream", forest, *STREAM)
+    assert "interrupted: the stream ends after 500 rounds and 0 of 20 updates; to go on" in result.stderr
+
+
+def test_a_plan_for_winnow_shows_both_bounds_and_what_practice_needs(run):
+    command = ["plan", "winnow", "--d", 1000, "--margin", 1 / 3, "--epsilon", 1, "--horizon"]
+    result = run(*command, 10**6)
+    assert result.exit_code == 0
+    paper, batched = (
+        plan(1.0, 1e-6, horizon=10**6, dimension=2002, margin=1 / 3) for plan in (winnow_paper, batched_plan)
+    )
+    assert "vacuous: it allows more mistakes than the 1,000,000 rounds planned" in result.stdout
+    assert f"It says something from {paper.horizon_needed:.3g} rounds on" in result.stdout
+    assert f"The batched update is guaranteed at most {batched.mistakes:,} mistakes" in result.stdout
+    assert f"{batched.n_updates:,}" in result.stdout
+    eta = dpfast.DPWinnowClassifier()._tight_rates(True)[0]
+    assert f"eta = {eta:.4g}" in result.stdout
+    assert f"about {math.ceil(2 * (math.log(2 * 1000 + 2) + 2) / eta):,} rows" in result.stdout
+    assert "too few for one update" not in result.stdout
+    result = run(*command, 1000)
+    assert result.stdout.count("vacuous") == 2
+    assert "1,000 rounds are too few for one update." in result.stdout
+
+
+def test_a_plan_for_winnow_refuses_what_no_theorem_covers(refused):
+    command = ["plan", "winnow", "--d", 1000, "--horizon", 1000, "--epsilon", 1, "--margin"]
+    assert "margin must be" in refused(*command, 2)
+    assert "delta must be" in refused(*command, 0.3, "--delta", 0)
+    assert "confidence must be" in refused(*command, 0.3, "--confidence", 1)
+
+
 def test_the_version_is_shown(run):
     assert run("--version").stdout == f"dpfast {dpfast.__version__}\n"
 
 
 def test_help_names_the_commands_and_an_unknown_model_is_refused(run):
-    assert all(command in run("--help").stdout for command in ("fit", "predict", "plan"))
+    assert all(command in run("--help").stdout for command in ("fit", "predict", "stream", "plan"))
     result = run("fit", "mushroom", "--model", "oracle", "--epsilon", 1)
     assert result.exit_code == 2
     assert "decision-list" in result.stderr

@@ -3,9 +3,11 @@
 import csv
 import gzip
 import math
+import sys
 import zipfile
 import zlib
-from itertools import chain
+from contextlib import nullcontext
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,7 +76,7 @@ def read_table(path, *, label=None, needs_label=False, threshold=None, n_feature
     Text and Parquet files are packed by blocks of a few MB: n d / 8 bytes for the bits, twice that at the end.
     """
     path = Path(path)
-    ending = (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
+    ending = _ending(path)
     if not ending:
         return _bundled(path, label)
     if ending not in _ENDINGS:
@@ -90,6 +92,90 @@ def read_table(path, *, label=None, needs_label=False, threshold=None, n_feature
     return _svmlight(path, label, threshold, n_features)
 
 
+def _ending(path):
+    return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
+
+
+def read_steps(path, size, classes, *, label=None, threshold=None, skip=0):
+    """Read a table a few rows at a time, in order, each step as soon as its rows are there.
+
+    Parameters
+    ----------
+    path : str or path-like
+        As in `read_table`, or "-" for a CSV table from standard input.
+    size : int
+        Rows of a step; the last one may have fewer.
+    classes : sequence of str
+        All labels there may be.
+    label, threshold
+        As in `read_table`; labels are needed.
+    skip : int, default=0
+        Rows to leave out at the beginning.
+
+    Yields
+    ------
+    Table
+        Labels are integers if all classes are, else str.
+
+    Raises
+    ------
+    ValueError, OSError, ImportError
+        As `read_table`, and for another label, or fewer rows than are to be left out.
+
+    Notes
+    -----
+    CSV and TSV are held a step at a time, other kinds as a whole.
+    """
+    piped, path = str(path) == "-", Path(path)
+    ending = ".csv" if piped else _ending(path)
+    if ending not in (".csv", ".tsv") or not (piped or path.is_file()):
+        X, y = read_table(path, label=label, needs_label=True, threshold=threshold)
+        if len(y) < skip:
+            raise ValueError(f"{path}: {_fewer(len(y), skip)}")
+        y = _declared(y, classes, 0)
+        for start in range(skip, len(y), size):
+            yield Table(X[start : start + size], y[start : start + size])
+        return
+    source = "standard input" if piped else path
+    if piped:
+        sys.stdin.reconfigure(encoding="utf-8-sig")
+    delimiter = "," if ending == ".csv" else "\t"
+    try:
+        with nullcontext(sys.stdin) if piped else _opened(path) as file:
+            names = _header(file, delimiter, label, needs_label=True)
+            rows = (line for line in file if line.strip())
+            seen = sum(1 for _ in islice(rows, skip))
+            if seen < skip:
+                raise ValueError(_fewer(seen, skip))
+            while lines := list(islice(rows, size)):
+                labels = _Labels()
+                try:
+                    X = _packed_text(iter(lines), delimiter, names, label, labels, threshold)
+                except ValueError:
+                    _find_fault(lines, "row", seen, delimiter, names, label, threshold)
+                    raise
+                yield Table(X, _declared(labels.array(), classes, seen))
+                seen += len(lines)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{source} is not UTF-8 text: {error}") from None
+    except (ValueError, EOFError, csv.Error, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"{source}: {error}") from None
+
+
+def _declared(y, classes, before):
+    """Labels in the type of the classes; refuse others by their row."""
+    y, classes = y.astype(str), tidy_labels(classes)
+    unknown = np.flatnonzero(~np.isin(y, classes.astype(str)))
+    if unknown.size:
+        label = str(y[unknown[0]])
+        raise ValueError(f"row {before + unknown[0] + 1} has the label {label!r}, the classes are {_some(classes)}")
+    return y.astype(classes.dtype)
+
+
+def _fewer(there, skip):
+    return f"{skip:,} rows were to be left out, there are {there:,}; see --new-rows"
+
+
 def _bundled(path, label):
     if path.exists():
         raise ValueError(f"{path}: {_WANTED_NAME}")
@@ -98,7 +184,7 @@ def _bundled(path, label):
     except ValueError as error:
         raise FileNotFoundError(f"{path}: no bundled data set ({error}); {_WANTED_NAME}") from None
     _has_its_labels(path, label)
-    return Table(BitMatrix(data.data, feature_names=data.feature_names), _tidy(data.target))
+    return Table(BitMatrix(data.data, feature_names=data.feature_names), tidy_labels(data.target))
 
 
 def _svmlight(path, label, threshold, n_features):
@@ -107,7 +193,7 @@ def _svmlight(path, label, threshold, n_features):
     _has_its_labels(path, label)
     try:
         X, y = load_svmlight_file(path, n_features=n_features, zero_based=False)
-        return Table(BitMatrix(X, threshold=threshold), _tidy(y))
+        return Table(BitMatrix(X, threshold=threshold), tidy_labels(y))
     except (ValueError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         if "Invalid index 0" in str(error):
             error = "the number 0 is used for a feature; in this format they start at 1"
@@ -124,7 +210,7 @@ def _npz(path, label, needs_label, threshold):
                 arrays = [name for name in stored.files if name not in _NOT_LABELS]
                 raise ValueError(_no_label(label or "y", arrays, "array"))
             label = label or "y"
-            y = _tidy(stored[label]) if label in stored else None
+            y = tidy_labels(stored[label]) if label in stored else None
             if "format" in stored:
                 X = BitMatrix(sp.load_npz(path), threshold=threshold, feature_names=names)
             elif "X" in stored:
@@ -201,24 +287,41 @@ def _text(path, label, needs_label, threshold, delimiter):
     labels = _Labels()
     try:
         with _opened(path) as file:
-            names = [name.strip() for name in next(csv.reader(file, delimiter=delimiter), [])]
-            if len(names) == 1 and any(mark in names[0] for mark in ",;\t|"):
-                what = "tabs" if delimiter == "\t" else "commas"
-                raise ValueError(f"the header row is one column, {names[0]!r}; columns must be separated by {what}")
-            _check_names(names, label, needs_label)
+            names = _header(file, delimiter, label, needs_label)
             try:
-                blocks = _numbers(file, delimiter, names, label, labels)
-                X = _pack(blocks, [name for name in names if name != label], threshold)
-            except ValueError as error:
-                if isinstance(error.__cause__, KeyboardInterrupt):  # np.loadtxt hides one that meets a converter
-                    raise error.__cause__ from None
-                _find_fault(path, delimiter, names, label, threshold)
+                X = _packed_text(file, delimiter, names, label, labels, threshold)
+            except ValueError:
+                with _opened(path) as again:
+                    header = csv.reader(again, delimiter=delimiter)
+                    next(header)
+                    _find_fault(again, "line", header.line_num, delimiter, names, label, threshold)
                 raise
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8 text: {error}") from None
     except (ValueError, EOFError, csv.Error, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{path}: {error}") from None
     return Table(X, None if label is None else labels.array())
+
+
+def _header(file, delimiter, label, needs_label):
+    """The names of the columns."""
+    names = [name.strip() for name in next(csv.reader(file, delimiter=delimiter), [])]
+    if len(names) == 1 and any(mark in names[0] for mark in ",;\t|"):
+        what = "tabs" if delimiter == "\t" else "commas"
+        raise ValueError(f"the header row is one column, {names[0]!r}; columns must be separated by {what}")
+    _check_names(names, label, needs_label)
+    return names
+
+
+def _packed_text(lines, delimiter, names, label, labels, threshold):
+    """The BitMatrix of lines of text; labels go to `labels`."""
+    try:
+        blocks = _numbers(lines, delimiter, names, label, labels)
+        return _pack(blocks, [name for name in names if name != label], threshold)
+    except ValueError as error:
+        if isinstance(error.__cause__, KeyboardInterrupt):  # np.loadtxt hides one that meets a converter
+            raise error.__cause__ from None
+        raise
 
 
 def _opened(path):
@@ -259,22 +362,21 @@ def _truth(cell):
         raise ValueError(f"{cell!r} is neither true nor false") from None
 
 
-def _find_fault(path, delimiter, names, label, threshold):
-    """Raise for the first cell that will not do, by its place; slow, for a file that has one."""
-    with _opened(path) as file:
-        rows = csv.reader(file, delimiter=delimiter)
-        next(rows)
-        for row in rows:
-            if not "".join(row).strip() and len(row) <= 1:
-                continue
-            if len(row) != len(names):
-                raise ValueError(f"line {rows.line_num} has {len(row)} cells, the header row {len(names)}")
-            for name, cell in zip(names, row, strict=True):
-                place = f"line {rows.line_num}, column {name!r}"
-                if not cell.strip():
-                    raise ValueError(f"{place} is empty; {_MISSING}")
-                if name != label and not _fits(cell.strip(), threshold):
-                    raise ValueError(f"{place} holds {cell.strip()!r}; {_WANTED}")
+def _find_fault(lines, unit, before, delimiter, names, label, threshold):
+    """Raise for the first cell that will not do, by its place; slow, for lines that have one."""
+    rows = csv.reader(lines, delimiter=delimiter)
+    for row in rows:
+        line = f"{unit} {before + rows.line_num}"
+        if not "".join(row).strip() and len(row) <= 1:
+            continue
+        if len(row) != len(names):
+            raise ValueError(f"{line} has {len(row)} cells, the header row {len(names)}")
+        for name, cell in zip(names, row, strict=True):
+            place = f"{line}, column {name!r}"
+            if not cell.strip():
+                raise ValueError(f"{place} is empty; {_MISSING}")
+            if name != label and not _fits(cell.strip(), threshold):
+                raise ValueError(f"{place} holds {cell.strip()!r}; {_WANTED}")
 
 
 def _fits(cell, threshold):
@@ -320,7 +422,7 @@ class _Labels:
         return 0.0  # np.loadtxt wants a number
 
     def array(self):
-        return _tidy(list(self.spellings))[self.numbers]
+        return tidy_labels(list(self.spellings))[self.numbers]
 
 
 def _check_names(names, label, needs_label):
@@ -346,7 +448,7 @@ def _no_label(label, names, what):
 
 
 def _some(names):
-    return ", ".join(names[:8]) + (f", ... ({len(names)} in all)" if len(names) > 8 else "")
+    return ", ".join(map(str, names[:8])) + (f", ... ({len(names)} in all)" if len(names) > 8 else "")
 
 
 def _has_its_labels(path, label):
@@ -354,7 +456,7 @@ def _has_its_labels(path, label):
         raise ValueError(f"{path}: the labels of this kind of file have no name; leave out the label {label!r}")
 
 
-def _tidy(labels):
+def tidy_labels(labels):
     """Labels as int64 if all are integers, else as str."""
     labels = np.asarray(labels)
     if labels.dtype.kind == "f":

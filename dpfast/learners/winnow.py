@@ -15,6 +15,7 @@ from dpfast import random
 from dpfast.accounting import PrivacySpend, Release, winnow_learning_rate, winnow_paper, winnow_range
 from dpfast.data.signed_rows import signed_rows
 from dpfast.kernels import levels
+from dpfast.learners import checkpoint as checkpoints
 from dpfast.learners.base import PrivateClassifier, shown
 from dpfast.mechanisms import AboveThreshold
 
@@ -71,6 +72,8 @@ class DPWinnowClassifier(PrivateClassifier):
         weights. It goes with batch=1 and average=False, and warns where its promise on mistakes is void.
     margin : float in (0, 1] or None, default=None
         rho that the paper's calibration supposes; used by nothing else.
+    checkpoint : None or path, default=None
+        A file that `stream` and `partial_fit` keep the stream in; see `resume`. It must not exist when a stream begins.
     budget, random_state, verbose
         As in `DecisionListClassifier`.
 
@@ -89,6 +92,8 @@ class DPWinnowClassifier(PrivateClassifier):
         eta: the largest that (epsilon, delta) allows, or the paper's.
     n_updates_, n_draws_ : int
         K and m: the parameters, or the paper's.
+    rounds_ : int
+        Rows of the stream so far; only where a stream can go on.
     n_features_in_, feature_names_in_, privacy_
         As in `DecisionListClassifier`.
 
@@ -132,6 +137,7 @@ class DPWinnowClassifier(PrivateClassifier):
         average=True,
         calibration="tight",
         margin=None,
+        checkpoint=None,
         budget=None,
         random_state=None,
         verbose=False,
@@ -152,6 +158,7 @@ class DPWinnowClassifier(PrivateClassifier):
         self.average = average
         self.calibration = calibration
         self.margin = margin
+        self.checkpoint = checkpoint
         self.budget = budget
         self.random_state = random_state
         self.verbose = verbose
@@ -228,22 +235,31 @@ class DPWinnowClassifier(PrivateClassifier):
         ------
         ValueError, BudgetExceeded
             As `fit`. The whole stream is charged in the first call.
+
+        Notes
+        -----
+        With a `checkpoint`, what a call releases is in the file before the call returns. A call that is interrupted
+        released nothing: this estimator then ends its stream, and the one that `resume` gives goes on.
         """
         fitted, first = self.__sklearn_is_fitted__(), not hasattr(self, "_state")
         if fitted and self.updates_ == self.n_updates_:
-            rows, _ = self._read(X, y, self.classes_, reset=False)
             warnings.warn(
                 f"all {self.n_updates_} updates are made and their budget is spent: the stream is predicted, "
                 "no longer learned from",
                 stacklevel=2,
             )
-            return self.classes_[(self._hypothesis().votes(rows) >= 0).astype(int)]
-        if fitted and first:
+            if first:
+                rows, _ = self._read(X, y, self.classes_, reset=False)
+                return self.classes_[(self._hypothesis().votes(rows) >= 0).astype(int)]
+        elif fitted and first:
             raise ValueError(
-                "this model has no stream to go on with: it was fitted at once, loaded or unpickled; clone it"
+                "this model has no stream to go on with: it was fitted at once, loaded, unpickled or interrupted; "
+                "clone it, or resume a checkpoint"
             )
         if first:
             self._check_parameters()
+            if self.checkpoint is not None:
+                checkpoints.check_new(self.checkpoint)
             if self.schedule == "fixed" and self.horizon is None:
                 raise ValueError("a stream of fixed schedule needs horizon=, the rounds expected")
             rng = random.generator(self.random_state)
@@ -255,7 +271,57 @@ class DPWinnowClassifier(PrivateClassifier):
             rows, signs = self._read(X, y, self.classes_, reset=False)
             if rows.unit != self._state.unit:
                 raise ValueError(f"rows must be on the grid that the stream began with, 1/{self._state.unit}")
-        return self.classes_[self._follow(rows, signs)]
+        released = [] if first else self.released_weights_[:]
+        try:
+            predicted = self._follow(rows, signs)
+            self._state.rounds += len(signs)
+            if self.checkpoint is not None:
+                checkpoints.write(self.checkpoint, self)
+        except BaseException:
+            if self.checkpoint is not None:  # nothing is shown that is not in the file
+                self.released_weights_ = released
+                self._claim()
+                del self._state
+            raise
+        return self.classes_[predicted]
+
+    @classmethod
+    def resume(cls, path):
+        """The estimator that goes on with the stream of a checkpoint, after its row number `rounds_`.
+
+        The rows of a call that did not return, because the process was killed say, are given again unless `rounds_`
+        counts them. Nothing is charged: the whole stream was, when it began. Randomness is fresh from the operating
+        system.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file that a stream with `checkpoint` wrote; the stream goes on to write it.
+
+        Returns
+        -------
+        DPWinnowClassifier
+
+        Raises
+        ------
+        ValueError, OSError
+            If there is no such file, or it is cut short, damaged or of a newer version.
+
+        Notes
+        -----
+        The file is private: it holds the scores and the noise of the tests under way. The claim is for one
+        continuation. That a copy is older than what was released since, that two processes go on with one file, or that
+        rows are given twice cannot be detected in general; each releases again what was paid for once.
+        """
+        return checkpoints.read(path, cls)
+
+    def save(self, path):
+        """As every classifier; the file holds neither the state of a stream nor the place of its checkpoint."""
+        checkpoint, self.checkpoint = self.checkpoint, None
+        try:
+            super().save(path)
+        finally:
+            self.checkpoint = checkpoint
 
     def decision_function(self, X):
         """The weighted vote on each row, in [-1, 1]: float64, shape (n,); at least 0 is for classes_[1]."""
@@ -283,6 +349,10 @@ class DPWinnowClassifier(PrivateClassifier):
         return self._paper_plan().n_draws if self.calibration == "paper" else self.n_draws
 
     @property
+    def rounds_(self):
+        return self._state.rounds
+
+    @property
     def coef_(self):
         return self._hypothesis().weights(self.n_features_in_)[:-1]
 
@@ -300,7 +370,8 @@ class DPWinnowClassifier(PrivateClassifier):
         self.learning_rate_ = eta
         self.released_weights_ = []
         scores = np.zeros(rows.shape[1] + 1, np.int64)
-        self._state = _State(rng, scores, Fraction(eta) / rows.unit, rows.unit)
+        seeded = random.is_reproducible(rng)
+        self._state = _State(rng, scores, Fraction(eta) / rows.unit, rows.unit, seeded)
         self._claim()
         if paper:
             self._release()
@@ -363,7 +434,7 @@ class DPWinnowClassifier(PrivateClassifier):
             self.delta,
             self.neighbors,
             (Release("updates", self.updates_, self.n_updates_),),
-            reproducible=random.is_reproducible(self._state.rng),
+            reproducible=self._state.seeded,
         )
 
     def _follow(self, rows, signs):
@@ -484,6 +555,29 @@ class DPWinnowClassifier(PrivateClassifier):
         self.released_weights_ = [(np.array(i, np.int64), np.array(c, np.int64)) for i, c in released]
         if any(i.size and not 0 <= i[0] <= i[-1] <= self.n_features_in_ for i, _ in self.released_weights_):
             raise ValueError(f"coordinates must lie in [0, {self.n_features_in_}]")
+        if any(i.shape != c.shape for i, c in self.released_weights_):
+            raise ValueError("every coordinate needs a count")
+
+    def _private(self):
+        state = self._state
+        private = {name: getattr(state, name) for name in _COUNTS}
+        private["learning_rate"] = self.learning_rate_
+        private["exponent"] = str(state.exponent)
+        private["tests"] = None if state.tests is None else state.tests._state()
+        return private, state.scores
+
+    def _restore_private(self, private, scores):
+        if scores.dtype != np.int64 or scores.shape != (self.n_features_in_ + 1,):
+            raise ValueError(f"{self.n_features_in_} features, scores {scores.dtype} {scores.shape}")
+        rng, tests = random.default_rng(), private["tests"]
+        self.learning_rate_ = private["learning_rate"]
+        self._state = _State(
+            rng,
+            scores,
+            Fraction(private["exponent"]),
+            tests=None if tests is None else AboveThreshold._from_state(tests, rng),
+            **{name: private[name] for name in _COUNTS},
+        )
 
 
 @dataclass
@@ -494,10 +588,15 @@ class _State:
     scores: np.ndarray  # of the features, then the intercept
     exponent: Fraction  # a unit of score
     unit: int
+    seeded: bool  # some of the noise so far
     tests: AboveThreshold | None = None
+    rounds: int = 0  # of a stream
     interval: int = 0  # rounds, of a stream of fixed schedule
     seen: int = 0  # rounds of this interval
     taken: int = 0  # rows of this interval that entered the scores
+
+
+_COUNTS = ("unit", "seeded", "rounds", "interval", "seen", "taken")
 
 
 class _Hypothesis(NamedTuple):
