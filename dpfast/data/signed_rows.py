@@ -146,6 +146,11 @@ class SparseRows:
         if self.offset:
             total += self.offset * y[chosen].sum(dtype=np.int64)
 
+    def add_touched(self, table, y, chosen):
+        """`add` to a `dpfast.kernels.scores.SparseScores`; needs offset 0."""
+        X = self._excess
+        table.add_csr(X.indptr, X.indices, X.data, y, chosen)
+
     def dot(self, weights):
         """As `PackedRows.dot`."""
         return (self._excess @ weights + self.offset * weights.sum()) / self.unit

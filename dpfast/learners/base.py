@@ -108,7 +108,7 @@ class PrivateClassifier(TableClassifier):
         parameters = {
             name: value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
             for name, value in self.get_params(deep=False).items()
-            if name not in ("budget", "random_state")
+            if name not in ("budget", "checkpoint", "random_state")
         }
         document = {
             "format": FORMAT,

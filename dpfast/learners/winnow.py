@@ -13,8 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpfast import random
 from dpfast.accounting import PrivacySpend, Release, winnow_learning_rate, winnow_paper, winnow_range
+from dpfast.data.score_vector import DenseScores, TouchedScores, from_array, score_vector
 from dpfast.data.signed_rows import signed_rows
-from dpfast.kernels import levels
 from dpfast.learners import checkpoint as checkpoints
 from dpfast.learners.base import PrivateClassifier, shown
 from dpfast.mechanisms import AboveThreshold
@@ -281,7 +281,7 @@ class DPWinnowClassifier(PrivateClassifier):
             if self.checkpoint is not None:  # nothing is shown that is not in the file
                 self.released_weights_ = released
                 self._claim()
-                del self._state
+            del self._state  # rows given again would count twice
             raise
         return self.classes_[predicted]
 
@@ -314,14 +314,6 @@ class DPWinnowClassifier(PrivateClassifier):
         rows are given twice cannot be detected in general; each releases again what was paid for once.
         """
         return checkpoints.read(path, cls)
-
-    def save(self, path):
-        """As every classifier; the file holds neither the state of a stream nor the place of its checkpoint."""
-        checkpoint, self.checkpoint = self.checkpoint, None
-        try:
-            super().save(path)
-        finally:
-            self.checkpoint = checkpoint
 
     def decision_function(self, X):
         """The weighted vote on each row, in [-1, 1]: float64, shape (n,); at least 0 is for classes_[1]."""
@@ -369,7 +361,7 @@ class DPWinnowClassifier(PrivateClassifier):
         self._charge()
         self.learning_rate_ = eta
         self.released_weights_ = []
-        scores = np.zeros(rows.shape[1] + 1, np.int64)
+        scores = score_vector(rows)
         seeded = random.is_reproducible(rng)
         self._state = _State(rng, scores, Fraction(eta) / rows.unit, rows.unit, seeded)
         self._claim()
@@ -480,18 +472,16 @@ class DPWinnowClassifier(PrivateClassifier):
         if self.batch != "all":
             chosen = chosen[: self.batch - state.taken]
         if chosen.size:
-            rows.add(state.scores[:-1], signs, chosen)
-            if self.fit_intercept:
-                state.scores[-1] += rows.unit * signs[chosen].sum(dtype=np.int64)
+            state.scores.add(rows, signs, chosen, self.fit_intercept)
             state.taken += chosen.size
 
     def _release(self):
         """Draw and publish the next hypothesis, and start another interval."""
         state = self._state
-        scores = state.scores if self.fit_intercept else state.scores[:-1]
-        drawn = levels.sample(scores, state.exponent, self.n_draws_, state.rng, mirrored=self.negations)
-        sign = np.where(drawn < len(scores), 1, -1)
-        index, place = np.unique(drawn % len(scores), return_inverse=True)
+        coordinate, sign = state.scores.draw(
+            state.exponent, self.n_draws_, state.rng, mirrored=self.negations, intercept=self.fit_intercept
+        )
+        index, place = np.unique(coordinate, return_inverse=True)
         count = np.bincount(place, weights=sign).astype(np.int64)
         self.released_weights_.append((index[count != 0], count[count != 0]))
         self._claim()
@@ -564,16 +554,14 @@ class DPWinnowClassifier(PrivateClassifier):
         private["learning_rate"] = self.learning_rate_
         private["exponent"] = str(state.exponent)
         private["tests"] = None if state.tests is None else state.tests._state()
-        return private, state.scores
+        return private, state.scores.array()
 
     def _restore_private(self, private, scores):
-        if scores.dtype != np.int64 or scores.shape != (self.n_features_in_ + 1,):
-            raise ValueError(f"{self.n_features_in_} features, scores {scores.dtype} {scores.shape}")
         rng, tests = random.default_rng(), private["tests"]
         self.learning_rate_ = private["learning_rate"]
         self._state = _State(
             rng,
-            scores,
+            from_array(scores, self.n_features_in_),
             Fraction(private["exponent"]),
             tests=None if tests is None else AboveThreshold._from_state(tests, rng),
             **{name: private[name] for name in _COUNTS},
@@ -585,7 +573,7 @@ class _State:
     """A run on its way: private."""
 
     rng: np.random.Generator
-    scores: np.ndarray  # of the features, then the intercept
+    scores: DenseScores | TouchedScores
     exponent: Fraction  # a unit of score
     unit: int
     seeded: bool  # some of the noise so far
