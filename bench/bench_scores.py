@@ -1,6 +1,7 @@
 """Batch updates of Winnow's scores, and votes of released histograms, against the lines they replace."""
 
 import numpy as np
+import peers
 import pytest
 from workloads import booleans
 
@@ -62,9 +63,8 @@ def test_dpfast_add_packed_grows_with_the_batch(benchmark, n):
 
 
 @pytest.mark.benchmark(group="scores += y X, n x 1e7 bits")
-def test_numpy_float_update_of_one_row(benchmark):
-    weights, x = np.ones(10**7, np.float32), np.ones(10**7, np.float32)
-    benchmark(np.add, weights, x, out=weights)
+def test_numba_float_update_of_one_row(benchmark):
+    benchmark(peers.multiplicative_update(10**7))
 
 
 @pytest.mark.benchmark(group="1e4 sparse rows of 100 entries among 1e9 coordinates, added")

@@ -58,3 +58,20 @@ def count_columns(X, y):
         return np.stack([np.bitwise_count(columns).sum(axis=1, dtype=np.int64) - ones, ones])
 
     return count
+
+
+def multiplicative_update(d):
+    """One update of d float weights by one row of signs, and their sum, in one pass by numba."""
+    numba = pytest.importorskip("numba")
+
+    @numba.njit
+    def update(weights, x, up, down):
+        total = 0.0
+        for j in range(weights.size):
+            weights[j] *= up if x[j] else down
+            total += weights[j]
+        return total
+
+    weights, x = np.ones(d), np.random.default_rng(0).random(d) < 0.5
+    update(weights, x, 1.001, 0.999)  # compiles
+    return lambda: update(weights, x, 1.001, 0.999)
