@@ -79,6 +79,9 @@ def main():
     ends.append((paper[-1], "d = 1,000, batch=1", ORANGE))
     print(f"batch=1, d = {d:,}: {paper[-1]} mistakes in {rounds:,} rounds")
     left.set(title="mistakes so far", xlabel="rounds", ylim=(0, 12_000), xlim=(0, 40_000))
+    for axis in (left.xaxis, left.yaxis):
+        axis.set_major_locator(plt.MultipleLocator(10_000 if axis is left.xaxis else 2_000))
+        axis.set_major_formatter("{x:,.0f}")
     label_ends(left, [(min(y, 11_800), text, colour) for y, text, colour in ends])
 
     ends = []
