@@ -99,7 +99,7 @@ DPF_BODY bool block_weights(const dpf_cover *cover, size_t block, int64_t *DPF_R
             const uint64_t live = alive >> k & 1, near = gap < cover->gaps ? gap : 0;
             above |= live & gap >> 63;
             const double term = cover->coarse[near >> cover->shift] * cover->fine[near & mask];
-            weight[64 * v + k] = live & (gap < cover->gaps) ? term : 0.0;
+            weight[64 * v + k] = (live & (gap < cover->gaps)) ? term : 0.0;
         }
     }
     return !above;
