@@ -527,7 +527,17 @@ def test_a_stream_that_used_all_updates_says_so_and_goes_on_to_predict(run, fore
 
 
 def test_ctrl_c_ends_a_stream_that_waits_and_says_what_is_kept(forest, tmp_path):
-    command = [sys.executable, "-c", "from dpfast.cli import app; app()", "stream", "-", "--checkpoint", "c", *STREAM]
+    command = [
+        sys.executable,
+        "-P",
+        "-c",
+        "from dpfast.cli import app; app()",
+        "stream",
+        "-",
+        "--checkpoint",
+        "c",
+        *STREAM,
+    ]
     with subprocess.Popen(
         command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:

@@ -5,6 +5,7 @@ import signal
 import stat
 import subprocess
 import sys
+from itertools import takewhile
 
 import numpy as np
 import pytest
@@ -105,9 +106,9 @@ for i in range(0, 40_000, STEP):
 
 
 def test_after_kill_9_nothing_that_was_shown_is_forgotten_and_the_rest_is_fed_again(path):
-    command = [sys.executable, "-c", KILLED, str(path), os.path.dirname(__file__)]
+    command = [sys.executable, "-P", "-c", KILLED, str(path), os.path.dirname(__file__)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        shown = list(iter(process.stdout.readline, "in the middle of a call\n"))
+        shown = list(takewhile(lambda line: line != "in the middle of a call\n", process.stdout))
         process.send_signal(signal.SIGKILL)
     assert process.returncode == -signal.SIGKILL
     resumed = dpfast.DPWinnowClassifier.resume(path)
