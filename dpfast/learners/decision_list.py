@@ -215,14 +215,15 @@ class DecisionListClassifier(PrivateClassifier):
         check_is_fitted(self)
         table = self._bits(X, reset=False)
         used = sorted({literal.feature for rule in self.rules_ for literal in rule.literals})
+        place = {j: k for k, j in enumerate(used)}
         columns = np.empty((len(used), bits.words(len(table))), np.uint64)
-        for k, j in enumerate(used):
+        for j, k in place.items():
             columns[k] = table.column(j)
         predicted = np.empty(len(table), dtype=self.classes_.dtype)
         left = _packed(np.ones(len(table), dtype=bool))
         holds = np.empty_like(left)
         for rule in self.rules_:
-            codes = [[2 * used.index(literal.feature) + literal.negated for literal in rule.literals]]
+            codes = [[2 * place[literal.feature] + literal.negated for literal in rule.literals]]
             condition = bits.conjunctions(columns, len(table), np.array(codes, np.int64))
             if bits.bitwise_and(left, condition[0], holds):
                 predicted[bits.nonzero(holds)] = rule.label
@@ -267,7 +268,7 @@ class DecisionListClassifier(PrivateClassifier):
             raise ValueError(f"conjunctions must be an integer of at least 1, got {self.conjunctions!r}")
         if not isinstance(self.coverage_weight, Real) or not 0 <= self.coverage_weight <= 1:
             raise ValueError(f"coverage_weight must lie in [0, 1], got {self.coverage_weight!r}")
-        return Fraction(self.coverage_weight).limit_denominator(1000)
+        return Fraction(float(self.coverage_weight)).limit_denominator(1000)
 
     def _released(self):
         number = {label: i for i, label in enumerate(self.classes_.tolist())}

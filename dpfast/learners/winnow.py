@@ -358,10 +358,10 @@ class DPWinnowClassifier(PrivateClassifier):
         """Charge, and set out from uniform weights."""
         paper = self.calibration == "paper"
         eta, threshold_epsilon = self._paper_rates() if paper else self._tight_rates(streaming)
+        scores = score_vector(rows)  # refuses what is too wide, before the charge
         self._charge()
         self.learning_rate_ = eta
         self.released_weights_ = []
-        scores = score_vector(rows)
         seeded = random.is_reproducible(rng)
         self._state = _State(rng, scores, Fraction(eta) / rows.unit, rows.unit, seeded)
         self._claim()

@@ -422,6 +422,14 @@ def test_what_was_released_before_an_interrupt_is_kept_and_charged(fit, rng, mon
         clf.partial_fit(X, y)
 
 
+def test_rows_too_wide_to_score_are_refused_before_the_charge():
+    X = sp.csr_array((np.ones(2, np.int8), np.array([0, 2**31]), np.array([0, 1, 2])), shape=(2, 2**31 + 1))
+    budget = Budget(1.0, 1e-6)
+    with pytest.raises(ValueError, match=r"d must lie in \[1, 2\*\*31\], got 2147483649"):
+        DPWinnowClassifier(budget=budget).fit(X, [0, 1])
+    assert budget.charges == ()
+
+
 def test_the_last_release_may_predict_in_place_of_the_average(table):
     X, y = table
     clf = DPWinnowClassifier(average=False, random_state=0).fit(X, y)
