@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from dpfast import random
 from dpfast.accounting import PrivacySpend, Release, gaussian_sigma
 from dpfast.data.dense_measure import CAP, DenseMeasure
-from dpfast.data.products import row_products
+from dpfast.data.products import readable, row_products
 from dpfast.learners.base import PrivateClassifier, refuse_weights, shown
 from dpfast.learners.weak import NoisyCentering, NoisyStump, WeakLearner
 from dpfast.mechanisms import discrete_laplace
@@ -43,7 +43,7 @@ class BoostedHalfspaceClassifier(PrivateClassifier):
     neighbors : {"replace", "add-remove"}, default="replace"
     density : "auto" or float in (0, 1], default="auto"
         kappa. Noise falls, and the attention to hard rows, label noise among them, with it. "auto" is
-        min(0.9, 0.31 + 2.4 d^(2/5) / (n mu^(5/4))), where one Gaussian mechanism of sensitivity 1 and standard deviation
+        min(0.9, 0.29 + 2.4 d^(2/5) / (n mu^(5/4))), where one Gaussian mechanism of sensitivity 1 and standard deviation
         1 / mu is (epsilon, delta)-DP: public numbers only.
     n_rounds : "auto" or int, default="auto"
         T; "auto" is 60. The noise of the average does not depend on it.
@@ -184,25 +184,29 @@ class BoostedHalfspaceClassifier(PrivateClassifier):
     def decision_function(self, X):
         """<x, coef_> + intercept_ for each row: float64, shape (n,); at least 0 is for classes_[1]."""
         check_is_fitted(self)
+        rows = readable(X)
         self._check_features(X, reset=False)
-        return row_products(X, self.coef_) + self.intercept_
+        return row_products(rows, self.coef_) + self.intercept_
 
     def predict(self, X):
         """The label of the side that each row is on, shape (n,)."""
-        return self.classes_[(self.decision_function(X) >= 0).astype(int)]
+        positive = self.decision_function(X) >= 0
+        return self.classes_[positive.astype(int)]
 
     def _density(self, n, d):
         if self.density != "auto":
             return float(self.density)
         mu = 1 / gaussian_sigma(self.epsilon, self.delta)
-        return min(0.9, 0.31 + 2.4 * d**0.4 / (n * mu**1.25))
+        return min(0.9, 0.29 + 2.4 * d**0.4 / (n * mu**1.25))
 
     def _checked_parameters(self):
         """Refuse parameters that will not do; returns the weak learner."""
         if self.density != "auto" and not (isinstance(self.density, Real) and 0 < self.density <= 1):
             raise ValueError(f'density must be "auto" or lie in (0, 1], got {self.density!r}')
         if self.n_rounds != "auto" and not (
-            isinstance(self.n_rounds, Integral) and not isinstance(self.n_rounds, bool) and 1 <= self.n_rounds <= 1 << 15
+            isinstance(self.n_rounds, Integral)
+            and not isinstance(self.n_rounds, bool)
+            and 1 <= self.n_rounds <= 1 << 15
         ):
             raise ValueError(f'n_rounds must be "auto" or an integer in [1, 2**15], got {self.n_rounds!r}')
         if self.learning_rate != "auto" and not (

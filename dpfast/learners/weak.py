@@ -130,8 +130,8 @@ class NoisyStump(WeakLearner):
 
     def learn(self, rows, weights, units, noise, rng):
         agreements = rows.weighted_sum(weights) // self.GRID
-        feature, sign = levels.resample(agreements, noise, 1, rng, mirrored=True)
-        return int(feature[0]), int(sign[0])
+        negated, feature = divmod(levels.draw(agreements, noise, rng, mirrored=True), len(agreements))
+        return feature, -1 if negated else 1
 
     def margins(self, rows, hypothesis):
         feature, sign = hypothesis
