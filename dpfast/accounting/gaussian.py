@@ -2,8 +2,8 @@
 
 Integer vectors f(D) of m coordinates differ by at most s in Euclidean norm between neighbours, and f(D) + Y is
 released, where the coordinates of Y are independent with P(x) proportional to exp(-x^2 / (2 sigma^2)) on the
-integers. T adaptive releases may follow one another, f chosen with the earlier outcomes in view. Reals are put on a grid
-first; s and sigma count its steps.
+integers. T adaptive releases may follow one another, f chosen with the earlier outcomes in view. Reals are put on a
+grid first; s and sigma count its steps.
 
 **Lemma.** Let p be the law of one coordinate of Y and q that of a continuous Gaussian N(0, sigma^2) rounded to the
 nearest integer. Then p(x) - q(x) <= p(x) / (24 sigma^2) for every integer x, and so TV(p, q) <= 1 / (24 sigma^2).
@@ -40,6 +40,7 @@ Floats are rounded towards safety: a delta or sigma from here is never below the
 """
 
 import math
+import sys
 from fractions import Fraction
 from numbers import Integral, Rational
 
@@ -150,7 +151,8 @@ def _discrete_delta(sigma: Fraction, epsilon: float, squared: Fraction, entries:
     apart = float(min(entries / (24 * sigma**2), Fraction(1)))
     apart *= (1 + math.exp(epsilon)) if epsilon < 700 else math.inf
     continuous = gaussian_delta(1.0, epsilon, sensitivity=mu) + apart * (1 + 1e-14)
-    return min(1.0, continuous * (1 + 1e-15), zcdp_delta(mu * mu / 2 * (1 + 1e-15), epsilon))
+    rho = max(mu * mu / 2 * (1 + 1e-15), sys.float_info.min)
+    return min(1.0, continuous * (1 + 1e-15), zcdp_delta(rho, epsilon))
 
 
 def _root(square: Fraction) -> float:
