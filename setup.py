@@ -45,7 +45,7 @@ kernels = [
     kernel("cpu", "dpf_cpu"),
     kernel("rng"),
     kernel("draw", "draw"),
-    kernel("noise", "noise", "draw"),
+    kernel("noise", "noise"),
     kernel("sparse_vector", "sparse_vector"),
     kernel("bits", "bits", "dpf_cpu"),
     kernel("levels", "levels", "draw", "dpf_cpu"),

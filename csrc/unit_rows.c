@@ -22,12 +22,11 @@ DPF_BODY float float_lane_sum(float *lane) {
     return lane[0];
 }
 
-/* Less by 2^-20 of itself, which covers the rounding of norm, scale and products, also in floats. */
-DPF_BODY double scale_of(double norm, double constant, bool inside, unsigned bits) {
+/* For a norm of root / shrink. Less by 2^-20 of itself, which covers the rounding of norm, scale and products. */
+DPF_BODY double scale_of(double root, double shrink, bool inside, unsigned bits) {
     const double radius = ldexp(1 - 0x1p-20, (int)bits);
-    if (constant != 0) norm = norm > fabs(constant) ? norm : fabs(constant), norm *= 1.5; /* norm is huge here */
-    if (inside && norm <= 1) return radius;
-    return norm > LEAST_NORM ? radius / norm : 0;
+    if (inside && root <= shrink) return radius;
+    return root > LEAST_NORM * shrink ? radius / root * shrink : 0;
 }
 
 DPF_BODY float clipped(double product, double shift, double scale, unsigned bits) {
@@ -53,7 +52,7 @@ DPF_BODY void packed_scale(const uint64_t *rows, size_t n, size_t d, double cons
     for (size_t i = 0; i < n; i++) {
         uint64_t ones = 0;
         for (size_t w = 0; w < words; w++) ones += dpf_popcount(rows[i * words + w]);
-        scale[i] = scale_of(sqrt((double)ones + constant * constant), 0, inside, bits);
+        scale[i] = scale_of(sqrt((double)ones + constant * constant), 1, inside, bits);
     }
 }
 

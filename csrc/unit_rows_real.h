@@ -13,9 +13,10 @@ DPF_BODY void NAMED(scale)(const REAL *x, size_t n, size_t d, double constant, b
         if (!(square < LARGE)) {
             square = 0;
             for (j = 0; j < d; j++) square += (SHRINK * (double)row[j]) * (SHRINK * (double)row[j]);
-            scale[i] = scale_of(sqrt(square) / SHRINK, constant, inside, bits);
+            square += (SHRINK * constant) * (SHRINK * constant);
+            scale[i] = scale_of(sqrt(square), SHRINK, inside, bits);
         } else
-            scale[i] = scale_of(sqrt(square + constant * constant), 0, inside, bits);
+            scale[i] = scale_of(sqrt(square + constant * constant), 1, inside, bits);
     }
 }
 
@@ -31,9 +32,10 @@ DPF_BODY void NAMED(scale_csr)(const dpf_unit_csr *rows, const REAL *data, size_
             square = 0;
             for (int64_t p = rows->indptr[i]; p < end; p++)
                 square += (SHRINK * (double)data[p]) * (SHRINK * (double)data[p]);
-            scale[i] = scale_of(sqrt(square) / SHRINK, constant, inside, bits);
+            square += (SHRINK * constant) * (SHRINK * constant);
+            scale[i] = scale_of(sqrt(square), SHRINK, inside, bits);
         } else
-            scale[i] = scale_of(sqrt(square + constant * constant), 0, inside, bits);
+            scale[i] = scale_of(sqrt(square + constant * constant), 1, inside, bits);
     }
 }
 

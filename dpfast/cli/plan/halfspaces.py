@@ -27,8 +27,8 @@ def boost(
 ):
     """How many rows the boosted halfspace needs, with which parameters, and how many every private learner needs.
 
-    The learner is that of Bun, Carmosino and Sorrell, Theorem 30; the constants are
-    not theirs but derived in dpfast.accounting.halfspaces. A worst case, at any number of columns: real tables usually need far fewer rows.
+    The learner is that of Bun, Carmosino and Sorrell, Theorem 30; the constants are not theirs but derived in
+    dpfast.accounting.halfspaces. A worst case, at any number of columns: real tables usually need far fewer rows.
     """
     with reporting("nothing was computed"):
         from dpfast.accounting import boost_plan
@@ -56,8 +56,8 @@ def projected(
 ):
     """How many rows the projected halfspace needs, with which parameters, and how many every private learner needs.
 
-    The learner is that of Nguyen, Ullman and Zakynthinou, Theorem 2; the constants are
-    not theirs but derived in dpfast.accounting.halfspaces. A worst case: real tables usually need far fewer rows.
+    The learner is that of Nguyen, Ullman and Zakynthinou, Theorem 2; the constants are not theirs but derived in
+    dpfast.accounting.halfspaces. A worst case: real tables usually need far fewer rows.
     """
     with reporting("nothing was computed"):
         from dpfast.accounting import projected_plan
@@ -84,8 +84,8 @@ def net(
 ):
     """How many rows the halfspace from a net needs, how large the net is, and how many every private learner needs.
 
-    The learner is that of Nguyen, Ullman and Zakynthinou, Theorem 4; the constants are
-    not theirs but derived in dpfast.accounting.halfspaces. A worst case: real tables usually need far fewer rows.
+    The learner is that of Nguyen, Ullman and Zakynthinou, Theorem 4; the constants are not theirs but derived in
+    dpfast.accounting.halfspaces. A worst case: real tables usually need far fewer rows.
     """
     with reporting("nothing was computed"):
         from dpfast.accounting import net_plan
@@ -123,7 +123,8 @@ def _promise(alpha, beta, flipped, theorem):
         f"every row{flipped}."
     )
     say(
-        f"Both numbers of rows are derived bounds with proofs of their own; their constants are not those of {theorem}."
+        "Both numbers of rows are bounds derived in dpfast.accounting.halfspaces, with proofs; they are not the "
+        f"constants of {theorem}."
     )
 
 
