@@ -2,8 +2,8 @@
 
 Integer vectors f(D) of m coordinates differ by at most s in Euclidean norm between neighbours, and f(D) + Y is
 released, where the coordinates of Y are independent with P(x) proportional to exp(-x^2 / (2 sigma^2)) on the
-integers. T adaptive releases may follow one another, f chosen with the earlier outcomes in view. Reals are put on a grid
-first; s and sigma count its steps.
+integers. T adaptive releases may follow one another, f chosen with the earlier outcomes in view. Reals are put on a
+grid first; s and sigma count its steps.
 
 **Lemma.** Let p be the law of one coordinate of Y and q that of a continuous Gaussian N(0, sigma^2) rounded to the
 nearest integer. Then p(x) - q(x) <= p(x) / (24 sigma^2) for every integer x, and so TV(p, q) <= 1 / (24 sigma^2).

@@ -46,7 +46,9 @@ def test_discrete_gaussian_follows_its_law(sigma, rng):
 
 
 @pytest.mark.parametrize("scale", [2**20 + 1, 1e9 / 3, 2**36, 2.0**40, Fraction(2**52)])
-@pytest.mark.parametrize(("draw", "law"), [(noise.discrete_laplace, stats.laplace), (noise.discrete_gaussian, stats.norm)])
+@pytest.mark.parametrize(
+    ("draw", "law"), [(noise.discrete_laplace, stats.laplace), (noise.discrete_gaussian, stats.norm)]
+)
 def test_very_large_scales_follow_the_continuous_law(draw, law, scale, rng):
     cuts = law.ppf(np.arange(1, 1000) / 1000)
     draws = draw(scale, 1_000_000, rng) / float(scale)
