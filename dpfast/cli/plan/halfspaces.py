@@ -103,7 +103,8 @@ def net(
         _promise(alpha, beta, "", "Nguyen, Ullman and Zakynthinou, Theorem 4", plan.n_components != d)
         if plan.log10_size >= _MOST:
             say(
-                "No learner searches a net so large: it shows what the guarantee costs. With few columns (--d) it is smaller."
+                "No learner searches a net so large: it shows what the guarantee costs. "
+                "With few columns (--d) it is smaller."
             )
 
 
