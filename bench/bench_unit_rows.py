@@ -1,4 +1,4 @@
-"""A round of boosting, the margins and a weighted sum of rows in the unit ball, against two products by BLAS or scipy."""
+"""A round of boosting, margins and a weighted sum of rows in the unit ball, against two products by BLAS or scipy."""
 
 import numpy as np
 import pytest
