@@ -32,9 +32,3 @@ def best_of(function, repeats=7):
         function()
         times.append(time.perf_counter() - start)
     return min(times)
-
-
-def read_bandwidth():
-    """Bytes a second that one thread reads from memory, by numpy's sum over 512 MB."""
-    data = np.ones(1 << 26)
-    return data.nbytes / best_of(data.sum)
