@@ -4,7 +4,7 @@
 
 Every private learner of dpfast with its defaults at epsilon 0.1, 0.3, 1 and 3, delta = 1e-6, replace, on every data set
 of DIR: 80/20 splits, medians over seeds. The split comes first, and no learner sees the test part. Two peers are tuned
-on it, without cost in privacy and in their favour: noisy gradient descent (noisy_gradient.py) and diffprivlib's logistic
+on it, without cost in privacy, in their favour: noisy gradient descent (noisy_gradient.py) and diffprivlib's logistic
 regression (delta = 0; in its own environment, peer_environment.py). Both get rows of norm 1 with a constant.
 
 DIR holds .npz files. Sparse ones are CSR as `scipy.sparse.save_npz` writes it, of 0 and 1, with one array more, `y` of

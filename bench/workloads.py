@@ -24,11 +24,11 @@ def packed_labels(y, classes=2):
     return bits.pack((y == np.arange(classes)[:, np.newaxis]).view(np.uint8))
 
 
-def best_of(function, repeats=7):
+def best_of(function, repeats=7, clock=time.perf_counter):
     """Seconds of the fastest of several calls."""
     times = []
     for _ in range(repeats):
-        start = time.perf_counter()
+        start = clock()
         function()
-        times.append(time.perf_counter() - start)
+        times.append(clock() - start)
     return min(times)
