@@ -13,6 +13,7 @@ A line is a function of the size that returns the work, a function without argum
 import argparse
 import time
 import warnings
+from itertools import cycle
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +23,7 @@ import utility
 from workloads import best_of, booleans, packed_labels, scores
 
 import dpfast
-from dpfast.kernels import bits, cover, draw, levels, noise, sparse_vector
+from dpfast.kernels import bits, cover, draw, levels, measure, noise, sparse_vector, unit_rows
 from dpfast.kernels import scores as score_kernels
 
 
@@ -194,10 +195,57 @@ def _(m):
     return lambda: noise.discrete_laplace(10, m, stream)
 
 
-@grows("draw, noise", "1000 discrete_laplace, scale s", "s", 0, 9)
+@grows("draw, noise", "discrete_gaussian", "m", 3, 6)
+def _(m):
+    stream = rng()
+    return lambda: noise.discrete_gaussian(10, m, stream)
+
+
+@grows("draw, noise", "1000 discrete_gaussian, scale s", "s", 0, 9)
 def _(scale):
     stream = rng()
-    return lambda: noise.discrete_laplace(int(scale), 1000, stream)
+    return lambda: noise.discrete_gaussian(int(scale), 1000, stream)
+
+
+@grows("measure", "project", "n", 3, 6)
+def _(n):
+    state, y, table = scores(n), signs(n), measure.table(0.01, 4096)
+    return lambda: measure.project(state, y, table, n * 1024)
+
+
+@grows("measure", "add", "n", 3, 6)
+def _(n):
+    state, y, margins = scores(n), signs(n), rng().uniform(-1, 1, n).astype(np.float32)
+    return lambda: measure.add(state, y, margins, 1.0)
+
+
+@grows("unit_rows", "margins, dense n x 100", "n", 2, 5)
+def _(n):
+    rows, w = unit_rows.Dense(rng().uniform(-1, 1, (n, 100)).astype(np.float32)), np.ones(101, np.float32)
+    scale = unit_rows.scales(rows)
+    return lambda: unit_rows.margins(rows, scale, w)
+
+
+@grows("unit_rows", "add, dense n x 100", "n", 2, 5)
+def _(n):
+    rows, total = unit_rows.Dense(rng().uniform(-1, 1, (n, 100)).astype(np.float32)), np.zeros(101, np.int64)
+    scale, weights = unit_rows.scales(rows), np.ones(n, np.int32)
+    return lambda: unit_rows.add(total, rows, scale, weights)
+
+
+@grows("unit_rows", "add, CSR of 100 n entries", "n", 2, 5)
+def _(n):
+    X, total = sparse_rows(n, 100, 10**5), np.zeros(10**5 + 1, np.int64)
+    rows = unit_rows.Csr(X.indptr.astype(np.int64), X.indices, None, X.shape[1])
+    scale, weights = unit_rows.scales(rows), np.ones(n, np.int32)
+    return lambda: unit_rows.add(total, rows, scale, weights)
+
+
+@grows("unit_rows", "margins, 1000 x d", "d", 1, 4)
+def _(d):
+    rows, w = unit_rows.Dense(rng().uniform(-1, 1, (1000, d)).astype(np.float32)), np.ones(d + 1, np.float32)
+    scale = unit_rows.scales(rows)
+    return lambda: unit_rows.margins(rows, scale, w)
 
 
 # ---- learners ----------------------------------------------------------------------------------------------------
@@ -266,7 +314,7 @@ def seconds_of(work):
     return min(first, best_of(lambda: [work() for _ in range(inner)], outer, time.process_time) / inner)
 
 
-def measure(line, largest):
+def measured(line, largest):
     """Seconds at each size, or why it refuses."""
     seconds = []
     tried = [int(size) for size in line.sizes if size <= largest]
@@ -304,7 +352,7 @@ def picture(report, path):
     figure, grid = style.plt.subplots(height, width, figsize=(4.2 * width, 3.4 * height), squeeze=False)
     colours = style.BLUE, style.ORANGE, style.GREEN, style.PURPLE, style.SKY, style.AMBER, style.BLACK
     for axes, (subject, lines) in zip(grid.flat, subjects.items(), strict=False):
-        for colour, line in zip(colours, lines, strict=False):
+        for colour, line in zip(cycle(colours), lines, strict=False):
             label = f"{line['name']}: {line['symbol']}^{line['exponent']:.2f}"
             axes.plot(line["sizes"], line["seconds"], "-o", color=colour, markersize=3, linewidth=1.5, label=label)
         axes.set(title=subject, xscale="log", yscale="log", xlabel="size")
@@ -329,15 +377,15 @@ def main():
 
     report = results.read(arguments.out, "growth") or {"lines": []}
     report["machine"] = results.machine()
-    measured = {(line["subject"], line["name"], line["symbol"]): line for line in report["lines"]}
+    known = {(line["subject"], line["name"], line["symbol"]): line for line in report["lines"]}
     for line in LINES:
         if arguments.only is not None and not any(word in line.subject for word in arguments.only):
             continue
         key = {"subject": line.subject, "name": line.name, "symbol": line.symbol}
-        measured[tuple(key.values())] = result = key | measure(line, arguments.largest)
+        known[tuple(key.values())] = result = key | measured(line, arguments.largest)
         told = result.get("refused") or f"{line.symbol}^{result['exponent']:.2f} (over all {result['overall']:.2f})"
         print(f"{line.subject:24} {line.name:44} {told}", flush=True)
-        report["lines"] = list(measured.values())
+        report["lines"] = list(known.values())
         results.write(arguments.out, "growth", report)
     text = markdown(report)
     (arguments.out / "growth.md").write_text(text)

@@ -9,17 +9,19 @@
  * To add a kernel: a function that prepares when `measuring` is false and runs when it is true, and its name
  * in `kernels`.
  */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "bits.h"
 #include "cover.h"
-#include "draw.h"
 #include "levels.h"
+#include "measure.h"
 #include "noise.h"
 #include "scores.h"
 #include "sparse_vector.h"
+#include "unit_rows.h"
 
 /* ---- inputs: splitmix64, the same everywhere -------------------------- */
 
@@ -186,13 +188,84 @@ static void scores_votes_packed(bool measuring) {
     vote = zeros(N, 8);
 }
 
-static void noise_laplace(bool measuring) {
+/* Scale 10, as dpfast/kernels/noise.pyx prepares it. */
+static void noise(bool measuring, dpf_noise_law *law) {
     static int64_t *out;
+    uint64_t word[2];
     if (measuring) {
-        dpf_noise_laplace(&rng, 10, 1, DRAWS, out);
+        dpf_noise_draw(&rng, law, 1 << 16, DRAWS, out, word);
         return;
     }
+    law->cells = 16;
+    law->area = 10;
+    while (!dpf_noise_prepare(law)) law->area++;
     out = zeros(DRAWS, 8);
+}
+
+static void noise_laplace(bool measuring) {
+    static dpf_noise_law law = {.shift = 10};
+    law.rate = (uint64_t)ldexp(1.4426950408889634 / 10, 66); /* log2(e) / 10 */
+    noise(measuring, &law);
+}
+
+static void noise_gaussian(bool measuring) {
+    static dpf_noise_law law = {.shift = 7, .squared = true};
+    law.rate = (uint64_t)ldexp(0.8493218002880191 / 10, 67); /* sqrt(log2(e) / 2) / 10 */
+    noise(measuring, &law);
+}
+
+static void measure_weights(bool measuring) {
+    enum { SIZE = 500 };
+    static int32_t *score, *weight, table[SIZE];
+    static int64_t *count;
+    static int8_t *y;
+    if (measuring) {
+        int64_t part;
+        dpf_measure_count(score, SCORES, 0, count);
+        const size_t split = dpf_measure_split(score, SCORES, table, SIZE, 300, 1 << 20, &part);
+        dpf_measure_weights(score, y, SCORES, table, SIZE, 300, split, part, weight);
+        return;
+    }
+    score = scores(SCORES, LEVELS);
+    weight = zeros(SCORES, 4);
+    y = signs(SCORES);
+    count = zeros(LEVELS, 8);
+    for (int32_t s = 0; s < SIZE; s++) table[s] = SIZE - 1 - s;
+}
+
+/* Rows in the unit ball for the two functions below. */
+static float *x, *hypothesis, *margin;
+static double *scale;
+
+static void unit_rows(void) {
+    const int32_t *random = scores(N * D, 2001);
+    x = zeros(N * D, 4);
+    for (size_t p = 0; p < N * D; p++) x[p] = (float)(random[p] - 1000) / 1000;
+    hypothesis = zeros(D + 1, 4);
+    memcpy(hypothesis, x, D * sizeof *x);
+    scale = zeros(N, 8);
+    dpf_unit_rows_scale_float(x, N, D, 1, true, 20, scale);
+}
+
+static void unit_rows_margins(bool measuring) {
+    if (measuring) {
+        dpf_unit_rows_margins_float(x, N, D, 1, 20, scale, hypothesis, margin);
+        return;
+    }
+    unit_rows();
+    margin = zeros(N, 4);
+}
+
+static void unit_rows_add(bool measuring) {
+    static int32_t *weight;
+    static int64_t *total;
+    if (measuring) {
+        dpf_unit_rows_add_float(x, N, D, 1, scale, weight, total);
+        return;
+    }
+    unit_rows();
+    weight = scores(N, 4096);
+    total = zeros(D + 1, 8);
 }
 
 static void sparse_vector_run(bool measuring) {
@@ -225,6 +298,10 @@ static const struct {
     {"scores_add_csr", scores_add_csr},
     {"scores_votes_packed", scores_votes_packed},
     {"noise_laplace", noise_laplace},
+    {"noise_gaussian", noise_gaussian},
+    {"measure_weights", measure_weights},
+    {"unit_rows_margins", unit_rows_margins},
+    {"unit_rows_add", unit_rows_add},
     {"sparse_vector_run", sparse_vector_run},
 };
 
