@@ -35,7 +35,7 @@ def test_rows_are_float32_unless_asked_otherwise(path):
 
 
 def test_what_is_not_a_number_is_refused_by_its_column(path):
-    with pytest.raises(ValueError, match="column 'y' holds (large_)?string"):
+    with pytest.raises(ValueError, match=r"column 'y' holds (large_)?string"):
         ParquetRows(path)
     with pytest.raises(ValueError, match="there is no column 'z' to take labels from; there is a, y, b"):
         ParquetRows(path, label="z")

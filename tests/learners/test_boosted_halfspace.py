@@ -1,5 +1,6 @@
 import itertools
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dpfast
 from dpfast import BitMatrix, BoostedHalfspaceClassifier
-from dpfast.accounting import Budget, BudgetExceeded
+from dpfast.accounting import Budget, BudgetExceeded, boost_plan
 from dpfast.data import ParquetRows, unit_rows
 from dpfast.learners.weak import NoisyCentering, NoisyStump
 
@@ -253,6 +254,10 @@ def test_a_refusal_charges_nothing_and_draws_nothing(table, rng):
             {"weak_learner": "tree"},
             r"weak_learner must be one of \['centering', 'stump'\] or a WeakLearner, got 'tree'",
         ),
+        ({"calibration": "guess"}, 'calibration must be "tight" or "paper"'),
+        ({"calibration": "paper"}, 'calibration="paper" needs margin='),
+        ({"calibration": "paper", "margin": 2.0}, "margin"),
+        ({"calibration": "paper", "margin": 0.1, "density": 0.5}, "leave them at"),
         ({"random_state": -1}, "at least 0"),
         ({"budget": 3.0}, "budget must be None or"),
     ],
@@ -260,6 +265,20 @@ def test_a_refusal_charges_nothing_and_draws_nothing(table, rng):
 def test_parameters_that_will_not_do_are_refused_by_name(parameters, message, table):
     with pytest.raises(ValueError, match=message):
         BoostedHalfspaceClassifier(**parameters).fit(*table)
+
+
+def test_the_papers_calibration_is_used_and_says_when_it_promises_nothing(table):
+    X, y = table
+    plan = boost_plan(5.0, 1e-3, margin=0.9)
+    clf = BoostedHalfspaceClassifier(5.0, 1e-3, calibration="paper", margin=0.9, random_state=0)
+    if plan.n > len(y):
+        with pytest.warns(UserWarning, match=rf"needs {plan.n:,} rows, got 3,000: it is void here"):
+            clf.fit(X, y)
+    assert (clf.density_, clf.n_rounds_, clf.learning_rate_) == (plan.density, plan.n_rounds, plan.learning_rate)
+    many = -(-plan.n // 3000)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        clf.fit(np.tile(X, (many, 1)), np.tile(y, many))
 
 
 def test_sample_weights_are_refused_with_the_reason(table):
