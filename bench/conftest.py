@@ -72,5 +72,5 @@ def pytest_terminal_summary(terminalreporter, config):
         if line["items"]:
             number, unit = line["items"]
             text += f", {number / line['seconds'] / 1e9:.2f} G {unit}/s"
-        text += "".join(f"; {peer['ratio']:.3g} x {peer['name']}" for peer in line["peers"])
+        text += "".join(f"; {report.times(peer['ratio'])} x {peer['name']}" for peer in line["peers"])
         terminalreporter.write_line(text)

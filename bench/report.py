@@ -112,20 +112,24 @@ def milliseconds(seconds):
     return f"{1e3 * seconds:.3g}" if seconds < 10 else f"{1e3 * seconds:.0f}"
 
 
+def times(ratio):
+    return f"{ratio:.3g}" if ratio < 1000 else f"{ratio:,.0f}"
+
+
 def markdown(report):
     threads = list(report["bandwidth"])
     header = ["work", "dpfast", *(f"ms, {number} thread{'s' * (number != '1')}" for number in threads)]
     header += ["scalar, AVX2", "GB/s", "of reading", "peer", "ms", "ratio"]
     rows = []
     for line in report["lines"]:
-        times = [milliseconds(line["threads"][number]) if number in line["threads"] else "" for number in threads]
+        measured = [milliseconds(line["threads"][number]) if number in line["threads"] else "" for number in threads]
         slower = ", ".join(f"{line['slower'][level]:.1f} x" for level in ("scalar", "avx2") if level in line["slower"])
         rate = line["bytes"] / line["seconds"] if line["bytes"] else None
         share = 100 * rate / report["bandwidth"][threads[0]]["read"] if rate else None
-        known = [line["work"], line["line"], *times, slower]
+        known = [line["work"], line["line"], *measured, slower]
         known += [f"{rate / 1e9:.1f}", f"{share:.0f}%"] if rate else ["", ""]
         for peer in line["peers"] or [None]:
-            race = [peer["name"], milliseconds(peer["seconds"]), f"{peer['ratio']:.3g}"] if peer else ["", "", ""]
+            race = [peer["name"], milliseconds(peer["seconds"]), times(peer["ratio"])] if peer else ["", "", ""]
             rows.append([*known, *race])
             known = [""] * len(known)
     memory = "; ".join(
@@ -146,7 +150,7 @@ def draw(report, path):
     for height, (_, peer) in zip(heights, races, strict=True):
         ratio = peer["ratio"]
         axes.barh(height, ratio - 1, left=1, color=style.BLUE if ratio >= 1 else style.ORANGE)
-        axes.text(1.08 * max(ratio, 1), height, f"{ratio:.3g}", va="center", fontsize=8)
+        axes.text(1.08 * max(ratio, 1), height, times(ratio), va="center", fontsize=8)
     axes.set_yticks(heights, [f"{line['work']}: {line['line']} / {peer['name']}" for line, peer in races], fontsize=8)
     axes.set(xscale="log", xlabel="times faster than the peer, same run", ylim=(min(heights) - 1, 0))
     axes.axvline(1, color=style.GREY, linewidth=1.2)
