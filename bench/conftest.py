@@ -2,6 +2,7 @@
 
 import bandwidth
 import numpy as np
+import peers
 import pytest
 import report
 import results
@@ -48,11 +49,12 @@ def pool(request, monkeypatch):
 
 def pytest_benchmark_update_json(output_json):
     """What `report` needs beside the times."""
-    threads = blocks.threads()
+    threads, machine = blocks.threads(), results.machine("opendp", "numba", "randomgen")
+    machine["versions"] |= peers.versions_elsewhere()
     output_json["dpfast"] = {
         "threads": threads,
         "bandwidth": {"read": bandwidth.read(threads), "triad": bandwidth.triad(threads)},
-        "machine": results.machine("opendp", "numba", "randomgen"),
+        "machine": machine,
     }
 
 

@@ -41,6 +41,16 @@ class Worker:
         return json.loads(line)
 
 
+def versions_elsewhere():
+    """Of what runs in the peers' own environment, if it is there."""
+    if peer_environment.python() is None:
+        return {}
+    worker = Worker("versions")
+    found = {f"{name} (in its own environment)": number for name, number in worker().items()}
+    worker.close()
+    return found
+
+
 def opendp():
     dp = pytest.importorskip("opendp.prelude")
     dp.enable_features("contrib")

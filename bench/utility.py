@@ -253,6 +253,7 @@ def main():
 
     report = results.read(arguments.out, "utility") or {"tables": {}}
     report["machine"] = results.machine()
+    report["machine"]["versions"] |= peers.versions_elsewhere()
     for table in tables(arguments.data) if wanted else ():
         if arguments.sets and table.name not in arguments.sets:
             continue
