@@ -3,6 +3,12 @@
 from .budget import Budget, BudgetExceeded, PrivacySpend, Release
 from .calibrate import cover_exponent
 from .curves import cover_delta, cover_epsilon
+from .sparse_sample import (
+    SparseSamplePlan,
+    sparse_sample_bottom_score,
+    sparse_sample_delta,
+    sparse_sample_plan,
+)
 from .winnow import (
     DecisionListHalfspace,
     WinnowPlan,
@@ -24,6 +30,7 @@ __all__ = [
     "DecisionListHalfspace",
     "PrivacySpend",
     "Release",
+    "SparseSamplePlan",
     "WinnowPlan",
     "batched_plan",
     "batched_update_bound",
@@ -34,6 +41,9 @@ __all__ = [
     "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_sigma",
+    "sparse_sample_bottom_score",
+    "sparse_sample_delta",
+    "sparse_sample_plan",
     "winnow_epsilon",
     "winnow_learning_rate",
     "winnow_paper",

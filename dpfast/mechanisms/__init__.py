@@ -3,5 +3,13 @@
 from .above_threshold import AboveThreshold, RepeatedThreshold, repeated_epsilon
 from .exponential import exponential
 from .laplace import discrete_laplace
+from .sparse_sample import sparse_sample
 
-__all__ = ["AboveThreshold", "RepeatedThreshold", "discrete_laplace", "exponential", "repeated_epsilon"]
+__all__ = [
+    "AboveThreshold",
+    "RepeatedThreshold",
+    "discrete_laplace",
+    "exponential",
+    "repeated_epsilon",
+    "sparse_sample",
+]
