@@ -8,6 +8,7 @@ from .finite_class import FiniteClass, littlestone_dimension
 from .hypothesis_class import ClassCost, Hypothesis, Tree
 from .learner import LittlestoneLearner, LittlestonePlan
 from .online import HalvingLearner, SOALearner
+from .online_learner import OnlineLittlestoneLearner, OnlineLittlestonePlan
 
 __all__ = [
     "ClassCost",
@@ -16,6 +17,8 @@ __all__ = [
     "Hypothesis",
     "LittlestoneLearner",
     "LittlestonePlan",
+    "OnlineLittlestoneLearner",
+    "OnlineLittlestonePlan",
     "PointFunctions",
     "SOALearner",
     "Thresholds",

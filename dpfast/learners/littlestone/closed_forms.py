@@ -19,7 +19,7 @@ class PointFunctions(HypothesisClass):
     Notes
     -----
     A subclass is a set of points or the complement of one. LDim is 1 if it has two members or more. A tree that
-    separates m members asks for m - 1 points one after another, so the class is k-reducible iff k >= m - 1, and SOA of a
+    separates m members asks for m - 1 points one after another, so the class is k-reducible iff k >= m - 1. SOA of a
     class with two members or more is the function 0, not a member.
 
     Examples
@@ -65,15 +65,13 @@ class PointFunctions(HypothesisClass):
         seen, which = np.unique(points, return_inverse=True)
         gain = np.bincount(which, weights=2.0 * labels - 1, minlength=len(seen)).astype(np.int64)
         wanted = int(labels.sum()) - np.asarray(radii, np.int64)  # what a member must gain over the function 0
-        found = []
         for least in wanted.tolist():
             if least > 0:
-                found.append(self._part([x for x in seen[gain >= least].tolist() if self._has(x)], False))
+                yield self._part([x for x in seen[gain >= least].tolist() if self._has(x)], False)
             elif self._complement:
-                found.append(self._part(self._points.union(seen[gain < least].tolist()), True))
+                yield self._part(self._points.union(seen[gain < least].tolist()), True)
             else:
-                found.append(self._part(self._points.difference(seen[gain < least].tolist()), False))
-        return found
+                yield self._part(self._points.difference(seen[gain < least].tolist()), False)
 
     def estimate(self):
         return ClassCost(self.size, min(1, self.size - 1), 1, 64 * (1 + len(self._points)))
@@ -193,12 +191,10 @@ class Thresholds(HypothesisClass):
         step = 2 * ones - np.bincount(which, minlength=len(seen))
         errors = np.concatenate([[0], np.cumsum(step)]) + (len(labels) - int(labels.sum()))
         low, high = np.concatenate([[0], seen + 1]), np.concatenate([seen, [self.n_points]])
-        found = []
         for radius in radii:
             fine = errors <= radius
             first, last = np.flatnonzero(np.diff(fine.astype(np.int8), prepend=0, append=0)).reshape(-1, 2).T
-            found.append(self._intersected(low[first], high[last - 1]))
-        return found
+            yield self._intersected(low[first], high[last - 1])
 
     def _intersected(self, low, high):
         """The members within rising disjoint intervals."""

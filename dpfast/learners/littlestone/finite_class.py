@@ -7,7 +7,7 @@ import numpy as np
 
 from dpfast.kernels import bits, classes
 
-from .hypothesis_class import ClassCost, HypothesisClass, _check_limit, _count, check_labels
+from .hypothesis_class import ClassCost, HypothesisClass, _count, check_labels
 
 
 class FiniteClass(HypothesisClass):
@@ -85,11 +85,9 @@ class FiniteClass(HypothesisClass):
         step = np.bincount(which, minlength=len(seen)) - 2 * ones  # what saying 1 there adds
         errors = self._shared.table[:, seen] @ step + ones.sum()
         inside = bits.unpack(self._members[None], len(errors))[0]
-        found = []
         for radius in radii:
             chosen = inside & (errors <= radius)
-            found.append(self._part(bits.pack(chosen[None].view(np.uint8))[0], int(chosen.sum())))
-        return found
+            yield self._part(bits.pack(chosen[None].view(np.uint8))[0], int(chosen.sum()))
 
     def estimate(self):
         bound = self.size.bit_length() - 1

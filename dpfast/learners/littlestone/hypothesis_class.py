@@ -6,7 +6,7 @@ says at x the y with the larger LDim(H|x,y), and here 0 on ties. A tree asks for
 its leaves are the restrictions of H along its paths, and those without members are left out.
 
 [Lyu] is X. Lyu, Private Learning of Littlestone Classes, Revisited, arXiv 2510.00076, 2025; [GGKM] is B. Ghazi, N.
-Golowich, R. Kumar, P. Manurangsi, Sample-efficient proper PAC learning with approximate differential privacy, STOC 2021.
+Golowich, R. Kumar, P. Manurangsi, Sample-efficient proper PAC learning with approximate differential privacy, 2021.
 Of [Lyu] only the abstract was at hand. **The definitions are therefore a reconstruction**: from [GGKM]'s irreducibility
 and from facts known of [Lyu] (the bound on leaves, items 2 and 4 of its Corollary 4.1). They have every property that
 the learners need, with these proofs.
@@ -14,8 +14,8 @@ the learners need, with these proofs.
 **Definition 4.1.** H is k-reducible if some tree of depth at most k has only leaves of smaller LDim (the witness), and
 k-irreducible otherwise. In a k-irreducible class, k >= 1, no SOA label is a tie; a class of LDim 0 is irreducible.
 
-**Definition 4.2.** A valid (p, d)-decomposition tree of degree r, 0 <= r <= d, of a class of LDim at most d is a tree of
-depth at most k_r = p (2^(d-r) - 1) whose leaves all have LDim at most r. (k_d = 0 and k_{r-1} = 2 k_r + p.)
+**Definition 4.2.** A valid (p, d)-decomposition tree of degree r, 0 <= r <= d, of a class of LDim at most d is a tree
+of depth at most k_r = p (2^(d-r) - 1) whose leaves all have LDim at most r. (k_d = 0 and k_{r-1} = 2 k_r + p.)
 
 **Definition 4.3.** The (p, d)-decomposition dimension is the least degree r of a valid tree. A function f is essential
 if every valid tree of degree r has a p-irreducible leaf of LDim r whose SOA is f.
@@ -32,12 +32,12 @@ most (p 2^d)^d = p^d 2^(d^2). (Sauer's lemma for trees, by induction on the root
 essential for H' is so for H. Proof: a valid tree for H is one for H', of the same degree. A p-irreducible leaf of H' of
 LDim r with SOA f lies in H's leaf, which has LDim at most r, so r: Lemma 4.1 gives the rest.
 
-**Corollary 4.1.** (1) There are between 1 and p^d 2^(d^2) essential functions, if H has members. (2) Lemma 4.3. (3) Each
-agrees with a member of H on any p points. (4) If p >= n_points, d >= 1, the decomposition dimension is 0 and the members
-are what is essential. Proof of (1): some leaf v of a valid tree T of degree r has LDim r and is (k_r + p)-irreducible
-(if r = 0, any): else T could be continued by depth k_r + p from all such leaves, to a valid tree of degree r - 1, as
-2 k_r + p = k_{r-1}. In any other valid tree S, follow from v the path that keeps LDim: at most k_r points, so that a
-p-irreducible part of H_v of LDim r lies in a leaf of S. Hence SOA(H_v) is essential. (4): any tree of degree 0
+**Corollary 4.1.** (1) There are between 1 and p^d 2^(d^2) essential functions, if H has members. (2) Lemma 4.3. (3)
+Each agrees with a member of H on any p points. (4) If p >= n_points, d >= 1, the decomposition dimension is 0 and the
+members are what is essential. Proof of (1): some leaf v of a valid tree T of degree r has LDim r and is (k_r + p)-
+irreducible (if r = 0, any): else T could be continued by depth k_r + p from all such leaves, to a valid tree of degree
+r - 1, as 2 k_r + p = k_{r-1}. In any other valid tree S, follow from v the path that keeps LDim: at most k_r points, so
+that a p-irreducible part of H_v of LDim r lies in a leaf of S. Hence SOA(H_v) is essential. (4): any tree of degree 0
 separates all members, each irreducible and its own SOA.
 
 **Computation.** With D(H, r) the least depth of a tree on H whose leaves have LDim at most r, H is k-reducible iff D(H,
@@ -182,9 +182,10 @@ class HypothesisClass(ABC):
         labels : array_like of 0 and 1, shape (n,)
         radii : sequence of int
 
-        Returns
-        -------
-        list of classes
+        Yields
+        ------
+        HypothesisClass
+            One for each radius, in order.
         """
 
     @abstractmethod

@@ -120,20 +120,21 @@ class PrivatePointClassifier(ClassifierMixin, BaseEstimator):
 class LittlestoneLearner(PrivatePointClassifier):
     """Private learning of a Littlestone class from a table of examples [Lyu, section 5]_.
 
-    The rows go to k teachers at random. For accuracies (1 - 1/(2d))^j accuracy, from the coarsest on, each teacher takes
-    the members that err on at most that share of its rows and lists what is essential for them. AboveThreshold stops
-    at the first accuracy at which some hypothesis is on enough lists, and SparseSample draws one from these lists.
+    The rows go to k teachers at random. For accuracies (1 - 1/(2d))^j accuracy, j odd, from the coarsest on, each
+    teacher takes the members that err on at most that share of its rows and lists what is essential for them.
+    AboveThreshold stops at the first accuracy at which some hypothesis is on enough lists, and SparseSample draws one
+    from these lists.
 
-    **Why lists agree.** Classes of true error at most (1 - 1/(2d))^j accuracy, j = 0, 2, ..., 2d + 2, have a decomposition
-    dimension that never rises and takes d + 1 values: two neighbours have the same one. A teacher's class for the odd j
-    between lies between these two if its rows are enough; then what is essential for the smaller is on its list
-    (Lemma 4.3). And what it lists errs on at most that share of its rows, as it agrees with a member on them.
+    **Why lists agree.** Classes of true error at most (1 - 1/(2d))^j accuracy, j = 0, 2, ..., 2d + 2, have a
+    decomposition dimension that never rises and takes d + 1 values: two neighbours have the same one. A teacher's class
+    for the odd j between lies between these two if its rows are enough; then what is essential for the smaller is on
+    its list (Lemma 4.3). And what it lists errs on at most that share of its rows: it agrees with a member on them.
 
     **Privacy.** (epsilon, delta)-DP for the relation `neighbors`: "replace" compares tables that differ in one row,
     "add-remove" tables one of which has a row more. Teachers are drawn independently for each row, so a row changes the
-    lists of one teacher, at all accuracies, and with them the largest vote by at most one, in any direction: AboveThreshold
-    is threshold_share * epsilon-DP. SparseSample has the rest and delta (`dpfast.accounting.sparse_sample`). All
-    numbers are computed from parameters alone: `estimate` returns them.
+    lists of one teacher, at all accuracies, and with them the largest vote by at most one, in any direction:
+    AboveThreshold is threshold_share * epsilon-DP. SparseSample has the rest and delta
+    (`dpfast.accounting.sparse_sample`). All numbers are computed from parameters alone: `estimate` returns them.
 
     Parameters
     ----------
@@ -150,7 +151,7 @@ class LittlestoneLearner(PrivatePointClassifier):
     threshold_share : float in (0, 1), default=0.5
         AboveThreshold's part of epsilon.
     calibration : {"tight", "paper"}, default="tight"
-        "paper" takes the score of nothing of [Lyu, Lemma 3.1]_, about ten times the tight one, and needs as many teachers.
+        "paper" takes the score of nothing of [Lyu, Lemma 3.1]_, about ten times the tight one, and so more teachers.
     vote_fraction : float in (0, 1), default=0.75
         AboveThreshold's threshold, as a share of the teachers.
     agreement : float in (0, 1), default=0.9375
@@ -181,9 +182,10 @@ class LittlestoneLearner(PrivatePointClassifier):
 
     Notes
     -----
-    Where [Lyu]_ says O(), here are numbers. Rows of a teacher: Chernoff bounds for one hypothesis at a time, at the least
-    accuracy and the gap 1/(2d), without a union bound over the class. If the class decomposes to dimension 0 at once
-    (always if p >= n_points), only hypotheses of error 2 alpha have to stay off most lists, and 4 ln(16) / alpha rows do.
+    Where [Lyu]_ says O(), here are numbers. Rows of a teacher: Chernoff bounds for one hypothesis at a time, at the
+    least accuracy and the gap 1/(2d), without a union bound over the class. If the class decomposes to dimension 0 at
+    once (always if p >= n_points), only hypotheses of error 2 alpha have to stay off most lists, and 4 ln(16) / alpha
+    rows do.
     Teachers: as many as let AboveThreshold stop, SparseSample draw something, and nothing of a minority, each with
     confidence beta / 3. Privacy depends on none of this.
 
@@ -347,12 +349,12 @@ class LittlestoneLearner(PrivatePointClassifier):
         fallback = self.hypothesis_class.soa_hypothesis()
         self._charge()
         tests = AboveThreshold(plan.votes_needed, plan.threshold_epsilon, rng=rng)
-        teacher = rng.integers(plan.n_teachers, size=len(points))
-        balls = self._balls(points, labels, teacher, plan)
+        teacher = rng.integers(plan.n_teachers, size=len(points), dtype=np.uint32)
+        teachers = self._teachers_classes(points, labels, teacher, plan)
 
         drawn, level = None, None
         for j in range(len(plan.accuracies)):
-            lists = [ball._essential_codes(p, d) for ball in balls[j]]
+            lists = [next(classes)._essential_codes(p, d) for classes in teachers]
             _, score = votes(lists, max_length=plan.list_bound)
             if tests.test(int(score.max(initial=0))):
                 drawn = sparse_sample(lists, plan.exponent, plan.bottom_score, max_length=plan.list_bound, rng=rng)
@@ -370,13 +372,13 @@ class LittlestoneLearner(PrivatePointClassifier):
         )
         return self
 
-    def _balls(self, points, labels, teacher, plan):
-        """balls[j][i]: the members that err on at most a share accuracies[j] of teacher i's rows."""
+    def _teachers_classes(self, points, labels, teacher, plan):
+        """For each teacher an iterator over its classes, from the coarsest on."""
         order = np.argsort(teacher, kind="stable")
         ends = np.bincount(teacher, minlength=plan.n_teachers).cumsum()
-        of_teacher = []
+        iterators = []
         for end, size in zip(ends, np.diff(ends, prepend=0), strict=True):
             rows = order[end - size : end]
             radii = [math.floor(accuracy * size) for accuracy in plan.accuracies]
-            of_teacher.append(self.hypothesis_class.balls(points[rows], labels[rows], radii))
-        return list(zip(*of_teacher, strict=True))
+            iterators.append(self.hypothesis_class.balls(points[rows], labels[rows], radii))
+        return iterators

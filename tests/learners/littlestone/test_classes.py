@@ -26,7 +26,7 @@ def table_of(kind, n):
     return FiniteClass(np.eye(n) if kind is PointFunctions else np.arange(n) >= np.arange(n + 1)[:, None])
 
 
-# ---- Littlestone's dimension ------------------------------------------------------------------------------------------
+# ---- Littlestone's dimension -----------------------------------------------------------------------------------------
 
 
 def test_thresholds_have_dimension_floor_log2_of_their_number():
@@ -59,7 +59,7 @@ def test_random_tables_agree_with_the_slow_twin(seed):
     assert [H.soa(x) for x in range(H.n_points)] == list(slow.soa(rows(H)))
 
 
-# ---- closed forms against tables --------------------------------------------------------------------------------------
+# ---- closed forms against tables -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [PointFunctions, Thresholds])
@@ -75,7 +75,7 @@ def test_a_closed_form_answers_as_its_table_does(kind, seed):
         else:
             points, labels = rng.integers(n, size=6), rng.integers(2, size=6)
             radius = int(rng.integers(1, 6))
-            (form,), (table,) = form.balls(points, labels, [radius]), table.balls(points, labels, [radius])
+            (form,), (table,) = (each.balls(points, labels, [radius]) for each in (form, table))
     assert form.size == table.size
     assert form.littlestone_dimension() == table.littlestone_dimension()
     if not form.size:
@@ -113,7 +113,7 @@ def test_balls_hold_the_members_with_few_errors(rng):
             np.testing.assert_array_equal(of_table.table, table.table[errors <= radius])
 
 
-# ---- irreducibility and decomposition ---------------------------------------------------------------------------------
+# ---- irreducibility and decomposition --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -186,7 +186,7 @@ def test_nested_classes_have_nested_essential_hypotheses(rng):
     for _ in range(1000):
         H = random_class(rng, 20, 8)
         p, d = int(rng.choice([1, 1, 1, 2, 3])), H.littlestone_dimension()
-        part = H.balls(rng.integers(H.n_points, size=4), rng.integers(2, size=4), [int(rng.integers(1, 4))])[0]
+        (part,) = H.balls(rng.integers(H.n_points, size=4), rng.integers(2, size=4), [int(rng.integers(1, 4))])
         degree, degree_of_part = H.decomposition_dimension(p, d), part.decomposition_dimension(p, d)
         essential, of_part = set(H.essential_hypotheses(p, d)), set(part.essential_hypotheses(p, d))
         assert degree_of_part <= degree
@@ -212,11 +212,11 @@ def test_point_functions_on_many_points_have_one_essential_hypothesis_the_zero()
     H = PointFunctions(2**40)
     (zero,) = H.essential_hypotheses(10**6)
     assert not zero([0, 5, 2**40 - 1]).any()
-    few = H.balls([1, 2, 3], [1, 1, 0], [1])[0]
+    (few,) = H.balls([1, 2, 3], [1, 1, 0], [1])
     assert as_functions(few.essential_hypotheses(5, 1), 4) == {(0, 1, 0, 0), (0, 0, 1, 0)}
 
 
-# ---- what is refused --------------------------------------------------------------------------------------------------
+# ---- what is refused -------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
