@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpfast import random
 from dpfast.accounting import PrivacySpend, Release, sparse_sample_plan
+from dpfast.accounting.budget import _check_neighbors
 from dpfast.learners.base import PrivateClassifier
 from dpfast.mechanisms import AboveThreshold, sparse_sample
 from dpfast.mechanisms.sparse_sample import votes
@@ -76,7 +77,8 @@ class PrivatePointClassifier(ClassifierMixin, BaseEstimator):
         return points, labels
 
     def _checked_class(self):
-        """The dimension d in use: the declared one, or the class's."""
+        """The dimension d in use: the declared one, or the class's. The relation is checked too."""
+        _check_neighbors(self.neighbors)
         if not isinstance(self.hypothesis_class, HypothesisClass):
             raise ValueError(f"hypothesis_class must be a class of dpfast.littlestone, got {self.hypothesis_class!r}")
         self.hypothesis_class._check_members()
@@ -349,7 +351,7 @@ class LittlestoneLearner(PrivatePointClassifier):
         fallback = self.hypothesis_class.soa_hypothesis()
         self._charge()
         tests = AboveThreshold(plan.votes_needed, plan.threshold_epsilon, rng=rng)
-        teacher = rng.integers(plan.n_teachers, size=len(points), dtype=np.uint32)
+        teacher = rng.integers(plan.n_teachers, size=len(points), dtype=np.min_scalar_type(plan.n_teachers))
         teachers = self._teachers_classes(points, labels, teacher, plan)
 
         drawn, level = None, None

@@ -111,8 +111,8 @@ class OnlineLittlestoneLearner(PrivatePointClassifier):
     References
     ----------
     .. [Lyu] X. Lyu, Private Learning of Littlestone Classes, Revisited, arXiv 2510.00076, 2025. Algorithms 3 and 4
-       were not at hand: this is a reconstruction from the abstract (split and aggregate, AboveThreshold, SparseSample of
-       what is essential, a private halving) and from `dpfast.learners.littlestone.hypothesis_class`.
+       were not at hand: this is a reconstruction from the abstract (split and aggregate, AboveThreshold, SparseSample
+       of what is essential, a private halving) and from `dpfast.learners.littlestone.hypothesis_class`.
 
     Examples
     --------
