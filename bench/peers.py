@@ -1,5 +1,7 @@
 """What users would pick today; each returns a function that does one piece of work."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
@@ -75,3 +77,27 @@ def multiplicative_update(d):
     weights, x = np.ones(d), np.random.default_rng(0).random(d) < 0.5
     update(weights, x, 1.001, 0.999)  # compiles
     return lambda: update(weights, x, 1.001, 0.999)
+
+
+def littlestone_dimension(table):
+    """LDim of distinct rows in Python: integers for sets, a cache, and the bound by the logarithm of the size."""
+    columns = [int.from_bytes(np.packbits(column, bitorder="little").tobytes(), "little") for column in table.T]
+
+    def dimension():
+        @cache
+        def at_least(members, k):
+            size = members.bit_count()
+            if size >> k == 0 or k < 2:
+                return size >> k > 0
+            halves = [(members & column, members & ~column) for column in columns]
+            halves = [sorted(pair, key=int.bit_count) for pair in halves]
+            halves = [pair for pair in halves if pair[0].bit_count() >> (k - 1)]
+            halves.sort(key=lambda pair: -pair[0].bit_count())
+            return any(at_least(small, k - 1) and at_least(large, k - 1) for small, large in halves)
+
+        k = 0
+        while at_least((1 << len(table)) - 1, k + 1):
+            k += 1
+        return k
+
+    return dimension
