@@ -1,13 +1,33 @@
 """Any finite class, as a table of bits."""
 
 import math
+import sys
 import threading
+from functools import wraps
 
 import numpy as np
 
 from dpfast.kernels import bits, classes
 
 from .hypothesis_class import ClassCost, HypothesisClass, _count, check_labels
+
+_KEPT = 1 << 18  # answers remembered
+
+
+def _bounded(search):
+    """A search that may look at max_nodes subclasses, and go as deep as Python does."""
+
+    @wraps(search)
+    def bounded(self, *arguments, **options):
+        self._shared.begin()
+        try:
+            return search(self, *arguments, **options)
+        except RecursionError:
+            raise ValueError(
+                f"the search in {self} needs trees deeper than Python's recursion limit, {sys.getrecursionlimit()}"
+            ) from None
+
+    return bounded
 
 
 class FiniteClass(HypothesisClass):
@@ -69,10 +89,10 @@ class FiniteClass(HypothesisClass):
     def littlestone_dimension(self):
         return self._shared.dimension(self._members)
 
+    @_bounded
     def reduction_depth(self, dimension, *, at_most=None):
         r, top = _count("dimension", dimension, 0), self.littlestone_dimension()
         most = max(0, min(self.n_points, self.size - 1))
-        self._shared.begin()
         for depth in range(max(0, top - r), (most if at_most is None else min(most, at_most)) + 1):
             if self._shared.reaches(self._members, r, depth):
                 return depth
@@ -96,15 +116,9 @@ class FiniteClass(HypothesisClass):
         kept = shared.table.nbytes + shared.columns.nbytes + shared.memo.nbytes
         return ClassCost(self.size, bound, min(nodes, 1 << min(self.size, 4096)), kept)
 
-    def _degree(self, p, d):
-        if self.size > 1 and p * ((1 << d) - 1) < min(self.n_points, self.size - 1):
-            self._shared.begin()
-        return super()._degree(p, d)
-
     def _root(self):
-        return (
-            self if self.size == len(self._shared.table) else self._part(self._shared.everyone, len(self._shared.table))
-        )
+        whole = len(self._shared.table)
+        return self if self.size == whole else self._part(self._shared.everyone, whole)
 
     def _labels(self, code, points):
         if isinstance(code, bytes):
@@ -123,8 +137,8 @@ class FiniteClass(HypothesisClass):
     def _question(self, dimension, depth):
         return self._shared.reaches(self._members, dimension, depth) - 1
 
+    @_bounded
     def _essential_between(self, p, d, degree):
-        self._shared.begin()
         found = self._essential(degree, p, p * ((1 << (d - degree)) - 1), {})
         return sorted(found, key=str)
 
@@ -177,6 +191,8 @@ class _Table:
     def begin(self):
         """A search starts: it may look at max_nodes subclasses."""
         self.left = self.max_nodes
+        if len(self.depths) >= _KEPT:
+            self.depths.clear()
 
     def spend(self):
         self.left -= 1
@@ -196,7 +212,7 @@ class _Table:
                 found, _ = classes.dimension(self.columns, members, self.memo, self.max_nodes)
             if found is None:
                 self._give_up()
-            if len(self.dimensions) >= 1 << 18:
+            if len(self.dimensions) >= _KEPT:
                 self.dimensions.clear()
             self.dimensions[key] = found
         return self.dimensions[key]

@@ -276,6 +276,12 @@ def test_a_search_that_is_too_long_is_given_up_with_its_limit(rng):
         H.reduction_depth(1)
 
 
+def test_a_search_that_is_too_deep_is_refused():
+    H = FiniteClass(np.vstack([np.eye(1200), np.ones((1, 1200)), 1 - np.eye(1200)]), max_nodes=10**4)
+    with pytest.raises(ValueError, match=r"deeper than Python's recursion limit|max_nodes=10,000"):
+        H.reduction_depth(0, at_most=1190)
+
+
 def test_points_outside_of_n_points_of_a_closed_form_are_no_class():
     for kind in (PointFunctions, Thresholds):
         with pytest.raises(ValueError, match="n_points must be an integer of at least 1, got 0"):
