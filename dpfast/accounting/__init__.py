@@ -3,6 +3,16 @@
 from .budget import Budget, BudgetExceeded, PrivacySpend, Release
 from .calibrate import cover_exponent
 from .curves import cover_delta, cover_epsilon
+from .gaussian import discrete_gaussian_delta, discrete_gaussian_sigma
+from .halfspaces import (
+    BoostPlan,
+    NetPlan,
+    ProjectedPlan,
+    boost_plan,
+    halfspace_lower_bound,
+    net_plan,
+    projected_plan,
+)
 from .sparse_sample import (
     SparseSamplePlan,
     sparse_sample_bottom_score,
@@ -25,22 +35,31 @@ from .winnow import (
 from .zcdp import gaussian_delta, gaussian_epsilon, gaussian_sigma, zcdp_delta, zcdp_epsilon, zcdp_rho
 
 __all__ = [
+    "BoostPlan",
     "Budget",
     "BudgetExceeded",
     "DecisionListHalfspace",
+    "NetPlan",
     "PrivacySpend",
+    "ProjectedPlan",
     "Release",
     "SparseSamplePlan",
     "WinnowPlan",
     "batched_plan",
     "batched_update_bound",
+    "boost_plan",
     "cover_delta",
     "cover_epsilon",
     "cover_exponent",
     "decision_list_margin",
+    "discrete_gaussian_delta",
+    "discrete_gaussian_sigma",
     "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_sigma",
+    "halfspace_lower_bound",
+    "net_plan",
+    "projected_plan",
     "sparse_sample_bottom_score",
     "sparse_sample_delta",
     "sparse_sample_plan",

@@ -243,8 +243,8 @@ class _Table:
             return 1 + point
         if k < low:
             return 0
-        self.spend()
         for x in self.splits(members, size):
+            self.spend()
             parts = [classes.restrict(self.columns, members, x, label)[0] for label in (False, True)]
             if all(self.dimension(part) - r <= k - 1 for part in parts) and all(
                 self.reaches(part, r, k - 1) for part in parts

@@ -1,0 +1,230 @@
+#include "unit_rows.h"
+#include "dpf_cpu.h"
+
+#include <math.h>
+#include <string.h>
+
+enum { LANES = 32 };
+#define LARGE 1e300 /* squares below it are sums of finite ones */
+#define SHRINK 0x1p-600
+#define LEAST_NORM 1e-30 /* so that scales are floats */
+
+DPF_BODY double lane_sum(double *lane) {
+    for (size_t half = LANES / 2; half; half /= 2)
+        for (size_t l = 0; l < half; l++) lane[l] += lane[l + half];
+    return lane[0];
+}
+
+DPF_BODY double double_lane_sum(double *lane) { return lane_sum(lane); }
+
+DPF_BODY float float_lane_sum(float *lane) {
+    for (size_t half = LANES / 2; half; half /= 2)
+        for (size_t l = 0; l < half; l++) lane[l] += lane[l + half];
+    return lane[0];
+}
+
+/* For a norm of root / shrink. Less by 2^-20 of itself, which covers the rounding of norm, scale and products. */
+DPF_BODY double scale_of(double root, double shrink, bool inside, unsigned bits) {
+    const double radius = ldexp(1 - 0x1p-20, (int)bits);
+    if (inside && root <= shrink) return radius;
+    return root > LEAST_NORM * shrink ? radius / root * shrink : 0;
+}
+
+DPF_BODY float clipped(double product, double scale) {
+    const double margin = product * scale;
+    if (margin > 1) return 1;
+    return margin > -1 ? (float)margin : -1; /* also where huge entries left no number */
+}
+
+#define REAL float
+#define NAMED(name) float_##name
+#include "unit_rows_real.h"
+#undef REAL
+#undef NAMED
+#define REAL double
+#define NAMED(name) double_##name
+#include "unit_rows_real.h"
+
+/* ---- packed ------------------------------------------------------------- */
+
+DPF_BODY void packed_scale(const uint64_t *rows, size_t n, size_t d, double constant, bool inside, unsigned bits,
+                           double *DPF_RESTRICT scale) {
+    const size_t words = DPF_WORDS(d);
+    for (size_t i = 0; i < n; i++) {
+        uint64_t ones = 0;
+        for (size_t w = 0; w < words; w++) ones += dpf_popcount(rows[i * words + w]);
+        scale[i] = scale_of(sqrt((double)ones + constant * constant), 1, inside, bits);
+    }
+}
+
+enum { PLANES = DPF_UNIT_ROWS_PLANES, CHUNK = DPF_UNIT_ROWS_CHUNK };
+
+/* Words of the chunk that begins at word k of a row; rows that fit are taken several at once. */
+DPF_BODY size_t chunk_words(size_t words, size_t k) {
+    if (words <= CHUNK) return CHUNK / words * words;
+    return words - k < CHUNK ? words - k : CHUNK;
+}
+
+double dpf_unit_rows_planes(const float *w, size_t d, uint64_t *DPF_RESTRICT plane) {
+    const size_t words = DPF_WORDS(d);
+    float largest = 0;
+    for (size_t j = 0; j < d; j++) largest = fabsf(w[j]) > largest ? fabsf(w[j]) : largest;
+    const double half = (double)(1 << (PLANES - 1)), step = largest > 0 ? largest / (half - 1) : 1;
+    for (size_t k = 0; k < words; k += CHUNK) {
+        const size_t size = chunk_words(words, k);
+        memset(plane, 0, size * PLANES * sizeof *plane);
+        for (size_t f = 0; f < size; f++) { /* word of the chunk; of the row, k + f, or again from the start */
+            const size_t first = 64 * (words <= CHUNK ? f % words : k + f), end = d - first < 64 ? d - first : 64;
+            for (size_t b = 0; b < end; b++) {
+                const uint64_t value = (uint64_t)(rint(w[first + b] / step) + half);
+                for (size_t p = 0; p < PLANES; p++) plane[p * size + f] |= (value >> p & 1) << b;
+            }
+        }
+        plane += size * PLANES;
+    }
+    return step;
+}
+
+/* value[f] = sum over the bits of x[f] of v - 2^(PLANES - 1), in the planes of a chunk of `size` words. */
+DPF_BODY void plane_values(const uint64_t *x, const uint64_t *plane, size_t size, size_t used,
+                           int64_t *DPF_RESTRICT value) {
+    for (size_t f = 0; f < used; f++) value[f] = -(int64_t)(dpf_popcount(x[f]) << (PLANES - 1));
+    for (size_t p = 0; p < PLANES; p += 4) {
+        const uint64_t *a = plane + p * size, *b = a + size, *c = b + size, *d = c + size;
+        for (size_t f = 0; f < used; f++)
+            value[f] += (int64_t)((dpf_popcount(x[f] & a[f]) + 2 * dpf_popcount(x[f] & b[f]) +
+                                   4 * dpf_popcount(x[f] & c[f]) + 8 * dpf_popcount(x[f] & d[f]))
+                                  << p);
+    }
+}
+
+DPF_BODY void packed_margins(const uint64_t *rows, size_t n, size_t d, double constant, unsigned bits,
+                             const double *scale, float w_constant, const uint64_t *plane, double step,
+                             float *DPF_RESTRICT margin) {
+    const size_t words = DPF_WORDS(d), together = words <= CHUNK ? CHUNK / words : 1;
+    const double shift = constant * w_constant, unit = ldexp(1, -(int)bits);
+    int64_t value[CHUNK];
+    for (size_t i = 0; i < n; i += together) {
+        const size_t several = n - i < together ? n - i : together;
+        int64_t product = 0;
+        const uint64_t *at = plane;
+        for (size_t k = 0; k < words; k += CHUNK) {
+            const size_t size = chunk_words(words, k), used = words <= CHUNK ? several * words : size;
+            plane_values(rows + i * words + k, at, size, used, value);
+            at += size * PLANES;
+            if (words <= CHUNK) break;
+            for (size_t f = 0; f < used; f++) product += value[f];
+        }
+        for (size_t r = 0; r < several; r++) {
+            if (words <= CHUNK) {
+                product = 0;
+                for (size_t k = 0; k < words; k++) product += value[r * words + k];
+            }
+            margin[i + r] = clipped((double)product * step + shift, scale[i + r] * unit);
+        }
+    }
+}
+
+/* Sums of a word's columns stay in registers while rows pass by, in 32 bits as long as they must fit. */
+DPF_BODY void packed_add(const uint64_t *rows, size_t n, size_t d, double constant, const double *scale,
+                         const int32_t *weight, int64_t *DPF_RESTRICT total) {
+    enum { TILE = 256 };
+    const size_t words = DPF_WORDS(d);
+    int32_t step[TILE];
+    for (size_t start = 0, end; start < n; start = end) {
+        int64_t room = INT32_MAX;
+        for (end = start; end < n && end - start < TILE; end++) {
+            const int64_t value = (int64_t)weight[end] * (int32_t)scale[end], size = value < 0 ? -value : value;
+            if (size > room) break;
+            room -= size;
+            step[end - start] = (int32_t)value;
+            total[d] += (int64_t)weight[end] * (int32_t)(constant * scale[end]);
+        }
+        for (size_t k = 0; k < words; k++) {
+            int32_t sum[64] = {0};
+            for (size_t i = start; i < end; i++) {
+                const int32_t value = step[i - start];
+                const uint32_t low = (uint32_t)rows[i * words + k], high = (uint32_t)(rows[i * words + k] >> 32);
+                for (unsigned b = 0; b < 32; b++) sum[b] += value & -(int32_t)(low >> b & 1);
+                for (unsigned b = 0; b < 32; b++) sum[32 + b] += value & -(int32_t)(high >> b & 1);
+            }
+            const size_t size = d - 64 * k < 64 ? d - 64 * k : 64;
+            for (size_t b = 0; b < size; b++) total[64 * k + b] += sum[b];
+        }
+    }
+}
+
+/* ---- one copy for each level ---------------------------------------------- */
+
+DPF_LEVELS(void, dpf_unit_rows_scale_float, float_scale,
+           (const float *x, size_t n, size_t d, double constant, bool inside, unsigned bits,
+            double *DPF_RESTRICT scale),
+           (x, n, d, constant, inside, bits, scale))
+DPF_LEVELS(void, dpf_unit_rows_scale_double, double_scale,
+           (const double *x, size_t n, size_t d, double constant, bool inside, unsigned bits,
+            double *DPF_RESTRICT scale),
+           (x, n, d, constant, inside, bits, scale))
+DPF_LEVELS(void, dpf_unit_rows_scale_packed, packed_scale,
+           (const uint64_t *rows, size_t n, size_t d, double constant, bool inside, unsigned bits,
+            double *DPF_RESTRICT scale),
+           (rows, n, d, constant, inside, bits, scale))
+DPF_LEVELS(void, dpf_unit_rows_margins_float, float_margins,
+           (const float *x, size_t n, size_t d, double constant, unsigned bits, const double *scale, const float *w,
+            float *DPF_RESTRICT margin),
+           (x, n, d, constant, bits, scale, w, margin))
+DPF_LEVELS(void, dpf_unit_rows_margins_double, double_margins,
+           (const double *x, size_t n, size_t d, double constant, unsigned bits, const double *scale, const float *w,
+            float *DPF_RESTRICT margin),
+           (x, n, d, constant, bits, scale, w, margin))
+DPF_LEVELS(void, dpf_unit_rows_margins_packed, packed_margins,
+           (const uint64_t *rows, size_t n, size_t d, double constant, unsigned bits, const double *scale,
+            float w_constant, const uint64_t *plane, double step, float *DPF_RESTRICT margin),
+           (rows, n, d, constant, bits, scale, w_constant, plane, step, margin))
+DPF_LEVELS(void, dpf_unit_rows_add_float, float_add,
+           (const float *x, size_t n, size_t d, double constant, const double *scale, const int32_t *weight,
+            int64_t *DPF_RESTRICT total),
+           (x, n, d, constant, scale, weight, total))
+DPF_LEVELS(void, dpf_unit_rows_add_double, double_add,
+           (const double *x, size_t n, size_t d, double constant, const double *scale, const int32_t *weight,
+            int64_t *DPF_RESTRICT total),
+           (x, n, d, constant, scale, weight, total))
+DPF_LEVELS(void, dpf_unit_rows_add_packed, packed_add,
+           (const uint64_t *rows, size_t n, size_t d, double constant, const double *scale, const int32_t *weight,
+            int64_t *DPF_RESTRICT total),
+           (rows, n, d, constant, scale, weight, total))
+
+/* Sparse rows are gathered and scattered, entry by entry: no level does better than another. */
+
+void dpf_unit_rows_scale_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, double constant,
+                                   bool inside, unsigned bits, double *DPF_RESTRICT scale) {
+    float_scale_csr(rows, data, n, constant, inside, bits, scale);
+}
+
+void dpf_unit_rows_scale_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, double constant,
+                                    bool inside, unsigned bits, double *DPF_RESTRICT scale) {
+    double_scale_csr(rows, data, n, constant, inside, bits, scale);
+}
+
+void dpf_unit_rows_margins_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d,
+                                     double constant, unsigned bits, const double *scale, const float *w,
+                                     float *DPF_RESTRICT margin) {
+    float_margins_csr(rows, data, n, d, constant, bits, scale, w, margin);
+}
+
+void dpf_unit_rows_margins_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d,
+                                      double constant, unsigned bits, const double *scale, const float *w,
+                                      float *DPF_RESTRICT margin) {
+    double_margins_csr(rows, data, n, d, constant, bits, scale, w, margin);
+}
+
+void dpf_unit_rows_add_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d,
+                                 double constant, const double *scale, const int32_t *weight,
+                                 int64_t *DPF_RESTRICT total) {
+    float_add_csr(rows, data, n, d, constant, scale, weight, total);
+}
+
+void dpf_unit_rows_add_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d,
+                                  double constant, const double *scale, const int32_t *weight,
+                                  int64_t *DPF_RESTRICT total) {
+    double_add_csr(rows, data, n, d, constant, scale, weight, total);
+}

@@ -1,0 +1,107 @@
+/* Bodies of unit_rows.c for entries of type REAL, named by NAMED(name); no header of its own. */
+
+DPF_BODY void NAMED(scale)(const REAL *x, size_t n, size_t d, double constant, bool inside, unsigned bits,
+                           double *DPF_RESTRICT scale) {
+    for (size_t i = 0; i < n; i++) {
+        const REAL *row = x + i * d;
+        double lane[LANES] = {0};
+        size_t j = 0;
+        for (; j + LANES <= d; j += LANES)
+            for (size_t l = 0; l < LANES; l++) lane[l] += (double)row[j + l] * (double)row[j + l];
+        for (size_t l = 0; j + l < d; l++) lane[l] += (double)row[j + l] * (double)row[j + l];
+        double square = lane_sum(lane);
+        if (!(square < LARGE)) {
+            square = 0;
+            for (j = 0; j < d; j++) square += (SHRINK * (double)row[j]) * (SHRINK * (double)row[j]);
+            square += (SHRINK * constant) * (SHRINK * constant);
+            scale[i] = scale_of(sqrt(square), SHRINK, inside, bits);
+        } else
+            scale[i] = scale_of(sqrt(square + constant * constant), 1, inside, bits);
+    }
+}
+
+DPF_BODY void NAMED(scale_csr)(const dpf_unit_csr *rows, const REAL *data, size_t n, double constant, bool inside,
+                               unsigned bits, double *DPF_RESTRICT scale) {
+    for (size_t i = 0; i < n; i++) {
+        double square = 0;
+        const int64_t end = rows->indptr[i + 1];
+        if (!data) square = (double)(end - rows->indptr[i]);
+        else
+            for (int64_t p = rows->indptr[i]; p < end; p++) square += (double)data[p] * (double)data[p];
+        if (!(square < LARGE)) {
+            square = 0;
+            for (int64_t p = rows->indptr[i]; p < end; p++)
+                square += (SHRINK * (double)data[p]) * (SHRINK * (double)data[p]);
+            square += (SHRINK * constant) * (SHRINK * constant);
+            scale[i] = scale_of(sqrt(square), SHRINK, inside, bits);
+        } else
+            scale[i] = scale_of(sqrt(square + constant * constant), 1, inside, bits);
+    }
+}
+
+DPF_BODY void NAMED(margins)(const REAL *x, size_t n, size_t d, double constant, unsigned bits, const double *scale,
+                             const float *w, float *DPF_RESTRICT margin) {
+    const double shift = constant * w[d], unit = ldexp(1, -(int)bits);
+    for (size_t i = 0; i < n; i++) {
+        const REAL *row = x + i * d;
+        REAL lane[LANES] = {0};
+        size_t j = 0;
+        for (; j + LANES <= d; j += LANES)
+            for (size_t l = 0; l < LANES; l++) lane[l] += row[j + l] * (REAL)w[j + l];
+        for (size_t l = 0; j + l < d; l++) lane[l] += row[j + l] * (REAL)w[j + l];
+        margin[i] = clipped(NAMED(lane_sum)(lane) + shift, scale[i] * unit);
+    }
+}
+
+DPF_BODY void NAMED(margins_csr)(const dpf_unit_csr *rows, const REAL *data, size_t n, size_t d, double constant,
+                                 unsigned bits, const double *scale, const float *w, float *DPF_RESTRICT margin) {
+    const double shift = constant * w[d], unit = ldexp(1, -(int)bits);
+    for (size_t i = 0; i < n; i++) {
+        const int64_t end = rows->indptr[i + 1];
+        double product = shift;
+        if (!data)
+            for (int64_t p = rows->indptr[i]; p < end; p++) product += w[rows->indices[p]];
+        else
+            for (int64_t p = rows->indptr[i]; p < end; p++) product += (double)data[p] * w[rows->indices[p]];
+        margin[i] = clipped(product, scale[i] * unit);
+    }
+}
+
+DPF_BODY void NAMED(add)(const REAL *x, size_t n, size_t d, double constant, const double *scale,
+                         const int32_t *weight, int64_t *DPF_RESTRICT total) {
+    enum { ROWS = 4 }; /* whose sum 32 bits hold: 4 * 2^12 * (2^17 - 1) < 2^31 */
+    size_t held = 0, at[ROWS];
+    for (size_t i = 0; i < n; i++) {
+        if (!weight[i]) continue;
+        total[d] += (int64_t)weight[i] * (int32_t)(constant * scale[i]);
+        at[held++] = i;
+        if (held < ROWS) continue;
+        held = 0;
+        const REAL *x0 = x + at[0] * d, *x1 = x + at[1] * d, *x2 = x + at[2] * d, *x3 = x + at[3] * d;
+        const REAL s0 = (REAL)scale[at[0]], s1 = (REAL)scale[at[1]], s2 = (REAL)scale[at[2]], s3 = (REAL)scale[at[3]];
+        const int32_t u0 = weight[at[0]], u1 = weight[at[1]], u2 = weight[at[2]], u3 = weight[at[3]];
+        for (size_t j = 0; j < d; j++)
+            total[j] += u0 * (int32_t)(x0[j] * s0) + u1 * (int32_t)(x1[j] * s1) + u2 * (int32_t)(x2[j] * s2) +
+                        u3 * (int32_t)(x3[j] * s3);
+    }
+    for (size_t r = 0; r < held; r++) {
+        const REAL *row = x + at[r] * d, s = (REAL)scale[at[r]];
+        const int32_t u = weight[at[r]];
+        for (size_t j = 0; j < d; j++) total[j] += u * (int32_t)(row[j] * s);
+    }
+}
+
+DPF_BODY void NAMED(add_csr)(const dpf_unit_csr *rows, const REAL *data, size_t n, size_t d, double constant,
+                             const double *scale, const int32_t *weight, int64_t *DPF_RESTRICT total) {
+    for (size_t i = 0; i < n; i++) {
+        if (!weight[i]) continue;
+        const int64_t u = weight[i], end = rows->indptr[i + 1];
+        const REAL s = (REAL)scale[i];
+        if (!data) {
+            const int64_t step = u * (int32_t)s;
+            for (int64_t p = rows->indptr[i]; p < end; p++) total[rows->indices[p]] += step;
+        } else
+            for (int64_t p = rows->indptr[i]; p < end; p++) total[rows->indices[p]] += u * (int32_t)(data[p] * s);
+        total[d] += u * (int32_t)(constant * scale[i]);
+    }
+}
