@@ -53,6 +53,7 @@ kernels = [
     kernel("scores", "scores", "bits", "dpf_cpu"),
     kernel("measure", "measure", "dpf_cpu"),
     kernel("unit_rows", "unit_rows", "dpf_cpu"),
+    kernel("classes", "classes", "bits", "dpf_cpu"),
 ]
 shared = kernel("_cyutility")
 shared.sources = ["dpfast/kernels/_cyutility.c"]  # written by Cython, holds the memoryview code once

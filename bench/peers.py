@@ -4,6 +4,7 @@ import json
 import subprocess
 import tempfile
 import weakref
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -189,3 +190,27 @@ def where_update(d):
         return weights.sum()
 
     return update
+
+
+def littlestone_dimension(table):
+    """LDim of distinct rows in Python: integers for sets, a cache, and the bound by the logarithm of the size."""
+    columns = [int.from_bytes(np.packbits(column, bitorder="little").tobytes(), "little") for column in table.T]
+
+    def dimension():
+        @cache
+        def at_least(members, k):
+            size = members.bit_count()
+            if size >> k == 0 or k < 2:
+                return size >> k > 0
+            halves = [(members & column, members & ~column) for column in columns]
+            halves = [sorted(pair, key=int.bit_count) for pair in halves]
+            halves = [pair for pair in halves if pair[0].bit_count() >> (k - 1)]
+            halves.sort(key=lambda pair: -pair[0].bit_count())
+            return any(at_least(small, k - 1) and at_least(large, k - 1) for small, large in halves)
+
+        k = 0
+        while at_least((1 << len(table)) - 1, k + 1):
+            k += 1
+        return k
+
+    return dimension
