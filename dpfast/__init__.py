@@ -12,6 +12,7 @@ _HOMES = {
     "BitMatrix": "dpfast.data",
     "DPWinnowClassifier": "dpfast.learners",
     "DecisionListClassifier": "dpfast.learners",
+    "NetHalfspaceClassifier": "dpfast.learners",
     "WinnowClassifier": "dpfast.learners",
     "load": "dpfast.persistence",
     "load_dataset": "dpfast.data",

@@ -13,6 +13,8 @@ scores
     Integer scores of a linear learner, and the votes of what it released.
 sparse_vector
     Noisy tests of counts against a threshold, many rounds at a time.
+net
+    Nets of the unit sphere, and the mistakes of every member.
 draw, noise
     Exact elementary draws and integer noise.
 cpu
