@@ -75,3 +75,12 @@ def multiplicative_update(d):
     weights, x = np.ones(d), np.random.default_rng(0).random(d) < 0.5
     update(weights, x, 1.001, 0.999)  # compiles
     return lambda: update(weights, x, 1.001, 0.999)
+
+
+def gaussian_projection(X, components):
+    """scikit-learn's random projection of X, fitted beforehand, in floats of the size of X's."""
+    from sklearn.random_projection import GaussianRandomProjection
+
+    fitted = GaussianRandomProjection(components, random_state=0).fit(X)
+    fitted.components_ = fitted.components_.astype(X.dtype)
+    return lambda: fitted.transform(X)

@@ -3,6 +3,7 @@
 from .budget import Budget, BudgetExceeded, PrivacySpend, Release
 from .calibrate import cover_exponent
 from .curves import cover_delta, cover_epsilon
+from .gaussian import discrete_gaussian_delta, discrete_gaussian_sigma
 from .winnow import (
     DecisionListHalfspace,
     WinnowPlan,
@@ -31,6 +32,8 @@ __all__ = [
     "cover_epsilon",
     "cover_exponent",
     "decision_list_margin",
+    "discrete_gaussian_delta",
+    "discrete_gaussian_sigma",
     "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_sigma",

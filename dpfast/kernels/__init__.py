@@ -11,6 +11,8 @@ cover
     Greedy cover for decision lists: counts, subtraction, exact choice.
 scores
     Integer scores of a linear learner, and the votes of what it released.
+signs
+    Random projection by a +-1 matrix kept as bits, or made from a key, never as floats.
 sparse_vector
     Noisy tests of counts against a threshold, many rounds at a time.
 net

@@ -67,6 +67,13 @@ def invert(gaps, masses, exponent, word, next_word):
         word, bits = word << 64 | next_word(), bits + 64
 
 
+def compare_exp(exponent, level):
+    """The sign of exp(-exponent) - level, for Fractions that are at least 0."""
+    if exponent == 0:
+        return (level < 1) - (level > 1)
+    return _Sign([Fraction(0), exponent])([-level.numerator, level.denominator])
+
+
 class _Sign:
     """The sign of sum_i a_i exp(-x_i) for integers a_i and distinct rationals x_i >= 0."""
 
