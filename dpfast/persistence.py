@@ -9,7 +9,9 @@ from dpfast.accounting import PrivacySpend
 from dpfast.learners import DecisionListClassifier, DPWinnowClassifier, NetHalfspaceClassifier
 from dpfast.learners.base import FORMAT, FORMAT_VERSION
 
-_MODELS = {estimator._model: estimator for estimator in (DecisionListClassifier, DPWinnowClassifier, NetHalfspaceClassifier)}
+_MODELS = {
+    estimator._model: estimator for estimator in (DecisionListClassifier, DPWinnowClassifier, NetHalfspaceClassifier)
+}
 
 
 def load(path):

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from itertools import chain
 from numbers import Integral, Real
 from typing import NamedTuple
 
@@ -59,7 +60,11 @@ class NetHalfspaceClassifier(PrivateClassifier):
     margin : float in (0, 1], default=0.1
         gamma: the cosine that rows are supposed to have with the best halfspace, at least.
     n_components : int, default=4
-        m: components of the projection. The net grows as (sqrt(m) / net_radius)^(m - 1).
+        m: components of a projection. The net grows as (sqrt(m) / net_radius)^(m - 1).
+    n_projections : int, default=1
+        Independent projections, each with a net of its own; the halfspace is drawn from all of them together. 1 is the
+        paper's. With few components some matrices lose the margin and others keep it: k of them are searched for the
+        price, in mistakes, of ln(k) / t, and in time of k.
     net_radius : float in (0, 1] or "auto", default="auto"
         Every unit vector lies within this of a member. "auto" is margin / 10.
     neighbors : {"replace", "add-remove"}, default="replace"
@@ -76,14 +81,14 @@ class NetHalfspaceClassifier(PrivateClassifier):
     coef_ : ndarray, shape (n_features_in_,)
         The halfspace, mapped back to the features.
     intercept_ : float
-    direction_ : ndarray, shape (n_components,)
-        The halfspace drawn, a unit vector of the components.
+    direction_ : ndarray, shape (n_projections * n_components,)
+        The halfspace drawn: a unit vector of the components of one projection, zero in those of the others.
     member_ : int
-        Its number in the net; see `dpfast.kernels.net`.
+        Its number in its net plus, for each projection before, the size of a net; see `dpfast.kernels.net`.
     projection_key_ : int
-        Stands for the matrix; see `dpfast.kernels.signs`.
+        Stands for the matrices, stacked; see `dpfast.kernels.signs`.
     net_size_ : int
-        Number of members.
+        Number of members of all nets.
     classes_ : ndarray, shape (2,)
     n_features_in_, feature_names_in_, privacy_
         As in `DecisionListClassifier`.
@@ -120,6 +125,7 @@ class NetHalfspaceClassifier(PrivateClassifier):
         *,
         margin=0.1,
         n_components=4,
+        n_projections=1,
         net_radius="auto",
         neighbors="replace",
         fit_intercept=True,
@@ -131,6 +137,7 @@ class NetHalfspaceClassifier(PrivateClassifier):
         self.epsilon = epsilon
         self.margin = margin
         self.n_components = n_components
+        self.n_projections = n_projections
         self.net_radius = net_radius
         self.neighbors = neighbors
         self.fit_intercept = fit_intercept
@@ -172,7 +179,7 @@ class NetHalfspaceClassifier(PrivateClassifier):
         self._check_time(net, len(y))
 
         key = int.from_bytes(rng.bytes(16), "little")
-        scan = _Scan(net, grid(self._projected(table, key), y, net.grid_bits), self.margin / 10, self.verbose)
+        scan = self._scan(net, self._projected(table, key), y)
         self._charge()
         self._set(net, scan.draw(exponent, rng), key)
         self.privacy_ = PrivacySpend(
@@ -223,13 +230,13 @@ class NetHalfspaceClassifier(PrivateClassifier):
         y = self._signs(y, table.shape[0], self.classes_)
         self._check_time(net, len(y))
         x = self._projected(table, self.projection_key_)
-        scan = _Scan(net, grid(x, y, net.grid_bits), self.margin / 10, self.verbose)
+        scan = self._scan(net, x, y)
         least = int(np.flatnonzero(scan.counts)[0])
-        best = _unit(net, scan.member(least, 0))
+        best = self._direction(net, scan.member(least, 0))
         coef, intercept = self._lifted(best, self.projection_key_)
         return NetReport(
             rows=len(y),
-            members=net.size,
+            members=self.n_projections * net.size,
             wrong=scan.wrong(self.member_),
             least_wrong=least,
             accuracy=float(((x @ self.direction_ >= 0) == (y > 0)).mean()),
@@ -241,13 +248,27 @@ class NetHalfspaceClassifier(PrivateClassifier):
     # ---- the projection --------------------------------------------------------------------------------------------
 
     def _projected(self, table, key):
-        """A (x, 1) for each row x, or A x: float32, shape (n, m)."""
-        x = project(table, self.n_components, key)
+        """A (x, 1) for each row x, or A x, all projections side by side: float32, shape (n, k m)."""
+        components = self.n_projections * self.n_components
+        x = project(table, components, key)
         if self.fit_intercept:
             d = table.shape[1]
             constant = sp.csr_array((np.ones(1, np.float32), ([0], [d])), shape=(1, d + 1))
-            x += project(constant, self.n_components, key)
+            x += project(constant, components, key)
         return x
+
+    def _scan(self, net, x, y):
+        parts = np.split(x, self.n_projections, axis=1)
+        mistakes = [Mistakes(net, grid(part, y, net.grid_bits), self.margin / 10) for part in parts]
+        return _Scan(net, mistakes, len(y), self.verbose)
+
+    def _direction(self, net, member):
+        """The unit vector that is the member of one projection, zero in the components of the others."""
+        projection, member = divmod(member, net.size)
+        (p,) = net.vectors([member])
+        direction = np.zeros((self.n_projections, net.m))
+        direction[projection] = p / math.sqrt(int((p * p).sum()))
+        return direction.ravel()
 
     def _lifted(self, w, key):
         """The coefficients and the intercept of a halfspace of the components."""
@@ -256,8 +277,8 @@ class NetHalfspaceClassifier(PrivateClassifier):
         return lifted[:d], float(lifted[d:].sum())
 
     def _set(self, net, member, key):
-        self.member_, self.projection_key_, self.net_size_ = member, key, net.size
-        self.direction_ = _unit(net, member)
+        self.member_, self.projection_key_, self.net_size_ = member, key, self.n_projections * net.size
+        self.direction_ = self._direction(net, member)
         self.coef_, self.intercept_ = self._lifted(self.direction_, key)
 
     # ---- what goes in ----------------------------------------------------------------------------------------------
@@ -270,8 +291,10 @@ class NetHalfspaceClassifier(PrivateClassifier):
             raise ValueError(f'neighbors must be "replace" or "add-remove", got {self.neighbors!r}')
         if not _is_positive(self.margin) or self.margin > 1:
             raise ValueError(f"margin must lie in (0, 1], got {self.margin!r}")
-        if not isinstance(self.n_components, Integral) or isinstance(self.n_components, bool) or self.n_components < 1:
-            raise ValueError(f"n_components must be an integer of at least 1, got {self.n_components!r}")
+        for name in ("n_components", "n_projections"):
+            value = getattr(self, name)
+            if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+                raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
         radius = self.net_radius
         if isinstance(radius, str) and radius == "auto":
             radius = self.margin / 10
@@ -284,10 +307,11 @@ class NetHalfspaceClassifier(PrivateClassifier):
 
     def _check_time(self, net, n):
         """Refuse a net that would not finish."""
-        seconds = net.lines * (n * _ROW_SECONDS + 2 * net.side * _MEMBER_SECONDS) / threads()
-        if seconds > self.max_seconds or net.size >= 2**53:
+        seconds = self.n_projections * net.lines * (n * _ROW_SECONDS + 2 * net.side * _MEMBER_SECONDS) / threads()
+        members = self.n_projections * net.size
+        if seconds > self.max_seconds or members >= 2**53:
             raise ValueError(
-                f"a net of {net.size:,} members and {n:,} rows would take about {seconds:,.0f} s, more than "
+                f"a net of {members:,} members and {n:,} rows would take about {seconds:,.0f} s, more than "
                 f"max_seconds={self.max_seconds}: use a larger net_radius or fewer n_components, now {self.n_components}"
             )
 
@@ -307,20 +331,26 @@ class NetHalfspaceClassifier(PrivateClassifier):
 class _Scan:
     """How many rows each member gets wrong, by level and run of lines: private.
 
-    Lines are counted in blocks, a batch of blocks at a time on threads; counts are kept for runs of batches.
+    Lines are counted in blocks, a batch of blocks at a time on threads; counts are kept for runs of batches. Members
+    are numbered through all projections, each with its own mistakes of the same net.
     """
 
-    def __init__(self, net, rows, threshold, verbose):
-        self.net, self.mistakes = net, Mistakes(net, rows, threshold)
-        blocks = slices(net.lines, _BLOCK // (len(rows) + 2 * net.side))
+    def __init__(self, net, mistakes, n, verbose):
+        self.net, self.mistakes = net, mistakes
+        step = _BLOCK // (n + 2 * net.side)
+        blocks = [(k, block) for k in range(len(mistakes)) for block in slices(net.lines, step)]
         batches = [blocks[i : i + _BATCH] for i in range(0, len(blocks), _BATCH)]
-        length = -(-len(batches) // max(1, _TABLE // (len(rows) + 1)))
-        self.runs = [sum(batches[i : i + length], []) for i in range(0, len(batches), length)]
-        self.table = np.zeros((len(self.runs), len(rows) + 1), np.uint64)
+        length = -(-len(batches) // max(1, _TABLE // (n + 1)))
+        self.runs = [list(chain(*batches[i : i + length])) for i in range(0, len(batches), length)]
+        self.table = np.zeros((len(self.runs), n + 1), np.uint64)
         for i, batch in enumerate(shown(batches, "net", verbose)):
-            for counts in map_blocks(lambda block: self.mistakes.count(block.start, block.stop), batch):
+            for counts in map_blocks(self._count, batch):
                 self.table[i // length] += counts
         self.counts = self.table.sum(axis=0)
+
+    def _count(self, block):
+        projection, lines = block
+        return self.mistakes[projection].count(lines.start, lines.stop)
 
     def draw(self, exponent, rng):
         """The number of a member, drawn with weights exp(exponent * mistakes)."""
@@ -332,21 +362,17 @@ class _Scan:
             if rank < held:
                 break
             rank -= held
-        for block in run:
-            member, rank = self.mistakes.find(block.start, block.stop, level, rank)
+        for projection, lines in run:
+            member, rank = self.mistakes[projection].find(lines.start, lines.stop, level, rank)
             if member is not None:
-                return member
+                return projection * self.net.size + member
         raise AssertionError("the counts and the search disagree")
 
     def wrong(self, member):
         """How many rows one member gets wrong."""
+        projection, member = divmod(member, self.net.size)
         line, place = divmod(member, 2 * self.net.side)
-        return int(self.mistakes.scores(line, line + 1)[0, place])
-
-
-def _unit(net, member):
-    (p,) = net.vectors([member])
-    return p / math.sqrt(int((p * p).sum()))
+        return int(self.mistakes[projection].scores(line, line + 1)[0, place])
 
 
 def _table(X):
