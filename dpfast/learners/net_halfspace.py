@@ -18,7 +18,7 @@ from dpfast.data.blocks import map_blocks, slices, threads
 from dpfast.data.projection import project
 from dpfast.kernels import levels, signs
 from dpfast.kernels.net import Mistakes, Net, grid
-from dpfast.learners.base import PrivateClassifier, shown
+from dpfast.learners.base import PrivateClassifier, refuse_weights, shown
 
 _ROW_SECONDS, _MEMBER_SECONDS = 5e-9, 1.5e-9  # of a line: for each row, for each member; without AVX-512
 _BLOCK = 1 << 21  # rows and members of lines to a piece of work: a hundredth of a second
@@ -146,7 +146,7 @@ class NetHalfspaceClassifier(PrivateClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y, *, classes=None):
+    def fit(self, X, y, *, classes=None, **refused):
         """Draw the halfspace.
 
         Parameters
@@ -170,6 +170,7 @@ class NetHalfspaceClassifier(PrivateClassifier):
         BudgetExceeded
             If the budget does not suffice, before the data is read.
         """
+        refuse_weights(refused)
         exponent, net = self._checked_parameters()
         rng = random.generator(self.random_state)
         self._check_budget()
@@ -192,7 +193,7 @@ class NetHalfspaceClassifier(PrivateClassifier):
         return self
 
     def decision_function(self, X):
-        """The projected product of each row with the halfspace: float64, shape (n,); at least 0 is for classes_[1]."""
+        """<x, coef_> + intercept_ for each row: float64, shape (n,); at least 0 is for classes_[1]."""
         check_is_fitted(self)
         table = _table(X)
         self._check_features(X, reset=False)
@@ -229,18 +230,18 @@ class NetHalfspaceClassifier(PrivateClassifier):
         self._check_features(X, reset=False)
         y = self._signs(y, table.shape[0], self.classes_)
         self._check_time(net, len(y))
-        x = self._projected(table, self.projection_key_)
-        scan = self._scan(net, x, y)
+        scan = self._scan(net, self._projected(table, self.projection_key_), y)
         least = int(np.flatnonzero(scan.counts)[0])
-        best = self._direction(net, scan.member(least, 0))
-        coef, intercept = self._lifted(best, self.projection_key_)
+        direction = self._direction(net, scan.member(least, 0))
+        coef, intercept = self._lifted(direction, self.projection_key_)
+        best = project(table, len(direction), self.projection_key_) @ direction + intercept
         return NetReport(
             rows=len(y),
             members=self.n_projections * net.size,
             wrong=scan.wrong(self.member_),
             least_wrong=least,
-            accuracy=float(((x @ self.direction_ >= 0) == (y > 0)).mean()),
-            best_accuracy=float(((x @ best >= 0) == (y > 0)).mean()),
+            accuracy=float(((self.decision_function(X) >= 0) == (y > 0)).mean()),
+            best_accuracy=float(((best >= 0) == (y > 0)).mean()),
             best_coef=coef,
             best_intercept=intercept,
         )
@@ -311,8 +312,8 @@ class NetHalfspaceClassifier(PrivateClassifier):
         members = self.n_projections * net.size
         if seconds > self.max_seconds or members >= 2**53:
             raise ValueError(
-                f"a net of {members:,} members and {n:,} rows would take about {seconds:,.0f} s, more than "
-                f"max_seconds={self.max_seconds}: use a larger net_radius or fewer n_components, now {self.n_components}"
+                f"a net of {members:,} members and {n:,} rows would take about {seconds:,.0f} s, more than max_seconds="
+                f"{self.max_seconds}: use fewer n_components than {self.n_components}, or a larger net_radius"
             )
 
     def __sklearn_tags__(self):
@@ -358,11 +359,10 @@ class _Scan:
 
     def member(self, level, rank):
         """The number of member number `rank` of those that get `level` rows wrong."""
-        for run, held in zip(self.runs, self.table[:, level].tolist(), strict=True):
-            if rank < held:
-                break
-            rank -= held
-        for projection, lines in run:
+        up_to = np.cumsum(self.table[:, level])
+        run = int(np.searchsorted(up_to, rank, side="right"))
+        rank -= int(up_to[run] - self.table[run, level])
+        for projection, lines in self.runs[run]:
             member, rank = self.mistakes[projection].find(lines.start, lines.stop, level, rank)
             if member is not None:
                 return projection * self.net.size + member
