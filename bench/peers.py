@@ -214,3 +214,23 @@ def littlestone_dimension(table):
         return k
 
     return dimension
+
+
+def gaussian_projection(X, components):
+    """scikit-learn's random projection of X, fitted beforehand, in floats of the size of X's."""
+    from sklearn.random_projection import GaussianRandomProjection
+
+    fitted = GaussianRandomProjection(components, random_state=0).fit(X)
+    fitted.components_ = fitted.components_.astype(X.dtype)
+    return lambda: fitted.transform(X)
+
+
+def count_mistakes(rows, members, threshold):
+    """How many members w have g rows with <w, z> below the threshold, for each g, by BLAS in single precision."""
+    rows, members = rows.T.astype(np.float32), members.astype(np.float32)
+
+    def count():
+        wrong = np.concatenate([(part @ rows < threshold).sum(axis=1) for part in np.array_split(members, 16)])
+        return np.bincount(wrong, minlength=rows.shape[1] + 1)
+
+    return count
