@@ -34,7 +34,7 @@ size_t dpf_project_scratch(size_t n);
  * Requires n >= 1 and mass > 0. A mass that all finite entries at 1 miss by a relative 1e-12 is reached.
  * Where c > 1 the weights sum to the mass within a relative 1e-12. The same bits at every instruction-set
  * level. Cost: one read of log_weight with an exponential each, written to weight, then one pass to scale
- * them; another read for each sample that misled. In the worst case 96 reads.
+ * them; another read for each sample that misled, about 80 at worst.
  */
 int dpf_project_cap(const double *log_weight, size_t n, double mass, double *DPF_RESTRICT scratch,
                     double *DPF_RESTRICT weight, size_t *finite);

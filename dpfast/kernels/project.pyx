@@ -15,7 +15,7 @@ cdef extern from "project.h" nogil:
 dpf_cpu_share(shared_level())
 
 
-def capped_scaling(log_weights, density):
+def capped_scaling(log_weights, density, double[::1] out=None):
     """Scale weights up and cap them at 1 until they sum to density * n.
 
     The Bregman (relative entropy) projection of the measure exp(log_weights) onto the measures of at least that
@@ -28,6 +28,9 @@ def capped_scaling(log_weights, density):
         Any range; -inf is weight zero.
     density : float
         In (0, 1], at least 1 / n.
+    out : ndarray of float64, shape (n,), contiguous, optional
+        Where the weights go, apart from `log_weights`; fresh memory can cost more than the projection. What it holds
+        after a refusal is undefined.
 
     Returns
     -------
@@ -40,13 +43,13 @@ def capped_scaling(log_weights, density):
         If `log_weights` is not an ndarray of float64.
     ValueError
         If there are no entries, one is NaN or +inf, `density` is outside its range, or fewer than density * n
-        entries are above -inf.
+        entries are above -inf, or `out` has another shape or shares memory with `log_weights`.
 
     Notes
     -----
     O(n), without a sort: a sample brackets the level that is capped, a pass sums what is outside the bracket, and
     what is inside is few. About n / 8 doubles of scratch. Weights have a relative error of a few roundings of the
-    differences of log weights; below exp(-600) they may be zero. The same bits at every instruction-set level.
+    differences of log weights; below exp(-708) they are zero. The same bits at every instruction-set level.
 
     When one log weight changes, and the sum is density * n before and after, all other weights move the same way, in
     total by at most 1: what the privacy of boosting rests on (theory.md, section 5).
@@ -78,13 +81,17 @@ def capped_scaling(log_weights, density):
     cdef double mass = float(density) * n
     if mass < 1 - 1e-12:
         raise ValueError(f"density must be at least 1 / n, got {density!r} for n = {n}")
-    cdef double[::1] weight = np.empty(n), scratch = np.empty(dpf_project_scratch(n))
+    if out is None:
+        out = np.empty(n)
+    elif out.shape[0] != x.shape[0] or np.may_share_memory(out, log_weights):
+        raise ValueError(f"out must have shape {log_weights.shape} and its own memory, got shape {(out.shape[0],)}")
+    cdef double[::1] scratch = np.empty(dpf_project_scratch(n))
     cdef int status
     with nogil:
-        status = dpf_project_cap(&x[0], n, mass, &scratch[0], &weight[0], &finite)
+        status = dpf_project_cap(&x[0], n, mass, &scratch[0], &out[0], &finite)
     if status == DPF_PROJECT_NOT_A_WEIGHT:
         i = int(np.argmin(log_weights < math.inf))
         raise ValueError(f"log_weights must be below +inf, got {log_weights[i]} at {i}")
     if status == DPF_PROJECT_OUT_OF_REACH:
         raise ValueError(f"density {density!r} of {n} needs {mass:.6g} entries above -inf, got {finite}")
-    return np.asarray(weight)
+    return np.asarray(out)
