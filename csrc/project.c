@@ -9,11 +9,11 @@ enum {
     LANES = 16,    /* partial sums, the same at every level */
     TILE = 512,    /* entries between two steps of compensated summation */
     SAMPLE = 1024, /* entries that are sorted */
-    TRUSTED = 8    /* rounds that may disappoint before bisection */
+    TRUSTED = 8,   /* rounds that may disappoint before bisection */
 };
 
-static const double REACH = 600; /* stored exponentials serve caps up to e^600 above their unit */
-static const double SLACK = 1e-12;
+static const double REACH = 600;   /* how far above their unit stored exponentials serve */
+static const double SLACK = 1e-12; /* in the mass, relative */
 
 /* ---- loops over all entries ------------------------------------------- */
 
@@ -29,11 +29,14 @@ DPF_BODY double of_bits(uint64_t bits) {
     return x;
 }
 
+/* x or 0, without a branch, so that gcc vectorises. */
 DPF_BODY double only_if(bool keep, double x) { return of_bits(bits_of(x) & (0 - (uint64_t)keep)); }
 
-/* exp(y) within one unit in the last place for y in [-708, 708]; zero below, garbage above. exp(y) = 2^k exp(r)
- * with |r| <= ln(2) / 2: k is rounded off in the low bits of t, ln 2 taken in two parts, exp(r) interpolated
- * at Chebyshev's points (relative error 2e-17). */
+/*
+ * exp(y) within one unit in the last place for y in [-708, 708]; zero below, garbage above. It is 2^k exp(r)
+ * with |r| <= ln(2) / 2: adding `shift` rounds k into the low bits of t, ln 2 is taken in two parts, and
+ * exp(r) is interpolated at Chebyshev's points (relative error 2e-17).
+ */
 DPF_BODY double exponential(double y) {
     const double shift = 0x1.8p52, t = y * 0x1.71547652b82fep+0 + shift, k = t - shift;
     const double r = (y - k * 0x1.62e42fefa0000p-1) - k * 0x1.cf79abc9e3b3ap-40, s = r * r;
@@ -137,17 +140,20 @@ DPF_BODY void scale_body(size_t n, double factor, double *DPF_RESTRICT weight) {
 }
 
 static void scale(size_t n, double factor, double *DPF_RESTRICT weight);
-DPF_LEVELS(void, scale, scale_body, (size_t n, double factor, double *DPF_RESTRICT weight), (n, factor, weight))
+DPF_LEVELS(void, scale, scale_body, (size_t n, double factor, double *DPF_RESTRICT weight),
+           (n, factor, weight))
 
 /* weight = 1 above the unit, factor * exp(x - unit) up to there; factor <= 1 */
-DPF_BODY void weigh_body(const double *x, size_t n, double unit, double factor, double *DPF_RESTRICT weight) {
+DPF_BODY void weigh_body(const double *x, size_t n, double unit, double factor,
+                         double *DPF_RESTRICT weight) {
     for (size_t i = 0; i < n; i++) {
         const double y = x[i] - unit;
         weight[i] = only_if(y > 0, 1) + only_if(y <= 0, factor * exponential(y));
     }
 }
 
-static void weigh(const double *x, size_t n, double unit, double factor, double *DPF_RESTRICT weight);
+static void weigh(const double *x, size_t n, double unit, double factor,
+                  double *DPF_RESTRICT weight);
 DPF_LEVELS(void, weigh, weigh_body,
            (const double *x, size_t n, double unit, double factor, double *DPF_RESTRICT weight),
            (x, n, unit, factor, weight))
@@ -186,9 +192,9 @@ static void sort(double *x, size_t n, double *DPF_RESTRICT other) {
 }
 
 /*
- * What the search has left: `inside` entries of x[0..size) in (low, high). Of the others `above` count 1, and those at
- * or below `low` sum to `below` when low is the cap. Before anything is known: all entries, low = -DBL_MAX, high =
- * INFINITY; after a sample that misled: the same, and `inside` a bound.
+ * What the search has left: `inside` entries of x[0..size) in (low, high). Of the others `above` count 1,
+ * and those at or below `low` sum to `below` when low is the cap. Before anything is known, and after a
+ * sample that misled: all entries, low = -DBL_MAX, high = INFINITY, and `inside` is a bound.
  */
 typedef struct {
     const double *x;
@@ -201,11 +207,11 @@ static bracket everything(const double *x, size_t n, size_t inside) {
 }
 
 /*
- * Where F crosses the mass among x[0..n), rising, each for `rate` entries of the bracket, got in `draws` draws: it is
- * above by z standard deviations at x[*low - 1], and below at x[*high]. None such: 0, and n.
+ * Where F crosses the mass among x[0..n), rising, each for `rate` entries of the bracket, got in `draws`
+ * draws: it is above by z standard deviations at x[*low - 1], and below at x[*high]. None such: 0, and n.
  */
-static void crossing(const double *x, size_t n, const bracket *at, double rate, double draws, double z, double mass,
-                     size_t *low, size_t *high) {
+static void crossing(const double *x, size_t n, const bracket *at, double rate, double draws, double z,
+                     double mass, size_t *low, size_t *high) {
     double cap = at->low, outside = at->below, sum = 0, squares = 0;
     *low = 0, *high = n;
     for (size_t i = 0; i < n; i++) {
@@ -224,16 +230,16 @@ static void crossing(const double *x, size_t n, const bracket *at, double rate, 
     }
 }
 
-/* Raises *low and lowers *high to sampled entries that are likely to hold the cap between them; one sample from each
- * of SAMPLE strata, at places that depend on `round` alone. */
+/* Raises *low and lowers *high to sampled entries that are likely to hold the cap between them. One sample
+ * is taken from each of SAMPLE strata, at places that depend on `round` and the size alone. */
 static void guess(const bracket *at, unsigned round, double mass, double *DPF_RESTRICT sampled,
                   double *DPF_RESTRICT other, double *low, double *high) {
     uint64_t random = round;
     size_t drawn = 0, first, last;
     for (size_t i = 0; i < SAMPLE; i++) {
         random = random * 6364136223846793005u + 1442695040888963407u; /* Knuth's, MMIX */
-        const double place = ((double)i + (double)(random >> 32) * 0x1p-32) * ((double)at->size / SAMPLE);
-        const size_t k = (size_t)place;
+        const double stratum = (double)i + (double)(random >> 32) * 0x1p-32;
+        const size_t k = (size_t)(stratum * ((double)at->size / SAMPLE));
         const double value = at->x[k < at->size ? k : at->size - 1];
         sampled[drawn] = value;
         drawn += value > at->low && value < at->high;
@@ -247,7 +253,8 @@ static void guess(const bracket *at, unsigned round, double mass, double *DPF_RE
     if (last < drawn && sampled[last] > *low && sampled[last] < *high) *high = sampled[last];
 }
 
-/* Among at most SAMPLE entries: weights are min(1, *factor * exp(L - *unit)). True if that puts the cap in the bracket. */
+/* At most SAMPLE entries: the weights are min(1, *factor * exp(L - *unit)), if that puts the cap in the
+ * bracket; returns whether it does. */
 static bool solve(const bracket *at, double mass, double *entry, double *DPF_RESTRICT other, double *unit,
                   double *factor) {
     size_t low, high;
@@ -291,7 +298,8 @@ int dpf_project_cap(const double *log_weight, size_t n, double mass, double *DPF
 
         double low = at.low > floor ? at.low : floor, high = at.high < ceiling ? at.high : ceiling;
         const bool fits = at.x != kept && at.inside + TILE <= room;
-        if (doubts >= TRUSTED && !(fits && at.inside <= SAMPLE)) { /* halve what is possible: at most 64 times */
+        if (doubts >= TRUSTED && !(fits && at.inside <= SAMPLE)) {
+            /* Halve what is possible, at most 64 times. */
             const uint64_t from = key_of(floor), to = key_of(-fabs(ceiling));
             low = of_key(from + (to - from) / 2), high = nextafter(low, INFINITY);
             at = everything(log_weight, n, at.inside);
@@ -320,8 +328,9 @@ int dpf_project_cap(const double *log_weight, size_t n, double mass, double *DPF
         } else {
             floor = low;
             doubts += f.inside > at.inside / 2;
-            if (!whole || f.inside + TILE <= room) at = (bracket){kept, f.inside, f.inside, low, high, above, below};
-            else at = (bracket){log_weight, n, f.inside, low, high, above, below};
+            const bool stayed = !whole || f.inside + TILE <= room; /* all of them are in `kept` */
+            at = (bracket){log_weight, n, f.inside, low, high, above, below};
+            if (stayed) at.x = kept, at.size = f.inside;
         }
     }
 
