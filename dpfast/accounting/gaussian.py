@@ -2,8 +2,8 @@
 
 Integer vectors f(D) of m coordinates differ by at most s in Euclidean norm between neighbours, and f(D) + Y is
 released, where the coordinates of Y are independent with P(x) proportional to exp(-x^2 / (2 sigma^2)) on the
-integers. T adaptive releases may follow one another, f chosen with the earlier outcomes in view. Reals are put on a grid
-first; s and sigma count its steps.
+integers. T adaptive releases may follow one another, f chosen with the earlier outcomes in view. Reals are put on a
+grid first; s and sigma count its steps.
 
 **Lemma.** Let p be the law of one coordinate of Y and q that of a continuous Gaussian N(0, sigma^2) rounded to the
 nearest integer. Then p(x) - q(x) <= p(x) / (24 sigma^2) for every integer x, and so TV(p, q) <= 1 / (24 sigma^2).
@@ -32,14 +32,20 @@ neighbour's, for every event S
     P(S) <= Q(S) + w <= e^E Q'(S) + delta_mu(E) + w <= e^E (P'(S) + w) + delta_mu(E) + w.
 
 **Also** each release is s^2 / (2 sigma^2)-zCDP (Canonne, Kamath, Steinke, "The Discrete Gaussian for Differential
-Privacy", 2020, Theorem 14), so that all are mu^2/2-zCDP, which converts by `dpfast.accounting.zcdp_delta`. What is
-returned is the smaller of the two. The last term of (1) is nothing on a fine grid (at sigma = 2^36 and n = 10^6 it is
-below 4e-17 at E = 1); with small sigma the second claim wins.
+Privacy", 2020): for two centres at distance d in one coordinate, completing the square,
+
+    sum_x p(x)^a p(x - d)^(1-a) = e^(a (a-1) d^2 / (2 sigma^2)) sum_x phi(x - (1 - a) d) / Z,
+
+where by Poisson's summation the last sum is largest, Z, where the shift is an integer. So all releases are mu^2/2-zCDP,
+which converts by `dpfast.accounting.zcdp_delta`. What is returned is the smaller of the two claims. The last term of
+(1) is nothing on a fine grid (at sigma = 2^36 and n = 10^6 it is below 4e-17 at E = 1); with little noise the second
+claim wins.
 
 Floats are rounded towards safety: a delta or sigma from here is never below the claim's exact value.
 """
 
 import math
+import sys
 from fractions import Fraction
 from numbers import Integral, Rational
 
@@ -150,7 +156,8 @@ def _discrete_delta(sigma: Fraction, epsilon: float, squared: Fraction, entries:
     apart = float(min(entries / (24 * sigma**2), Fraction(1)))
     apart *= (1 + math.exp(epsilon)) if epsilon < 700 else math.inf
     continuous = gaussian_delta(1.0, epsilon, sensitivity=mu) + apart * (1 + 1e-14)
-    return min(1.0, continuous * (1 + 1e-15), zcdp_delta(mu * mu / 2 * (1 + 1e-15), epsilon))
+    rho = max(mu * mu / 2 * (1 + 1e-15), sys.float_info.min)
+    return min(1.0, continuous * (1 + 1e-15), zcdp_delta(rho, epsilon))
 
 
 def _root(square: Fraction) -> float:

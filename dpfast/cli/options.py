@@ -17,6 +17,8 @@ Data = Annotated[
 ]
 Epsilon = Annotated[float, typer.Option(help="Privacy budget, above 0: smaller is more private.")]
 Delta = Annotated[float, typer.Option(help="In (0, 1); well below one in the number of rows.")]
+Alpha = Annotated[float, typer.Option(help="Error wanted, in (0, 1).")]
+Beta = Annotated[float, typer.Option(help="Probability of missing it, in (0, 1).")]
 Relation = Annotated[Neighbors, typer.Option(help="What may change between two tables: one row replaced, or added.")]
 Label = Annotated[str | None, typer.Option(help="The column that holds the labels.")]
 Threshold = Annotated[float | None, typer.Option(help="Turns numbers into bits: x > threshold.")]

@@ -33,6 +33,10 @@ def number(value):
     return f"{value:,.0f}" if 1 <= value < 1e9 else f"{value:.3g}"
 
 
+def enough(n, asked):
+    return "enough" if n >= asked else f"{asked / n:,.1f} times too few"
+
+
 @contextmanager
 def reporting(state):
     """Tell what went wrong in one line, on standard error, and exit with 2; with 130 when interrupted.

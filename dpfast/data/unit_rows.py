@@ -1,8 +1,11 @@
 """Rows clipped into, or brought onto, the unit ball: what halfspace learners ask of a table, part by part.
 
 A learner asks two things only: the margins of the rows with a vector, and the integer sum of rows by weights. A table
-answers by parts of consecutive rows, in memory or read from a file each time; sums of integers do not depend on the parts.
+answers by parts of consecutive rows, in memory or read from a file each time; sums of integers do not depend on the
+parts.
 """
+
+import itertools
 
 import numpy as np
 import scipy.sparse as sp
@@ -48,8 +51,7 @@ def unit_rows(X, *, fit_intercept=False, normalize=False):
     if X.shape[0] > MOST_ROWS:
         raise ValueError(f"X must have at most 2**30 rows, got {X.shape[0]}")
     if isinstance(X, RowBlocks):
-        bounds = X.bounds
-        parts = [slice(a, b) for a, b in zip(bounds, bounds[1:], strict=False)]
+        parts = [slice(*ends) for ends in itertools.pairwise(X.bounds)]
         return UnitRows(X.shape, parts, lambda k: _kernel_rows(_finite(X.block(k))), fit_intercept, normalize)
     if isinstance(X, BitMatrix):
         rows, d = X.rows, X.shape[1]

@@ -47,8 +47,8 @@ def discrete_laplace(scale, size, rng):
     Notes
     -----
     No floating point. About 1.1 words of randomness a draw; the first draw at a scale costs some 30 microseconds more,
-    for a table that is kept. Draws are conditioned on what int64 can hold, abs(x) < 2**62 or, if that is less,
-    2**43 times the scale; the probability of the rest is below e**-1000.
+    for a table that is kept. Draws are conditioned on abs(x) staying below a bound, at least the smaller of 2**62 and
+    2**43 scales; the probability of the rest is below e**-1000.
 
     References
     ----------

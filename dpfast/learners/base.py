@@ -154,8 +154,8 @@ def refuse_weights(arguments):
     """Refuse what `fit` does not know, sample weights with the reason."""
     if arguments.pop("sample_weight", None) is not None:
         raise ValueError(
-            "sample_weight is refused: a row of weight w moves the sums w times as far, and the privacy claim is for rows "
-            "that count once each"
+            "sample_weight is refused: a row of weight w moves the sums w times as far, and the privacy claim "
+            "is for rows that count once each"
         )
     if arguments:
         raise TypeError(f"fit() got an unexpected keyword argument {next(iter(arguments))!r}")

@@ -22,12 +22,12 @@ LARGEST_SIGMA = 2.0**52
 class WeakLearner(ABC):
     """A learner that boosting calls on a measure, once a round; it owns the privacy of a round.
 
-    **What it must hold to.** The measure gives row i the integer weight u_i in [0, CAP], and the learner sees y_i u_i. On
-    neighbouring tables, by one row replaced or added, all weights of other rows differ in one direction and, in sum, by no
-    more than the largest weight of the row that changed (theory.md section 5; `dpfast.kernels.measure`). A sum of
-    y_i u_i h(x_i) with |h| <= 1 thus changes by at most 2 CAP, as does, in Euclidean norm, a sum of y_i u_i x_i with
-    |x_i| <= 1. From this `sensitivity` follows, and `noise` makes n_rounds adaptive calls of `learn` together
-    (epsilon, delta)-DP.
+    **What it must hold to.** The measure gives row i the integer weight u_i in [0, CAP], and the learner sees y_i
+    u_i. On neighbouring tables, by one row replaced or added, all weights of other rows differ in one direction and,
+    in sum, by no more than the largest weight of the row that changed (theory.md section 5;
+    `dpfast.kernels.measure`). A sum of y_i u_i h(x_i) with |h| <= 1 thus changes by at most 2 CAP, as does, in
+    Euclidean norm, a sum of y_i u_i x_i with |x_i| <= 1. From this `sensitivity` follows, and `noise` makes n_rounds
+    adaptive calls of `learn` together (epsilon, delta)-DP.
     """
 
     @abstractmethod
@@ -36,7 +36,8 @@ class WeakLearner(ABC):
 
     @abstractmethod
     def sensitivity(self, rows):
-        """How far one row moves the statistic that a round releases, in the units and the norm that `noise` counts in."""
+        """How far one row moves the statistic that a round releases, in the units and the norm that `noise` counts
+        in."""
 
     @abstractmethod
     def noise(self, rows, epsilon, delta, n_rounds):
@@ -63,8 +64,8 @@ class WeakLearner(ABC):
 
     @abstractmethod
     def linear(self, hypothesis, d):
-        """The hypothesis as (coef, intercept), float64 of shape (d,) and float: the sign of <coef, x> + intercept on rows x
-        of the table, to be averaged over the rounds."""
+        """The hypothesis as (coef, intercept), float64 of shape (d,) and float: the sign of <coef, x> + intercept on
+        rows x of the table, to be averaged over the rounds."""
 
 
 class NoisyCentering(WeakLearner):
@@ -103,9 +104,10 @@ class NoisyCentering(WeakLearner):
 class NoisyStump(WeakLearner):
     """One feature or its negation, chosen by the exponential mechanism on its weighted agreement with the labels.
 
-    Features are bits b, and a hypothesis is 2 b - 1 or 1 - 2 b. Its agreement, the sum of y_i u_i h(x_i), moves by at most
-    2 CAP; agreements are counted in steps of GRID, so that they move by at most 2 CAP / GRID, and in both directions: the
-    range of a draw is R = 4 CAP / GRID. n_rounds draws of exponent t are n_rounds (t R)^2 / 8-zCDP: theory.md section 1.
+    Features are bits b, and a hypothesis is 2 b - 1 or 1 - 2 b. Its agreement, the sum of y_i u_i h(x_i), moves by at
+    most 2 CAP; agreements are counted in steps of GRID, so that they move by at most 2 CAP / GRID, and in both
+    directions: the range of a draw is R = 4 CAP / GRID. n_rounds draws of exponent t are n_rounds (t R)^2 / 8-zCDP:
+    theory.md section 1.
 
     Parameters
     ----------
@@ -130,8 +132,8 @@ class NoisyStump(WeakLearner):
 
     def learn(self, rows, weights, units, noise, rng):
         agreements = rows.weighted_sum(weights) // self.GRID
-        feature, sign = levels.resample(agreements, noise, 1, rng, mirrored=True)
-        return int(feature[0]), int(sign[0])
+        negated, feature = divmod(levels.draw(agreements, noise, rng, mirrored=True), len(agreements))
+        return feature, -1 if negated else 1
 
     def margins(self, rows, hypothesis):
         feature, sign = hypothesis

@@ -10,7 +10,7 @@ def discrete_gaussian(values, sigma, *, rng=None):
     """Values plus independent integer noise with P(x) proportional to exp(-x**2 / (2 * sigma**2)), exactly.
 
     **Privacy.** If neighbours of the relation in use change the values by at most s in Euclidean norm, the release is
-    ``s**2 / (2 * sigma**2)``-zCDP for that relation (Canonne, Kamath, Steinke, Theorem 14), and releases add up.
+    ``s**2 / (2 * sigma**2)``-zCDP for that relation (Canonne, Kamath, Steinke), and releases add up.
     `dpfast.accounting.discrete_gaussian_delta` is the claim in (epsilon, delta), at large sigma that of continuous
     Gaussian noise, and `dpfast.accounting.discrete_gaussian_sigma` its inverse. Integers in, integers out: nothing
     leaks through floating point. For real values, take a grid and count s and sigma in its steps.

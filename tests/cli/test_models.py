@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import dpfast
-from dpfast.cli import fit, plan, stream
+from dpfast.cli import fit, stream
 from dpfast.cli.models import MODELS
+from dpfast.cli.plan.decision_list import decision_list
 from dpfast.cli.printers import _counts, show_rules, show_weights
 from dpfast.cli.report import output
 
@@ -54,7 +55,7 @@ def test_every_option_reaches_the_learner(run, trees, model, tmp_path):
         (fit.fit, dpfast.DecisionListClassifier),
         (fit.fit, dpfast.DPWinnowClassifier),
         (stream.stream, dpfast.DPWinnowClassifier),
-        (plan.decision_list, dpfast.DecisionListClassifier),
+        (decision_list, dpfast.DecisionListClassifier),
     ],
 )
 def test_defaults_are_the_learners(command, learner):

@@ -3,8 +3,16 @@ import math
 import pytest
 
 import dpfast
-from dpfast.accounting import batched_plan, cover_exponent, winnow_paper
-from dpfast.cli.plan import _error_at, _rows_for_privacy, _rows_to_generalise
+from dpfast.accounting import (
+    batched_plan,
+    boost_plan,
+    cover_exponent,
+    halfspace_lower_bound,
+    net_plan,
+    projected_plan,
+    winnow_paper,
+)
+from dpfast.cli.plan.decision_list import _error_at, _rows_for_privacy, _rows_to_generalise
 
 
 def test_a_plan_shows_both_exponents_and_whether_n_suffices(run):
@@ -67,3 +75,51 @@ def test_a_plan_for_winnow_refuses_what_no_theorem_covers(refused):
     assert "margin must be" in refused(*command, 2)
     assert "delta must be" in refused(*command, 0.3, "--delta", 0)
     assert "confidence must be" in refused(*command, 0.3, "--confidence", 1)
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "plan"),
+    [
+        ("boost", ["--noise", 0.001], boost_plan(2.0, 1e-6, margin=0.25, alpha=0.05, noise=0.001)),
+        ("projected", [], projected_plan(2.0, 1e-6, margin=0.25, alpha=0.05)),
+        ("projected", ["--d", 12], projected_plan(2.0, 1e-6, margin=0.25, alpha=0.05, dimension=12)),
+        ("net", ["--d", 3], net_plan(2.0, margin=0.25, alpha=0.05, dimension=3)),
+    ],
+)
+def test_a_plan_for_halfspaces_shows_rows_parameters_and_the_lower_bound(run, model, options, plan):
+    command = ["plan", model, "--margin", 0.25, "--epsilon", 2, "--alpha", 0.05, *options, "--n"]
+    result = run(*command, plan.n)
+    assert result.exit_code == 0
+    table = [[cell.strip() for cell in line.split("│")[1:3]] for line in result.stdout.splitlines() if "│" in line]
+    assert ["rows asked", f"{plan.n:,}"] in table
+    assert [f"n = {plan.n:,}", "enough"] in table
+    assert ["rows every private learner needs", f"{plan.lower_bound:,}"] in table
+    if model == "net":
+        assert ["places along an edge", str(plan.side)] in table
+        assert ["members of the net", f"{2 * 3 * plan.side**2:,}"] in table
+    else:
+        assert ["rounds", f"{plan.n_rounds:,}"] in table
+        assert ["noise sigma of a round", f"{plan.sigma:.3g}"] in table
+    assert ("not projected" in result.stdout) == ("--d" in options)
+    assert ("flipped with probability 0.001" in result.stdout) == (model == "boost")
+    assert "bounds derived in" in result.stdout
+    assert "not the constants of" in result.stdout
+    assert "No computer" not in result.stdout
+    assert "2.0 times too few" in run(*command, plan.n // 2).stdout
+
+
+def test_a_net_that_cannot_be_searched_is_called_so_and_its_relation_is_used(run):
+    result = run("plan", "net", "--margin", 0.25, "--epsilon", 2, "--neighbors", "add-remove")
+    plan = net_plan(2.0, margin=0.25, neighbors="add-remove")
+    assert f"10^{plan.log10_size:,.0f}" in result.stdout
+    assert "No computer searches a net so large" in result.stdout
+    assert "2.0-DP, add-remove" in result.stdout
+    assert f"{halfspace_lower_bound(2.0, 0, margin=0.25, neighbors='add-remove'):,} " in result.stdout
+
+
+def test_a_plan_for_halfspaces_refuses_what_no_proof_covers(refused):
+    for model in ("boost", "projected", "net"):
+        command = ["plan", model, "--epsilon", 1, "--margin"]
+        assert "margin must be from 1e-09 to 1, got 2.0" in refused(*command, 2)
+        assert "alpha must be" in refused(*command, 0.2, "--alpha", 0)
+    assert "noise must be below" in refused("plan", "boost", "--epsilon", 1, "--margin", 0.2, "--noise", 0.1)

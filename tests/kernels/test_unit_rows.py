@@ -49,7 +49,7 @@ def test_margins_and_sums_are_those_of_the_rows_in_the_ball(kind, shape, constan
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_sums_are_exact_at_every_level_and_in_every_order(kind, each_isa, rng):
-    rows, x = table(rng, 300, 130, kind)
+    rows, _ = table(rng, 300, 130, kind)
     scale = unit_rows.scales(rows, 0.5)
     weights = rng.integers(-4096, 4097, 300).astype(np.int32)
 
@@ -71,7 +71,7 @@ def test_sums_are_exact_at_every_level_and_in_every_order(kind, each_isa, rng):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_margins_and_scales_have_the_same_bits_at_every_level(kind, each_isa, rng):
-    rows, x = table(rng, 300, 130, kind)
+    rows, _ = table(rng, 300, 130, kind)
     w = rng.normal(size=131).astype(np.float32)
     results = each_isa(
         lambda: (unit_rows.scales(rows, 0.5), unit_rows.margins(rows, unit_rows.scales(rows, 0.5), w, 0.5))
@@ -84,7 +84,7 @@ def test_margins_and_scales_have_the_same_bits_at_every_level(kind, each_isa, rn
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("inside", [False, True])
 def test_no_row_of_the_grid_leaves_the_ball(kind, inside, rng):
-    rows, x = table(rng, 200, 70, kind)
+    rows, _ = table(rng, 200, 70, kind)
     scale = unit_rows.scales(rows, 0.25, inside)
     for one in np.eye(200, dtype=np.int32):
         q = np.zeros(71, np.int64)
