@@ -13,6 +13,7 @@ _HOMES = {
     "BoostedHalfspaceClassifier": "dpfast.learners",
     "DPWinnowClassifier": "dpfast.learners",
     "DecisionListClassifier": "dpfast.learners",
+    "ProjectedHalfspaceClassifier": "dpfast.learners",
     "WinnowClassifier": "dpfast.learners",
     "load": "dpfast.persistence",
     "load_dataset": "dpfast.data",

@@ -13,6 +13,7 @@ from .halfspaces import (
     net_plan,
     projected_plan,
 )
+from .single_sample import single_sample_epsilon, single_sample_sigma
 from .winnow import (
     DecisionListHalfspace,
     WinnowPlan,
@@ -53,6 +54,8 @@ __all__ = [
     "halfspace_lower_bound",
     "net_plan",
     "projected_plan",
+    "single_sample_epsilon",
+    "single_sample_sigma",
     "winnow_epsilon",
     "winnow_learning_rate",
     "winnow_paper",
