@@ -10,6 +10,7 @@ from dpfast.learners import (
     BoostedHalfspaceClassifier,
     DecisionListClassifier,
     DPWinnowClassifier,
+    NetHalfspaceClassifier,
     ProjectedHalfspaceClassifier,
 )
 from dpfast.learners.base import FORMAT, FORMAT_VERSION
@@ -20,6 +21,7 @@ _MODELS = {
         BoostedHalfspaceClassifier,
         DecisionListClassifier,
         DPWinnowClassifier,
+        NetHalfspaceClassifier,
         ProjectedHalfspaceClassifier,
     )
 }

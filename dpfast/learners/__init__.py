@@ -3,6 +3,7 @@
 from .boosted_halfspace import BoostedHalfspaceClassifier
 from .confident_winnow import WinnowClassifier
 from .decision_list import DecisionListClassifier
+from .net_halfspace import NetHalfspaceClassifier
 from .projected_halfspace import ProjectedHalfspaceClassifier
 from .winnow import DPWinnowClassifier
 
@@ -10,6 +11,7 @@ __all__ = [
     "BoostedHalfspaceClassifier",
     "DPWinnowClassifier",
     "DecisionListClassifier",
+    "NetHalfspaceClassifier",
     "ProjectedHalfspaceClassifier",
     "WinnowClassifier",
 ]
