@@ -13,6 +13,7 @@ from dpfast.data.products import readable, row_products
 from dpfast.data.projection import project, projectable
 from dpfast.data.unit_rows import unit_rows
 from dpfast.kernels import signs as projection
+from dpfast.kernels.unit_rows import GRID_BITS
 from dpfast.learners.base import PrivateClassifier, refuse_weights, shown
 from dpfast.learners.descent import FullBatch, single_sample_steps
 from dpfast.mechanisms import exponential
@@ -159,7 +160,7 @@ class ProjectedHalfspaceClassifier(PrivateClassifier):
         m = min(d, self._components())
         if m < d:
             table = projectable(table)
-            reach = unit_rows(np.ones((1, 1), np.float32)).reach  # floats, as projected rows are
+            reach = 1 << GRID_BITS
         else:
             rows = unit_rows(table, fit_intercept=bool(self.fit_intercept), normalize=True)
             reach = rows.reach
