@@ -18,7 +18,7 @@ _HOMES = {
     "load": "dpfast.persistence",
     "load_dataset": "dpfast.data",
 }
-_MODULES = ("accounting", "kernels", "mechanisms")
+_MODULES = ("accounting", "kernels", "littlestone", "mechanisms")
 
 __all__ = [*_HOMES, *_MODULES]
 

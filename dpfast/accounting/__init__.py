@@ -13,6 +13,12 @@ from .halfspaces import (
     net_plan,
     projected_plan,
 )
+from .sparse_sample import (
+    SparseSamplePlan,
+    sparse_sample_bottom_score,
+    sparse_sample_delta,
+    sparse_sample_plan,
+)
 from .winnow import (
     DecisionListHalfspace,
     WinnowPlan,
@@ -37,6 +43,7 @@ __all__ = [
     "PrivacySpend",
     "ProjectedPlan",
     "Release",
+    "SparseSamplePlan",
     "WinnowPlan",
     "batched_plan",
     "batched_update_bound",
@@ -53,6 +60,9 @@ __all__ = [
     "halfspace_lower_bound",
     "net_plan",
     "projected_plan",
+    "sparse_sample_bottom_score",
+    "sparse_sample_delta",
+    "sparse_sample_plan",
     "winnow_epsilon",
     "winnow_learning_rate",
     "winnow_paper",
