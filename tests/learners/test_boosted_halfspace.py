@@ -229,7 +229,7 @@ def test_a_refusal_charges_nothing_and_draws_nothing(table, rng):
         ({}, X, np.arange(len(y)) % 3),
         ({"density": 1e-4}, X, y),
         ({"delta": 0.0}, X, y),
-        ({"epsilon": 1e-12}, X, y),
+        ({"epsilon": 1e-12, "delta": 1e-12}, X, y),
         ({"weak_learner": "stump"}, X, y),
     ):
         with pytest.raises(ValueError, match=r"."):

@@ -132,7 +132,7 @@ def test_a_confident_winnow_keeps_to_the_grid_it_began_with(table):
 PAPER = {"epsilon": 1100.0, "delta": 1e-300, "calibration": "paper", "batch": 1, "average": False}
 
 
-@pytest.mark.filterwarnings("ignore:the paper's promise")
+@pytest.mark.filterwarnings("ignore:the paper's promise", "ignore:all .* updates are made")
 @pytest.mark.parametrize(
     ("d", "horizon", "intercept", "negations"),
     [(1, 3000, False, True), (2, 8000, True, True), (3, 2000, False, False)],
