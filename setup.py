@@ -51,6 +51,7 @@ kernels = [
     kernel("levels", "levels", "draw", "dpf_cpu"),
     kernel("cover", "cover", "bits", "dpf_cpu"),
     kernel("scores", "scores", "bits", "dpf_cpu"),
+    kernel("weights", "weights", "draw", "dpf_cpu"),
 ]
 shared = kernel("_cyutility")
 shared.sources = ["dpfast/kernels/_cyutility.c"]  # written by Cython, holds the memoryview code once

@@ -75,3 +75,15 @@ def multiplicative_update(d):
     weights, x = np.ones(d), np.random.default_rng(0).random(d) < 0.5
     update(weights, x, 1.001, 0.999)  # compiles
     return lambda: update(weights, x, 1.001, 0.999)
+
+
+def experts_round(losses, eta, rng):
+    """One round of multiplicative weights by numpy in doubles, not exact: update, cumulative sum, one draw."""
+    total = np.zeros(len(losses))
+
+    def play():
+        np.add(total, losses, out=total)
+        cumulative = np.cumsum(np.exp(-eta * (total - total.min())))
+        return np.searchsorted(cumulative, rng.random() * cumulative[-1])
+
+    return play

@@ -11,6 +11,8 @@ cover
     Greedy cover for decision lists: counts, subtraction, exact choice.
 scores
     Integer scores of a linear learner, and the votes of what it released.
+weights
+    Multiplicative weights of experts on fixed-point losses, and exact draws from them.
 sparse_vector
     Noisy tests of counts against a threshold, many rounds at a time.
 draw, noise

@@ -67,6 +67,37 @@ def invert(gaps, masses, exponent, word, next_word):
         word, bits = word << 64 | next_word(), bits + 64
 
 
+def coin(x, numerator, denominator, word, next_word):
+    """Whether U < numerator / denominator * exp(-x), for the stream of words `word`, next_word(), ... of U.
+
+    Parameters
+    ----------
+    x : Fraction
+        At least 0.
+    numerator, denominator : int
+        Positive.
+    word, next_word
+        As in `invert`.
+
+    Returns
+    -------
+    bool
+    """
+    sign, bits = _Sign([Fraction(0), x] if x else [Fraction(0)]), 64
+
+    def side(u):  # of the threshold, seen from u / 2**bits
+        if x:
+            return sign([-u * denominator, numerator << bits])
+        return sign([(numerator << bits) - u * denominator])
+
+    while True:
+        if side(word) <= 0:
+            return False
+        if side(word + 1) >= 0:
+            return True
+        word, bits = word << 64 | next_word(), bits + 64
+
+
 class _Sign:
     """The sign of sum_i a_i exp(-x_i) for integers a_i and distinct rationals x_i >= 0."""
 
