@@ -45,13 +45,15 @@ kernels = [
     kernel("cpu", "dpf_cpu"),
     kernel("rng"),
     kernel("draw", "draw"),
-    kernel("noise", "noise", "draw"),
+    kernel("noise", "noise"),
     kernel("sparse_vector", "sparse_vector"),
     kernel("bits", "bits", "dpf_cpu"),
     kernel("levels", "levels", "draw", "dpf_cpu"),
     kernel("cover", "cover", "bits", "dpf_cpu"),
     kernel("scores", "scores", "bits", "dpf_cpu"),
     kernel("weights", "weights", "draw", "dpf_cpu"),
+    kernel("measure", "measure", "dpf_cpu"),
+    kernel("unit_rows", "unit_rows", "dpf_cpu"),
 ]
 shared = kernel("_cyutility")
 shared.sources = ["dpfast/kernels/_cyutility.c"]  # written by Cython, holds the memoryview code once

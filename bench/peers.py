@@ -27,6 +27,15 @@ def discrete_laplace(size, scale):
     return lambda: mechanism(zeros)
 
 
+def discrete_gaussian(size, sigma):
+    """`size` noisy zeros by OpenDP, exact."""
+    dp = opendp()
+    space = dp.vector_domain(dp.atom_domain(T="i64")), dp.l2_distance(T="i64")
+    mechanism = dp.m.make_gaussian(*space, scale=float(sigma))
+    zeros = np.zeros(size, np.int64)
+    return lambda: mechanism(zeros)
+
+
 def softmax_draw(scores, exponent, rng):
     """One draw in doubles by numpy, not exact."""
 

@@ -10,6 +10,7 @@ __version__ = version("dpfast")
 
 _HOMES = {
     "BitMatrix": "dpfast.data",
+    "BoostedHalfspaceClassifier": "dpfast.learners",
     "DPWinnowClassifier": "dpfast.learners",
     "DecisionListClassifier": "dpfast.learners",
     "WinnowClassifier": "dpfast.learners",

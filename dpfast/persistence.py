@@ -6,10 +6,13 @@ from pathlib import Path
 import numpy as np
 
 from dpfast.accounting import PrivacySpend
-from dpfast.learners import DecisionListClassifier, DPWinnowClassifier
+from dpfast.learners import BoostedHalfspaceClassifier, DecisionListClassifier, DPWinnowClassifier
 from dpfast.learners.base import FORMAT, FORMAT_VERSION
 
-_MODELS = {estimator._model: estimator for estimator in (DecisionListClassifier, DPWinnowClassifier)}
+_MODELS = {
+    estimator._model: estimator
+    for estimator in (BoostedHalfspaceClassifier, DecisionListClassifier, DPWinnowClassifier)
+}
 
 
 def load(path):

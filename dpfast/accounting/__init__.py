@@ -3,6 +3,16 @@
 from .budget import Budget, BudgetExceeded, PrivacySpend, Release
 from .calibrate import cover_exponent
 from .curves import cover_delta, cover_epsilon
+from .gaussian import discrete_gaussian_delta, discrete_gaussian_sigma
+from .halfspaces import (
+    BoostPlan,
+    NetPlan,
+    ProjectedPlan,
+    boost_plan,
+    halfspace_lower_bound,
+    net_plan,
+    projected_plan,
+)
 from .winnow import (
     DecisionListHalfspace,
     WinnowPlan,
@@ -19,21 +29,30 @@ from .winnow import (
 from .zcdp import gaussian_delta, gaussian_epsilon, gaussian_sigma, zcdp_delta, zcdp_epsilon, zcdp_rho
 
 __all__ = [
+    "BoostPlan",
     "Budget",
     "BudgetExceeded",
     "DecisionListHalfspace",
+    "NetPlan",
     "PrivacySpend",
+    "ProjectedPlan",
     "Release",
     "WinnowPlan",
     "batched_plan",
     "batched_update_bound",
+    "boost_plan",
     "cover_delta",
     "cover_epsilon",
     "cover_exponent",
     "decision_list_margin",
+    "discrete_gaussian_delta",
+    "discrete_gaussian_sigma",
     "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_sigma",
+    "halfspace_lower_bound",
+    "net_plan",
+    "projected_plan",
     "winnow_epsilon",
     "winnow_learning_rate",
     "winnow_paper",

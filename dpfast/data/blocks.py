@@ -2,6 +2,7 @@
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from typing import Protocol, runtime_checkable
 
 BLOCK_BYTES = 1 << 22  # of input to a piece of work
 
@@ -24,3 +25,23 @@ def map_blocks(function, blocks):
         return [function(block) for block in blocks]
     with ThreadPoolExecutor(workers) as pool:
         return list(pool.map(function, blocks))
+
+
+@runtime_checkable
+class RowBlocks(Protocol):
+    """A table that is read block by block, in every pass anew: what a file too large for memory implements.
+
+    Attributes
+    ----------
+    shape : tuple (n, d)
+    bounds : sequence of int
+        Rising from 0 to n: block k holds the rows from bounds[k] on, below bounds[k + 1].
+    feature_names : list of str or None
+    """
+
+    shape: tuple
+    bounds: list
+    feature_names: list | None
+
+    def block(self, k):
+        """The rows of block k: ndarray of numbers, shape (bounds[k + 1] - bounds[k], d). May be called on a thread."""

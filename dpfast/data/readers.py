@@ -240,21 +240,31 @@ def _from_array(X, names, threshold):
     return _pack((X[start : start + step] for start in range(0, len(X), step)), names, threshold)
 
 
-def _parquet(path, label, needs_label, threshold):
+def pyarrow(path):
+    """pyarrow's modules lib and parquet, or the error that tells how to get them."""
     try:
-        from pyarrow import lib, parquet, types
+        from pyarrow import lib, parquet
     except ImportError:
         raise ImportError(f"{path}: reading Parquet needs pyarrow: pip install 'dpfast[parquet]'") from None
+    return lib, parquet
 
+
+def holds_numbers(field):
+    """Whether a column of a Parquet file is of booleans, integers or floats."""
+    from pyarrow import types
+
+    return types.is_boolean(field.type) or types.is_integer(field.type) or types.is_floating(field.type)
+
+
+def _parquet(path, label, needs_label, threshold):
+    lib, parquet = pyarrow(path)
     try:
         with parquet.ParquetFile(path) as file:
             names = file.schema_arrow.names
             _check_names(names, label, needs_label)
             for field in file.schema_arrow:
-                kind = field.type
-                number = types.is_boolean(kind) or types.is_integer(kind) or types.is_floating(kind)
-                if field.name != label and not number:
-                    raise ValueError(f"column {field.name!r} holds {kind}; {_WANTED}")
+                if field.name != label and not holds_numbers(field):
+                    raise ValueError(f"column {field.name!r} holds {field.type}; {_WANTED}")
             labels = _Labels()
             batches = file.iter_batches(batch_size=_block_rows(len(names)))
             X = _pack(_columns(batches, label, labels), [name for name in names if name != label], threshold)

@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 
 from dpfast.data.bit_matrix import BitMatrix
 from dpfast.data.blocks import BLOCK_BYTES, slices
-from dpfast.kernels import bits, scores
+from dpfast.kernels import bits, scores, unit_rows
 
 GRID_BITS = 10
 
@@ -96,6 +96,12 @@ class PackedRows:
     def add(self, total, y, chosen):
         """total += sum of y x over the chosen rows."""
         scores.add_packed(total, self._rows, self.shape[1], y, chosen, encoding="pm1")
+
+    def weighted_sum(self, weights):
+        """sum of weights[i] x_i, exactly: int64, shape (d,); weights int32 of shape (n,), at most 2**12 in size."""
+        ones = np.zeros(self.shape[1] + 1, np.int64)
+        unit_rows.add(ones, unit_rows.Packed(self._rows, self.shape[1]), np.ones(self.shape[0]), weights)
+        return 2 * ones[:-1] - weights.sum(dtype=np.int64)
 
     def dot(self, weights):
         """<x, weights> for each row: float64, shape (n,)."""

@@ -67,6 +67,13 @@ def invert(gaps, masses, exponent, word, next_word):
         word, bits = word << 64 | next_word(), bits + 64
 
 
+def compare_exp(exponent, level):
+    """The sign of exp(-exponent) - level, for Fractions that are at least 0."""
+    if exponent == 0:
+        return (level < 1) - (level > 1)
+    return _Sign([Fraction(0), exponent])([-level.numerator, level.denominator])
+
+
 def coin(x, numerator, denominator, word, next_word):
     """Whether U < numerator / denominator * exp(-x), for the stream of words `word`, next_word(), ... of U.
 
@@ -83,17 +90,11 @@ def coin(x, numerator, denominator, word, next_word):
     -------
     bool
     """
-    sign, bits = _Sign([Fraction(0), x] if x else [Fraction(0)]), 64
-
-    def side(u):  # of the threshold, seen from u / 2**bits
-        if x:
-            return sign([-u * denominator, numerator << bits])
-        return sign([(numerator << bits) - u * denominator])
-
+    bits = 64
     while True:
-        if side(word) <= 0:
+        if compare_exp(x, Fraction(word * denominator, numerator << bits)) <= 0:
             return False
-        if side(word + 1) >= 0:
+        if compare_exp(x, Fraction((word + 1) * denominator, numerator << bits)) >= 0:
             return True
         word, bits = word << 64 | next_word(), bits + 64
 

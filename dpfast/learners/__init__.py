@@ -1,7 +1,8 @@
 """Learners, with scikit-learn's estimator contract."""
 
+from .boosted_halfspace import BoostedHalfspaceClassifier
 from .confident_winnow import WinnowClassifier
 from .decision_list import DecisionListClassifier
 from .winnow import DPWinnowClassifier
 
-__all__ = ["DPWinnowClassifier", "DecisionListClassifier", "WinnowClassifier"]
+__all__ = ["BoostedHalfspaceClassifier", "DPWinnowClassifier", "DecisionListClassifier", "WinnowClassifier"]

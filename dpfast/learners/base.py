@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from dpfast.accounting import Budget
 from dpfast.data import BitMatrix
+from dpfast.data.blocks import RowBlocks
 
 FORMAT, FORMAT_VERSION = "dpfast model", 1
 
@@ -21,7 +22,7 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_features(self, X, reset):
         """Note or check the width and the names of X, as scikit-learn does for frames and arrays."""
-        if not isinstance(X, BitMatrix):
+        if not isinstance(X, (BitMatrix, RowBlocks)):
             validate_data(self, X, skip_check_array=True, reset=reset)
             return
         names = None if X.feature_names is None else np.array(X.feature_names, dtype=object)
@@ -147,3 +148,14 @@ def shown(iterable, what, verbose, total=None):
     from rich.progress import track
 
     return track(iterable, what, total=total)
+
+
+def refuse_weights(arguments):
+    """Refuse what `fit` does not know, sample weights with the reason."""
+    if arguments.pop("sample_weight", None) is not None:
+        raise ValueError(
+            "sample_weight is refused: a row of weight w moves the sums w times as far, and the privacy claim "
+            "is for rows that count once each"
+        )
+    if arguments:
+        raise TypeError(f"fit() got an unexpected keyword argument {next(iter(arguments))!r}")

@@ -2,6 +2,14 @@
 
 from .above_threshold import AboveThreshold, RepeatedThreshold, repeated_epsilon
 from .exponential import exponential
+from .gaussian import discrete_gaussian
 from .laplace import discrete_laplace
 
-__all__ = ["AboveThreshold", "RepeatedThreshold", "discrete_laplace", "exponential", "repeated_epsilon"]
+__all__ = [
+    "AboveThreshold",
+    "RepeatedThreshold",
+    "discrete_gaussian",
+    "discrete_laplace",
+    "exponential",
+    "repeated_epsilon",
+]

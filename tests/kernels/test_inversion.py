@@ -1,10 +1,11 @@
 import math
 from fractions import Fraction
 
+import mpmath
 import numpy as np
 import pytest
 
-from dpfast.kernels.inversion import invert
+from dpfast.kernels.inversion import compare_exp, invert
 
 
 def no_more_words():
@@ -46,3 +47,13 @@ def test_an_outcome_of_no_mass_is_never_chosen():
 
 def test_gaps_of_astronomical_depth_do_no_harm():
     assert invert([0, 2**64], [1, 2**31], Fraction(10**6), 2**64 - 2, no_more_words) == 0
+
+
+def test_an_exponential_is_compared_with_a_rational_to_any_depth():
+    with mpmath.workdps(300):
+        near = Fraction(int(mpmath.exp(mpmath.mpf(-22) / 7) * 10**250), 10**250)
+    assert compare_exp(Fraction(22, 7), near) == 1
+    assert compare_exp(Fraction(22, 7), near + Fraction(1, 10**250)) == -1
+    assert [compare_exp(Fraction(0), Fraction(level, 2)) for level in (0, 1, 2, 3)] == [1, 1, 0, -1]
+    assert compare_exp(Fraction(10**40), Fraction(0)) == 1
+    assert compare_exp(Fraction(10**40), Fraction(1, 10**400)) == -1

@@ -1,0 +1,36 @@
+/*
+ * measure.h - dense measures on rows, in integers: what Bregman projection is to integer scores.
+ *
+ * Row i has a score s_i; its weight is table[clamp(s_i - threshold)] units, where the table falls from the cap, table[0],
+ * to its last entry, 0: rows whose score is at most the threshold are capped. Raising the threshold raises every weight.
+ * Between threshold t and t + 1 lie the measures in which rows before `split` have the weights of t + 1, the row
+ * at `split` `part` units more than its weight of t, and later rows the weights of t. So measures are ordered, each
+ * weight rises along the order, and there is one for every total of units up to n * cap: exactly the mass wanted, whatever the scores.
+ * Two measures of one mass therefore differ, rows of equal scores aside, in one direction (theory.md section 5).
+ */
+#ifndef DPF_MEASURE_H
+#define DPF_MEASURE_H
+
+#include "dpf.h"
+
+/* low and high become the extremes of n >= 1 scores. */
+void dpf_measure_range(const int32_t *score, size_t n, int32_t *low, int32_t *high);
+
+/* count[s - low] += 1 for each score, all of them in [low, low + size). */
+void dpf_measure_count(const int32_t *score, size_t n, int32_t low, int64_t *DPF_RESTRICT count);
+
+/*
+ * The row at which weights of threshold + 1 have added up to more than `excess` units above those of threshold, n if they do not;
+ * *part becomes what is left of `excess` there.
+ */
+size_t dpf_measure_split(const int32_t *score, size_t n, const int32_t *table, size_t size, int64_t threshold,
+                         int64_t excess, int64_t *part);
+
+/* weight[i] = sign[i] * (units of row i); sign is +-1. */
+void dpf_measure_weights(const int32_t *score, const int8_t *sign, size_t n, const int32_t *table, size_t size,
+                         int64_t threshold, size_t split, int64_t part, int32_t *DPF_RESTRICT weight);
+
+/* score[i] += sign[i] * (margin[i] * unit, rounded to the nearest integer), for margins in [-1, 1]. */
+void dpf_measure_add(int32_t *DPF_RESTRICT score, const int8_t *sign, const float *margin, size_t n, float unit);
+
+#endif

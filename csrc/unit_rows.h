@@ -1,0 +1,77 @@
+/*
+ * unit_rows.h - rows of the unit ball on an integer grid: what a private halfspace learner reads.
+ *
+ * Row i is the vector (x_i, constant) of d + 1 entries, the last one for the intercept (constant may be
+ * 0), times a scale of its own that brings it into the ball of radius 2^bits. On the grid its entries are
+ * q_ij = trunc(scale[i] * x_ij), rounded towards zero, so that their Euclidean norm is at most 2^bits
+ * exactly and sums of weighted rows are integers: the same in every order, for every block and thread, and
+ * what one row can change in them is known exactly (theory.md section 5). Margins are floats: they are
+ * computed from what was released and from one row each, and no claim rests on them.
+ *
+ * Rows are dense float or double, CSR (indptr, indices, data; data NULL where every entry is 1), or packed
+ * 0/1 (bits.h). Dense x: n * d, read once by each function here. The same bits at every instruction-set level.
+ */
+#ifndef DPF_UNIT_ROWS_H
+#define DPF_UNIT_ROWS_H
+
+#include "dpf.h"
+
+typedef struct {
+    const int64_t *indptr;
+    const int32_t *indices;
+} dpf_unit_csr;
+
+/* ---- scales ------------------------------------------------------------ */
+
+/*
+ * scale[i] = 2^bits / |(x_i, constant)|, a little less; with `inside`, 2^bits at most, so that rows inside the
+ * ball stay as they are. 0 for a row of norm below 1e-30 if not `inside`. Finite x, however large: no square overflows.
+ */
+void dpf_unit_rows_scale_float(const float *x, size_t n, size_t d, double constant, bool inside, unsigned bits,
+                               double *DPF_RESTRICT scale);
+void dpf_unit_rows_scale_double(const double *x, size_t n, size_t d, double constant, bool inside,
+                                unsigned bits, double *DPF_RESTRICT scale);
+void dpf_unit_rows_scale_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, double constant,
+                                   bool inside, unsigned bits, double *DPF_RESTRICT scale);
+void dpf_unit_rows_scale_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, double constant,
+                                    bool inside, unsigned bits, double *DPF_RESTRICT scale);
+void dpf_unit_rows_scale_packed(const uint64_t *rows, size_t n, size_t d, double constant, bool inside,
+                                unsigned bits, double *DPF_RESTRICT scale);
+
+/* ---- margins ----------------------------------------------------------- */
+
+/* margin[i] = <w, (x_i, constant)> * scale[i] / 2^bits for w of d + 1 entries, clipped to [-1, 1]. */
+void dpf_unit_rows_margins_float(const float *x, size_t n, size_t d, double constant, unsigned bits,
+                                 const double *scale, const float *w, float *DPF_RESTRICT margin);
+void dpf_unit_rows_margins_double(const double *x, size_t n, size_t d, double constant, unsigned bits,
+                                  const double *scale, const float *w, float *DPF_RESTRICT margin);
+void dpf_unit_rows_margins_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d,
+                                     double constant, unsigned bits, const double *scale, const float *w,
+                                     float *DPF_RESTRICT margin);
+void dpf_unit_rows_margins_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d,
+                                      double constant, unsigned bits, const double *scale, const float *w,
+                                      float *DPF_RESTRICT margin);
+void dpf_unit_rows_margins_packed(const uint64_t *rows, size_t n, size_t d, double constant, unsigned bits,
+                                  const double *scale, const float *w, float *DPF_RESTRICT margin);
+
+/* ---- sums -------------------------------------------------------------- */
+
+/*
+ * total[j] += sum_i weight[i] q_ij for j <= d. Requires |weight| * 2^bits < 2^63 / n and bits <= 20 (packed: 16).
+ * Rows of weight 0 are not read.
+ */
+void dpf_unit_rows_add_float(const float *x, size_t n, size_t d, double constant, const double *scale,
+                             const int32_t *weight, int64_t *DPF_RESTRICT total);
+void dpf_unit_rows_add_double(const double *x, size_t n, size_t d, double constant, const double *scale,
+                              const int32_t *weight, int64_t *DPF_RESTRICT total);
+void dpf_unit_rows_add_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d,
+                                 double constant, const double *scale, const int32_t *weight,
+                                 int64_t *DPF_RESTRICT total);
+void dpf_unit_rows_add_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d,
+                                  double constant, const double *scale, const int32_t *weight,
+                                  int64_t *DPF_RESTRICT total);
+/* Here |weight| <= 2^12, so that 32 bits hold the sums of some rows. */
+void dpf_unit_rows_add_packed(const uint64_t *rows, size_t n, size_t d, double constant, const double *scale,
+                              const int32_t *weight, int64_t *DPF_RESTRICT total);
+
+#endif

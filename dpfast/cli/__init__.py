@@ -1,0 +1,42 @@
+"""The command line: fit a private model on a file or a stream, predict with it, plan for one.
+
+The library is imported inside the commands, so that help does not wait for it. A model is one entry in
+`dpfast.cli.models`.
+"""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from . import fit, plan, predict, stream
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    help="Learn readable models from private tables, under differential privacy.",
+)
+app.command()(fit.fit)
+app.command()(predict.predict)
+app.command()(stream.stream)
+app.add_typer(plan.app, name="plan")
+
+
+def _version(asked):
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"dpfast {version('dpfast')}")
+        raise typer.Exit()
+
+
+@app.callback()
+def main(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it and exit.")] = (
+        False
+    ),
+):
+    for file in (sys.stdout, sys.stderr):  # a terminal that lacks a letter shows its number
+        file.reconfigure(errors="backslashreplace")

@@ -1,0 +1,107 @@
+"""The models that `fit` learns. To add one: its own options as a function, and its entry in MODELS.
+
+The arguments of the function are the options, and what it returns are the estimator's own parameters. What
+`fit` asks for every model (epsilon, delta, ...) is passed on if the estimator has a parameter of that name.
+"""
+
+import inspect
+from collections.abc import Callable
+from enum import StrEnum
+from functools import partial
+from typing import Annotated, NamedTuple
+
+import typer
+
+from .printers import show_rules, show_weights
+
+
+class Model(NamedTuple):
+    """One kind of model."""
+
+    estimator: str  # the name of its class in dpfast
+    parameters: Callable  # from its own options to the estimator's parameters
+    show: Callable  # as in printers
+
+    @property
+    def options(self):
+        return inspect.signature(self.parameters).parameters
+
+
+class Accounting(StrEnum):
+    curve = "curve"
+    paper = "paper"
+
+
+def _of(*models):
+    """An option of these models only; the help shows it under their names."""
+    return partial(typer.Option, rich_help_panel=f"Options of {' and '.join(models)}")
+
+
+Weight = Annotated[float, _of("decision-list")(help="0 to 1: more makes shorter lists, 0 is the paper's score.")]
+Updates = Annotated[int, _of("winnow")(help="Releases of new weights.")]
+Draws = Annotated[int, _of("winnow")(help="Features drawn for each release.")]
+
+
+def _decision_list(
+    *,
+    coverage_weight: Weight = 0.5,
+    max_rules: Annotated[
+        str, _of("decision-list")(help="Longest list, or none for no limit.", metavar="N|none")
+    ] = "25",
+    conjunctions: Annotated[int, _of("decision-list")(help="Most conditions in a rule, joined by and.")] = 1,
+    accounting: Annotated[Accounting, _of("decision-list")(help="The tight curve, or the paper's constants.")] = (
+        Accounting.curve
+    ),
+):
+    if max_rules != "none" and not max_rules.isdecimal():
+        raise ValueError(f"--max-rules must be an integer of at least 1 or none, got {max_rules!r}")
+    return {
+        "coverage_weight": coverage_weight,
+        "max_rules": None if max_rules == "none" else int(max_rules),
+        "conjunctions": conjunctions,
+        "accounting": accounting.value,
+    }
+
+
+def winnow_parameters(*, updates: Updates = 20, draws: Draws = 10):
+    return {"n_updates": updates, "n_draws": draws}
+
+
+MODELS = {
+    "decision-list": Model("DecisionListClassifier", _decision_list, show_rules),
+    "winnow": Model("DPWinnowClassifier", winnow_parameters, show_weights),
+}
+Name = StrEnum("Name", {name.replace("-", "_"): name for name in MODELS})
+
+
+def with_options_of_models(command):
+    """The command as typer sees it, with the options of all models in the place of its ``**own``."""
+    signature = inspect.signature(command)
+    shared = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    own = {name: option for model in MODELS.values() for name, option in model.options.items()}
+    command.__signature__ = signature.replace(parameters=[*shared, *own.values()])
+    return command
+
+
+def estimator_of(model, context, asked, own):
+    """The estimator of a model, from what `fit` asks for every model and the own options of all.
+
+    An option that was given and is another model's is refused. So is one that the estimator has no parameter for,
+    unless it is one that reading the table makes use of.
+    """
+    entry = MODELS[model]
+    given = [each for each in context.command.params if context.get_parameter_source(each.name).name != "DEFAULT"]
+    for option in given:
+        owners = [name for name, each in MODELS.items() if option.name in each.options]
+        if owners and model not in owners:
+            raise ValueError(f"{option.opts[0]} is for --model {' or '.join(owners)}, not for {model}")
+    parameters = entry.parameters(**{name: own[name] for name in entry.options})
+
+    import dpfast
+
+    estimator = getattr(dpfast, entry.estimator)
+    known = inspect.signature(estimator).parameters
+    for option in given:
+        if option.name in asked and option.name not in known and option.name != "threshold":
+            raise ValueError(f"{option.opts[0]} is not for --model {model}")
+    return estimator(**{name: value for name, value in asked.items() if name in known}, **parameters)

@@ -1,0 +1,28 @@
+"""Options that more than one command has, as annotations."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Neighbors(StrEnum):
+    replace = "replace"
+    add_remove = "add-remove"
+
+
+Data = Annotated[
+    str, typer.Argument(metavar="DATA", help="A .csv, .tsv, .parquet, .svm or .npz file, or the bundled mushroom.")
+]
+Epsilon = Annotated[float, typer.Option(help="Privacy budget, above 0: smaller is more private.")]
+Delta = Annotated[float, typer.Option(help="In (0, 1); well below one in the number of rows.")]
+Alpha = Annotated[float, typer.Option(help="Error wanted, in (0, 1).")]
+Beta = Annotated[float, typer.Option(help="Probability of missing it, in (0, 1).")]
+Relation = Annotated[Neighbors, typer.Option(help="What may change between two tables: one row replaced, or added.")]
+Label = Annotated[str | None, typer.Option(help="The column that holds the labels.")]
+Threshold = Annotated[float | None, typer.Option(help="Turns numbers into bits: x > threshold.")]
+Negations = Annotated[bool, typer.Option(help="Whether features count negated, too.")]
+Seed = Annotated[int | None, typer.Option(help="Reproducible, hence not private: for tests.")]
+ShowPrivate = Annotated[bool, typer.Option("--show-private", help="Also show exact, private figures.")]
+Out = Annotated[Path | None, typer.Option(help="Save the model here, as JSON.")]

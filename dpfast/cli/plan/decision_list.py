@@ -1,0 +1,95 @@
+"""dpfast plan decision-list."""
+
+import math
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from ..models import Weight
+from ..options import Alpha, Beta, Delta, Epsilon, Neighbors, Relation
+from ..report import enough, output, reporting, say
+
+
+def decision_list(
+    n: Annotated[int, typer.Option("--n", help="Rows at hand.", min=1)],
+    features: Annotated[int, typer.Option(help="Conditions a rule may test; d columns and negations are 2 d.", min=1)],
+    epsilon: Epsilon,
+    delta: Delta = 1e-6,
+    alpha: Alpha = 0.1,
+    beta: Beta = 0.1,
+    neighbors: Relation = Neighbors.replace,
+    coverage_weight: Weight = 0.5,
+):
+    """How many rows a guarantee asks for: by the paper's constants, and by the tight privacy curve.
+
+    The guarantee (Bun and Fang, Theorem 3.5) is for labels that some decision list predicts without error, and for
+    coverage weight 0. It is a worst case: real tables usually need far fewer rows.
+    """
+    with reporting("nothing was computed"):
+        for name, value in (("alpha", alpha), ("beta", beta)):
+            if not 0 < value < 1:
+                raise ValueError(f"--{name} must lie in (0, 1), got {value}")
+
+        from dpfast.accounting import cover_exponent
+
+        paper = cover_exponent(epsilon, delta, neighbors=neighbors.value, accounting="paper")
+        curve = cover_exponent(epsilon, delta, neighbors=neighbors.value)
+        weighted = cover_exponent(epsilon, delta, neighbors=neighbors.value, coverage_weight=coverage_weight)
+
+        statistics = _rows_to_generalise(features, alpha, beta)
+        table = Table(title=f"decision-list over {features:,} features, ({epsilon}, {delta})-DP, {neighbors}")
+        for heading in ("", "paper's constants", "curve"):
+            table.add_column(heading, justify="right" if heading else "left", overflow="fold")
+        privacy = [_rows_for_privacy(features, alpha, beta, t) for t in (paper, curve)]
+        asked = [max(statistics, rows) for rows in privacy]
+        table.add_row("exponent per unit of score", f"{paper:.5f}", f"{curve:.5f}")
+        table.add_row("rows to generalise", *[f"{math.ceil(statistics):,}"] * 2)
+        table.add_row("rows for privacy", *[f"{math.ceil(rows):,}" for rows in privacy])
+        table.add_row("rows asked", *[f"{math.ceil(rows):,}" for rows in asked], style="bold")
+        table.add_row(f"n = {n:,}", *[enough(n, rows) for rows in asked])
+        table.add_row("error that n guarantees", *[_error_at(n, features, beta, t) for t in (paper, curve)])
+        output.print(table)
+        say(
+            f"Asked for an error of at most {alpha} with probability {1 - beta:g}, "
+            "where some decision list makes no error."
+        )
+        if coverage_weight:
+            say(
+                f"Coverage weight {coverage_weight:g} has the exponent {weighted:.5f} by the curve; the theorem is "
+                "about weight 0, so no number of rows is claimed for it."
+            )
+
+
+def _rows_to_generalise(features, alpha, beta):
+    """First term of Theorem 3.5 [BF]: 64/alpha (VC ln(64/alpha) + ln(16/beta)).
+
+    VC is M + 1. A list "if f_1 then b_1, ..., else b_k", b_i = +-1, is the sign of sum_i 2^-i b_i f_i(x), the
+    constant true its last feature, because the first term that is not 0 outweighs all later ones: a halfspace
+    over M features with an offset. M + 1 is reached, on the unit vectors and 0.
+    """
+    return 64 / alpha * ((features + 1) * math.log(64 / alpha) + math.log(16 / beta))
+
+
+def _rows_for_privacy(features, alpha, beta, exponent):
+    """Second term of Theorem 3.5 [BF]: 8 M ln(2 M / sqrt(beta)) / (eps_hat alpha).
+
+    The paper weighs a candidate by exp(eps_hat q / 2), so eps_hat is twice the exponent per unit of score. The term
+    is the excess error of M draws by the exponential mechanism and holds for every exponent.
+    """
+    return 8 * features * math.log(2 * features / math.sqrt(beta)) / (2 * exponent * alpha)
+
+
+def _error_at(n, features, beta, exponent):
+    """The least alpha that n rows suffice for, as text; both terms fall as alpha grows."""
+
+    def enough(alpha):
+        return n >= max(_rows_to_generalise(features, alpha, beta), _rows_for_privacy(features, alpha, beta, exponent))
+
+    low, high = 0.0, 1.0
+    if not enough(high):
+        return "none"
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    return f"{high:.2g}"

@@ -1,0 +1,67 @@
+"""How a learned model is shown: show(estimator, console, rows), where rows are (X, y), private, or None."""
+
+from rich.table import Table
+from rich.text import Text
+
+
+def show_rules(estimator, console, rows=None):
+    """The list, a rule a row; with the rows that each rule decides if these are given."""
+    names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(estimator.n_features_in_)])
+    console.print(Text("The first rule that holds decides."))
+    table = Table()
+    table.add_column("", justify="right")
+    table.add_column("if", overflow="fold")
+    table.add_column("then", overflow="fold", style="bold")
+    counts = None
+    if rows is not None:
+        counts = _counts(estimator, *rows)
+        table.add_column("rows (not private)", justify="right", style="yellow")
+        table.add_column("right (not private)", justify="right", style="yellow")
+    for i, rule in enumerate(estimator.rules_):
+        condition = " and ".join("not " * literal.negated + str(names[literal.feature]) for literal in rule.literals)
+        cells = [str(i + 1), condition or "otherwise", str(rule.label)]
+        if counts is not None:
+            cells += [f"{count:,}" for count in counts[i]]
+        table.add_row(*map(Text, cells))
+    console.print(table)
+
+
+def show_weights(estimator, console, rows=None, *, most=15):
+    """The largest weights, a feature a row."""
+    import numpy as np
+
+    no, yes = estimator.classes_
+    if not estimator.updates_:
+        console.print(Text(f"No update was made yet: every row is predicted as {yes}."))
+        return
+    names = [*getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(estimator.n_features_in_)]), "(always)"]
+    weights = np.append(estimator.coef_, estimator.intercept_)
+    used = np.flatnonzero(weights)
+    used = used[np.argsort(-np.abs(weights[used]), kind="stable")]
+    console.print(Text("Each feature adds its weight if it is 1 and takes it away if it is 0."))
+    console.print(Text(f"{yes} if the sum is at least 0, else {no}."))
+    table = Table()
+    table.add_column("feature", overflow="fold")
+    table.add_column("weight", justify="right", style="bold")
+    table.add_column("if 1, speaks for", overflow="fold")
+    for j in used[:most]:
+        table.add_row(Text(str(names[j])), f"{weights[j]:+.3f}", Text(str(yes if weights[j] > 0 else no)))
+    console.print(table)
+    if len(used) > most:
+        console.print(Text(f"{len(used) - most:,} more have weights of at most {abs(weights[used[most]]):.3f}."))
+
+
+def _counts(estimator, X, y):
+    """For each rule, the rows it decides and those it decides rightly. Private."""
+    import numpy as np
+
+    from dpfast.kernels import bits
+
+    left, counts = np.ones(len(y), dtype=bool), []
+    for rule in estimator.rules_:
+        holds = left.copy()
+        for literal in rule.literals:
+            holds &= bits.unpack(X.column(literal.feature)[np.newaxis], len(y))[0] != literal.negated
+        counts.append((int(holds.sum()), int((y[holds] == rule.label).sum())))
+        left &= ~holds
+    return counts

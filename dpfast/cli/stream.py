@@ -1,0 +1,155 @@
+"""dpfast stream: learn by Winnow from rows in order."""
+
+import csv
+import signal
+import sys
+import warnings
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.live import Live
+from rich.text import Text
+
+from .files import check_writable
+from .models import Draws, Updates, winnow_parameters
+from .options import Delta, Epsilon, Label, Negations, Neighbors, Out, Relation, Seed, ShowPrivate, Threshold
+from .printers import show_weights
+from .report import errors, facts, reporting
+
+
+def stream(
+    data: Annotated[
+        str, typer.Argument(metavar="DATA", help="As for fit, or - for a CSV table from standard input, header first.")
+    ],
+    epsilon: Epsilon,
+    classes: Annotated[str, typer.Option(help="Both labels, as a,b.")],
+    delta: Delta = 1e-6,
+    label: Label = None,
+    threshold: Threshold = None,
+    neighbors: Relation = Neighbors.replace,
+    negations: Negations = True,
+    updates: Updates = 20,
+    draws: Draws = 10,
+    step: Annotated[int, typer.Option(help="Rows that are read, learned from, kept and shown together.", min=1)] = 1000,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Keep the stream in this private file; go on with it if it is there.")
+    ] = None,
+    new_rows: Annotated[
+        bool, typer.Option("--new-rows", help="DATA begins where the checkpoint ends, not where the stream began.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Write no predictions.")] = False,
+    seed: Seed = None,
+    show_private: ShowPrivate = False,
+    out: Out = None,
+):
+    """Learn by Winnow from rows in order, and write what was predicted for each before its label was used.
+
+    Predictions go to standard output, one a line, all else to standard error. The budget is for the whole stream,
+    however long it is, if each row is given once. With a checkpoint the same command goes on after an interruption or
+    a crash: it leaves out the rows that were used. A crash may cost the output of one step.
+    """
+    with reporting("no row was used") as state:
+        names = [name.strip() for name in classes.split(",")]
+        if len(names) != 2 or names[0] == names[1]:
+            raise ValueError(f"--classes must be two labels, as a,b, got {classes!r}")
+        if new_rows and checkpoint is None:
+            raise ValueError("--new-rows needs a --checkpoint")
+        check_writable(out)
+
+        import dpfast
+        from dpfast.data.readers import read_steps, tidy_labels
+
+        declared = tidy_labels(names)
+        asked = {
+            "epsilon": epsilon,
+            "delta": delta,
+            "neighbors": neighbors.value,
+            "negations": negations,
+            **winnow_parameters(updates=updates, draws=draws),
+        }
+        skip = 0
+        if checkpoint is not None and checkpoint.exists():
+            estimator = dpfast.DPWinnowClassifier.resume(checkpoint)
+            _check_same(estimator, asked, declared, checkpoint)
+            skip = 0 if new_rows else estimator.rounds_
+            state.now = _kept(estimator, checkpoint)
+        else:
+            estimator = dpfast.DPWinnowClassifier(**asked, checkpoint=checkpoint, random_state=seed)
+        steps = read_steps(data, step, names, label=label, threshold=threshold, skip=skip)
+        rows, mistakes, stopped = 0, 0, None
+        try:
+            with _live() as show, warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # that all updates are made is shown
+                writer = csv.writer(sys.stdout, lineterminator="\n")
+                show("waiting for rows")
+                for X, y in steps:
+                    with _interrupts_wait() as interrupts:
+                        predicted = estimator.stream(X, y, classes=declared)
+                        rows, mistakes = rows + len(y), mistakes + int((predicted != y).sum())
+                        state.now = _kept(estimator, checkpoint)
+                    if not quiet:
+                        writer.writerows([value] for value in predicted.tolist())
+                        sys.stdout.flush()
+                    private = f"; {mistakes:,} mistakes in {rows:,} rows (not private)" if show_private else ""
+                    show(f"{estimator.rounds_:,} rounds; {estimator.privacy_}{private}")
+                    if interrupts:
+                        raise KeyboardInterrupt
+        except (KeyboardInterrupt, ValueError) as error:
+            stopped = error
+        if not hasattr(estimator, "rounds_"):
+            raise stopped or ValueError(f"{data}: there are no rows")
+        if out is not None:
+            estimator.save(out)
+
+        show_weights(estimator, errors)
+        told = facts()
+        told.add_row("rounds", f"{estimator.rounds_:,}" + (f", of which {rows:,} now" if skip or new_rows else ""))
+        if show_private and rows:
+            told.add_row("mistakes", Text(f"{mistakes:,} in {rows:,} rows (not private)", style="yellow"))
+        told.add_row("privacy", str(estimator.privacy_))
+        if estimator.updates_ == updates:
+            told.add_row("", "all updates are made: rows are predicted, no longer learned from")
+        if checkpoint is not None:
+            told.add_row("checkpoint", Text(f"{checkpoint}: private, keep it from others"))
+        if out is not None:
+            told.add_row("saved", Text(str(out)))
+        errors.print(told)
+        if stopped is not None:
+            raise stopped
+
+
+def _check_same(estimator, asked, classes, checkpoint):
+    """Refuse to go on with a stream under other terms than those it began with."""
+    for name, value in {**asked, "classes_": sorted(classes.tolist())}.items():
+        began = getattr(estimator, name)
+        began = began.tolist() if name == "classes_" else began
+        if began != value:
+            raise ValueError(f"{checkpoint} was begun with {name.strip('_')}={began!r}, this command says {value!r}")
+
+
+def _kept(estimator, checkpoint):
+    """What a stream that stops now leaves behind."""
+    done = f"{estimator.rounds_:,} rounds and {estimator.updates_} of {estimator.n_updates_} updates"
+    if checkpoint is None:
+        return f"the stream ends after {done}; to go on with one takes a --checkpoint"
+    return f"{done} are in {checkpoint}, and the same command goes on after them"
+
+
+@contextmanager
+def _interrupts_wait():
+    """Ctrl-C has no effect in the block but to be noted in the list that this gives."""
+    noted = []
+    before = signal.signal(signal.SIGINT, lambda *_: noted.append(True))
+    try:
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def _live():
+    """A function that shows a line, and the next in its place, on standard error if that is a terminal."""
+    with Live(console=errors, transient=True, redirect_stdout=sys.stdout.isatty()) as live:
+        yield lambda line: live.update(Text(line))

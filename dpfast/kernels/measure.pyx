@@ -1,0 +1,143 @@
+"""Dense measures in integers: weights that fall with a row's score, are capped, and have exactly the mass asked for.
+
+A row of score s weighs ``table[s - threshold]`` units: the cap, ``table[0]``, up to the threshold, less above it. The measures
+between one threshold and the next are reached row by row, so that there is one for every total. See csrc/measure.h.
+"""
+import numpy as np
+
+from libc.stdint cimport int8_t, int32_t, int64_t
+from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
+
+
+cdef extern from "measure.h" nogil:
+    void dpf_measure_range(const int32_t *score, size_t n, int32_t *low, int32_t *high)
+    void dpf_measure_count(const int32_t *score, size_t n, int32_t low, int64_t *count)
+    size_t dpf_measure_split(const int32_t *score, size_t n, const int32_t *table, size_t size, int64_t threshold,
+                             int64_t excess, int64_t *part)
+    void dpf_measure_weights(const int32_t *score, const int8_t *sign, size_t n, const int32_t *table, size_t size,
+                             int64_t threshold, size_t split, int64_t part, int32_t *weight)
+    void dpf_measure_add(int32_t *score, const int8_t *sign, const float *margin, size_t n, float unit)
+
+dpf_cpu_share(shared_level())
+
+
+def table(double decay, int cap):
+    """Units of a row by how far its score is above the threshold: cap * exp(-decay * s), rounded down, to the first 0.
+
+    Parameters
+    ----------
+    decay : float
+        At least 1e-7.
+    cap : int
+        At least 1 and below 2**31.
+
+    Returns
+    -------
+    ndarray of int32
+        Falling from cap to 0.
+    """
+    if not 1e-7 <= decay < np.inf or cap < 1:
+        raise ValueError(f"decay must be at least 1e-7 and cap at least 1, got {decay} and {cap}")
+    units = np.floor(cap * np.exp(-decay * np.arange(int(np.log(cap) / decay) + 2)))
+    units[0], units[-1] = cap, 0
+    return np.minimum.accumulate(units).astype(np.int32)
+
+
+def project(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::1] table, mass):
+    """The signed weights, sign[i] times row i's units, of the measure whose units add up to `mass`.
+
+    Parameters
+    ----------
+    scores : ndarray of int32, shape (n,)
+        Within 2**28 of each other.
+    signs : ndarray of int8, shape (n,)
+        -1 or 1.
+    table : ndarray of int32
+        As `table` makes it: falling from the cap to 0.
+    mass : int
+        In [0, n * cap].
+
+    Returns
+    -------
+    ndarray of int32, shape (n,)
+
+    Notes
+    -----
+    For given scores of all other rows, whatever the score of row i, all other weights move the same way: with equal masses
+    their changes add up to that of row i. O(n + range of the scores + length of the table * log).
+
+    References
+    ----------
+    Bun, Carmosino, Sorrell, Efficient, Noise-Tolerant, and Private Learning via Boosting, sections 3 and 4; theory.md
+    section 5.
+    """
+    cdef size_t n = scores.shape[0], split
+    cdef int32_t low = 0, high = 0
+    cdef int64_t part, threshold, excess
+    if signs.shape[0] != scores.shape[0]:
+        raise ValueError(f"signs must have shape ({n},), got ({signs.shape[0]},)")
+    units = np.asarray(table)
+    if len(units) < 2 or units[-1] != 0 or (units[1:] > units[:-1]).any():
+        raise ValueError(f"table must fall from the cap to 0, got {units[:4]}...")
+    if not 0 <= mass <= n * int(units[0]):
+        raise ValueError(f"mass must lie in [0, n * cap = {n * int(units[0])}], got {mass}")
+    weight = np.zeros(n, np.int32)
+    cdef int32_t[::1] out = weight
+    if mass == 0:
+        return weight
+    with nogil:
+        dpf_measure_range(&scores[0], n, &low, &high)
+    if <int64_t>high - low >= 1 << 28:
+        raise ValueError(f"scores must lie within 2**28 of each other, got {low} to {high}")
+    counts = np.zeros(<int64_t>high - low + 1, np.int64)
+    cdef int64_t[::1] count = counts
+    with nogil:
+        dpf_measure_count(&scores[0], n, low, &count[0])
+    threshold, excess = _threshold(counts, units.astype(np.int64), mass)
+    threshold += low
+    with nogil:
+        split = dpf_measure_split(&scores[0], n, &table[0], table.shape[0], threshold, excess, &part)
+        dpf_measure_weights(&scores[0], &signs[0], n, &table[0], table.shape[0], threshold, split, part, &out[0])
+    return weight
+
+
+def _threshold(counts, units, mass):
+    """The largest threshold, counts[0] being of score 0, with at most `mass` units, and what is missing to it."""
+    capped = np.cumsum(counts)
+    size = len(units)
+
+    def total(threshold):
+        first = max(0, threshold + 1)
+        last = min(len(counts), threshold + size)
+        inside = int(counts[first:last] @ units[first - threshold:last - threshold]) if first < last else 0
+        return inside + (int(capped[min(threshold, len(counts) - 1)] * units[0]) if threshold >= 0 else 0)
+
+    low, high = -size, len(counts) - 1  # total(low) = 0
+    if total(high) <= mass:
+        return high, mass - total(high)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if total(middle) <= mass else (low, middle)
+    return low, mass - total(low)
+
+
+def add(int32_t[::1] scores, const int8_t[::1] signs, const float[::1] margins, float unit):
+    """scores[i] += signs[i] * round(unit * margins[i]).
+
+    Parameters
+    ----------
+    scores : ndarray of int32, shape (n,)
+        Changed in place; must not come within `unit` of the ends of its type.
+    signs : ndarray of int8, shape (n,)
+    margins : ndarray of float32, shape (n,)
+        In [-1, 1].
+    unit : float
+        At most 2**21.
+    """
+    cdef size_t n = scores.shape[0]
+    if signs.shape[0] != scores.shape[0] or margins.shape[0] != scores.shape[0] or not 0 < unit <= 1 << 21:
+        raise ValueError(f"scores, signs and margins must have one length and unit lie in (0, 2**21], got {n}, "
+                         f"{signs.shape[0]}, {margins.shape[0]} and {unit}")
+    if n:
+        with nogil:
+            dpf_measure_add(&scores[0], &signs[0], &margins[0], n, unit)

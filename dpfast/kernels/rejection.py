@@ -1,0 +1,46 @@
+"""One attempt of the noise kernel in multiprecision: what decides when 128 bits cannot.
+
+csrc/noise.h says what an attempt is. Here it is carried out in integers of any length, on as many bits of the uniform
+as it takes: whether more are needed is decided exactly, so one stream of words gives one outcome on every machine.
+"""
+
+from fractions import Fraction
+
+from dpfast.kernels.inversion import compare_exp
+
+
+def attempt(strips, area, cells, exponent, word, bits, next_word):
+    """The integer that the uniform with first bits `word`, then next_word(), ..., proposes and keeps, if it does.
+
+    Parameters
+    ----------
+    strips : sequence of (start, width)
+    area, cells : int
+        As in csrc/noise.h.
+    exponent : callable
+        P(x) is proportional to exp(-exponent(abs(x))), a Fraction.
+    word, bits : int
+        The first bits of U, as an integer below 2**bits.
+    next_word : callable
+        Draws 64 more.
+
+    Returns
+    -------
+    int or None
+        None if the proposal is rejected.
+    """
+    while True:
+        unit = 1 << bits
+        strip, u = divmod(word * len(strips), unit)
+        start, width = strips[strip]
+        negative, u = divmod(u * 2, unit)
+        offset, low = divmod(u * width, unit)
+        high = low + 2 * len(strips) * width  # H lies in [low, high) / unit
+        if high <= unit:
+            x = (start + offset + (1 << (cells - 1))) >> cells
+            height = Fraction(1 << area, width)
+            if compare_exp(exponent(x), Fraction(high, unit) * height) >= 0:
+                return -x if negative else x
+            if compare_exp(exponent(x), Fraction(low, unit) * height) <= 0:
+                return None
+        word, bits = word << 64 | next_word(), bits + 64

@@ -1,0 +1,282 @@
+"""Rows of the unit ball on an integer grid: their scales, their margins and their weighted sums.
+
+Row i is (x_i, constant) times a scale of its own; on the grid it is q_ij = trunc(scale[i] * x_ij), of Euclidean norm at most
+2**bits exactly. Sums are integers, the same in every order; margins are floats. Rows are dense float32 or float64, CSR, or
+packed 0/1. See csrc/unit_rows.h.
+
+Every function takes the rows as one object: an ndarray of shape (n, d), a `Csr`, or a `Packed`.
+"""
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
+
+
+cdef extern from "unit_rows.h" nogil:
+    ctypedef struct dpf_unit_csr:
+        const int64_t *indptr
+        const int32_t *indices
+    void dpf_unit_rows_scale_float(const float *x, size_t n, size_t d, double constant, bint inside, unsigned bits,
+                                   double *scale)
+    void dpf_unit_rows_scale_double(const double *x, size_t n, size_t d, double constant, bint inside, unsigned bits,
+                                    double *scale)
+    void dpf_unit_rows_scale_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, double constant,
+                                       bint inside, unsigned bits, double *scale)
+    void dpf_unit_rows_scale_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, double constant,
+                                        bint inside, unsigned bits, double *scale)
+    void dpf_unit_rows_scale_packed(const uint64_t *rows, size_t n, size_t d, double constant, bint inside,
+                                    unsigned bits, double *scale)
+    void dpf_unit_rows_margins_float(const float *x, size_t n, size_t d, double constant, unsigned bits,
+                                     const double *scale, const float *w, float *margin)
+    void dpf_unit_rows_margins_double(const double *x, size_t n, size_t d, double constant, unsigned bits,
+                                      const double *scale, const float *w, float *margin)
+    void dpf_unit_rows_margins_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d,
+                                         double constant, unsigned bits, const double *scale, const float *w,
+                                         float *margin)
+    void dpf_unit_rows_margins_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d,
+                                          double constant, unsigned bits, const double *scale, const float *w,
+                                          float *margin)
+    void dpf_unit_rows_margins_packed(const uint64_t *rows, size_t n, size_t d, double constant, unsigned bits,
+                                      const double *scale, const float *w, float *margin)
+    void dpf_unit_rows_add_float(const float *x, size_t n, size_t d, double constant, const double *scale,
+                                 const int32_t *weight, int64_t *total)
+    void dpf_unit_rows_add_double(const double *x, size_t n, size_t d, double constant, const double *scale,
+                                  const int32_t *weight, int64_t *total)
+    void dpf_unit_rows_add_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d, double constant,
+                                     const double *scale, const int32_t *weight, int64_t *total)
+    void dpf_unit_rows_add_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d, double constant,
+                                      const double *scale, const int32_t *weight, int64_t *total)
+    void dpf_unit_rows_add_packed(const uint64_t *rows, size_t n, size_t d, double constant, const double *scale,
+                                  const int32_t *weight, int64_t *total)
+
+dpf_cpu_share(shared_level())
+
+GRID_BITS = 20
+PACKED_GRID_BITS = 16
+
+
+cdef class _Rows:
+    """Rows of one kind: pointers to them, their shape, and the size of their grid."""
+
+    cdef const float[:, ::1] narrow
+    cdef const double[:, ::1] wide
+    cdef const float[::1] narrow_data
+    cdef const double[::1] wide_data
+    cdef const int64_t[::1] indptr
+    cdef const int32_t[::1] indices
+    cdef const uint64_t[:, ::1] packed
+    cdef dpf_unit_csr csr
+    cdef const float *x32
+    cdef const double *x64
+    cdef const uint64_t *words
+    cdef readonly Py_ssize_t n, d
+    cdef readonly unsigned bits
+    cdef bint sparse
+
+    @property
+    def shape(self):
+        return self.n, self.d
+
+
+cdef class Dense(_Rows):
+    """Dense rows.
+
+    Parameters
+    ----------
+    x : ndarray of float32 or float64, shape (n, d), C-contiguous
+        Finite. Not copied.
+    """
+
+    def __init__(self, x):
+        if x.dtype not in (np.float32, np.float64) or x.ndim != 2:
+            raise ValueError(f"rows must be float32 or float64 of two dimensions, got {x.dtype} {x.shape}")
+        self.n, self.d = x.shape
+        self.bits = GRID_BITS
+        if x.dtype == np.float32:
+            self.narrow = x
+            self.x32 = &self.narrow[0, 0] if x.size else NULL
+        else:
+            self.wide = x
+            self.x64 = &self.wide[0, 0] if x.size else NULL
+
+
+cdef class Csr(_Rows):
+    """Sparse rows.
+
+    Parameters
+    ----------
+    indptr, indices : ndarray of int
+        As in scipy; 64-bit and 32-bit integers are not copied.
+    data : ndarray of float32 or float64, or None
+        Finite; None where every stored entry is 1. An index that is stored twice in a row is refused.
+    d : int
+        Columns, at most 2**31.
+    """
+
+    def __init__(self, indptr, indices, data, Py_ssize_t d):
+        cdef Py_ssize_t i, p, end
+        cdef int64_t before, bad = -1
+        if indptr.ndim != 1 or indices.ndim != 1 or len(indptr) == 0:
+            raise ValueError(f"indptr and indices must be one-dimensional, got {indptr.shape} and {indices.shape}")
+        if indptr[0] < 0 or indptr[-1] > len(indices) or (indptr[1:] < indptr[:-1]).any():
+            raise ValueError(f"indptr must rise from at least 0 to at most the {len(indices)} indices")
+        if data is not None and (data.dtype not in (np.float32, np.float64) or data.shape != indices.shape):
+            raise ValueError(f"data must be None or floats of shape {indices.shape}, got {data.dtype} {data.shape}")
+        if not 0 <= d <= 2**31 or len(indices) and not 0 <= indices.min() <= indices.max() < d:
+            raise ValueError(f"indices must lie in [0, d), with d={d} at most 2**31")
+        self.indptr, self.indices = np.ascontiguousarray(indptr, np.int64), np.ascontiguousarray(indices, np.int32)
+        self.n, self.d, self.bits, self.sparse = len(indptr) - 1, d, GRID_BITS, True
+        with nogil:
+            for i in range(self.n):
+                before = -1
+                end = self.indptr[i + 1]
+                for p in range(self.indptr[i], end):
+                    if self.indices[p] <= before:
+                        bad = i
+                    before = self.indices[p]
+        if bad >= 0:
+            raise ValueError(f"indices of a row must rise strictly, row {bad} has "
+                             f"{np.asarray(self.indices)[self.indptr[bad]:self.indptr[bad + 1]][:5]}...")
+        self.csr.indptr = &self.indptr[0]
+        self.csr.indices = &self.indices[0] if len(indices) else NULL
+        if data is not None and len(data):
+            if data.dtype == np.float32:
+                self.narrow_data = np.ascontiguousarray(data)
+                self.x32 = &self.narrow_data[0]
+            else:
+                self.wide_data = np.ascontiguousarray(data)
+                self.x64 = &self.wide_data[0]
+
+
+cdef class Packed(_Rows):
+    """Rows of packed 0/1.
+
+    Parameters
+    ----------
+    rows : ndarray of uint64, shape (n, words(d))
+        Bits past d are zero. Not copied.
+    d : int
+    """
+
+    def __init__(self, rows, Py_ssize_t d):
+        if rows.ndim != 2 or rows.shape[1] != (d + 63) // 64:
+            raise ValueError(f"d={d} needs {(d + 63) // 64} words a row, got shape {rows.shape}")
+        self.packed = rows
+        self.n, self.d, self.bits = len(rows), d, PACKED_GRID_BITS
+        self.words = &self.packed[0, 0] if rows.size else NULL
+
+
+cdef _check(what, array, Py_ssize_t size):
+    if len(array) != size:
+        raise ValueError(f"{what} must have length {size}, got {len(array)}")
+
+
+def scales(_Rows rows, double constant=0.0, bint inside=True):
+    """What each row is multiplied by.
+
+    Parameters
+    ----------
+    rows : Dense, Csr or Packed, n rows
+    constant : float
+        A last entry of every row; 0 for none.
+    inside : bool
+        Whether rows of norm below 1 stay as they are; else all come to norm 1, and rows of norm below 1e-30
+        become zero.
+
+    Returns
+    -------
+    ndarray of float64, shape (n,)
+    """
+    cdef size_t n = rows.n, d = rows.d
+    out = np.zeros(n)
+    cdef double[::1] scale = out
+    if n == 0:
+        return out
+    with nogil:
+        if rows.words != NULL:
+            dpf_unit_rows_scale_packed(rows.words, n, d, constant, inside, rows.bits, &scale[0])
+        elif rows.sparse and rows.x64 != NULL:
+            dpf_unit_rows_scale_csr_double(&rows.csr, rows.x64, n, constant, inside, rows.bits, &scale[0])
+        elif rows.sparse:
+            dpf_unit_rows_scale_csr_float(&rows.csr, rows.x32, n, constant, inside, rows.bits, &scale[0])
+        elif rows.x64 != NULL:
+            dpf_unit_rows_scale_double(rows.x64, n, d, constant, inside, rows.bits, &scale[0])
+        else:
+            dpf_unit_rows_scale_float(rows.x32, n, d, constant, inside, rows.bits, &scale[0])
+    return out
+
+
+def margins(_Rows rows, const double[::1] scale, const float[::1] w, double constant=0.0, float[::1] out=None):
+    """<w, (x_i, constant)> * scale[i] / 2**bits, clipped to [-1, 1].
+
+    Parameters
+    ----------
+    rows : Dense, Csr or Packed, n rows of d
+    scale : ndarray of float64, shape (n,)
+    w : ndarray of float32, shape (d + 1,)
+    constant : float
+    out : ndarray of float32, shape (n,), optional
+
+    Returns
+    -------
+    ndarray of float32, shape (n,)
+    """
+    cdef size_t n = rows.n, d = rows.d
+    _check("scale", scale, n)
+    _check("w", w, d + 1)
+    if out is None:
+        out = np.empty(n, np.float32)
+    _check("out", out, n)
+    if n == 0:
+        return np.asarray(out)
+    with nogil:
+        if rows.words != NULL:
+            dpf_unit_rows_margins_packed(rows.words, n, d, constant, rows.bits, &scale[0], &w[0], &out[0])
+        elif rows.sparse and rows.x64 != NULL:
+            dpf_unit_rows_margins_csr_double(&rows.csr, rows.x64, n, d, constant, rows.bits, &scale[0], &w[0], &out[0])
+        elif rows.sparse:
+            dpf_unit_rows_margins_csr_float(&rows.csr, rows.x32, n, d, constant, rows.bits, &scale[0], &w[0], &out[0])
+        elif rows.x64 != NULL:
+            dpf_unit_rows_margins_double(rows.x64, n, d, constant, rows.bits, &scale[0], &w[0], &out[0])
+        else:
+            dpf_unit_rows_margins_float(rows.x32, n, d, constant, rows.bits, &scale[0], &w[0], &out[0])
+    return np.asarray(out)
+
+
+def add(int64_t[::1] total, _Rows rows, const double[::1] scale, const int32_t[::1] weights, double constant=0.0):
+    """total += sum of weights[i] * q_i, exactly.
+
+    Parameters
+    ----------
+    total : ndarray of int64, shape (d + 1,)
+        Changed in place; it is for the caller to see that it cannot overflow: sum |weights| * 2**bits < 2**63.
+    rows : Dense, Csr or Packed, n rows of d
+    scale : ndarray of float64, shape (n,)
+        As `scales` made it.
+    weights : ndarray of int32, shape (n,)
+        For Packed at most 2**12 in size.
+    constant : float
+
+    Notes
+    -----
+    One read of the rows; rows of weight 0 are skipped.
+    """
+    cdef size_t n = rows.n, d = rows.d
+    _check("total", total, d + 1)
+    _check("scale", scale, n)
+    _check("weights", weights, n)
+    if n == 0:
+        return
+    if rows.words != NULL and not -2**12 <= np.min(weights) <= np.max(weights) <= 2**12:
+        raise ValueError(f"weights of packed rows must lie within 2**12, got {np.min(weights)} to {np.max(weights)}")
+    with nogil:
+        if rows.words != NULL:
+            dpf_unit_rows_add_packed(rows.words, n, d, constant, &scale[0], &weights[0], &total[0])
+        elif rows.sparse and rows.x64 != NULL:
+            dpf_unit_rows_add_csr_double(&rows.csr, rows.x64, n, d, constant, &scale[0], &weights[0], &total[0])
+        elif rows.sparse:
+            dpf_unit_rows_add_csr_float(&rows.csr, rows.x32, n, d, constant, &scale[0], &weights[0], &total[0])
+        elif rows.x64 != NULL:
+            dpf_unit_rows_add_double(rows.x64, n, d, constant, &scale[0], &weights[0], &total[0])
+        else:
+            dpf_unit_rows_add_float(rows.x32, n, d, constant, &scale[0], &weights[0], &total[0])

@@ -1,0 +1,166 @@
+import math
+
+import numpy as np
+import pytest
+
+import dpfast
+from dpfast import mechanisms
+from dpfast.cli.fit import _noisy_accuracy
+from dpfast.cli.models import MODELS
+
+FIT = ["--model", "decision-list", "--epsilon", "1"]
+WINNOW = ["--model", "winnow", "--epsilon", "1"]
+
+
+def test_the_main_job_shows_rules_accuracy_privacy_and_time(run):
+    result = run("fit", "mushroom", *FIT)
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert "mushroom: 8,124 rows, 126 features, labels edible, poisonous" in result.stdout
+    assert "otherwise" in result.stdout
+    assert "test accuracy  0." in result.stdout
+    assert "(noisy release, free by parallel composition)" in result.stdout
+    assert "(1.0, 1e-06)-DP, replace one row; " in result.stdout
+    assert "s to learn" in result.stdout
+    assert "reproducible" not in result.stdout
+    assert "not private" not in result.stdout
+
+
+def test_a_seed_repeats_a_run_and_says_that_it_is_not_private(run, trees):
+    def shown(*options):
+        return run("fit", trees, *FIT, "--label", "tree", *options).stdout.split("time")[0]
+
+    assert shown("--seed", 5) == shown("--seed", 5)
+    assert "drawn with a seed: reproducible, not private" in shown("--seed", 5)
+
+
+def test_private_figures_are_shown_only_when_asked_for(run, trees):
+    command = ["fit", trees, *FIT, "--label", "tree", "--seed", 2]
+    assert "not private" not in run(*command).stdout.replace("reproducible, not private", "")
+    shown = run(*command, "--show-private").stdout
+    assert "rows (not private)" in shown
+    assert "right (not private)" in shown
+    assert "exactly (not private)" in shown
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_the_noisy_accuracy_releases_what_its_relation_allows(rng, monkeypatch, neighbors):
+    X, y = rng.integers(0, 2, (400, 2)), rng.integers(0, 2, 400)
+    fitted = dpfast.DecisionListClassifier(0.1, neighbors=neighbors, random_state=0).fit(X, y)
+    right = int((fitted.predict(X) == y).sum())
+    released = []
+
+    def noisy(counts, scale, *, rng):
+        released.append((np.asarray(counts).tolist(), scale))
+        return counts - 20 if np.ndim(counts) == 0 else np.array([right - 20, 400 - right + 60])
+
+    monkeypatch.setattr(mechanisms, "discrete_laplace", noisy)
+    shown = _noisy_accuracy(fitted, dpfast.BitMatrix(X), y, rng)
+    deviation = math.sqrt(2 * math.exp(-0.1)) / (1 - math.exp(-0.1))
+    if neighbors == "replace":  # the size of the test part is public
+        assert released == [(right, 10)]
+        accuracy, total = (right - 20) / 400, 400
+    else:  # it is not: what is divided by is a release too
+        assert released == [([right, 400 - right], 10)]
+        accuracy, total = (right - 20) / 440, 440
+        deviation *= math.hypot(accuracy, 1 - accuracy)
+    assert shown == f"{accuracy:.2f} ± {deviation / total:.2f}"
+
+
+def test_the_noise_has_the_deviation_that_is_shown(rng):
+    X, y = dpfast.BitMatrix(rng.integers(0, 2, (5000, 2))), rng.integers(0, 2, 5000)
+    for neighbors in ("replace", "add-remove"):
+        fitted = dpfast.DecisionListClassifier(0.01, neighbors=neighbors, random_state=0).fit(X, y)
+        draws = [_noisy_accuracy(fitted, X, y, rng).split(" ± ") for _ in range(400)]
+        accuracies, deviations = np.array(draws, float).T
+        assert np.std(accuracies) == pytest.approx(np.median(deviations), rel=0.35)
+
+
+def test_under_add_remove_the_number_of_rows_is_not_shown(run, trees):
+    command = ["fit", trees, *FIT, "--label", "tree", "--neighbors", "add-remove"]
+    result = run(*command)
+    assert "trees.csv: 3 features" in result.stdout
+    assert "600" not in result.stdout
+    assert "add or remove one row" in result.stdout
+    assert "600 rows" in run(*command, "--show-private").stdout
+
+
+def test_an_accuracy_lost_in_noise_says_so(rng, monkeypatch):
+    fitted = dpfast.DecisionListClassifier(neighbors="add-remove", random_state=0).fit(np.eye(2), [0, 1])
+    monkeypatch.setattr(mechanisms, "discrete_laplace", lambda *_, **__: np.array([3, -5]))
+    assert _noisy_accuracy(fitted, dpfast.BitMatrix(np.eye(2)), np.array([0, 1]), rng) == "lost in the noise"
+
+
+def test_a_messy_file_is_refused_by_its_place(refused, trees, tmp_path):
+    assert "say which column holds the labels (--label); there is wet, " in refused("fit", trees, *FIT)
+    assert "no column 'three' to take labels from; there is wet," in refused("fit", trees, *FIT, "--label", "three")
+    messy = tmp_path / "messy.csv"
+    messy.write_text("a,b,y\n1,0,u\n0,,v\n")
+    assert "messy.csv: line 3, column 'b' is empty" in refused("fit", messy, *FIT, "--label", "y")
+
+
+def test_a_table_with_one_label_is_refused_unless_others_are_declared(run, refused, tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("a,y\n" + "1,5\n0,5\n" * 50)
+    command = ["fit", path, *FIT, "--label", "y"]
+    assert "all rows have the label 5" in refused(*command)
+    assert run(*command, "--classes", "5,6").exit_code == 0
+    assert "label 5, which --classes 6,7 does not name" in refused(*command, "--classes", "6,7")
+    assert "must be integers as the labels of" in refused(*command, "--classes", "5,six")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--epsilon", "0"], "epsilon must be"),
+        (["--epsilon", "nan"], "epsilon must be"),
+        (["--delta", "1"], "delta must be"),
+        (["--coverage-weight", "2"], "coverage_weight must"),
+        (["--max-rules", "many"], "--max-rules must be an integer of at least 1 or none, got 'many'"),
+        (["--max-rules", "0"], "max_rules must"),
+        (["--conjunctions", "60"], "GB"),
+        (["--test-share", "1"], "--test-share must be at least 0 and below 1"),
+        (["--test-share", "1e-9"], "too few for a training and a test part"),
+        (["--seed", "-1"], "a seed must be at least 0"),
+        (["--accounting", "paper"], "coverage_weight=0"),
+        (["--label", "class"], "leave out the label"),
+        (["--out", "no/such/folder/m.json"], "cannot be written"),
+    ],
+)
+def test_an_option_that_will_not_do_is_refused_before_anything_is_drawn(refused, monkeypatch, options, said):
+    monkeypatch.setattr(mechanisms, "discrete_laplace", None)
+    monkeypatch.setattr("dpfast.learners.decision_list._greedy_cover", None)
+    assert said in refused("fit", "mushroom", *FIT, *options)
+
+
+def test_an_interrupted_run_says_what_state_things_are_in(run, trees, tmp_path, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    out = tmp_path / "model.json"
+    command = ["fit", trees, *FIT, "--label", "tree", "--out", out]
+    with monkeypatch.context() as patched:
+        patched.setattr(dpfast.DecisionListClassifier, "fit", interrupt)
+        result = run(*command)
+    assert result.exit_code == 130
+    assert result.stderr == "interrupted: nothing was released and no file was written\n"
+    assert result.stdout == ""
+    assert not out.exists()
+    monkeypatch.setitem(MODELS, "decision-list", MODELS["decision-list"]._replace(show=interrupt))
+    result = run(*command)
+    assert result.exit_code == 130
+    assert "the model is released and its budget spent; it is whole in" in result.stderr
+    assert dpfast.load(out).rules_
+
+
+def test_winnow_shows_weights_accuracy_and_privacy(run):
+    result = run("fit", "mushroom", *WINNOW)
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert "mushroom: 8,124 rows, 126 features, labels edible, poisonous" in result.stdout
+    assert "poisonous if the sum is at least 0, else edible." in result.stdout
+    assert "odor=" in result.stdout
+    assert "test accuracy  0." in result.stdout
+    assert "(1.0, 1e-06)-DP, replace one row; 20 of 20 releases used" in result.stdout
+    assert "not private" not in result.stdout
+    assert "exactly (not private)" in run("fit", "mushroom", *WINNOW, "--show-private").stdout

@@ -1,0 +1,134 @@
+import inspect
+
+import numpy as np
+import pytest
+
+import dpfast
+from dpfast.cli import fit, stream
+from dpfast.cli.models import MODELS
+from dpfast.cli.plan.decision_list import decision_list
+from dpfast.cli.printers import _counts, show_rules, show_weights
+from dpfast.cli.report import output
+
+FIT = ["--model", "decision-list", "--epsilon", "1"]
+WINNOW = ["--model", "winnow", "--epsilon", "1"]
+
+
+def test_a_rule_shows_names_as_they_are_written(run, trees):
+    result = run("fit", trees, "--model", "decision-list", "--epsilon", 1e6, "--label", "tree", "--max-rules", "none")
+    assert "wet" in result.stdout
+    names = ["wet", "cold [C]", "windy"]
+    X = dpfast.BitMatrix(np.eye(3), feature_names=names)
+    fitted = dpfast.DecisionListClassifier(max_rules=None, coverage_weight=0, random_state=0).fit(X, [0, 1, 0])
+    fitted.rules_.insert(0, dpfast.learners.decision_list.Rule((dpfast.learners.decision_list.Literal(1, True),), 1))
+    with output.capture() as shown:
+        show_rules(fitted, output)
+    assert "not cold [C]" in shown.get()
+
+
+def test_every_option_reaches_the_learner(run, trees, model, tmp_path):
+    out = tmp_path / "other.json"
+    options = "--delta 1e-5 --neighbors add-remove --coverage-weight 0 --max-rules 3 --conjunctions 2 --no-negations"
+    options += " --threshold 0.5 --accounting paper --test-share 0 --classes ash,elm,oak"
+    result = run("fit", trees, *FIT, "--label", "tree", *options.split(), "--out", out)
+    assert result.exit_code == 0
+    loaded = dpfast.load(out)
+    expected = dpfast.DecisionListClassifier(
+        delta=1e-5,
+        neighbors="add-remove",
+        coverage_weight=0,
+        max_rules=3,
+        conjunctions=2,
+        negations=False,
+        threshold=0.5,
+        accounting="paper",
+    )
+    assert loaded.get_params() == expected.get_params()
+    assert loaded.classes_.tolist() == ["ash", "elm", "oak"]
+    assert "test accuracy" not in result.stdout
+    assert dpfast.load(model).max_rules == 25
+
+
+@pytest.mark.parametrize(
+    ("command", "learner"),
+    [
+        (fit.fit, dpfast.DecisionListClassifier),
+        (fit.fit, dpfast.DPWinnowClassifier),
+        (stream.stream, dpfast.DPWinnowClassifier),
+        (decision_list, dpfast.DecisionListClassifier),
+    ],
+)
+def test_defaults_are_the_learners(command, learner):
+    own = inspect.signature(learner).parameters
+    for name, parameter in inspect.signature(command).parameters.items():
+        name = {"updates": "n_updates", "draws": "n_draws"}.get(name, name)
+        if name in own and parameter.default is not inspect.Parameter.empty:
+            assert str(parameter.default) == str(own[name].default), name
+
+
+def test_counts_are_those_of_the_rows_that_a_rule_decides(rng):
+    X, y = rng.integers(0, 2, (200, 5)), rng.integers(0, 3, 200)
+    fitted = dpfast.DecisionListClassifier(conjunctions=2, random_state=4).fit(X, y)
+    counts = _counts(fitted, dpfast.BitMatrix(X), y)
+    assert sum(rows for rows, _ in counts) == 200
+    assert sum(right for _, right in counts) == (fitted.predict(X) == y).sum()
+
+
+def test_a_weight_is_shown_with_its_feature_and_the_label_it_speaks_for():
+    X = dpfast.BitMatrix(np.eye(3), feature_names=["wet", "cold [C]", "windy"])
+    fitted = dpfast.DPWinnowClassifier(n_updates=2, random_state=0).fit(X, ["oak", "elm", "oak"])
+    fitted.released_weights_ = [(np.array([0, 1, 3]), np.array([-9, 5, 2])), (np.array([0, 1]), np.array([-9, 5]))]
+    with output.capture() as shown:
+        show_weights(fitted, output, most=2)
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.get().splitlines() if "│" in line]
+    assert rows == [["wet", "-0.900", "elm"], ["cold [C]", "+0.500", "oak"]]
+    assert "1 more have weights of at most 0.100." in shown.get()
+
+
+def test_winnow_options_reach_the_learner_and_a_saved_model_predicts(run, refused, tmp_path, rng):
+    X = rng.normal(size=(3000, 4))
+    data, model = tmp_path / "t.csv", tmp_path / "m.json"
+    data.write_text("a,b,c,d,y\n" + "".join(f"{','.join(map(str, x))},{int(x[1] > 0.5)}\n" for x in X))
+    options = "--delta 1e-5 --updates 5 --draws 7 --no-negations --threshold 0.5 --label y --test-share 0"
+    result = run("fit", data, "--model", "winnow", "--epsilon", 3, *options.split(), "--out", model)
+    assert result.exit_code == 0
+    expected = dpfast.DPWinnowClassifier(3.0, 1e-5, n_updates=5, n_draws=7, negations=False, feature_range=[-1, 1])
+    assert dpfast.load(model).get_params() == expected.get_params()
+    predicted = run("predict", model, data, "--label", "y", "--threshold", 0.5).stdout.split()
+    assert np.mean(np.array(predicted) == (X[:, 1] > 0.5).astype(int).astype(str)) > 0.9
+    assert "finite numbers with a threshold" in refused("predict", model, data, "--label", "y")
+
+
+def test_an_option_of_another_model_is_refused(refused, model, trees):
+    assert "--max-rules is for --model decision-list, not for winnow" in refused(
+        "fit", "mushroom", *WINNOW, "--max-rules", 25
+    )
+    assert "--accounting is for" in refused("fit", "mushroom", *WINNOW, "--accounting", "curve")
+    assert "--draws is for --model winnow, not for decision-list" in refused("fit", "mushroom", *FIT, "--draws", 10)
+    assert "--threshold is for models that do not know it" in refused("predict", model, trees, "--threshold", 1)
+
+
+def test_each_option_of_a_model_is_shown_under_its_models_names():
+    shown = inspect.signature(fit.fit).parameters
+    own = {name for model in MODELS.values() for name in model.options}
+    for name in own:
+        owners = [key for key, model in MODELS.items() if name in model.options]
+        declared = {MODELS[owner].options[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for owner in owners}
+        assert declared == {shown[name]}, "models that share an option must share its annotation and default"
+        (option,) = shown[name].annotation.__metadata__
+        assert option.rich_help_panel == f"Options of {' and '.join(owners)}"
+
+
+def test_a_shared_option_that_a_model_does_not_know_is_refused_if_it_was_given(run, refused, monkeypatch):
+    class Bare(dpfast.DecisionListClassifier):
+        def __init__(self, epsilon=1.0, *, coverage_weight=0.5, max_rules=25, random_state=None):
+            super().__init__(epsilon, random_state=random_state, max_rules=max_rules, coverage_weight=coverage_weight)
+
+    monkeypatch.setattr(dpfast, "DecisionListClassifier", Bare)
+    entry = MODELS["decision-list"]
+    monkeypatch.setitem(
+        MODELS, "decision-list", entry._replace(parameters=lambda *, coverage_weight: {"coverage_weight": 0.25})
+    )
+    assert "--delta is not for --model decision-list" in refused("fit", "mushroom", *FIT, "--delta", 1e-6)
+    assert "--negations is not for --model" in refused("fit", "mushroom", *FIT, "--negations")
+    assert run("fit", "mushroom", *FIT).exit_code == 0

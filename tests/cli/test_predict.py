@@ -1,0 +1,65 @@
+import json
+
+import numpy as np
+
+import dpfast
+from dpfast.cli.files import read
+
+FIT = ["--model", "decision-list", "--epsilon", "1"]
+
+
+def test_predictions_are_one_a_line(run, trees, model, tmp_path):
+    out = tmp_path / "predicted.csv"
+    result = run("predict", model, trees, "--label", "tree")
+    assert result.exit_code == 0
+    assert run("predict", model, trees, "--label", "tree", "--out", out).stdout == ""
+    assert out.read_text() == result.stdout
+    loaded, table = dpfast.load(model), read(trees, label="tree", threshold=None)
+    assert result.stdout.split() == loaded.predict(table.X).tolist()
+
+
+def test_a_file_with_other_columns_is_refused_by_naming_them(refused, trees, model, tmp_path):
+    other = tmp_path / "other.csv"
+
+    def said(text):
+        other.write_text(text)
+        return refused("predict", model, other)
+
+    assert "other.csv lacks features that" in said("wet,windy\n1,0\n")
+    assert ": cold [C]" in said("wet,windy\n1,0\n")
+    assert "does not know: green; --label leaves one out" in said("wet,cold [C],windy,green\n1,0,1,1\n")
+    assert "in another order" in said("windy,wet,cold [C]\n1,0,1\n")
+    assert "column 'tree' holds 'oak'; " in refused("predict", model, trees).replace("'elm'", "'oak'")
+    assert "unless it is the label" in refused("predict", model, trees)
+
+
+def test_a_file_without_names_must_have_the_models_width(run, refused, model, tmp_path):
+    path = tmp_path / "rows.svm"
+    path.write_text("1 1:1\n1 2:1\n")
+    assert len(run("predict", model, path).stdout.split()) == 2
+    np.savez(tmp_path / "rows.npz", X=np.eye(4))
+    assert "rows.npz has 4 features, " in refused("predict", model, tmp_path / "rows.npz")
+
+
+def test_a_model_with_a_threshold_applies_it_to_what_it_predicts(run, trees, tmp_path):
+    model = tmp_path / "model.json"
+    run("fit", trees, *FIT, "--label", "tree", "--threshold", 0.5, "--test-share", 0, "--out", model)
+    numbers = tmp_path / "numbers.csv"
+    numbers.write_text("wet,cold [C],windy\n0.9,-3,0\n0.2,7,0\n")
+    assert run("predict", model, numbers).stdout == "oak\nelm\n"
+
+
+def test_a_model_file_that_will_not_do_is_refused(refused, model, trees, tmp_path):
+    assert "no.json" in refused("predict", tmp_path / "no.json", trees)
+    whole = model.read_text()
+    model.write_text(whole[:100])
+    assert "cut short" in refused("predict", model, trees)
+    model.write_text(json.dumps({**json.loads(whole), "version": 99}))
+    assert "newer" in refused("predict", model, trees)
+
+
+def test_an_svmlight_file_is_fitted_and_predicted(run, tmp_path, rng):
+    path, model = tmp_path / "t.svm", tmp_path / "m.json"
+    path.write_text("".join(f"{'1 1:1' if bit else '-1'} 2:1\n" for bit in rng.integers(0, 2, 400)))
+    assert "labels -1, 1" in run("fit", path, *FIT, "--test-share", 0, "--out", model).stdout
+    assert run("predict", model, path).stdout.split() == [line.split()[0] for line in path.read_text().splitlines()]

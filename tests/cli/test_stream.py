@@ -1,0 +1,159 @@
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import dpfast
+from dpfast.cli.files import read
+
+STREAM = ["--label", "tree", "--classes", "oak,elm", "--epsilon", "1", "--step", "500"]
+
+
+@pytest.fixture
+def forest(tmp_path, rng):
+    """A CSV file of 6,000 rows in which the label is "oak" where two of three features are 1."""
+    X = rng.integers(0, 2, (6000, 5))
+    lines = [",".join(map(str, x)) + (",oak" if x[:3].sum() > 1 else ",elm") for x in X]
+    path = tmp_path / "forest.csv"
+    path.write_text("\n".join(["a,b,c,d,e,tree", *lines]) + "\n")
+    return path
+
+
+def part(path, start, stop):
+    header, *lines = path.read_text().splitlines()
+    return "\n".join([header, *lines[start:stop]]) + "\n"
+
+
+def test_a_stream_writes_what_the_learner_predicted_before_each_label(run, forest, tmp_path):
+    out = tmp_path / "model.json"
+    result = run("stream", forest, *STREAM, "--seed", 3, "--out", out)
+    assert result.exit_code == 0
+    table = read(forest, label="tree")
+    learner, expected = dpfast.DPWinnowClassifier(random_state=3), []
+    for i in range(0, 6000, 500):
+        expected += learner.stream(table.X[i : i + 500], table.y[i : i + 500], classes=["oak", "elm"]).tolist()
+    assert result.stdout.split() == expected
+    assert learner.updates_ > 0
+    assert str(learner.privacy_) in result.stderr
+    assert "6,000" in result.stderr
+    assert "oak if the sum is at least 0, else elm." in result.stderr
+    assert "mistakes" not in result.stderr
+    assert (dpfast.load(out).predict(table.X) == learner.predict(table.X)).all()
+    assert dpfast.load(out).feature_names_in_.tolist() == list("abcde")
+
+
+def test_standard_input_gives_the_same_stream_as_a_file(run, forest, tmp_path):
+    by_file = run("stream", forest, *STREAM, "--seed", 3)
+    piped = run("stream", "-", *STREAM, "--seed", 3, stdin="\ufeff" + forest.read_text().replace("\n", "\n\n", 3))
+    assert piped.exit_code == 0
+    assert piped.stdout == by_file.stdout
+    assert piped.stderr == by_file.stderr
+    table = read(forest, label="tree")
+    np.savez(tmp_path / "t.npz", X=table.X.toarray(), y=table.y)
+    options = [*STREAM[2:], "--seed", 3]
+    assert run("stream", tmp_path / "t.npz", *options).stdout == by_file.stdout
+
+
+def test_mistakes_are_shown_only_when_asked_for_and_predictions_unless_quiet(run, forest):
+    shown = run("stream", forest, *STREAM, "--seed", 3)
+    result = run("stream", forest, *STREAM, "--seed", 3, "--show-private", "--quiet")
+    assert result.stdout == ""
+    labels = [line.split(",")[-1] for line in forest.read_text().splitlines()[1:]]
+    mistakes = sum(map(str.__ne__, shown.stdout.split(), labels))
+    assert f"{mistakes:,} in 6,000 rows (not private)" in result.stderr
+    assert "not private)" not in shown.stderr
+
+
+def test_a_stream_goes_on_where_its_checkpoint_ends(run, refused, forest, tmp_path):
+    kept = ["--checkpoint", tmp_path / "c", *STREAM]
+    first = run("stream", "-", *kept, stdin=part(forest, 0, 2000))
+    assert "c: private, keep it from others" in first.stderr
+    again = run("stream", forest, *kept)  # from the beginning: what was used is left out
+    assert len(first.stdout.split()) == 2000
+    assert len(again.stdout.split()) == 4000
+    assert "6,000, of which 4,000 now" in again.stderr
+    new = run("stream", "-", *kept, "--new-rows", stdin=part(forest, 0, 700))
+    assert len(new.stdout.split()) == 700
+    assert "6,700, of which 700 now" in new.stderr
+    assert dpfast.DPWinnowClassifier.resume(tmp_path / "c").rounds_ == 6700
+    few = run("stream", forest, *kept)
+    assert few.exit_code == 2
+    assert "6,700 rows were to be left out, there are 6,000; see --new-rows" in few.stderr
+    assert "begun with epsilon=1.0, this command says 2.0" in refused("stream", forest, *kept, "--epsilon", 2)
+    assert "begun with classes=" in refused("stream", forest, *kept, "--classes", "oak,ash")
+    (tmp_path / "c").write_bytes((tmp_path / "c").read_bytes()[:300])
+    assert "cut short" in refused("stream", forest, *kept)
+
+
+def test_a_row_that_will_not_do_stops_a_stream_after_the_step_before_it(run, refused, forest, tmp_path):
+    kept = ["--checkpoint", tmp_path / "c", *STREAM]
+    bad = part(forest, 0, 1100) + "1,0,1,0,x,oak\n"
+    result = run("stream", "-", *kept, "--out", tmp_path / "m.json", stdin=bad)
+    assert result.exit_code == 2
+    assert len(result.stdout.split()) == 1000
+    assert "error: standard input: row 1101, column 'e' holds 'x'" in result.stderr
+    assert dpfast.DPWinnowClassifier.resume(tmp_path / "c").rounds_ == 1000
+    assert dpfast.load(tmp_path / "m.json")
+    bad = part(forest, 0, 1100) + "1,0,1,0,1,ash\n"
+    assert "row 1101 has the label 'ash', the classes are oak, elm" in run("stream", "-", *kept, stdin=bad).stderr
+    assert "row 3 has 2 cells" in refused("stream", "-", *STREAM, stdin=part(forest, 0, 2) + "1,0\n")
+    assert "there are no rows" in refused("stream", "-", *STREAM, stdin=part(forest, 0, 0))
+    assert "must be two labels" in refused("stream", forest, *STREAM, "--classes", "oak")
+    assert "--new-rows needs a --checkpoint" in refused("stream", forest, *STREAM, "--new-rows")
+    assert "epsilon must be" in refused("stream", forest, *STREAM, "--epsilon", 0)
+
+
+def test_a_stream_that_used_all_updates_says_so_and_goes_on_to_predict(run, forest, tmp_path):
+    kept = ["--checkpoint", tmp_path / "c", *STREAM, "--updates", 1]
+    result = run("stream", forest, *kept)
+    assert result.exit_code == 0
+    assert len(result.stdout.split()) == 6000
+    assert "all updates are made" in result.stderr
+    assert len(run("stream", forest, *kept, "--new-rows").stdout.split()) == 6000
+    assert dpfast.DPWinnowClassifier.resume(tmp_path / "c").rounds_ == 12_000
+
+
+def test_ctrl_c_ends_a_stream_that_waits_and_says_what_is_kept(forest, tmp_path):
+    command = [
+        sys.executable,
+        "-P",
+        "-c",
+        "from dpfast.cli import app; app()",
+        "stream",
+        "-",
+        "--checkpoint",
+        "c",
+        *STREAM,
+    ]
+    with subprocess.Popen(
+        command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        process.stdin.write(part(forest, 0, 1200))
+        process.stdin.flush()
+        shown = [process.stdout.readline() for _ in range(1000)]
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=5) == 130
+        said = process.stderr.read()
+    assert set(shown) <= {"oak\n", "elm\n"}
+    assert "interrupted: 1,000 rounds and " in said
+    assert "of 20 updates are in c, and the same command goes on after them" in said
+    assert dpfast.DPWinnowClassifier.resume(tmp_path / "c").rounds_ == 1000
+
+
+def test_an_interrupt_in_a_step_waits_until_it_is_kept_and_written(run, forest, tmp_path, monkeypatch):
+    stream = dpfast.DPWinnowClassifier.stream
+
+    def interrupted(*arguments, **options):
+        signal.raise_signal(signal.SIGINT)
+        return stream(*arguments, **options)
+
+    monkeypatch.setattr(dpfast.DPWinnowClassifier, "stream", interrupted)
+    result = run("stream", forest, *STREAM, "--checkpoint", tmp_path / "c", "--out", tmp_path / "m.json")
+    assert result.exit_code == 130
+    assert len(result.stdout.split()) == 500
+    assert result.stderr.endswith("and the same command goes on after them\n")
+    assert dpfast.DPWinnowClassifier.resume(tmp_path / "c").rounds_ == 500
+    result = run("stream", forest, *STREAM)
+    assert "interrupted: the stream ends after 500 rounds and 0 of 20 updates; to go on" in result.stderr

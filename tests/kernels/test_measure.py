@@ -1,0 +1,128 @@
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpfast.kernels import measure
+
+
+def ones(n):
+    return np.ones(n, np.int8)
+
+
+def projected(scores, table, mass, signs=None):
+    scores = np.asarray(scores, np.int32)
+    return measure.project(scores, ones(len(scores)) if signs is None else signs, table, mass)
+
+
+@given(
+    st.lists(st.integers(-300, 300), min_size=1, max_size=60),
+    st.floats(0.005, 2),
+    st.integers(1, 5000),
+    st.floats(0, 1),
+)
+@settings(max_examples=300, deadline=None)
+def test_units_add_up_to_the_mass_and_fall_with_the_score(scores, decay, cap, density):
+    table = measure.table(decay, cap)
+    mass = int(density * cap * len(scores))
+    units = projected(scores, table, mass)
+    assert units.sum() == mass
+    assert units.min() >= 0
+    assert units.max() <= cap
+    order = np.argsort(scores, kind="stable")
+    slack = np.max(table[:-1] - table[1:])  # rows at and before the split are a step ahead of their equals
+    assert (np.diff(units[order]) <= slack).all()
+
+
+@given(
+    st.lists(st.integers(-40, 40), min_size=1, max_size=12),
+    st.floats(0.05, 1),
+    st.integers(1, 60),
+    st.floats(0, 1),
+    st.data(),
+)
+@settings(max_examples=500, deadline=None)
+def test_changing_one_score_moves_all_other_weights_one_way(scores, decay, cap, density, data):
+    table = measure.table(decay, cap)
+    mass = int(density * cap * len(scores))
+    i = data.draw(st.integers(0, len(scores) - 1))
+    other = list(scores)
+    other[i] = data.draw(st.integers(-40, 40))
+    change = projected(other, table, mass) - projected(scores, table, mass)
+    rest = np.delete(change, i)
+    assert (rest >= 0).all() or (rest <= 0).all()
+    assert np.abs(rest).sum() == abs(change[i]) <= cap
+
+
+def test_over_all_small_tables_the_change_reaches_the_cap_and_never_exceeds_it():
+    table, worst = measure.table(0.7, 4), 0
+    for scores in itertools.product(range(-3, 4), repeat=3):
+        for mass in range(13):
+            units = projected(scores, table, mass)
+            for value in (-50, 0, 50):
+                change = projected([value, *scores[1:]], table, mass) - units
+                assert np.abs(change[1:]).sum() == abs(change[0])
+                worst = max(worst, abs(change[0]))
+    assert worst == 4
+
+
+def test_weights_approach_the_projection_in_reals(rng):
+    scores = rng.integers(-5000, 5000, 4000).astype(np.int32)
+    table = measure.table(16 / 2 / 4096, 1 << 12)
+    weights = projected(scores, table, int(0.4 * 4000 * 4096)) / 4096
+    low, high = -40.0, 40.0
+    for _ in range(200):  # bisection on the logarithm of the factor c
+        middle = (low + high) / 2
+        real = np.minimum(1, np.exp(np.minimum(0, middle - 16 / 2 / 4096 * scores)))
+        low, high = (middle, high) if real.sum() < 0.4 * 4000 else (low, middle)
+    np.testing.assert_allclose(weights, real, atol=0.003)
+
+
+def test_signs_go_onto_the_weights(rng):
+    scores = rng.integers(-50, 50, 200).astype(np.int32)
+    signs = rng.choice([-1, 1], 200).astype(np.int8)
+    table = measure.table(0.1, 100)
+    np.testing.assert_array_equal(projected(scores, table, 9000, signs), signs * projected(scores, table, 9000))
+
+
+def test_the_least_and_the_greatest_mass_are_reached():
+    table = measure.table(0.1, 7)
+    assert not projected([5, 1, 9], table, 0).any()
+    assert projected([5, 1, 9], table, 21).tolist() == [7, 7, 7]
+    assert projected([3, 3, 3], table, 10).sum() == 10
+
+
+def test_scores_of_distant_clusters_are_projected():
+    table = measure.table(0.01, 100)
+    assert projected([0, 10**8, 2 * 10**8], table, 250).tolist() == [100, 100, 50]
+
+
+def test_margins_are_rounded_onto_scores_at_every_level(each_isa, rng):
+    signs = rng.choice([-1, 1], 1001).astype(np.int8)
+    margins = np.clip(rng.normal(size=1001), -1, 1).astype(np.float32)
+
+    def added():
+        scores = np.arange(1001, dtype=np.int32)
+        measure.add(scores, signs, margins, 4096)
+        return scores
+
+    for scores in each_isa(added):
+        np.testing.assert_array_equal(scores, np.arange(1001) + signs * np.rint(margins * np.float32(4096)))
+
+
+def test_what_does_not_fit_is_refused():
+    table = measure.table(0.1, 7)
+    with pytest.raises(ValueError, match="mass must lie in"):
+        projected([1, 2], table, 15)
+    with pytest.raises(ValueError, match="table must fall"):
+        projected([1, 2], np.array([1, 2, 0], np.int32), 1)
+    with pytest.raises(ValueError, match=r"signs must have shape \(2,\)"):
+        projected([1, 2], table, 1, ones(3))
+    with pytest.raises(ValueError, match=r"within 2\*\*28"):
+        projected([-(2**30), 2**30], table, 1)
+    with pytest.raises(ValueError, match="decay must be at least 1e-7"):
+        measure.table(0.0, 7)
+    with pytest.raises(ValueError, match="must have one length"):
+        measure.add(np.zeros(2, np.int32), ones(3), np.zeros(2, np.float32), 1)

@@ -1,0 +1,147 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from dpfast.kernels import bits, unit_rows
+
+SHAPES = [(1, 1), (7, 3), (40, 64), (33, 65), (64, 200)]
+
+
+def table(rng, n, d, kind):
+    """The same rows for the kernel and as doubles."""
+    if kind in ("packed", "ones"):
+        x = rng.random((n, d)) < 0.3
+        x[0] = False
+        if kind == "packed":
+            return unit_rows.Packed(bits.pack(x.view(np.uint8)), d), x.astype(float)
+        X = sp.csr_array(x)
+        return unit_rows.Csr(X.indptr, X.indices, None, d), x.astype(float)
+    dtype = np.float32 if kind.endswith("32") else np.float64
+    x = (rng.normal(size=(n, d)) * rng.choice([0.01, 1, 30], (n, 1))).astype(dtype)
+    x[0] = 0
+    if kind.startswith("csr"):
+        x[rng.random((n, d)) < 0.7] = 0
+        X = sp.csr_array(x)
+        return unit_rows.Csr(X.indptr, X.indices, X.data, d), x.astype(float)
+    return unit_rows.Dense(x), x.astype(float)
+
+
+KINDS = ["dense32", "dense64", "csr32", "csr64", "ones", "packed"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("constant", [0.0, 1.0])
+def test_margins_and_sums_are_those_of_the_rows_in_the_ball(kind, shape, constant, rng):
+    rows, x = table(rng, *shape, kind)
+    x = np.hstack([x, np.full((len(x), 1), constant)])
+    norm = np.linalg.norm(x, axis=1)
+    scale = unit_rows.scales(rows, constant)
+    np.testing.assert_allclose(scale, 2.0**rows.bits / np.maximum(1, norm), rtol=2e-6)
+    w = rng.normal(size=x.shape[1]).astype(np.float32) / 3
+    ball = x / np.maximum(1, norm)[:, None]
+    np.testing.assert_allclose(unit_rows.margins(rows, scale, w, constant), np.clip(ball @ w, -1, 1), atol=1e-5)
+    weights = rng.integers(-4096, 4097, len(x)).astype(np.int32)
+    total = np.zeros(x.shape[1], np.int64)
+    unit_rows.add(total, rows, scale, weights, constant)
+    np.testing.assert_allclose(total, weights @ (ball * 2.0**rows.bits), atol=1.2 * np.abs(weights).sum() + 1)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_sums_are_exact_at_every_level_and_in_every_order(kind, each_isa, rng):
+    rows, _ = table(rng, 300, 130, kind)
+    scale = unit_rows.scales(rows, 0.5)
+    weights = rng.integers(-4096, 4097, 300).astype(np.int32)
+
+    def each_row_alone():
+        grid = np.zeros((300, 131), np.int64)
+        for i, one in enumerate(np.eye(300, dtype=np.int32)):
+            unit_rows.add(grid[i], rows, scale, one, 0.5)
+        return grid
+
+    def together():
+        total = np.zeros(131, np.int64)
+        unit_rows.add(total, rows, scale, weights, 0.5)
+        return total
+
+    grid = each_row_alone()
+    for total in each_isa(together):
+        np.testing.assert_array_equal(total, weights.astype(np.int64) @ grid)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_margins_and_scales_have_the_same_bits_at_every_level(kind, each_isa, rng):
+    rows, _ = table(rng, 300, 130, kind)
+    w = rng.normal(size=131).astype(np.float32)
+    results = each_isa(
+        lambda: (unit_rows.scales(rows, 0.5), unit_rows.margins(rows, unit_rows.scales(rows, 0.5), w, 0.5))
+    )
+    for scale, margin in results[1:]:
+        np.testing.assert_array_equal(scale, results[0][0])
+        np.testing.assert_array_equal(margin, results[0][1])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("inside", [False, True])
+def test_no_row_of_the_grid_leaves_the_ball(kind, inside, rng):
+    rows, _ = table(rng, 200, 70, kind)
+    scale = unit_rows.scales(rows, 0.25, inside)
+    for one in np.eye(200, dtype=np.int32):
+        q = np.zeros(71, np.int64)
+        unit_rows.add(q, rows, scale, one, 0.25)
+        assert sum(int(v) ** 2 for v in q) <= 4**rows.bits
+        if not inside:
+            assert sum(int(v) ** 2 for v in q) > 0.99 * 4**rows.bits
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_largest_entries_are_scaled_and_the_smallest_vanish(dtype, sparse):
+    most = np.finfo(dtype).max
+    x = np.array([[most, most], [most, 0], [1e-31, 0], [0, 0], [3, 4]], dtype)
+    X = sp.csr_array(x)
+    rows = unit_rows.Csr(X.indptr, X.indices, X.data, 2) if sparse else unit_rows.Dense(x)
+    scale = unit_rows.scales(rows, 0.0, False)
+    units = []
+    for one in np.eye(5, dtype=np.int32):
+        q = np.zeros(3, np.int64)
+        unit_rows.add(q, rows, scale, one)
+        units.append(q / 2**20)
+    half = np.sqrt(0.5)
+    np.testing.assert_allclose(units, [[half, half, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0], [0.6, 0.8, 0]], atol=3e-6)
+    assert np.isfinite(unit_rows.margins(rows, scale, np.ones(3, np.float32))).all()
+
+
+def test_rows_of_weight_zero_are_not_read(rng):
+    x = rng.normal(size=(5, 3))
+    rows = unit_rows.Dense(x)
+    scale = unit_rows.scales(rows)
+    x[2] = np.nan
+    total = np.zeros(4, np.int64)
+    unit_rows.add(total, rows, scale, np.array([1, 1, 0, 1, 1], np.int32))
+    np.testing.assert_allclose(total[:3], (x * scale[:, None])[[0, 1, 3, 4]].sum(0), atol=5)
+
+
+def test_nothing_is_computed_of_no_rows():
+    rows = unit_rows.Dense(np.empty((0, 3), np.float32))
+    assert unit_rows.margins(rows, unit_rows.scales(rows), np.zeros(4, np.float32)).shape == (0,)
+
+
+def test_what_does_not_fit_is_refused(rng):
+    with pytest.raises(ValueError, match=r"float32 or float64 of two dimensions, got int64 \(2, 2\)"):
+        unit_rows.Dense(np.eye(2, dtype=int))
+    with pytest.raises(ValueError, match="row 1 has"):
+        unit_rows.Csr(np.array([0, 1, 3]), np.array([0, 1, 1]), None, 2)
+    with pytest.raises(ValueError, match=r"indices must lie in \[0, d\)"):
+        unit_rows.Csr(np.array([0, 1]), np.array([2]), None, 2)
+    with pytest.raises(ValueError, match="d=65 needs 2 words"):
+        unit_rows.Packed(np.zeros((2, 1), np.uint64), 65)
+    rows = unit_rows.Dense(np.eye(2))
+    scale = unit_rows.scales(rows)
+    with pytest.raises(ValueError, match="w must have length 3, got 2"):
+        unit_rows.margins(rows, scale, np.zeros(2, np.float32))
+    with pytest.raises(ValueError, match="weights must have length 2, got 3"):
+        unit_rows.add(np.zeros(3, np.int64), rows, scale, np.zeros(3, np.int32))
+    packed = unit_rows.Packed(np.zeros((1, 1), np.uint64), 3)
+    with pytest.raises(ValueError, match=r"within 2\*\*12, got 5000"):
+        unit_rows.add(np.zeros(4, np.int64), packed, unit_rows.scales(packed, 1.0), np.array([5000], np.int32))
