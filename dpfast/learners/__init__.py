@@ -3,6 +3,18 @@
 from .boosted_halfspace import BoostedHalfspaceClassifier
 from .confident_winnow import WinnowClassifier
 from .decision_list import DecisionListClassifier
+from .experts import LinearLearner, RandomizedWeightedMajority
+from .finite_class import FiniteClassLearner
+from .statistical_query import StatisticalQueryOracle
 from .winnow import DPWinnowClassifier
 
-__all__ = ["BoostedHalfspaceClassifier", "DPWinnowClassifier", "DecisionListClassifier", "WinnowClassifier"]
+__all__ = [
+    "BoostedHalfspaceClassifier",
+    "DPWinnowClassifier",
+    "DecisionListClassifier",
+    "FiniteClassLearner",
+    "LinearLearner",
+    "RandomizedWeightedMajority",
+    "StatisticalQueryOracle",
+    "WinnowClassifier",
+]
