@@ -8,6 +8,7 @@ _Reals = NDArray[np.float32] | NDArray[np.float64] | NDArray[np.int32]
 
 class Losses:
     shape: tuple[int, int]
+    def __init__(self, *args: object, **kwargs: object) -> None: ...  # raises: use dense, packed or csr
     def check(self) -> None: ...
 
 def dense(

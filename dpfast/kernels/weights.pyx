@@ -66,7 +66,7 @@ cdef class Losses:
     cdef readonly tuple shape
     cdef object values, held  # what the pointers point into
 
-    def __init__(self):
+    def __init__(self, *args, **kwargs):
         raise TypeError("use weights.dense, weights.packed or weights.csr")
 
     cdef _declare(self, size_t n, size_t d, int bits, low, high, signs):

@@ -9,7 +9,7 @@ from scipy import special
 from dpfast import random
 from dpfast.accounting import Budget, BudgetExceeded, PrivacySpend, Release, discrete_gaussian_sigma, laplace_scale
 from dpfast.data.blocks import slices
-from dpfast.kernels import noise
+from dpfast.kernels import noise, scores
 
 _GRID_BITS = 20
 _BLOCK = 1 << 16  # rows of a call to a query
@@ -218,9 +218,14 @@ class StatisticalQueryOracle:
                 raise ValueError(
                     f"a query must give one real value for each of {size} rows, got {values.dtype} {values.shape}"
                 )
-            if not (values.min() >= 0 and values.max() <= 1):
-                raise ValueError(f"a query must give values in [0, 1], got {values.min()} to {values.max()}")
-            total += int(np.rint(np.ldexp(values.astype(np.float64), _GRID_BITS)).astype(np.int64).sum())
+            if values.dtype == bool:
+                total += int(np.count_nonzero(values)) << _GRID_BITS
+                continue
+            values = values if values.dtype == np.float32 else values.astype(np.float64, copy=False)
+            on_grid, low, high = scores.to_grid(values, _GRID_BITS)
+            if not 0 <= low <= high <= 1:
+                raise ValueError(f"a query must give values in [0, 1], got {low} to {high}")
+            total += int(on_grid.sum(dtype=np.int64))
         return total
 
     def _draw(self, size):
