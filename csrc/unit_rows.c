@@ -2,6 +2,7 @@
 #include "dpf_cpu.h"
 
 #include <math.h>
+#include <string.h>
 
 enum { LANES = 32 };
 #define LARGE 1e300 /* squares below it are sums of finite ones */
@@ -29,8 +30,8 @@ DPF_BODY double scale_of(double root, double shrink, bool inside, unsigned bits)
     return root > LEAST_NORM * shrink ? radius / root * shrink : 0;
 }
 
-DPF_BODY float clipped(double product, double shift, double scale, unsigned bits) {
-    const double margin = (product + shift) * ldexp(scale, -(int)bits);
+DPF_BODY float clipped(double product, double scale) {
+    const double margin = product * scale;
     if (margin > 1) return 1;
     return margin > -1 ? (float)margin : -1; /* also where huge entries left no number */
 }
@@ -56,21 +57,71 @@ DPF_BODY void packed_scale(const uint64_t *rows, size_t n, size_t d, double cons
     }
 }
 
-DPF_BODY void packed_margins(const uint64_t *rows, size_t n, size_t d, double constant, unsigned bits,
-                             const double *scale, const float *w, float *DPF_RESTRICT margin) {
-    const size_t words = DPF_WORDS(d), whole = d / 64;
-    for (size_t i = 0; i < n; i++) {
-        const uint64_t *row = rows + i * words;
-        float lane[LANES] = {0};
-        for (size_t k = 0; k < whole; k++)
-            for (unsigned half = 0; half < 2; half++) {
-                const uint32_t part = (uint32_t)(row[k] >> 32 * half);
-                const float *at = w + 64 * k + 32 * half;
-                for (unsigned l = 0; l < LANES; l++) lane[l] += part & (uint32_t)1 << l ? at[l] : 0;
+enum { PLANES = DPF_UNIT_ROWS_PLANES, CHUNK = DPF_UNIT_ROWS_CHUNK };
+
+/* Words of the chunk that begins at word k of a row; rows that fit are taken several at once. */
+DPF_BODY size_t chunk_words(size_t words, size_t k) {
+    if (words <= CHUNK) return CHUNK / words * words;
+    return words - k < CHUNK ? words - k : CHUNK;
+}
+
+double dpf_unit_rows_planes(const float *w, size_t d, uint64_t *DPF_RESTRICT plane) {
+    const size_t words = DPF_WORDS(d);
+    float largest = 0;
+    for (size_t j = 0; j < d; j++) largest = fabsf(w[j]) > largest ? fabsf(w[j]) : largest;
+    const double half = (double)(1 << (PLANES - 1)), step = largest > 0 ? largest / (half - 1) : 1;
+    for (size_t k = 0; k < words; k += CHUNK) {
+        const size_t size = chunk_words(words, k);
+        memset(plane, 0, size * PLANES * sizeof *plane);
+        for (size_t f = 0; f < size; f++) { /* word of the chunk; of the row, k + f, or again from the start */
+            const size_t first = 64 * (words <= CHUNK ? f % words : k + f), end = d - first < 64 ? d - first : 64;
+            for (size_t b = 0; b < end; b++) {
+                const uint64_t value = (uint64_t)(rint(w[first + b] / step) + half);
+                for (size_t p = 0; p < PLANES; p++) plane[p * size + f] |= (value >> p & 1) << b;
             }
-        for (size_t j = 64 * whole; j < d; j++)
-            lane[j % LANES] += row[j / 64] >> j % 64 & 1 ? w[j] : 0;
-        margin[i] = clipped((double)float_lane_sum(lane), constant * w[d], scale[i], bits);
+        }
+        plane += size * PLANES;
+    }
+    return step;
+}
+
+/* value[f] = sum over the bits of x[f] of v - 2^(PLANES - 1), in the planes of a chunk of `size` words. */
+DPF_BODY void plane_values(const uint64_t *x, const uint64_t *plane, size_t size, size_t used,
+                           int64_t *DPF_RESTRICT value) {
+    for (size_t f = 0; f < used; f++) value[f] = -(int64_t)(dpf_popcount(x[f]) << (PLANES - 1));
+    for (size_t p = 0; p < PLANES; p += 4) {
+        const uint64_t *a = plane + p * size, *b = a + size, *c = b + size, *d = c + size;
+        for (size_t f = 0; f < used; f++)
+            value[f] += (int64_t)((dpf_popcount(x[f] & a[f]) + 2 * dpf_popcount(x[f] & b[f]) +
+                                   4 * dpf_popcount(x[f] & c[f]) + 8 * dpf_popcount(x[f] & d[f]))
+                                  << p);
+    }
+}
+
+DPF_BODY void packed_margins(const uint64_t *rows, size_t n, size_t d, double constant, unsigned bits,
+                             const double *scale, float w_constant, const uint64_t *plane, double step,
+                             float *DPF_RESTRICT margin) {
+    const size_t words = DPF_WORDS(d), together = words <= CHUNK ? CHUNK / words : 1;
+    const double shift = constant * w_constant, unit = ldexp(1, -(int)bits);
+    int64_t value[CHUNK];
+    for (size_t i = 0; i < n; i += together) {
+        const size_t several = n - i < together ? n - i : together;
+        int64_t product = 0;
+        const uint64_t *at = plane;
+        for (size_t k = 0; k < words; k += CHUNK) {
+            const size_t size = chunk_words(words, k), used = words <= CHUNK ? several * words : size;
+            plane_values(rows + i * words + k, at, size, used, value);
+            at += size * PLANES;
+            if (words <= CHUNK) break;
+            for (size_t f = 0; f < used; f++) product += value[f];
+        }
+        for (size_t r = 0; r < several; r++) {
+            if (words <= CHUNK) {
+                product = 0;
+                for (size_t k = 0; k < words; k++) product += value[r * words + k];
+            }
+            margin[i + r] = clipped((double)product * step + shift, scale[i + r] * unit);
+        }
     }
 }
 
@@ -94,8 +145,8 @@ DPF_BODY void packed_add(const uint64_t *rows, size_t n, size_t d, double consta
             for (size_t i = start; i < end; i++) {
                 const int32_t value = step[i - start];
                 const uint32_t low = (uint32_t)rows[i * words + k], high = (uint32_t)(rows[i * words + k] >> 32);
-                for (unsigned b = 0; b < 32; b++) sum[b] += low & (uint32_t)1 << b ? value : 0;
-                for (unsigned b = 0; b < 32; b++) sum[32 + b] += high & (uint32_t)1 << b ? value : 0;
+                for (unsigned b = 0; b < 32; b++) sum[b] += value & -(int32_t)(low >> b & 1);
+                for (unsigned b = 0; b < 32; b++) sum[32 + b] += value & -(int32_t)(high >> b & 1);
             }
             const size_t size = d - 64 * k < 64 ? d - 64 * k : 64;
             for (size_t b = 0; b < size; b++) total[64 * k + b] += sum[b];
@@ -127,8 +178,8 @@ DPF_LEVELS(void, dpf_unit_rows_margins_double, double_margins,
            (x, n, d, constant, bits, scale, w, margin))
 DPF_LEVELS(void, dpf_unit_rows_margins_packed, packed_margins,
            (const uint64_t *rows, size_t n, size_t d, double constant, unsigned bits, const double *scale,
-            const float *w, float *DPF_RESTRICT margin),
-           (rows, n, d, constant, bits, scale, w, margin))
+            float w_constant, const uint64_t *plane, double step, float *DPF_RESTRICT margin),
+           (rows, n, d, constant, bits, scale, w_constant, plane, step, margin))
 DPF_LEVELS(void, dpf_unit_rows_add_float, float_add,
            (const float *x, size_t n, size_t d, double constant, const double *scale, const int32_t *weight,
             int64_t *DPF_RESTRICT total),

@@ -51,14 +51,28 @@ void dpf_unit_rows_margins_csr_float(const dpf_unit_csr *rows, const float *data
 void dpf_unit_rows_margins_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d,
                                       double constant, unsigned bits, const double *scale, const float *w,
                                       float *DPF_RESTRICT margin);
+
+/*
+ * Packed rows want w in bit planes: w_j = step * (v_j - 2^(PLANES - 1)) for integers v_j of PLANES bits, to within step / 2;
+ * a product is then a sum of popcounts of row & plane, in integers. Planes come by chunks of words, and repeat where
+ * several rows fit into a chunk, so that rows are taken together. Returns step; finite w.
+ *
+ *   plane  DPF_UNIT_ROWS_PLANE_WORDS(d)   written
+ */
+enum { DPF_UNIT_ROWS_PLANES = 20, DPF_UNIT_ROWS_CHUNK = 128 };
+#define DPF_UNIT_ROWS_PLANE_WORDS(d) ((DPF_WORDS(d) + DPF_UNIT_ROWS_CHUNK) * DPF_UNIT_ROWS_PLANES)
+double dpf_unit_rows_planes(const float *w, size_t d, uint64_t *DPF_RESTRICT plane);
+
+/* w_constant is w[d]. */
 void dpf_unit_rows_margins_packed(const uint64_t *rows, size_t n, size_t d, double constant, unsigned bits,
-                                  const double *scale, const float *w, float *DPF_RESTRICT margin);
+                                  const double *scale, float w_constant, const uint64_t *plane, double step,
+                                  float *DPF_RESTRICT margin);
 
 /* ---- sums -------------------------------------------------------------- */
 
 /*
- * total[j] += sum_i weight[i] q_ij for j <= d. Requires |weight| * 2^bits < 2^63 / n and bits <= 20 (packed: 16).
- * Rows of weight 0 are not read.
+ * total[j] += sum_i weight[i] q_ij for j <= d. Requires |weight| <= 2^12, so that 32 bits hold the sums of some rows,
+ * n < 2^31, and bits <= 17 (packed: 16). Rows of weight 0 are not read.
  */
 void dpf_unit_rows_add_float(const float *x, size_t n, size_t d, double constant, const double *scale,
                              const int32_t *weight, int64_t *DPF_RESTRICT total);
@@ -70,7 +84,6 @@ void dpf_unit_rows_add_csr_float(const dpf_unit_csr *rows, const float *data, si
 void dpf_unit_rows_add_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d,
                                   double constant, const double *scale, const int32_t *weight,
                                   int64_t *DPF_RESTRICT total);
-/* Here |weight| <= 2^12, so that 32 bits hold the sums of some rows. */
 void dpf_unit_rows_add_packed(const uint64_t *rows, size_t n, size_t d, double constant, const double *scale,
                               const int32_t *weight, int64_t *DPF_RESTRICT total);
 

@@ -41,6 +41,7 @@ DPF_BODY void NAMED(scale_csr)(const dpf_unit_csr *rows, const REAL *data, size_
 
 DPF_BODY void NAMED(margins)(const REAL *x, size_t n, size_t d, double constant, unsigned bits, const double *scale,
                              const float *w, float *DPF_RESTRICT margin) {
+    const double shift = constant * w[d], unit = ldexp(1, -(int)bits);
     for (size_t i = 0; i < n; i++) {
         const REAL *row = x + i * d;
         REAL lane[LANES] = {0};
@@ -48,54 +49,46 @@ DPF_BODY void NAMED(margins)(const REAL *x, size_t n, size_t d, double constant,
         for (; j + LANES <= d; j += LANES)
             for (size_t l = 0; l < LANES; l++) lane[l] += row[j + l] * (REAL)w[j + l];
         for (size_t l = 0; j + l < d; l++) lane[l] += row[j + l] * (REAL)w[j + l];
-        margin[i] = clipped((double)NAMED(lane_sum)(lane), constant * w[d], scale[i], bits);
+        margin[i] = clipped(NAMED(lane_sum)(lane) + shift, scale[i] * unit);
     }
 }
 
 DPF_BODY void NAMED(margins_csr)(const dpf_unit_csr *rows, const REAL *data, size_t n, size_t d, double constant,
                                  unsigned bits, const double *scale, const float *w, float *DPF_RESTRICT margin) {
-    enum { CHAINS = 4 };
+    const double shift = constant * w[d], unit = ldexp(1, -(int)bits);
     for (size_t i = 0; i < n; i++) {
-        const int32_t *index = rows->indices + rows->indptr[i];
-        const size_t size = (size_t)(rows->indptr[i + 1] - rows->indptr[i]);
-        REAL chain[CHAINS] = {0};
-        size_t p = 0;
-        if (!data) {
-            for (; p + CHAINS <= size; p += CHAINS)
-                for (size_t l = 0; l < CHAINS; l++) chain[l] += (REAL)w[index[p + l]];
-            for (size_t l = 0; p + l < size; l++) chain[l] += (REAL)w[index[p + l]];
-        } else {
-            const REAL *value = data + rows->indptr[i];
-            for (; p + CHAINS <= size; p += CHAINS)
-                for (size_t l = 0; l < CHAINS; l++) chain[l] += value[p + l] * (REAL)w[index[p + l]];
-            for (size_t l = 0; p + l < size; l++) chain[l] += value[p + l] * (REAL)w[index[p + l]];
-        }
-        margin[i] =
-            clipped((double)((chain[0] + chain[1]) + (chain[2] + chain[3])), constant * w[d], scale[i], bits);
+        const int64_t end = rows->indptr[i + 1];
+        double product = shift;
+        if (!data)
+            for (int64_t p = rows->indptr[i]; p < end; p++) product += w[rows->indices[p]];
+        else
+            for (int64_t p = rows->indptr[i]; p < end; p++) product += (double)data[p] * w[rows->indices[p]];
+        margin[i] = clipped(product, scale[i] * unit);
     }
 }
 
 DPF_BODY void NAMED(add)(const REAL *x, size_t n, size_t d, double constant, const double *scale,
                          const int32_t *weight, int64_t *DPF_RESTRICT total) {
-    enum { ROWS = 4 }; /* added together, so that totals are loaded and stored less often */
-    const REAL *row[ROWS];
-    REAL s[ROWS];
-    int32_t u[ROWS];
-    size_t held = 0;
-    for (size_t i = 0; i <= n; i++) {
-        if (i < n && weight[i]) {
-            row[held] = x + i * d, s[held] = (REAL)scale[i], u[held] = weight[i], held++;
-            total[d] += (int64_t)weight[i] * (int32_t)(constant * scale[i]);
-        }
-        if (held == ROWS) {
-            for (size_t j = 0; j < d; j++)
-                total[j] += (int64_t)u[0] * (int32_t)(row[0][j] * s[0]) + (int64_t)u[1] * (int32_t)(row[1][j] * s[1]) +
-                            (int64_t)u[2] * (int32_t)(row[2][j] * s[2]) + (int64_t)u[3] * (int32_t)(row[3][j] * s[3]);
-            held = 0;
-        }
+    enum { ROWS = 4 }; /* whose sum 32 bits hold: 4 * 2^12 * (2^17 - 1) < 2^31 */
+    size_t held = 0, at[ROWS];
+    for (size_t i = 0; i < n; i++) {
+        if (!weight[i]) continue;
+        total[d] += (int64_t)weight[i] * (int32_t)(constant * scale[i]);
+        at[held++] = i;
+        if (held < ROWS) continue;
+        held = 0;
+        const REAL *x0 = x + at[0] * d, *x1 = x + at[1] * d, *x2 = x + at[2] * d, *x3 = x + at[3] * d;
+        const REAL s0 = (REAL)scale[at[0]], s1 = (REAL)scale[at[1]], s2 = (REAL)scale[at[2]], s3 = (REAL)scale[at[3]];
+        const int32_t u0 = weight[at[0]], u1 = weight[at[1]], u2 = weight[at[2]], u3 = weight[at[3]];
+        for (size_t j = 0; j < d; j++)
+            total[j] += u0 * (int32_t)(x0[j] * s0) + u1 * (int32_t)(x1[j] * s1) + u2 * (int32_t)(x2[j] * s2) +
+                        u3 * (int32_t)(x3[j] * s3);
     }
-    for (size_t r = 0; r < held; r++)
-        for (size_t j = 0; j < d; j++) total[j] += (int64_t)u[r] * (int32_t)(row[r][j] * s[r]);
+    for (size_t r = 0; r < held; r++) {
+        const REAL *row = x + at[r] * d, s = (REAL)scale[at[r]];
+        const int32_t u = weight[at[r]];
+        for (size_t j = 0; j < d; j++) total[j] += u * (int32_t)(row[j] * s);
+    }
 }
 
 DPF_BODY void NAMED(add_csr)(const dpf_unit_csr *rows, const REAL *data, size_t n, size_t d, double constant,

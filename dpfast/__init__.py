@@ -17,11 +17,12 @@ _HOMES = {
     "LinearLearner": "dpfast.learners",
     "RandomizedWeightedMajority": "dpfast.learners",
     "StatisticalQueryOracle": "dpfast.learners",
+    "NetHalfspaceClassifier": "dpfast.learners",
     "WinnowClassifier": "dpfast.learners",
     "load": "dpfast.persistence",
     "load_dataset": "dpfast.data",
 }
-_MODULES = ("accounting", "kernels", "mechanisms")
+_MODULES = ("accounting", "kernels", "littlestone", "mechanisms")
 
 __all__ = [*_HOMES, *_MODULES]
 

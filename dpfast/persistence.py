@@ -12,6 +12,7 @@ from dpfast.learners import (
     DPWinnowClassifier,
     FiniteClassLearner,
     LinearLearner,
+    NetHalfspaceClassifier,
 )
 from dpfast.learners.base import FORMAT, FORMAT_VERSION
 
@@ -23,6 +24,7 @@ _MODELS = {
         DPWinnowClassifier,
         FiniteClassLearner,
         LinearLearner,
+        NetHalfspaceClassifier,
     )
 }
 

@@ -15,6 +15,12 @@ from .halfspaces import (
     projected_plan,
 )
 from .laplace import laplace_scale
+from .sparse_sample import (
+    SparseSamplePlan,
+    sparse_sample_bottom_score,
+    sparse_sample_delta,
+    sparse_sample_plan,
+)
 from .winnow import (
     DecisionListHalfspace,
     WinnowPlan,
@@ -39,6 +45,7 @@ __all__ = [
     "PrivacySpend",
     "ProjectedPlan",
     "Release",
+    "SparseSamplePlan",
     "WinnowPlan",
     "batched_plan",
     "batched_update_bound",
@@ -60,6 +67,9 @@ __all__ = [
     "laplace_scale",
     "net_plan",
     "projected_plan",
+    "sparse_sample_bottom_score",
+    "sparse_sample_delta",
+    "sparse_sample_plan",
     "winnow_epsilon",
     "winnow_learning_rate",
     "winnow_paper",

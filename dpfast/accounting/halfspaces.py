@@ -240,7 +240,8 @@ def projected_plan(
     epsilon, delta, margin, alpha, beta
         As in `boost_plan`, for labels that are never flipped.
     dimension : int, optional
-        Columns d. Where no more components than this are needed, rows are not projected.
+        Columns d. Where it is less than the components that a projection needs, the plan is for rows as they are:
+        a random projection to as few components does not keep the margin.
 
     Returns
     -------

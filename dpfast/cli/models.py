@@ -12,7 +12,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from .printers import show_rules, show_weights
+from .printers import show_halfspace, show_rules, show_weights
 
 
 class Model(NamedTuple):
@@ -30,6 +30,11 @@ class Model(NamedTuple):
 class Accounting(StrEnum):
     curve = "curve"
     paper = "paper"
+
+
+class WeakLearner(StrEnum):
+    centering = "centering"
+    stump = "stump"
 
 
 def _of(*models):
@@ -53,11 +58,9 @@ def _decision_list(
         Accounting.curve
     ),
 ):
-    if max_rules != "none" and not max_rules.isdecimal():
-        raise ValueError(f"--max-rules must be an integer of at least 1 or none, got {max_rules!r}")
     return {
         "coverage_weight": coverage_weight,
-        "max_rules": None if max_rules == "none" else int(max_rules),
+        "max_rules": _read("--max-rules", max_rules, "an integer of at least 1", int, none=None),
         "conjunctions": conjunctions,
         "accounting": accounting.value,
     }
@@ -67,9 +70,42 @@ def winnow_parameters(*, updates: Updates = 20, draws: Draws = 10):
     return {"n_updates": updates, "n_draws": draws}
 
 
+def _boost(
+    *,
+    density: Annotated[
+        str,
+        _of("boost")(help="Share of the rows that a round looks at, at least.", metavar="auto|X"),
+    ] = "auto",
+    rounds: Annotated[str, _of("boost")(help="Halfspaces that are averaged.", metavar="auto|N")] = "auto",
+    learning_rate: Annotated[str, _of("boost")(help="How fast weights fall.", metavar="auto|X")] = "auto",
+    weak_learner: Annotated[WeakLearner, _of("boost")(help="A noisy mean in each round, or one feature.")] = (
+        WeakLearner.centering
+    ),
+    intercept: Annotated[bool, _of("boost")(help="Whether a constant feature is added.")] = True,
+):
+    return {
+        "density": _read("--density", density, "a number", float, auto="auto"),
+        "n_rounds": _read("--rounds", rounds, "an integer", int, auto="auto"),
+        "learning_rate": _read("--learning-rate", learning_rate, "a number", float, auto="auto"),
+        "weak_learner": weak_learner.value,
+        "fit_intercept": intercept,
+    }
+
+
+def _read(option, text, wanted, kind, **words):
+    """A number, or what one of the words stands for."""
+    if text in words:
+        return words[text]
+    try:
+        return kind(text)
+    except ValueError:
+        raise ValueError(f"{option} must be {wanted} or {' or '.join(words)}, got {text!r}") from None
+
+
 MODELS = {
     "decision-list": Model("DecisionListClassifier", _decision_list, show_rules),
     "winnow": Model("DPWinnowClassifier", winnow_parameters, show_weights),
+    "boost": Model("BoostedHalfspaceClassifier", _boost, show_halfspace),
 }
 Name = StrEnum("Name", {name.replace("-", "_"): name for name in MODELS})
 

@@ -6,7 +6,7 @@ from rich.text import Text
 
 def show_rules(estimator, console, rows=None):
     """The list, a rule a row; with the rows that each rule decides if these are given."""
-    names = getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(estimator.n_features_in_)])
+    names = _names(estimator)
     console.print(Text("The first rule that holds decides."))
     table = Table()
     table.add_column("", justify="right")
@@ -27,28 +27,47 @@ def show_rules(estimator, console, rows=None):
 
 
 def show_weights(estimator, console, rows=None, *, most=15):
-    """The largest weights, a feature a row."""
+    """The largest weights of Winnow, a feature a row."""
     import numpy as np
 
     no, yes = estimator.classes_
     if not estimator.updates_:
         console.print(Text(f"No update was made yet: every row is predicted as {yes}."))
         return
-    names = [*getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(estimator.n_features_in_)]), "(always)"]
-    weights = np.append(estimator.coef_, estimator.intercept_)
-    used = np.flatnonzero(weights)
-    used = used[np.argsort(-np.abs(weights[used]), kind="stable")]
     console.print(Text("Each feature adds its weight if it is 1 and takes it away if it is 0."))
     console.print(Text(f"{yes} if the sum is at least 0, else {no}."))
+    names = [*_names(estimator), "(always)"]
+    _show_largest(names, np.append(estimator.coef_, estimator.intercept_), (no, yes), ".3f", console, most)
+
+
+def show_halfspace(estimator, console, rows=None, *, most=15):
+    """The largest weights of a halfspace, a feature a row."""
+    no, yes = estimator.classes_
+    console.print(Text("Each feature that is 1 adds its weight."))
+    console.print(Text(f"{yes} if the sum is at least {-estimator.intercept_:.3g}, else {no}."))
+    _show_largest(_names(estimator), estimator.coef_, (no, yes), ".3g", console, most)
+
+
+def _names(estimator):
+    return getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(estimator.n_features_in_)])
+
+
+def _show_largest(names, weights, classes, digits, console, most):
+    import numpy as np
+
+    used = np.flatnonzero(weights)
+    used = used[np.argsort(-np.abs(weights[used]), kind="stable")]
     table = Table()
     table.add_column("feature", overflow="fold")
     table.add_column("weight", justify="right", style="bold")
     table.add_column("if 1, speaks for", overflow="fold")
     for j in used[:most]:
-        table.add_row(Text(str(names[j])), f"{weights[j]:+.3f}", Text(str(yes if weights[j] > 0 else no)))
+        side = classes[int(weights[j] > 0)]
+        table.add_row(Text(str(names[j])), f"{weights[j]:+{digits}}", Text(str(side)))
     console.print(table)
     if len(used) > most:
-        console.print(Text(f"{len(used) - most:,} more have weights of at most {abs(weights[used[most]]):.3f}."))
+        rest = abs(weights[used[most]])
+        console.print(Text(f"{len(used) - most:,} more have weights of at most {rest:{digits}}."))
 
 
 def _counts(estimator, X, y):

@@ -13,8 +13,20 @@ scores
     Integer scores of a linear learner, and the votes of what it released.
 weights
     Multiplicative weights of experts on fixed-point losses, and exact draws from them.
+unit_rows
+    Rows clipped to the unit ball on an integer grid: margins and weighted sums.
+measure
+    Dense measures of exact mass on integer scores: boosting's projection.
+classes
+    Finite hypothesis classes as bit sets: counts, restriction, Littlestone dimension.
+signs
+    Random projection by a +-1 matrix kept as bits, or made from a key, never as floats.
+project
+    Capped scaling: the projection of a measure onto dense ones.
 sparse_vector
     Noisy tests of counts against a threshold, many rounds at a time.
+net
+    Nets of the unit sphere, and the mistakes of every member.
 draw, noise
     Exact elementary draws and integer noise.
 cpu

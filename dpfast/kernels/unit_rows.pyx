@@ -36,8 +36,11 @@ cdef extern from "unit_rows.h" nogil:
     void dpf_unit_rows_margins_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d,
                                           double constant, unsigned bits, const double *scale, const float *w,
                                           float *margin)
+    size_t DPF_UNIT_ROWS_PLANE_WORDS(size_t d)
+    double dpf_unit_rows_planes(const float *w, size_t d, uint64_t *plane)
     void dpf_unit_rows_margins_packed(const uint64_t *rows, size_t n, size_t d, double constant, unsigned bits,
-                                      const double *scale, const float *w, float *margin)
+                                      const double *scale, float w_constant, const uint64_t *plane, double step,
+                                      float *margin)
     void dpf_unit_rows_add_float(const float *x, size_t n, size_t d, double constant, const double *scale,
                                  const int32_t *weight, int64_t *total)
     void dpf_unit_rows_add_double(const double *x, size_t n, size_t d, double constant, const double *scale,
@@ -51,7 +54,7 @@ cdef extern from "unit_rows.h" nogil:
 
 dpf_cpu_share(shared_level())
 
-GRID_BITS = 20
+GRID_BITS = 17
 PACKED_GRID_BITS = 16
 
 
@@ -214,6 +217,7 @@ def margins(_Rows rows, const double[::1] scale, const float[::1] w, double cons
     rows : Dense, Csr or Packed, n rows of d
     scale : ndarray of float64, shape (n,)
     w : ndarray of float32, shape (d + 1,)
+        Finite. For Packed it is rounded to 2**-19 of its largest entry.
     constant : float
     out : ndarray of float32, shape (n,), optional
 
@@ -222,6 +226,8 @@ def margins(_Rows rows, const double[::1] scale, const float[::1] w, double cons
     ndarray of float32, shape (n,)
     """
     cdef size_t n = rows.n, d = rows.d
+    cdef uint64_t[::1] plane
+    cdef double step
     _check("scale", scale, n)
     _check("w", w, d + 1)
     if out is None:
@@ -229,9 +235,13 @@ def margins(_Rows rows, const double[::1] scale, const float[::1] w, double cons
     _check("out", out, n)
     if n == 0:
         return np.asarray(out)
+    if rows.words != NULL:
+        plane = np.empty(DPF_UNIT_ROWS_PLANE_WORDS(d), np.uint64)
     with nogil:
         if rows.words != NULL:
-            dpf_unit_rows_margins_packed(rows.words, n, d, constant, rows.bits, &scale[0], &w[0], &out[0])
+            step = dpf_unit_rows_planes(&w[0], d, &plane[0])
+            dpf_unit_rows_margins_packed(rows.words, n, d, constant, rows.bits, &scale[0], w[d], &plane[0], step,
+                                         &out[0])
         elif rows.sparse and rows.x64 != NULL:
             dpf_unit_rows_margins_csr_double(&rows.csr, rows.x64, n, d, constant, rows.bits, &scale[0], &w[0], &out[0])
         elif rows.sparse:
@@ -249,12 +259,12 @@ def add(int64_t[::1] total, _Rows rows, const double[::1] scale, const int32_t[:
     Parameters
     ----------
     total : ndarray of int64, shape (d + 1,)
-        Changed in place; it is for the caller to see that it cannot overflow: sum |weights| * 2**bits < 2**63.
+        Changed in place; it is for the caller to see that it cannot overflow, which takes more than 2**34 rows.
     rows : Dense, Csr or Packed, n rows of d
     scale : ndarray of float64, shape (n,)
         As `scales` made it.
     weights : ndarray of int32, shape (n,)
-        For Packed at most 2**12 in size.
+        At most 2**12 in size.
     constant : float
 
     Notes
@@ -267,8 +277,8 @@ def add(int64_t[::1] total, _Rows rows, const double[::1] scale, const int32_t[:
     _check("weights", weights, n)
     if n == 0:
         return
-    if rows.words != NULL and not -2**12 <= np.min(weights) <= np.max(weights) <= 2**12:
-        raise ValueError(f"weights of packed rows must lie within 2**12, got {np.min(weights)} to {np.max(weights)}")
+    if not -2**12 <= np.min(weights) <= np.max(weights) <= 2**12:
+        raise ValueError(f"weights must lie within 2**12, got {np.min(weights)} to {np.max(weights)}")
     with nogil:
         if rows.words != NULL:
             dpf_unit_rows_add_packed(rows.words, n, d, constant, &scale[0], &weights[0], &total[0])

@@ -5,6 +5,7 @@ from .confident_winnow import WinnowClassifier
 from .decision_list import DecisionListClassifier
 from .experts import LinearLearner, RandomizedWeightedMajority
 from .finite_class import FiniteClassLearner
+from .net_halfspace import NetHalfspaceClassifier
 from .statistical_query import StatisticalQueryOracle
 from .winnow import DPWinnowClassifier
 
@@ -14,6 +15,7 @@ __all__ = [
     "DecisionListClassifier",
     "FiniteClassLearner",
     "LinearLearner",
+    "NetHalfspaceClassifier",
     "RandomizedWeightedMajority",
     "StatisticalQueryOracle",
     "WinnowClassifier",

@@ -7,7 +7,7 @@ import dpfast
 from dpfast.cli import fit, stream
 from dpfast.cli.models import MODELS
 from dpfast.cli.plan.decision_list import decision_list
-from dpfast.cli.printers import _counts, show_rules, show_weights
+from dpfast.cli.printers import _counts, show_halfspace, show_rules, show_weights
 from dpfast.cli.report import output
 
 FIT = ["--model", "decision-list", "--epsilon", "1"]
@@ -54,6 +54,7 @@ def test_every_option_reaches_the_learner(run, trees, model, tmp_path):
     [
         (fit.fit, dpfast.DecisionListClassifier),
         (fit.fit, dpfast.DPWinnowClassifier),
+        (fit.fit, dpfast.BoostedHalfspaceClassifier),
         (stream.stream, dpfast.DPWinnowClassifier),
         (decision_list, dpfast.DecisionListClassifier),
     ],
@@ -61,7 +62,8 @@ def test_every_option_reaches_the_learner(run, trees, model, tmp_path):
 def test_defaults_are_the_learners(command, learner):
     own = inspect.signature(learner).parameters
     for name, parameter in inspect.signature(command).parameters.items():
-        name = {"updates": "n_updates", "draws": "n_draws"}.get(name, name)
+        name = "fit_intercept" if name == "intercept" else name
+        name = f"n_{name}" if name in ("updates", "draws", "rounds") else name
         if name in own and parameter.default is not inspect.Parameter.empty:
             assert str(parameter.default) == str(own[name].default), name
 
@@ -97,6 +99,41 @@ def test_winnow_options_reach_the_learner_and_a_saved_model_predicts(run, refuse
     predicted = run("predict", model, data, "--label", "y", "--threshold", 0.5).stdout.split()
     assert np.mean(np.array(predicted) == (X[:, 1] > 0.5).astype(int).astype(str)) > 0.9
     assert "finite numbers with a threshold" in refused("predict", model, data, "--label", "y")
+
+
+def test_boost_shows_a_halfspace_and_its_options_reach_the_learner(run, refused, tmp_path):
+    boost = ["fit", "mushroom", "--model", "boost", "--epsilon", 1]
+    result = run(*boost)
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert "poisonous if the sum is at least" in result.stdout
+    assert "test accuracy  0.9" in result.stdout
+    assert "(1.0, 1e-06)-DP, replace one row; 60 of 60 releases used" in result.stdout
+    model = tmp_path / "m.json"
+    options = "--density 0.5 --rounds 7 --learning-rate 3 --weak-learner stump --no-intercept"
+    assert run(*boost, *options.split(), "--seed", 1, "--out", model).exit_code == 0
+    asked = {"density": 0.5, "n_rounds": 7, "learning_rate": 3.0, "weak_learner": "stump", "fit_intercept": False}
+    loaded = dpfast.load(model)
+    assert loaded.get_params() == dpfast.BoostedHalfspaceClassifier(1.0, **asked).get_params()
+    predicted = run("predict", model, "mushroom").stdout.split()
+    mushroom = dpfast.load_dataset("mushroom")
+    X = dpfast.BitMatrix(mushroom.data, feature_names=mushroom.feature_names)
+    assert predicted == loaded.predict(X).tolist()
+    assert "--density must be a number or auto, got 'all'" in refused(*boost, "--density", "all")
+    assert "--rounds must be an integer or auto, got '2.5'" in refused(*boost, "--rounds", "2.5")
+    assert "--negations is not for --model boost" in refused(*boost, "--negations")
+
+
+def test_a_halfspace_shows_its_largest_weights_and_the_label_they_speak_for():
+    X = dpfast.BitMatrix(np.eye(3), feature_names=["wet", "cold [C]", "windy"])
+    fitted = dpfast.BoostedHalfspaceClassifier(random_state=0).fit(X, ["oak", "elm", "oak"])
+    fitted.coef_, fitted.intercept_ = np.array([-0.02, 1.23456, 1e-5]), 0.25
+    with output.capture() as shown:
+        show_halfspace(fitted, output, most=2)
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.get().splitlines() if "│" in line]
+    assert rows == [["cold [C]", "+1.23", "oak"], ["wet", "-0.02", "elm"]]
+    assert "1 more have weights of at most 1e-05." in shown.get()
+    assert "oak if the sum is at least -0.25, else elm." in shown.get()
 
 
 def test_an_option_of_another_model_is_refused(refused, model, trees):

@@ -100,11 +100,11 @@ def test_a_plan_for_halfspaces_shows_rows_parameters_and_the_lower_bound(run, mo
     else:
         assert ["rounds", f"{plan.n_rounds:,}"] in table
         assert ["noise sigma of a round", f"{plan.sigma:.3g}"] in table
-    assert ("not projected" in result.stdout) == ("--d" in options)
+    assert ("rows as they are" in result.stdout) == ("--d" in options)
     assert ("flipped with probability 0.001" in result.stdout) == (model == "boost")
     assert "bounds derived in" in result.stdout
     assert "not the constants of" in result.stdout
-    assert "No computer" not in result.stdout
+    assert "No learner" not in result.stdout
     assert "2.0 times too few" in run(*command, plan.n // 2).stdout
 
 
@@ -112,7 +112,7 @@ def test_a_net_that_cannot_be_searched_is_called_so_and_its_relation_is_used(run
     result = run("plan", "net", "--margin", 0.25, "--epsilon", 2, "--neighbors", "add-remove")
     plan = net_plan(2.0, margin=0.25, neighbors="add-remove")
     assert f"10^{plan.log10_size:,.0f}" in result.stdout
-    assert "No computer searches a net so large" in result.stdout
+    assert "No learner searches a net so large" in result.stdout
     assert "2.0-DP, add-remove" in result.stdout
     assert f"{halfspace_lower_bound(2.0, 0, margin=0.25, neighbors='add-remove'):,} " in result.stdout
 

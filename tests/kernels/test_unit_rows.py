@@ -106,9 +106,9 @@ def test_the_largest_entries_are_scaled_and_the_smallest_vanish(dtype, sparse):
     for one in np.eye(5, dtype=np.int32):
         q = np.zeros(3, np.int64)
         unit_rows.add(q, rows, scale, one)
-        units.append(q / 2**20)
+        units.append(q / 2**17)
     half = np.sqrt(0.5)
-    np.testing.assert_allclose(units, [[half, half, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0], [0.6, 0.8, 0]], atol=3e-6)
+    np.testing.assert_allclose(units, [[half, half, 0], [1, 0, 0], [0, 0, 0], [0, 0, 0], [0.6, 0.8, 0]], atol=2e-5)
     assert np.isfinite(unit_rows.margins(rows, scale, np.ones(3, np.float32))).all()
 
 
@@ -142,6 +142,5 @@ def test_what_does_not_fit_is_refused(rng):
         unit_rows.margins(rows, scale, np.zeros(2, np.float32))
     with pytest.raises(ValueError, match="weights must have length 2, got 3"):
         unit_rows.add(np.zeros(3, np.int64), rows, scale, np.zeros(3, np.int32))
-    packed = unit_rows.Packed(np.zeros((1, 1), np.uint64), 3)
-    with pytest.raises(ValueError, match=r"within 2\*\*12, got 5000"):
-        unit_rows.add(np.zeros(4, np.int64), packed, unit_rows.scales(packed, 1.0), np.array([5000], np.int32))
+    with pytest.raises(ValueError, match=r"within 2\*\*12, got -3 to 5000"):
+        unit_rows.add(np.zeros(3, np.int64), rows, scale, np.array([5000, -3], np.int32))

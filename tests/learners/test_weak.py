@@ -34,10 +34,10 @@ def test_noise_of_centering_is_the_analytic_gaussians(epsilon, rounds, table):
     weak = NoisyCentering()
     rows = weak.rows(table[0], True)
     sigma = weak.noise(rows, epsilon, 1e-6, rounds)
-    mu = np.sqrt(rounds) * 2 * CAP * 2**20 / sigma
+    mu = np.sqrt(rounds) * 2 * CAP * 2**17 / sigma
     exact = stats.norm.cdf(mu / 2 - epsilon / mu) - np.exp(epsilon) * stats.norm.cdf(-mu / 2 - epsilon / mu)
     assert exact == pytest.approx(1e-6, rel=1e-7)
-    claim = discrete_gaussian_delta(sigma, epsilon, sensitivity=2 * CAP * 2**20, releases=rounds, size=4)
+    claim = discrete_gaussian_delta(sigma, epsilon, sensitivity=2 * CAP * 2**17, releases=rounds, size=4)
     assert claim <= 1e-6
     assert claim == pytest.approx(exact, rel=1e-7)
 

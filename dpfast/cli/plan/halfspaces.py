@@ -1,5 +1,6 @@
 """dpfast plan boost, projected and net: rows for the learners of halfspaces."""
 
+import math
 from typing import Annotated
 
 import typer
@@ -13,7 +14,7 @@ _Margin = Annotated[
 ]
 _Rows = Annotated[int | None, typer.Option("--n", help="Rows at hand.", min=1)]
 _Columns = Annotated[int | None, typer.Option("--d", help="Columns; few of them need no projection.", min=1)]
-_MOST = 12  # a net of 10^12 members takes days
+_MOST = 53 * math.log10(2)  # members of a net that the learner numbers
 
 
 def boost(
@@ -27,9 +28,8 @@ def boost(
 ):
     """How many rows the boosted halfspace needs, with which parameters, and how many every private learner needs.
 
-    The learner is that of Bun, Carmosino and Sorrell, Theorem 30; the constants are
-    not theirs but derived in dpfast.accounting.halfspaces. A worst case, at any number of columns: real tables
-    usually need far fewer rows.
+    The learner is that of Bun, Carmosino and Sorrell, Theorem 30; the constants are not theirs but derived in
+    dpfast.accounting.halfspaces. A worst case, at any number of columns: real tables usually need far fewer rows.
     """
     with reporting("nothing was computed"):
         from dpfast.accounting import boost_plan
@@ -57,8 +57,8 @@ def projected(
 ):
     """How many rows the projected halfspace needs, with which parameters, and how many every private learner needs.
 
-    The learner is that of Nguyen, Ullman and Zakynthinou, Theorem 2; the constants are
-    not theirs but derived in dpfast.accounting.halfspaces. A worst case: real tables usually need far fewer rows.
+    The learner is that of Nguyen, Ullman and Zakynthinou, Theorem 2; the constants are not theirs but derived in
+    dpfast.accounting.halfspaces. A worst case: real tables usually need far fewer rows.
     """
     with reporting("nothing was computed"):
         from dpfast.accounting import projected_plan
@@ -71,7 +71,7 @@ def projected(
             "noise sigma of a round": number(plan.sigma),
         }
         _show(f"projected at margin {margin}, ({epsilon}, {delta})-DP, replace", plan, n, rows)
-        _promise(alpha, beta, "", "Nguyen, Ullman and Zakynthinou, Theorem 2")
+        _promise(alpha, beta, "", "Nguyen, Ullman and Zakynthinou, Theorem 2", plan.n_components != d)
 
 
 def net(
@@ -85,8 +85,8 @@ def net(
 ):
     """How many rows the halfspace from a net needs, how large the net is, and how many every private learner needs.
 
-    The learner is that of Nguyen, Ullman and Zakynthinou, Theorem 4; the constants are
-    not theirs but derived in dpfast.accounting.halfspaces. A worst case: real tables usually need far fewer rows.
+    The learner is that of Nguyen, Ullman and Zakynthinou, Theorem 4; the constants are not theirs but derived in
+    dpfast.accounting.halfspaces. A worst case: real tables usually need far fewer rows.
     """
     with reporting("nothing was computed"):
         from dpfast.accounting import net_plan
@@ -100,9 +100,12 @@ def net(
             "exponent per wrong row": number(plan.exponent),
         }
         _show(f"net at margin {margin}, {epsilon}-DP, {neighbors}", plan, n, rows)
-        _promise(alpha, beta, "", "Nguyen, Ullman and Zakynthinou, Theorem 4")
-        if plan.log10_size > _MOST:
-            say("No computer searches a net so large. With few columns (--d) it is smaller.")
+        _promise(alpha, beta, "", "Nguyen, Ullman and Zakynthinou, Theorem 4", plan.n_components != d)
+        if plan.log10_size >= _MOST:
+            say(
+                "No learner searches a net so large: it shows what the guarantee costs. "
+                "With few columns (--d) it is smaller."
+            )
 
 
 def _show(title, plan, n, parameters):
@@ -118,15 +121,18 @@ def _show(title, plan, n, parameters):
     output.print(table)
 
 
-def _promise(alpha, beta, flipped, theorem):
+def _promise(alpha, beta, flipped, theorem, projected=True):
     say(
         f"Asked for an error of at most {alpha} with probability {1 - beta:g}, where some halfspace has the margin on "
         f"every row{flipped}."
     )
+    if not projected:
+        say("The plan is for rows as they are: a random projection to so few components does not keep the margin.")
     say(
-        f"Both numbers of rows are derived bounds with proofs of their own; their constants are not those of {theorem}."
+        "Both numbers of rows are bounds derived in dpfast.accounting.halfspaces, with proofs; they are not the "
+        f"constants of {theorem}."
     )
 
 
 def _unprojected(plan, d):
-    return " (all columns, not projected)" if plan.n_components == d else ""
+    return " (all columns)" if plan.n_components == d else ""

@@ -1,0 +1,85 @@
+"""Random projection of whatever tables users hold, by blocks of rows on threads."""
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_array
+
+from dpfast.data.bit_matrix import BitMatrix
+from dpfast.data.blocks import BLOCK_BYTES, map_blocks, slices
+from dpfast.kernels import signs
+
+
+def project(X, m, key):
+    """A x for each row x, A the m x d matrix of entries +-1/sqrt(m) that `key` stands for.
+
+    Parameters
+    ----------
+    X : BitMatrix, array_like, sparse matrix or DataFrame, shape (n, d)
+        Bits and booleans are 0 and 1 here; real numbers are read as float32.
+    m : int
+        Components.
+    key : int
+        In [0, 2**128), drawn independently of the data; see `dpfast.kernels.signs`.
+
+    Returns
+    -------
+    ndarray of float32, shape (n, m)
+        ``signs.lift(w, d, key)`` maps a linear function w of the components back to the d coordinates.
+
+    Raises
+    ------
+    ValueError
+        For NaN, infinities, numbers too large for float32 and wrong shapes.
+
+    Notes
+    -----
+    m signed additions for each entry of a dense table or stored entry of a sparse one; if all entries are 0 or 1, six
+    bit operations for 256 of them. Besides the result, d * m bits at most, and none if fewer than d are stored.
+
+    Examples
+    --------
+    >>> project([[3.0, 4.0]], 1000, key=7).shape
+    (1, 1000)
+    """
+    if not isinstance(X, BitMatrix):
+        X = check_array(X, accept_sparse="csr", dtype=None if _is_boolean(X) else np.float32)
+        if _is_boolean(X):
+            X = BitMatrix(X)
+    n, d = X.shape
+    stored = signs.matrix(d, m, key) if not sp.issparse(X) or X.nnz >= d else None
+    if isinstance(X, BitMatrix):
+        rows, entries = X.rows, d // 2
+
+        def part(block):
+            return signs.project_packed(rows[block], d, m, key, matrix=stored)
+
+    elif sp.issparse(X):
+        data, entries = None if (X.data == 1).all() else X.data, X.nnz // n
+
+        def part(block):
+            indptr = X.indptr[block.start : block.stop + 1]
+            of = slice(indptr[0], indptr[-1])
+            return signs.project_csr(
+                indptr - of.start, X.indices[of], None if data is None else data[of], d, m, key, matrix=stored
+            )
+
+    else:
+        entries = d
+
+        def part(block):
+            return signs.project_dense(X[block], m, key, matrix=stored)
+
+    out = np.empty((n, m), np.float32)
+
+    def write(block):
+        out[block] = part(block)
+
+    map_blocks(write, slices(n, BLOCK_BYTES // (4 * (entries + m))))
+    return out
+
+
+def _is_boolean(X):
+    """Whether X is dense and every entry of a boolean type."""
+    if hasattr(X, "iloc"):
+        return all(dtype.kind == "b" for dtype in X.dtypes)
+    return isinstance(X, np.ndarray) and X.dtype.kind == "b"
