@@ -361,8 +361,9 @@ class LinearLearner(PrivateClassifier):
     --------
     >>> import dpfast
     >>> mushroom = dpfast.load_dataset("mushroom")
-    >>> clf = dpfast.LinearLearner(epsilon=10.0, random_state=0).fit(mushroom.data, mushroom.target)
-    >>> clf.score(mushroom.data, mushroom.target) > 0.75
+    >>> X = dpfast.BitMatrix(mushroom.data)  # signs, not 0 and 1
+    >>> clf = dpfast.LinearLearner(epsilon=10.0, random_state=0).fit(X, mushroom.target)
+    >>> clf.score(X, mushroom.target) > 0.75
     True
     """
 
