@@ -10,6 +10,8 @@ from dpfast.learners import (
     BoostedHalfspaceClassifier,
     DecisionListClassifier,
     DPWinnowClassifier,
+    FiniteClassLearner,
+    LinearLearner,
     NetHalfspaceClassifier,
     ProjectedHalfspaceClassifier,
 )
@@ -21,6 +23,8 @@ _MODELS = {
         BoostedHalfspaceClassifier,
         DecisionListClassifier,
         DPWinnowClassifier,
+        FiniteClassLearner,
+        LinearLearner,
         NetHalfspaceClassifier,
         ProjectedHalfspaceClassifier,
     )

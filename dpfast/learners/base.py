@@ -75,6 +75,8 @@ class PrivateClassifier(TableClassifier):
     A subclass names its kind in `_model` and gives its released state by `_released` and `_restore`.
     """
 
+    _not_saved = ("budget", "checkpoint", "random_state")
+
     def _check_budget(self):
         """Refuse what the budget cannot pay, before data is read; nothing is charged yet."""
         if self.budget is not None:
@@ -109,7 +111,7 @@ class PrivateClassifier(TableClassifier):
         parameters = {
             name: value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
             for name, value in self.get_params(deep=False).items()
-            if name not in ("budget", "checkpoint", "random_state")
+            if name not in self._not_saved
         }
         document = {
             "format": FORMAT,
