@@ -18,7 +18,7 @@ from dpfast.data.blocks import map_blocks, slices, threads
 from dpfast.data.projection import project
 from dpfast.kernels import levels, signs
 from dpfast.kernels.net import Mistakes, Net, grid
-from dpfast.learners.base import PrivateClassifier, refuse_weights, shown
+from dpfast.learners.base import PrivateClassifier, TwoSided, refuse_weights, shown
 
 _ROW_SECONDS, _MEMBER_SECONDS = 5e-9, 1.5e-9  # of a line: for each row, for each member; without AVX-512
 _BLOCK = 1 << 21  # rows and members of lines to a piece of work: a hundredth of a second
@@ -39,7 +39,7 @@ class NetReport(NamedTuple):
     best_intercept: float
 
 
-class NetHalfspaceClassifier(PrivateClassifier):
+class NetHalfspaceClassifier(TwoSided, PrivateClassifier):
     """Halfspace drawn from a net of a random projection [NUZ, Algorithm 2]_, with delta = 0.
 
     Rows are projected to a few components by a random sign matrix and normalised; the halfspace is drawn from a net of
@@ -199,11 +199,6 @@ class NetHalfspaceClassifier(PrivateClassifier):
         self._check_features(X, reset=False)
         return project(table, len(self.direction_), self.projection_key_) @ self.direction_ + self.intercept_
 
-    def predict(self, X):
-        """The label of the side that each row is on, shape (n,)."""
-        positive = self.decision_function(X) >= 0
-        return self.classes_[positive.astype(int)]
-
     def owner_report(self, X, y):
         """What this model does on some rows, beside the best that its net can do. **Not private.**
 
@@ -315,11 +310,6 @@ class NetHalfspaceClassifier(PrivateClassifier):
                 f"a net of {members:,} members and {n:,} rows would take about {seconds:,.0f} s, more than max_seconds="
                 f"{self.max_seconds}: use fewer n_components than {self.n_components}, or a larger net_radius"
             )
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
 
     def _released(self):
         return {"member": self.member_, "projection_key": self.projection_key_}
