@@ -1,5 +1,6 @@
 """Files that commands read and write."""
 
+import json
 import os
 
 from .report import errors
@@ -18,3 +19,40 @@ def check_writable(path):
         return
     if path.is_dir() or not os.access(path.absolute().parent, os.W_OK):
         raise ValueError(f"{path} cannot be written: it must name a file in a folder that exists")
+
+
+def limits_of(estimator):
+    """What an estimator declares that numbers lie between, and refuses others; else None."""
+    return tuple(estimator.feature_range) if getattr(estimator, "out_of_range", None) == "error" else None
+
+
+def is_packed(X):
+    from dpfast.data import BitMatrix
+
+    return isinstance(X, BitMatrix)
+
+
+def name_features(estimator, names):
+    """Give a fitted model the names of its columns, which arrays do not have."""
+    import numpy as np
+
+    if names is not None:
+        estimator.feature_names_in_ = np.array(names, dtype=object)
+
+
+def save(estimator, path, *, bits, threshold):
+    """Write a model, and with it how its table was read, for `reading_of`; replaces the file at once or not at all."""
+    partial = path.with_name(f"{path.name}.{os.getpid()}.new")
+    try:
+        estimator.save(partial)
+        document = json.loads(partial.read_text(encoding="utf-8"))
+        document["table"] = {"values": "bits" if bits else "numbers", "threshold": threshold}
+        partial.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def reading_of(path):
+    """How the table of a saved model was read: its `values` and `threshold`; None if the model was saved in Python."""
+    return json.loads(path.read_text(encoding="utf-8")).get("table")
