@@ -11,9 +11,10 @@ from setuptools.command.build_ext import build_ext
 DEBUG = bool(os.environ.get("DPFAST_DEBUG"))
 SANITIZE = ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"]
 OPTIMISE = ["-O1", "-g", "-UNDEBUG", *SANITIZE] if DEBUG else ["-O3", "-g0"]
+QUIET = ["-fno-math-errno", "-fno-trapping-math"]  # nobody reads errno or traps; no value changes
 FLAGS = {
     "msvc": ["/std:c11", "/O2", "/fp:precise"],
-    "unix": ["-std=c11", "-ffp-contract=off", "-fvisibility=hidden", "-Wall", "-Wextra", *OPTIMISE],
+    "unix": ["-std=c11", "-ffp-contract=off", *QUIET, "-fvisibility=hidden", "-Wall", "-Wextra", *OPTIMISE],
 }
 
 
@@ -51,8 +52,11 @@ kernels = [
     kernel("levels", "levels", "draw", "dpf_cpu"),
     kernel("cover", "cover", "bits", "dpf_cpu"),
     kernel("scores", "scores", "bits", "dpf_cpu"),
+    kernel("net", "net", "dpf_cpu"),
+    kernel("signs", "signs", "dpf_cpu"),
     kernel("measure", "measure", "dpf_cpu"),
     kernel("unit_rows", "unit_rows", "dpf_cpu"),
+    kernel("classes", "classes", "bits", "dpf_cpu"),
 ]
 shared = kernel("_cyutility")
 shared.sources = ["dpfast/kernels/_cyutility.c"]  # written by Cython, holds the memoryview code once

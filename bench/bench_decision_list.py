@@ -1,10 +1,13 @@
 """Fitting a private decision list, packing included."""
 
 import numpy as np
+import peers
 import pytest
 from workloads import booleans
 
 from dpfast import BitMatrix, DecisionListClassifier, load_dataset
+
+EXPLAINING = 2000 // 3, 2000 // 2  # the columns that labels of `booleans` depend on
 
 
 @pytest.mark.benchmark(group="fit on mushroom")
@@ -29,3 +32,25 @@ def test_dpfast_fit_packed(benchmark, n):
     table = BitMatrix(X)
     benchmark.extra_info["bytes"] = table.rows.nbytes + table.columns.nbytes
     benchmark(DecisionListClassifier(random_state=0).fit, table, y)
+
+
+@pytest.mark.benchmark(group="a list of one rule, 1e5 x 2000 booleans")
+def test_dpfast_one_rule(benchmark):
+    X, y = booleans(10**5, 2000)
+    benchmark.extra_info["bytes"] = X.nbytes
+    model = DecisionListClassifier(epsilon=10, max_rules=2, default_prior=0, random_state=0)
+    rules = benchmark(model.fit, X.view(np.bool_), y).rules_
+    assert rules[0].literals[0].feature in EXPLAINING
+
+
+@pytest.mark.benchmark(group="a list of one rule, 1e5 x 2000 booleans")
+def test_dpfast_one_rule_packed(benchmark):
+    X, y = booleans(10**5, 2000)
+    table = BitMatrix(X)
+    benchmark.extra_info["bytes"] = table.rows.nbytes + table.columns.nbytes
+    benchmark(DecisionListClassifier(epsilon=10, max_rules=2, default_prior=0, random_state=0).fit, table, y)
+
+
+@pytest.mark.benchmark(group="a list of one rule, 1e5 x 2000 booleans")
+def test_imodels_greedy_rule_list(benchmark):
+    assert benchmark.pedantic(peers.greedy_rule_list(*booleans(10**5, 2000)), rounds=1) in EXPLAINING

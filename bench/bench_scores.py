@@ -59,12 +59,29 @@ def test_dpfast_add_packed_grows_with_the_batch(benchmark, n):
     state = np.zeros(10**7, np.int32)
     benchmark.extra_info["bytes"] = rows.nbytes + 2 * state.nbytes
     benchmark.extra_info["items"] = n * 10**7, "coordinate-rows"
+    benchmark.extra_info["work"] = n
     benchmark.pedantic(scores.add_packed, (state, rows, 10**7, y), {"bound": 0}, rounds=3)
 
 
 @pytest.mark.benchmark(group="scores += y X, n x 1e7 bits")
 def test_numba_float_update_of_one_row(benchmark):
     benchmark(peers.multiplicative_update(10**7))
+
+
+@pytest.mark.benchmark(group="scores += y X, n x 1e7 bits")
+def test_numpy_exp_update_of_one_row(benchmark):
+    benchmark(peers.exp_update(10**7))
+
+
+@pytest.mark.benchmark(group="scores += y X, n x 1e7 bits")
+def test_numpy_where_update_of_one_row(benchmark):
+    benchmark(peers.where_update(10**7))
+
+
+def test_the_float_updates_agree():
+    updates = peers.multiplicative_update(1000), peers.exp_update(1000), peers.where_update(1000)
+    total = 1000 + 0.001 * (2 * (np.random.default_rng(0).random(1000) < 0.5) - 1).sum()
+    np.testing.assert_allclose([update() for update in updates], total, rtol=1e-6)
 
 
 @pytest.mark.benchmark(group="1e4 sparse rows of 100 entries among 1e9 coordinates, added")
@@ -85,6 +102,7 @@ def test_python_dictionary_with_a_hundredth_of_them(benchmark):
         for j, sign in zip(part, signs, strict=False):
             table[j] = table.get(j, 0) + sign
 
+    benchmark.extra_info["work"] = 1 / 100
     benchmark(add)
 
 

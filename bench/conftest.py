@@ -1,12 +1,23 @@
 """Ratios: in each group, what the line named test_dpfast... does against every other line, in the same run."""
 
-from collections import defaultdict
-
+import bandwidth
 import numpy as np
+import peers
 import pytest
-from workloads import read_bandwidth
+import report
+import results
 
+from dpfast.data import blocks
 from dpfast.kernels import cpu
+
+
+def pytest_addoption(parser):
+    parser.addoption("--ours", action="store_true", help="dpfast's lines only")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("ours"):
+        items[:] = [item for item in items if item.name.startswith(report.OURS)]
 
 
 @pytest.fixture(params=cpu.LEVELS)
@@ -25,27 +36,43 @@ def rng():
     return np.random.default_rng(0)
 
 
+@pytest.fixture(autouse=True)
+def pool(request, monkeypatch):
+    """Notes which lines use the pool of `dpfast.data.blocks`: only those can gain from threads."""
+    asked, threads = [], blocks.threads
+    benchmark = request.getfixturevalue("benchmark") if "benchmark" in request.fixturenames else None
+    monkeypatch.setattr(blocks, "threads", lambda: asked.append(True) or threads())
+    yield
+    if benchmark is not None:
+        benchmark.extra_info["pooled"] = bool(asked)
+
+
+def pytest_benchmark_update_json(output_json):
+    """What `report` needs beside the times."""
+    threads, machine = blocks.threads(), results.machine("opendp", "numba", "randomgen")
+    machine["versions"] |= peers.versions_elsewhere()
+    output_json["dpfast"] = {
+        "threads": threads,
+        "bandwidth": {"read": bandwidth.read(threads), "triad": bandwidth.triad(threads)},
+        "machine": machine,
+    }
+
+
 def pytest_terminal_summary(terminalreporter, config):
     session = getattr(config, "_benchmarksession", None)
-    results = [b for b in getattr(session, "benchmarks", []) if b.stats.rounds]
-    if not results or config.getoption("benchmark_disable"):
+    measured = [b for b in getattr(session, "benchmarks", []) if b.stats.rounds]
+    if not measured or config.getoption("benchmark_disable"):
         return
-    groups = defaultdict(list)
-    for result in results:
-        groups[result.group].append(result)
-    bandwidth = read_bandwidth()
-    terminalreporter.write_sep("=", f"ratios of medians; one thread reads {bandwidth / 1e9:.1f} GB/s here")
-    for group, lines in groups.items():
-        ours = [line for line in lines if line.name.startswith("test_dpfast")]
-        for mine in ours:
-            text = f"{group}: {mine.name} {1e3 * mine.stats.median:.3f} ms"
-            if "bytes" in mine.extra_info:
-                rate = mine.extra_info["bytes"] / mine.stats.median
-                text += f", {rate / 1e9:.1f} GB/s = {100 * rate / bandwidth:.0f}% of reading"
-            if "items" in mine.extra_info:
-                number, unit = mine.extra_info["items"]
-                text += f", {number / mine.stats.median / 1e9:.2f} G {unit}/s"
-            for other in lines:
-                if other not in ours:
-                    text += f"; {other.stats.median / mine.stats.median:.1f} x {other.name}"
-            terminalreporter.write_line(text)
+    limit = bandwidth.read()
+    terminalreporter.write_sep("=", f"ratios of medians; one thread reads {limit / 1e9:.1f} GB/s here")
+    for line in report.lines([b.as_dict(include_data=False) for b in measured]):
+        level = f" ({line['level']})" if line["level"] else ""
+        text = f"{line['work']}: {line['line']}{level} {report.milliseconds(line['seconds'])} ms"
+        if line["bytes"]:
+            rate = line["bytes"] / line["seconds"]
+            text += f", {rate / 1e9:.1f} GB/s = {100 * rate / limit:.0f}% of reading"
+        if line["items"]:
+            number, unit = line["items"]
+            text += f", {number / line['seconds'] / 1e9:.2f} G {unit}/s"
+        text += "".join(f"; {report.times(peer['ratio'])} x {peer['name']}" for peer in line["peers"])
+        terminalreporter.write_line(text)

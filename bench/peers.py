@@ -1,7 +1,55 @@
 """What users would pick today; each returns a function that does one piece of work."""
 
+import json
+import subprocess
+import tempfile
+import weakref
+from functools import cache
+from pathlib import Path
+
 import numpy as np
+import peer_environment
+import peer_worker
 import pytest
+
+
+class Worker:
+    """A task of `peer_worker`, run in the peers' own environment: a function of JSON values.
+
+    A call costs about a tenth of a millisecond more than the task.
+    """
+
+    def __init__(self, task, **arrays):
+        python = peer_environment.python()
+        if python is None:
+            pytest.skip("python bench/peer_environment.py has not made the environment of diffprivlib and imodels")
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "input.npz")
+            peer_worker.store(file, **arrays)
+            command = [python, peer_worker.__file__, task, file]
+            self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            self.close = weakref.finalize(self, self._process.communicate)
+            self._reply()
+
+    def __call__(self, **arguments):
+        print(json.dumps(arguments), file=self._process.stdin, flush=True)
+        return self._reply()
+
+    def _reply(self):
+        line = self._process.stdout.readline()
+        if not line:
+            raise RuntimeError("a peer failed in its own environment; what it said is above")
+        return json.loads(line)
+
+
+def versions_elsewhere():
+    """Of what runs in the peers' own environment, if it is there."""
+    if peer_environment.python() is None:
+        return {}
+    worker = Worker("versions")
+    found = {f"{name} (in its own environment)": number for name, number in worker().items()}
+    worker.close()
+    return found
 
 
 def opendp():
@@ -16,6 +64,16 @@ def noisy_max(scores, exponent):
     space = dp.vector_domain(dp.atom_domain(T="i32")), dp.linf_distance(T="i32")
     mechanism = dp.m.make_noisy_max(*space, dp.max_divergence(), scale=1 / exponent)
     return lambda: mechanism(scores)
+
+
+def exponential(scores, exponent):
+    """One draw by diffprivlib in doubles, its cumulative law included."""
+    return Worker("exponential", scores=scores, exponent=exponent)
+
+
+def greedy_rule_list(X, y):
+    """The feature of the first rule by imodels."""
+    return Worker("greedy_rule_list", X=X, y=y)
 
 
 def discrete_laplace(size, scale):
@@ -55,6 +113,26 @@ def multinomial(scores, exponent, m, rng):
     return lambda: rng.multinomial(m, probabilities)
 
 
+def sorted_draws(scores, exponent, m, rng):
+    """m draws by numpy's cumulative sum of weights computed beforehand and a search for sorted uniforms, not exact."""
+    weights = np.exp(exponent * (scores - scores.max()))
+    cumulative = np.empty_like(weights)
+
+    def draw():
+        np.cumsum(weights, out=cumulative)
+        return np.searchsorted(cumulative, np.sort(rng.random(m)) * cumulative[-1])
+
+    return draw
+
+
+def aes_uniforms(size):
+    """`size` uniform doubles by randomgen's AES in counter mode, cryptographic."""
+    from randomgen import AESCounter
+
+    rng = np.random.Generator(AESCounter())
+    return lambda: rng.random(size)
+
+
 def count_columns(X, y):
     """Positives and negatives of each feature by numpy, from columns packed beforehand."""
     n = len(y) + -len(y) % 64
@@ -67,6 +145,12 @@ def count_columns(X, y):
         return np.stack([np.bitwise_count(columns).sum(axis=1, dtype=np.int64) - ones, ones])
 
     return count
+
+
+def sum_rows(X, y):
+    """The same by sums of bytes."""
+    positive = y == 1
+    return lambda: np.stack([X[~positive].sum(axis=0, dtype=np.int64), X[positive].sum(axis=0, dtype=np.int64)])
 
 
 def multiplicative_update(d):
@@ -82,5 +166,71 @@ def multiplicative_update(d):
         return total
 
     weights, x = np.ones(d), np.random.default_rng(0).random(d) < 0.5
-    update(weights, x, 1.001, 0.999)  # compiles
+    update(np.ones(1), x[:1], 1.0, 1.0)  # compiles
     return lambda: update(weights, x, 1.001, 0.999)
+
+
+def exp_update(d):
+    """The same by numpy's exp, features +-1 and a sum after."""
+    weights, x = np.ones(d), 2.0 * (np.random.default_rng(0).random(d) < 0.5) - 1
+
+    def update():
+        np.multiply(weights, np.exp(0.001 * x), out=weights)
+        return weights.sum()
+
+    return update
+
+
+def where_update(d):
+    """The same by numpy's where."""
+    weights, x = np.ones(d), np.random.default_rng(0).random(d) < 0.5
+
+    def update():
+        np.multiply(weights, np.where(x, 1.001, 0.999), out=weights)
+        return weights.sum()
+
+    return update
+
+
+def littlestone_dimension(table):
+    """LDim of distinct rows in Python: integers for sets, a cache, and the bound by the logarithm of the size."""
+    columns = [int.from_bytes(np.packbits(column, bitorder="little").tobytes(), "little") for column in table.T]
+
+    def dimension():
+        @cache
+        def at_least(members, k):
+            size = members.bit_count()
+            if size >> k == 0 or k < 2:
+                return size >> k > 0
+            halves = [(members & column, members & ~column) for column in columns]
+            halves = [sorted(pair, key=int.bit_count) for pair in halves]
+            halves = [pair for pair in halves if pair[0].bit_count() >> (k - 1)]
+            halves.sort(key=lambda pair: -pair[0].bit_count())
+            return any(at_least(small, k - 1) and at_least(large, k - 1) for small, large in halves)
+
+        k = 0
+        while at_least((1 << len(table)) - 1, k + 1):
+            k += 1
+        return k
+
+    return dimension
+
+
+def gaussian_projection(X, components):
+    """scikit-learn's random projection of X, fitted beforehand, in floats of the size of X's."""
+    from sklearn.random_projection import GaussianRandomProjection
+
+    fitted = GaussianRandomProjection(components, random_state=0).fit(X)
+    fitted.components_ = fitted.components_.astype(X.dtype)
+    return lambda: fitted.transform(X)
+
+
+def count_mistakes(rows, members, threshold):
+    """How many members w have g rows with <w, z> below the threshold, for each g, by BLAS in single precision."""
+    rows, members = rows.T.astype(np.float32), members.astype(np.float32)
+
+    def count():
+        wrong = np.concatenate([(part @ rows < threshold).sum(axis=1) for part in np.array_split(members, 16)])
+        return np.bincount(wrong, minlength=rows.shape[1] + 1)
+
+    return count

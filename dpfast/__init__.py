@@ -13,11 +13,13 @@ _HOMES = {
     "BoostedHalfspaceClassifier": "dpfast.learners",
     "DPWinnowClassifier": "dpfast.learners",
     "DecisionListClassifier": "dpfast.learners",
+    "NetHalfspaceClassifier": "dpfast.learners",
+    "ProjectedHalfspaceClassifier": "dpfast.learners",
     "WinnowClassifier": "dpfast.learners",
     "load": "dpfast.persistence",
     "load_dataset": "dpfast.data",
 }
-_MODULES = ("accounting", "kernels", "mechanisms")
+_MODULES = ("accounting", "kernels", "littlestone", "mechanisms")
 
 __all__ = [*_HOMES, *_MODULES]
 

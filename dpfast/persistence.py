@@ -6,12 +6,24 @@ from pathlib import Path
 import numpy as np
 
 from dpfast.accounting import PrivacySpend
-from dpfast.learners import BoostedHalfspaceClassifier, DecisionListClassifier, DPWinnowClassifier
+from dpfast.learners import (
+    BoostedHalfspaceClassifier,
+    DecisionListClassifier,
+    DPWinnowClassifier,
+    NetHalfspaceClassifier,
+    ProjectedHalfspaceClassifier,
+)
 from dpfast.learners.base import FORMAT, FORMAT_VERSION
 
 _MODELS = {
     estimator._model: estimator
-    for estimator in (BoostedHalfspaceClassifier, DecisionListClassifier, DPWinnowClassifier)
+    for estimator in (
+        BoostedHalfspaceClassifier,
+        DecisionListClassifier,
+        DPWinnowClassifier,
+        NetHalfspaceClassifier,
+        ProjectedHalfspaceClassifier,
+    )
 }
 
 

@@ -8,6 +8,7 @@ matplotlib.use("svg")
 import matplotlib.pyplot as plt
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#6E6E6E"  # Okabe and Ito: safe for the colour-blind
+PURPLE, SKY, AMBER, BLACK = "#CC79A7", "#56B4E9", "#E69F00", "#000000"
 
 plt.rcParams.update(
     {

@@ -13,6 +13,13 @@ from .halfspaces import (
     net_plan,
     projected_plan,
 )
+from .single_sample import single_sample_epsilon, single_sample_sigma
+from .sparse_sample import (
+    SparseSamplePlan,
+    sparse_sample_bottom_score,
+    sparse_sample_delta,
+    sparse_sample_plan,
+)
 from .winnow import (
     DecisionListHalfspace,
     WinnowPlan,
@@ -37,6 +44,7 @@ __all__ = [
     "PrivacySpend",
     "ProjectedPlan",
     "Release",
+    "SparseSamplePlan",
     "WinnowPlan",
     "batched_plan",
     "batched_update_bound",
@@ -53,6 +61,11 @@ __all__ = [
     "halfspace_lower_bound",
     "net_plan",
     "projected_plan",
+    "single_sample_epsilon",
+    "single_sample_sigma",
+    "sparse_sample_bottom_score",
+    "sparse_sample_delta",
+    "sparse_sample_plan",
     "winnow_epsilon",
     "winnow_learning_rate",
     "winnow_paper",

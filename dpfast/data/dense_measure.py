@@ -6,6 +6,7 @@ from dpfast.kernels import measure
 
 CAP = 1 << 12  # units of the largest weight
 UNIT = 1 << 12  # of a margin, in scores
+MOST_ROUNDS = 1 << 15  # whose scores a projection takes
 
 
 class DenseMeasure:

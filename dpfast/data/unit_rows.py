@@ -117,7 +117,7 @@ class UnitRows:
 
         def add(group):
             total = np.zeros(self._d + 1, np.int64)
-            for k in group:
+            for k in reversed(group):  # the last ones may still be in the cache, from the margins
                 part = self._parts[k]
                 kernel.add(total, self._load(k), self._scales[part], weights[part], self._constant)
             return total

@@ -11,8 +11,18 @@ cover
     Greedy cover for decision lists: counts, subtraction, exact choice.
 scores
     Integer scores of a linear learner, and the votes of what it released.
+unit_rows
+    Rows clipped to the unit ball on an integer grid: margins and weighted sums.
+measure
+    Dense measures of exact mass on integer scores: boosting's projection.
+classes
+    Finite hypothesis classes as bit sets: counts, restriction, Littlestone dimension.
+signs
+    Random projection by a +-1 matrix kept as bits, or made from a key, never as floats.
 sparse_vector
     Noisy tests of counts against a threshold, many rounds at a time.
+net
+    Nets of the unit sphere, and the mistakes of every member.
 draw, noise
     Exact elementary draws and integer noise.
 cpu

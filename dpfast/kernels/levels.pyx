@@ -167,31 +167,11 @@ class _Table:
 
     def choose(self, m, rng):
         """Gaps of m drawn levels, (m,) uint64."""
-        cdef const uint64_t[::1] counts = self.counts, gaps = self.gaps
-        cdef double[::1] cumulative = np.empty(len(self.gaps))
-        cdef uint32_t[::1] level = np.zeros(m, np.uint32)
-        cdef size_t start = 0, size = m, levels = cumulative.shape[0]
-        cdef bint open = self.open
-        cdef uint64_t word = 0
-        cdef bitgen_t *bits = bitgen(rng)
-        exponent = self.candidates[1]
-        cdef double guard = _guard_scale * dpf_levels_cumulate(&counts[0], &gaps[0], levels,
-                                                               abs(_nearest_float(exponent)), &cumulative[0])
-        decided, whole = {}, None  # draws left to multiprecision
-        while True:
-            with nogil:
-                start = dpf_levels_choose(bits, &cumulative[0], levels, guard, open, start, size, &level[0], &word)
-            if start == size:
-                break
-            if whole is None:
-                whole = self.whole()
-                exact = whole.gaps.tolist(), whole.counts.tolist()
-            decided[start] = exact[0][invert(*exact, abs(exponent), word, Words(rng))]
-            start += 1
-        drawn = self.gaps[np.asarray(level)]
-        for i, gap in decided.items():
-            drawn[i] = gap
-        return drawn
+        def every():
+            whole = self.whole()
+            return whole.gaps, whole.counts
+
+        return _choose(self.gaps, self.counts, self.candidates[1], self.open, m, rng, every)
 
     def members(self, level, rank):
         """Candidate number rank[p] of level[p], for each p."""
@@ -247,11 +227,44 @@ class _Table:
         return order[np.searchsorted(keys, wanted.astype(keys.dtype), sorter=order) + rank.astype(np.intp)]
 
 
+def _choose(gaps, counts, exponent, bint open, m, rng, every):
+    """Gaps of m drawn levels, (m,) uint64; `every` gives the gaps and counts of all, where a rest is left out."""
+    cdef const uint64_t[::1] count = counts, gap = gaps
+    cdef double[::1] cumulative = np.empty(len(gaps))
+    cdef uint32_t[::1] level = np.zeros(m, np.uint32)
+    cdef size_t start = 0, size = m, levels = cumulative.shape[0]
+    cdef uint64_t word = 0
+    cdef bitgen_t *bits = bitgen(rng)
+    cdef double guard = _guard_scale * dpf_levels_cumulate(&count[0], &gap[0], levels, abs(_nearest_float(exponent)),
+                                                           &cumulative[0])
+    decided, exact = {}, None  # draws left to multiprecision
+    while True:
+        with nogil:
+            start = dpf_levels_choose(bits, &cumulative[0], levels, guard, open, start, size, &level[0], &word)
+        if start == size:
+            break
+        if exact is None:
+            exact = [column.tolist() for column in every()]
+        decided[start] = exact[0][invert(*exact, abs(exponent), word, Words(rng))]
+        start += 1
+    drawn = gaps[np.asarray(level)]
+    for i, drawn_gap in decided.items():
+        drawn[i] = drawn_gap
+    return drawn
+
+
 def _nearest_float(exponent):
     try:
         return float(exponent)
     except OverflowError:
         return sys.float_info.max  # exp(-t gap) is 0 for gap >= 1, as it should be
+
+
+def _fraction(exponent):
+    try:
+        return Fraction(exponent)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"exponent must be a finite number, got {exponent!r}") from None
 
 
 def _draw_below(counts, rng):
@@ -307,10 +320,7 @@ def sample(scores, exponent, m, rng, *, mirrored=False, zeros=0):
         raise ValueError("scores is empty: there is nothing to draw from")
     if scores.size >= 2**32:
         raise ValueError(f"scores must number fewer than 2**32, got {scores.size}")
-    try:
-        t = Fraction(exponent)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"exponent must be a finite number, got {exponent!r}") from None
+    t = _fraction(exponent)
     if m < 0:
         raise ValueError(f"m must be at least 0, got {m}")
     bitgen(rng)  # refuses what is not a generator
@@ -348,3 +358,44 @@ def resample(scores, exponent, m, rng, *, mirrored=False, zeros=0):
         stored count as one index, the last.
     """
     return np.unique(sample(scores, exponent, m, rng, mirrored=mirrored, zeros=zeros), return_counts=True)
+
+
+def draw_counted(counts, exponent, rng):
+    """One draw from candidates known by their numbers alone: counts[k] of score k.
+
+    Parameters
+    ----------
+    counts : ndarray of uint64, shape (levels,)
+        Not all zero; their sum below 2**53.
+    exponent : Fraction, int or float
+        As in `sample`: P(a candidate of score k) is proportional to exp(exponent * k), exactly.
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    level, rank : int
+        The candidate's score, and its number, from 0, among the counts[level] of that score.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Before anything is drawn.
+    """
+    counts = np.asarray(counts)
+    if counts.ndim != 1 or counts.dtype != np.uint64:
+        raise ValueError(f"counts must be uint64 of shape (levels,), got {counts.dtype} {counts.shape}")
+    t, total = _fraction(exponent), counts.sum(dtype=np.float64)
+    if not 0 < total < 2**53:
+        raise ValueError(f"counts must sum to a number from 1 to 2**53 - 1, got {total:.0f}")
+    bitgen(rng)  # refuses what is not a generator
+    levels = np.flatnonzero(counts)
+    levels = levels[::-1] if t > 0 else levels
+    with rng.bit_generator.lock:
+        if t.numerator == 0:
+            rank = int(_draw_below(np.array([int(total)], np.uint64), rng)[0])
+            level = int(np.searchsorted(np.cumsum(counts), rank, side="right"))
+            return level, rank - int(counts[:level].sum())
+        gaps, counted = np.abs(levels - levels[0]).astype(np.uint64), np.ascontiguousarray(counts[levels])
+        gap = _choose(gaps, counted, t, False, 1, rng, lambda: (gaps, counted))[0]
+        place = gaps.searchsorted(gap)
+        return int(levels[place]), int(_draw_below(counted[place : place + 1], rng)[0])

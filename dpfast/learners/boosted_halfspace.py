@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpfast import random
 from dpfast.accounting import PrivacySpend, Release, boost_plan, gaussian_sigma
-from dpfast.data.dense_measure import CAP, DenseMeasure
+from dpfast.data.dense_measure import CAP, MOST_ROUNDS, DenseMeasure
 from dpfast.data.products import readable, row_products
 from dpfast.learners.base import PrivateClassifier, refuse_weights, shown
 from dpfast.learners.weak import NoisyCentering, NoisyStump, WeakLearner
@@ -55,9 +55,10 @@ class BoostedHalfspaceClassifier(PrivateClassifier):
         table of 0 and 1.
     fit_intercept : bool, default=True
     calibration : {"tight", "paper"}, default="tight"
-        "paper" takes density, n_rounds and learning_rate from `dpfast.accounting.boost_plan`, in which the theorem of
-        [BCS, section 5]_ on halfspaces of a margin holds for an error of 0.1, except with probability 0.1; it warns
-        where there are fewer rows than that asks for, which is many. Noise is what the budget needs in either case.
+        "paper" takes density, n_rounds and learning_rate from `dpfast.accounting.boost_plan`, with which the algorithm
+        of [BCS, section 5]_ provably errs on at most a tenth of new rows, except with probability 0.1, if a halfspace
+        has the margin; the constants are derived there, not the paper's own. It warns where there are fewer rows than
+        that asks for, which is many, and needs neighbors="replace". Noise is what the budget needs in either case.
     margin : float in (0, 1] or None, default=None
         The margin of the paper's calibration; used by nothing else.
     budget, random_state, verbose
@@ -207,6 +208,10 @@ class BoostedHalfspaceClassifier(PrivateClassifier):
         """Density, if it does not depend on what is yet to be released, rounds and learning rate."""
         if self.calibration == "paper":
             plan = boost_plan(self.epsilon, self.delta, margin=self.margin)
+            if plan.n_rounds > MOST_ROUNDS:
+                raise ValueError(
+                    f"margin={self.margin!r} asks for {plan.n_rounds:,} rounds, and at most {MOST_ROUNDS:,} can be run"
+                )
             if n < plan.n:
                 warnings.warn(
                     f"the guarantee of the paper's calibration, an error of at most 0.1 at margin {self.margin}, needs "
@@ -231,9 +236,9 @@ class BoostedHalfspaceClassifier(PrivateClassifier):
         if self.n_rounds != "auto" and not (
             isinstance(self.n_rounds, Integral)
             and not isinstance(self.n_rounds, bool)
-            and 1 <= self.n_rounds <= 1 << 15
+            and 1 <= self.n_rounds <= MOST_ROUNDS
         ):
-            raise ValueError(f'n_rounds must be "auto" or an integer in [1, 2**15], got {self.n_rounds!r}')
+            raise ValueError(f'n_rounds must be "auto" or an integer in [1, {MOST_ROUNDS}], got {self.n_rounds!r}')
         if self.learning_rate != "auto" and not (
             isinstance(self.learning_rate, Real) and 0.001 <= self.learning_rate <= 1e6
         ):
@@ -241,8 +246,8 @@ class BoostedHalfspaceClassifier(PrivateClassifier):
         if self.calibration not in ("tight", "paper"):
             raise ValueError(f'calibration must be "tight" or "paper", got {self.calibration!r}')
         if self.calibration == "paper":
-            if self.margin is None:
-                raise ValueError('calibration="paper" needs margin=')
+            if self.margin is None or self.neighbors != "replace":
+                raise ValueError('calibration="paper" needs margin= and neighbors="replace"')
             if (self.density, self.n_rounds, self.learning_rate) != ("auto",) * 3:
                 raise ValueError(
                     'calibration="paper" chooses density, n_rounds and learning_rate: leave them at "auto"'

@@ -4,6 +4,7 @@ from .above_threshold import AboveThreshold, RepeatedThreshold, repeated_epsilon
 from .exponential import exponential
 from .gaussian import discrete_gaussian
 from .laplace import discrete_laplace
+from .sparse_sample import sparse_sample
 
 __all__ = [
     "AboveThreshold",
@@ -12,4 +13,5 @@ __all__ = [
     "discrete_laplace",
     "exponential",
     "repeated_epsilon",
+    "sparse_sample",
 ]

@@ -241,6 +241,57 @@ def test_nothing_stored_leaves_the_zeros(rng):
             levels.sample(np.array([1], np.int32), 1, 1, rng, zeros=zeros)
 
 
+# ---- candidates known by their numbers ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("exponent", [Fraction(-1, 2), 0.3, 0, -1e-12, Fraction(-(10**400))])
+def test_a_draw_from_counts_follows_the_law_of_the_vector_written_out(exponent, rng):
+    counts = np.array([0, 3, 0, 1, 7, 2, 0], np.uint64)
+    draws = [levels.draw_counted(counts, exponent, rng) for _ in range(20_000)]
+    law = exponential_law(np.repeat(np.arange(7), counts.astype(int)), max(exponent, -1000))
+    first = np.cumsum(counts) - counts  # of each level, among the candidates written out
+    assert all(0 <= rank < counts[level] for level, rank in draws)
+    assert_follows(np.bincount([int(first[level]) + rank for level, rank in draws], minlength=13), law)
+
+
+@pytest.mark.parametrize("exponent", [Fraction(-1, 50), 0.01])
+def test_multiprecision_and_doubles_decide_alike_for_counts(exponent, monkeypatch):
+    counts = np.random.default_rng(3).integers(0, 10**12, 300).astype(np.uint64)
+
+    def draws():
+        rng = np.random.default_rng(4)
+        return [levels.draw_counted(counts, exponent, rng) for _ in range(50)]
+
+    fast = draws()
+    for guard in (2.0**38, 2.0**60):
+        monkeypatch.setattr(levels, "_guard_scale", guard)
+        assert draws() == fast
+
+
+def test_a_counted_level_of_weight_e_minus_200_is_drawn_when_the_words_say_so():
+    counts = np.array([1, 0, 3], np.uint64)
+    assert levels.draw_counted(counts, -100, Scripted([2**64 - 1] * 5 + [1 << 63])) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("counts", "message"),
+    [
+        (np.array([1, 2]), r"uint64 of shape \(levels,\), got int64 \(2,\)"),
+        (np.ones((2, 2), np.uint64), r"got uint64 \(2, 2\)"),
+        (np.zeros(3, np.uint64), "number from 1 to .*, got 0"),
+        (np.array([], np.uint64), "number from 1 to .*, got 0"),
+        (np.array([2**53], np.uint64), "number from 1 to .*, got 9007199254740992"),
+    ],
+)
+def test_counts_that_will_not_do_are_refused_before_a_draw(counts, message, rng):
+    before = copy.deepcopy(rng.bit_generator.state)
+    with pytest.raises(ValueError, match=message):
+        levels.draw_counted(counts, 1, rng)
+    with pytest.raises(ValueError, match="exponent must be a finite number"):
+        levels.draw_counted(np.ones(2, np.uint64), np.nan, rng)
+    assert rng.bit_generator.state == before
+
+
 # ---- refusals ----------------------------------------------------------------------------------------------------
 
 

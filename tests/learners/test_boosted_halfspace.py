@@ -256,6 +256,8 @@ def test_a_refusal_charges_nothing_and_draws_nothing(table, rng):
         ),
         ({"calibration": "guess"}, 'calibration must be "tight" or "paper"'),
         ({"calibration": "paper"}, 'calibration="paper" needs margin='),
+        ({"calibration": "paper", "margin": 0.1, "neighbors": "add-remove"}, 'neighbors="replace"'),
+        ({"calibration": "paper", "margin": 0.03}, r"margin=0.03 asks for \d+,\d{3} rounds, and at most 32,768"),
         ({"calibration": "paper", "margin": 2.0}, "margin"),
         ({"calibration": "paper", "margin": 0.1, "density": 0.5}, "leave them at"),
         ({"random_state": -1}, "at least 0"),

@@ -1,0 +1,323 @@
+/*
+ * instructions.c - kernels on small fixed inputs, for instruction counts. Built and run by instructions.py.
+ *
+ *   instructions NAME
+ *
+ * prepares the inputs of kernel NAME and runs it inside `measured`, which callgrind is told to count. Kernels
+ * are linked as they stand; the instruction-set level is scalar until somebody sets another.
+ *
+ * To add a kernel: a function that prepares when `measuring` is false and runs when it is true, and its name
+ * in `kernels`.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bits.h"
+#include "cover.h"
+#include "levels.h"
+#include "measure.h"
+#include "noise.h"
+#include "scores.h"
+#include "sparse_vector.h"
+#include "unit_rows.h"
+
+/* ---- inputs: splitmix64, the same everywhere -------------------------- */
+
+static uint64_t mix(uint64_t *state) {
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static uint64_t next_uint64(void *state) { return mix(state); }
+static uint64_t stream = 1;
+static bitgen_t rng = {.state = &stream, .next_uint64 = next_uint64};
+
+static void *zeros(size_t count, size_t size) {
+    void *buffer = calloc(count, size);
+    if (buffer == NULL) exit(2);
+    return buffer;
+}
+
+static uint64_t *words(size_t size) {
+    uint64_t state = 7, *out = zeros(size, 8);
+    for (size_t i = 0; i < size; i++) out[i] = mix(&state);
+    return out;
+}
+
+static int8_t *signs(size_t n) {
+    uint64_t state = 8;
+    int8_t *out = zeros(n, 1);
+    for (size_t i = 0; i < n; i++) out[i] = mix(&state) & 1 ? 1 : -1;
+    return out;
+}
+
+static int32_t *scores(size_t n, uint64_t span) {
+    uint64_t state = 9;
+    int32_t *out = zeros(n, sizeof *out);
+    for (size_t i = 0; i < n; i++) out[i] = (int32_t)(mix(&state) % span);
+    return out;
+}
+
+/* ---- kernels ---------------------------------------------------------- */
+
+/* Sizes of packed tables, in rows and columns. */
+enum { N = 1024, D = 2048, LEVELS = 1000, SCORES = 1 << 17, DRAWS = 1 << 14 };
+
+static void bits_pack(bool measuring) {
+    static uint8_t *x;
+    static uint64_t *rows;
+    if (measuring) {
+        dpf_bits_pack(x, N, D, rows);
+        return;
+    }
+    uint64_t *random = words(N * D / 8);
+    x = (uint8_t *)random;
+    for (size_t i = 0; i < N * D; i++) x[i] &= 1;
+    rows = zeros(N * D / 64, 8);
+}
+
+static void bits_transpose(bool measuring) {
+    static uint64_t *rows, *columns;
+    if (measuring) {
+        dpf_bits_transpose(rows, N, D, columns);
+        return;
+    }
+    rows = words(N * D / 64);
+    columns = zeros(N * D / 64, 8);
+}
+
+static void bits_positional_popcount(bool measuring) {
+    static uint64_t *rows;
+    static int64_t *out;
+    if (measuring) {
+        dpf_bits_positional_popcount(rows, NULL, N, D, out);
+        return;
+    }
+    rows = words(N * D / 64);
+    out = zeros(D, 8);
+}
+
+static void levels_count(bool measuring) {
+    static int32_t *score;
+    static uint32_t *lanes, *table;
+    if (measuring) {
+        dpf_levels_count_32(score, SCORES, LEVELS - 1, DPF_HIGHEST, LEVELS, SCORES, lanes, table);
+        return;
+    }
+    score = scores(SCORES, LEVELS);
+    lanes = zeros(DPF_LANES * (LEVELS + 1), 4);
+    table = zeros(LEVELS + 1, 4);
+}
+
+static void levels_choose(bool measuring) {
+    static uint64_t *count, *gap, word;
+    static double *cumulative, guard;
+    static uint32_t *level;
+    if (measuring) {
+        dpf_levels_choose(&rng, cumulative, LEVELS, guard, false, 0, DRAWS, level, &word);
+        return;
+    }
+    count = zeros(LEVELS, 8);
+    gap = zeros(LEVELS, 8);
+    for (size_t k = 0; k < LEVELS; k++) count[k] = 100, gap[k] = k;
+    cumulative = zeros(LEVELS, 8);
+    level = zeros(DRAWS, 4);
+    guard = dpf_levels_cumulate(count, gap, LEVELS, 0.01, cumulative);
+}
+
+static void cover_count(bool measuring) {
+    static uint64_t *columns, *label;
+    static int64_t *count;
+    if (measuring) {
+        dpf_cover_count(columns, D, N, label, 2, count);
+        return;
+    }
+    columns = words(N * D / 64);
+    label = words(2 * D / 64);
+    for (size_t w = 0; w < D / 64; w++) label[D / 64 + w] = ~label[w];
+    count = zeros(2 * N, 8);
+}
+
+static void scores_add_packed(bool measuring) {
+    static uint64_t *rows, *tile;
+    static int64_t *tally;
+    static int32_t *score;
+    static int8_t *y;
+    if (measuring) {
+        dpf_scores_add_packed_32(rows, D, y, NULL, N, true, tile, tally, score);
+        return;
+    }
+    rows = words(N * D / 64);
+    y = signs(N);
+    tile = zeros(DPF_SCORES_ROWS * DPF_SCORES_WORDS, 8);
+    tally = zeros(64 * DPF_SCORES_WORDS, 8);
+    score = zeros(D, 4);
+}
+
+static void scores_add_csr(bool measuring) {
+    static dpf_csr rows;
+    static int32_t *score;
+    static int8_t *y;
+    enum { ENTRIES = 64 };
+    if (measuring) {
+        dpf_scores_add_csr_32(&rows, y, NULL, N, score);
+        return;
+    }
+    int64_t *indptr = zeros(N + 1, 8);
+    int32_t *indices = zeros(N * ENTRIES, 4);
+    for (size_t i = 0; i <= N; i++) indptr[i] = (int64_t)(i * ENTRIES);
+    for (size_t p = 0; p < N * ENTRIES; p++) indices[p] = (int32_t)(p % ENTRIES * (D / ENTRIES) + p / ENTRIES % 32);
+    rows = (dpf_csr){indptr, indices, NULL};
+    y = signs(N);
+    score = zeros(D, 4);
+}
+
+static void scores_votes_packed(bool measuring) {
+    static uint64_t *rows;
+    static int64_t index[256], count[256], *vote;
+    if (measuring) {
+        dpf_scores_votes_packed(rows, N, D, index, count, 256, true, vote);
+        return;
+    }
+    rows = words(N * D / 64);
+    for (int64_t p = 0; p < 256; p++) index[p] = p * (D / 256), count[p] = 1 + p % 3;
+    vote = zeros(N, 8);
+}
+
+/* Scale 10, as dpfast/kernels/noise.pyx prepares it. */
+static void noise(bool measuring, dpf_noise_law *law) {
+    static int64_t *out;
+    uint64_t word[2];
+    if (measuring) {
+        dpf_noise_draw(&rng, law, 1 << 16, DRAWS, out, word);
+        return;
+    }
+    law->cells = 16;
+    law->area = 10;
+    while (!dpf_noise_prepare(law)) law->area++;
+    out = zeros(DRAWS, 8);
+}
+
+static void noise_laplace(bool measuring) {
+    static dpf_noise_law law = {.shift = 10};
+    law.rate = (uint64_t)ldexp(1.4426950408889634 / 10, 66); /* log2(e) / 10 */
+    noise(measuring, &law);
+}
+
+static void noise_gaussian(bool measuring) {
+    static dpf_noise_law law = {.shift = 7, .squared = true};
+    law.rate = (uint64_t)ldexp(0.8493218002880191 / 10, 67); /* sqrt(log2(e) / 2) / 10 */
+    noise(measuring, &law);
+}
+
+static void measure_weights(bool measuring) {
+    enum { SIZE = 500 };
+    static int32_t *score, *weight, table[SIZE];
+    static int64_t *count;
+    static int8_t *y;
+    if (measuring) {
+        int64_t part;
+        dpf_measure_count(score, SCORES, 0, count);
+        const size_t split = dpf_measure_split(score, SCORES, table, SIZE, 300, 1 << 20, &part);
+        dpf_measure_weights(score, y, SCORES, table, SIZE, 300, split, part, weight);
+        return;
+    }
+    score = scores(SCORES, LEVELS);
+    weight = zeros(SCORES, 4);
+    y = signs(SCORES);
+    count = zeros(LEVELS, 8);
+    for (int32_t s = 0; s < SIZE; s++) table[s] = SIZE - 1 - s;
+}
+
+/* Rows in the unit ball for the two functions below. */
+static float *x, *hypothesis, *margin;
+static double *scale;
+
+static void unit_rows(void) {
+    const int32_t *random = scores(N * D, 2001);
+    x = zeros(N * D, 4);
+    for (size_t p = 0; p < N * D; p++) x[p] = (float)(random[p] - 1000) / 1000;
+    hypothesis = zeros(D + 1, 4);
+    memcpy(hypothesis, x, D * sizeof *x);
+    scale = zeros(N, 8);
+    dpf_unit_rows_scale_float(x, N, D, 1, true, 20, scale);
+}
+
+static void unit_rows_margins(bool measuring) {
+    if (measuring) {
+        dpf_unit_rows_margins_float(x, N, D, 1, 20, scale, hypothesis, margin);
+        return;
+    }
+    unit_rows();
+    margin = zeros(N, 4);
+}
+
+static void unit_rows_add(bool measuring) {
+    static int32_t *weight;
+    static int64_t *total;
+    if (measuring) {
+        dpf_unit_rows_add_float(x, N, D, 1, scale, weight, total);
+        return;
+    }
+    unit_rows();
+    weight = scores(N, 4096);
+    total = zeros(D + 1, 8);
+}
+
+static void sparse_vector_run(bool measuring) {
+    static dpf_sparse_vector tests = {.threshold = 4000, .rate = 0.02};
+    static int64_t *count, *length, made;
+    static size_t at;
+    static uint64_t word;
+    if (measuring) {
+        dpf_sparse_vector_run(&rng, 1, &tests, count, length, DRAWS, &at, &made, &word);
+        return;
+    }
+    count = zeros(DRAWS, 8);
+    length = zeros(DRAWS, 8);
+    for (size_t i = 0; i < DRAWS; i++) count[i] = (int64_t)(i % 2), length[i] = 1000;
+}
+
+/* ---- which ------------------------------------------------------------ */
+
+static const struct {
+    const char *name;
+    void (*kernel)(bool measuring);
+} kernels[] = {
+    {"bits_pack", bits_pack},
+    {"bits_transpose", bits_transpose},
+    {"bits_positional_popcount", bits_positional_popcount},
+    {"levels_count", levels_count},
+    {"levels_choose", levels_choose},
+    {"cover_count", cover_count},
+    {"scores_add_packed", scores_add_packed},
+    {"scores_add_csr", scores_add_csr},
+    {"scores_votes_packed", scores_votes_packed},
+    {"noise_laplace", noise_laplace},
+    {"noise_gaussian", noise_gaussian},
+    {"measure_weights", measure_weights},
+    {"unit_rows_margins", unit_rows_margins},
+    {"unit_rows_add", unit_rows_add},
+    {"sparse_vector_run", sparse_vector_run},
+};
+
+void measured(void (*kernel)(bool measuring));
+void measured(void (*kernel)(bool measuring)) { kernel(true); }
+
+int main(int arguments, char **argument) {
+    for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
+        if (arguments < 2) {
+            puts(kernels[k].name);
+        } else if (strcmp(kernels[k].name, argument[1]) == 0) {
+            kernels[k].kernel(false);
+            void (*volatile run)(void (*)(bool)) = measured; /* volatile: no compiler may inline it */
+            run(kernels[k].kernel);
+            return 0;
+        }
+    }
+    return arguments < 2 ? 0 : 1;
+}

@@ -1,0 +1,94 @@
+"""Runs one task again and again in the peers' environment, for `peers.Worker`: not for use by hand.
+
+    python peer_worker.py TASK INPUT.npz
+
+TASK gets the arrays of the file and returns a function. Each line of input is its arguments, an object of JSON; each is
+answered by one line of JSON. The first line of output says that the function is ready.
+"""
+
+import json
+import sys
+import warnings
+
+import numpy as np
+import scipy.sparse as sp
+
+CSR = "data", "indices", "indptr", "shape"
+
+
+def store(path, **arrays):
+    """Arrays, CSR ones in parts, in one file."""
+    flat = {}
+    for name, x in arrays.items():
+        parts = {part: getattr(x, part) for part in CSR} if sp.issparse(x) else {"": x}
+        flat |= {f"{name}.{part}": values for part, values in parts.items()}
+    np.savez(path, **flat)
+
+
+def load(path):
+    """What `store` stored."""
+    arrays = {}
+    with np.load(path) as file:
+        for name, part in (key.split(".") for key in file.files):
+            arrays.setdefault(name, {})[part] = file[f"{name}.{part}"]
+    for name, parts in arrays.items():
+        *csr, shape = (parts.get(part) for part in CSR)
+        arrays[name] = parts[""] if "" in parts else sp.csr_matrix(tuple(csr), shape)
+    return arrays
+
+
+def versions():
+    """Of the packages that the other tasks use."""
+    from importlib.metadata import version
+
+    return lambda: {name: version(name) for name in ("diffprivlib", "imodels", "scikit-learn")}
+
+
+def exponential(scores, exponent):
+    """One draw by diffprivlib, its cumulative law included."""
+    from diffprivlib.mechanisms import Exponential
+
+    utility = scores.tolist()  # an array is refused
+    return lambda: int(Exponential(epsilon=2 * float(exponent), sensitivity=1, utility=utility).randomise())
+
+
+def greedy_rule_list(X, y):
+    """The feature in the first rule of imodels' greedy rule list."""
+    from imodels import GreedyRuleListClassifier
+
+    return lambda: int(GreedyRuleListClassifier(max_depth=1).fit(X, y).rules_[0]["index_col"])
+
+
+def logistic_regression(X, y, X_test, y_test):
+    """Test accuracy of diffprivlib's logistic regression, on rows of norm 1 that have their constant already."""
+    from diffprivlib import models
+
+    class LogisticRegression(models.LogisticRegression):
+        def _clip_to_norm(self, X, norm):
+            if not sp.issparse(X):
+                return super()._clip_to_norm(X, norm)
+            if np.sqrt(X.multiply(X).sum(axis=1)).max() > norm * (1 + 1e-9):
+                raise ValueError("diffprivlib cannot clip sparse rows: they must come with norms of at most data_norm")
+            return X
+
+    def fit(epsilon, C, seed):
+        model = LogisticRegression(epsilon=epsilon, data_norm=1.0, C=C, fit_intercept=False, random_state=seed)
+        return float(model.fit(X, y).score(X_test, y_test))
+
+    return fit
+
+
+TASKS = {task.__name__: task for task in (versions, exponential, greedy_rule_list, logistic_regression)}
+
+
+def main():
+    replies, sys.stdout = sys.stdout, sys.stderr  # what a package prints is no reply
+    warnings.simplefilter("ignore")
+    task = TASKS[sys.argv[1]](**load(sys.argv[2]))
+    print(json.dumps("ready"), file=replies, flush=True)
+    for line in sys.stdin:
+        print(json.dumps(task(**json.loads(line))), file=replies, flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""What the scripts of this folder share: where they ran, Markdown, files, the look of pictures."""
+
+import json
+import os
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+def processor():
+    cpuinfo = Path("/proc/cpuinfo")
+    for line in cpuinfo.read_text().splitlines() if cpuinfo.exists() else ():
+        if line.startswith("model name"):
+            return line.split(":")[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def machine(*packages):
+    """Processor, cores, instruction-set level and versions, for the head of a report."""
+    from dpfast.kernels import cpu
+
+    versions = {"Python": platform.python_version()}
+    for package in ("dpfast", "numpy", "scipy", "scikit-learn", *packages):
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            versions[package] = "not installed"
+    return {"processor": processor(), "cores": os.cpu_count(), "level": cpu.level(), "versions": versions}
+
+
+def sentence(machine):
+    """One line that says what `machine` says."""
+    versions = ", ".join(f"{package} {number}" for package, number in machine["versions"].items())
+    return f"{machine['processor']}, {machine['cores']} cores, level {machine['level']}; {versions}."
+
+
+def table(header, rows):
+    """Markdown; the first column to the left, the others to the right."""
+    lines = [header, ["---"] + ["---:"] * (len(header) - 1), *rows]
+    return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
+
+
+def add_arguments(parser):
+    parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench", help="folder of the results")
+
+
+def read(folder, name):
+    """What is stored there under `name`, or None."""
+    path = folder / f"{name}.json"
+    return json.loads(path.read_text()) if path.exists() else None
+
+
+def write(folder, name, data):
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n")
+
+
+def style():
+    """docs/figures/style.py, the look of the documentation's pictures."""
+    sys.path.append(str(ROOT / "docs" / "figures"))
+    import style
+
+    return style

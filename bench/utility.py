@@ -1,0 +1,273 @@
+"""Accuracy per epsilon: utility.md, utility.svg, and utility.json behind them.
+
+    python bench/utility.py --data DIR [--seeds 10] [--methods NAME ...] [--sets NAME ...] [--out DIR]
+
+Every private learner of dpfast with its defaults at epsilon 0.1, 0.3, 1 and 3, delta = 1e-6, replace, on every data set
+of DIR: 80/20 splits, medians over seeds. The split comes first, and no learner sees the test part. Two peers are tuned
+on it, without cost in privacy, in their favour: noisy gradient descent (noisy_gradient.py) and diffprivlib's logistic
+regression (delta = 0; in its own environment, peer_environment.py). Both get rows of norm 1 with a constant.
+
+DIR holds .npz files. Sparse ones are CSR as `scipy.sparse.save_npz` writes it, of 0 and 1, with one array more, `y` of
+-1 and +1. Dense ones hold `X`, integer thousandths in [-1000, 1000], and `y`; where they hold `digit` too, 0 against 1
+is one data set more. What was measured earlier is kept in --out; --methods and --sets say what to measure now, and
+`--methods` alone measures nothing and draws again.
+"""
+
+import argparse
+import inspect
+import time
+import warnings
+from pathlib import Path
+from typing import NamedTuple
+
+import noisy_gradient
+import numpy as np
+import peer_environment
+import peers
+import results
+import scipy.sparse as sp
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
+
+import dpfast
+
+EPSILONS = (0.1, 0.3, 1.0, 3.0)
+DELTA = 1e-6
+
+# Private learners: colour, and what they must be told beside a budget on tables of 0 and 1, and on real ones.
+LEARNERS = {
+    "DecisionListClassifier": ("GREEN", {}, {"threshold": 0.0}),
+    "DPWinnowClassifier": ("BLUE", {}, {}),
+    "BoostedHalfspaceClassifier": ("BLACK", {}, {}),
+    "ProjectedHalfspaceClassifier": ("SKY", {"margin": 0.1}, {"margin": 0.1}),
+    "NetHalfspaceClassifier": ("PURPLE", {"margin": 0.1, "n_components": 4}, {"margin": 0.1, "n_components": 4}),
+    "LinearLearner": ("AMBER", {}, {}),
+}
+
+
+class Table(NamedTuple):
+    name: str
+    X: np.ndarray | sp.csr_array
+    y: np.ndarray
+
+
+class Split(NamedTuple):
+    X: np.ndarray | sp.csr_array
+    y: np.ndarray
+    X_test: np.ndarray | sp.csr_array
+    y_test: np.ndarray
+    seed: int
+
+
+def tables(folder):
+    for path in sorted(folder.glob("*.npz")):
+        file = np.load(path)
+        if "X" not in file:
+            yield Table(path.stem, sp.csr_array(sp.load_npz(path)), file["y"])
+            continue
+        X = file["X"] / 1000.0
+        yield Table(path.stem, X, file["y"])
+        if "digit" in file:
+            chosen = file["digit"] < 2
+            yield Table(f"{path.stem} 0/1", X[chosen], np.where(file["digit"][chosen] == 1, 1, -1))
+
+
+# ---- methods: from splits to (seed, epsilon, setting, accuracy), one at a time -------------------------------------
+
+
+def learner(name, X, epsilon, seed, **options):
+    """A learner of dpfast for tables like X; what its constructor does not know is left out, as delta of a pure one."""
+    constructor = getattr(dpfast, name)
+    known = inspect.signature(constructor).parameters
+    wanted = {"epsilon": epsilon, "delta": DELTA, "neighbors": "replace", "random_state": seed}
+    _, booleans, reals = LEARNERS[name]
+    options = (booleans if sp.issparse(X) else reals) | options
+    return constructor(**{key: value for key, value in wanted.items() if key in known}, **options)
+
+
+def private_learner(name):
+    def measure(splits):
+        for split in splits:
+            for epsilon in EPSILONS:
+                model = learner(name, split.X, epsilon, split.seed).fit(split.X, split.y)
+                yield split.seed, epsilon, "defaults", model.score(split.X_test, split.y_test)
+
+    return measure
+
+
+def not_private(splits):
+    for split in splits:
+        model = LogisticRegression(solver="liblinear") if sp.issparse(split.X) else LogisticRegression(max_iter=1000)
+        model.fit(split.X.astype(float), split.y)
+        yield split.seed, None, "defaults", model.score(split.X_test.astype(float), split.y_test)
+
+
+def noisy_gradients(splits):
+    for split in splits:
+        X, X_test = noisy_gradient.unit_rows(split.X), noisy_gradient.unit_rows(split.X_test)
+        for epsilon in EPSILONS:
+            for steps in noisy_gradient.STEPS:
+                rng = np.random.default_rng((split.seed, steps))
+                options = {"steps": steps, "rates": noisy_gradient.RATES, "rng": rng}
+                weights = noisy_gradient.fit(X, split.y, epsilon, DELTA, **options)
+                right = (X_test @ weights >= 0) == (split.y_test == 1)[:, np.newaxis]
+                for rate, accuracy in zip(noisy_gradient.RATES, right.mean(axis=0), strict=True):
+                    yield split.seed, epsilon, f"T = {steps}, rate {rate}", accuracy
+
+
+def diffprivlib(splits):
+    for split in splits:
+        X, X_test = noisy_gradient.unit_rows(split.X), noisy_gradient.unit_rows(split.X_test)
+        fit = peers.Worker("logistic_regression", X=X, y=split.y, X_test=X_test, y_test=split.y_test)
+        for epsilon in EPSILONS:
+            for C in (0.01, 0.1, 1.0, 10.0):
+                yield split.seed, epsilon, f"C = {C}", fit(epsilon=epsilon, C=C, seed=split.seed)
+
+
+NOT_PRIVATE = "logistic regression, not private"
+PEERS = {NOT_PRIVATE: not_private, "noisy gradient, tuned": noisy_gradients, "diffprivlib, tuned": diffprivlib}
+
+
+def methods():
+    """All that can be measured here, by name."""
+    found = {name: private_learner(name) for name in LEARNERS if name in dpfast.__all__}
+    found |= PEERS
+    if peer_environment.python() is None:
+        print("without diffprivlib: python bench/peer_environment.py makes its environment")
+        del found["diffprivlib, tuned"]
+    return found
+
+
+# ---- measuring and telling -----------------------------------------------------------------------------------------
+
+
+def splits(table, seeds):
+    for seed in range(seeds):
+        X, X_test, y, y_test = train_test_split(table.X, table.y, test_size=0.2, random_state=seed)
+        yield Split(X, y, X_test, y_test, seed)
+
+
+def best_medians(records):
+    """The highest median accuracy over the seeds, among the settings tried.
+
+    Parameters
+    ----------
+    records : list of (seed, epsilon, setting, accuracy)
+
+    Returns
+    -------
+    dict
+        From epsilon to (accuracy, setting).
+    """
+    accuracies = {}
+    for _, epsilon, setting, accuracy in records:
+        accuracies.setdefault(epsilon, {}).setdefault(setting, []).append(accuracy)
+    return {
+        epsilon: max((float(np.median(values)), setting) for setting, values in by_setting.items())
+        for epsilon, by_setting in accuracies.items()
+    }
+
+
+def measure(method, table, seeds):
+    """What the method reaches on a table: medians by epsilon, and seconds in all; or why it refuses."""
+    start, records = time.perf_counter(), []
+    try:
+        for record in method(splits(table, seeds)):
+            records.append(record)
+    except ValueError as refusal:
+        return {"refused": str(refusal)}
+    medians = [
+        {"epsilon": epsilon, "accuracy": accuracy, "setting": setting}
+        for epsilon, (accuracy, setting) in best_medians(records).items()
+    ]
+    return {"seeds": seeds, "seconds": time.perf_counter() - start, "medians": medians}
+
+
+def markdown(report):
+    header = ["data", "method", *(f"epsilon {epsilon:g}" for epsilon in EPSILONS)]
+    rows, refusals, seeds = [], [], set()
+    for name, by_method in report["tables"].items():
+        for method, result in by_method.items():
+            if "refused" in result:
+                refusals.append(f"* {method} on {name}: {result['refused']}")
+                continue
+            seeds.add(result["seeds"])
+            by_epsilon = {median["epsilon"]: f"{median['accuracy']:.3f}" for median in result["medians"]}
+            rows.append([name, method, *(by_epsilon.get(epsilon, by_epsilon.get(None, "")) for epsilon in EPSILONS)])
+            name = ""
+    splits = " or ".join(map(str, sorted(seeds)))
+    text = f"Test accuracy, medians of {splits} splits 80/20; delta = 1e-6, replace one row.\n\n"
+    text += results.sentence(report["machine"]) + "\n\n" + results.table(header, rows)
+    return text + ("\nRefused:\n\n" + "\n".join(refusals) + "\n" if refusals else "")
+
+
+def draw(report, path):
+    style = results.style()
+    plt, names = style.plt, list(report["tables"])
+    width = min(4, len(names))
+    height = -(-len(names) // width)
+    figure, grid = plt.subplots(height, width, figsize=(3.3 * width, 3 * height), squeeze=False)
+    colours = {name: getattr(style, colour) for name, (colour, *_) in LEARNERS.items()}
+    colours |= {"noisy gradient, tuned": style.GREY, "diffprivlib, tuned": style.ORANGE}
+    for axes, name in zip(grid.flat, names, strict=False):
+        for method, result in report["tables"][name].items():
+            if "refused" in result:
+                continue
+            if method == NOT_PRIVATE:
+                best = result["medians"][0]["accuracy"]
+                axes.axhline(best, color=style.GREY, linewidth=1.2, linestyle=":", label=method)
+                continue
+            x, y = zip(*((median["epsilon"], median["accuracy"]) for median in result["medians"]), strict=True)
+            axes.plot(x, y, "--o" if method in PEERS else "-o", color=colours[method], markersize=4, label=method)
+        axes.set(title=name, xscale="log", xlabel="epsilon")
+        style.plain_ticks(axes.xaxis, EPSILONS)
+    for axes in grid.flat[len(names) :]:
+        axes.set_axis_off()
+    for axes in grid[:, 0]:
+        axes.set_ylabel("test accuracy")
+    labels = {}
+    for axes in grid.flat:
+        handles, names = axes.get_legend_handles_labels()
+        labels |= dict(zip(names, handles, strict=True))
+    figure.tight_layout()
+    figure.legend(labels.values(), labels.keys(), loc="upper center", bbox_to_anchor=(0.5, 0), ncols=3, frameon=False)
+    style.save(figure, path)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    results.add_arguments(parser)
+    parser.add_argument("--data", type=Path, help="folder of the data sets")
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--methods", nargs="*", help="what to measure; everything by default")
+    parser.add_argument("--sets", nargs="+", help="on which data sets; all of them by default")
+    arguments = parser.parse_args()
+    warnings.simplefilter("ignore")  # a row without entries, a solver that would like more steps
+
+    known = methods()
+    wanted = list(known) if arguments.methods is None else arguments.methods
+    if unknown := [name for name in wanted if name not in known]:
+        parser.error(f"no method {unknown[0]!r}; there are {', '.join(known)}")
+    if wanted and not arguments.data:
+        parser.error("measuring needs --data DIR")
+
+    report = results.read(arguments.out, "utility") or {"tables": {}}
+    report["machine"] = results.machine()
+    report["machine"]["versions"] |= peers.versions_elsewhere()
+    for table in tables(arguments.data) if wanted else ():
+        if arguments.sets and table.name not in arguments.sets:
+            continue
+        results_of = report["tables"].setdefault(table.name, {})
+        for name in wanted:
+            results_of[name] = result = measure(known[name], table, arguments.seeds)
+            told = result.get("refused") or "  ".join(f"{median['accuracy']:.3f}" for median in result["medians"])
+            print(f"{table.name:12} {name:32} {told}", flush=True)
+            results.write(arguments.out, "utility", report)
+    text = markdown(report)
+    (arguments.out / "utility.md").write_text(text)
+    print(text)
+    draw(report, arguments.out / "utility.svg")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,80 @@
+/* signs_real.h - the loops of signs.h over real entries; included by signs.c once a type. REAL is the type, WORD
+ * the unsigned type of its size, BITS the values of its bits from the lowest, NAME(verb) the name. */
+
+enum { NAME(lanes) = 8 * sizeof(WORD) };
+static const WORD NAME(bit)[NAME(lanes)] = BITS;
+
+/* flip[b] = the sign bit of a REAL where bit b of word is 0. */
+DPF_BODY void NAME(flips)(WORD word, WORD *DPF_RESTRICT flip) {
+    for (size_t b = 0; b < NAME(lanes); b++) flip[b] = word & NAME(bit)[b] ? 0 : NAME(bit)[NAME(lanes) - 1];
+}
+
+DPF_BODY REAL NAME(flipped)(REAL x, WORD flip) {
+    WORD bits;
+    memcpy(&bits, &x, sizeof x);
+    bits ^= flip;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* sum[k][b] += x[k] with the sign that bit b of word stands for. */
+DPF_BODY void NAME(add)(const REAL *x, size_t rows, uint64_t word, REAL (*DPF_RESTRICT sum)[64]) {
+    for (size_t part = 0; part < 64; part += NAME(lanes)) {
+        WORD flip[NAME(lanes)];
+        NAME(flips)((WORD)(word >> part), flip);
+        for (size_t k = 0; k < rows; k++)
+            for (size_t b = 0; b < NAME(lanes); b++) sum[k][part + b] += NAME(flipped)(x[k], flip[b]);
+    }
+}
+
+DPF_BODY void NAME(csr_body)(const int64_t *indptr, const int32_t *indices, const REAL *data, size_t n,
+                             const uint64_t *matrix, const uint64_t key[2], size_t m,
+                             REAL *DPF_RESTRICT out) {
+    const REAL scale = (REAL)(1 / sqrt((double)m));
+    for (size_t i = 0; i < n; i++, out += m) {
+        const size_t begin = (size_t)indptr[i], end = (size_t)indptr[i + 1];
+        for (size_t r0 = 0; r0 < m; r0 += 64 * BLOCK) {
+            REAL sum[BLOCK][64] = {{0}};
+            const size_t left = m - r0, width = left < 64 * BLOCK ? DPF_WORDS(left) : BLOCK;
+            for (size_t p = begin; p < end; p += TILE) {
+                uint64_t tile[TILE][BLOCK];
+                const size_t size = end - p < TILE ? end - p : TILE;
+                fetch(indices + p, size, matrix, key, m, r0 / 64, tile);
+                for (size_t w = 0; w < width; w++)
+                    for (size_t e = 0; e < size; e++) NAME(add)(data + p + e, 1, tile[e][w], sum + w);
+            }
+            for (size_t r = 0; r < 64 * BLOCK && r < left; r++) out[r0 + r] = scale * sum[r / 64][r % 64];
+        }
+    }
+}
+
+DPF_LEVELS(void, NAME(csr), NAME(csr_body),
+           (const int64_t *indptr, const int32_t *indices, const REAL *data, size_t n,
+            const uint64_t *matrix, const uint64_t key[2], size_t m, REAL *DPF_RESTRICT out),
+           (indptr, indices, data, n, matrix, key, m, out))
+
+DPF_BODY void NAME(dense_body)(const REAL *x, size_t n, size_t d, const uint64_t *matrix, size_t m,
+                               REAL *DPF_RESTRICT out) {
+    enum { ROWS = 4 };
+    const REAL scale = (REAL)(1 / sqrt((double)m));
+    const size_t words = DPF_WORDS(m);
+    for (size_t i = 0; i < n; i += ROWS) {
+        const size_t rows = n - i < ROWS ? n - i : ROWS;
+        const REAL *row[ROWS];
+        for (size_t k = 0; k < ROWS; k++) row[k] = x + (i + (k < rows ? k : 0)) * d;
+        for (size_t w = 0; w < words; w++) {
+            REAL sum[ROWS][64] = {{0}};
+            for (size_t j = 0; j < d; j++) {
+                const REAL entry[ROWS] = {row[0][j], row[1][j], row[2][j], row[3][j]};
+                NAME(add)(entry, ROWS, matrix[j * words + w], sum);
+            }
+            for (size_t k = 0; k < rows; k++)
+                for (size_t r = 64 * w; r < 64 * (w + 1) && r < m; r++)
+                    out[(i + k) * m + r] = scale * sum[k][r % 64];
+        }
+    }
+}
+
+DPF_LEVELS(void, NAME(dense), NAME(dense_body),
+           (const REAL *x, size_t n, size_t d, const uint64_t *matrix, size_t m, REAL *DPF_RESTRICT out),
+           (x, n, d, matrix, m, out))

@@ -1,0 +1,206 @@
+"""What SparseSample costs (theory, section 7).
+
+k lists of at most L items each; the score s(u) of an item is the number of lists that contain it. SparseSample draws
+an item that is on some list, or "nothing", with probability proportional to exp(e s(u)), and exp(e B) for nothing [Xin
+Lyu, Private Learning of Littlestone Classes, Revisited, 2025, Algorithm 1]. Neighbours differ in one list.
+
+**Theorem.** One draw is (2e, delta)-DP with delta = L exp(-e B) (1 + exp(e)).
+
+**Proof.** P, s and Z are law, scores and normaliser for one collection, P', s', Z' for the other. Scores differ by at
+most one. An item that only P can draw is on no list but the one that differs: there are at most L, each of score 1, and
+Z >= exp(e B), so that together they have P(new) <= L exp(e - e B). For all others P(u) / P'(u) = exp(e (s(u) - s'(u)))
+Z' / Z. The items that both can draw, and nothing, weigh at most exp(e) Z in Z', the rest of Z' at most L exp(e). So
+Z' <= exp(e) Z (1 + L exp(-e B)) and P(u) <= exp(2e) (1 + h) P'(u), h = L exp(-e B). Summed over any event, P - exp(2e)
+P' is at most P(new) + 1 - 1 / (1 + h) <= P(new) + h.
+
+Lyu's Lemma 3.1 asks for B >= 10 ln(L / delta) / e; here B = ln(L (1 + exp(e)) / delta) / e, about a tenth of that.
+
+**Theorem (composition).** K draws with one exponent e, each from lists of which one differs, composed with one
+mechanism that is t-DP, are (E, delta)-DP whenever one of these holds:
+
+    pure  E >= 2 K e + t    and  delta >= K L exp(-e B) (1 + exp(e))
+    zcdp  E >= E_c(delta_c) and  delta >= delta_c + (1 + exp(E)) K L exp(e - e B),
+
+E_c(delta_c) being the epsilon at delta_c of something (K e^2 / 2)-zCDP composed with something t-DP.
+
+**Proof.** The first is basic composition. For the second let each draw be conditioned on what both neighbours can draw:
+weights then differ by factors in [exp(-e), exp(e)], so a draw's log-ratio lies in an interval of length 2e, and it is
+(2e)^2 / 8-zCDP by Hoeffding's lemma. The conditioned run is (E, delta_c)-DP, and each neighbour's run differs from its
+conditioned one in total variation by at most K L exp(e - e B); the one on the right side is multiplied by exp(E).
+
+Floats are rounded towards safety.
+"""
+
+import math
+from fractions import Fraction
+from numbers import Integral
+from typing import NamedTuple
+
+from .curves import _delta, _epsilon, _number
+from .zcdp import _composed_epsilon, _largest
+
+_SLACK = 1e-12
+_LARGEST_BOTTOM = 1 << 60
+
+
+class SparseSamplePlan(NamedTuple):
+    """Numbers with which K draws and one t-DP mechanism fit a budget."""
+
+    exponent: float
+    bottom_score: int
+    threshold_epsilon: float
+    composition: str
+
+
+def sparse_sample_delta(epsilon: float | Fraction, bottom_score: int, max_length: int) -> float:
+    """Delta with which one draw of SparseSample is (2 epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    epsilon : real, > 0
+        The exponent e per unit of score.
+    bottom_score : int
+        B, the score of nothing.
+    max_length : int, >= 1
+        L, the longest list.
+
+    Returns
+    -------
+    float in [0, 1]
+        L exp(-e B) (1 + exp(e)), rounded up.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Theorem and proof are in the documentation of this module.
+
+    Examples
+    --------
+    >>> f"{sparse_sample_delta(0.25, 90, 257):.1e}"
+    '9.9e-08'
+    """
+    e, length = _epsilon(epsilon), _positive_integer("max_length", max_length)
+    bottom = _integer("bottom_score", bottom_score)
+    log = math.log(length) - e * bottom + max(e, 0.0) + math.log1p(math.exp(-e))
+    return 1.0 if log >= 0 else math.exp(log + _SLACK * (1 + abs(log)))
+
+
+def sparse_sample_bottom_score(
+    epsilon: float | Fraction, delta: float | Fraction, max_length: int, *, calibration: str = "tight"
+) -> int:
+    """Least score of nothing with which one draw of SparseSample is (2 epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    epsilon : real, > 0
+        The exponent e per unit of score.
+    delta : real, at least 1e-300 and below 1
+    max_length : int, >= 1
+        L, the longest list.
+    calibration : {"tight", "paper"}
+        "paper" is Lyu's Lemma 3.1, 10 ln(L / delta) / e, if that is enough.
+
+    Returns
+    -------
+    int
+        B, rounded up.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Examples
+    --------
+    >>> sparse_sample_bottom_score(0.25, 1e-6, 257), sparse_sample_bottom_score(0.25, 1e-6, 257, calibration="paper")
+    (81, 775)
+    """
+    e, delta, length = _epsilon(epsilon), _delta(delta), _positive_integer("max_length", max_length)
+    if calibration not in ("tight", "paper"):
+        raise ValueError(f'calibration must be "tight" or "paper", got {calibration!r}')
+    nats = math.log(length) - math.log(delta)
+    tight = _rounded_up((nats + e + math.log1p(math.exp(-e))) / e)
+    return tight if calibration == "tight" else max(tight, _rounded_up(10 * nats / e))
+
+
+def sparse_sample_plan(
+    epsilon: float | Fraction,
+    delta: float | Fraction,
+    *,
+    n_releases: int,
+    max_length: int,
+    threshold_share: float = 0.0,
+    calibration: str = "tight",
+) -> SparseSamplePlan:
+    """The largest exponent, and its score of nothing, with which K draws fit a budget.
+
+    Parameters
+    ----------
+    epsilon : real, > 0
+    delta : real, at least 1e-300 and below 1
+    n_releases : int, >= 1
+        K draws.
+    max_length : int, >= 1
+        L, the longest list.
+    threshold_share : float in [0, 1)
+        t / epsilon: what one other mechanism (AboveThreshold) takes.
+    calibration : {"tight", "paper"}
+        "paper" takes pure composition and Lyu's Lemma 3.1 for the score of nothing.
+
+    Returns
+    -------
+    SparseSamplePlan
+        exponent e (rounded down), bottom_score B (rounded up), threshold_epsilon t, and which of the module's two
+        compositions gave the larger e.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Examples
+    --------
+    >>> sparse_sample_plan(1.0, 1e-6, n_releases=1, max_length=257, threshold_share=0.5)
+    SparseSamplePlan(exponent=0.25, bottom_score=81, threshold_epsilon=0.5, composition='pure')
+    """
+    epsilon, delta = _epsilon(epsilon), _delta(delta)
+    k, length = _positive_integer("n_releases", n_releases), _positive_integer("max_length", max_length)
+    share = _number("threshold_share", threshold_share, "a number in [0, 1)", lambda x: 0 <= x < 1)
+    threshold = float(share * epsilon)
+    pure = (epsilon - threshold) / (2 * k)
+    while 2 * k * Fraction(pure) + Fraction(threshold) > Fraction(epsilon):
+        pure = math.nextafter(pure, 0.0)
+    if calibration != "paper":
+        concentrated = _largest(
+            lambda e: _composed_epsilon(k * e * e / 2 * (1 + _SLACK), delta / 2, threshold, 1) <= epsilon
+        )
+        if concentrated > pure:
+            nats = math.log(2 * k * length) - math.log(delta) + epsilon + math.log1p(math.exp(-epsilon))
+            return SparseSamplePlan(concentrated, 1 + _rounded_up(nats / concentrated), threshold, "zcdp")
+    bottom = sparse_sample_bottom_score(
+        pure, delta / k * (1 - _SLACK) if k > 1 else delta, length, calibration=calibration
+    )
+    return SparseSamplePlan(pure, bottom, threshold, "pure")
+
+
+def _rounded_up(value: float) -> int:
+    value = math.ceil(value * (1 + _SLACK))
+    if value > _LARGEST_BOTTOM:
+        raise ValueError(f"the score of nothing would be {value:.3g}, above 2**60: epsilon is too small")
+    return max(0, value)
+
+
+def _integer(name: str, value) -> int:
+    if not isinstance(value, Integral) or isinstance(value, bool) or abs(value) > _LARGEST_BOTTOM:
+        raise ValueError(f"{name} must be an integer within 2**60 of 0, got {value!r}")
+    return int(value)
+
+
+def _positive_integer(name: str, value) -> int:
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
+    return int(value)

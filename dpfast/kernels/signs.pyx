@@ -1,0 +1,303 @@
+"""Random projection by a matrix A, m x d, of entries +-1/sqrt(m), stored as bits or made from a key as needed.
+
+A key, an integer of 128 bits, stands for the same A in every function here, whatever the form of the rows. Signs come
+from a counter-based generator that is good enough for random projection and not cryptographic: A is public. See
+csrc/signs.h. Results are the same bits at every instruction-set level; a row gives the same as CSR (its indices
+rising), dense and packed.
+"""
+from operator import index as integer
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t, uint64_t
+from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
+
+from dpfast.kernels import bits
+
+
+cdef extern from "signs.h" nogil:
+    void dpf_signs_matrix(const uint64_t *key, size_t first, size_t d, size_t m, uint64_t *matrix)
+    void dpf_signs_csr_ones(const int64_t *indptr, const int32_t *indices, size_t n, const uint64_t *matrix,
+                            const uint64_t *key, size_t m, float *out)
+    void dpf_signs_csr_float(const int64_t *indptr, const int32_t *indices, const float *data, size_t n,
+                             const uint64_t *matrix, const uint64_t *key, size_t m, float *out)
+    void dpf_signs_csr_double(const int64_t *indptr, const int32_t *indices, const double *data, size_t n,
+                              const uint64_t *matrix, const uint64_t *key, size_t m, double *out)
+    void dpf_signs_dense_float(const float *x, size_t n, size_t d, const uint64_t *matrix, size_t m, float *out)
+    void dpf_signs_dense_double(const double *x, size_t n, size_t d, const uint64_t *matrix, size_t m, double *out)
+    void dpf_signs_packed(const uint64_t *rows, size_t n, size_t d, bint signs, const uint64_t *matrix,
+                          const int64_t *total, size_t m, int32_t *at, float *out)
+    void dpf_signs_lift(const double *v, const uint64_t *matrix, const uint64_t *key, size_t m, size_t d, double *out)
+
+dpf_cpu_share(shared_level())
+
+
+# ---- what is checked ---------------------------------------------------------------------------------------------
+
+cdef class _Signs:
+    """The numbers, the key and, if given, the stored bits of a projection."""
+
+    cdef uint64_t key[2]
+    cdef const uint64_t[:, ::1] stored
+    cdef const uint64_t *matrix
+    cdef size_t d, m
+
+    def __init__(self, d, m, key, matrix):
+        cdef uint64_t[:, ::1] run
+        d, m, key = integer(d), integer(m), integer(key)
+        if not 0 <= d <= 2**31 or not 1 <= m <= 2**31:
+            raise ValueError(f"d must lie in [0, 2**31] and m in [1, 2**31], got {d} and {m}")
+        if not 0 <= key < 2**128:
+            raise ValueError(f"key must be an integer in [0, 2**128), got {key}")
+        self.d, self.m, self.matrix = d, m, NULL
+        self.key[0], self.key[1] = key & 0xffffffffffffffff, key >> 64
+        if matrix is None:
+            return
+        if matrix.dtype != np.uint64 or matrix.shape != (d, bits.words(m)):
+            raise ValueError(f"matrix must be uint64 of shape {d, bits.words(m)}, got {matrix.dtype} {matrix.shape}")
+        self.stored = np.ascontiguousarray(matrix)
+        run = np.empty((1, bits.words(m)), np.uint64)
+        for j in {0, d - 1} if d else ():
+            dpf_signs_matrix(self.key, j, 1, m, &run[0, 0])
+            if not np.array_equal(np.asarray(self.stored)[j], np.asarray(run)[0]):
+                raise ValueError(f"matrix is not the one of key={key} (at coordinate {j})")
+        self.matrix = &self.stored[0, 0] if d else NULL
+
+    cdef store(self):
+        """Make the bits now, unless they were given."""
+        cdef uint64_t[:, ::1] made
+        if self.matrix == NULL and self.d:
+            made = np.empty((self.d, bits.words(self.m)), np.uint64)
+            with nogil:
+                dpf_signs_matrix(self.key, 0, self.d, self.m, &made[0, 0])
+            self.stored, self.matrix = made, &made[0, 0]
+
+
+# ---- the functions -----------------------------------------------------------------------------------------------
+
+def matrix(d, m, key):
+    """The signs of A as stored bits: 1 is +1/sqrt(m), 0 is -1/sqrt(m).
+
+    Parameters
+    ----------
+    d, m : int
+        Columns and rows of A: it maps d coordinates to m components.
+    key : int
+        In [0, 2**128), drawn independently of the data, e.g. ``int.from_bytes(rng.bytes(16))``.
+
+    Returns
+    -------
+    ndarray of uint64, shape (d, words(m))
+        Row j holds the signs of coordinate j, component r in bit r % 64 of word r // 64; bits past m are zero.
+
+    Raises
+    ------
+    ValueError
+
+    Notes
+    -----
+    d * words(m) words at about one nanosecond each. Every other function here makes what it needs of them by itself;
+    give it these bits to save that.
+
+    Examples
+    --------
+    >>> signs = matrix(1000, 64, key=7)
+    >>> signs.shape, 0.45 < bits.popcount(signs) / 64000 < 0.55
+    ((1000, 1), True)
+    """
+    cdef _Signs signs = _Signs(d, m, key, None)
+    signs.store()
+    return np.empty((0, bits.words(m)), np.uint64) if signs.d == 0 else np.asarray(signs.stored)
+
+
+def project_csr(indptr, indices, data, d, m, key, *, matrix=None):
+    """A x for each row x of a CSR matrix.
+
+    Parameters
+    ----------
+    indptr, indices : ndarray of int32 or int64, shapes (n + 1,) and (nnz,)
+        Of a CSR matrix, or of a block of its rows (indptr may start above 0). Entries of a row that are stored twice
+        add up.
+    data : ndarray of float32 or float64, shape (nnz,), or None
+        None if every stored entry is 1.
+    d, m, key
+        As in `matrix`.
+    matrix : ndarray of uint64, shape (d, words(m)), optional
+        What ``matrix(d, m, key)`` returned. Signs are made on the fly, for each stored entry anew, by default.
+
+    Returns
+    -------
+    ndarray of the type of data (float32 without), shape (n, m)
+
+    Raises
+    ------
+    ValueError
+
+    Notes
+    -----
+    Per stored entry m signed additions, 16 to a vector; without data about six bit operations for 256 components.
+    Signs made on the fly cost words(m) nanoseconds an entry, and no memory: worth it when fewer than d are stored.
+    """
+    cdef _Signs signs = _Signs(d, m, key, matrix)
+    if indptr.ndim != 1 or indices.ndim != 1 or len(indptr) == 0:
+        raise ValueError(f"indptr and indices must be one-dimensional, got {indptr.shape} and {indices.shape}")
+    if indptr[0] < 0 or indptr[-1] > len(indices) or (indptr[1:] < indptr[:-1]).any():
+        raise ValueError(f"indptr must rise from at least 0 to at most the {len(indices)} indices")
+    if len(indices) and not 0 <= indices.min() <= indices.max() < d:
+        raise ValueError(f"indices must lie in [0, {d}), got {indices.min()} to {indices.max()}")
+    if data is not None and (data.dtype not in (np.float32, np.float64) or data.shape != indices.shape):
+        raise ValueError(f"data must be None or float32 or float64 of shape {indices.shape}, "
+                         f"got {data.dtype} {data.shape}")
+    if (np.diff(indptr) >= 2**31).any():
+        raise ValueError("a row must have fewer than 2**31 entries")
+    out = np.zeros((len(indptr) - 1, m), np.float32 if data is None else data.dtype)
+    cdef const int64_t[::1] start = np.ascontiguousarray(indptr, np.int64)
+    cdef const int32_t[::1] coordinate = np.ascontiguousarray(indices, np.int32)
+    cdef const float[::1] narrow
+    cdef const double[::1] wide
+    cdef float[:, ::1] narrow_out
+    cdef double[:, ::1] wide_out
+    cdef size_t n = out.shape[0]
+    if n == 0 or len(indices) == 0:
+        return out
+    if data is None:
+        narrow_out = out
+        with nogil:
+            dpf_signs_csr_ones(&start[0], &coordinate[0], n, signs.matrix, signs.key, signs.m, &narrow_out[0, 0])
+    elif data.dtype == np.float32:
+        narrow, narrow_out = np.ascontiguousarray(data), out
+        with nogil:
+            dpf_signs_csr_float(&start[0], &coordinate[0], &narrow[0], n, signs.matrix, signs.key, signs.m,
+                                &narrow_out[0, 0])
+    else:
+        wide, wide_out = np.ascontiguousarray(data), out
+        with nogil:
+            dpf_signs_csr_double(&start[0], &coordinate[0], &wide[0], n, signs.matrix, signs.key, signs.m,
+                                 &wide_out[0, 0])
+    return out
+
+
+def project_dense(X, m, key, *, matrix=None):
+    """A x for each row x of a dense table.
+
+    Parameters
+    ----------
+    X : ndarray of float32 or float64, shape (n, d)
+    m, key, matrix
+        As in `project_csr`; the bits are made once, before the first row, by default.
+
+    Returns
+    -------
+    ndarray of the type of X, shape (n, m)
+
+    Raises
+    ------
+    ValueError
+
+    Notes
+    -----
+    n * d * m signed additions, 16 to a vector.
+    """
+    if X.ndim != 2 or X.dtype not in (np.float32, np.float64):
+        raise ValueError(f"X must be float32 or float64 of shape (n, d), got {X.dtype} {X.shape}")
+    cdef _Signs signs = _Signs(X.shape[1], m, key, matrix)
+    out = np.zeros((X.shape[0], m), X.dtype)
+    cdef const float[:, ::1] narrow
+    cdef const double[:, ::1] wide
+    cdef float[:, ::1] narrow_out
+    cdef double[:, ::1] wide_out
+    cdef size_t n = X.shape[0]
+    if X.size == 0:
+        return out
+    signs.store()
+    if X.dtype == np.float32:
+        narrow, narrow_out = np.ascontiguousarray(X), out
+        with nogil:
+            dpf_signs_dense_float(&narrow[0, 0], n, signs.d, signs.matrix, signs.m, &narrow_out[0, 0])
+    else:
+        wide, wide_out = np.ascontiguousarray(X), out
+        with nogil:
+            dpf_signs_dense_double(&wide[0, 0], n, signs.d, signs.matrix, signs.m, &wide_out[0, 0])
+    return out
+
+
+def project_packed(const uint64_t[:, ::1] rows, d, m, key, encoding="01", *, matrix=None):
+    """A x for each row x of packed bits.
+
+    Parameters
+    ----------
+    rows : ndarray of uint64, shape (n, words(d))
+    d : int
+        Below 2**30.
+    m, key, matrix
+        As in `project_dense`.
+    encoding : {"01", "pm1"}
+        What a bit b stands for: b, or 2 b - 1.
+
+    Returns
+    -------
+    ndarray of float32, shape (n, m)
+
+    Raises
+    ------
+    ValueError
+
+    Notes
+    -----
+    Integers until the last scaling. A row costs about six bit operations for 256 components of each of its ones, or
+    of its zeros if they are fewer.
+    """
+    cdef _Signs signs = _Signs(d, m, key, matrix)
+    if d >= 2**30 or rows.shape[1] != bits.words(d):
+        raise ValueError(f"d={d} must be below 2**30 and needs {bits.words(d)} words a row, "
+                         f"got shape {rows.shape[0], rows.shape[1]}")
+    if encoding not in ("01", "pm1"):
+        raise ValueError(f"encoding must be '01' or 'pm1', got {encoding!r}")
+    out = np.zeros((rows.shape[0], m), np.float32)
+    cdef float[:, ::1] result = out
+    cdef const int64_t[::1] total
+    cdef int32_t[::1] at
+    cdef bint plus_minus = encoding == "pm1"
+    if rows.shape[0] and d:
+        signs.store()
+        total = bits.positional_popcount(signs.stored, m)
+        at = np.empty(d, np.int32)
+        with nogil:
+            dpf_signs_packed(&rows[0, 0], rows.shape[0], signs.d, plus_minus, signs.matrix, &total[0], signs.m, &at[0],
+                             &result[0, 0])
+    return out
+
+
+def lift(v, d, key, *, matrix=None):
+    """A' v: the linear function of d coordinates that v is of the m projected components, <A' v, x> = <v, A x>.
+
+    Parameters
+    ----------
+    v : array_like of float64, shape (m,)
+    d, key, matrix
+        As in `project_csr`; signs are made on the fly, each once, by default.
+
+    Returns
+    -------
+    ndarray of float64, shape (d,)
+
+    Raises
+    ------
+    ValueError
+
+    Notes
+    -----
+    d * m signed additions.
+    """
+    v = np.asarray(v, np.float64)
+    if v.ndim != 1:
+        raise ValueError(f"v must have shape (m,), got {v.shape}")
+    cdef _Signs signs = _Signs(d, len(v), key, matrix)
+    cdef double[::1] padded = np.zeros(64 * bits.words(len(v)))
+    np.asarray(padded)[:len(v)] = v
+    out = np.empty(d)
+    cdef double[::1] result = out
+    if signs.d:
+        with nogil:
+            dpf_signs_lift(&padded[0], signs.matrix, signs.key, signs.m, signs.d, &result[0])
+    return out

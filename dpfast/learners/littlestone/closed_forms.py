@@ -1,0 +1,249 @@
+"""Point functions and thresholds on any number of points: no table, every answer in closed form."""
+
+import numpy as np
+
+from .hypothesis_class import ClassCost, HypothesisClass, _count, check_labels
+
+_MOST_POINTS = 1 << 62
+_ZERO = -1  # the code of the function 0
+
+
+class PointFunctions(HypothesisClass):
+    """The N functions on N points that are 1 at one point and 0 elsewhere.
+
+    Parameters
+    ----------
+    n_points : int
+        N in [1, 2**62].
+
+    Notes
+    -----
+    A subclass is a set of points or the complement of one. LDim is 1 if it has two members or more. A tree that
+    separates m members asks for m - 1 points one after another, so the class is k-reducible iff k >= m - 1. SOA of a
+    class with two members or more is the function 0, not a member.
+
+    Examples
+    --------
+    >>> points = PointFunctions(2**40)
+    >>> points.littlestone_dimension(), points.soa(7), points.restrict(7, 1).soa(7)
+    (1, 0, 1)
+    """
+
+    def __init__(self, n_points):
+        self.n_points = _number_of_points(n_points)
+        self._points, self._complement = frozenset(), True
+
+    def _part(self, points, complement):
+        part = object.__new__(PointFunctions)
+        part.n_points, part._points, part._complement = self.n_points, frozenset(points), complement
+        return part
+
+    @property
+    def size(self):
+        return self.n_points - len(self._points) if self._complement else len(self._points)
+
+    def _has(self, point):
+        return (point in self._points) != self._complement
+
+    def restrict(self, point, label):
+        point, label = int(self.check_points(point)), int(check_labels(label))
+        if label:
+            return self._part([point] if self._has(point) else [], False)
+        if not self._has(point):
+            return self
+        return self._part(self._points ^ {point}, self._complement)
+
+    def littlestone_dimension(self):
+        return min(1, self.size - 1)
+
+    def reduction_depth(self, dimension, *, at_most=None):
+        depth = 0 if _count("dimension", dimension, 0) else max(0, self.size - 1)
+        return depth if at_most is None or depth <= at_most else None
+
+    def balls(self, points, labels, radii):
+        points, labels = self.check_points(points), check_labels(labels)
+        seen, which = np.unique(points, return_inverse=True)
+        gain = np.bincount(which, weights=2.0 * labels - 1, minlength=len(seen)).astype(np.int64)
+        wanted = int(labels.sum()) - np.asarray(radii, np.int64)  # what a member must gain over the function 0
+        for least in wanted.tolist():
+            if least > 0:
+                yield self._part([x for x in seen[gain >= least].tolist() if self._has(x)], False)
+            elif self._complement:
+                yield self._part(self._points.union(seen[gain < least].tolist()), True)
+            else:
+                yield self._part(self._points.difference(seen[gain < least].tolist()), False)
+
+    def estimate(self):
+        return ClassCost(self.size, min(1, self.size - 1), 1, 64 * (1 + len(self._points)))
+
+    def _root(self):
+        return PointFunctions(self.n_points)
+
+    def _labels(self, code, points):
+        return (points == code).astype(np.uint8)
+
+    def _describe(self, code):
+        return "the function 0" if code == _ZERO else f"1 at point {code}"
+
+    def _member_codes(self):
+        if not self._complement:
+            return np.array(sorted(self._points), np.int64)
+        every = np.arange(self.n_points)
+        return np.setdiff1d(every, np.fromiter(self._points, np.int64, len(self._points)), assume_unique=True)
+
+    def _soa_code(self):
+        if self.size > 1:
+            return _ZERO
+        return int(self._member_codes()[0]) if not self._complement else self._first()
+
+    def _first(self):
+        return next(x for x in range(len(self._points) + 1) if x not in self._points)
+
+    def _question(self, dimension, depth):
+        return min(self._points) if not self._complement else self._first()
+
+    def _key(self):
+        if self._complement and self.n_points == len(self._points):
+            return self.n_points, frozenset(), False
+        return self.n_points, self._points, self._complement
+
+    def __repr__(self):
+        part = "" if self.size == self.n_points else f", {self.size} of them"
+        return f"PointFunctions({self.n_points}{part})"
+
+
+class Thresholds(HypothesisClass):
+    """The N + 1 functions on N points that are 0 below a threshold t and 1 from it on, t = 0, ..., N.
+
+    Parameters
+    ----------
+    n_points : int
+        N in [1, 2**62].
+
+    Notes
+    -----
+    A subclass is a union of intervals of thresholds. Whatever they are, m thresholds behave as a chain: LDim is
+    floor(log2 m), SOA is a threshold among them, and the least depth of a tree to leaves of LDim r is the least k with
+    2^k (2^(r+1) - 1) >= m.
+
+    Examples
+    --------
+    >>> thresholds = Thresholds(2**40)
+    >>> thresholds.littlestone_dimension(), thresholds.restrict(1023, 1).littlestone_dimension()
+    (40, 10)
+    """
+
+    def __init__(self, n_points):
+        self.n_points = _number_of_points(n_points)
+        self._set(np.zeros(1, np.int64), np.full(1, self.n_points, np.int64))
+
+    def _set(self, low, high):
+        """The thresholds of rising intervals [low, high]."""
+        self._low, self._high = low, high
+        self._below = np.concatenate([[0], np.cumsum(high - low + 1)])  # members below each interval
+
+    def _part(self, low, high):
+        part = object.__new__(Thresholds)
+        part.n_points = self.n_points
+        part._set(low, high)
+        return part
+
+    @property
+    def size(self):
+        return int(self._below[-1])
+
+    def _at_most(self, t):
+        """The number of members of at most t."""
+        i = int(np.searchsorted(self._low, t, side="right"))
+        return 0 if i == 0 else int(self._below[i - 1] + min(t, self._high[i - 1]) - self._low[i - 1] + 1)
+
+    def _member(self, rank):
+        """Member number `rank`, from 0."""
+        i = int(np.searchsorted(self._below, rank, side="right")) - 1
+        return int(self._low[i] + rank - self._below[i])
+
+    def restrict(self, point, label):
+        point, label = int(self.check_points(point)), int(check_labels(label))
+        if label:  # t <= point
+            low, high = self._low, np.minimum(self._high, point)
+        else:
+            low, high = np.maximum(self._low, point + 1), self._high
+        return self._part(low[low <= high], high[low <= high])
+
+    def littlestone_dimension(self):
+        return self.size.bit_length() - 1
+
+    def soa(self, point):
+        self._check_members()
+        one = self._at_most(int(self.check_points(point)))
+        return int(one.bit_length() > (self.size - one).bit_length())
+
+    def reduction_depth(self, dimension, *, at_most=None):
+        leaf = (2 << _count("dimension", dimension, 0)) - 1
+        depth = max(0, -(-self.size // leaf) - 1).bit_length()
+        return depth if at_most is None or depth <= at_most else None
+
+    def balls(self, points, labels, radii):
+        points, labels = self.check_points(points), check_labels(labels)
+        # t errs on the ones below it and the zeros from it on: constant on the thresholds between two points seen.
+        seen, which = np.unique(points, return_inverse=True)
+        ones = np.bincount(which, weights=labels, minlength=len(seen)).astype(np.int64)
+        step = 2 * ones - np.bincount(which, minlength=len(seen))
+        errors = np.concatenate([[0], np.cumsum(step)]) + (len(labels) - int(labels.sum()))
+        low, high = np.concatenate([[0], seen + 1]), np.concatenate([seen, [self.n_points]])
+        for radius in radii:
+            fine = errors <= radius
+            first, last = np.flatnonzero(np.diff(fine.astype(np.int8), prepend=0, append=0)).reshape(-1, 2).T
+            yield self._intersected(low[first], high[last - 1])
+
+    def _intersected(self, low, high):
+        """The members within rising disjoint intervals."""
+        if len(self._low) == 1:
+            low, high = np.maximum(low, self._low[0]), np.minimum(high, self._high[0])
+        else:
+            lows, highs = np.maximum.outer(low, self._low), np.minimum.outer(high, self._high)
+            low, high = lows[lows <= highs], highs[lows <= highs]
+        return self._part(low[low <= high], high[low <= high])
+
+    def estimate(self):
+        return ClassCost(self.size, self.size.bit_length() - 1, 1, 24 * len(self._low) + 8)
+
+    def _root(self):
+        return Thresholds(self.n_points)
+
+    def _labels(self, code, points):
+        return (points >= code).astype(np.uint8)
+
+    def _describe(self, code):
+        return f"1 from point {code} on"
+
+    def _member_codes(self):
+        pieces = [np.arange(low, high + 1) for low, high in zip(self._low, self._high, strict=True)]
+        return np.concatenate([np.empty(0, np.int64), *pieces])
+
+    def _soa_code(self):
+        """SOA says 1 where the a members below say 1 outnumber the others in bits; that a point has a is monotone."""
+        low, high = 1, self.size
+        while low < high:
+            a = (low + high) // 2
+            low, high = (low, a) if a.bit_length() > (self.size - a).bit_length() else (a + 1, high)
+        return self._member(low - 1)
+
+    def _question(self, dimension, depth):
+        return self._member(-(-self.size // 2) - 1)  # the lower half says 1
+
+    def _key(self):
+        joined = np.flatnonzero(self._low[1:] == self._high[:-1] + 1)
+        low, high = np.delete(self._low, joined + 1), np.delete(self._high, joined)
+        return self.n_points, tuple(low.tolist()), tuple(high.tolist())
+
+    def __repr__(self):
+        part = "" if self.size == self.n_points + 1 else f", {self.size} of {self.n_points + 1}"
+        return f"Thresholds({self.n_points}{part})"
+
+
+def _number_of_points(value):
+    value = _count("n_points", value, 1)
+    if value > _MOST_POINTS:
+        raise ValueError(f"n_points must be at most 2**62, got {value}")
+    return value
