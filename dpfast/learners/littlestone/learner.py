@@ -191,7 +191,9 @@ class LittlestoneLearner(PrivatePointClassifier):
     Teachers: as many as let AboveThreshold stop, SparseSample draw something, and nothing of a minority, each with
     confidence beta / 3. Privacy depends on none of this.
 
-    Cost: classes of k teachers at d + 1 accuracies; lists of at most `LittlestonePlan.list_items` items.
+    Cost: classes of k teachers at d + 1 accuracies; lists of at most `LittlestonePlan.list_items` items. A search in a
+    table that is given up (`FiniteClass`, max_nodes) ends the fit: nothing is released, and the budget stays charged.
+    It cannot happen if p (2^d - 1) >= n_points, where what is essential are the members.
 
     References
     ----------
