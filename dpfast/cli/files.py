@@ -3,7 +3,7 @@
 import json
 import os
 
-from .report import errors
+from .report import errors, some
 
 
 def read(data, **options):
@@ -56,3 +56,22 @@ def save(estimator, path, *, bits, threshold):
 def reading_of(path):
     """How the table of a saved model was read: its `values` and `threshold`; None if the model was saved in Python."""
     return json.loads(path.read_text(encoding="utf-8")).get("table")
+
+
+def check_names(table, estimator, data, model):
+    """Refuse a table whose columns are not the model's, naming one that is amiss."""
+    names, wanted = table.feature_names, list(getattr(estimator, "feature_names_in_", []))
+    if not wanted or names is None or names == wanted:
+        if table.X.shape[1] != estimator.n_features_in_:
+            raise ValueError(
+                f"{data} has {table.X.shape[1]} features, {model} was fitted on {estimator.n_features_in_}"
+            )
+        return
+    there, known = set(names), set(wanted)
+    lacking = [name for name in wanted if name not in there]
+    extra = [name for name in names if name not in known]
+    if lacking:
+        raise ValueError(f"{data} lacks features that {model} was fitted on: {some(lacking)}")
+    if extra:
+        raise ValueError(f"{data} has columns that {model} does not know: {some(extra)}; --label leaves one out")
+    raise ValueError(f"{data} has the features that {model} was fitted on, in another order")

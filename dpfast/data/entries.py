@@ -36,7 +36,7 @@ class Entries:
         elif limits is None:
             wanted = "features are finite numbers, up to 3.4e+38 in size, or true or false; " + _TEXT
         else:
-            wanted = f"features are declared to lie in [{self._low:g}, {self._high:g}]; see --clip"
+            wanted = f"features are numbers declared to lie in [{self._low:g}, {self._high:g}]; see --clip"
         self.wanted = wanted
 
     def fit(self, values):

@@ -25,7 +25,7 @@ class ParquetRows:
     ----------
     shape : tuple (n, d)
     bounds : list of int
-        Where row groups begin, and n.
+        Where row groups begin, and n; those without rows are left out.
     feature_names : list of str
 
     Raises
@@ -59,9 +59,7 @@ class ParquetRows:
             if not holds_numbers(schema.field(name)):
                 raise ValueError(f"columns must hold numbers, column {name!r} holds {schema.field(name).type}")
         self._starts = [0, *np.cumsum(sizes).tolist()]  # in the file
-        self._chosen = None
-        self.bounds = self._starts
-        self.shape = self.bounds[-1], len(self.feature_names)
+        self._pick(np.ones(self._starts[-1], bool))
 
     def __len__(self):
         return self.shape[0]
@@ -71,16 +69,23 @@ class ParquetRows:
         chosen = np.asarray(chosen)
         if chosen.dtype != bool or chosen.shape != (len(self),):
             raise IndexError(f"rows are picked by {len(self)} booleans, got {chosen.dtype} of shape {chosen.shape}")
+        mask = np.zeros_like(self._chosen)
+        mask[np.flatnonzero(self._chosen)[chosen]] = True
         picked = object.__new__(ParquetRows)
         vars(picked).update(vars(self))
-        picked._chosen = chosen if self._chosen is None else _within(self._chosen, chosen)
-        counts = [picked._chosen[start:end].sum() for start, end in itertools.pairwise(self._starts)]
-        picked.bounds = [0, *np.cumsum(counts).tolist()]
-        picked.shape = picked.bounds[-1], self.shape[1]
+        picked._pick(mask)
         return picked
 
+    def _pick(self, mask):
+        """Be the rows of the file that a mask picks; groups without any are no blocks."""
+        counts = [int(mask[start:end].sum()) for start, end in itertools.pairwise(self._starts)]
+        self._chosen, self._groups = mask, np.flatnonzero(counts).tolist()
+        self.bounds = [0, *itertools.accumulate(counts[k] for k in self._groups)]
+        self.shape = self.bounds[-1], len(self.feature_names)
+
     def block(self, k):
-        """The rows of row group k, finite floats."""
+        """The rows of block k, which are those of a row group: finite floats."""
+        k = self._groups[k]
         _, parquet = pyarrow(self._path)
         with parquet.ParquetFile(self._path) as file:
             group = file.read_row_group(k, columns=self.feature_names, use_threads=False)
@@ -95,7 +100,8 @@ class ParquetRows:
                 Entries("numbers").check(block, self.feature_names, start)
         except ValueError as error:
             raise ValueError(f"{self._path}: {error}") from None
-        return block if self._chosen is None else block[self._chosen[start : start + len(block)]]
+        chosen = self._chosen[start : start + len(block)]
+        return block if chosen.all() else block[chosen]
 
     def labels(self):
         """The labels of these rows: ndarray, shape (n,), of int64 if all are integers, else of str."""
@@ -112,8 +118,7 @@ class ParquetRows:
                     start += len(batch)
         except ValueError as error:
             raise ValueError(f"{self._path}: {error}") from None
-        labels = labels.array()
-        return labels if self._chosen is None else labels[self._chosen]
+        return labels.array()[self._chosen]
 
 
 def pyarrow(path):
@@ -137,10 +142,3 @@ def refuse_missing(name, column, row):
     if column.null_count:
         missing = row + column.is_null().to_pylist().index(True) + 1
         raise ValueError(f"row {missing}, column {name!r} is empty; {MISSING}")
-
-
-def _within(mask, chosen):
-    """The mask of those that `chosen` picks among the rows of `mask`."""
-    both = np.zeros_like(mask)
-    both[np.flatnonzero(mask)[chosen]] = True
-    return both

@@ -154,9 +154,7 @@ def read_steps(path, size, classes, *, label=None, threshold=None, values="bits"
     piped, path = str(path) == "-", Path(path)
     ending = ".csv" if piped else _ending(path)
     if ending not in (".csv", ".tsv") or not (piped or path.is_file()):
-        X, y, names = read_table(
-            path, label=label, needs_label=True, threshold=threshold, values=values, limits=limits
-        )
+        X, y, names = read_table(path, label=label, needs_label=True, threshold=threshold, values=values, limits=limits)
         if len(y) < skip:
             raise ValueError(f"{path}: {_fewer(len(y), skip)}")
         y = _declared(y, classes, 0)
