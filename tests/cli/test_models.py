@@ -55,13 +55,19 @@ def test_every_option_reaches_the_learner(run, trees, model, tmp_path):
         (fit.fit, dpfast.DecisionListClassifier),
         (fit.fit, dpfast.DPWinnowClassifier),
         (fit.fit, dpfast.BoostedHalfspaceClassifier),
+        (fit.fit, dpfast.ProjectedHalfspaceClassifier),
+        (fit.fit, dpfast.NetHalfspaceClassifier),
         (stream.stream, dpfast.DPWinnowClassifier),
         (decision_list, dpfast.DecisionListClassifier),
     ],
 )
 def test_defaults_are_the_learners(command, learner):
     own = inspect.signature(learner).parameters
+    theirs = {name for model in MODELS.values() if model.estimator == learner.__name__ for name in model.options}
+    others = {name for model in MODELS.values() for name in model.options} - theirs
     for name, parameter in inspect.signature(command).parameters.items():
+        if name in others or name == "feature_range":  # None is for bits
+            continue
         name = "fit_intercept" if name == "intercept" else name
         name = f"n_{name}" if name in ("updates", "draws", "rounds") else name
         if name in own and parameter.default is not inspect.Parameter.empty:
@@ -96,9 +102,10 @@ def test_winnow_options_reach_the_learner_and_a_saved_model_predicts(run, refuse
     assert result.exit_code == 0
     expected = dpfast.DPWinnowClassifier(3.0, 1e-5, n_updates=5, n_draws=7, negations=False, feature_range=[-1, 1])
     assert dpfast.load(model).get_params() == expected.get_params()
-    predicted = run("predict", model, data, "--label", "y", "--threshold", 0.5).stdout.split()
+    predicted = run("predict", model, data, "--label", "y").stdout.split()
     assert np.mean(np.array(predicted) == (X[:, 1] > 0.5).astype(int).astype(str)) > 0.9
-    assert "finite numbers with a threshold" in refused("predict", model, data, "--label", "y")
+    assert run("predict", model, data, "--label", "y", "--threshold", 0.5).stdout.split() == predicted
+    assert "has 0.5" in refused("predict", model, data, "--label", "y", "--threshold", 1)
 
 
 def test_boost_shows_a_halfspace_and_its_options_reach_the_learner(run, refused, tmp_path):
