@@ -45,6 +45,15 @@ DPF_BODY unsigned dpf_lowest_bit(uint64_t x) {
 #endif
 }
 
+/* Ask for what will be read soon. */
+DPF_BODY void dpf_prefetch(const void *at) {
+#if defined(__GNUC__)
+    __builtin_prefetch(at);
+#else
+    (void)at;
+#endif
+}
+
 /* The 128-bit product a * b: its high word returned, its low word stored. */
 DPF_BODY uint64_t dpf_multiply(uint64_t a, uint64_t b, uint64_t *low) {
 #if defined(__SIZEOF_INT128__)

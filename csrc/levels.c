@@ -1,85 +1,176 @@
 #include "levels.h"
-#include "draw.h"
+#include "bounds.h"
 #include "dpf_cpu.h"
+#include "draw.h"
 
-#include <float.h>
 #include <math.h>
-#include <string.h>
+
+/* ---- blocks ----------------------------------------------------------- */
+
+typedef enum { HIGHEST, LOWEST, MIRRORED } order;
 
 #define SCORE int16_t
+#define LEAST INT16_MIN
 #define GAP uint32_t
 #define NAME(verb) dpf_levels_##verb##_16
 #include "levels_scan.h"
 #undef SCORE
+#undef LEAST
 #undef GAP
 #undef NAME
 
 #define SCORE int32_t
+#define LEAST INT32_MIN
 #define GAP uint32_t
 #define NAME(verb) dpf_levels_##verb##_32
 #include "levels_scan.h"
 #undef SCORE
+#undef LEAST
 #undef GAP
 #undef NAME
 
 #define SCORE int64_t
+#define LEAST INT64_MIN
 #define GAP uint64_t
 #define NAME(verb) dpf_levels_##verb##_64
 #include "levels_scan.h"
 
-void dpf_levels_locate(const uint32_t *table, size_t blocks, size_t levels, const uint32_t *level,
-                       size_t m, uint64_t *rank, uint32_t *block) {
-    const size_t width = levels + 1;
-    for (size_t p = 0; p < m; p++) {
-        const uint32_t *up_to = table + level[p];
-        size_t low = 0, high = blocks - 1; /* the first block with more than rank[p] up to it */
-        while (low < high) {
-            const size_t middle = low + (high - low) / 2;
-            if (up_to[middle * width] > rank[p]) high = middle;
-            else low = middle + 1;
-        }
-        if (low > 0) rank[p] -= up_to[(low - 1) * width];
-        block[p] = (uint32_t)low;
-    }
+bool dpf_levels_scan(dpf_levels *levels) {
+    return levels->size == 2   ? dpf_levels_scan_16(levels)
+           : levels->size == 4 ? dpf_levels_scan_32(levels)
+                               : dpf_levels_scan_64(levels);
 }
 
-double dpf_levels_cumulate(const uint64_t *count, const uint64_t *gap, size_t levels, double t,
-                           double *DPF_RESTRICT cumulative) {
-    const double u = DBL_EPSILON / 2; /* the largest relative error of one rounding */
-    double sum = 0, lost = 0, error = 0;
-    for (size_t k = 0; k < levels; k++) {
-        cumulative[k] = sum + lost;
-        if (count[k] == 0) continue;
-        const double x = t * (double)gap[k], term = (double)count[k] * exp(-x);
-        const double next = sum + term, back = next - sum; /* TwoSum: next + its error is exact */
-        lost += (sum - (next - back)) + (term - back);
-        sum = next;
-        if (term > 0) error += term * (10 + 4 * x);
-        cumulative[k] = sum + lost;
-    }
-    return u * (2 * error + 16 * (sum + lost));
+static size_t find(const dpf_levels *levels, size_t block, uint32_t *rank) {
+    return levels->size == 2   ? dpf_levels_find_16(levels, block, rank)
+           : levels->size == 4 ? dpf_levels_find_32(levels, block, rank)
+                               : dpf_levels_find_64(levels, block, rank);
 }
 
-size_t dpf_levels_choose(bitgen_t *rng, const double *cumulative, size_t levels, double guard,
-                         bool open, size_t start, size_t m, uint32_t *DPF_RESTRICT level,
-                         uint64_t *word) {
-    const double unit = cumulative[levels - 1] / 18446744073709551616.0; /* total / 2^64 */
-    for (size_t i = start; i < m; i++) {
-        const uint64_t u = dpf_draw_word(rng);
-        const double target = (double)u * unit;
-        size_t low = 0, high = levels - 1; /* the answer lies in [low, high] */
-        while (low < high) {
-            const size_t middle = low + (high - low) / 2;
-            if (cumulative[middle] > target) high = middle;
-            else low = middle + 1;
-        }
-        const bool sure_below = low == 0 || target - cumulative[low - 1] > guard;
-        const bool sure_above = (low == levels - 1 && !open) || cumulative[low] - target > guard;
-        if (!sure_below || !sure_above) {
-            *word = u;
-            return i;
-        }
-        level[i] = (uint32_t)low;
+static int64_t score_of(const dpf_levels *levels, size_t j) {
+    return levels->size == 2   ? ((const int16_t *)levels->scores)[j]
+           : levels->size == 4 ? ((const int32_t *)levels->scores)[j]
+                               : ((const int64_t *)levels->scores)[j];
+}
+
+/* The distance of a score from the best; wraps to the right difference. */
+static uint64_t distance(const dpf_levels *levels, int64_t score, int64_t best) {
+    const uint64_t above = (uint64_t)score - (uint64_t)best;
+    return levels->lowest ? above : 0 - above;
+}
+
+static uint32_t share_of(const dpf_levels *levels, uint64_t gap) {
+    return dpf_levels_share_64(gap, levels->cap, levels->drop, levels->share_rate);
+}
+
+/* ---- entries ---------------------------------------------------------- */
+
+void dpf_levels_rank(dpf_levels *levels) {
+    int64_t peak = levels->best[0];
+    for (size_t i = 1; i < levels->entries; i++)
+        if (levels->lowest ? levels->best[i] < peak : levels->best[i] > peak) peak = levels->best[i];
+    levels->peak = peak;
+}
+
+/* mass * factor / 2^shift, rounded down, where that fits. */
+DPF_BODY uint64_t scaled(uint64_t mass, uint64_t factor, int shift) {
+    uint64_t low, high = dpf_multiply(mass, factor, &low);
+    if (shift <= 0) return low << -shift;
+    return shift < 64 ? high << (63 - shift) << 1 | low >> shift : high >> (shift - 64);
+}
+
+uint64_t dpf_levels_weigh(dpf_levels *levels, size_t first, size_t last) {
+    uint64_t total = first > 0 ? levels->upto[first - 1] : 0;
+    for (size_t i = first; i < last; i++) {
+        const float gap = (float)distance(levels, levels->best[i], levels->peak);
+        const int shift = levels->shift + (i < levels->blocks ? DPF_LEVELS_SHARE : 0);
+        total += 1 + scaled(levels->mass[i], dpf_bound_of(gap, levels->rate, DPF_LEVELS_SCALE), shift);
+        levels->upto[i] = total;
     }
-    return m;
+    return total;
+}
+
+/* ---- draws ------------------------------------------------------------ */
+
+static void propose(bitgen_t *rng, const dpf_levels *levels, dpf_levels_trial *trial) {
+    const uint64_t rank = dpf_draw_below(rng, levels->upto[levels->entries - 1]), *from = levels->upto;
+    for (size_t n = levels->entries; n > 1;) { /* the first entry with more than rank up to it is among n at `from` */
+        const size_t half = n / 2;
+        from += from[half - 1] <= rank ? half : 0;
+        n -= half;
+    }
+    const size_t i = (size_t)(from - levels->upto);
+    trial->entry = (uint32_t)i;
+    trial->rank = i < levels->blocks ? (uint32_t)dpf_draw_below(rng, levels->mass[i]) : 0;
+}
+
+/* The candidate of a trial, and its coin but for the word. */
+static int64_t candidate(const dpf_levels *levels, const dpf_levels_trial *trial, dpf_levels_coin *coin) {
+    const size_t i = trial->entry;
+    coin->mass = levels->mass[i];
+    coin->bound = levels->upto[i] - (i > 0 ? levels->upto[i - 1] : 0);
+    coin->share = 1;
+    coin->gap = distance(levels, levels->best[i], levels->peak);
+    if (i >= levels->blocks) return (int64_t)((1 + levels->mirrored) * levels->n + (i - levels->blocks));
+    uint32_t rank = trial->rank;
+    const size_t j = find(levels, i, &rank);
+    int64_t score = score_of(levels, j);
+    coin->share = share_of(levels, distance(levels, score, levels->best[i]));
+    const bool copy = rank >= coin->share;
+    if (copy) {
+        score = -score;
+        coin->share = share_of(levels, distance(levels, score, levels->best[i]));
+    }
+    coin->gap = distance(levels, score, levels->peak);
+    return (int64_t)(copy ? levels->n + j : j);
+}
+
+/*
+ * With u = 2^-53: exponent * gap is right to 3 u, exp to (3 y + 8) u of itself, the ratio to 4 u more, the uniform to u
+ * and its own step of 2^-64. The slack is more than twice all that. A y of 1000 stands for any larger.
+ */
+static bool accepts(const dpf_levels *levels, const dpf_levels_coin *coin, double guard, bool *accepted) {
+    const double y = fmin(levels->exponent * (double)coin->gap, 1000);
+    const double odds = (double)coin->mass / ((double)coin->bound * (double)coin->share);
+    const double ratio = exp(-y) * odds * (double)((uint64_t)1 << (DPF_LEVELS_SCALE - levels->shift));
+    const double uniform = (double)coin->word * 0x1p-64, slack = guard * 0x1p-52 * (4 + ratio * (16 + 4 * y));
+    *accepted = uniform < ratio;
+    return fabs(uniform - ratio) > slack;
+}
+
+void dpf_levels_start(dpf_levels_round *round, size_t m) {
+    for (size_t i = 0; i < m; i++) round->trials[i].draw = i;
+    round->next = round->size = 0;
+    round->left = m;
+}
+
+void dpf_levels_toss(dpf_levels_round *round, bool accepted) {
+    const uint64_t draw = round->trials[round->next++].draw;
+    if (!accepted) round->trials[round->left++].draw = draw;
+}
+
+static void fetch(const dpf_levels *levels, const dpf_levels_trial *trial) {
+    const char *at = (const char *)levels->scores + (size_t)trial->entry * DPF_LEVELS_BLOCK * levels->size;
+    if (trial->entry < levels->blocks)
+        for (size_t byte = 0; byte < DPF_LEVELS_BLOCK * levels->size; byte += 64) dpf_prefetch(at + byte);
+}
+
+bool dpf_levels_draw(bitgen_t *rng, const dpf_levels *levels, double guard, dpf_levels_round *round, int64_t *drawn,
+                     dpf_levels_coin *coin) {
+    enum { AHEAD = 4 };
+    for (;;) {
+        while (round->next < round->size) {
+            if (round->next + AHEAD < round->size) fetch(levels, round->trials + round->next + AHEAD);
+            const dpf_levels_trial *trial = round->trials + round->next;
+            bool accepted;
+            drawn[trial->draw] = candidate(levels, trial, coin);
+            coin->word = dpf_draw_word(rng);
+            if (!accepts(levels, coin, guard, &accepted)) return false;
+            dpf_levels_toss(round, accepted);
+        }
+        if (round->left == 0) return true;
+        round->size = round->left;
+        round->next = round->left = 0;
+        for (size_t k = 0; k < round->size; k++) propose(rng, levels, round->trials + k);
+    }
 }

@@ -1,20 +1,30 @@
 /*
- * levels.h - exact draws with probability proportional to exp(t * score).
+ * levels.h - exact draws with probability proportional to exp(-exponent * gap), the gap of a candidate being the
+ * distance of its integer score from the best.
  *
- * Scores are integers, so only the number of candidates at each level matters.
- * A level is named by its gap, the distance from the best score; its weight is
- * count * exp(-t * gap). Levels 0..levels-1 are tabled; what lies deeper falls
- * into one last slot, number `levels`, called the rest. Steps: extremes, count,
- * cumulate, choose (a level), locate and find (a uniform member of it).
+ * A draw is a rejection from integer bounds (bounds.h). Scores come in blocks of DPF_LEVELS_BLOCK, and a block has
+ * the best of its own scores for reference: one pass finds
  *
- * choose is guarded inversion: the outcome of a 64-bit word is decided here only
- * where no rounding below could change it; the caller decides the others in
- * multiprecision. So no outcome's probability is moved by rounding.
+ *     share[j] > 2^SHARE * exp(-exponent * (distance of score[j] from its block's best)),  mass = their sum,
  *
- * Negated copies (a candidate of score -s for each s) need no storage: the candidates at v, and
- * those at -v, are the scores of magnitude |v|. So magnitudes are counted, once for both.
+ * and then each block gets a bound, of its mass at its distance from the best of all, by 2^-shift:
  *
- * Scans exist for int16, int32 and int64 scores (suffixes 16, 32, 64).
+ *     bound > mass * 2^(SCALE - shift) * exp(-exponent * (distance of the block's best from the best of all)).
+ *
+ * A draw takes a block with probability bound / total, an entry of it with probability share / mass, and keeps it with
+ * probability
+ *
+ *     exp(-exponent * gap) * 2^(SCALE + SHARE - shift) * mass / (bound * share) < 1.
+ *
+ * That coin is decided in floating point where no rounding could change it; the caller decides the others in
+ * multiprecision. So no candidate's probability is moved by rounding and none underflows to impossible.
+ *
+ * Shares and bounds are each at most 6.2 % and 1 unit above what they bound. Units are few beside the best: in a block
+ * 2 BLOCK of them against 2^SHARE, and 2^24 blocks against 2^28. So a draw takes fewer than 1.2 trials on average,
+ * whatever the scores.
+ *
+ * Mirrored scores: each candidate j has a negated copy, number n + j, not stored. Others: entries behind the blocks
+ * that stand for mass[i] candidates of score best[i], not stored; drawn as (1 + mirrored) n, and so on.
  */
 #ifndef DPF_LEVELS_H
 #define DPF_LEVELS_H
@@ -22,71 +32,67 @@
 #include "dpf.h"
 #include "numpy/random/bitgen.h"
 
-/* Equal neighbours must not wait for one another: counts go to this many tables in turn. */
-enum { DPF_LANES = 4 };
+enum { DPF_LEVELS_BLOCK = 256, DPF_LEVELS_SHARE = 20, DPF_LEVELS_SCALE = 30 };
 
-/* Which scores come first: the highest, the lowest, or those of largest magnitude. */
-enum { DPF_HIGHEST, DPF_LOWEST, DPF_MAGNITUDE };
-
-/* Lowest and highest of n >= 1 scores. */
-void dpf_levels_extremes_16(const int16_t *score, size_t n, int16_t *low, int16_t *high);
-void dpf_levels_extremes_32(const int32_t *score, size_t n, int32_t *low, int32_t *high);
-void dpf_levels_extremes_64(const int64_t *score, size_t n, int64_t *low, int64_t *high);
-
-/*
- * table[b][g] = the number of scores at gap g in blocks 0..b, of `block` scores each (the last may
- * be shorter), for g < levels; table[b][levels] the rest. The gap is best - score, score - best
- * or best - |score|, by `order`, and is at least 0. One read of the scores. Requires n < 2^32.
- *
- *   lanes  DPF_LANES * (levels + 1)          scratch
- *   table  ceil(n / block) * (levels + 1)    written
- */
-void dpf_levels_count_16(const int16_t *score, size_t n, int64_t best, int order, size_t levels,
-                         size_t block, uint32_t *DPF_RESTRICT lanes, uint32_t *DPF_RESTRICT table);
-void dpf_levels_count_32(const int32_t *score, size_t n, int64_t best, int order, size_t levels,
-                         size_t block, uint32_t *DPF_RESTRICT lanes, uint32_t *DPF_RESTRICT table);
-void dpf_levels_count_64(const int64_t *score, size_t n, int64_t best, int order, size_t levels,
-                         size_t block, uint32_t *DPF_RESTRICT lanes, uint32_t *DPF_RESTRICT table);
+typedef struct {
+    const void *scores; /* n of them, each of `size` bytes: 2, 4 or 8; n < 2^32 */
+    size_t n, size;
+    bool lowest, mirrored; /* lowest: the best score is the lowest, not the highest */
+    double exponent;       /* the nearest to the true one; at least 0 */
+    float rate;            /* exponent / ln 2 * 2^23, at most 2^100 */
+    uint64_t cap;          /* shares of gaps beyond it are those of it: exponent * cap >= 23 if any is, */
+    unsigned drop;         /* and cap >> drop < 2^31, the least such: what shares see of a gap */
+    float share_rate;      /* rate * 2^drop, at most 32 * 2^23 */
+    size_t blocks, entries; /* ceil(n / BLOCK); with the others */
+    int64_t *best;          /* entries */
+    uint64_t *mass, *upto;  /* entries; upto[i] is the sum of the bounds of entries 0..i */
+    int64_t peak;           /* the best of `best` */
+    int shift;              /* the others' is shift, the blocks' is shift + SHARE, whose masses are in 2^-SHARE */
+} dpf_levels;
 
 /*
- * The index of score number `rank` (from 0) of those equal to `value` or to `other`; there must be more
- * than `rank`. Reads up to that index.
+ * best and mass of the blocks. One read of the scores; a second look at each block while it is near.
+ * False if a score has no negated copy of its type and needs one.
  */
-size_t dpf_levels_find_16(const int16_t *score, size_t n, int16_t value, int16_t other,
-                          size_t rank);
-size_t dpf_levels_find_32(const int32_t *score, size_t n, int32_t value, int32_t other,
-                          size_t rank);
-size_t dpf_levels_find_64(const int64_t *score, size_t n, int64_t value, int64_t other,
-                          size_t rank);
+bool dpf_levels_scan(dpf_levels *levels);
+
+/* peak; best of the entries must be set. */
+void dpf_levels_rank(dpf_levels *levels);
 
 /*
- * Turns "member number rank[p] of level[p]" into "member number rank[p] of level[p] in block[p]", for m
- * of them, by bisection in a table of `blocks` rows as count leaves it.
+ * upto[i] for first <= i < last, upto[first - 1] being known; returns the last of them. mass, peak and shift must be
+ * set. By shift = SCALE, without blocks, this is at most 1 more an entry than 1.07 times the weight there is.
  */
-void dpf_levels_locate(const uint32_t *table, size_t blocks, size_t levels, const uint32_t *level,
-                       size_t m, uint64_t *rank, uint32_t *block);
+uint64_t dpf_levels_weigh(dpf_levels *levels, size_t first, size_t last);
+
+/* One trial: for draw number `draw`, its entry and a rank below its mass. */
+typedef struct {
+    uint64_t draw;
+    uint32_t entry, rank;
+} dpf_levels_trial;
+
+/* The trials of draws that have none accepted yet: `next` of `size` are done, and `left` of these failed. */
+typedef struct {
+    dpf_levels_trial *trials; /* as many as draws */
+    size_t next, size, left;
+} dpf_levels_round;
+
+/* A coin: accept with probability exp(-exponent * gap) * mass * 2^(SCALE - shift) / (bound * share). */
+typedef struct {
+    uint64_t gap, mass, bound, share, word; /* `word` starts its uniform */
+} dpf_levels_coin;
+
+/* Starts m draws. */
+void dpf_levels_start(dpf_levels_round *round, size_t m);
 
 /*
- * cumulative[k] = sum over j <= k of count[j] * exp(-t * gap[j]); returns a bound on
- *
- *   |computed - true| of any of them, plus the same for a target u / 2^64 * cumulative[levels - 1]
- *
- * for the true t within one rounding of `t`. Each term has relative error at most 10 + 4 t gap
- * roundings (the argument takes three, exp eight, the product one), sums are compensated.
- *
- *   count, gap  levels   read; t >= 0
- *   cumulative  levels   written
+ * drawn[i] for every draw i of the round. Returns true when all are done; false where a coin is left to the caller,
+ * who tells dpf_levels_toss what came of it and calls again. `guard` widens the error bounds, for tests; 1 is right.
  */
-double dpf_levels_cumulate(const uint64_t *count, const uint64_t *gap, size_t levels, double t,
-                           double *DPF_RESTRICT cumulative);
+bool dpf_levels_draw(bitgen_t *rng, const dpf_levels *levels, double guard, dpf_levels_round *round, int64_t *drawn,
+                     dpf_levels_coin *coin);
 
-/*
- * level[i] for draw i, from `start` until m or until a word falls within `guard` of a boundary.
- * Returns the number of the draw that it stopped at, its word in *word; m when all are done.
- * `open` says that a rest lies past the last level, so that its upper end is a boundary too.
- */
-size_t dpf_levels_choose(bitgen_t *rng, const double *cumulative, size_t levels, double guard,
-                         bool open, size_t start, size_t m, uint32_t *DPF_RESTRICT level,
-                         uint64_t *word);
+/* The outcome of the coin that dpf_levels_draw stopped at. */
+void dpf_levels_toss(dpf_levels_round *round, bool accepted);
 
 #endif

@@ -1,81 +1,101 @@
 /* levels_scan.h - the scans of levels.h for one score type; included by levels.c once a type.
- * SCORE is the type, GAP an unsigned type that holds any difference of two, NAME(verb) the name. */
+ * SCORE is the type, LEAST its least value, GAP an unsigned type that holds any difference of two, NAME(verb) the
+ * name. */
 
-DPF_BODY void NAME(extremes_body)(const SCORE *score, size_t n, SCORE *low, SCORE *high) {
-    SCORE l = score[0], h = score[0];
-    for (size_t i = 0; i < n; i++) {
-        l = score[i] < l ? score[i] : l;
-        h = score[i] > h ? score[i] : h;
+DPF_BODY SCORE NAME(lowest)(const SCORE *score, size_t n) {
+    SCORE low = score[0];
+    for (size_t i = 0; i < n; i++) low = score[i] < low ? score[i] : low;
+    return low;
+}
+
+DPF_BODY SCORE NAME(highest)(const SCORE *score, size_t n) {
+    SCORE high = score[0];
+    for (size_t i = 0; i < n; i++) high = score[i] > high ? score[i] : high;
+    return high;
+}
+
+DPF_BODY uint32_t NAME(share)(GAP gap, GAP cap, unsigned drop, float rate) {
+    const GAP near = gap < cap ? gap : cap;
+    return dpf_bound((float)(int32_t)(near >> drop) * rate, DPF_LEVELS_SHARE);
+}
+
+/* The share of a score and of its copy; differences wrap, so any two scores are fine. */
+DPF_BODY uint32_t NAME(shares)(SCORE score, GAP best, order by, GAP cap, unsigned drop, float rate) {
+    const GAP s = (GAP)score;
+    if (by == LOWEST) return NAME(share)(s - best, cap, drop, rate);
+    if (by == HIGHEST) return NAME(share)(best - s, cap, drop, rate);
+    return NAME(share)(best - s, cap, drop, rate) + NAME(share)(best + s, cap, drop, rate);
+}
+
+DPF_BODY bool NAME(block)(const dpf_levels *levels, const SCORE *score, size_t n, order by, int64_t *best,
+                          uint64_t *mass) {
+    const GAP cap = (GAP)levels->cap;
+    const unsigned drop = levels->drop;
+    const float rate = levels->share_rate;
+    const SCORE low = by == HIGHEST ? 0 : NAME(lowest)(score, n);
+    const SCORE high = by == LOWEST ? 0 : NAME(highest)(score, n);
+    const GAP negated = low < 0 ? 0 - (GAP)low : 0, positive = high > 0 ? (GAP)high : 0;
+    const GAP top = by == LOWEST ? (GAP)low : by == HIGHEST ? (GAP)high : negated > positive ? negated : positive;
+    uint32_t sum = 0;
+    for (size_t i = 0; i < n; i++) sum += NAME(shares)(score[i], top, by, cap, drop, rate);
+    *mass = sum;
+    *best = by != MIRRORED ? (SCORE)top : levels->lowest ? (int64_t)(0 - (uint64_t)top) : (int64_t)top;
+    return by != MIRRORED || low != LEAST;
+}
+
+DPF_BODY bool NAME(blocks)(const dpf_levels *levels, order by) {
+    const SCORE *score = levels->scores;
+    const size_t whole = levels->n / DPF_LEVELS_BLOCK, rest = levels->n % DPF_LEVELS_BLOCK;
+    bool fit = true;
+    for (size_t b = 0; b < whole; b++, score += DPF_LEVELS_BLOCK)
+        fit &= NAME(block)(levels, score, DPF_LEVELS_BLOCK, by, levels->best + b, levels->mass + b);
+    if (rest) fit &= NAME(block)(levels, score, rest, by, levels->best + whole, levels->mass + whole);
+    return fit;
+}
+
+DPF_BODY bool NAME(scan_body)(const dpf_levels *levels) {
+    return levels->mirrored ? NAME(blocks)(levels, MIRRORED)
+           : levels->lowest ? NAME(blocks)(levels, LOWEST)
+                            : NAME(blocks)(levels, HIGHEST);
+}
+
+DPF_LEVELS(bool, NAME(scan), NAME(scan_body), (const dpf_levels *levels), (levels))
+
+/* The score, of n, whose shares *rank falls into; *rank becomes the rest inside them. */
+DPF_BODY size_t NAME(seek)(const dpf_levels *levels, const SCORE *score, size_t n, GAP best, order by,
+                           uint32_t *rank) {
+    enum { CHUNK = 64 };
+    const GAP cap = (GAP)levels->cap;
+    const unsigned drop = levels->drop;
+    const float rate = levels->share_rate;
+    uint32_t share[CHUNK], left = *rank;
+    size_t start = 0;
+    for (;; start += CHUNK) {
+        uint32_t sum = 0;
+        if (n - start >= CHUNK)
+            for (size_t k = 0; k < CHUNK; k++)
+                sum += share[k] = NAME(shares)(score[start + k], best, by, cap, drop, rate);
+        else
+            for (size_t k = 0; k < n - start; k++)
+                sum += share[k] = NAME(shares)(score[start + k], best, by, cap, drop, rate);
+        if (left < sum) break;
+        left -= sum;
     }
-    *low = l, *high = h;
+    size_t k = 0;
+    for (; left >= share[k]; k++) left -= share[k];
+    *rank = left;
+    return start + k;
 }
 
-DPF_LEVELS(void, NAME(extremes), NAME(extremes_body),
-           (const SCORE *score, size_t n, SCORE *low, SCORE *high), (score, n, low, high))
-
-/* slot[i] = the gap of score[i], or `levels` beyond. Differences wrap, so any two scores are fine. */
-DPF_BODY void NAME(slots)(const SCORE *score, size_t n, int64_t best, int order, uint32_t levels,
-                          uint32_t *DPF_RESTRICT slot) {
-    const GAP flip = order == DPF_LOWEST ? ~(GAP)0 : 0;
-    if (order == DPF_MAGNITUDE) {
-        for (size_t i = 0; i < n; i++) {
-            const GAP gap = (GAP)best - (score[i] < 0 ? 0 - (GAP)score[i] : (GAP)score[i]);
-            slot[i] = gap < levels ? (uint32_t)gap : levels;
-        }
-    } else {
-        for (size_t i = 0; i < n; i++) {
-            const GAP gap = (((GAP)best - (GAP)score[i]) ^ flip) - flip;
-            slot[i] = gap < levels ? (uint32_t)gap : levels;
-        }
-    }
+DPF_BODY size_t NAME(find_body)(const dpf_levels *levels, size_t block, uint32_t *rank) {
+    const size_t start = block * DPF_LEVELS_BLOCK, left = levels->n - start;
+    const size_t n = left < DPF_LEVELS_BLOCK ? left : DPF_LEVELS_BLOCK;
+    const SCORE *score = (const SCORE *)levels->scores + start;
+    const GAP best = (GAP)levels->best[block];
+    return start + (levels->mirrored ? NAME(seek)(levels, score, n, levels->lowest ? 0 - best : best, MIRRORED, rank)
+                    : levels->lowest ? NAME(seek)(levels, score, n, best, LOWEST, rank)
+                                     : NAME(seek)(levels, score, n, best, HIGHEST, rank));
 }
 
-DPF_BODY void NAME(count_body)(const SCORE *score, size_t n, int64_t best, int order, size_t levels,
-                               size_t block, uint32_t *DPF_RESTRICT lanes,
-                               uint32_t *DPF_RESTRICT table) {
-    enum { CHUNK = 1024 };
-    const size_t width = levels + 1;
-    uint32_t slot[CHUNK], *l0 = lanes, *l1 = l0 + width, *l2 = l1 + width, *l3 = l2 + width;
-    memset(lanes, 0, DPF_LANES * width * sizeof *lanes);
-    for (size_t start = 0; start < n; start += block, table += width) {
-        const size_t end = n - start < block ? n : start + block;
-        for (size_t i = start; i < end; i += CHUNK) {
-            const size_t size = end - i < CHUNK ? end - i : CHUNK;
-            NAME(slots)(score + i, size, best, order, (uint32_t)levels, slot);
-            size_t k = 0;
-            for (; k + 4 <= size; k += 4) l0[slot[k]]++, l1[slot[k + 1]]++, l2[slot[k + 2]]++, l3[slot[k + 3]]++;
-            for (; k < size; k++) l0[slot[k]]++;
-        }
-        for (size_t g = 0; g < width; g++) table[g] = l0[g] + l1[g] + l2[g] + l3[g];
-    }
-}
-
-DPF_LEVELS(void, NAME(count), NAME(count_body),
-           (const SCORE *score, size_t n, int64_t best, int order, size_t levels, size_t block,
-            uint32_t *DPF_RESTRICT lanes, uint32_t *DPF_RESTRICT table),
-           (score, n, best, order, levels, block, lanes, table))
-
-/* Two values cost two comparisons, so one value has a loop of its own. */
-DPF_BODY size_t NAME(find_either)(const SCORE *score, SCORE value, SCORE other, bool both, size_t n,
-                                  size_t rank) {
-    enum { CHUNK = 512 };
-    size_t i = 0;
-    for (; n - i >= CHUNK; i += CHUNK) { /* skip the chunks that end before the wanted one */
-        uint32_t equal = 0;
-        for (size_t k = 0; k < CHUNK; k++)
-            equal += (score[i + k] == value) | (both & (score[i + k] == other));
-        if (equal > rank) break;
-        rank -= equal;
-    }
-    while ((score[i] != value && score[i] != other) || rank-- > 0) i++;
-    return i;
-}
-
-DPF_BODY size_t NAME(find_body)(const SCORE *score, size_t n, SCORE value, SCORE other, size_t rank) {
-    return value == other ? NAME(find_either)(score, value, value, false, n, rank)
-                          : NAME(find_either)(score, value, other, true, n, rank);
-}
-
-DPF_LEVELS(size_t, NAME(find), NAME(find_body),
-           (const SCORE *score, size_t n, SCORE value, SCORE other, size_t rank),
-           (score, n, value, other, rank))
+DPF_LEVELS(size_t, NAME(find), NAME(find_body), (const dpf_levels *levels, size_t block, uint32_t *rank),
+           (levels, block, rank))

@@ -1,26 +1,13 @@
 #include "weights.h"
+#include "bounds.h"
 #include "dpf_cpu.h"
 #include "draw.h"
 
 #include <math.h>
-#include <string.h>
 
 /* ---- bounds ----------------------------------------------------------- */
 
-/*
- * A float with the bits of (127 + SCALE - y) * 2^23 is 2^SCALE * chord(2^-y). Steps are y * 2^23: they lose less
- * than 49 of themselves in three roundings and a truncation while y <= 32, and SLACK gives back 64. Beyond, the
- * float is below one. Its integer part and one more is the bound.
- */
-enum { MANTISSA = 1 << 23, SLACK = 64, TOP = (127 + DPF_WEIGHTS_SCALE) * MANTISSA + SLACK };
-
-DPF_BODY uint32_t bound_of(float gap, float rate) {
-    const float last = 32.0f * MANTISSA, steps = gap * rate;
-    const int32_t bits = TOP - (int32_t)(steps < last ? steps : last);
-    float chord;
-    memcpy(&chord, &bits, sizeof chord);
-    return 1 + (uint32_t)(int32_t)chord;
-}
+DPF_BODY uint32_t bound_of(float gap, float rate) { return dpf_bound_of(gap, rate, DPF_WEIGHTS_SCALE); }
 
 uint32_t dpf_weights_bound(const dpf_weights *w, uint64_t gap) { return bound_of((float)gap, w->rate); }
 

@@ -10,7 +10,7 @@
  *
  *     bound > 2^DPF_WEIGHTS_SCALE * exp(-y),
  *
- * the chord of 2^-f between whole f, rounded up (at most 6 % and 1 more). Sums of bounds are integers, hence
+ * at most 6.2 % and 1 more (bounds.h). Sums of bounds are integers, hence
  * exact at every instruction-set level. A draw picks a rank below their sum, finds whose bound it falls
  * into, by blocks and then inside one, and keeps that expert with probability 2^SCALE exp(-y) / bound.
  * That coin is decided in floating point where no rounding could change it; the caller decides the others

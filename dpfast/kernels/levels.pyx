@@ -1,7 +1,8 @@
 """Exact draws with probability proportional to exp(exponent * score), for integer scores.
 
-One pass counts the scores at each level, guarded inversion draws a level, a part of a second pass finds a uniform
-member of it: no outcome's probability is moved by rounding and none underflows to impossible. See csrc/levels.h.
+One pass sums integer bounds of the weights by blocks of scores; a draw picks a candidate by its bound and rejects it as
+often as the bound lies above the weight: no outcome's probability is moved by rounding and none underflows to
+impossible. See csrc/levels.h.
 """
 import math
 import sys
@@ -9,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpfast.kernels.inversion import invert
+from dpfast.kernels.inversion import coin
 
 from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t, uint64_t
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
@@ -17,24 +18,37 @@ from dpfast.kernels.rng cimport Words, bitgen, bitgen_t
 
 
 cdef extern from "levels.h" nogil:
-    enum: DPF_LANES, DPF_HIGHEST, DPF_LOWEST, DPF_MAGNITUDE
-    void dpf_levels_extremes_16(const int16_t *score, size_t n, int16_t *low, int16_t *high)
-    void dpf_levels_extremes_32(const int32_t *score, size_t n, int32_t *low, int32_t *high)
-    void dpf_levels_extremes_64(const int64_t *score, size_t n, int64_t *low, int64_t *high)
-    void dpf_levels_count_16(const int16_t *score, size_t n, int64_t best, int order, size_t levels, size_t block,
-                             uint32_t *lanes, uint32_t *table)
-    void dpf_levels_count_32(const int32_t *score, size_t n, int64_t best, int order, size_t levels, size_t block,
-                             uint32_t *lanes, uint32_t *table)
-    void dpf_levels_count_64(const int64_t *score, size_t n, int64_t best, int order, size_t levels, size_t block,
-                             uint32_t *lanes, uint32_t *table)
-    size_t dpf_levels_find_16(const int16_t *score, size_t n, int16_t value, int16_t other, size_t rank)
-    size_t dpf_levels_find_32(const int32_t *score, size_t n, int32_t value, int32_t other, size_t rank)
-    size_t dpf_levels_find_64(const int64_t *score, size_t n, int64_t value, int64_t other, size_t rank)
-    void dpf_levels_locate(const uint32_t *table, size_t blocks, size_t levels, const uint32_t *level, size_t m,
-                           uint64_t *rank, uint32_t *block)
-    double dpf_levels_cumulate(const uint64_t *count, const uint64_t *gap, size_t levels, double t, double *cumulative)
-    size_t dpf_levels_choose(bitgen_t *rng, const double *cumulative, size_t levels, double guard, bint open,
-                             size_t start, size_t m, uint32_t *level, uint64_t *word)
+    enum: DPF_LEVELS_BLOCK, DPF_LEVELS_SHARE, DPF_LEVELS_SCALE
+    ctypedef struct dpf_levels:
+        const void *scores
+        size_t n, size
+        bint lowest, mirrored
+        double exponent
+        float rate
+        uint64_t cap
+        unsigned drop
+        float share_rate
+        size_t blocks, entries
+        int64_t *best
+        uint64_t *mass
+        uint64_t *upto
+        int64_t peak
+        int shift
+    ctypedef struct dpf_levels_trial:
+        uint64_t draw
+        uint32_t entry, rank
+    ctypedef struct dpf_levels_round:
+        dpf_levels_trial *trials
+        size_t next, size, left
+    ctypedef struct dpf_levels_coin:
+        uint64_t gap, mass, bound, share, word
+    bint dpf_levels_scan(dpf_levels *levels)
+    void dpf_levels_rank(dpf_levels *levels)
+    uint64_t dpf_levels_weigh(dpf_levels *levels, size_t first, size_t last)
+    void dpf_levels_start(dpf_levels_round *round, size_t m)
+    bint dpf_levels_draw(bitgen_t *rng, const dpf_levels *levels, double guard, dpf_levels_round *round, int64_t *drawn,
+                         dpf_levels_coin *coin)
+    void dpf_levels_toss(dpf_levels_round *round, bint accepted)
 
 cdef extern from "draw.h" nogil:
     void dpf_draw_below_each(bitgen_t *rng, const uint64_t *n, size_t size, uint64_t *out)
@@ -51,206 +65,96 @@ _DTYPES = tuple(np.dtype(f"i{size}") for size in (2, 4, 8))
 _guard_scale = 1.0  # tests widen the guard, so that multiprecision decides often
 
 
-# ---- the scans, by score type ------------------------------------------------------------------------------------
+cdef class _Entries:
+    """What is drawn from: blocks of stored scores, and others[i] further candidates of score values[i] each."""
 
-def _extremes(const score_t[::1] score):
-    cdef score_t low = 0, high = 0
-    with nogil:
-        if score_t is int16_t:
-            dpf_levels_extremes_16(&score[0], score.shape[0], &low, &high)
-        elif score_t is int32_t:
-            dpf_levels_extremes_32(&score[0], score.shape[0], &low, &high)
-        else:
-            dpf_levels_extremes_64(&score[0], score.shape[0], &low, &high)
-    return low, high
+    cdef dpf_levels state
+    cdef object scores, exponent, arrays
 
-
-def _count(const score_t[::1] score, int64_t best, int order, size_t levels, size_t block):
-    """Cumulative counts by block and gap, shape (blocks, levels + 1)."""
-    cdef uint32_t[:, ::1] lanes = np.empty((DPF_LANES, levels + 1), np.uint32)
-    cdef uint32_t[:, ::1] table = np.empty((1 + (score.shape[0] - 1) // block, levels + 1), np.uint32)
-    with nogil:
-        if score_t is int16_t:
-            dpf_levels_count_16(&score[0], score.shape[0], best, order, levels, block, &lanes[0, 0], &table[0, 0])
-        elif score_t is int32_t:
-            dpf_levels_count_32(&score[0], score.shape[0], best, order, levels, block, &lanes[0, 0], &table[0, 0])
-        else:
-            dpf_levels_count_64(&score[0], score.shape[0], best, order, levels, block, &lanes[0, 0], &table[0, 0])
-    return np.asarray(table)
-
-
-def _find(const score_t[::1] score, int64_t first, int order, size_t block, const uint32_t[::1] which,
-          const uint32_t[::1] slot, const uint64_t[::1] rank):
-    """Index of score number rank[p] of those in column slot[p] and block which[p], for each p."""
-    cdef int64_t[::1] at = np.empty(which.shape[0], np.int64)
-    cdef size_t start, size, p, n = score.shape[0]
-    cdef int64_t key
-    cdef score_t value, other
-    with nogil:
-        for p in range(<size_t>at.shape[0]):
-            start = which[p] * block
-            size = min(block, n - start)
-            key = first + slot[p] if order == DPF_LOWEST else first - slot[p]
-            value = <score_t>key
-            other = <score_t>-key if order == DPF_MAGNITUDE else value
-            if score_t is int16_t:
-                at[p] = start + dpf_levels_find_16(&score[start], size, value, other, rank[p])
-            elif score_t is int32_t:
-                at[p] = start + dpf_levels_find_32(&score[start], size, value, other, rank[p])
-            else:
-                at[p] = start + dpf_levels_find_64(&score[start], size, value, other, rank[p])
-    return np.asarray(at)
-
-
-# ---- the steps ---------------------------------------------------------------------------------------------------
-
-class _Table:
-    """Candidates by level: counts[k] of them at gaps[k] from the best, found among the scores in column slots[k].
-
-    Levels are all gaps from 0 to where nothing can matter to a word outside the guard; what lies deeper is the
-    rest. Where there would be more levels than scores, or all of them are asked for (`whole`), they are the
-    distinct scores instead, and `scores` their ranks.
-
-    A column holds the scores of one value; if mirrored, of one magnitude, and serves the levels of both signs. The
-    level of score zero holds its column once or twice, then the zeros that are not stored.
-    """
-
-    def __init__(self, scores, exponent, mirrored=False, zeros=0, whole=False):
-        self.candidates, self.n = (scores, exponent, mirrored, zeros), len(scores)
-        self.copies, self.zeros = 2 if mirrored else 1, zeros
-        low, high = _extremes(scores)
-        if mirrored:
-            high = max(high, -low)
-            low = -high
-            if high == 2**63:
+    def __init__(self, scores, exponent, mirrored, values, others):
+        cdef int64_t[::1] best
+        cdef uint64_t[::1] mass, upto
+        self.exponent = abs(exponent)
+        self.state.mirrored, self.state.lowest = mirrored, exponent < 0
+        self.state.n, self.state.blocks = len(scores), -(-len(scores) // DPF_LEVELS_BLOCK)
+        self.state.entries = self.state.blocks + len(others)
+        best, mass, upto = self.arrays = (
+            np.empty(self.state.entries, np.int64), np.empty(self.state.entries, np.uint64),
+            np.empty(self.state.entries, np.uint64))
+        self.state.best, self.state.mass, self.state.upto = &best[0], &mass[0], &upto[0]
+        self.arrays[0][self.state.blocks:] = values
+        self.arrays[1][self.state.blocks:] = others
+        self._set_rates(8 * scores.itemsize)
+        if len(scores) and not self._scan(scores):
+            if scores.itemsize == 8:
                 raise ValueError("scores must be above -2**63 to be mirrored")
-        elif zeros:
-            low, high = min(low, 0), max(high, 0)
-        self.negative = exponent.numerator < 0
-        self.best, span = (low if self.negative else high), high - low
-        nats = math.ceil(46 + math.log(self.copies * self.n + zeros))  # all but e**-nats < 2**-66 of the weight
-        levels = min(span, -(-nats * exponent.denominator // abs(exponent.numerator))) + 1
-        columns = min(levels, high + 1) if mirrored else levels
-        if whole or columns > max(1 << 16, 2 * self.n):
-            columns = self._rank(scores, mirrored)
-            self.open, self.first, self.order = False, 0, DPF_LOWEST
-        else:
-            self.scores, self.open, self.first = scores, levels <= span, high if mirrored else self.best
-            self.order = DPF_MAGNITUDE if mirrored else DPF_LOWEST if self.negative else DPF_HIGHEST
-            self.slots = np.arange(levels)
-            self.gaps = self.slots.view(np.uint64)
-            if mirrored:
-                self.slots = np.minimum(self.gaps, np.uint64(span) - self.gaps).view(np.int64)
-        self.block = max(1 << 14, 16 * columns)
-        self.table = _count(self.scores, self.first, self.order, columns, self.block)
-        self.counts = self.table[-1, self.slots].astype(np.uint64)
-        if mirrored or zeros:
-            zero = self.gaps.searchsorted(np.uint64(abs(self.best)))
-            if zero < len(self.gaps):
-                self.counts[zero] = self.counts[zero] * np.uint64(self.copies) + np.uint64(zeros)
+            self._set_rates(64)
+            self._scan(scores.astype(np.int64))
+        self._weigh(len(scores) * (2 if mirrored else 1))
 
-    def _rank(self, scores, mirrored):
-        """Levels and columns by distinct scores; returns the number of columns."""
-        keys = np.abs(scores.astype(np.int64)) if mirrored else scores
-        column = np.unique(np.append(keys, keys.dtype.type(0)) if self.zeros else keys)
-        self.scores = column.searchsorted(keys)
-        values = np.unique([-column, column]) if mirrored else column
-        values = values if self.negative else values[::-1]
-        self.slots = column.searchsorted(np.abs(values) if mirrored else values)
-        values = values.astype(np.int64).view(np.uint64)
-        self.gaps = values - values[0] if self.negative else values[0] - values  # wraps to the right difference
-        return len(column)
+    cdef _set_rates(self, bits):
+        per_unit = float(min(self.exponent, Fraction(2)**100)) / math.log(2) * 2.0**23
+        cap = min(2 ** max(bits, 32) - 1, 23 * self.exponent.denominator // self.exponent.numerator + 1)
+        self.state.exponent = _nearest_float(self.exponent)
+        self.state.cap, self.state.drop = cap, max(0, cap.bit_length() - 31)
+        self.state.rate = min(per_unit, 2.0**100)
+        self.state.share_rate = min(per_unit * 2.0**self.state.drop, 32 * 2.0**23)
 
-    def whole(self):
-        """The same candidates with every level tabled."""
-        return _Table(*self.candidates, whole=True)
-
-    def choose(self, m, rng):
-        """Gaps of m drawn levels, (m,) uint64."""
-        def every():
-            whole = self.whole()
-            return whole.gaps, whole.counts
-
-        return _choose(self.gaps, self.counts, self.candidates[1], self.open, m, rng, every)
-
-    def members(self, level, rank):
-        """Candidate number rank[p] of level[p], for each p."""
-        if self.copies == 1 and self.zeros == 0:
-            return self._stored(self.slots[level], rank)
-        stored = self.table[-1, self.slots[level]].astype(np.uint64)
-        copy, rank_in_copy = np.divmod(rank, np.maximum(stored, np.uint64(1)))
-        drawn = np.full(len(level), self.copies * self.n)
-        held = np.flatnonzero(rank < stored * np.uint64(self.copies))  # the others are zeros not stored
-        if len(held):
-            j = self._stored(self.slots[level[held]], rank_in_copy[held])
-            drawn[held] = j
-            if self.copies == 2:
-                score, gap = self.candidates[0][j], self.gaps[level[held]]
-                below = gap > np.uint64(abs(self.best))  # past zero, from the best
-                negated = np.where(score == 0, copy[held] == 1, (score < 0) != (below != self.negative))
-                drawn[held] += self.n * negated
-        return drawn
-
-    def _stored(self, slot, rank):
-        """Index of score number rank[p] of those in column slot[p], for each p."""
-        if len(rank) == 1:
-            return self._located(slot.astype(np.uint32), rank)
-        keys, position = np.unique(slot.view(np.uint64) << np.uint64(32) | rank, return_inverse=True)
-        slot, rank = (keys >> np.uint64(32)).astype(np.uint32), keys & np.uint64(0xFFFFFFFF)
-        many = len(keys) * min(self.block, self.n) > 512 * self.n
-        return (self._sorted if many else self._located)(slot, rank)[position]
-
-    def _located(self, slot, rank):
-        """By bisection for its block, and a search there, block after block."""
-        cdef const uint32_t[:, ::1] table = self.table
-        cdef const uint32_t[::1] slots = slot
-        cdef uint64_t[::1] ranks = rank
-        cdef uint32_t[::1] block = np.empty(len(slot), np.uint32)
+    cdef bint _scan(self, scores) except -1:
+        cdef bint fit
+        self.scores, self.state.size = scores, scores.itemsize
+        self.state.scores = _address(scores)
         with nogil:
-            dpf_levels_locate(&table[0, 0], table.shape[0], table.shape[1] - 1, &slots[0], slots.shape[0],
-                              &ranks[0], &block[0])
-        if len(rank) == 1:
-            return _find(self.scores, self.first, self.order, self.block, block, slot, rank)
-        order = np.argsort(block)
-        at = np.empty(len(rank), np.int64)
-        at[order] = _find(self.scores, self.first, self.order, self.block, np.asarray(block)[order], slot[order],
-                          rank[order])
-        return at
+            fit = dpf_levels_scan(&self.state)
+        return fit
 
-    def _sorted(self, slot, rank):
-        """By one sort of all scores, for very many draws."""
-        keys, step = self.scores, slot.astype(np.int64)
-        if self.order == DPF_MAGNITUDE:
-            keys = np.abs(keys).view(f"u{keys.itemsize}")
-        wanted = np.int64(self.first) + (step if self.order == DPF_LOWEST else -step)
-        order = np.argsort(keys, kind="stable")
-        return order[np.searchsorted(keys, wanted.astype(keys.dtype), sorter=order) + rank.astype(np.intp)]
-
-
-def _choose(gaps, counts, exponent, bint open, m, rng, every):
-    """Gaps of m drawn levels, (m,) uint64; `every` gives the gaps and counts of all, where a rest is left out."""
-    cdef const uint64_t[::1] count = counts, gap = gaps
-    cdef double[::1] cumulative = np.empty(len(gaps))
-    cdef uint32_t[::1] level = np.zeros(m, np.uint32)
-    cdef size_t start = 0, size = m, levels = cumulative.shape[0]
-    cdef uint64_t word = 0
-    cdef bitgen_t *bits = bitgen(rng)
-    cdef double guard = _guard_scale * dpf_levels_cumulate(&count[0], &gap[0], levels, abs(_nearest_float(exponent)),
-                                                           &cumulative[0])
-    decided, exact = {}, None  # draws left to multiprecision
-    while True:
+    cdef _weigh(self, stored):
+        """Bounds in units so small that their total lies between 2**60 and 2**63, or nearly."""
+        cdef uint64_t others
+        self.state.shift = DPF_LEVELS_SCALE
         with nogil:
-            start = dpf_levels_choose(bits, &cumulative[0], levels, guard, open, start, size, &level[0], &word)
-        if start == size:
-            break
-        if exact is None:
-            exact = [column.tolist() for column in every()]
-        decided[start] = exact[0][invert(*exact, abs(exponent), word, Words(rng))]
-        start += 1
-    drawn = gaps[np.asarray(level)]
-    for i, drawn_gap in decided.items():
-        drawn[i] = drawn_gap
-    return drawn
+            dpf_levels_rank(&self.state)
+            if self.state.blocks:
+                self.state.upto[self.state.blocks - 1] = 0
+            others = dpf_levels_weigh(&self.state, self.state.blocks, self.state.entries)
+        self.state.shift = (stored + others).bit_length() - 32
+        with nogil:
+            dpf_levels_weigh(&self.state, 0, self.state.entries)
+
+    def draw(self, size_t m, rng):
+        """m candidates, (m,) int64; the others' are numbered on from the last of the stored."""
+        cdef int64_t[::1] drawn = np.empty(m, np.int64)
+        cdef uint64_t[:, ::1] trials = np.empty((m, sizeof(dpf_levels_trial) // 8), np.uint64)
+        cdef dpf_levels_round round
+        cdef dpf_levels_coin toss
+        cdef double guard = _guard_scale
+        cdef bint done = False
+        cdef bitgen_t *bits = bitgen(rng)
+        round.trials = <dpf_levels_trial *>&trials[0, 0]
+        dpf_levels_start(&round, m)
+        while not done:
+            with nogil:
+                done = dpf_levels_draw(bits, &self.state, guard, &round, &drawn[0], &toss)
+            if not done:
+                dpf_levels_toss(&round, self._accepts(toss, rng))
+        return np.asarray(drawn)
+
+    cdef bint _accepts(self, dpf_levels_coin toss, rng) except -1:
+        """A coin that floating point left open."""
+        power = DPF_LEVELS_SCALE - self.state.shift
+        return coin(self.exponent * toss.gap, toss.mass << power, toss.bound * toss.share, toss.word, Words(rng))
+
+
+cdef const void *_data(const score_t[::1] scores):
+    return &scores[0]
+
+
+cdef const void *_address(scores) except NULL:
+    if scores.itemsize == 2:
+        return _data[int16_t](scores)
+    if scores.itemsize == 4:
+        return _data[int32_t](scores)
+    return _data[int64_t](scores)
 
 
 def _nearest_float(exponent):
@@ -308,8 +212,8 @@ def sample(scores, exponent, m, rng, *, mirrored=False, zeros=0):
 
     Notes
     -----
-    One read of the scores for their range, one to count them, a part of one to find the members drawn; at most
-    n / 4 bytes and 24 bytes a level. One stream of words gives the same draws at every instruction-set level.
+    One read of the scores, and 256 of them again for each trial of a draw, of which it takes fewer than 1.2 on average;
+    n / 10 bytes and 24 bytes a draw. One stream of words gives the same draws at every instruction-set level.
     """
     scores = np.asarray(scores)
     if scores.ndim != 1 or scores.dtype not in _DTYPES:
@@ -333,14 +237,9 @@ def sample(scores, exponent, m, rng, *, mirrored=False, zeros=0):
             drawn = _draw_below(np.full(m, stored + zeros, np.uint64), rng)
         return np.minimum(drawn.astype(np.int64), stored)
 
-    table = _Table(scores, t, mirrored, zeros)
+    entries = _Entries(scores, t, mirrored, [0] if zeros else [], [zeros] if zeros else [])
     with rng.bit_generator.lock:
-        gaps = table.choose(m, rng)
-        if gaps.max() > table.gaps[-1]:  # a draw from the rest
-            table = table.whole()
-        level = table.gaps.searchsorted(gaps)
-        rank = _draw_below(table.counts[level], rng)
-    return table.members(level, rank)
+        return entries.draw(m, rng)
 
 
 def draw(scores, exponent, rng, *, mirrored=False, zeros=0):
@@ -389,13 +288,12 @@ def draw_counted(counts, exponent, rng):
         raise ValueError(f"counts must sum to a number from 1 to 2**53 - 1, got {total:.0f}")
     bitgen(rng)  # refuses what is not a generator
     levels = np.flatnonzero(counts)
-    levels = levels[::-1] if t > 0 else levels
+    counted = counts[levels]
+    entries = _Entries(np.empty(0, np.int64), t, False, levels, counted) if t else None
     with rng.bit_generator.lock:
-        if t.numerator == 0:
-            rank = int(_draw_below(np.array([int(total)], np.uint64), rng)[0])
-            level = int(np.searchsorted(np.cumsum(counts), rank, side="right"))
-            return level, rank - int(counts[:level].sum())
-        gaps, counted = np.abs(levels - levels[0]).astype(np.uint64), np.ascontiguousarray(counts[levels])
-        gap = _choose(gaps, counted, t, False, 1, rng, lambda: (gaps, counted))[0]
-        place = gaps.searchsorted(gap)
-        return int(levels[place]), int(_draw_below(counted[place : place + 1], rng)[0])
+        if entries is not None:
+            place = entries.draw(1, rng)[0]
+            return int(levels[place]), int(_draw_below(counted[place : place + 1], rng)[0])
+        rank = int(_draw_below(np.array([int(total)], np.uint64), rng)[0])
+    level = int(np.searchsorted(np.cumsum(counts), rank, side="right"))
+    return level, rank - int(counts[:level].sum())
