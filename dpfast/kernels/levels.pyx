@@ -141,8 +141,9 @@ cdef class _Entries:
 
     cdef bint _accepts(self, dpf_levels_coin toss, rng) except -1:
         """A coin that floating point left open."""
-        power = DPF_LEVELS_SCALE - self.state.shift
-        return coin(self.exponent * toss.gap, toss.mass << power, toss.bound * toss.share, toss.word, Words(rng))
+        cdef object mass = toss.mass, bound = toss.bound, word = toss.word  # products have more than 64 bits
+        mass <<= DPF_LEVELS_SCALE - self.state.shift
+        return coin(self.exponent * toss.gap, mass, bound * toss.share, word, Words(rng))
 
 
 cdef const void *_data(const score_t[::1] scores):

@@ -107,11 +107,17 @@ def test_multiprecision_draws_follow_the_law(monkeypatch, rng):
 # ---- nothing is impossible, nothing overflows --------------------------------------------------------------------
 
 
+BLOCK = 2**62 + 1  # a word that takes the one block
+UNIT = 2**44  # of the words for a rank in a block that has little weight but one best score's: one share of 1
+
+
 def test_a_level_of_weight_e_minus_200_is_drawn_when_the_words_say_so():
-    scores = np.array([0, 0, 200, 0], np.int32)  # three at e**-200 = 2**-288.5
-    rank = 1 << 63  # the middle one
-    assert levels.draw(scores, 1, Scripted([2**64 - 1] * 5 + [rank])) == 1
-    assert levels.draw(scores, 1, Scripted([2**64 - 1, 0, 0])) == 2
+    scores = np.array([0, 0, 200, 0], np.int32)  # three at e**-200 = 2**-288.5, each of share 2**-20
+    middle = [BLOCK, UNIT * 3 // 2]
+    assert levels.draw(scores, 1, Scripted([*middle, 0, 0, 0, 0, 0])) == 1
+    assert levels.draw(scores, 1, Scripted([*middle, 0, 0, 0, 0, 2**51])) == 1  # 2**-269 < 2**(20 - 288.5)
+    assert levels.draw(scores, 1, Scripted([*middle, 0, 0, 0, 0, 2**52, BLOCK, 2**63 + 1, 0])) == 2
+    assert levels.draw(scores, 1, Scripted([*middle, 1, BLOCK, 2**64 - UNIT // 2, 0, 0, 0, 0, 0])) == 3
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
@@ -230,7 +236,7 @@ def test_multiprecision_and_doubles_decide_alike_for_candidates_not_stored(expon
 
 def test_a_mirrored_level_of_weight_e_minus_200_is_drawn_when_the_words_say_so():
     scores = np.array([0, 100, 0], np.int32)  # candidate 4 at e**-200
-    assert levels.draw(scores, 1, Scripted([2**64 - 1] * 6 + [0]), mirrored=True, zeros=4) == 4
+    assert levels.draw(scores, 1, Scripted([BLOCK, 2**64 - UNIT * 5 // 2, 0, 0, 0, 0, 0]), mirrored=True, zeros=4) == 4
 
 
 def test_nothing_stored_leaves_the_zeros(rng):
@@ -270,7 +276,7 @@ def test_multiprecision_and_doubles_decide_alike_for_counts(exponent, monkeypatc
 
 def test_a_counted_level_of_weight_e_minus_200_is_drawn_when_the_words_say_so():
     counts = np.array([1, 0, 3], np.uint64)
-    assert levels.draw_counted(counts, -100, Scripted([2**64 - 1] * 5 + [1 << 63])) == (2, 1)
+    assert levels.draw_counted(counts, -100, Scripted([2**64 - 2**34, 0, 0, 0, 0, 0, 1 << 63])) == (2, 1)
 
 
 @pytest.mark.parametrize(
