@@ -92,16 +92,21 @@ uint64_t dpf_levels_weigh(dpf_levels *levels, size_t first, size_t last) {
 
 /* ---- draws ------------------------------------------------------------ */
 
-static void propose(bitgen_t *rng, const dpf_levels *levels, dpf_levels_trial *trial) {
-    const uint64_t rank = dpf_draw_below(rng, levels->upto[levels->entries - 1]), *from = levels->upto;
-    for (size_t n = levels->entries; n > 1;) { /* the first entry with more than rank up to it is among n at `from` */
-        const size_t half = n / 2;
-        from += from[half - 1] <= rank ? half : 0;
-        n -= half;
+/* Searches wait for memory: GROUP of them go on side by side. */
+enum { GROUP = 16 };
+
+/* Entries and ranks of m <= GROUP trials. */
+static void propose(bitgen_t *rng, const dpf_levels *levels, dpf_levels_trial *trial, size_t m) {
+    const uint64_t *upto = levels->upto, *from[GROUP];
+    uint64_t rank[GROUP];
+    for (size_t k = 0; k < m; k++) rank[k] = dpf_draw_below(rng, upto[levels->entries - 1]), from[k] = upto;
+    for (size_t n = levels->entries; n > 1; n -= n / 2) /* the first with upto > rank is among the n from `from` on */
+        for (size_t k = 0; k < m; k++) from[k] += n / 2 & (0 - (size_t)(from[k][n / 2 - 1] <= rank[k]));
+    for (size_t k = 0; k < m; k++) {
+        const size_t i = (size_t)(from[k] - upto);
+        trial[k].entry = (uint32_t)i;
+        trial[k].rank = i < levels->blocks ? (uint32_t)dpf_draw_below(rng, levels->mass[i]) : 0;
     }
-    const size_t i = (size_t)(from - levels->upto);
-    trial->entry = (uint32_t)i;
-    trial->rank = i < levels->blocks ? (uint32_t)dpf_draw_below(rng, levels->mass[i]) : 0;
 }
 
 /* The candidate of a trial, and its coin but for the word. */
@@ -157,7 +162,7 @@ static void fetch(const dpf_levels *levels, const dpf_levels_trial *trial) {
 
 bool dpf_levels_draw(bitgen_t *rng, const dpf_levels *levels, double guard, dpf_levels_round *round, int64_t *drawn,
                      dpf_levels_coin *coin) {
-    enum { AHEAD = 4 };
+    enum { AHEAD = 8 };
     for (;;) {
         while (round->next < round->size) {
             if (round->next + AHEAD < round->size) fetch(levels, round->trials + round->next + AHEAD);
@@ -171,6 +176,7 @@ bool dpf_levels_draw(bitgen_t *rng, const dpf_levels *levels, double guard, dpf_
         if (round->left == 0) return true;
         round->size = round->left;
         round->next = round->left = 0;
-        for (size_t k = 0; k < round->size; k++) propose(rng, levels, round->trials + k);
+        for (size_t k = 0; k < round->size; k += GROUP)
+            propose(rng, levels, round->trials + k, round->size - k < GROUP ? round->size - k : GROUP);
     }
 }
