@@ -15,23 +15,23 @@
 enum { DPF_BOUND_STEPS = 1 << 23, DPF_BOUND_SLACK = 64 };
 
 /*
- * The bound of y = steps / DPF_BOUND_STEPS * ln 2, where 0 <= steps <= 96 * DPF_BOUND_STEPS; 0 <= scale <= 30.
+ * One less than the bound of y = steps / DPF_BOUND_STEPS * ln 2; 0 <= steps <= 96 * DPF_BOUND_STEPS, 0 <= scale <= 30.
  *
  * A float with the bits of (127 + scale - f) * 2^23 is 2^scale * chord(2^-f). Steps that come of an integer gap, a
  * float rate and their product lose less than 49 of themselves in these three roundings and the truncation here, while
- * f <= 32; SLACK gives back 64. Beyond, the float is below one. Its integer part and one more is the bound.
+ * f <= 32; SLACK gives back 64. Beyond, the float is below one.
  */
-DPF_BODY uint32_t dpf_bound(float steps, int32_t scale) {
+DPF_BODY uint32_t dpf_chord(float steps, int32_t scale) {
     const int32_t bits = (127 + scale) * DPF_BOUND_STEPS + DPF_BOUND_SLACK - (int32_t)steps;
     float chord;
     memcpy(&chord, &bits, sizeof chord);
-    return 1 + (uint32_t)(int32_t)chord;
+    return (uint32_t)(int32_t)chord;
 }
 
-/* The same for any gap >= 0, steps = gap * rate. */
-DPF_BODY uint32_t dpf_bound_of(float gap, float rate, int32_t scale) {
+/* The bound of any gap >= 0 for which y / ln 2 * DPF_BOUND_STEPS = gap * rate. */
+DPF_BODY uint32_t dpf_bound(float gap, float rate, int32_t scale) {
     const float last = 32.0f * DPF_BOUND_STEPS, steps = gap * rate;
-    return dpf_bound(steps < last ? steps : last, scale);
+    return 1 + dpf_chord(steps < last ? steps : last, scale);
 }
 
 #endif

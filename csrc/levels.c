@@ -60,7 +60,7 @@ static uint64_t distance(const dpf_levels *levels, int64_t score, int64_t best) 
 }
 
 static uint32_t share_of(const dpf_levels *levels, uint64_t gap) {
-    return dpf_levels_share_64(gap, levels->cap, levels->drop, levels->share_rate);
+    return 1 + dpf_levels_chord_64(gap, levels->cap, levels->drop, levels->share_rate);
 }
 
 /* ---- entries ---------------------------------------------------------- */
@@ -84,7 +84,7 @@ uint64_t dpf_levels_weigh(dpf_levels *levels, size_t first, size_t last) {
     for (size_t i = first; i < last; i++) {
         const float gap = (float)distance(levels, levels->best[i], levels->peak);
         const int shift = levels->shift + (i < levels->blocks ? DPF_LEVELS_SHARE : 0);
-        total += 1 + scaled(levels->mass[i], dpf_bound_of(gap, levels->rate, DPF_LEVELS_SCALE), shift);
+        total += 1 + scaled(levels->mass[i], dpf_bound(gap, levels->rate, DPF_LEVELS_SCALE), shift);
         levels->upto[i] = total;
     }
     return total;

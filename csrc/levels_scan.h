@@ -14,49 +14,54 @@ DPF_BODY SCORE NAME(highest)(const SCORE *score, size_t n) {
     return high;
 }
 
-DPF_BODY uint32_t NAME(share)(GAP gap, GAP cap, unsigned drop, float rate) {
+/* One less than the share of a gap. */
+DPF_BODY uint32_t NAME(chord)(GAP gap, GAP cap, unsigned drop, float rate) {
     const GAP near = gap < cap ? gap : cap;
-    return dpf_bound((float)(int32_t)(near >> drop) * rate, DPF_LEVELS_SHARE);
+    return dpf_chord((float)(int32_t)(near >> drop) * rate, DPF_LEVELS_SHARE);
 }
 
-/* The share of a score and of its copy; differences wrap, so any two scores are fine. */
-DPF_BODY uint32_t NAME(shares)(SCORE score, GAP best, order by, GAP cap, unsigned drop, float rate) {
+/* The sum of a score's chord and its copy's, if it has one; differences wrap, so any two scores are fine. */
+DPF_BODY uint32_t NAME(chords)(SCORE score, GAP best, order by, GAP cap, unsigned drop, float rate) {
     const GAP s = (GAP)score;
-    if (by == LOWEST) return NAME(share)(s - best, cap, drop, rate);
-    if (by == HIGHEST) return NAME(share)(best - s, cap, drop, rate);
-    return NAME(share)(best - s, cap, drop, rate) + NAME(share)(best + s, cap, drop, rate);
+    if (by == LOWEST) return NAME(chord)(s - best, cap, drop, rate);
+    if (by == HIGHEST) return NAME(chord)(best - s, cap, drop, rate);
+    return NAME(chord)(best - s, cap, drop, rate) + NAME(chord)(best + s, cap, drop, rate);
 }
 
-DPF_BODY bool NAME(block)(const dpf_levels *levels, const SCORE *score, size_t n, order by, int64_t *best,
-                          uint64_t *mass) {
+DPF_BODY bool NAME(block)(const dpf_levels *levels, const SCORE *score, size_t n, order by, unsigned drop,
+                          int64_t *best, uint64_t *mass) {
     const GAP cap = (GAP)levels->cap;
-    const unsigned drop = levels->drop;
     const float rate = levels->share_rate;
     const SCORE low = by == HIGHEST ? 0 : NAME(lowest)(score, n);
     const SCORE high = by == LOWEST ? 0 : NAME(highest)(score, n);
     const GAP negated = low < 0 ? 0 - (GAP)low : 0, positive = high > 0 ? (GAP)high : 0;
     const GAP top = by == LOWEST ? (GAP)low : by == HIGHEST ? (GAP)high : negated > positive ? negated : positive;
-    uint32_t sum = 0;
-    for (size_t i = 0; i < n; i++) sum += NAME(shares)(score[i], top, by, cap, drop, rate);
+    uint32_t sum = (by == MIRRORED ? 2 : 1) * (uint32_t)n;
+    for (size_t i = 0; i < n; i++) sum += NAME(chords)(score[i], top, by, cap, drop, rate);
     *mass = sum;
     *best = by != MIRRORED ? (SCORE)top : levels->lowest ? (int64_t)(0 - (uint64_t)top) : (int64_t)top;
     return by != MIRRORED || low != LEAST;
 }
 
-DPF_BODY bool NAME(blocks)(const dpf_levels *levels, order by) {
+DPF_BODY bool NAME(blocks)(const dpf_levels *levels, order by, unsigned drop) {
     const SCORE *score = levels->scores;
     const size_t whole = levels->n / DPF_LEVELS_BLOCK, rest = levels->n % DPF_LEVELS_BLOCK;
     bool fit = true;
     for (size_t b = 0; b < whole; b++, score += DPF_LEVELS_BLOCK)
-        fit &= NAME(block)(levels, score, DPF_LEVELS_BLOCK, by, levels->best + b, levels->mass + b);
-    if (rest) fit &= NAME(block)(levels, score, rest, by, levels->best + whole, levels->mass + whole);
+        fit &= NAME(block)(levels, score, DPF_LEVELS_BLOCK, by, drop, levels->best + b, levels->mass + b);
+    if (rest) fit &= NAME(block)(levels, score, rest, by, drop, levels->best + whole, levels->mass + whole);
     return fit;
 }
 
+DPF_BODY bool NAME(ordered)(const dpf_levels *levels, unsigned drop) {
+    return levels->mirrored ? NAME(blocks)(levels, MIRRORED, drop)
+           : levels->lowest ? NAME(blocks)(levels, LOWEST, drop)
+                            : NAME(blocks)(levels, HIGHEST, drop);
+}
+
+/* Nothing to drop is the usual case, and one operation less. */
 DPF_BODY bool NAME(scan_body)(const dpf_levels *levels) {
-    return levels->mirrored ? NAME(blocks)(levels, MIRRORED)
-           : levels->lowest ? NAME(blocks)(levels, LOWEST)
-                            : NAME(blocks)(levels, HIGHEST);
+    return levels->drop == 0 ? NAME(ordered)(levels, 0) : NAME(ordered)(levels, levels->drop);
 }
 
 DPF_LEVELS(bool, NAME(scan), NAME(scan_body), (const dpf_levels *levels), (levels))
@@ -68,16 +73,17 @@ DPF_BODY size_t NAME(seek)(const dpf_levels *levels, const SCORE *score, size_t 
     const GAP cap = (GAP)levels->cap;
     const unsigned drop = levels->drop;
     const float rate = levels->share_rate;
+    const uint32_t copies = by == MIRRORED ? 2 : 1;
     uint32_t share[CHUNK], left = *rank;
     size_t start = 0;
     for (;; start += CHUNK) {
         uint32_t sum = 0;
         if (n - start >= CHUNK)
             for (size_t k = 0; k < CHUNK; k++)
-                sum += share[k] = NAME(shares)(score[start + k], best, by, cap, drop, rate);
+                sum += share[k] = copies + NAME(chords)(score[start + k], best, by, cap, drop, rate);
         else
             for (size_t k = 0; k < n - start; k++)
-                sum += share[k] = NAME(shares)(score[start + k], best, by, cap, drop, rate);
+                sum += share[k] = copies + NAME(chords)(score[start + k], best, by, cap, drop, rate);
         if (left < sum) break;
         left -= sum;
     }

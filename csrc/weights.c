@@ -7,7 +7,7 @@
 
 /* ---- bounds ----------------------------------------------------------- */
 
-DPF_BODY uint32_t bound_of(float gap, float rate) { return dpf_bound_of(gap, rate, DPF_WEIGHTS_SCALE); }
+DPF_BODY uint32_t bound_of(float gap, float rate) { return dpf_bound(gap, rate, DPF_WEIGHTS_SCALE); }
 
 uint32_t dpf_weights_bound(const dpf_weights *w, uint64_t gap) { return bound_of((float)gap, w->rate); }
 
