@@ -1,5 +1,6 @@
 import itertools
 import pickle
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -59,12 +60,14 @@ def test_a_halfspace_is_learned(table):
     assert BoostedHalfspaceClassifier(neighbors="add-remove", random_state=0).fit(X, y).score(X, y) > 0.93
 
 
-def test_stumps_are_boosted_too(mushroom):
+def test_stumps_are_boosted_too(mushroom, tmp_path):
     clf = BoostedHalfspaceClassifier(weak_learner="stump", random_state=0).fit(mushroom.data, mushroom.target)
     assert clf.score(mushroom.data, mushroom.target) > 0.93
     real = np.where(mushroom.data.toarray(), 2.0, 1.0)
     clf = BoostedHalfspaceClassifier(weak_learner=NoisyStump(threshold=1.5), random_state=0)
     assert clf.fit(real, mushroom.target).score(real, mushroom.target) > 0.93
+    clf.save(tmp_path / "m.json")
+    np.testing.assert_array_equal(dpfast.load(tmp_path / "m.json").predict(real), clf.predict(real))
 
 
 def test_any_weak_learner_can_be_boosted(table):
@@ -228,7 +231,7 @@ def test_a_refusal_charges_nothing_and_draws_nothing(table, rng):
         ({}, X, np.arange(len(y)) % 3),
         ({"density": 1e-4}, X, y),
         ({"delta": 0.0}, X, y),
-        ({"epsilon": 1e-12}, X, y),
+        ({"epsilon": 1e-12, "delta": 1e-12}, X, y),
         ({"weak_learner": "stump"}, X, y),
     ):
         with pytest.raises(ValueError, match=r"."):
@@ -288,3 +291,19 @@ def test_sample_weights_are_refused_with_the_reason(table):
         BoostedHalfspaceClassifier().fit(*table, sample_weight=np.ones(3000))
     with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
         BoostedHalfspaceClassifier().fit(*table, weights=np.ones(3000))
+
+
+@pytest.mark.parametrize("form", [np.asarray, BitMatrix])
+def test_memory_beside_the_data_is_linear_in_rows_and_columns(form, rng, monkeypatch):
+    monkeypatch.setenv("DPFAST_THREADS", "1")
+    X = form(rng.random((20_000, 400)) < 0.5)
+    if form is np.asarray:
+        X = X.astype(np.float32)  # 32 MB
+    y = rng.random(20_000) < 0.5
+    fit = BoostedHalfspaceClassifier(n_rounds=3, random_state=0).fit
+    fit(X[:100], y[:100])  # imports
+    tracemalloc.start()
+    fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 60 * 20_000 + 200 * 400 + 500_000

@@ -16,6 +16,7 @@ from dpfast.accounting import Budget, BudgetExceeded, discrete_gaussian_delta, s
 from dpfast.data.projection import project
 from dpfast.data.unit_rows import unit_rows
 from dpfast.kernels import signs as kernel
+from dpfast.kernels.unit_rows import GRID_BITS
 from dpfast.learners import descent, projected_halfspace
 
 
@@ -88,9 +89,9 @@ def test_an_intercept_is_learned(rng):
 def test_many_columns_are_projected_and_the_model_is_mapped_back(rng):
     d = 3000
     x = rng.normal(size=(6, d))
-    y = rng.random(4000) < 0.5
-    X = np.where(y[:, np.newaxis], 1.0, -1.0) * x[0] + 3 * rng.normal(size=(4000, d))
-    X, test, y, truth = X[:3000], X[3000:], y[:3000], y[3000:]
+    y = rng.random(2500) < 0.5
+    X = np.where(y[:, np.newaxis], 1.0, -1.0) * x[0] + 3 * rng.normal(size=(2500, d))
+    X, test, y, truth = X[:2000], X[2000:], y[:2000], y[2000:]
     for form in (np.asarray, sp.csr_array):
         clf = ProjectedHalfspaceClassifier(random_state=0).fit(form(X), y)
         assert clf.n_components_ == 1000
@@ -175,10 +176,10 @@ def test_rows_far_outside_the_ball_are_learned_from_if_not_projected(rng):
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 @pytest.mark.parametrize("n_components", [3, 6])
 def test_one_row_moves_the_sum_of_a_step_by_no_more_than_the_noise_is_calibrated_for(neighbors, n_components, rng):
-    """All tables of at most three rows out of ten, at many w: the largest distance is below, and near, the bound."""
-    pool = rng.normal(size=(10, 5)) * rng.choice([1e-3, 1, 1e3], (10, 1))
+    """All tables of at most three rows out of seven, at many w: the largest distance is below, and near, the bound."""
+    pool = rng.normal(size=(7, 5)) * rng.choice([1e-3, 1, 1e3], (7, 1))
     pool[1] = -pool[0]
-    key, labels = 12345, rng.choice([-1, 1], 10).astype(np.int8)
+    key, labels = 12345, rng.choice([-1, 1], 7).astype(np.int8)
     sums, worst = [], 0
 
     def release(total, sigma, rng):
@@ -191,9 +192,9 @@ def test_one_row_moves_the_sum_of_a_step_by_no_more_than_the_noise_is_calibrated
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(descent, "discrete_gaussian", release)
-        for chosen in itertools.combinations(range(10), 3):
+        for chosen in itertools.combinations(range(7), 3):
             rest = chosen[1:]
-            others = [rest] if neighbors == "add-remove" else [(i, *rest) for i in range(10)]
+            others = [rest] if neighbors == "add-remove" else [(i, *rest) for i in range(7)]
             trace = []
             for near in (chosen, *others):
                 runs = descent.FullBatch(0.5, 4, n_components)
@@ -232,7 +233,7 @@ def test_the_noise_is_the_least_that_the_accountant_allows(neighbors, n_componen
     clf = ProjectedHalfspaceClassifier(0.7, 1e-5, neighbors=neighbors, n_components=n_components, random_state=0)
     clf.fit(*table)
     assert (clf.privacy_.epsilon, clf.privacy_.delta, clf.privacy_.neighbors) == (0.7, 1e-5, neighbors)
-    grid = 2**20
+    grid = 1 << GRID_BITS
     delta = discrete_gaussian_delta(
         clf.sigma_ * grid,
         0.7,
@@ -253,7 +254,7 @@ def test_the_noise_drawn_is_the_noise_paid_for(table, monkeypatch):
 
     monkeypatch.setattr(descent, "discrete_gaussian", spy)
     clf = ProjectedHalfspaceClassifier(n_rounds=9, random_state=0).fit(*table)
-    assert seen == [(clf.sigma_ * 2**20, (13,))] * 9
+    assert seen == [(clf.sigma_ * (1 << GRID_BITS), (13,))] * 9
 
 
 def test_the_claim_is_one_honest_sentence(table):
@@ -312,25 +313,28 @@ def test_progress_is_shown_when_asked_for(table, capsys):
 # ---- the paper's schedule ------------------------------------------------------------------------------------------
 
 
+FEW = 120
+
+
 @pytest.fixture
 def few(rng):
-    X = rng.normal(size=(80, 2))
+    X = rng.normal(size=(FEW, 2))
     return X, X[:, 0] > 0
 
 
 def test_the_papers_steps_see_one_random_row_each(few, monkeypatch):
     X, y = few
     rows = unit_rows(X, normalize=True)
-    integers = np.array([rows.weighted_sum(row) for row in np.eye(80, dtype=np.int32)])
+    integers = np.array([rows.weighted_sum(row) for row in np.eye(FEW, dtype=np.int32)])
     signs = np.where(y, 1, -1).astype(np.int8)
     rng, twin = np.random.default_rng(1), np.random.default_rng(1)
     monkeypatch.setattr(descent, "discrete_gaussian", lambda zeros, sigma, rng: zeros + 12345)
     *_, last = descent.single_sample_steps(integers, rows.reach, signs, 0.3, 3.0 * rows.reach, rng)
     w, unit = np.zeros(2), integers / rows.reach
-    for t in range(1, 6401):
-        if t % 80 == 1:
-            drawn = twin.integers(80, size=80)
-        i = drawn[(t - 1) % 80]
+    for t in range(1, FEW**2 + 1):
+        if t % FEW == 1:
+            drawn = twin.integers(FEW, size=FEW)
+        i = drawn[(t - 1) % FEW]
         gradient = 12345 / rows.reach + (signs[i] * unit[i] if signs[i] * (unit[i] @ w) < 0.86 * 0.3 else 0)
         w = w + 2 / math.sqrt(t * (1 + 2 * 9)) * gradient
         w /= max(1, np.linalg.norm(w))
@@ -338,17 +342,17 @@ def test_the_papers_steps_see_one_random_row_each(few, monkeypatch):
 
 
 def test_the_papers_schedule_learns_where_it_can(few):
-    clf = ProjectedHalfspaceClassifier(30.0, 1e-3, schedule="paper", margin=0.2, random_state=0).fit(*few)
+    clf = ProjectedHalfspaceClassifier(100.0, 1e-3, schedule="paper", margin=0.2, random_state=0).fit(*few)
     assert clf.score(*few) > 0.8
-    assert clf.n_rounds_ == 6 * 80**2
-    assert clf.privacy_.events == (("steps", 6 * 80**2, 6 * 80**2), ("choice", 1, 1))
+    assert clf.n_rounds_ == 6 * FEW**2
+    assert clf.privacy_.events == (("steps", 6 * FEW**2, 6 * FEW**2), ("choice", 1, 1))
 
 
 def test_the_papers_schedule_spends_epsilon_in_all(few):
     clf = ProjectedHalfspaceClassifier(2.0, 1e-5, schedule="paper", random_state=0).fit(*few)
     assert clf.privacy_.epsilon == 2.0
-    w = (1 + math.exp(1.0)) * 6 * 80**2 * 3 / (24 * (clf.sigma_ * 2.0**20) ** 2)
-    spent = single_sample_epsilon(2 / clf.sigma_, 1e-5 - w, rows=80, steps=6 * 80**2)
+    w = (1 + math.exp(1.0)) * 6 * FEW**2 * 3 / (24 * (clf.sigma_ * (1 << GRID_BITS)) ** 2)
+    spent = single_sample_epsilon(2 / clf.sigma_, 1e-5 - w, rows=FEW, steps=6 * FEW**2)
     assert spent <= 1.0
     assert spent == pytest.approx(1.0, abs=1e-9)
 
@@ -358,15 +362,15 @@ def test_the_choice_among_results_is_the_exponential_mechanism_at_half_of_epsilo
     X, y = few
     right = np.array([1.0, 0.0, 0.0])
     runs = itertools.cycle([right, -right, -right, right, -right, -right])
-    monkeypatch.setattr(projected_halfspace, "single_sample_steps", lambda *_: iter([next(runs)] * 80))
+    monkeypatch.setattr(projected_halfspace, "single_sample_steps", lambda *_: iter([next(runs)] * FEW))
     monkeypatch.setattr(projected_halfspace, "single_sample_sigma", lambda *_, **__: 1.0)
     signs, epsilon = np.where(y, 1, -1), 0.2
     rows = unit_rows(X, fit_intercept=True, normalize=True)
     scores = [-(signs * rows.margins(w) < 0.01).sum() for w in (right, -right)]
     law = exponential_law(np.repeat(scores, [2, 4]), epsilon / 4).reshape(-1)
     clf = ProjectedHalfspaceClassifier(epsilon, schedule="paper", random_state=np.random.default_rng(2))
-    won = [clf.fit(X, y).coef_[0] > 0 for _ in range(300)]
-    assert_follows([np.sum(won), 300 - np.sum(won)], [law[:2].sum(), law[2:].sum()])
+    won = [clf.fit(X, y).coef_[0] > 0 for _ in range(100)]
+    assert_follows([np.sum(won), 100 - np.sum(won)], [law[:2].sum(), law[2:].sum()])
 
 
 def test_the_papers_schedule_is_refused_where_it_would_not_finish(table):
@@ -390,7 +394,7 @@ def test_an_interrupted_run_of_the_papers_schedule_keeps_its_last_pass(few, monk
     clf = ProjectedHalfspaceClassifier(schedule="paper", random_state=0)
     with pytest.raises(KeyboardInterrupt):
         clf.fit(*few)
-    assert clf.privacy_.events == (("steps", 7 * 80, 6 * 80**2), ("choice", 0, 1))
+    assert clf.privacy_.events == (("steps", 7 * FEW, 6 * FEW**2), ("choice", 0, 1))
     assert np.any(clf.coef_)
 
 
