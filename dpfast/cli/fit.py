@@ -13,12 +13,14 @@ from .models import MODELS, Name, estimator_of, with_options_of_models
 from .options import Data, Delta, Epsilon, Label, Negations, Neighbors, Out, Relation, Seed, ShowPrivate, Threshold
 from .report import errors, facts, output, reporting, say, some
 
+MODEL = "What to learn; finite-class is one feature, its negation or one label always, drawn by its errors."
+
 
 @with_options_of_models
 def fit(
     context: typer.Context,
     data: Data,
-    model: Annotated[Name, typer.Option(help="What to learn.")],
+    model: Annotated[Name, typer.Option(help=MODEL)],
     epsilon: Epsilon,
     delta: Delta = 1e-6,
     label: Label = None,

@@ -12,7 +12,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from .printers import show_halfspace, show_rules, show_weights
+from .printers import show_average, show_feature, show_halfspace, show_rules, show_weights
 
 
 class Model(NamedTuple):
@@ -45,6 +45,7 @@ def _of(*models):
 Weight = Annotated[float, _of("decision-list")(help="0 to 1: more makes shorter lists, 0 is the paper's score.")]
 Updates = Annotated[int, _of("winnow")(help="Releases of new weights.")]
 Draws = Annotated[int, _of("winnow")(help="Features drawn for each release.")]
+Intercept = Annotated[bool, _of("boost", "linear-learner")(help="Whether a constant feature is added.")]
 
 
 def _decision_list(
@@ -81,7 +82,7 @@ def _boost(
     weak_learner: Annotated[WeakLearner, _of("boost")(help="A noisy mean in each round, or one feature.")] = (
         WeakLearner.centering
     ),
-    intercept: Annotated[bool, _of("boost")(help="Whether a constant feature is added.")] = True,
+    intercept: Intercept = True,
 ):
     return {
         "density": _read("--density", density, "a number", float, auto="auto"),
@@ -90,6 +91,14 @@ def _boost(
         "weak_learner": weak_learner.value,
         "fit_intercept": intercept,
     }
+
+
+def _finite_class():
+    return {"hypotheses": "features"}
+
+
+def _linear_learner(*, intercept: Intercept = True):
+    return {"fit_intercept": intercept}
 
 
 def _read(option, text, wanted, kind, **words):
@@ -106,6 +115,8 @@ MODELS = {
     "decision-list": Model("DecisionListClassifier", _decision_list, show_rules),
     "winnow": Model("DPWinnowClassifier", winnow_parameters, show_weights),
     "boost": Model("BoostedHalfspaceClassifier", _boost, show_halfspace),
+    "finite-class": Model("FiniteClassLearner", _finite_class, show_feature),
+    "linear-learner": Model("LinearLearner", _linear_learner, show_average),
 }
 Name = StrEnum("Name", {name.replace("-", "_"): name for name in MODELS})
 
