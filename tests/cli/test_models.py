@@ -56,13 +56,19 @@ def test_every_option_reaches_the_learner(run, trees, model, tmp_path):
         (fit.fit, dpfast.DPWinnowClassifier),
         (fit.fit, dpfast.BoostedHalfspaceClassifier),
         (fit.fit, dpfast.LinearLearner),
+        (fit.fit, dpfast.ProjectedHalfspaceClassifier),
+        (fit.fit, dpfast.NetHalfspaceClassifier),
         (stream.stream, dpfast.DPWinnowClassifier),
         (decision_list, dpfast.DecisionListClassifier),
     ],
 )
 def test_defaults_are_the_learners(command, learner):
     own = inspect.signature(learner).parameters
+    theirs = {name for model in MODELS.values() if model.estimator == learner.__name__ for name in model.options}
+    others = {name for model in MODELS.values() for name in model.options} - theirs
     for name, parameter in inspect.signature(command).parameters.items():
+        if name in others or name == "feature_range":  # None is for bits
+            continue
         name = "fit_intercept" if name == "intercept" else name
         name = f"n_{name}" if name in ("updates", "draws", "rounds") else name
         if name in own and parameter.default is not inspect.Parameter.empty:
@@ -97,9 +103,10 @@ def test_winnow_options_reach_the_learner_and_a_saved_model_predicts(run, refuse
     assert result.exit_code == 0
     expected = dpfast.DPWinnowClassifier(3.0, 1e-5, n_updates=5, n_draws=7, negations=False, feature_range=[-1, 1])
     assert dpfast.load(model).get_params() == expected.get_params()
-    predicted = run("predict", model, data, "--label", "y", "--threshold", 0.5).stdout.split()
+    predicted = run("predict", model, data, "--label", "y").stdout.split()
     assert np.mean(np.array(predicted) == (X[:, 1] > 0.5).astype(int).astype(str)) > 0.9
-    assert "finite numbers with a threshold" in refused("predict", model, data, "--label", "y")
+    assert run("predict", model, data, "--label", "y", "--threshold", 0.5).stdout.split() == predicted
+    assert "has 0.5" in refused("predict", model, data, "--label", "y", "--threshold", 1)
 
 
 def test_boost_shows_a_halfspace_and_its_options_reach_the_learner(run, refused, tmp_path):
@@ -152,7 +159,7 @@ def test_finite_class_shows_the_feature_it_chose_and_a_saved_one_predicts(run, r
     assert predicted == [line.split(",")[3] for line in trees.read_text().splitlines()[1:]]
     assert "--delta is not for --model finite-class" in refused(*command, "--delta", 1e-6)
     assert "--negations is not for --model finite-class" in refused(*command, "--no-negations")
-    assert "--intercept is for --model boost or linear-learner, not for" in refused(*command, "--intercept")
+    assert "--intercept is for --model boost or " in refused(*command, "--intercept")
     shown = run(*command, "--neighbors", "add-remove").stdout
     assert "at most 5 errors more than the best" in shown
 
@@ -191,6 +198,21 @@ def test_linear_learner_shows_weights_and_its_options_reach_the_learner(run, ref
     predicted = run("predict", model, "mushroom").stdout.split()
     assert predicted == loaded.predict(dpfast.BitMatrix(dpfast.load_dataset("mushroom").data)).tolist()
     assert 'neighbors must be "replace"' in refused(*command, "--neighbors", "add-remove")
+
+
+def test_linear_learner_reads_numbers_from_minus_one_to_one(run, refused, tmp_path, rng):
+    X = rng.uniform(-1, 1, (3000, 2))
+    data, model = tmp_path / "t.csv", tmp_path / "m.json"
+    data.write_text("a,b,y\n" + "".join(f"{a},{b},{int(b > 0)}\n" for a, b in X))
+    command = ["fit", data, "--model", "linear-learner", "--epsilon", 10, "--label", "y"]
+    result = run(*command, "--seed", 1, "--out", model)
+    assert result.exit_code == 0
+    assert "2 features of numbers" in result.stdout
+    assert "Each feature adds its weight times its value." in result.stdout
+    predicted = run("predict", model, data, "--label", "y").stdout.split()
+    assert np.mean(np.array(predicted) == (X[:, 1] > 0).astype(int).astype(str)) > 0.9
+    data.write_text("a,b,y\n0.5,1,0\n2,0.5,1\n")
+    assert "t.csv: line 3, column 'a'" in refused(*command)
 
 
 def test_an_average_shows_small_weights():

@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from dpfast.data import readers
+from dpfast.data import entries, readers
 from dpfast.data.readers import read_table
 
 GOOD = "wet,cold,tree\n1,0,oak\n0,1,elm\n1,1,oak\n"
@@ -30,14 +30,14 @@ def refusal(path, **options):
 
 
 def test_a_csv_file_gives_bits_names_and_labels(write):
-    X, y = read_table(write(GOOD), label="tree")
+    X, y, _ = read_table(write(GOOD), label="tree")
     assert X.toarray().tolist() == np.array(BITS, bool).tolist()
     assert X.feature_names == ["wet", "cold"]
     assert y.tolist() == ["oak", "elm", "oak"]
 
 
 def test_without_a_label_every_column_is_a_feature(write):
-    X, y = read_table(write("a,b\n1,0\n0,0\n"))
+    X, y, _ = read_table(write("a,b\n1,0\n0,0\n"))
     assert X.feature_names == ["a", "b"]
     assert y is None
 
@@ -53,7 +53,7 @@ def test_needed_labels_are_asked_for_by_naming_the_columns(write, tmp_path):
 def test_the_label_column_may_stand_anywhere(write, where):
     order = {"first": [2, 0, 1], "middle": [0, 2, 1], "last": [0, 1, 2]}[where]
     lines = [",".join(np.array(line.split(","))[order]) for line in GOOD.split()]
-    X, y = read_table(write("\n".join(lines)), label="tree")
+    X, y, _ = read_table(write("\n".join(lines)), label="tree")
     assert X.toarray().astype(int).tolist() == BITS
     assert y.tolist() == ["oak", "elm", "oak"]
 
@@ -70,7 +70,7 @@ def test_labels_are_integers_if_all_are(write):
 
 
 def test_spreadsheet_marks_quotes_blank_lines_and_true_and_false_are_read(write):
-    X, y = read_table(write('\ufeff"a, b",c,y\r\nTrue,"0",1\r\n\r\nFALSE,1,2\r\n\r\n'), label="y")
+    X, y, _ = read_table(write('\ufeff"a, b",c,y\r\nTrue,"0",1\r\n\r\nFALSE,1,2\r\n\r\n'), label="y")
     assert X.feature_names == ["a, b", "c"]
     assert X.toarray().astype(int).tolist() == [[1, 0], [0, 1]]
     assert y.tolist() == [1, 2]
@@ -83,17 +83,17 @@ def test_tabs_and_compression_are_known_by_the_ending(write):
         write(gzip.compress(GOOD.encode()), "trees.csv.gz"),
         write(GOOD, "TREES.CSV"),
     ):
-        X, y = read_table(path, label="tree")
+        X, y, _ = read_table(path, label="tree")
         assert (X.rows == expected.X.rows).all()
         assert (y == expected.y).all()
 
 
 def test_a_table_of_many_blocks_is_read_whole(write, rng, monkeypatch):
-    monkeypatch.setattr(readers, "BLOCK_BYTES", 8 * 4 * 7)  # seven rows to a block
+    monkeypatch.setattr(entries, "BLOCK_BYTES", 8 * 4 * 7)  # seven rows to a block
     for n in (69, 70, 71):
         table, y = rng.integers(0, 2, (n, 3)), rng.integers(0, 5, n)
         text = "a,b,c,y\n" + "\n".join(",".join(map(str, row)) for row in np.c_[table, y])
-        X, labels = read_table(write(text), label="y")
+        X, labels, _ = read_table(write(text), label="y")
         assert (X.toarray() == table).all()
         assert (labels == y).all()
 
@@ -145,14 +145,14 @@ def test_an_interrupt_while_labels_are_read_is_one(write, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(readers._Labels, "add", interrupt)
+    monkeypatch.setattr(readers.Labels, "add", interrupt)
     with pytest.raises(KeyboardInterrupt):
         read_table(write(GOOD), label="tree")
 
 
 def test_an_svmlight_file_has_its_labels_and_counts_features_from_one(write):
     path = write("1 1:1 3:1\n-1 2:1\n", "trees.svm")
-    X, y = read_table(path)
+    X, y, _ = read_table(path)
     assert X.toarray().astype(int).tolist() == [[1, 0, 1], [0, 1, 0]]
     assert y.tolist() == [1, -1]
     assert read_table(path, n_features=9).X.shape == (2, 9)
@@ -165,7 +165,7 @@ def test_an_svmlight_file_has_its_labels_and_counts_features_from_one(write):
 def test_an_svmlight_file_reads_as_it_was_written(tmp_path, rng):
     table, y = rng.integers(0, 2, (40, 9)), rng.integers(0, 3, 40)
     dump_svmlight_file(sp.csr_array(table), y, str(tmp_path / "t.libsvm"), zero_based=False)
-    X, labels = read_table(tmp_path / "t.libsvm", n_features=9)
+    X, labels, _ = read_table(tmp_path / "t.libsvm", n_features=9)
     assert (X.toarray() == table).all()
     assert (labels == y).all()
 
@@ -181,7 +181,7 @@ def test_an_npz_file_may_be_dense_or_sparse_and_name_its_columns_either_way(tmp_
         with np.load(path) as saved:
             parts = dict(saved)
     np.savez(path, **parts, y=np.array([-1.0, 1.0, 1.0]), other=np.array([b"u", b"v", b"u"]), feature_names=stored)
-    X, y = read_table(path)
+    X, y, _ = read_table(path)
     assert X.toarray().astype(int).tolist() == BITS
     assert X.feature_names == names
     assert y.tolist() == [-1, 1, 1]
@@ -213,7 +213,7 @@ def test_a_parquet_file_reads_like_the_csv_file(write, tmp_path):
     frame = pandas.DataFrame({"wet": [True, False, True], "tree": ["oak", "elm", "oak"], "cold": [0.0, 1.0, 1.0]})
     path = tmp_path / "trees.parquet"
     frame.to_parquet(path)
-    X, y = read_table(path, label="tree")
+    X, y, _ = read_table(path, label="tree")
     assert X.toarray().astype(int).tolist() == BITS
     assert X.feature_names == ["wet", "cold"]
     assert y.tolist() == ["oak", "elm", "oak"]
@@ -236,7 +236,7 @@ def test_parquet_without_pyarrow_says_what_to_install(write, monkeypatch):
 
 
 def test_a_bundled_data_set_is_read_by_its_name():
-    X, y = read_table("mushroom")
+    X, y, _ = read_table("mushroom")
     assert X.shape == (8124, 126)
     assert len(X.feature_names) == 126
     assert sorted(set(y)) == ["edible", "poisonous"]
