@@ -101,8 +101,12 @@ def winnow(points, labels, n_points, seed):
 
 
 def soa(points, labels, n_points, seed):
-    learner = SOALearner(PointFunctions(int(n_points)))
-    return np.array([learner.update(x, y) for x, y in zip(points.tolist(), labels.tolist(), strict=True)])
+    learner, wrong = SOALearner(PointFunctions(int(n_points))), np.zeros(ROUNDS, bool)
+    for t, (x, y) in enumerate(zip(points.tolist(), labels.tolist(), strict=True)):
+        wrong[t] = learner.update(x, y)
+        if wrong[t]:  # there is no second one
+            return wrong
+    return wrong
 
 
 LEARNERS = (

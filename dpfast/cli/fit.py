@@ -26,12 +26,14 @@ from .options import (
 )
 from .report import errors, facts, output, reporting, say, some
 
+MODEL = "What to learn; finite-class is one feature, its negation or one label always, drawn by its errors."
+
 
 @with_options_of_models
 def fit(
     context: typer.Context,
     data: Data,
-    model: Annotated[Name, typer.Option(help="What to learn.")],
+    model: Annotated[Name, typer.Option(help=MODEL)],
     epsilon: Epsilon,
     delta: Delta = 1e-6,
     label: Label = None,
