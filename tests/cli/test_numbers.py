@@ -214,6 +214,10 @@ def test_a_model_that_was_saved_in_python_is_told_what_to_read(run, refused, peo
     fitted.save(model)
     assert "features are 0 or 1" in refused("predict", model, *table)
     assert run("predict", model, *table, "--numbers").stdout.split() == fitted.predict(X.astype(np.float32)).tolist()
+    fitted.set_params(feature_range=(-2, 2)).fit(X, y).save(model)
+    ones = tmp_path / "ones.csv"
+    ones.write_text("a,b,c,d\n1,0,0,1\n0,1,0,0\n")
+    assert run("predict", model, ones).stdout.split() == fitted.predict([[1.0, 0, 0, 1], [0, 1, 0, 0]]).tolist()
     signs = dpfast.BitMatrix(X, threshold=0)
     fitted.fit(signs, y).save(model)
     assert run("predict", model, *table, "--threshold", 0).stdout.split() == fitted.predict(signs).tolist()
