@@ -16,6 +16,7 @@ from dpfast.learners import (
     ProjectedHalfspaceClassifier,
 )
 from dpfast.learners.base import FORMAT, FORMAT_VERSION
+from dpfast.learners.littlestone import LittlestoneLearner, OnlineLittlestoneLearner
 
 _MODELS = {
     estimator._model: estimator
@@ -25,7 +26,9 @@ _MODELS = {
         DPWinnowClassifier,
         FiniteClassLearner,
         LinearLearner,
+        LittlestoneLearner,
         NetHalfspaceClassifier,
+        OnlineLittlestoneLearner,
         ProjectedHalfspaceClassifier,
     )
 }

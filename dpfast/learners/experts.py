@@ -24,7 +24,7 @@ from dpfast.data import BitMatrix
 from dpfast.data.blocks import BLOCK_BYTES, slices
 from dpfast.data.signed_rows import SparseRows, signed_rows
 from dpfast.kernels import weights
-from dpfast.learners.base import PrivateClassifier, shown
+from dpfast.learners.base import PrivateClassifier, TwoSided, shown
 
 _GRID_BITS = 16
 _PART = 1 << 26  # losses played between two looks at Ctrl-C
@@ -304,7 +304,7 @@ class RandomizedWeightedMajority:
         )
 
 
-class LinearLearner(PrivateClassifier):
+class LinearLearner(TwoSided, PrivateClassifier):
     """Private linear classifier: the average of coordinates drawn by their agreement [DR11, Algorithm 17]_.
 
     The algorithm maximises the average of <theta, x> over the simplex by following experts, one for each coordinate:
@@ -463,11 +463,6 @@ class LinearLearner(PrivateClassifier):
         votes = rows.votes(index[inside], count[inside]) + rows.unit * count[~inside].sum()
         return votes / max(1, draws * rows.unit)
 
-    def predict(self, X):
-        """The label of the side that the row is on, shape (n,)."""
-        positive = self.decision_function(X) >= 0
-        return self.classes_[positive.astype(int)]
-
     @property
     def coef_(self):
         return self._theta()[:-1]
@@ -486,11 +481,6 @@ class LinearLearner(PrivateClassifier):
         rows = signed_rows(X, out_of_range=self.out_of_range)
         self._check_features(X, reset)
         return rows
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
 
     def _released(self):
         index, count, draws = self.released_weights_

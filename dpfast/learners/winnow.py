@@ -16,7 +16,7 @@ from dpfast.accounting import PrivacySpend, Release, winnow_learning_rate, winno
 from dpfast.data.score_vector import DenseScores, TouchedScores, from_array, score_vector
 from dpfast.data.signed_rows import signed_rows
 from dpfast.learners import checkpoint as checkpoints
-from dpfast.learners.base import PrivateClassifier, shown
+from dpfast.learners.base import PrivateClassifier, TwoSided, shown
 from dpfast.mechanisms import AboveThreshold
 
 _CHUNK = 1 << 14  # rounds predicted at a time
@@ -26,7 +26,7 @@ _THRESHOLD_SHARE = 0.05  # of a stream's budget; its counts are in the thousands
 _planned = lru_cache(winnow_paper)
 
 
-class DPWinnowClassifier(PrivateClassifier):
+class DPWinnowClassifier(TwoSided, PrivateClassifier):
     """Private Winnow with batched updates [BF, section 4.2]_: a sparse linear threshold, learned in one pass.
 
     **Privacy.** All that is released - the hypotheses, when they came, and so every prediction - is
@@ -323,11 +323,6 @@ class DPWinnowClassifier(PrivateClassifier):
         hypothesis = self._hypothesis()
         return hypothesis.votes(rows) / max(1, hypothesis.draws * rows.unit)
 
-    def predict(self, X):
-        """The label of the side that the vote is on, shape (n,)."""
-        positive = self.decision_function(X) >= 0
-        return self.classes_[positive.astype(int)]
-
     @property
     def updates_(self):
         return max(0, len(self.released_weights_) - (self.calibration == "paper"))  # its first release is no update
@@ -534,11 +529,6 @@ class DPWinnowClassifier(PrivateClassifier):
     def __getstate__(self):
         """Without the state of a stream: what is pickled predicts, but does not go on."""
         return {name: value for name, value in super().__getstate__().items() if name != "_state"}
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
 
     def _released(self):
         return [[index.tolist(), count.tolist()] for index, count in self.released_weights_]
