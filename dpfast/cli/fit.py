@@ -114,7 +114,7 @@ def fit(
         told.add_row("privacy", str(estimator.privacy_))
         told.add_row("time", f"{fitted - done:.3f} s to learn, {done - start:.3f} s to read")
         if stays:
-            told.add_row("", "the table is large: it was read from its file in every round")
+            told.add_row("", "the table is large: what exceeds 1 GB was read from its file in every round")
         if out is not None:
             told.add_row("saved", Text(str(out)))
         output.print(told)
