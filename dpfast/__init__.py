@@ -14,6 +14,7 @@ _HOMES = {
     "DPWinnowClassifier": "dpfast.learners",
     "DecisionListClassifier": "dpfast.learners",
     "NetHalfspaceClassifier": "dpfast.learners",
+    "ProjectedHalfspaceClassifier": "dpfast.learners",
     "WinnowClassifier": "dpfast.learners",
     "load": "dpfast.persistence",
     "load_dataset": "dpfast.data",

@@ -11,12 +11,19 @@ from dpfast.learners import (
     DecisionListClassifier,
     DPWinnowClassifier,
     NetHalfspaceClassifier,
+    ProjectedHalfspaceClassifier,
 )
 from dpfast.learners.base import FORMAT, FORMAT_VERSION
 
 _MODELS = {
     estimator._model: estimator
-    for estimator in (BoostedHalfspaceClassifier, DecisionListClassifier, DPWinnowClassifier, NetHalfspaceClassifier)
+    for estimator in (
+        BoostedHalfspaceClassifier,
+        DecisionListClassifier,
+        DPWinnowClassifier,
+        NetHalfspaceClassifier,
+        ProjectedHalfspaceClassifier,
+    )
 }
 
 

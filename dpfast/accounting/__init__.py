@@ -13,6 +13,7 @@ from .halfspaces import (
     net_plan,
     projected_plan,
 )
+from .single_sample import single_sample_epsilon, single_sample_sigma
 from .sparse_sample import (
     SparseSamplePlan,
     sparse_sample_bottom_score,
@@ -60,6 +61,8 @@ __all__ = [
     "halfspace_lower_bound",
     "net_plan",
     "projected_plan",
+    "single_sample_epsilon",
+    "single_sample_sigma",
     "sparse_sample_bottom_score",
     "sparse_sample_delta",
     "sparse_sample_plan",

@@ -5,8 +5,43 @@ import scipy.sparse as sp
 from sklearn.utils import check_array
 
 from dpfast.data.bit_matrix import BitMatrix
-from dpfast.data.blocks import BLOCK_BYTES, map_blocks, slices
+from dpfast.data.blocks import BLOCK_BYTES, RowBlocks, map_blocks, slices
 from dpfast.kernels import signs
+
+LARGEST = 1e28  # entry, so that no sum of 2**31 leaves float32
+
+
+def projectable(X):
+    """X as `project` reads it, refused if it will not do: by then nothing has been drawn.
+
+    Parameters
+    ----------
+    X : array_like, sparse matrix, DataFrame, BitMatrix or RowBlocks, shape (n, d)
+
+    Returns
+    -------
+    BitMatrix, RowBlocks, ndarray of float32 or CSR matrix of float32
+
+    Raises
+    ------
+    ValueError
+        For NaN, infinities, entries above 1e28 in size and wrong shapes.
+    """
+    if isinstance(X, (BitMatrix, RowBlocks)) and 0 in X.shape:
+        raise ValueError(f"X must have at least one row and one column, got shape {X.shape}")
+    if isinstance(X, BitMatrix):
+        return X
+    if isinstance(X, RowBlocks):
+        for k in range(len(X.bounds) - 1):
+            projectable(X.block(k))
+        return X
+    if _is_boolean(X):
+        return BitMatrix(X)
+    X = check_array(X, accept_sparse="csr", dtype="numeric")
+    values = X.data if sp.issparse(X) else X
+    if values.size and not -LARGEST <= values.min() <= values.max() <= LARGEST:
+        raise ValueError(f"entries must be at most {LARGEST} in size, got {values.min()} to {values.max()}")
+    return X.astype(np.float32, copy=False)
 
 
 def project(X, m, key):
@@ -14,7 +49,7 @@ def project(X, m, key):
 
     Parameters
     ----------
-    X : BitMatrix, array_like, sparse matrix or DataFrame, shape (n, d)
+    X : array_like, sparse matrix, DataFrame, BitMatrix or RowBlocks, shape (n, d)
         Bits and booleans are 0 and 1 here; real numbers are read as float32.
     m : int
         Components.
@@ -29,7 +64,7 @@ def project(X, m, key):
     Raises
     ------
     ValueError
-        For NaN, infinities, numbers too large for float32 and wrong shapes.
+        As `projectable`.
 
     Notes
     -----
@@ -41,10 +76,9 @@ def project(X, m, key):
     >>> project([[3.0, 4.0]], 1000, key=7).shape
     (1, 1000)
     """
-    if not isinstance(X, BitMatrix):
-        X = check_array(X, accept_sparse="csr", dtype=None if _is_boolean(X) else np.float32)
-        if _is_boolean(X):
-            X = BitMatrix(X)
+    if isinstance(X, RowBlocks):
+        return np.concatenate([project(X.block(k), m, key) for k in range(len(X.bounds) - 1)])
+    X = projectable(X)
     n, d = X.shape
     stored = signs.matrix(d, m, key) if not sp.issparse(X) or X.nnz >= d else None
     if isinstance(X, BitMatrix):
@@ -54,7 +88,8 @@ def project(X, m, key):
             return signs.project_packed(rows[block], d, m, key, matrix=stored)
 
     elif sp.issparse(X):
-        data, entries = None if (X.data == 1).all() else X.data, X.nnz // n
+        counted = (X.data == 1).all() and np.diff(X.indptr).max() < 1 << 24  # then floats would be exact too
+        data, entries = None if counted else X.data, X.nnz // n
 
         def part(block):
             indptr = X.indptr[block.start : block.stop + 1]

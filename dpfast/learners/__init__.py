@@ -4,6 +4,7 @@ from .boosted_halfspace import BoostedHalfspaceClassifier
 from .confident_winnow import WinnowClassifier
 from .decision_list import DecisionListClassifier
 from .net_halfspace import NetHalfspaceClassifier
+from .projected_halfspace import ProjectedHalfspaceClassifier
 from .winnow import DPWinnowClassifier
 
 __all__ = [
@@ -11,5 +12,6 @@ __all__ = [
     "DPWinnowClassifier",
     "DecisionListClassifier",
     "NetHalfspaceClassifier",
+    "ProjectedHalfspaceClassifier",
     "WinnowClassifier",
 ]

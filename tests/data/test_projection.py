@@ -4,7 +4,7 @@ import pytest
 import scipy.sparse as sp
 
 from dpfast import BitMatrix
-from dpfast.data.projection import project
+from dpfast.data.projection import project, projectable
 from dpfast.kernels import bits, signs
 
 D, M, KEY = 90, 130, 2**100 + 7
@@ -62,9 +62,21 @@ def test_blocks_and_threads_change_nothing(threads, table, monkeypatch):
         np.testing.assert_array_equal(a, b)
 
 
-@pytest.mark.parametrize(("value", "message"), [(np.nan, "NaN"), (np.inf, "infinity"), (1e39, "infinity|too large")])
-def test_entries_that_are_no_numbers_are_refused(value, message, table):
+@pytest.mark.parametrize(
+    ("value", "message"), [(np.nan, "NaN"), (np.inf, "infinity"), (-1e29, "at most 1e.28 in size")]
+)
+def test_entries_that_will_not_do_are_refused(value, message, table):
     table[3, 4] = value
     for form in (np.asarray, sp.csr_array):
-        with np.errstate(over="ignore"), pytest.raises(ValueError, match=message):
+        with pytest.raises(ValueError, match=message):
             project(form(table), M, KEY)
+
+
+def test_blocks_of_a_file_are_projected_as_the_table_is(table):
+    class Blocks:
+        shape, bounds, feature_names = table.shape, [0, 7, 40], None
+
+        def block(self, k):
+            return table[self.bounds[k] : self.bounds[k + 1]]
+
+    np.testing.assert_array_equal(project(projectable(Blocks()), M, KEY), project(table, M, KEY))

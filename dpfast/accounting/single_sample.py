@@ -1,0 +1,152 @@
+"""Steps that see one row each, drawn at random: what sampling saves (theory, section 6).
+
+In each of T adaptive steps one of n rows is drawn uniformly, secretly and independently; a vector that depends on that
+row and on earlier outcomes is released with Gaussian noise of scale sigma. For neighbours by `replace` (n is public);
+two rows' vectors differ by at most s in Euclidean norm, mu = s / sigma, and delta_mu(E) is the curve of one
+Gaussian mechanism (`dpfast.accounting.gaussian_delta`).
+
+**Theorem.** Of each step the Renyi divergence of any order a > 1, in both directions, is at most ln(M) / (a - 1) with
+
+    M = 1 + a (a - 1) q^2 * integral over E > 0 of [ (1 + q u)^(a-2) + (1 + q u)^(-a-1) ] delta_mu(E) e^E dE,
+
+q = 1/n and u = e^E - 1. The T steps have T times that, and (1) of `dpfast.accounting.zcdp` turns it into (E, delta).
+
+Proof. Sampling amplifies: a step's curve at ln(1 + q u) is at most q delta_mu(E) (Balle, Barthe, Gaboardi, "Privacy
+Amplification by Subsampling", 2018, Theorem 9). Every f-divergence is the integral over g > 1 of f''(g) H_g(P, Q)
++ g^-3 f''(1/g) H_g(Q, P), H_g the hockey-stick divergence E_Q max(0, P/Q - g) (Sason, Verdu, "f-Divergence
+Inequalities", 2016). Put in f = x^a - 1 and g = 1 + q u, dg = q e^E dE.
+
+For small mu the integral is about mu^2 / 2: n^2 steps together are about mu^2/2-zCDP, as one step without sampling is.
+
+**Discrete noise** on an integer grid, m coordinates a step, is at a total variation of at most w = T m / (24 sigma^2)
+from rounded continuous noise over the whole run, which adds (1 + e^E) w to delta: `dpfast.accounting.gaussian`.
+
+Floats are rounded towards safety: an epsilon or a sigma from here is never below the theorem's value.
+"""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from scipy.special import erfcx
+
+from .curves import SMALLEST_DELTA, _delta, _epsilon
+from .winnow import _count
+from .zcdp import _least, _positive
+
+# E = mu (x + mu/2) for x up to 30: with (a - 1) mu at most 10 the integrand beyond is below e^(10 x - x^2/2), nothing.
+_END, _MOST_ORDER, _CELLS = 30.0, 10.0, 3000
+_ORDERS = sorted({math.ceil(1.1**k) for k in range(7, 90)})  # from 2 to 4800
+_SLACK = 1e-9  # relative error of all floating point here, and more
+
+
+def single_sample_epsilon(mu: float | Fraction, delta: float | Fraction, *, rows: int, steps: int) -> float:
+    """Epsilon of steps that see one secret random row each, `replace`, under continuous Gaussian noise.
+
+    Parameters
+    ----------
+    mu : real, > 0
+        The most that two rows' vectors differ by, in Euclidean norm, over the standard deviation of the noise.
+    delta : real, at least 1e-300 and below 1
+    rows : int, >= 1
+        n, public.
+    steps : int, >= 1
+        T.
+
+    Returns
+    -------
+    float
+        The steps together are (epsilon, delta)-DP. Rounded up; infinite for mu above 10.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Theorem, proof and sources are in the documentation of this module.
+
+    Examples
+    --------
+    >>> round(single_sample_epsilon(0.2, 1e-6, rows=1000, steps=10**6), 2)
+    0.99
+    """
+    mu, delta, n, steps = _positive("mu", mu), _delta(delta), _count("rows", rows), _count("steps", steps)
+    mu *= 1 + _SLACK
+    ends = np.linspace(0, mu * (_END + mu / 2), _CELLS + 1)
+    u, curve = np.expm1(ends), _curve(ends[:-1], mu) * np.diff(np.expm1(ends))
+    best = math.inf
+    for a in _ORDERS:
+        if (a - 1) * mu > _MOST_ORDER:
+            break
+        log_g = np.log1p(u / n)
+        weight = np.exp((a - 2) * log_g[1:]) + np.exp(-(a + 1) * log_g[:-1])  # each at its larger end
+        moment = a * (a - 1) / n**2 * float(curve @ weight) * (1 + _SLACK)
+        divergence, b = steps * math.log1p(moment) / (a - 1), a - 1
+        tail = (math.log(delta) + math.log1p(b)) / b + math.log1p(1 / b)
+        best = min(best, divergence - tail + _SLACK * (divergence + abs(tail)))
+    return max(0.0, best)
+
+
+def single_sample_sigma(
+    epsilon: float | Fraction,
+    delta: float | Fraction,
+    *,
+    sensitivity: float | Fraction = 1,
+    rows: int,
+    steps: int,
+    size: int = 1,
+) -> float:
+    """Least scale of discrete Gaussian noise at which the steps are (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    epsilon : real, > 0
+    delta : real, at least 1e-300 and below 1
+    sensitivity : real, > 0
+        The most that two rows' vectors differ by, in Euclidean norm and steps of the grid.
+    rows, steps
+        As in `single_sample_epsilon`.
+    size : int, >= 1
+        Coordinates of a step's vector.
+
+    Returns
+    -------
+    float
+        In steps of the grid, rounded up.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Theorem, proof and sources are in the documentation of this module.
+
+    Examples
+    --------
+    >>> round(single_sample_sigma(1.0, 1e-6, sensitivity=2**21, rows=1000, steps=10**6, size=100) / 2**21, 1)
+    5.0
+    """
+    epsilon, delta, sensitivity = _epsilon(epsilon), _delta(delta), _positive("sensitivity", sensitivity)
+    n, steps, size = _count("rows", rows), _count("steps", steps), _count("size", size)
+
+    def fits(sigma):
+        if sigma == 0 or sensitivity / sigma > _MOST_ORDER or epsilon > 700:
+            return False
+        left = delta - (1 + math.exp(epsilon)) * steps * size / (24 * sigma**2) * (1 + _SLACK)
+        if left < SMALLEST_DELTA:
+            return False
+        return single_sample_epsilon(sensitivity / sigma, left, rows=n, steps=steps) <= epsilon
+
+    return _least(fits)
+
+
+def _curve(epsilon, mu):
+    """delta_mu at each E, an array: phi(x) (R(x) - R(x + mu)) of `dpfast.accounting.zcdp`, rounded up."""
+    x = epsilon / mu - mu / 2
+    near, far = (math.sqrt(math.pi / 2) * erfcx(z / math.sqrt(2)) for z in (x, x + mu))
+    density = np.exp(-x * x / 2) / math.sqrt(2 * math.pi)
+    return density * (near - far + 1e-15 * (near + far)) * (1 + _SLACK)

@@ -1,0 +1,96 @@
+"""Noisy descent on the hinge loss over the unit ball [NUZ, Algorithm 1 and appendix A].
+
+Rows x_i are on the unit sphere and, for sums, integers q_i of norm at most `reach`; labels y_i are +-1. A row's loss is
+max(0, 1 - L y <w, x>), L = 1 / (0.86 margin); a subgradient is -L y x where y <w, x> < 0.86 margin and 0 elsewhere.
+What a step releases is a sum of y q over such rows plus exact discrete Gaussian noise; all else is a function of that.
+"""
+
+import numpy as np
+
+from dpfast.accounting.halfspaces import HINGE_SHARE
+from dpfast.mechanisms import discrete_gaussian
+
+_CHUNK_BYTES = 1 << 20  # of noise drawn at a time
+
+
+class FullBatch:
+    """Descent along noisy sums over all rows, with steps that know no scale.
+
+    The step of round t is sqrt(2) / sqrt(sum of |g_s|^2 up to t) for the noisy sums g (Streeter and McMahan, "Less
+    Regret via Online Conditioning", 2010): it needs neither the number of rows, nor L, nor the scale of the noise, for
+    they cancel. The model is the average of the iterates of the second half of the rounds.
+
+    Parameters
+    ----------
+    margin : float
+    n_rounds, size : int
+    """
+
+    def __init__(self, margin, n_rounds, size):
+        self._hinge, self._rounds = HINGE_SHARE * margin, n_rounds
+        self._w, self._total = np.zeros(size), np.zeros(size)
+        self._squares = 0.0
+        self.used = 0
+
+    def step(self, rows, signs, sigma, rng):
+        """One release, and the step it makes; rows as `unit_rows` makes them. Two reads."""
+        active = signs * rows.margins(self._w) < self._hinge
+        total = rows.weighted_sum(np.where(active, signs, 0).astype(np.int32))
+        self._move(discrete_gaussian(total, sigma, rng=rng) / rows.reach)
+
+    def _move(self, noisy):
+        self.used += 1
+        self._squares += noisy @ noisy
+        if self._squares > 0:
+            self._w = _into_ball(self._w + np.sqrt(2 / self._squares) * noisy)
+        if 2 * self.used > self._rounds:
+            self._total += self._w
+
+    def model(self):
+        """Released so far: shape (size,), in the unit ball."""
+        late = self.used - self._rounds // 2
+        return self._total / late if late > 0 else self._w
+
+
+def single_sample_steps(integers, reach, signs, margin, sigma, rng):
+    """n^2 steps along one random row each [NUZ, appendix A; BST, Algorithm 1]; yields n times, last the result.
+
+    Parameters
+    ----------
+    integers : ndarray of int64, shape (n, size)
+        The rows q_i.
+    reach : int
+    signs : ndarray of int8, shape (n,)
+    margin, sigma : float
+        sigma counts steps of the grid.
+    rng : numpy.random.Generator
+
+    Yields
+    ------
+    w : ndarray of float64, shape (size,)
+        After every n steps. The step of round t is 2 / sqrt(t (1 + size s^2)), s = sigma / reach: [BST]'s
+        diameter / sqrt(t (n^2 L^2 + size s'^2)) on n times the gradient, where n L cancels.
+
+    References
+    ----------
+    [BST] Bassily, Smith, Thakurta, Private Empirical Risk Minimization, FOCS 2014.
+    """
+    n, size = integers.shape
+    rows = integers / reach * signs[:, np.newaxis]
+    rate = 2 / np.sqrt(1 + size * (sigma / reach) ** 2)
+    hinge, w, t = HINGE_SHARE * margin, np.zeros(size), 0
+    chunk = max(1, _CHUNK_BYTES // (8 * size))
+    for _ in range(n):
+        drawn = rng.integers(n, size=n)
+        for start in range(0, n, chunk):
+            chosen = drawn[start : start + chunk]
+            noise = discrete_gaussian(np.zeros((len(chosen), size), np.int64), sigma, rng=rng)
+            for i, extra in zip(chosen, noise, strict=True):
+                t += 1
+                gradient = extra + signs[i] * integers[i] if rows[i] @ w < hinge else extra
+                w = _into_ball(w + (rate / np.sqrt(t) / reach) * gradient)
+        yield w
+
+
+def _into_ball(w):
+    return w / max(1.0, np.sqrt(w @ w))
