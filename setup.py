@@ -57,6 +57,7 @@ kernels = [
     kernel("measure", "measure", "dpf_cpu"),
     kernel("unit_rows", "unit_rows", "dpf_cpu"),
     kernel("classes", "classes", "bits", "dpf_cpu"),
+    kernel("project", "project", "dpf_cpu"),
 ]
 shared = kernel("_cyutility")
 shared.sources = ["dpfast/kernels/_cyutility.c"]  # written by Cython, holds the memoryview code once

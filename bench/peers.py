@@ -11,6 +11,7 @@ import numpy as np
 import peer_environment
 import peer_worker
 import pytest
+from scipy import optimize
 
 
 class Worker:
@@ -234,3 +235,40 @@ def count_mistakes(rows, members, threshold):
         return np.bincount(wrong, minlength=rows.shape[1] + 1)
 
     return count
+
+
+def capped_scaling_sort(log_weights, density):
+    """Weights min(1, c * exp(log_weights)) of sum density * n, by numpy: sort, then sums from the small end."""
+
+    def project():
+        mass = density * len(log_weights)
+        weights = np.exp(np.minimum(log_weights, 0))
+        if weights.sum() >= mass:
+            return weights
+        falling = np.sort(log_weights)[::-1]
+        most = int(mass)  # no more than these are capped
+        unit = falling[most]
+        tails = np.cumsum(np.exp(np.minimum(falling - unit, 600))[::-1])[::-1]
+        kept = np.arange(most + 1)
+        free = (mass - kept) * np.exp(np.minimum(falling[: most + 1] - unit, 600)) <= tails[: most + 1]
+        k = np.argmax(free)
+        return np.minimum(1, (mass - k) / tails[k] * np.exp(np.minimum(log_weights - unit, 600)))
+
+    return project
+
+
+def capped_scaling_brentq(log_weights, density):
+    """The same by scipy: the root in ln c."""
+
+    def project():
+        mass = density * len(log_weights)
+
+        def excess(log_c):
+            return np.exp(np.minimum(log_weights + log_c, 0)).sum() - mass
+
+        if excess(0) >= 0:
+            return np.exp(np.minimum(log_weights, 0))
+        log_c = optimize.brentq(excess, 0, -log_weights.min(), xtol=1e-12, rtol=1e-14)
+        return np.exp(np.minimum(log_weights + log_c, 0))
+
+    return project

@@ -19,6 +19,8 @@ classes
     Finite hypothesis classes as bit sets: counts, restriction, Littlestone dimension.
 signs
     Random projection by a +-1 matrix kept as bits, or made from a key, never as floats.
+project
+    Capped scaling: the projection of a measure onto dense ones.
 sparse_vector
     Noisy tests of counts against a threshold, many rounds at a time.
 net

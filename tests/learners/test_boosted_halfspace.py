@@ -1,5 +1,6 @@
 import itertools
 import pickle
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -288,3 +289,19 @@ def test_sample_weights_are_refused_with_the_reason(table):
         BoostedHalfspaceClassifier().fit(*table, sample_weight=np.ones(3000))
     with pytest.raises(TypeError, match="unexpected keyword argument 'weights'"):
         BoostedHalfspaceClassifier().fit(*table, weights=np.ones(3000))
+
+
+@pytest.mark.parametrize("form", [np.asarray, BitMatrix])
+def test_memory_beside_the_data_is_linear_in_rows_and_columns(form, rng, monkeypatch):
+    monkeypatch.setenv("DPFAST_THREADS", "1")
+    X = form(rng.random((20_000, 400)) < 0.5)
+    if form is np.asarray:
+        X = X.astype(np.float32)  # 32 MB
+    y = rng.random(20_000) < 0.5
+    fit = BoostedHalfspaceClassifier(n_rounds=3, random_state=0).fit
+    fit(X[:100], y[:100])  # imports
+    tracemalloc.start()
+    fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 60 * 20_000 + 200 * 400 + 500_000
