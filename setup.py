@@ -52,6 +52,7 @@ kernels = [
     kernel("levels", "levels", "draw", "dpf_cpu"),
     kernel("cover", "cover", "bits", "dpf_cpu"),
     kernel("scores", "scores", "bits", "dpf_cpu"),
+    kernel("weights", "weights", "draw", "dpf_cpu"),
     kernel("net", "net", "dpf_cpu"),
     kernel("signs", "signs", "dpf_cpu"),
     kernel("measure", "measure", "dpf_cpu"),

@@ -1,4 +1,4 @@
-"""Cryptographic uniform doubles: the default generator against AES in counter mode; numpy's own, which is not."""
+"""Cryptographic uniform doubles: both default generators, randomgen's AES, and numpy's own, which is not."""
 
 import numpy as np
 import peers
@@ -13,6 +13,11 @@ SIZE = 10**6
 def test_dpfast_uniforms(benchmark):
     benchmark.extra_info["items"] = SIZE, "doubles"
     assert abs(benchmark(random.default_rng().random, SIZE).mean() - 0.5) < 0.005
+
+
+@pytest.mark.benchmark(group="1e6 uniform doubles")
+def test_chacha_where_there_is_no_aes(benchmark):
+    assert abs(benchmark(np.random.Generator(random.SystemKeyedChaCha()).random, SIZE).mean() - 0.5) < 0.005
 
 
 @pytest.mark.benchmark(group="1e6 uniform doubles")

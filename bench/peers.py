@@ -171,6 +171,18 @@ def multiplicative_update(d):
     return lambda: update(weights, x, 1.001, 0.999)
 
 
+def experts_round(losses, eta, rng):
+    """One round of multiplicative weights by numpy in doubles, not exact: update, cumulative sum, one draw."""
+    total = np.zeros(len(losses))
+
+    def play():
+        np.add(total, losses, out=total)
+        cumulative = np.cumsum(np.exp(-eta * (total - total.min())))
+        return np.searchsorted(cumulative, rng.random() * cumulative[-1])
+
+    return play
+
+
 def exp_update(d):
     """The same by numpy's exp, features +-1 and a sum after."""
     weights, x = np.ones(d), 2.0 * (np.random.default_rng(0).random(d) < 0.5) - 1

@@ -10,10 +10,13 @@ from dpfast.learners import (
     BoostedHalfspaceClassifier,
     DecisionListClassifier,
     DPWinnowClassifier,
+    FiniteClassLearner,
+    LinearLearner,
     NetHalfspaceClassifier,
     ProjectedHalfspaceClassifier,
 )
 from dpfast.learners.base import FORMAT, FORMAT_VERSION
+from dpfast.learners.littlestone import LittlestoneLearner, OnlineLittlestoneLearner
 
 _MODELS = {
     estimator._model: estimator
@@ -21,7 +24,11 @@ _MODELS = {
         BoostedHalfspaceClassifier,
         DecisionListClassifier,
         DPWinnowClassifier,
+        FiniteClassLearner,
+        LinearLearner,
+        LittlestoneLearner,
         NetHalfspaceClassifier,
+        OnlineLittlestoneLearner,
         ProjectedHalfspaceClassifier,
     )
 }

@@ -3,6 +3,7 @@
 from .budget import Budget, BudgetExceeded, PrivacySpend, Release
 from .calibrate import cover_exponent
 from .curves import cover_delta, cover_epsilon
+from .experts import experts_epsilon, experts_learning_rate, experts_range, experts_regret
 from .gaussian import discrete_gaussian_delta, discrete_gaussian_sigma
 from .halfspaces import (
     BoostPlan,
@@ -13,6 +14,7 @@ from .halfspaces import (
     net_plan,
     projected_plan,
 )
+from .laplace import laplace_scale
 from .single_sample import single_sample_epsilon, single_sample_sigma
 from .sparse_sample import (
     SparseSamplePlan,
@@ -55,10 +57,15 @@ __all__ = [
     "decision_list_margin",
     "discrete_gaussian_delta",
     "discrete_gaussian_sigma",
+    "experts_epsilon",
+    "experts_learning_rate",
+    "experts_range",
+    "experts_regret",
     "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_sigma",
     "halfspace_lower_bound",
+    "laplace_scale",
     "net_plan",
     "projected_plan",
     "single_sample_epsilon",

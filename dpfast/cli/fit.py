@@ -8,22 +8,38 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from .files import check_writable, read
-from .models import MODELS, Name, estimator_of, with_options_of_models
-from .options import Data, Delta, Epsilon, Label, Negations, Neighbors, Out, Relation, Seed, ShowPrivate, Threshold
+from .files import check_writable, is_packed, limits_of, name_features, read, save
+from .models import MODELS, Name, estimator_of, values_of, with_options_of_models
+from .options import (
+    Data,
+    Delta,
+    Epsilon,
+    Label,
+    Negations,
+    Neighbors,
+    Numbers,
+    Out,
+    Relation,
+    Seed,
+    ShowPrivate,
+    Threshold,
+)
 from .report import errors, facts, output, reporting, say, some
+
+MODEL = "What to learn; finite-class is one feature, its negation or one label always, drawn by its errors."
 
 
 @with_options_of_models
 def fit(
     context: typer.Context,
     data: Data,
-    model: Annotated[Name, typer.Option(help="What to learn.")],
+    model: Annotated[Name, typer.Option(help=MODEL)],
     epsilon: Epsilon,
     delta: Delta = 1e-6,
     label: Label = None,
     classes: Annotated[str | None, typer.Option(help="All labels, as a,b,...; read off the data by default.")] = None,
     threshold: Threshold = None,
+    numbers: Numbers = None,
     neighbors: Relation = Neighbors.replace,
     negations: Negations = True,
     test_share: Annotated[float, typer.Option(help="Share of rows kept for the accuracy; 0 learns from all.")] = 0.2,
@@ -54,38 +70,72 @@ def fit(
             "random_state": rng,
         }
         estimator = estimator_of(model, context, asked, own)
+        values = values_of(model, own, threshold=threshold, numbers=numbers)
         start = time.perf_counter()
-        table = read(data, label=label, needs_label=True, threshold=threshold)
+        table = read(
+            data,
+            label=label,
+            needs_label=True,
+            threshold=threshold,
+            values=values,
+            limits=limits_of(estimator),
+            may_stay=MODELS[model].may_stay,
+        )
         declared = _classes(table.y, classes, data)
         test = rng.random(len(table.y)) < test_share
         if test.all() or (test_share and not test.any()):
             raise ValueError(f"{data}: {len(test)} rows are too few for a training and a test part; see --test-share")
+        names, bits, stays = table.feature_names, is_packed(table.X), hasattr(table.X, "block")
+        X, X_test, y, y_test = *_split(table.X, test), table.y[~test], table.y[test]
+        del table  # which has the rows once more
         done = time.perf_counter()
         with errors.status(f"learning from {data}"):
-            estimator.fit(table.X[~test], table.y[~test], classes=declared)
+            estimator.fit(X, y, classes=declared)
         fitted = time.perf_counter()
-        accuracy = _noisy_accuracy(estimator, table.X[test], table.y[test], rng) if test_share else None
+        accuracy = _noisy_accuracy(estimator, X_test, y_test, rng) if test_share else None
+        exact = estimator.score(X_test, y_test) if test_share and show_private else None
+        name_features(estimator, names)
         if out is not None:
-            estimator.save(out)
+            save(estimator, out, bits=bits, threshold=threshold)
         state.now = "the model is released and its budget spent" + (f"; it is whole in {out}" if out else "")
 
         public_rows = neighbors is Neighbors.replace or show_private
         rows = f"{len(test):,} rows, " if public_rows else ""
-        say(f"{data}: {rows}{table.X.shape[1]:,} features, labels {some(estimator.classes_)}")
+        kind = "" if values == "bits" else " of 0 and 1" if bits else " of numbers"
+        say(f"{data}: {rows}{estimator.n_features_in_:,} features{kind}, labels {some(estimator.classes_)}")
         say()
-        MODELS[model].show(estimator, output, (table.X[~test], table.y[~test]) if show_private else None)
+        MODELS[model].show(estimator, output, bits=bits, rows=(X, y) if show_private else None)
         say()
         told = facts()
         if accuracy is not None:
             told.add_row("test accuracy", f"{accuracy} (noisy release, free by parallel composition)")
-        if accuracy is not None and show_private:
-            exact = estimator.score(table.X[test], table.y[test])
+        if exact is not None:
             told.add_row("", Text(f"{exact:.4f} exactly (not private)", style="yellow"))
         told.add_row("privacy", str(estimator.privacy_))
         told.add_row("time", f"{fitted - done:.3f} s to learn, {done - start:.3f} s to read")
+        if stays:
+            told.add_row("", "the table is large: what exceeds 1 GB was read from its file in every round")
         if out is not None:
             told.add_row("saved", Text(str(out)))
         output.print(told)
+
+
+def _split(X, test):
+    """The rows of the training and of the test part; an array is used up, so that it is not there twice."""
+    import numpy as np
+
+    from dpfast.data.blocks import slices
+    from dpfast.data.entries import block_rows
+
+    apart = X[test]
+    if not isinstance(X, np.ndarray):
+        return X[~test], apart
+    size = 0
+    for part in slices(len(X), block_rows(X.shape[1])):
+        kept = X[part][~test[part]]
+        X[size : size + len(kept)] = kept
+        size += len(kept)
+    return X[:size], apart
 
 
 def _noisy_accuracy(estimator, X, y, rng):

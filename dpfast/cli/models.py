@@ -5,6 +5,7 @@ The arguments of the function are the options, and what it returns are the estim
 """
 
 import inspect
+import math
 from collections.abc import Callable
 from enum import StrEnum
 from functools import partial
@@ -12,7 +13,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from .printers import show_halfspace, show_rules, show_weights
+from .printers import show_average, show_feature, show_halfspace, show_rules, show_weights
 
 
 class Model(NamedTuple):
@@ -21,6 +22,8 @@ class Model(NamedTuple):
     estimator: str  # the name of its class in dpfast
     parameters: Callable  # from its own options to the estimator's parameters
     show: Callable  # as in printers
+    values: Callable = lambda own: "bits"  # from its own options to what it reads, as in dpfast.data.readers
+    may_stay: bool = False  # whether it reads tables that stay on disk
 
     @property
     def options(self):
@@ -45,6 +48,25 @@ def _of(*models):
 Weight = Annotated[float, _of("decision-list")(help="0 to 1: more makes shorter lists, 0 is the paper's score.")]
 Updates = Annotated[int, _of("winnow")(help="Releases of new weights.")]
 Draws = Annotated[int, _of("winnow")(help="Features drawn for each release.")]
+Range = Annotated[
+    str | None,
+    _of("winnow")(
+        metavar="LOW,HIGH", help="Features are numbers between these two, declared beforehand; by default bits."
+    ),
+]
+Clip = Annotated[bool, _of("winnow")("--clip", help="Bring numbers outside the range into it, rather than refuse.")]
+Rounds = Annotated[
+    str, _of("boost", "projected")(help="Rounds of learning, whose results are averaged.", metavar="auto|N")
+]
+Margin = Annotated[
+    float, _of("projected", "net")(help="The cosine that rows are supposed to have with the best halfspace, at least.")
+]
+Components = Annotated[
+    str, _of("projected", "net")(help="Columns that rows are projected to; auto is 4 for net.", metavar="auto|N")
+]
+Intercept = Annotated[
+    bool, _of("boost", "projected", "net", "linear-learner")(help="Whether a constant feature is added.")
+]
 
 
 def _decision_list(
@@ -66,8 +88,29 @@ def _decision_list(
     }
 
 
-def winnow_parameters(*, updates: Updates = 20, draws: Draws = 10):
-    return {"n_updates": updates, "n_draws": draws}
+def winnow_parameters(*, updates: Updates = 20, draws: Draws = 10, feature_range: Range = None, clip: Clip = False):
+    if clip and feature_range is None:
+        raise ValueError("--clip needs a --feature-range")
+    return {
+        "n_updates": updates,
+        "n_draws": draws,
+        "feature_range": [-1, 1] if feature_range is None else _ends(feature_range),
+        "out_of_range": "clip" if clip else "error",
+    }
+
+
+def winnow_values(own):
+    return "bits" if own["feature_range"] is None else "numbers"
+
+
+def _ends(text):
+    try:
+        low, high = map(float, text.split(","))
+    except ValueError:
+        low = high = math.nan
+    if not -math.inf < low < high < math.inf:
+        raise ValueError(f"--feature-range must be two numbers, the lower first, as in -1,1; got {text!r}")
+    return [low, high]
 
 
 def _boost(
@@ -76,12 +119,12 @@ def _boost(
         str,
         _of("boost")(help="Share of the rows that a round looks at, at least.", metavar="auto|X"),
     ] = "auto",
-    rounds: Annotated[str, _of("boost")(help="Halfspaces that are averaged.", metavar="auto|N")] = "auto",
+    rounds: Rounds = "auto",
     learning_rate: Annotated[str, _of("boost")(help="How fast weights fall.", metavar="auto|X")] = "auto",
     weak_learner: Annotated[WeakLearner, _of("boost")(help="A noisy mean in each round, or one feature.")] = (
         WeakLearner.centering
     ),
-    intercept: Annotated[bool, _of("boost")(help="Whether a constant feature is added.")] = True,
+    intercept: Intercept = True,
 ):
     return {
         "density": _read("--density", density, "a number", float, auto="auto"),
@@ -90,6 +133,57 @@ def _boost(
         "weak_learner": weak_learner.value,
         "fit_intercept": intercept,
     }
+
+
+def _boost_values(own):
+    return "bits" if own["weak_learner"] is WeakLearner.stump else "either"
+
+
+def _projected(
+    *, margin: Margin = 0.1, components: Components = "auto", rounds: Rounds = "auto", intercept: Intercept = True
+):
+    return {
+        "margin": margin,
+        "n_components": _read("--components", components, "an integer", int, auto="auto"),
+        "n_rounds": _read("--rounds", rounds, "an integer", int, auto="auto"),
+        "fit_intercept": intercept,
+    }
+
+
+def _net(
+    *,
+    margin: Margin = 0.1,
+    components: Components = "auto",
+    projections: Annotated[int, _of("net")(help="Independent projections, each with a net of its own.")] = 1,
+    net_radius: Annotated[
+        str,
+        _of("net")(
+            help="Every unit vector is this close to a member; auto is a tenth of the margin.", metavar="auto|X"
+        ),
+    ] = "auto",
+    max_seconds: Annotated[float, _of("net")(help="Refuse a net that would take longer.")] = 60.0,
+    intercept: Intercept = True,
+):
+    return {
+        "margin": margin,
+        "n_components": _read("--components", components, "an integer", int, auto=4),
+        "n_projections": projections,
+        "net_radius": _read("--net-radius", net_radius, "a number", float, auto="auto"),
+        "max_seconds": max_seconds,
+        "fit_intercept": intercept,
+    }
+
+
+def _either(own):
+    return "either"
+
+
+def _finite_class():
+    return {"hypotheses": "features"}
+
+
+def _linear_learner(*, intercept: Intercept = True):
+    return {"fit_intercept": intercept}
 
 
 def _read(option, text, wanted, kind, **words):
@@ -104,8 +198,12 @@ def _read(option, text, wanted, kind, **words):
 
 MODELS = {
     "decision-list": Model("DecisionListClassifier", _decision_list, show_rules),
-    "winnow": Model("DPWinnowClassifier", winnow_parameters, show_weights),
-    "boost": Model("BoostedHalfspaceClassifier", _boost, show_halfspace),
+    "winnow": Model("DPWinnowClassifier", winnow_parameters, show_weights, winnow_values),
+    "boost": Model("BoostedHalfspaceClassifier", _boost, show_halfspace, _boost_values, may_stay=True),
+    "projected": Model("ProjectedHalfspaceClassifier", _projected, show_halfspace, _either, may_stay=True),
+    "net": Model("NetHalfspaceClassifier", _net, show_halfspace, _either),
+    "finite-class": Model("FiniteClassLearner", _finite_class, show_feature),
+    "linear-learner": Model("LinearLearner", _linear_learner, show_average, _either),
 }
 Name = StrEnum("Name", {name.replace("-", "_"): name for name in MODELS})
 
@@ -141,3 +239,17 @@ def estimator_of(model, context, asked, own):
         if option.name in asked and option.name not in known and option.name != "threshold":
             raise ValueError(f"{option.opts[0]} is not for --model {model}")
     return estimator(**{name: value for name, value in asked.items() if name in known}, **parameters)
+
+
+def values_of(model, own, *, threshold=None, numbers=None):
+    """What the features of a table are to be read as, from the options: "bits", "numbers" or "either"."""
+    values = MODELS[model].values(own)
+    if threshold is not None:
+        if numbers or values == "numbers":
+            option = "--numbers" if numbers else "--feature-range"
+            raise ValueError(f"--threshold makes bits of numbers, {option} keeps them: give one of the two")
+        return "bits"
+    declared = {None: values, True: "numbers", False: "bits"}[numbers]
+    if values not in (declared, "either"):
+        raise ValueError(f"--{declared} is not for --model {model} with these options: it reads {values}")
+    return declared

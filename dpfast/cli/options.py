@@ -22,6 +22,12 @@ Beta = Annotated[float, typer.Option(help="Probability of missing it, in (0, 1).
 Relation = Annotated[Neighbors, typer.Option(help="What may change between two tables: one row replaced, or added.")]
 Label = Annotated[str | None, typer.Option(help="The column that holds the labels.")]
 Threshold = Annotated[float | None, typer.Option(help="Turns numbers into bits: x > threshold.")]
+Numbers = Annotated[
+    bool | None,
+    typer.Option(
+        "--numbers/--bits", help="Whether features are numbers or 0 and 1; by default all of the table tell, in public."
+    ),
+]
 Negations = Annotated[bool, typer.Option(help="Whether features count negated, too.")]
 Seed = Annotated[int | None, typer.Option(help="Reproducible, hence not private: for tests.")]
 ShowPrivate = Annotated[bool, typer.Option("--show-private", help="Also show exact, private figures.")]

@@ -8,16 +8,20 @@ from typing import Annotated
 
 import typer
 
-from .files import check_writable, read
+from .files import check_names, check_writable, limits_of, read, reading_of
+from .models import MODELS
 from .options import Data
-from .report import reporting, some
+from .report import reporting
+
+_KNOWN = "a model from the command line knows its own."
 
 
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that fit --out wrote.")],
     data: Data,
     label: Annotated[str | None, typer.Option(help="A column to leave out.")] = None,
-    threshold: Annotated[float | None, typer.Option(help="As for fit; a decision list knows its own.")] = None,
+    threshold: Annotated[float | None, typer.Option(help=f"Turns numbers into bits; {_KNOWN}")] = None,
+    numbers: Annotated[bool | None, typer.Option("--numbers/--bits", help=f"What features are; {_KNOWN}")] = None,
     out: Annotated[Path | None, typer.Option(help="Write here instead of to standard output.")] = None,
 ):
     """Predict the label of each row, one a line.
@@ -30,30 +34,36 @@ def predict(
         import dpfast
 
         estimator = dpfast.load(model)
-        if hasattr(estimator, "threshold"):
-            if threshold is not None:
-                raise ValueError(f"--threshold is for models that do not know it; {model} has {estimator.threshold}")
-            threshold = estimator.threshold
-        table = read(data, label=label, threshold=threshold, n_features=estimator.n_features_in_)
-        _check_names(table.X, estimator, data, model)
+        values, threshold = _reading(estimator, model, threshold, numbers)
+        table = read(
+            data,
+            label=label,
+            threshold=threshold,
+            values=values,
+            limits=limits_of(estimator),
+            may_stay=any(each.may_stay and each.estimator == type(estimator).__name__ for each in MODELS.values()),
+            n_features=estimator.n_features_in_,
+        )
+        check_names(table, estimator, data, model)
+        vars(estimator).pop("feature_names_in_", None)  # checked; arrays have none, and scikit-learn would warn
         predicted = estimator.predict(table.X).tolist()
         state.now = f"{out or 'the output'} may be cut short"
         with nullcontext(sys.stdout) if out is None else open(out, "w", encoding="utf-8", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows([value] for value in predicted)
 
 
-def _check_names(X, estimator, data, model):
-    """Refuse a table whose columns are not the model's, naming one that is amiss."""
-    wanted = list(getattr(estimator, "feature_names_in_", []))
-    if not wanted or X.feature_names is None or X.feature_names == wanted:
-        if X.shape[1] != estimator.n_features_in_:
-            raise ValueError(f"{data} has {X.shape[1]} features, {model} was fitted on {estimator.n_features_in_}")
-        return
-    there, known = set(X.feature_names), set(wanted)
-    lacking = [name for name in wanted if name not in there]
-    extra = [name for name in X.feature_names if name not in known]
-    if lacking:
-        raise ValueError(f"{data} lacks features that {model} was fitted on: {some(lacking)}")
-    if extra:
-        raise ValueError(f"{data} has columns that {model} does not know: {some(extra)}; --label leaves one out")
-    raise ValueError(f"{data} has the features that {model} was fitted on, in another order")
+def _reading(estimator, model, threshold, numbers):
+    """What the features of the table are to be read as, and the threshold."""
+    known = reading_of(model)
+    if known is None and hasattr(estimator, "threshold"):
+        known = {"values": "bits", "threshold": estimator.threshold}
+    if known is None:
+        if numbers is not None:
+            return "numbers" if numbers else "bits", threshold
+        declared = getattr(estimator, "feature_range", None)  # of Winnow, to which bits are signs
+        return "either" if declared is None else "bits" if list(declared) == [-1, 1] else "numbers", threshold
+    if threshold not in (None, known["threshold"]):
+        raise ValueError(f"--threshold is for models that do not know it; {model} has {known['threshold']}")
+    if numbers not in (None, known["values"] == "numbers"):
+        raise ValueError(f"--numbers and --bits are for models that do not know it; {model} reads {known['values']}")
+    return known["values"], known["threshold"]

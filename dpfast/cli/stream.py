@@ -12,8 +12,8 @@ import typer
 from rich.live import Live
 from rich.text import Text
 
-from .files import check_writable
-from .models import Draws, Updates, winnow_parameters
+from .files import check_names, check_writable, limits_of, name_features, save
+from .models import Clip, Draws, Range, Updates, values_of, winnow_parameters
 from .options import Delta, Epsilon, Label, Negations, Neighbors, Out, Relation, Seed, ShowPrivate, Threshold
 from .printers import show_weights
 from .report import errors, facts, reporting
@@ -32,6 +32,8 @@ def stream(
     negations: Negations = True,
     updates: Updates = 20,
     draws: Draws = 10,
+    feature_range: Range = None,
+    clip: Clip = False,
     step: Annotated[int, typer.Option(help="Rows that are read, learned from, kept and shown together.", min=1)] = 1000,
     checkpoint: Annotated[
         Path | None, typer.Option(help="Keep the stream in this private file; go on with it if it is there.")
@@ -59,15 +61,17 @@ def stream(
         check_writable(out)
 
         import dpfast
-        from dpfast.data.readers import read_steps, tidy_labels
+        from dpfast.data.labels import tidy_labels
+        from dpfast.data.readers import read_steps
 
         declared = tidy_labels(names)
+        values = values_of("winnow", {"feature_range": feature_range}, threshold=threshold)
         asked = {
             "epsilon": epsilon,
             "delta": delta,
             "neighbors": neighbors.value,
             "negations": negations,
-            **winnow_parameters(updates=updates, draws=draws),
+            **winnow_parameters(updates=updates, draws=draws, feature_range=feature_range, clip=clip),
         }
         skip = 0
         if checkpoint is not None and checkpoint.exists():
@@ -77,17 +81,31 @@ def stream(
             state.now = _kept(estimator, checkpoint)
         else:
             estimator = dpfast.DPWinnowClassifier(**asked, checkpoint=checkpoint, random_state=seed)
-        steps = read_steps(data, step, names, label=label, threshold=threshold, skip=skip)
+        steps = read_steps(
+            data,
+            step,
+            names,
+            label=label,
+            threshold=threshold,
+            values=values,
+            limits=limits_of(estimator),
+            skip=skip,
+        )
         rows, mistakes, stopped = 0, 0, None
         try:
             with _live() as show, warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # that all updates are made is shown
                 writer = csv.writer(sys.stdout, lineterminator="\n")
                 show("waiting for rows")
-                for X, y in steps:
+                for table in steps:
+                    X, y, columns = table
+                    if hasattr(estimator, "n_features_in_"):
+                        check_names(table, estimator, "standard input" if data == "-" else data, "the stream so far")
                     with _interrupts_wait() as interrupts:
                         predicted = estimator.stream(X, y, classes=declared)
                         rows, mistakes = rows + len(y), mistakes + int((predicted != y).sum())
+                        if values == "numbers":
+                            name_features(estimator, columns)
                         state.now = _kept(estimator, checkpoint)
                     if not quiet:
                         writer.writerows([value] for value in predicted.tolist())
@@ -101,9 +119,9 @@ def stream(
         if not hasattr(estimator, "rounds_"):
             raise stopped or ValueError(f"{data}: there are no rows")
         if out is not None:
-            estimator.save(out)
+            save(estimator, out, bits=values == "bits", threshold=threshold)
 
-        show_weights(estimator, errors)
+        show_weights(estimator, errors, bits=values == "bits")
         told = facts()
         told.add_row("rounds", f"{estimator.rounds_:,}" + (f", of which {rows:,} now" if skip or new_rows else ""))
         if show_private and rows:

@@ -2,7 +2,6 @@
 
 import csv
 import gzip
-import math
 import sys
 import zipfile
 import zlib
@@ -15,29 +14,38 @@ import numpy as np
 import scipy.sparse as sp
 
 from dpfast.data.bit_matrix import BitMatrix
-from dpfast.data.blocks import BLOCK_BYTES
 from dpfast.data.datasets import load_dataset
+from dpfast.data.entries import Entries, Gathered, are_bits, block_rows, from_dense, from_sparse
+from dpfast.data.labels import MISSING, Labels, tidy_labels
+from dpfast.data.parquet_rows import ParquetRows, holds_numbers, pyarrow, refuse_missing
 
 _ENDINGS = (".csv", ".tsv", ".parquet", ".svm", ".svmlight", ".libsvm", ".npz")
 _WANTED_NAME = f"the name of a file to read must end in one of {', '.join(_ENDINGS)}"
 _TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
-_WANTED = (
-    "features are 0 or 1, true or false, or finite numbers with a threshold; "
-    "text needs a 0/1 column for each of its values, unless it is the label and named as such"
-)
-_MISSING = "fill missing values in, or leave the row out"
+_LARGE = 1 << 30  # bytes
 _NOT_LABELS = {"X", "feature_names", "data", "indices", "indptr", "format", "shape", "_is_array"}
 
 
 class Table(NamedTuple):
-    """What a file holds; `X.feature_names` is None if it names no columns, `y` if no labels were asked for."""
+    """What a file holds; `feature_names` is None if it names no columns, `y` if no labels were asked for."""
 
-    X: BitMatrix
+    X: BitMatrix | np.ndarray | sp.csr_matrix | ParquetRows
     y: np.ndarray | None
+    feature_names: list | None
 
 
-def read_table(path, *, label=None, needs_label=False, threshold=None, n_features=None):
-    """Read a table of bits and its labels; the kind of file is known by its ending.
+def read_table(
+    path,
+    *,
+    label=None,
+    needs_label=False,
+    threshold=None,
+    values="bits",
+    limits=None,
+    may_stay=False,
+    n_features=None,
+):
+    """Read a table and its labels; the kind of file is known by its ending.
 
     ===========================  ======================================================================
     .csv, .tsv (and .gz)         a header row, then numbers or true/false; UTF-8
@@ -55,14 +63,27 @@ def read_table(path, *, label=None, needs_label=False, threshold=None, n_feature
     needs_label : bool, default=False
         Refuse a file of unknown labels, by naming its columns.
     threshold : None, float or array_like of float, shape (d,)
-        As in `dpfast.BitMatrix`: an entry becomes the bit ``x > threshold``; None accepts 0 and 1 only.
+        As in `dpfast.BitMatrix`: an entry becomes the bit ``x > threshold``. There are bits then, whatever `values`
+        says.
+    values : {"bits", "numbers", "either"}, default="bits"
+        "bits" gives a BitMatrix, and without a threshold accepts 0 and 1 only; "numbers" gives float32, or floats as
+        an .npz file stores them, and CSR for what is stored sparse; "either" gives a BitMatrix if all entries are 0 or
+        1 and are not stored sparse, else numbers.
+    limits : pair of float, optional
+        What numbers must lie between; those that are stored, of a sparse table.
+    may_stay : bool, default=False
+        Whether a Parquet file of numbers may stay on disk: it does, as `ParquetRows` of which 1 GB is kept, if it
+        has more than that as float32 and row groups of less. Then missing values and NaN are refused by who reads
+        the blocks.
     n_features : int, optional
         Columns of an svmlight file, which shows only those it uses; other files show theirs.
 
     Returns
     -------
     Table
-        X : BitMatrix, shape (n, d); y : ndarray, shape (n,), of int64 if all labels are integers, else of str.
+        X : BitMatrix, ndarray, CSR matrix or ParquetRows, shape (n, d)
+        y : ndarray, shape (n,), of int64 if all labels are integers, else of str
+        feature_names : list of str
 
     Raises
     ------
@@ -73,30 +94,32 @@ def read_table(path, *, label=None, needs_label=False, threshold=None, n_feature
 
     Notes
     -----
-    Text and Parquet files are packed by blocks of a few MB: n d / 8 bytes for the bits, twice that at the end.
+    Text and Parquet files are read by blocks of a few MB; besides these, bits take n d / 8 bytes, twice that at the
+    end, and numbers 4 n d.
     """
+    entries = Entries(values, threshold, limits)
     path = Path(path)
     ending = _ending(path)
     if not ending:
-        return _bundled(path, label)
+        return _bundled(path, label, entries)
     if ending not in _ENDINGS:
         raise ValueError(f"{path}: {_WANTED_NAME}")
     if not path.is_file():
         raise FileNotFoundError(f"{path}: there is no such file")
     if ending == ".parquet":
-        return _parquet(path, label, needs_label, threshold)
+        return _parquet(path, label, needs_label, entries, may_stay)
     if ending == ".npz":
-        return _npz(path, label, needs_label, threshold)
+        return _npz(path, label, needs_label, entries)
     if ending in (".csv", ".tsv"):
-        return _text(path, label, needs_label, threshold, "," if ending == ".csv" else "\t")
-    return _svmlight(path, label, threshold, n_features)
+        return _text(path, label, needs_label, entries, "," if ending == ".csv" else "\t")
+    return _svmlight(path, label, entries, n_features)
 
 
 def _ending(path):
     return (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
 
 
-def read_steps(path, size, classes, *, label=None, threshold=None, skip=0):
+def read_steps(path, size, classes, *, label=None, threshold=None, values="bits", limits=None, skip=0):
     """Read a table a few rows at a time, in order, each step as soon as its rows are there.
 
     Parameters
@@ -107,8 +130,8 @@ def read_steps(path, size, classes, *, label=None, threshold=None, skip=0):
         Rows of a step; the last one may have fewer.
     classes : sequence of str
         All labels there may be.
-    label, threshold
-        As in `read_table`; labels are needed.
+    label, threshold, values, limits
+        As in `read_table`; labels are needed, and "either" is refused: steps are of one kind.
     skip : int, default=0
         Rows to leave out at the beginning.
 
@@ -126,15 +149,18 @@ def read_steps(path, size, classes, *, label=None, threshold=None, skip=0):
     -----
     CSV and TSV are held a step at a time, other kinds as a whole.
     """
+    if values == "either":
+        raise ValueError('values must be "bits" or "numbers", got "either"')
+    entries = Entries(values, threshold, limits)
     piped, path = str(path) == "-", Path(path)
     ending = ".csv" if piped else _ending(path)
     if ending not in (".csv", ".tsv") or not (piped or path.is_file()):
-        X, y = read_table(path, label=label, needs_label=True, threshold=threshold)
+        X, y, names = read_table(path, label=label, needs_label=True, threshold=threshold, values=values, limits=limits)
         if len(y) < skip:
             raise ValueError(f"{path}: {_fewer(len(y), skip)}")
         y = _declared(y, classes, 0)
         for start in range(skip, len(y), size):
-            yield Table(X[start : start + size], y[start : start + size])
+            yield Table(X[start : start + size], y[start : start + size], names)
         return
     source = "standard input" if piped else path
     if piped:
@@ -148,13 +174,13 @@ def read_steps(path, size, classes, *, label=None, threshold=None, skip=0):
             if seen < skip:
                 raise ValueError(_fewer(seen, skip))
             while lines := list(islice(rows, size)):
-                labels = _Labels()
+                labels = Labels()
                 try:
-                    X = _packed_text(iter(lines), delimiter, names, label, labels, threshold)
+                    X = _from_text(iter(lines), delimiter, names, label, labels, entries, lambda: size)
                 except ValueError:
-                    _find_fault(lines, "row", seen, delimiter, names, label, threshold)
+                    _find_fault(lines, "row", seen, delimiter, names, label, entries)
                     raise
-                yield Table(X, _declared(labels.array(), classes, seen))
+                yield Table(X, _declared(labels.array(), classes, seen), _features(names, label))
                 seen += len(lines)
     except UnicodeDecodeError as error:
         raise ValueError(f"{source} is not UTF-8 text: {error}") from None
@@ -176,7 +202,7 @@ def _fewer(there, skip):
     return f"{skip:,} rows were to be left out, there are {there:,}; see --new-rows"
 
 
-def _bundled(path, label):
+def _bundled(path, label, entries):
     if path.exists():
         raise ValueError(f"{path}: {_WANTED_NAME}")
     try:
@@ -184,23 +210,27 @@ def _bundled(path, label):
     except ValueError as error:
         raise FileNotFoundError(f"{path}: no bundled data set ({error}); {_WANTED_NAME}") from None
     _has_its_labels(path, label)
-    return Table(BitMatrix(data.data, feature_names=data.feature_names), tidy_labels(data.target))
+    names = list(data.feature_names)
+    bits = entries.values != "numbers"
+    X = BitMatrix(data.data, feature_names=names) if bits else from_sparse(data.data, entries, names)
+    return Table(X, tidy_labels(data.target), names)
 
 
-def _svmlight(path, label, threshold, n_features):
+def _svmlight(path, label, entries, n_features):
     from sklearn.datasets import load_svmlight_file
 
     _has_its_labels(path, label)
     try:
-        X, y = load_svmlight_file(path, n_features=n_features, zero_based=False)
-        return Table(BitMatrix(X, threshold=threshold), tidy_labels(y))
+        dtype = np.float64 if entries.values == "bits" else np.float32
+        X, y = load_svmlight_file(path, n_features=n_features, dtype=dtype, zero_based=False)
+        return Table(from_sparse(X, entries), tidy_labels(y), None)
     except (ValueError, EOFError, zlib.error, gzip.BadGzipFile) as error:
         if "Invalid index 0" in str(error):
             error = "the number 0 is used for a feature; in this format they start at 1"
         raise ValueError(f"{path}: {error}") from None
 
 
-def _npz(path, label, needs_label, threshold):
+def _npz(path, label, needs_label, entries):
     try:
         if not zipfile.is_zipfile(path):
             raise ValueError("this is not a whole .npz file (cut short?)")
@@ -212,16 +242,16 @@ def _npz(path, label, needs_label, threshold):
             label = label or "y"
             y = tidy_labels(stored[label]) if label in stored else None
             if "format" in stored:
-                X = BitMatrix(sp.load_npz(path), threshold=threshold, feature_names=names)
+                X = from_sparse(_numeric(sp.load_npz(path), names), entries, names)
             elif "X" in stored:
-                X = _from_array(stored["X"], names, threshold)
+                X = from_dense(_numeric(stored["X"], names), entries, names)
             else:
                 raise ValueError(
                     f"there is neither an array X nor a sparse matrix, only {', '.join(stored.files) or 'nothing'}"
                 )
-        if y is not None and y.shape != (len(X),):
-            raise ValueError(f"{label!r} must hold a label for each of {len(X)} rows, got shape {y.shape}")
-        return Table(X, y)
+        if y is not None and y.shape != X.shape[:1]:
+            raise ValueError(f"{label!r} must hold a label for each of {X.shape[0]} rows, got shape {y.shape}")
+        return Table(X, y, names)
     except (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
         raise ValueError(f"{path}: {error}") from None
 
@@ -231,32 +261,16 @@ def _stored_names(names):
     return names.tobytes().decode().split("\n") if names.dtype.kind in "iu" else names.astype(str).tolist()
 
 
-def _from_array(X, names, threshold):
+def _numeric(X, names):
+    """X, refused if it is no table of numbers or has other columns than there are names."""
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise ValueError(f"X must be a two-dimensional array of numbers, got {X.dtype} of shape {X.shape}")
     if names is not None and len(names) != X.shape[1]:
         raise ValueError(f"feature_names must number {X.shape[1]}, got {len(names)}")
-    step = _block_rows(X.shape[1])
-    return _pack((X[start : start + step] for start in range(0, len(X), step)), names, threshold)
+    return X
 
 
-def pyarrow(path):
-    """pyarrow's modules lib and parquet, or the error that tells how to get them."""
-    try:
-        from pyarrow import lib, parquet
-    except ImportError:
-        raise ImportError(f"{path}: reading Parquet needs pyarrow: pip install 'dpfast[parquet]'") from None
-    return lib, parquet
-
-
-def holds_numbers(field):
-    """Whether a column of a Parquet file is of booleans, integers or floats."""
-    from pyarrow import types
-
-    return types.is_boolean(field.type) or types.is_integer(field.type) or types.is_floating(field.type)
-
-
-def _parquet(path, label, needs_label, threshold):
+def _parquet(path, label, needs_label, entries, may_stay):
     lib, parquet = pyarrow(path)
     try:
         with parquet.ParquetFile(path) as file:
@@ -264,26 +278,41 @@ def _parquet(path, label, needs_label, threshold):
             _check_names(names, label, needs_label)
             for field in file.schema_arrow:
                 if field.name != label and not holds_numbers(field):
-                    raise ValueError(f"column {field.name!r} holds {field.type}; {_WANTED}")
-            labels = _Labels()
-            batches = file.iter_batches(batch_size=_block_rows(len(names)))
-            X = _pack(_columns(batches, label, labels), [name for name in names if name != label], threshold)
+                    raise ValueError(f"column {field.name!r} holds {field.type}; {entries.wanted}")
+            features = _features(names, label)
+            stays = may_stay and entries.values != "bits" and _is_large(file.metadata, len(features))
+            if stays and entries.values == "either":
+                stays = not all(are_bits(block).all() for block in _columns(_batches(file), label, Labels()))
+            if not stays:
+                labels, gathered = Labels(), Gathered(entries, features, lambda: file.metadata.num_rows)
+                for block in _columns(_batches(file), label, labels):
+                    gathered.add(block)
+                return Table(gathered.table(), None if label is None else labels.array(), features)
     except lib.ArrowException as error:
         raise ValueError(f"{path} is not a whole Parquet file: {error}") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    return Table(X, None if label is None else labels.array())
+    rows = ParquetRows(path, label=label, keep=_LARGE)
+    return Table(rows, None if label is None else rows.labels(), features)
+
+
+def _is_large(metadata, d):
+    """Whether a Parquet file of numbers should stay on disk, and can."""
+    rows = [metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)]
+    return 4 * sum(rows) * d > _LARGE > 4 * max(rows) * d
+
+
+def _batches(file):
+    return file.iter_batches(batch_size=block_rows(len(file.schema_arrow)))
 
 
 def _columns(batches, label, labels):
     """Blocks of features from Parquet; labels go to `labels`."""
-    row = 1
+    row = 0
     for batch in batches:
         features = []
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
-            if column.null_count:
-                missing = row + column.is_null().to_pylist().index(True)
-                raise ValueError(f"row {missing}, column {name!r} is empty; {_MISSING}")
+            refuse_missing(name, column, row)
             if name == label:
                 for value in column.to_pylist():
                     labels.add(value)
@@ -293,24 +322,29 @@ def _columns(batches, label, labels):
         yield np.stack(features, axis=1)
 
 
-def _text(path, label, needs_label, threshold, delimiter):
-    labels = _Labels()
+def _text(path, label, needs_label, entries, delimiter):
+    labels = Labels()
+
+    def lines():
+        with _opened(path) as file:
+            return sum(1 for _ in file)
+
     try:
         with _opened(path) as file:
             names = _header(file, delimiter, label, needs_label)
             try:
-                X = _packed_text(file, delimiter, names, label, labels, threshold)
+                X = _from_text(file, delimiter, names, label, labels, entries, lines)
             except ValueError:
                 with _opened(path) as again:
                     header = csv.reader(again, delimiter=delimiter)
                     next(header)
-                    _find_fault(again, "line", header.line_num, delimiter, names, label, threshold)
+                    _find_fault(again, "line", header.line_num, delimiter, names, label, entries)
                 raise
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8 text: {error}") from None
     except (ValueError, EOFError, csv.Error, zlib.error, gzip.BadGzipFile) as error:
         raise ValueError(f"{path}: {error}") from None
-    return Table(X, None if label is None else labels.array())
+    return Table(X, None if label is None else labels.array(), _features(names, label))
 
 
 def _header(file, delimiter, label, needs_label):
@@ -323,15 +357,21 @@ def _header(file, delimiter, label, needs_label):
     return names
 
 
-def _packed_text(lines, delimiter, names, label, labels, threshold):
-    """The BitMatrix of lines of text; labels go to `labels`."""
+def _features(names, label):
+    return [name for name in names if name != label]
+
+
+def _from_text(lines, delimiter, names, label, labels, entries, rows):
+    """The table of lines of text, `rows()` of them at most; labels go to `labels`."""
+    gathered = Gathered(entries, _features(names, label), rows)
     try:
-        blocks = _numbers(lines, delimiter, names, label, labels)
-        return _pack(blocks, [name for name in names if name != label], threshold)
+        for block in _numbers(lines, delimiter, names, label, labels):
+            gathered.add(block)
     except ValueError as error:
         if isinstance(error.__cause__, KeyboardInterrupt):  # np.loadtxt hides one that meets a converter
             raise error.__cause__ from None
         raise
+    return gathered.table()
 
 
 def _opened(path):
@@ -358,7 +398,7 @@ def _numbers(file, delimiter, names, label, labels):
             encoding="utf-8",
             comments=None,
             quotechar='"',
-            max_rows=_block_rows(len(names)),
+            max_rows=block_rows(len(names)),
         )
         if block.shape[1] != len(names):
             raise ValueError(f"rows have {block.shape[1]} cells, the header row {len(names)}")
@@ -372,67 +412,36 @@ def _truth(cell):
         raise ValueError(f"{cell!r} is neither true nor false") from None
 
 
-def _find_fault(lines, unit, before, delimiter, names, label, threshold):
+def _find_fault(lines, unit, before, delimiter, names, label, entries):
     """Raise for the first cell that will not do, by its place; slow, for lines that have one."""
     rows = csv.reader(lines, delimiter=delimiter)
+    truths = None
     for row in rows:
         line = f"{unit} {before + rows.line_num}"
         if not "".join(row).strip() and len(row) <= 1:
             continue
         if len(row) != len(names):
             raise ValueError(f"{line} has {len(row)} cells, the header row {len(names)}")
-        for name, cell in zip(names, row, strict=True):
+        cells = [cell.strip() for cell in row]
+        truths = truths or [cell.lower() in ("true", "false") for cell in cells]
+        for name, cell, truth in zip(names, cells, truths, strict=True):
             place = f"{line}, column {name!r}"
-            if not cell.strip():
-                raise ValueError(f"{place} is empty; {_MISSING}")
-            if name != label and not _fits(cell.strip(), threshold):
-                raise ValueError(f"{place} holds {cell.strip()!r}; {_WANTED}")
+            if not cell:
+                raise ValueError(f"{place} is empty; {MISSING}")
+            if name == label:
+                continue
+            if not _fits(cell, entries):
+                raise ValueError(f"{place} holds {cell!r}; {entries.wanted}")
+            if truth != (cell.lower() in ("true", "false")) and not (truth and cell in _TRUTH):
+                raise ValueError(f"{place} holds {cell!r}; a column of true and false has nothing else")
 
 
-def _fits(cell, threshold):
+def _fits(cell, entries):
     try:
         value = _TRUTH[cell.lower()] if cell.lower() in _TRUTH else float(cell)
     except ValueError:
         return False
-    return value in (0, 1) if threshold is None else math.isfinite(value)
-
-
-def _block_rows(width):
-    return max(1, BLOCK_BYTES // (8 * max(1, width)))
-
-
-def _pack(blocks, names, threshold):
-    """The BitMatrix of blocks of rows."""
-    packed, row = [], 1
-    for block in blocks:
-        good = np.isfinite(block) if threshold is not None else (block == 0) | (block == 1)
-        if not good.all():
-            i, j = np.argwhere(~good)[0]
-            column = repr(names[j]) if names else j + 1
-            raise ValueError(f"row {row + i}, column {column} holds {block[i, j]}; {_WANTED}")
-        packed.append(BitMatrix(block, threshold=threshold).rows)
-        row += len(block)
-    if not packed:
-        raise ValueError("the table has no rows")
-    table = BitMatrix.from_rows(np.concatenate(packed), block.shape[1])
-    table.feature_names = names
-    return table
-
-
-class _Labels:
-    """Labels as they are read: each spelling once, and a number for each row."""
-
-    def __init__(self):
-        self.spellings, self.numbers = {}, []
-
-    def add(self, label):
-        if label == "":
-            raise ValueError(f"a label is empty; {_MISSING}")
-        self.numbers.append(self.spellings.setdefault(label, len(self.spellings)))
-        return 0.0  # np.loadtxt wants a number
-
-    def array(self):
-        return tidy_labels(list(self.spellings))[self.numbers]
+    return cell.isascii() and "_" not in cell and bool(entries.fit(np.float64(value)))
 
 
 def _check_names(names, label, needs_label):
@@ -464,19 +473,3 @@ def _some(names):
 def _has_its_labels(path, label):
     if label is not None:
         raise ValueError(f"{path}: the labels of this kind of file have no name; leave out the label {label!r}")
-
-
-def tidy_labels(labels):
-    """Labels as int64 if all are integers, else as str."""
-    labels = np.asarray(labels)
-    if labels.dtype.kind == "f":
-        if not np.isfinite(labels).all():
-            raise ValueError("every row needs a label, got NaN or infinity")
-        if (labels == np.rint(labels)).all():
-            return labels.astype(np.int64)
-    text = labels.astype(str)
-    try:
-        numbers = labels.astype(np.int64)
-    except (TypeError, ValueError, OverflowError):
-        return text
-    return numbers if (numbers.astype(str) == text).all() else text

@@ -1,7 +1,8 @@
 """Rows of features in [-1, 1] for linear learners, as integers: packed signs, CSR, or dense on a grid.
 
-Every kind answers three questions: what do these coordinates vote on each row, what do these rows add to the scores,
-and, in floats and for what is not private, what is the product of each row with a vector.
+Every kind answers four questions: what do these coordinates vote on each row, what do these rows add to the scores,
+what do they cost as losses of experts, one for each feature, and, in floats and for what is not private, what is the
+product of each row with a vector.
 A feature x is the integer ``unit * x``. Bits stand for +-1 and integer types for themselves, with unit 1; floats go to
 a grid of 2**-10, which maps single examples and costs no privacy.
 """
@@ -14,7 +15,7 @@ from sklearn.utils import check_array
 
 from dpfast.data.bit_matrix import BitMatrix
 from dpfast.data.blocks import BLOCK_BYTES, slices
-from dpfast.kernels import bits, scores, unit_rows
+from dpfast.kernels import bits, scores, unit_rows, weights
 
 GRID_BITS = 10
 
@@ -103,6 +104,14 @@ class PackedRows:
         unit_rows.add(ones, unit_rows.Packed(self._rows, self.shape[1]), np.ones(self.shape[0]), weights)
         return 2 * ones[:-1] - weights.sum(dtype=np.int64)
 
+    def losses(self, rows, signs, *, constant):
+        """sign * x of a slice of rows, as losses; of a constant feature 1 too if wanted, the last."""
+        picked, d = self._rows[rows], self.shape[1]
+        if constant:
+            picked = np.pad(picked, ((0, 0), (0, bits.words(d + 1) - picked.shape[1])))
+            picked[:, -1] |= np.uint64(1) << np.uint64(d % 64)
+        return weights.packed(np.ascontiguousarray(picked), d + constant, low=-1, high=1, signs=signs[rows])
+
     def dot(self, weights):
         """<x, weights> for each row: float64, shape (n,)."""
         d = self.shape[1]
@@ -125,6 +134,13 @@ class GridRows:
     def add(self, total, y, chosen):
         """As `PackedRows.add`, times `unit`."""
         scores.add_grid(total, self._data, y, chosen)
+
+    def losses(self, rows, signs, *, constant):
+        """As `PackedRows.losses`, times `unit`."""
+        picked = self._data[rows]
+        if constant:
+            picked = np.pad(picked, ((0, 0), (0, 1)), constant_values=self.unit)
+        return weights.dense(picked, bits=self.unit.bit_length() - 1, low=-1, high=1, signs=signs[rows])
 
     def dot(self, weights):
         """As `PackedRows.dot`."""
@@ -156,6 +172,14 @@ class SparseRows:
         """`add` to a `dpfast.kernels.scores.SparseScores`; needs offset 0."""
         X = self._excess
         table.add_csr(X.indptr, X.indices, X.data, y, chosen)
+
+    def losses(self, rows, signs, *, constant):
+        """As `PackedRows.losses`, times `unit`; needs offset 0."""
+        X = self._excess[rows]
+        if constant:
+            X = sp.hstack([X, sp.csr_array(np.full((X.shape[0], 1), self.unit, np.int32))], format="csr")
+        grid = self.unit.bit_length() - 1
+        return weights.csr(X.indptr, X.indices, X.data, X.shape[1], bits=grid, low=-1, high=1, signs=signs[rows])
 
     def dot(self, weights):
         """As `PackedRows.dot`."""

@@ -11,6 +11,8 @@ cover
     Greedy cover for decision lists: counts, subtraction, exact choice.
 scores
     Integer scores of a linear learner, and the votes of what it released.
+weights
+    Multiplicative weights of experts on fixed-point losses, and exact draws from them.
 unit_rows
     Rows clipped to the unit ball on an integer grid: margins and weighted sums.
 measure

@@ -74,6 +74,31 @@ def compare_exp(exponent, level):
     return _Sign([Fraction(0), exponent])([-level.numerator, level.denominator])
 
 
+def coin(x, numerator, denominator, word, next_word):
+    """Whether U < numerator / denominator * exp(-x), for the stream of words `word`, next_word(), ... of U.
+
+    Parameters
+    ----------
+    x : Fraction
+        At least 0.
+    numerator, denominator : int
+        Positive.
+    word, next_word
+        As in `invert`.
+
+    Returns
+    -------
+    bool
+    """
+    bits = 64
+    while True:
+        if compare_exp(x, Fraction(word * denominator, numerator << bits)) <= 0:
+            return False
+        if compare_exp(x, Fraction((word + 1) * denominator, numerator << bits)) >= 0:
+            return True
+        word, bits = word << 64 | next_word(), bits + 64
+
+
 class _Sign:
     """The sign of sum_i a_i exp(-x_i) for integers a_i and distinct rationals x_i >= 0."""
 

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 from dpfast.accounting import Budget
 from dpfast.data import BitMatrix
 from dpfast.data.blocks import RowBlocks
+from dpfast.data.products import readable, row_products
 
 FORMAT, FORMAT_VERSION = "dpfast model", 1
 
@@ -75,6 +76,8 @@ class PrivateClassifier(TableClassifier):
     A subclass names its kind in `_model` and gives its released state by `_released` and `_restore`.
     """
 
+    _not_saved = ("budget", "checkpoint", "random_state")
+
     def _check_budget(self):
         """Refuse what the budget cannot pay, before data is read; nothing is charged yet."""
         if self.budget is not None:
@@ -109,7 +112,7 @@ class PrivateClassifier(TableClassifier):
         parameters = {
             name: value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
             for name, value in self.get_params(deep=False).items()
-            if name not in ("budget", "checkpoint", "random_state")
+            if name not in self._not_saved
         }
         document = {
             "format": FORMAT,
@@ -139,6 +142,47 @@ class PrivateClassifier(TableClassifier):
         tags.input_tags.sparse = True
         tags.classifier_tags.poor_score = True  # noise decides on small tables
         return tags
+
+
+class TwoSided:
+    """Mixin of classifiers of two classes: `decision_function` says which side a row is on."""
+
+    def predict(self, X):
+        """The label of the side that each row is on, shape (n,)."""
+        positive = self.decision_function(X) >= 0
+        return self.classes_[positive.astype(int)]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+
+class LinearClassifier(TwoSided, PrivateClassifier):
+    """Base of the private classifiers that release coefficients and an intercept.
+
+    A subclass names the numbers that it releases besides in `_numbers`, attributes without their final underscore.
+    """
+
+    _numbers = ()
+
+    def decision_function(self, X):
+        """<x, coef_> + intercept_ for each row: float64, shape (n,); at least 0 is for classes_[1]."""
+        check_is_fitted(self)
+        rows = readable(X)
+        self._check_features(X, reset=False)
+        return row_products(rows, self.coef_) + self.intercept_
+
+    def _released(self):
+        numbers = {name: getattr(self, f"{name}_") for name in self._numbers}
+        return {"coef": self.coef_.tolist(), "intercept": self.intercept_, **numbers}
+
+    def _restore(self, released):
+        self.coef_, self.intercept_ = np.array(released["coef"], np.float64), float(released["intercept"])
+        for name in self._numbers:
+            setattr(self, f"{name}_", released[name])
+        if self.coef_.shape != (self.n_features_in_,) or not np.isfinite([*self.coef_, self.intercept_]).all():
+            raise ValueError(f"coef must be {self.n_features_in_} finite numbers")
 
 
 def shown(iterable, what, verbose, total=None):

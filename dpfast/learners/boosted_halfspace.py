@@ -4,13 +4,11 @@ import warnings
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from dpfast import random
 from dpfast.accounting import PrivacySpend, Release, boost_plan, gaussian_sigma
 from dpfast.data.dense_measure import CAP, MOST_ROUNDS, DenseMeasure
-from dpfast.data.products import readable, row_products
-from dpfast.learners.base import PrivateClassifier, refuse_weights, shown
+from dpfast.learners.base import LinearClassifier, refuse_weights, shown
 from dpfast.learners.weak import NoisyCentering, NoisyStump, WeakLearner
 from dpfast.mechanisms import discrete_laplace
 
@@ -19,7 +17,7 @@ _ROUNDS = 60
 _WEAK = {"centering": NoisyCentering, "stump": NoisyStump}
 
 
-class BoostedHalfspaceClassifier(PrivateClassifier):
+class BoostedHalfspaceClassifier(LinearClassifier):
     """Private lazy Bregman boosting [BCS]_: a linear classifier that averages the noisy means of hard rows.
 
     A measure starts even over the rows; each round a weak learner answers it with a noisy hypothesis h, and the
@@ -95,6 +93,7 @@ class BoostedHalfspaceClassifier(PrivateClassifier):
     """
 
     _model = "boosted-halfspace"
+    _numbers = ("density", "learning_rate", "n_rounds")
 
     def __init__(
         self,
@@ -192,17 +191,10 @@ class BoostedHalfspaceClassifier(PrivateClassifier):
             )
         return self
 
-    def decision_function(self, X):
-        """<x, coef_> + intercept_ for each row: float64, shape (n,); at least 0 is for classes_[1]."""
-        check_is_fitted(self)
-        rows = readable(X)
-        self._check_features(X, reset=False)
-        return row_products(rows, self.coef_) + self.intercept_
-
-    def predict(self, X):
-        """The label of the side that each row is on, shape (n,)."""
-        positive = self.decision_function(X) >= 0
-        return self.classes_[positive.astype(int)]
+    @property
+    def _not_saved(self):
+        own = isinstance(self.weak_learner, WeakLearner)  # prediction does not need it
+        return (*super()._not_saved, *["weak_learner"] * own)
 
     def _calibrated(self, n, d):
         """Density, if it does not depend on what is yet to be released, rounds and learning rate."""
@@ -257,24 +249,3 @@ class BoostedHalfspaceClassifier(PrivateClassifier):
         if not isinstance(self.weak_learner, str) or self.weak_learner not in _WEAK:
             raise ValueError(f"weak_learner must be one of {list(_WEAK)} or a WeakLearner, got {self.weak_learner!r}")
         return _WEAK[self.weak_learner]()
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
-    def _released(self):
-        return {
-            "coef": self.coef_.tolist(),
-            "intercept": self.intercept_,
-            "density": self.density_,
-            "learning_rate": self.learning_rate_,
-            "n_rounds": self.n_rounds_,
-        }
-
-    def _restore(self, released):
-        self.coef_, self.intercept_ = np.array(released["coef"], np.float64), float(released["intercept"])
-        self.density_, self.learning_rate_ = float(released["density"]), float(released["learning_rate"])
-        self.n_rounds_ = int(released["n_rounds"])
-        if self.coef_.shape != (self.n_features_in_,) or not np.isfinite([*self.coef_, self.intercept_]).all():
-            raise ValueError(f"coef must be {self.n_features_in_} finite numbers")

@@ -7,12 +7,12 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.data.signed_rows import signed_rows
-from dpfast.learners.base import TableClassifier
+from dpfast.learners.base import TableClassifier, TwoSided
 
 _PIECE = 1 << 26  # entries of a product, so that it ends within a second
 
 
-class WinnowClassifier(TableClassifier):
+class WinnowClassifier(TwoSided, TableClassifier):
     """ConfidentWinnow [BF, section 4.1]_: a sparse linear threshold, learned in one pass. **Not private.**
 
     Its weights, its predictions and its number of updates depend on single rows without any noise. It is what
@@ -137,11 +137,6 @@ class WinnowClassifier(TableClassifier):
         self._check_features(X, reset=False)
         return rows.dot(self.coef_) + self.intercept_
 
-    def predict(self, X):
-        """The label of the side that the vote is on, shape (n,)."""
-        positive = self.decision_function(X) >= 0
-        return self.classes_[positive.astype(int)]
-
     def _learn(self, X, y, classes, *, reset):
         enough, eta = self._checked_parameters()
         rows = signed_rows(X, feature_range=self.feature_range, out_of_range=self.out_of_range)
@@ -203,5 +198,4 @@ class WinnowClassifier(TableClassifier):
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.classifier_tags.multi_class = False
         return tags

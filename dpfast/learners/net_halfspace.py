@@ -7,18 +7,16 @@ from numbers import Integral, Real
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
-from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast import random
 from dpfast.accounting import PrivacySpend, Release
-from dpfast.data import BitMatrix
 from dpfast.data.blocks import map_blocks, slices, threads
-from dpfast.data.projection import project
+from dpfast.data.products import readable, row_products
+from dpfast.data.projection import project, projectable
 from dpfast.kernels import levels, signs
 from dpfast.kernels.net import Mistakes, Net, grid
-from dpfast.learners.base import PrivateClassifier, refuse_weights, shown
+from dpfast.learners.base import LinearClassifier, refuse_weights, shown
 
 _ROW_SECONDS, _MEMBER_SECONDS = 5e-9, 1.5e-9  # of a line: for each row, for each member; without AVX-512
 _BLOCK = 1 << 21  # rows and members of lines to a piece of work: a hundredth of a second
@@ -39,7 +37,7 @@ class NetReport(NamedTuple):
     best_intercept: float
 
 
-class NetHalfspaceClassifier(PrivateClassifier):
+class NetHalfspaceClassifier(LinearClassifier):
     """Halfspace drawn from a net of a random projection [NUZ, Algorithm 2]_, with delta = 0.
 
     Rows are projected to a few components by a random sign matrix and normalised; the halfspace is drawn from a net of
@@ -60,11 +58,12 @@ class NetHalfspaceClassifier(PrivateClassifier):
     margin : float in (0, 1], default=0.1
         gamma: the cosine that rows are supposed to have with the best halfspace, at least.
     n_components : int, default=4
-        m: components of a projection. The net grows as (sqrt(m) / net_radius)^(m - 1).
+        m: components of a projection. Rows that have no more entries, their 1 included, are not projected. The net
+        grows as (sqrt(m) / net_radius)^(m - 1).
     n_projections : int, default=1
         Independent projections, each with a net of its own; the halfspace is drawn from all of them together. 1 is the
-        paper's. With few components some matrices lose the margin and others keep it: k of them are searched for the
-        price, in mistakes, of ln(k) / t, and in time of k.
+        paper's. With few components some matrices lose the margin and others keep it. A search of k costs k times the
+        time, no privacy, and about ln(k) / t mistakes: with a wider net_radius, 30 are often far better than one.
     net_radius : float in (0, 1] or "auto", default="auto"
         Every unit vector lies within this of a member. "auto" is margin / 10.
     neighbors : {"replace", "add-remove"}, default="replace"
@@ -72,7 +71,7 @@ class NetHalfspaceClassifier(PrivateClassifier):
         Whether a constant feature 1 is added to the rows, before they are projected and normalised.
     max_seconds : float, default=60.0
         A fit that would take longer, by a declared time for each row and member and the threads in use, is refused
-        before anything is drawn or charged.
+        before anything is drawn or charged. Whether it is depends on the number of rows, and is told to their owner.
     budget, random_state, verbose
         As in `DecisionListClassifier`.
 
@@ -82,7 +81,8 @@ class NetHalfspaceClassifier(PrivateClassifier):
         The halfspace, mapped back to the features.
     intercept_ : float
     direction_ : ndarray, shape (n_projections * n_components,)
-        The halfspace drawn: a unit vector of the components of one projection, zero in those of the others.
+        The halfspace drawn: a unit vector of the components of one projection, zero in those of the others; of the
+        columns, and one for the intercept, if rows were not projected.
     member_ : int
         Its number in its net plus, for each projection before, the size of a net; see `dpfast.kernels.net`.
     projection_key_ : int
@@ -151,7 +151,7 @@ class NetHalfspaceClassifier(PrivateClassifier):
 
         Parameters
         ----------
-        X : array_like, sparse matrix, DataFrame or BitMatrix, shape (n, d)
+        X : array_like, sparse matrix, DataFrame, BitMatrix or RowBlocks, shape (n, d)
             Bits and booleans are 0 and 1.
         y : array_like, shape (n,)
             Labels of two classes.
@@ -171,12 +171,13 @@ class NetHalfspaceClassifier(PrivateClassifier):
             If the budget does not suffice, before the data is read.
         """
         refuse_weights(refused)
-        exponent, net = self._checked_parameters()
+        exponent, radius = self._checked_parameters()
         rng = random.generator(self.random_state)
         self._check_budget()
-        table = _table(X)
+        table = projectable(readable(X))
         self._check_features(X, reset=True)
         y = self._signs(y, table.shape[0], classes)
+        net = self._net(radius)
         self._check_time(net, len(y))
 
         key = int.from_bytes(rng.bytes(16), "little")
@@ -194,15 +195,11 @@ class NetHalfspaceClassifier(PrivateClassifier):
 
     def decision_function(self, X):
         """<x, coef_> + intercept_ for each row: float64, shape (n,); at least 0 is for classes_[1]."""
-        check_is_fitted(self)
-        table = _table(X)
+        if not self.__sklearn_is_fitted__() or self._width <= self.n_components:
+            return super().decision_function(X)
+        table = projectable(readable(X))
         self._check_features(X, reset=False)
         return project(table, len(self.direction_), self.projection_key_) @ self.direction_ + self.intercept_
-
-    def predict(self, X):
-        """The label of the side that each row is on, shape (n,)."""
-        positive = self.decision_function(X) >= 0
-        return self.classes_[positive.astype(int)]
 
     def owner_report(self, X, y):
         """What this model does on some rows, beside the best that its net can do. **Not private.**
@@ -225,8 +222,8 @@ class NetHalfspaceClassifier(PrivateClassifier):
             As `fit`.
         """
         check_is_fitted(self)
-        _, net = self._checked_parameters()
-        table = _table(X)
+        net = self._net(self._checked_parameters()[1])
+        table = projectable(readable(X))
         self._check_features(X, reset=False)
         y = self._signs(y, table.shape[0], self.classes_)
         self._check_time(net, len(y))
@@ -234,10 +231,10 @@ class NetHalfspaceClassifier(PrivateClassifier):
         least = int(np.flatnonzero(scan.counts)[0])
         direction = self._direction(net, scan.member(least, 0))
         coef, intercept = self._lifted(direction, self.projection_key_)
-        best = project(table, len(direction), self.projection_key_) @ direction + intercept
+        best = row_products(table, coef) + intercept
         return NetReport(
             rows=len(y),
-            members=self.n_projections * net.size,
+            members=self._nets * net.size,
             wrong=scan.wrong(self.member_),
             least_wrong=least,
             accuracy=float(((self.decision_function(X) >= 0) == (y > 0)).mean()),
@@ -248,18 +245,34 @@ class NetHalfspaceClassifier(PrivateClassifier):
 
     # ---- the projection --------------------------------------------------------------------------------------------
 
+    @property
+    def _width(self):
+        return self.n_features_in_ + bool(self.fit_intercept)
+
+    @property
+    def _nets(self):
+        """Projections, each with a net: one, the identity, where it keeps all columns."""
+        return 1 if self._width <= self.n_components else int(self.n_projections)
+
+    def _net(self, radius):
+        return Net(min(int(self.n_components), self._width), radius)
+
     def _projected(self, table, key):
         """A (x, 1) for each row x, or A x, all projections side by side: float32, shape (n, k m)."""
-        components = self.n_projections * self.n_components
+        d = self.n_features_in_
+        if self._width <= self.n_components:
+            rows = np.ones((table.shape[0], self._width), np.float32)
+            for j, unit in enumerate(np.eye(d)):
+                rows[:, j] = row_products(table, unit)
+            return rows
+        components = self._nets * int(self.n_components)
         x = project(table, components, key)
         if self.fit_intercept:
-            d = table.shape[1]
-            constant = sp.csr_array((np.ones(1, np.float32), ([0], [d])), shape=(1, d + 1))
-            x += project(constant, components, key)
+            x += signs.project_csr(np.array([0, 1]), np.array([d]), None, d + 1, components, key)
         return x
 
     def _scan(self, net, x, y):
-        parts = np.split(x, self.n_projections, axis=1)
+        parts = np.split(x, self._nets, axis=1)
         mistakes = [Mistakes(net, grid(part, y, net.grid_bits), self.margin / 10) for part in parts]
         return _Scan(net, mistakes, len(y), self.verbose)
 
@@ -267,18 +280,18 @@ class NetHalfspaceClassifier(PrivateClassifier):
         """The unit vector that is the member of one projection, zero in the components of the others."""
         projection, member = divmod(member, net.size)
         (p,) = net.vectors([member])
-        direction = np.zeros((self.n_projections, net.m))
+        direction = np.zeros((self._nets, net.m))
         direction[projection] = p / math.sqrt(int((p * p).sum()))
         return direction.ravel()
 
     def _lifted(self, w, key):
         """The coefficients and the intercept of a halfspace of the components."""
         d = self.n_features_in_
-        lifted = signs.lift(w, d + bool(self.fit_intercept), key)
+        lifted = w if self._width <= self.n_components else signs.lift(w, self._width, key)
         return lifted[:d], float(lifted[d:].sum())
 
     def _set(self, net, member, key):
-        self.member_, self.projection_key_, self.net_size_ = member, key, self.n_projections * net.size
+        self.member_, self.projection_key_, self.net_size_ = member, key, self._nets * net.size
         self.direction_ = self._direction(net, member)
         self.coef_, self.intercept_ = self._lifted(self.direction_, key)
 
@@ -304,28 +317,24 @@ class NetHalfspaceClassifier(PrivateClassifier):
         if not _is_positive(self.max_seconds):
             raise ValueError(f"max_seconds must be a finite number above 0, got {self.max_seconds!r}")
         spread = 2 if self.neighbors == "replace" else 1
-        return -Fraction(repr(float(self.epsilon))) / spread, Net(int(self.n_components), float(radius))
+        Net(int(self.n_components), float(radius))  # refuses what it may not be
+        return -Fraction(repr(float(self.epsilon))) / spread, float(radius)
 
     def _check_time(self, net, n):
         """Refuse a net that would not finish."""
-        seconds = self.n_projections * net.lines * (n * _ROW_SECONDS + 2 * net.side * _MEMBER_SECONDS) / threads()
-        members = self.n_projections * net.size
+        seconds = self._nets * net.lines * (n * _ROW_SECONDS + 2 * net.side * _MEMBER_SECONDS) / threads()
+        members = self._nets * net.size
         if seconds > self.max_seconds or members >= 2**53:
             raise ValueError(
                 f"a net of {members:,} members and {n:,} rows would take about {seconds:,.0f} s, more than max_seconds="
                 f"{self.max_seconds}: use fewer n_components than {self.n_components}, or a larger net_radius"
             )
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
     def _released(self):
         return {"member": self.member_, "projection_key": self.projection_key_}
 
     def _restore(self, released):
-        _, net = self._checked_parameters()
+        net = self._net(self._checked_parameters()[1])
         self._set(net, int(released["member"]), int(released["projection_key"]))
 
 
@@ -373,15 +382,6 @@ class _Scan:
         projection, member = divmod(member, self.net.size)
         line, place = divmod(member, 2 * self.net.side)
         return int(self.mistakes[projection].scores(line, line + 1)[0, place])
-
-
-def _table(X):
-    """X as a BitMatrix, booleans or float32, dense or CSR, with everything finite."""
-    if isinstance(X, BitMatrix):
-        if 0 in X.shape:
-            raise ValueError(f"X must have at least one row and one column, got shape {X.shape}")
-        return X
-    return check_array(X, accept_sparse="csr", dtype=[np.float32, np.bool_])
 
 
 def _is_positive(value):

@@ -5,16 +5,15 @@ from fractions import Fraction
 from numbers import Integral, Real
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 from dpfast import random
 from dpfast.accounting import PrivacySpend, Release, discrete_gaussian_sigma, single_sample_sigma
-from dpfast.data.products import readable, row_products
+from dpfast.data.products import readable
 from dpfast.data.projection import project, projectable
 from dpfast.data.unit_rows import unit_rows
 from dpfast.kernels import signs as projection
 from dpfast.kernels.unit_rows import GRID_BITS
-from dpfast.learners.base import PrivateClassifier, refuse_weights, shown
+from dpfast.learners.base import LinearClassifier, refuse_weights, shown
 from dpfast.learners.descent import FullBatch, single_sample_steps
 from dpfast.mechanisms import exponential
 
@@ -25,7 +24,7 @@ _STEP_SECONDS, _NOISE_SECONDS = 1e-5, 2e-7  # of a single-sample step, and of ea
 _PATIENCE = 3600.0  # seconds
 
 
-class ProjectedHalfspaceClassifier(PrivateClassifier):
+class ProjectedHalfspaceClassifier(LinearClassifier):
     """Private linear classifier for data of large margin [NUZ, Algorithm 1]_: project, normalise, descend.
 
     Rows x, with a 1 for the intercept, are projected by a random matrix A of signs to fewer components if there are
@@ -99,6 +98,7 @@ class ProjectedHalfspaceClassifier(PrivateClassifier):
     """
 
     _model = "projected-halfspace"
+    _numbers = ("n_components", "n_rounds", "sigma")
 
     def __init__(
         self,
@@ -189,18 +189,6 @@ class ProjectedHalfspaceClassifier(PrivateClassifier):
             )
         return self
 
-    def decision_function(self, X):
-        """<x, coef_> + intercept_ for each row: float64, shape (n,); at least 0 is for classes_[1]."""
-        check_is_fitted(self)
-        rows = readable(X)
-        self._check_features(X, reset=False)
-        return row_products(rows, self.coef_) + self.intercept_
-
-    def predict(self, X):
-        """The label of the side that each row is on, shape (n,)."""
-        positive = self.decision_function(X) >= 0
-        return self.classes_[positive.astype(int)]
-
     # ---- the algorithm ---------------------------------------------------------------------------------------------
 
     def _projected(self, table, m, key):
@@ -275,27 +263,6 @@ class ProjectedHalfspaceClassifier(PrivateClassifier):
         if self.schedule == "paper" and self.n_rounds != "auto":
             raise ValueError(f'schedule="paper" has n^2 steps: n_rounds must be "auto", got {self.n_rounds!r}')
         discrete_gaussian_sigma(self.epsilon, self.delta)  # refuses what they may not be
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
-    def _released(self):
-        return {
-            "coef": self.coef_.tolist(),
-            "intercept": self.intercept_,
-            "n_components": self.n_components_,
-            "n_rounds": self.n_rounds_,
-            "sigma": self.sigma_,
-        }
-
-    def _restore(self, released):
-        self.coef_, self.intercept_ = np.array(released["coef"], np.float64), float(released["intercept"])
-        self.n_components_, self.n_rounds_ = int(released["n_components"]), int(released["n_rounds"])
-        self.sigma_ = float(released["sigma"])
-        if self.coef_.shape != (self.n_features_in_,) or not np.isfinite([*self.coef_, self.intercept_]).all():
-            raise ValueError(f"coef must be {self.n_features_in_} finite numbers")
 
 
 def _check_count(name, value, most):

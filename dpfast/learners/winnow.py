@@ -16,7 +16,7 @@ from dpfast.accounting import PrivacySpend, Release, winnow_learning_rate, winno
 from dpfast.data.score_vector import DenseScores, TouchedScores, from_array, score_vector
 from dpfast.data.signed_rows import signed_rows
 from dpfast.learners import checkpoint as checkpoints
-from dpfast.learners.base import PrivateClassifier, shown
+from dpfast.learners.base import PrivateClassifier, TwoSided, shown
 from dpfast.mechanisms import AboveThreshold
 
 _CHUNK = 1 << 14  # rounds predicted at a time
@@ -26,7 +26,7 @@ _THRESHOLD_SHARE = 0.05  # of a stream's budget; its counts are in the thousands
 _planned = lru_cache(winnow_paper)
 
 
-class DPWinnowClassifier(PrivateClassifier):
+class DPWinnowClassifier(TwoSided, PrivateClassifier):
     """Private Winnow with batched updates [BF, section 4.2]_: a sparse linear threshold, learned in one pass.
 
     **Privacy.** All that is released - the hypotheses, when they came, and so every prediction - is
@@ -323,11 +323,6 @@ class DPWinnowClassifier(PrivateClassifier):
         hypothesis = self._hypothesis()
         return hypothesis.votes(rows) / max(1, hypothesis.draws * rows.unit)
 
-    def predict(self, X):
-        """The label of the side that the vote is on, shape (n,)."""
-        positive = self.decision_function(X) >= 0
-        return self.classes_[positive.astype(int)]
-
     @property
     def updates_(self):
         return max(0, len(self.released_weights_) - (self.calibration == "paper"))  # its first release is no update
@@ -492,12 +487,14 @@ class DPWinnowClassifier(PrivateClassifier):
 
     def _hypothesis(self):
         """What predicts: the sum of all releases, or the last one."""
-        parts = self.released_weights_ if self.average else self.released_weights_[-1:]
-        if not parts:
-            return _Hypothesis(np.empty(0, np.int64), np.empty(0, np.int64), 0)
-        index, place = np.unique(np.concatenate([index for index, _ in parts]), return_inverse=True)
-        count = np.bincount(place, weights=np.concatenate([count for _, count in parts])).astype(np.int64)
-        return _Hypothesis(index, count, self.n_draws_ * len(parts))
+        if not self.average:
+            return _NOTHING.plus(self.released_weights_[-1:], self.n_draws_)
+        if not hasattr(self, "_state"):
+            return _NOTHING.plus(self.released_weights_, self.n_draws_)
+        known = self._state.sum  # a run goes on from the sum that its last update used
+        new = self.released_weights_[known.draws // self.n_draws_ :]
+        self._state.sum = known.plus(new, self.n_draws_)
+        return self._state.sum
 
     # ---- what goes in ----------------------------------------------------------------------------------------------
 
@@ -533,11 +530,6 @@ class DPWinnowClassifier(PrivateClassifier):
         """Without the state of a stream: what is pickled predicts, but does not go on."""
         return {name: value for name, value in super().__getstate__().items() if name != "_state"}
 
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
     def _released(self):
         return [[index.tolist(), count.tolist()] for index, count in self.released_weights_]
 
@@ -568,6 +560,43 @@ class DPWinnowClassifier(PrivateClassifier):
         )
 
 
+class _Hypothesis(NamedTuple):
+    """Signed counts of coordinates, the last one the intercept, out of so many draws."""
+
+    index: np.ndarray
+    count: np.ndarray
+    draws: int
+
+    def plus(self, parts, draws):
+        """The sum with more histograms, of so many draws each; time by its coordinates."""
+        if not parts:
+            return self
+        index, place = np.unique(np.concatenate([index for index, _ in parts]), return_inverse=True)
+        count = np.bincount(place, weights=np.concatenate([count for _, count in parts])).astype(np.int64)
+        at = np.searchsorted(self.index, index)
+        held = np.append(self.index, -1)[at] == index
+        total = self.count.copy()
+        total[at[held]] += count[held]
+        at, index, count = at[~held], index[~held], count[~held]
+        return _Hypothesis(
+            np.insert(self.index, at, index), np.insert(total, at, count), self.draws + draws * len(parts)
+        )
+
+    def votes(self, rows):
+        """Integer votes, in units of ``draws * rows.unit``."""
+        d = rows.shape[1]
+        inside = self.index < d
+        return rows.votes(self.index[inside], self.count[inside]) + rows.unit * self.count[~inside].sum()
+
+    def weights(self, d):
+        weights = np.zeros(d + 1)
+        weights[self.index] = self.count / max(1, self.draws)
+        return weights
+
+
+_NOTHING = _Hypothesis(np.empty(0, np.int64), np.empty(0, np.int64), 0)
+
+
 @dataclass
 class _State:
     """A run on its way: private."""
@@ -582,28 +611,10 @@ class _State:
     interval: int = 0  # rounds, of a stream of fixed schedule
     seen: int = 0  # rounds of this interval
     taken: int = 0  # rows of this interval that entered the scores
+    sum: _Hypothesis = _NOTHING  # of the releases so far, where they are averaged
 
 
 _COUNTS = ("unit", "seeded", "rounds", "interval", "seen", "taken")
-
-
-class _Hypothesis(NamedTuple):
-    """Signed counts of coordinates, the last one the intercept, out of so many draws."""
-
-    index: np.ndarray
-    count: np.ndarray
-    draws: int
-
-    def votes(self, rows):
-        """Integer votes, in units of ``draws * rows.unit``."""
-        d = rows.shape[1]
-        inside = self.index < d
-        return rows.votes(self.index[inside], self.count[inside]) + rows.unit * self.count[~inside].sum()
-
-    def weights(self, d):
-        weights = np.zeros(d + 1)
-        weights[self.index] = self.count / max(1, self.draws)
-        return weights
 
 
 def _check_count(name, value, or_else=""):

@@ -92,7 +92,7 @@ def test_the_least_and_the_greatest_mass_are_reached():
 
 def test_scores_of_distant_clusters_are_projected():
     table = measure.table(0.01, 100)
-    assert projected([0, 10**8, 2 * 10**8], table, 250).tolist() == [100, 100, 50]
+    assert projected([0, 10**6, 2 * 10**6], table, 250).tolist() == [100, 100, 50]
 
 
 def test_margins_are_rounded_onto_scores_at_every_level(each_isa, rng):

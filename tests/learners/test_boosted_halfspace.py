@@ -60,12 +60,14 @@ def test_a_halfspace_is_learned(table):
     assert BoostedHalfspaceClassifier(neighbors="add-remove", random_state=0).fit(X, y).score(X, y) > 0.93
 
 
-def test_stumps_are_boosted_too(mushroom):
+def test_stumps_are_boosted_too(mushroom, tmp_path):
     clf = BoostedHalfspaceClassifier(weak_learner="stump", random_state=0).fit(mushroom.data, mushroom.target)
     assert clf.score(mushroom.data, mushroom.target) > 0.93
     real = np.where(mushroom.data.toarray(), 2.0, 1.0)
     clf = BoostedHalfspaceClassifier(weak_learner=NoisyStump(threshold=1.5), random_state=0)
     assert clf.fit(real, mushroom.target).score(real, mushroom.target) > 0.93
+    clf.save(tmp_path / "m.json")
+    np.testing.assert_array_equal(dpfast.load(tmp_path / "m.json").predict(real), clf.predict(real))
 
 
 def test_any_weak_learner_can_be_boosted(table):
@@ -229,7 +231,7 @@ def test_a_refusal_charges_nothing_and_draws_nothing(table, rng):
         ({}, X, np.arange(len(y)) % 3),
         ({"density": 1e-4}, X, y),
         ({"delta": 0.0}, X, y),
-        ({"epsilon": 1e-12}, X, y),
+        ({"epsilon": 1e-12, "delta": 1e-12}, X, y),
         ({"weak_learner": "stump"}, X, y),
     ):
         with pytest.raises(ValueError, match=r"."):

@@ -132,7 +132,7 @@ def test_a_confident_winnow_keeps_to_the_grid_it_began_with(table):
 PAPER = {"epsilon": 1100.0, "delta": 1e-300, "calibration": "paper", "batch": 1, "average": False}
 
 
-@pytest.mark.filterwarnings("ignore:the paper's promise")
+@pytest.mark.filterwarnings("ignore:the paper's promise", "ignore:all .* updates are made")
 @pytest.mark.parametrize(
     ("d", "horizon", "intercept", "negations"),
     [(1, 3000, False, True), (2, 8000, True, True), (3, 2000, False, False)],
@@ -375,6 +375,25 @@ def test_a_stream_goes_on_to_predict_after_its_last_update_and_says_so(rng):
     np.testing.assert_array_equal(clf.coef_, coef)
     with pytest.warns(UserWarning, match="all 20 updates are made"):  # so does what was fitted at once
         DPWinnowClassifier(random_state=0).fit(X, y).partial_fit(X, y)
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array], ids=["dense", "csr"])
+@pytest.mark.parametrize("average", [True, False])
+def test_what_a_stream_predicts_with_is_the_sum_of_its_releases_at_every_time(average, form, table):
+    X, y = table
+    clf = DPWinnowClassifier(
+        50.0, schedule="fixed", horizon=600, n_updates=60, n_draws=3, average=average, random_state=0
+    )
+    for start in range(0, 600, 25):
+        clf.partial_fit(form(X[start : start + 25] * 1.0), y[start : start + 25], classes=["no", "yes"])
+        total = np.zeros(13, int)
+        parts = clf.released_weights_ if average else clf.released_weights_[-1:]
+        for index, count in parts:
+            total[index] += count
+        np.testing.assert_array_equal(np.append(clf.coef_, clf.intercept_), total / max(1, 3 * len(parts)))
+        whole = pickle.loads(pickle.dumps(clf))  # sums all releases at once
+        np.testing.assert_array_equal(whole.decision_function(X), clf.decision_function(X))
+    assert clf.updates_ == 60
 
 
 def test_a_pickle_predicts_and_holds_no_stream(table):

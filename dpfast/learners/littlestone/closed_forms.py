@@ -107,6 +107,18 @@ class PointFunctions(HypothesisClass):
             return self.n_points, frozenset(), False
         return self.n_points, self._points, self._complement
 
+    def _saved(self):
+        return {"n_points": self.n_points, "points": sorted(self._points), "complement": self._complement}
+
+    @classmethod
+    def _from_saved(cls, saved):
+        whole = cls(saved["n_points"])
+        points = whole.check_points(saved["points"]).tolist()
+        return whole._part(points, bool(saved["complement"]))
+
+    def _has_code(self, code):
+        return isinstance(code, int) and _ZERO <= code < self.n_points
+
     def __repr__(self):
         part = "" if self.size == self.n_points else f", {self.size} of them"
         return f"PointFunctions({self.n_points}{part})"
@@ -236,6 +248,21 @@ class Thresholds(HypothesisClass):
         joined = np.flatnonzero(self._low[1:] == self._high[:-1] + 1)
         low, high = np.delete(self._low, joined + 1), np.delete(self._high, joined)
         return self.n_points, tuple(low.tolist()), tuple(high.tolist())
+
+    def _saved(self):
+        return {"n_points": self.n_points, "low": self._low.tolist(), "high": self._high.tolist()}
+
+    @classmethod
+    def _from_saved(cls, saved):
+        low, high = np.array(saved["low"], np.int64), np.array(saved["high"], np.int64)
+        whole = cls(saved["n_points"])
+        inside = low.shape == high.shape and (low >= 0).all() and (high <= whole.n_points).all()
+        if not (inside and (low <= high).all() and (high[:-1] < low[1:]).all()):
+            raise ValueError(f"low and high must be rising intervals in [0, {whole.n_points}]")
+        return whole._part(low, high)
+
+    def _has_code(self, code):
+        return isinstance(code, int) and 0 <= code <= self.n_points
 
     def __repr__(self):
         part = "" if self.size == self.n_points + 1 else f", {self.size} of {self.n_points + 1}"

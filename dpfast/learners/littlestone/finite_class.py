@@ -169,6 +169,32 @@ class FiniteClass(HypothesisClass):
     def _key(self):
         return self._shared.table.shape, self._shared.table.tobytes(), self._members.tobytes()
 
+    def _saved(self):
+        table = self._shared.table
+        return {
+            "table": [row.tobytes().hex() for row in np.packbits(table, axis=1)],
+            "n_points": self.n_points,
+            "members": None if self.size == len(table) else self._member_codes().tolist(),
+            "max_nodes": self._shared.max_nodes,
+        }
+
+    @classmethod
+    def _from_saved(cls, saved):
+        packed = np.array([list(bytes.fromhex(row)) for row in saved["table"]], np.uint8)
+        if packed.shape[1] != -(-saved["n_points"] // 8):
+            raise ValueError(f"rows of {saved['n_points']} points, {packed.shape[1]} bytes each")
+        whole = cls(np.unpackbits(packed, axis=1, count=saved["n_points"]), max_nodes=saved["max_nodes"])
+        if saved["members"] is None:
+            return whole
+        members = np.zeros(whole.size, np.uint8)
+        members[saved["members"]] = 1
+        return whole._part(bits.pack(members[np.newaxis])[0], int(members.sum()))
+
+    def _has_code(self, code):
+        if isinstance(code, bytes):
+            return len(code) == -(-self.n_points // 8)
+        return isinstance(code, int) and 0 <= code < len(self._shared.table)
+
     def __reduce__(self):  # without what searches remember, which may be of private subclasses
         return _restored, (self._shared.table, self._shared.max_nodes, self._members, self.size)
 

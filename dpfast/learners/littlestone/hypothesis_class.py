@@ -338,6 +338,19 @@ class HypothesisClass(ABC):
     def _key(self):
         """What makes two classes of a type equal."""
 
+    @abstractmethod
+    def _saved(self):
+        """The class as JSON, for `_from_saved`."""
+
+    @classmethod
+    @abstractmethod
+    def _from_saved(cls, saved):
+        """The class that `_saved` wrote."""
+
+    @abstractmethod
+    def _has_code(self, code):
+        """Whether a code names a function of this root class."""
+
     def _essential_between(self, p, d, degree):
         raise NotImplementedError  # a degree strictly between 0 and LDim: tables only
 

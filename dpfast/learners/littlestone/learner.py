@@ -16,6 +16,7 @@ from dpfast.mechanisms import AboveThreshold, sparse_sample
 from dpfast.mechanisms.sparse_sample import votes
 
 from .hypothesis_class import HypothesisClass, _check_limit, _count, check_labels
+from .saved import class_from_json, class_to_json, hypothesis_from_json, hypothesis_to_json
 
 
 class LittlestonePlan(NamedTuple):
@@ -40,10 +41,12 @@ class LittlestonePlan(NamedTuple):
 
 
 class PrivatePointClassifier(ClassifierMixin, BaseEstimator):
-    """What the private learners of a hypothesis class share: points, labels 0 and 1, a budget, a hypothesis."""
+    """What the private learners of a hypothesis class share: points, labels 0 and 1, a budget, a hypothesis, a file."""
 
     _check_budget = PrivateClassifier._check_budget
     _charge = PrivateClassifier._charge
+    _not_saved = (*PrivateClassifier._not_saved, "hypothesis_class")  # among what was released instead
+    save = PrivateClassifier.save
 
     def predict(self, X):
         """Labels of points by the hypothesis released last.
@@ -107,6 +110,13 @@ class PrivatePointClassifier(ClassifierMixin, BaseEstimator):
             return _count(name, value, 1)
         except ValueError:
             raise ValueError(f'{name} must be "auto" or an integer of at least 1, got {value!r}') from None
+
+    def _released(self):
+        return {"class": class_to_json(self.hypothesis_class), "hypothesis": hypothesis_to_json(self.hypothesis_)}
+
+    def _restore(self, released):
+        self.hypothesis_class = class_from_json(released["class"])
+        self.hypothesis_ = hypothesis_from_json(released["hypothesis"], self.hypothesis_class)
 
     def __sklearn_is_fitted__(self):
         return hasattr(self, "privacy_")
@@ -210,6 +220,8 @@ class LittlestoneLearner(PrivatePointClassifier):
     >>> learner.fit(X, X == 123456789).hypothesis_
     <1 at point 123456789>
     """
+
+    _model = "littlestone"
 
     def __init__(
         self,
@@ -386,3 +398,10 @@ class LittlestoneLearner(PrivatePointClassifier):
             radii = [math.floor(accuracy * size) for accuracy in plan.accuracies]
             iterators.append(self.hypothesis_class.balls(points[rows], labels[rows], radii))
         return iterators
+
+    def _released(self):
+        return {**super()._released(), "level": self.level_, "selected": self.selected_}
+
+    def _restore(self, released):
+        super()._restore(released)
+        self.level_, self.selected_ = released["level"], bool(released["selected"])

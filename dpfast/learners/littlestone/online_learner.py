@@ -13,6 +13,7 @@ from dpfast.mechanisms import AboveThreshold, sparse_sample
 
 from .hypothesis_class import HypothesisClass, _check_limit, _count
 from .learner import PrivatePointClassifier
+from .saved import hypothesis_from_json, hypothesis_to_json
 
 _CHUNK = 1 << 14  # rounds predicted at a time
 
@@ -124,6 +125,8 @@ class OnlineLittlestoneLearner(PrivatePointClassifier):
     >>> int(mistakes) <= learner.estimate().mistakes_per_release, learner.hypothesis_
     (True, <1 at point 123456789>)
     """
+
+    _model = "online-littlestone"
 
     def __init__(
         self,
@@ -256,13 +259,15 @@ class OnlineLittlestoneLearner(PrivatePointClassifier):
         ------
         ValueError
             For a parameter or data that will not do, before anything is charged or drawn; and from a stream that cannot
-            go on, because it was interrupted or unpickled.
+            go on, because it was interrupted, unpickled or loaded.
         BudgetExceeded
             If the budget does not suffice. The whole stream is charged in the first call.
         """
         fitted, first = self.__sklearn_is_fitted__(), not hasattr(self, "_state")
         if fitted and first and not self.frozen_:
-            raise ValueError("this learner has no stream to go on with: it was unpickled or interrupted; clone it")
+            raise ValueError(
+                "this learner has no stream to go on with: it was loaded, unpickled or interrupted; clone it"
+            )
         if not fitted:
             plan, rng = self.estimate(), random.generator(self.random_state)
             self._check_budget()
@@ -350,6 +355,18 @@ class OnlineLittlestoneLearner(PrivatePointClassifier):
             (Release("hypotheses", len(self.releases_), self._state.plan.n_releases),),
             reproducible=self._state.seeded,
         )
+
+    def _released(self):
+        return {
+            **super()._released(),
+            "releases": [hypothesis_to_json(drawn) for drawn in self.releases_],
+            "frozen": self.frozen_,
+        }
+
+    def _restore(self, released):
+        super()._restore(released)
+        self.releases_ = [hypothesis_from_json(drawn, self.hypothesis_class) for drawn in released["releases"]]
+        self.frozen_ = bool(released["frozen"])
 
     def __getstate__(self):
         """Without the state of a stream: what is pickled predicts, but does not go on."""

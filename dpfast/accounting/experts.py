@@ -1,0 +1,186 @@
+"""What learning from experts costs and what it promises (theory, section 8).
+
+Randomized weighted majority keeps the experts' total losses L and, in each of T rounds, draws an expert with
+probability proportional to exp(-eta L_j), then adds the round's losses to L. [DR11] is Dwork, Roth, "The Algorithmic
+Foundations of Differential Privacy", 2014, section 11.2.
+
+**Theorem (privacy).** Neighbouring sequences differ in the loss vector of one round. Let its change have range R,
+largest entry less smallest: R = 2 for losses in [0, 1] and R = 4 for losses in [-1, 1] under "replace", half as much
+under "add-remove", where the round's losses become a blank: all zero. The T draws together are (eta R)^2 T / 8-zCDP.
+
+**Proof.** Fix all draws so far; later losses may depend on them, the same way for both neighbours. L differs by nothing
+up to that round and by the change after it, so the log-ratio of a draw's two laws lies in an interval of length
+eta R, which makes it (eta R)^2/8-zCDP by Hoeffding's lemma, and divergences add up. Mirror images of experts, which
+lose -l_j, keep R for losses in [-1, 1]: all changes then lie in [-2, 2], or in [-1, 1]. So does rounding to a grid
+that holds the ends of the range.
+
+**[DR11] Theorem 11.2** sets eta = epsilon / sqrt(32 T ln(1/delta)). For R = 2 that makes epsilon^2 / (64 ln(1/delta)),
+about a twentieth of the zCDP that (epsilon, delta) allows. `experts_learning_rate` gives the largest eta.
+
+**[DR11] Theorem 11.1.** For any losses in [0, 1], E[loss] <= min_j L_j + eta T + ln(d) / eta. Proof. With Z the sum of
+weights, ln Z falls in a round by -ln E exp(-eta l) >= eta E[l] - eta^2/8 (Hoeffding's lemma); in all by at most
+ln d + eta min_j L_j. So eta^2/8 T could stand for eta^2 T. **Theorem 11.3** is that at Theorem 11.2's eta.
+
+Floats in a privacy claim are rounded towards safety.
+"""
+
+import math
+from fractions import Fraction
+
+from .budget import _check_neighbors
+from .curves import _delta, _epsilon, _number
+from .winnow import _count, _draws_rho
+from .zcdp import _composed_epsilon, _largest
+
+
+def experts_range(neighbors: str = "replace", *, signed: bool = False) -> int:
+    """How far one round can pull the total losses of two experts apart.
+
+    Parameters
+    ----------
+    neighbors : {"replace", "add-remove"}
+        Whether the round's losses are replaced, or become a blank that never counts.
+    signed : bool
+        Whether losses lie in [-1, 1], or in [0, 1].
+
+    Returns
+    -------
+    int
+        R; a draw with learning rate eta is (eta * R)-DP and (eta * R)**2 / 8-zCDP.
+
+    Examples
+    --------
+    >>> experts_range(), experts_range("add-remove"), experts_range(signed=True)
+    (2, 1, 4)
+    """
+    _check_neighbors(neighbors)
+    return (2 if neighbors == "replace" else 1) * (2 if signed else 1)
+
+
+def experts_epsilon(
+    learning_rate: float | Fraction, delta: float | Fraction, *, horizon: int, loss_range: float | Fraction = 2
+) -> float:
+    """Epsilon of all draws of randomized weighted majority at a given delta.
+
+    Parameters
+    ----------
+    learning_rate : real, >= 0
+        eta: weights are exp(-eta * loss).
+    delta : real, at least 1e-300 and below 1
+    horizon : int, >= 1
+        Draws T.
+    loss_range : real, > 0
+        R, from `experts_range`.
+
+    Returns
+    -------
+    float
+        The draws are (epsilon, delta)-DP for the relation that R is for. Rounded up.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Theorem and proof are in the documentation of this module.
+
+    Examples
+    --------
+    >>> round(experts_epsilon(0.007, 1e-6, horizon=1000), 3)
+    1.003
+    """
+    eta = _number("learning_rate", learning_rate, "a finite number >= 0", lambda x: 0 <= x < math.inf)
+    rho = _draws_rho(eta, _count("horizon", horizon), _range(loss_range))
+    return _composed_epsilon(rho, _delta(delta)) if rho < math.inf else math.inf
+
+
+def experts_learning_rate(
+    epsilon: float | Fraction,
+    delta: float | Fraction,
+    *,
+    horizon: int,
+    loss_range: float | Fraction = 2,
+    calibration: str = "tight",
+) -> float:
+    """Learning rate at which all draws of randomized weighted majority are (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    epsilon : real, > 0
+    delta : real, at least 1e-300 and below 1
+    horizon, loss_range
+        As in `experts_epsilon`.
+    calibration : {"tight", "paper"}
+        The largest that the accountant allows, or that of [DR11] Theorem 11.2.
+
+    Returns
+    -------
+    float
+        eta. Rounded down, so that ``experts_epsilon`` of it is at most `epsilon` in floats too.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or so large that the paper's eta does not fit.
+
+    Examples
+    --------
+    >>> round(experts_learning_rate(1, 1e-6, horizon=1000), 5)
+    0.00698
+    >>> round(experts_learning_rate(1, 1e-6, horizon=1000, calibration="paper"), 5)
+    0.0015
+    """
+    epsilon, delta = _epsilon(epsilon), _delta(delta)
+    T, width = _count("horizon", horizon), _range(loss_range)
+    if calibration not in ("tight", "paper"):
+        raise ValueError(f'calibration must be "tight" or "paper", got {calibration!r}')
+    if calibration == "paper":
+        eta = epsilon / math.sqrt(32 * T * math.log(1 / delta))
+        spent = experts_epsilon(eta, delta, horizon=T, loss_range=width)
+        if spent > epsilon:
+            raise ValueError(
+                f"the paper's learning rate {eta:.3g} spends epsilon = {spent:.3g} at epsilon={epsilon!r}, "
+                f"delta={delta!r}: its theorem is for smaller ones"
+            )
+        return eta
+    eta = _largest(lambda eta: _composed_epsilon(_draws_rho(eta, T, width), delta) <= epsilon)
+    if eta == 0:
+        raise ValueError(f"no learning rate > 0 fits epsilon={epsilon!r}, delta={delta!r}; a larger epsilon is wanted")
+    return eta
+
+
+def experts_regret(learning_rate: float, n_experts: int, rounds: int) -> float:
+    """The most that randomized weighted majority loses beyond the best expert, in expectation: [DR11] Theorem 11.1.
+
+    Parameters
+    ----------
+    learning_rate : real, > 0
+        eta.
+    n_experts : int, >= 1
+        d.
+    rounds : int, >= 1
+        T, with losses in [0, 1].
+
+    Returns
+    -------
+    float
+        eta * T + ln(d) / eta, of all rounds together.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Examples
+    --------
+    >>> round(experts_regret(0.05, 10, 1000), 1)
+    96.1
+    """
+    eta = _number("learning_rate", learning_rate, "a finite number > 0", lambda x: 0 < x < math.inf)
+    return eta * _count("rounds", rounds) + math.log(_count("n_experts", n_experts)) / eta
+
+
+def _range(value) -> float:
+    return _number("loss_range", value, "a finite number > 0", lambda x: 0 < x < math.inf)

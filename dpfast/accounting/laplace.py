@@ -1,0 +1,64 @@
+"""Laplace noise on many releases.
+
+Noise with P(x) proportional to exp(-|x| / b), on reals or on integers, makes a release of sensitivity s e-DP with
+e = s / b: the log-ratio of two laws lies in [-e, e]. T of them, each chosen with the earlier outcomes in view, are
+T e-DP; and for delta > 0 they compose, order by order, like T randomised responses, which `dpfast.accounting.zcdp`
+converts ("Pure parts"). What is returned is the better of the two.
+"""
+
+import math
+from fractions import Fraction
+
+from .curves import _delta, _epsilon
+from .winnow import _count
+from .zcdp import _composed_epsilon, _largest, _positive
+
+
+def laplace_scale(
+    epsilon: float | Fraction,
+    delta: float | Fraction = 0.0,
+    *,
+    sensitivity: float | Fraction = 1,
+    releases: int = 1,
+) -> float:
+    """Least scale at which releases with Laplace noise, discrete or not, are together (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    epsilon : real, > 0
+    delta : real, 0 or at least 1e-300, and below 1
+    sensitivity : real, > 0
+        The most that neighbours change one release, in sum of absolute values.
+    releases : int, >= 1
+        Adaptive releases.
+
+    Returns
+    -------
+    float
+        b, rounded up.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    The claim and its source are in the documentation of this module.
+
+    Examples
+    --------
+    >>> laplace_scale(0.5, sensitivity=3)
+    6.0
+    >>> round(laplace_scale(1, releases=1000)), round(laplace_scale(1, 1e-6, releases=1000))
+    (1000, 143)
+    """
+    exact = Fraction(_epsilon(epsilon))
+    width, T = _positive("sensitivity", sensitivity), _count("releases", releases)
+    pure = exact / T
+    if delta != 0:
+        delta, most = _delta(delta), _epsilon(epsilon)
+        pure = max(pure, Fraction(_largest(lambda e: _composed_epsilon(0.0, delta, e, T) <= most)))
+    scale = Fraction(width) / pure
+    nearest = float(scale)
+    return nearest if nearest >= scale else math.nextafter(nearest, math.inf)
