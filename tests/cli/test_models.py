@@ -196,7 +196,9 @@ def test_linear_learner_shows_weights_and_its_options_reach_the_learner(run, ref
     assert loaded.get_params() == dpfast.LinearLearner(10.0, **asked).get_params()
     assert loaded.intercept_ == 0
     predicted = run("predict", model, "mushroom").stdout.split()
-    assert predicted == loaded.predict(dpfast.BitMatrix(dpfast.load_dataset("mushroom").data)).tolist()
+    mushroom = dpfast.load_dataset("mushroom")
+    assert predicted == loaded.predict(dpfast.BitMatrix(mushroom.data, feature_names=mushroom.feature_names)).tolist()
+    assert np.mean(np.array(predicted) == mushroom.target) > 0.7
     assert 'neighbors must be "replace"' in refused(*command, "--neighbors", "add-remove")
 
 
