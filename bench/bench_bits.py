@@ -26,23 +26,37 @@ def test_numpy_sum_of_bytes(benchmark):
     benchmark(X.sum, axis=0, dtype=np.int64)
 
 
-@pytest.mark.benchmark(group="transpose of 1e5 x 2000 bits")
-def test_dpfast_transpose(benchmark, isa):
-    X, _ = booleans(10**5, 2000)
-    rows = bits.pack(X)
+@pytest.mark.parametrize(("n", "d"), [(100_000, 2000), (2000, 100_000), (1_000_000, 120), (16_000, 16_000)])
+@pytest.mark.benchmark(group="transpose of n x d bits")
+def test_dpfast_transpose(benchmark, isa, n, d):
+    rows = np.random.default_rng(0).integers(0, 2**64, (n, bits.words(d)), dtype=np.uint64)
+    rows[:, -1] &= np.uint64(2 ** (1 + (d - 1) % 64) - 1)
     benchmark.extra_info["bytes"] = 2 * rows.nbytes
-    columns = benchmark(bits.transpose, rows, 2000)
-    np.testing.assert_array_equal(bits.transpose(columns, 10**5), rows)
+    columns = benchmark(bits.transpose, rows, d)
+    np.testing.assert_array_equal(bits.transpose(columns, n), rows)
 
 
 @pytest.mark.benchmark(group="packing 1e5 x 2000 bytes")
-def test_dpfast_pack(benchmark):
+def test_dpfast_pack(benchmark, isa):
     X, _ = booleans(10**5, 2000)
     benchmark.extra_info["bytes"] = X.nbytes
-    benchmark(bits.pack, X)
+    packed = benchmark(bits.pack, X)
+    expected = np.packbits(X, axis=1, bitorder="little")
+    np.testing.assert_array_equal(packed.view(np.uint8)[:, : expected.shape[1]], expected)
 
 
 @pytest.mark.benchmark(group="packing 1e5 x 2000 bytes")
 def test_numpy_packbits(benchmark):
     X, _ = booleans(10**5, 2000)
     benchmark(np.packbits, X, axis=1, bitorder="little")
+
+
+@pytest.mark.benchmark(group="packing 1e5 x 2000 bytes")
+def test_numpy_packbits_and_the_check(benchmark):
+    X, _ = booleans(10**5, 2000)
+
+    def pack():
+        assert X.max() <= 1
+        return np.packbits(X, axis=1, bitorder="little")
+
+    benchmark(pack)

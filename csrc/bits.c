@@ -8,38 +8,60 @@ static uint64_t last_word(size_t n) { return n % 64 ? ~(uint64_t)0 >> (64 - n % 
 
 /* ---- packing ---------------------------------------------------------- */
 
-/* Eight bytes of 0/1 to eight bits, in order: each byte's bit is carried to the top
- * byte by its own term of the product, and no two terms meet. */
-DPF_BODY uint64_t gather8(const uint8_t *x, uint64_t *seen) {
+/* Byte k of eight, counted from bit 0 of a word, is where k ^ FIRST_BYTE says. */
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+enum { FIRST_BYTE = 7 };
+#else
+enum { FIRST_BYTE = 0 };
+#endif
+
+/* Eight bytes of 0/1 to eight bits, in order: pairs of bytes, then of pairs, then of fours, move together. */
+DPF_BODY uint8_t gather8(const uint8_t *x, uint64_t *seen) {
     uint64_t bytes;
     memcpy(&bytes, x, 8);
     *seen |= bytes;
-#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    return ((bytes & 0x0101010101010101u) * 0x8040201008040201u) >> 56;
-#else
-    return ((bytes & 0x0101010101010101u) * 0x0102040810204080u) >> 56;
-#endif
+    if (FIRST_BYTE) {
+        bytes |= bytes << 9, bytes |= bytes << 18, bytes |= bytes << 36;
+        return (uint8_t)(bytes >> 56);
+    }
+    bytes |= bytes >> 7, bytes |= bytes >> 14, bytes |= bytes >> 28;
+    return (uint8_t)bytes;
 }
 
-uint8_t dpf_bits_pack(const uint8_t *x, size_t n, size_t d, uint64_t *DPF_RESTRICT rows) {
+/* out = `groups` bytes of eight bits each, `step` at a time; the last ones may be written twice. groups >= step. */
+DPF_BODY void gather_run(const uint8_t *x, size_t groups, size_t step, uint64_t *seen,
+                         uint8_t *DPF_RESTRICT out) {
+    uint64_t all = *seen;
+    for (size_t g = 0; g < groups; g += step) {
+        const size_t first = g + step <= groups ? g : groups - step;
+        for (size_t k = first; k < first + step; k++) out[k ^ FIRST_BYTE] = gather8(x + 8 * k, &all);
+    }
+    *seen = all;
+}
+
+DPF_BODY uint8_t pack(const uint8_t *x, size_t n, size_t d, uint64_t *DPF_RESTRICT rows) {
+    if (d % 64 == 0) d *= n, n = 1;
+    const size_t words = DPF_WORDS(d), groups = d / 8;
     uint64_t seen = 0;
-    for (size_t i = 0; i < n; i++, x += d) {
-        for (size_t j = 0; j < d; j += 64, rows++) {
-            uint64_t word = 0;
-            if (d - j >= 64) {
-                for (int b = 0; b < 64; b += 8) word |= gather8(x + j + b, &seen) << b;
-            } else {
-                for (size_t b = 0; b < d - j; b++) {
-                    seen |= x[j + b];
-                    word |= (uint64_t)(x[j + b] & 1) << b;
-                }
-            }
-            *rows = word;
+    for (size_t i = 0; i < n; i++, x += d, rows += words) {
+        uint8_t *out = (uint8_t *)rows;
+        if (d % 64) rows[words - 1] = 0;
+        if (groups >= 64) gather_run(x, groups, 64, &seen, out);
+        else if (groups >= 16) gather_run(x, groups, 16, &seen, out);
+        else if (groups >= 8) gather_run(x, groups, 8, &seen, out);
+        else gather_run(x, groups, 1, &seen, out);
+        if (d % 8 && groups) { /* the last eight, without those that are packed */
+            out[groups ^ FIRST_BYTE] = gather8(x + d - 8, &seen) >> (8 - d % 8);
+        } else if (d % 8) {
+            for (size_t j = 0; j < d; j++) seen |= x[j], rows[0] |= (uint64_t)(x[j] & 1) << j;
         }
     }
     for (int shift = 32; shift >= 8; shift /= 2) seen |= seen >> shift;
     return (uint8_t)seen;
 }
+
+DPF_LEVELS(uint8_t, dpf_bits_pack, pack,
+           (const uint8_t *x, size_t n, size_t d, uint64_t *DPF_RESTRICT rows), (x, n, d, rows))
 
 /* Eight bits to eight bytes of 0/1, in order: byte k keeps bit k alone, which then reaches the byte's top. */
 DPF_BODY void scatter8(uint64_t bits, uint8_t *x) {
@@ -81,48 +103,83 @@ void dpf_bits_scatter64(const int64_t *indptr, const int64_t *index, size_t n, s
 
 /* ---- transpose -------------------------------------------------------- */
 
-/* Swaps the off-diagonal halves of every 2s x 2s block of a 64 x 64 bit matrix. */
-DPF_BODY void swap_halves(uint64_t *a, unsigned s, uint64_t low) {
-    for (unsigned base = 0; base < 64; base += 2 * s) {
-        for (unsigned k = base; k < base + s; k++) {
-            const uint64_t swap = (a[k] >> s ^ a[k + s]) & low;
-            a[k] ^= swap << s;
-            a[k + s] ^= swap;
-        }
+enum { LANES = 8 }; /* blocks of 64 x 64 bits transposed together: a cache line */
+
+/* Swaps bits that are s apart: the halves off the diagonal of a 2s x 2s block, in two of its rows. */
+DPF_BODY void swap(uint64_t *a, uint64_t *b, unsigned s, uint64_t low) {
+    const uint64_t differ = (*a >> s ^ *b) & low;
+    *a ^= differ << s;
+    *b ^= differ;
+}
+
+/* Swaps halves of size 4s, 2s and s in eight rows that are `step` apart. */
+DPF_BODY void swap_three(uint64_t (*a)[LANES], size_t step, unsigned s, uint64_t low4, uint64_t low2, uint64_t low1) {
+    for (size_t l = 0; l < LANES; l++) {
+        uint64_t x0 = a[0][l], x1 = a[step][l], x2 = a[2 * step][l], x3 = a[3 * step][l];
+        uint64_t x4 = a[4 * step][l], x5 = a[5 * step][l], x6 = a[6 * step][l], x7 = a[7 * step][l];
+        swap(&x0, &x4, 4 * s, low4), swap(&x1, &x5, 4 * s, low4);
+        swap(&x2, &x6, 4 * s, low4), swap(&x3, &x7, 4 * s, low4);
+        swap(&x0, &x2, 2 * s, low2), swap(&x1, &x3, 2 * s, low2);
+        swap(&x4, &x6, 2 * s, low2), swap(&x5, &x7, 2 * s, low2);
+        swap(&x0, &x1, s, low1), swap(&x2, &x3, s, low1);
+        swap(&x4, &x5, s, low1), swap(&x6, &x7, s, low1);
+        a[0][l] = x0, a[step][l] = x1, a[2 * step][l] = x2, a[3 * step][l] = x3;
+        a[4 * step][l] = x4, a[5 * step][l] = x5, a[6 * step][l] = x6, a[7 * step][l] = x7;
     }
 }
 
-DPF_BODY void transpose_block(uint64_t *a) {
-    swap_halves(a, 32, 0x00000000ffffffffu);
-    swap_halves(a, 16, 0x0000ffff0000ffffu);
-    swap_halves(a, 8, 0x00ff00ff00ff00ffu);
-    swap_halves(a, 4, 0x0f0f0f0f0f0f0f0fu);
-    swap_halves(a, 2, 0x3333333333333333u);
-    swap_halves(a, 1, 0x5555555555555555u);
+DPF_BODY void transpose_blocks(uint64_t (*a)[LANES]) {
+    for (size_t k = 0; k < 8; k++)
+        swap_three(a + k, 8, 8, 0x00000000ffffffffu, 0x0000ffff0000ffffu, 0x00ff00ff00ff00ffu);
+    for (size_t k = 0; k < 64; k += 8)
+        swap_three(a + k, 1, 1, 0x0f0f0f0f0f0f0f0fu, 0x3333333333333333u, 0x5555555555555555u);
 }
 
-enum { TILE = 8 }; /* words to a side of a tile: a cache line */
+DPF_BODY size_t least(size_t a, size_t b) { return a < b ? a : b; }
+
+/* Up to 8 x 8 blocks from word row v0 and column w0. Lanes are the words of a row; where it has fewer, those of
+ * `groups` rows. The buffer is a line longer than a power of two, so that its lines do not meet in the cache. */
+DPF_BODY void transpose_tile(const uint64_t *rows, size_t n, size_t d, size_t v0, size_t w0,
+                             uint64_t *DPF_RESTRICT columns) {
+    const size_t row_words = DPF_WORDS(d), column_words = DPF_WORDS(n);
+    const size_t width = least(row_words - w0, LANES), height = least(column_words - v0, LANES);
+    const size_t lanes = width > 4 ? 8 : width > 2 ? 4 : width, groups = LANES / lanes;
+    uint64_t a[LANES][64 + 1][LANES];
+    rows += 64 * v0 * row_words + w0, n -= 64 * v0;
+    columns += 64 * w0 * column_words + v0, d -= 64 * w0;
+    for (size_t v = 0; v < height; v += groups) {
+        uint64_t(*block)[LANES] = a[v / groups];
+        if (width == LANES && n >= 64 * (v + 1)) {
+            for (size_t k = 0; k < 64; k++) memcpy(block[k], rows + (64 * v + k) * row_words, sizeof *block);
+        } else {
+            memset(block, 0, 64 * sizeof *block);
+            for (size_t u = v; u < v + groups && u < height; u++)
+                for (size_t w = 0; w < width; w++)
+                    for (size_t k = 0; k < least(n - 64 * u, 64); k++)
+                        block[k][(u - v) * lanes + w] = rows[(64 * u + k) * row_words + w];
+        }
+        transpose_blocks(block);
+    }
+    for (size_t w = 0; w < width; w++, columns += 64 * column_words) {
+        const size_t some = least(d - 64 * w, 64);
+        if (width == LANES && height == LANES) {
+            for (size_t k = 0; k < some; k++)
+                for (size_t v = 0; v < LANES; v++) columns[k * column_words + v] = a[v][k][w];
+        } else {
+            for (size_t v = 0; v < height; v++)
+                for (size_t k = 0; k < some; k++)
+                    columns[k * column_words + v] = a[v / groups][k][v % groups * lanes + w];
+        }
+    }
+}
 
 DPF_BODY void transpose(const uint64_t *rows, size_t n, size_t d, uint64_t *DPF_RESTRICT columns) {
     const size_t row_words = DPF_WORDS(d), column_words = DPF_WORDS(n);
-    uint64_t tile[64 * TILE][TILE], block[64];
-    for (size_t w0 = 0; w0 < row_words; w0 += TILE) {
-        const size_t width = row_words - w0 < TILE ? row_words - w0 : TILE;
-        for (size_t v0 = 0; v0 < column_words; v0 += TILE) {
-            const size_t height = column_words - v0 < TILE ? column_words - v0 : TILE;
-            for (size_t w = 0; w < width; w++) {
-                for (size_t v = 0; v < height; v++) {
-                    const size_t i = 64 * (v0 + v);
-                    for (size_t k = 0; k < 64; k++)
-                        block[k] = i + k < n ? rows[(i + k) * row_words + w0 + w] : 0;
-                    transpose_block(block);
-                    for (size_t k = 0; k < 64; k++) tile[64 * w + k][v] = block[k];
-                }
-            }
-            for (size_t j = 64 * w0; j < 64 * (w0 + width) && j < d; j++)
-                memcpy(columns + j * column_words + v0, tile[j - 64 * w0], height * sizeof(uint64_t));
-        }
-    }
+    const bool across = row_words <= column_words; /* along the shorter side: that one streams */
+    const size_t outer = across ? column_words : row_words, inner = across ? row_words : column_words;
+    for (size_t o = 0; o < outer; o += LANES)
+        for (size_t i = 0; i < inner; i += LANES)
+            transpose_tile(rows, n, d, across ? o : i, across ? i : o, columns);
 }
 
 DPF_LEVELS(void, dpf_bits_transpose, transpose,

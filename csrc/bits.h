@@ -17,6 +17,8 @@
  *
  *   x     n * d               read
  *   rows  n * DPF_WORDS(d)    written
+ *
+ * Eight bytes to a byte by three shifts, many at a time. Cost: one read of x.
  */
 uint8_t dpf_bits_pack(const uint8_t *x, size_t n, size_t d, uint64_t *DPF_RESTRICT rows);
 
@@ -38,7 +40,10 @@ void dpf_bits_scatter64(const int64_t *indptr, const int64_t *index, size_t n, s
  *   rows     n * DPF_WORDS(d)    read
  *   columns  d * DPF_WORDS(n)    written
  *
- * By tiles of 512 x 512 bits, so that both sides are touched in whole cache lines.
+ * By tiles of 512 x 512 bits, so that both sides are touched in whole cache lines, and
+ * along the shorter side, which is then read or written in order. Blocks of 64 x 64 by
+ * swapping ever smaller halves (Hacker's Delight, 7-3), eight at a time, six swaps of
+ * half their words in two passes over them. 34 KB of stack.
  */
 void dpf_bits_transpose(const uint64_t *rows, size_t n, size_t d, uint64_t *DPF_RESTRICT columns);
 

@@ -9,6 +9,16 @@
 
 typedef enum { HIGHEST, LOWEST, MIRRORED } order;
 
+#define SCORE int8_t
+#define LEAST INT8_MIN
+#define GAP uint32_t
+#define NAME(verb) dpf_levels_##verb##_8
+#include "levels_scan.h"
+#undef SCORE
+#undef LEAST
+#undef GAP
+#undef NAME
+
 #define SCORE int16_t
 #define LEAST INT16_MIN
 #define GAP uint32_t
@@ -36,21 +46,30 @@ typedef enum { HIGHEST, LOWEST, MIRRORED } order;
 #include "levels_scan.h"
 
 bool dpf_levels_scan(dpf_levels *levels) {
-    return levels->size == 2   ? dpf_levels_scan_16(levels)
-           : levels->size == 4 ? dpf_levels_scan_32(levels)
-                               : dpf_levels_scan_64(levels);
+    switch (levels->size) {
+    case 1: return dpf_levels_scan_8(levels);
+    case 2: return dpf_levels_scan_16(levels);
+    case 4: return dpf_levels_scan_32(levels);
+    default: return dpf_levels_scan_64(levels);
+    }
 }
 
 static size_t find(const dpf_levels *levels, size_t block, uint32_t *rank) {
-    return levels->size == 2   ? dpf_levels_find_16(levels, block, rank)
-           : levels->size == 4 ? dpf_levels_find_32(levels, block, rank)
-                               : dpf_levels_find_64(levels, block, rank);
+    switch (levels->size) {
+    case 1: return dpf_levels_find_8(levels, block, rank);
+    case 2: return dpf_levels_find_16(levels, block, rank);
+    case 4: return dpf_levels_find_32(levels, block, rank);
+    default: return dpf_levels_find_64(levels, block, rank);
+    }
 }
 
 static int64_t score_of(const dpf_levels *levels, size_t j) {
-    return levels->size == 2   ? ((const int16_t *)levels->scores)[j]
-           : levels->size == 4 ? ((const int32_t *)levels->scores)[j]
-                               : ((const int64_t *)levels->scores)[j];
+    switch (levels->size) {
+    case 1: return ((const int8_t *)levels->scores)[j];
+    case 2: return ((const int16_t *)levels->scores)[j];
+    case 4: return ((const int32_t *)levels->scores)[j];
+    default: return ((const int64_t *)levels->scores)[j];
+    }
 }
 
 /* The distance of a score from the best; wraps to the right difference. */
@@ -79,12 +98,22 @@ DPF_BODY uint64_t scaled(uint64_t mass, uint64_t factor, int shift) {
     return shift < 64 ? high << (63 - shift) << 1 | low >> shift : high >> (shift - 64);
 }
 
+/*
+ * The bound of `mass` at a gap, by 2^-shift. Beyond 32 halvings it is that of 32 fewer, by 2^-32 more: else 2^53
+ * candidates of no weight would have 2^23 times the best one's bound. Another SLACK serves steps twice as many.
+ */
+static uint64_t bound_of(uint64_t mass, uint64_t gap, float rate, int shift) {
+    const float near = 32.0f * DPF_BOUND_STEPS, steps = (float)gap * rate;
+    if (steps <= near) return 1 + scaled(mass, 1 + dpf_chord(steps, DPF_LEVELS_SCALE), shift);
+    const float more = (steps < 2 * near ? steps : 2 * near) - (near + DPF_BOUND_SLACK);
+    return 1 + scaled(mass, 1 + dpf_chord(more, DPF_LEVELS_SCALE), shift + 32);
+}
+
 uint64_t dpf_levels_weigh(dpf_levels *levels, size_t first, size_t last) {
     uint64_t total = first > 0 ? levels->upto[first - 1] : 0;
     for (size_t i = first; i < last; i++) {
-        const float gap = (float)distance(levels, levels->best[i], levels->peak);
-        const int shift = levels->shift + (i < levels->blocks ? DPF_LEVELS_SHARE : 0);
-        total += 1 + scaled(levels->mass[i], dpf_bound(gap, levels->rate, DPF_LEVELS_SCALE), shift);
+        const uint64_t gap = distance(levels, levels->best[i], levels->peak);
+        total += bound_of(levels->mass[i], gap, levels->rate, levels->shift + (i < levels->blocks ? DPF_LEVELS_SHARE : 0));
         levels->upto[i] = total;
     }
     return total;

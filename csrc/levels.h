@@ -19,9 +19,9 @@
  * That coin is decided in floating point where no rounding could change it; the caller decides the others in
  * multiprecision. So no candidate's probability is moved by rounding and none underflows to impossible.
  *
- * Shares and bounds are each at most 6.2 % and 1 unit above what they bound. Units are few beside the best: in a block
- * 2 BLOCK of them against 2^SHARE, and 2^24 blocks against 2^28. So a draw takes fewer than 1.2 trials on average,
- * whatever the scores.
+ * Shares and bounds are each at most 6.2 % and 1 unit above what they bound, and units are few beside the best: in a
+ * block 2 BLOCK of them against 2^SHARE, then 2^24 blocks against 2^28, and 2^53 others against 2^62. So a draw takes
+ * fewer than 1.2 trials on average, whatever the scores.
  *
  * Mirrored scores: each candidate j has a negated copy, number n + j, not stored. Others: entries behind the blocks
  * that stand for mass[i] candidates of score best[i], not stored; drawn as (1 + mirrored) n, and so on.
@@ -35,7 +35,7 @@
 enum { DPF_LEVELS_BLOCK = 256, DPF_LEVELS_SHARE = 20, DPF_LEVELS_SCALE = 30 };
 
 typedef struct {
-    const void *scores; /* n of them, each of `size` bytes: 2, 4 or 8; n < 2^32 */
+    const void *scores; /* n of them, each of `size` bytes: 1, 2, 4 or 8; n < 2^32 */
     size_t n, size;
     bool lowest, mirrored; /* lowest: the best score is the lowest, not the highest */
     double exponent;       /* the nearest to the true one; at least 0 */

@@ -72,7 +72,7 @@ void dpf_unit_rows_margins_packed(const uint64_t *rows, size_t n, size_t d, doub
 
 /*
  * total[j] += sum_i weight[i] q_ij for j <= d. Requires |weight| <= 2^12, so that 32 bits hold the sums of some rows,
- * n < 2^31, and bits <= 17 (packed: 16). Rows of weight 0 are not read.
+ * n < 2^31, and bits <= 17. Rows of weight 0 are not read.
  */
 void dpf_unit_rows_add_float(const float *x, size_t n, size_t d, double constant, const double *scale,
                              const int32_t *weight, int64_t *DPF_RESTRICT total);

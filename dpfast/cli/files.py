@@ -23,7 +23,9 @@ def check_writable(path):
 
 def limits_of(estimator):
     """What an estimator declares that numbers lie between, and refuses others; else None."""
-    return tuple(estimator.feature_range) if getattr(estimator, "out_of_range", None) == "error" else None
+    if getattr(estimator, "out_of_range", None) != "error":
+        return None
+    return tuple(getattr(estimator, "feature_range", (-1, 1)))
 
 
 def is_packed(X):

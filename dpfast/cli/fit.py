@@ -26,12 +26,14 @@ from .options import (
 )
 from .report import errors, facts, output, reporting, say, some
 
+MODEL = "What to learn; finite-class is one feature, its negation or one label always, drawn by its errors."
+
 
 @with_options_of_models
 def fit(
     context: typer.Context,
     data: Data,
-    model: Annotated[Name, typer.Option(help="What to learn.")],
+    model: Annotated[Name, typer.Option(help=MODEL)],
     epsilon: Epsilon,
     delta: Delta = 1e-6,
     label: Label = None,
@@ -112,7 +114,7 @@ def fit(
         told.add_row("privacy", str(estimator.privacy_))
         told.add_row("time", f"{fitted - done:.3f} s to learn, {done - start:.3f} s to read")
         if stays:
-            told.add_row("", "the table is large: it was read from its file in every round")
+            told.add_row("", "the table is large: what exceeds 1 GB was read from its file in every round")
         if out is not None:
             told.add_row("saved", Text(str(out)))
         output.print(told)

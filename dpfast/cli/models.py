@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from .printers import show_halfspace, show_rules, show_weights
+from .printers import show_average, show_feature, show_halfspace, show_rules, show_weights
 
 
 class Model(NamedTuple):
@@ -64,7 +64,9 @@ Margin = Annotated[
 Components = Annotated[
     str, _of("projected", "net")(help="Columns that rows are projected to; auto is 4 for net.", metavar="auto|N")
 ]
-Intercept = Annotated[bool, _of("boost", "projected", "net")(help="Whether a constant feature is added.")]
+Intercept = Annotated[
+    bool, _of("boost", "projected", "net", "linear-learner")(help="Whether a constant feature is added.")
+]
 
 
 def _decision_list(
@@ -176,6 +178,14 @@ def _either(own):
     return "either"
 
 
+def _finite_class():
+    return {"hypotheses": "features"}
+
+
+def _linear_learner(*, intercept: Intercept = True):
+    return {"fit_intercept": intercept}
+
+
 def _read(option, text, wanted, kind, **words):
     """A number, or what one of the words stands for."""
     if text in words:
@@ -192,6 +202,8 @@ MODELS = {
     "boost": Model("BoostedHalfspaceClassifier", _boost, show_halfspace, _boost_values, may_stay=True),
     "projected": Model("ProjectedHalfspaceClassifier", _projected, show_halfspace, _either, may_stay=True),
     "net": Model("NetHalfspaceClassifier", _net, show_halfspace, _either),
+    "finite-class": Model("FiniteClassLearner", _finite_class, show_feature),
+    "linear-learner": Model("LinearLearner", _linear_learner, show_average, _either),
 }
 Name = StrEnum("Name", {name.replace("-", "_"): name for name in MODELS})
 

@@ -24,7 +24,9 @@ Label = Annotated[str | None, typer.Option(help="The column that holds the label
 Threshold = Annotated[float | None, typer.Option(help="Turns numbers into bits: x > threshold.")]
 Numbers = Annotated[
     bool | None,
-    typer.Option("--numbers/--bits", help="What features are; read off the table by default, and public as it is."),
+    typer.Option(
+        "--numbers/--bits", help="Whether features are numbers or 0 and 1; by default all of the table tell, in public."
+    ),
 ]
 Negations = Annotated[bool, typer.Option(help="Whether features count negated, too.")]
 Seed = Annotated[int | None, typer.Option(help="Reproducible, hence not private: for tests.")]

@@ -58,8 +58,10 @@ def _reading(estimator, model, threshold, numbers):
     if known is None and hasattr(estimator, "threshold"):
         known = {"values": "bits", "threshold": estimator.threshold}
     if known is None:
-        signs = hasattr(estimator, "feature_range") and list(estimator.feature_range) == [-1, 1]
-        return {None: "bits" if signs else "either", True: "numbers", False: "bits"}[numbers], threshold
+        if numbers is not None:
+            return "numbers" if numbers else "bits", threshold
+        declared = getattr(estimator, "feature_range", None)  # of Winnow, to which bits are signs
+        return "either" if declared is None else "bits" if list(declared) == [-1, 1] else "numbers", threshold
     if threshold not in (None, known["threshold"]):
         raise ValueError(f"--threshold is for models that do not know it; {model} has {known['threshold']}")
     if numbers not in (None, known["values"] == "numbers"):

@@ -31,22 +31,21 @@ def show_rules(estimator, console, *, bits=True, rows=None):
 
 def show_weights(estimator, console, *, bits=True, rows=None, most=15):
     """The largest weights of Winnow, a feature a row."""
-    import numpy as np
-
-    no, yes = estimator.classes_
     if not estimator.updates_:
-        console.print(Text(f"No update was made yet: every row is predicted as {yes}."))
+        console.print(Text(f"No update was made yet: every row is predicted as {estimator.classes_[1]}."))
         return
     if bits:
-        console.print(Text("Each feature adds its weight if it is 1 and takes it away if it is 0."))
+        told = "Each feature adds its weight if it is 1 and takes it away if it is 0."
     else:
         low, high = estimator.feature_range
-        console.print(
-            Text(f"Each feature, brought from [{low:g}, {high:g}] to [-1, 1], adds its weight times its value.")
-        )
-    console.print(Text(f"{yes} if the sum is at least 0, else {no}."))
-    names = [*_names(estimator), "(always)"]
-    _show_largest(names, np.append(estimator.coef_, estimator.intercept_), (no, yes), ".3f", console, bits, most)
+        told = f"Each feature, brought from [{low:g}, {high:g}] to [-1, 1], adds its weight times its value."
+    _show_signs(estimator, told, ".3f", console, bits, most)
+
+
+def show_average(estimator, console, *, bits=True, rows=None, most=15):
+    """The largest weights of the linear learner, a feature a row."""
+    told = "if it is 1 and takes it away if it is 0" if bits else "times its value"
+    _show_signs(estimator, f"Each feature adds its weight {told}.", ".3g", console, bits, most)
 
 
 def show_halfspace(estimator, console, *, bits=True, rows=None, most=15):
@@ -59,6 +58,34 @@ def show_halfspace(estimator, console, *, bits=True, rows=None, most=15):
         console.print(Text("Rows were brought to a length of at most 1: a column of large numbers drowns the others."))
     console.print(Text(f"{yes} if the sum is at least {-estimator.intercept_:.3g}, else {no}."))
     _show_largest(_names(estimator), estimator.coef_, (no, yes), ".3g", console, bits, most)
+
+
+def show_feature(estimator, console, *, bits=True, rows=None):
+    """The feature that a finite class of them chose."""
+    no, yes = estimator.classes_
+    names, h = _names(estimator), estimator.hypothesis_
+    d = len(names)
+    if h < 2 * d:
+        console.print(Text(f"{yes} if {names[h % d]} is {int(h < d)}, else {no}."))
+    else:
+        console.print(Text(f"Every row is predicted as {estimator.classes_[h - 2 * d]}: a constant was chosen."))
+    console.print(
+        Text(
+            f"Chosen from {estimator.n_hypotheses_:,}: each feature, its negation, one label always. With probability "
+            f"0.95 at most {estimator.excess_errors(0.05):,.0f} errors more than the best on the rows learned from."
+        )
+    )
+
+
+def _show_signs(estimator, told, digits, console, bits, most):
+    """Weights of features in [-1, 1], the intercept among them."""
+    import numpy as np
+
+    no, yes = estimator.classes_
+    console.print(Text(told))
+    console.print(Text(f"{yes} if the sum is at least 0, else {no}."))
+    names = [*_names(estimator), "(always)"]
+    _show_largest(names, np.append(estimator.coef_, estimator.intercept_), (no, yes), digits, console, bits, most)
 
 
 def _names(estimator):

@@ -100,11 +100,12 @@ def stream(
                 for table in steps:
                     X, y, columns = table
                     if hasattr(estimator, "n_features_in_"):
-                        check_names(table, estimator, data, "the stream so far")
+                        check_names(table, estimator, "standard input" if data == "-" else data, "the stream so far")
                     with _interrupts_wait() as interrupts:
                         predicted = estimator.stream(X, y, classes=declared)
                         rows, mistakes = rows + len(y), mistakes + int((predicted != y).sum())
-                        name_features(estimator, columns)
+                        if values == "numbers":
+                            name_features(estimator, columns)
                         state.now = _kept(estimator, checkpoint)
                     if not quiet:
                         writer.writerows([value] for value in predicted.tolist())

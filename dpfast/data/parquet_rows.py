@@ -9,7 +9,7 @@ from dpfast.data.labels import MISSING, Labels
 
 
 class ParquetRows:
-    """The numbers of a Parquet file as a `RowBlocks`: nothing but the row groups in use is in memory.
+    """The numbers of a Parquet file as a `RowBlocks`: the row groups in use are in memory, and some more if wanted.
 
     Indexed by a mask, these are the rows of the file that the mask picks.
 
@@ -20,6 +20,8 @@ class ParquetRows:
         A column that holds labels; see `labels`.
     dtype : {"float32", "float64"}, default="float32"
         What the columns become.
+    keep : int, default=0
+        Bytes of blocks, about, that stay in memory once they were read, and are not read again.
 
     Attributes
     ----------
@@ -42,10 +44,10 @@ class ParquetRows:
 
     ndim = 2
 
-    def __init__(self, path, *, label=None, dtype="float32"):
+    def __init__(self, path, *, label=None, dtype="float32", keep=0):
         if dtype not in ("float32", "float64"):
             raise ValueError(f'dtype must be "float32" or "float64", got {dtype!r}')
-        self._path, self._label, self._dtype = path, label, dtype
+        self._path, self._label, self._dtype, self._keep = path, label, dtype, keep
         _, parquet = pyarrow(path)
         with parquet.ParquetFile(path) as file:
             schema, metadata = file.schema_arrow, file.metadata
@@ -79,13 +81,23 @@ class ParquetRows:
     def _pick(self, mask):
         """Be the rows of the file that a mask picks; groups without any are no blocks."""
         counts = [int(mask[start:end].sum()) for start, end in itertools.pairwise(self._starts)]
+        self._kept, self._room = {}, self._keep
         self._chosen, self._groups = mask, np.flatnonzero(counts).tolist()
         self.bounds = [0, *itertools.accumulate(counts[k] for k in self._groups)]
         self.shape = self.bounds[-1], len(self.feature_names)
 
     def block(self, k):
-        """The rows of block k, which are those of a row group: finite floats."""
+        """The rows of block k, which are those of a row group: finite floats, not to be written to."""
         k = self._groups[k]
+        if k in self._kept:
+            return self._kept[k]
+        block = self._read(k)
+        if block.nbytes <= self._room:
+            self._kept[k] = block
+            self._room -= block.nbytes
+        return block
+
+    def _read(self, k):
         _, parquet = pyarrow(self._path)
         with parquet.ParquetFile(self._path) as file:
             group = file.read_row_group(k, columns=self.feature_names, use_threads=False)

@@ -72,8 +72,9 @@ def read_table(
     limits : pair of float, optional
         What numbers must lie between; those that are stored, of a sparse table.
     may_stay : bool, default=False
-        Whether a Parquet file of numbers may stay on disk: it does, as `ParquetRows`, if it has more than 1 GB as
-        float32 and row groups of less than that. Then missing values and NaN are refused by who reads the blocks.
+        Whether a Parquet file of numbers may stay on disk: it does, as `ParquetRows` of which 1 GB is kept, if it
+        has more than that as float32 and row groups of less. Then missing values and NaN are refused by who reads
+        the blocks.
     n_features : int, optional
         Columns of an svmlight file, which shows only those it uses; other files show theirs.
 
@@ -291,7 +292,7 @@ def _parquet(path, label, needs_label, entries, may_stay):
         raise ValueError(f"{path} is not a whole Parquet file: {error}") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
-    rows = ParquetRows(path, label=label)
+    rows = ParquetRows(path, label=label, keep=_LARGE)
     return Table(rows, None if label is None else rows.labels(), features)
 
 

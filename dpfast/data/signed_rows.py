@@ -105,7 +105,7 @@ class PackedRows:
         return 2 * ones[:-1] - weights.sum(dtype=np.int64)
 
     def losses(self, rows, signs, *, constant):
-        """sign * x of a slice of rows, as losses; of a constant feature 1 too if wanted, the last."""
+        """sign * x of picked rows, as losses; of a constant feature 1 too if wanted, the last."""
         picked, d = self._rows[rows], self.shape[1]
         if constant:
             picked = np.pad(picked, ((0, 0), (0, bits.words(d + 1) - picked.shape[1])))

@@ -12,7 +12,7 @@ import numpy as np
 
 from dpfast.kernels.inversion import coin
 
-from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint32_t, uint64_t
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 from dpfast.kernels.rng cimport Words, bitgen, bitgen_t
 
@@ -56,11 +56,12 @@ cdef extern from "draw.h" nogil:
 dpf_cpu_share(shared_level())
 
 ctypedef fused score_t:
+    int8_t
     int16_t
     int32_t
     int64_t
 
-_DTYPES = tuple(np.dtype(f"i{size}") for size in (2, 4, 8))
+_DTYPES = tuple(np.dtype(f"i{size}") for size in (1, 2, 4, 8))
 
 _guard_scale = 1.0  # tests widen the guard, so that multiprecision decides often
 
@@ -109,7 +110,7 @@ cdef class _Entries:
         return fit
 
     cdef _weigh(self, stored):
-        """Bounds in units so small that their total lies between 2**60 and 2**63, or nearly."""
+        """Bounds in the least units for which their total surely stays below 2**63."""
         cdef uint64_t others
         self.state.shift = DPF_LEVELS_SCALE
         with nogil:
@@ -139,6 +140,11 @@ cdef class _Entries:
                 dpf_levels_toss(&round, self._accepts(toss, rng))
         return np.asarray(drawn)
 
+    def bounds(self):
+        """Of the entries: best scores, masses and bounds in units of 2**(shift - SCALE); and that shift. For tests."""
+        best, mass, upto = self.arrays
+        return best, mass, np.diff(upto, prepend=np.uint64(0)), self.state.shift
+
     cdef bint _accepts(self, dpf_levels_coin toss, rng) except -1:
         """A coin that floating point left open."""
         cdef object mass = toss.mass, bound = toss.bound, word = toss.word  # products have more than 64 bits
@@ -151,6 +157,8 @@ cdef const void *_data(const score_t[::1] scores):
 
 
 cdef const void *_address(scores) except NULL:
+    if scores.itemsize == 1:
+        return _data[int8_t](scores)
     if scores.itemsize == 2:
         return _data[int16_t](scores)
     if scores.itemsize == 4:
@@ -188,7 +196,7 @@ def sample(scores, exponent, m, rng, *, mirrored=False, zeros=0):
 
     Parameters
     ----------
-    scores : ndarray of int16, int32 or int64, shape (n,)
+    scores : ndarray of int8, int16, int32 or int64, shape (n,)
         1 <= n < 2**32, or n = 0 if there are zeros; any values (int64 above -2**63 if mirrored).
     exponent : Fraction, int or float
         Finite; a float is the rational that it is.
@@ -218,7 +226,7 @@ def sample(scores, exponent, m, rng, *, mirrored=False, zeros=0):
     """
     scores = np.asarray(scores)
     if scores.ndim != 1 or scores.dtype not in _DTYPES:
-        raise ValueError(f"scores must be int16, int32 or int64 of shape (n,), got {scores.dtype} {scores.shape}")
+        raise ValueError(f"scores must be int8, int16, int32 or int64 of shape (n,), got {scores.dtype} {scores.shape}")
     if not 0 <= zeros < 2**53:
         raise ValueError(f"zeros must number at least 0 and fewer than 2**53, got {zeros}")
     if scores.size == 0 and zeros == 0:

@@ -4,7 +4,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 GRID_BITS: int
-PACKED_GRID_BITS: int
 
 class _Rows:
     n: int

@@ -55,7 +55,6 @@ cdef extern from "unit_rows.h" nogil:
 dpf_cpu_share(shared_level())
 
 GRID_BITS = 17
-PACKED_GRID_BITS = 16
 
 
 cdef class _Rows:
@@ -165,7 +164,7 @@ cdef class Packed(_Rows):
         if rows.ndim != 2 or rows.shape[1] != (d + 63) // 64:
             raise ValueError(f"d={d} needs {(d + 63) // 64} words a row, got shape {rows.shape}")
         self.packed = rows
-        self.n, self.d, self.bits = len(rows), d, PACKED_GRID_BITS
+        self.n, self.d, self.bits = len(rows), d, GRID_BITS
         self.words = &self.packed[0, 0] if rows.size else NULL
 
 

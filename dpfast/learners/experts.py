@@ -350,8 +350,9 @@ class LinearLearner(TwoSided, PrivateClassifier):
     What is maximised is the average margin, not accuracy: features that hardly vary, or a class that is more frequent,
     draw theta to the constant. `DPWinnowClassifier` learns from mistakes and so does better at equal privacy.
 
-    n passes over 4 bytes a feature; sparse rows cost their stored entries. Rows are rounds in their order. Floats go to
-    a grid of 2**-10. Results are the same at every instruction-set level.
+    n passes over 4 bytes a feature; sparse rows cost their stored entries. Rows are rounds in a random order, which
+    does not depend on them and costs no privacy: all draws count alike, and in a sorted table the first class would
+    decide. Floats go to a grid of 2**-10. Results are the same at every instruction-set level.
 
     References
     ----------
@@ -395,7 +396,7 @@ class LinearLearner(TwoSided, PrivateClassifier):
         self.verbose = verbose
 
     def fit(self, X, y, *, classes=None):
-        """Learn in one pass over the rows, in their order.
+        """Learn in one pass over the rows, in a random order.
 
         Parameters
         ----------
@@ -435,10 +436,10 @@ class LinearLearner(TwoSided, PrivateClassifier):
         self._charge()
         self.learning_rate_ = eta
         step = BLOCK_BYTES // (4 * d) if not isinstance(rows, SparseRows) else 1 << 14
-        drawn, made = np.zeros((2, d + constant), np.int64), 0
+        drawn, made, order = np.zeros((2, d + constant), np.int64), 0, rng.permutation(n)
         try:
             for part in shown(slices(n, step), "rounds", self.verbose):
-                experts = state.play(rows.losses(part, -signs, constant=constant), rng)
+                experts = state.play(rows.losses(order[part], -signs, constant=constant), rng)
                 drawn += np.bincount(experts, minlength=2 * (d + constant)).reshape(2, -1)
                 made += len(experts)
         finally:  # what was drawn is kept, also when interrupted

@@ -28,9 +28,10 @@ class FiniteClassLearner(PrivateClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
-    hypotheses : BitMatrix or array_like of bool, shape (n_hypotheses, n_points), or sequence of callables
+    hypotheses : BitMatrix or array_like of bool, shape (n_hypotheses, n_points), sequence of callables, or "features"
         A table of labels, 1 for classes_[1]; X then holds numbers of points. Or functions from X to labels, shape (n,);
-        booleans stand for classes_[0] and classes_[1].
+        booleans stand for classes_[0] and classes_[1]. Or "features": of X with d columns of 0 and 1, hypothesis j < d
+        is column j, 1 for classes_[1], d + j its negation, 2d always classes_[0], and 2d + 1 always classes_[1].
     neighbors : {"replace", "add-remove"}, default="replace"
     budget, random_state
         As in `DecisionListClassifier`.
@@ -41,13 +42,14 @@ class FiniteClassLearner(PrivateClassifier):
         The number of the hypothesis drawn.
     n_hypotheses_ : int
     classes_ : ndarray, shape (n_classes,)
-        Two of them for a table.
+        Two of them for a table and for "features".
     n_features_in_, feature_names_in_, privacy_
         As in `DecisionListClassifier`.
 
     Notes
     -----
-    A table costs one read, whatever the number of rows; functions are called once each, on all rows.
+    A table costs one read, whatever the number of rows, and so do features; functions are called once each, on all
+    rows.
 
     References
     ----------
@@ -79,6 +81,7 @@ class FiniteClassLearner(PrivateClassifier):
         Parameters
         ----------
         X : array_like of int, shape (n,) or (n, 1); array_like or DataFrame, shape (n, d), for callables
+            For "features" 0 and 1, as an array, sparse matrix, DataFrame or BitMatrix, shape (n, d).
         y : array_like, shape (n,)
         classes : array_like, optional
             The public set of labels; read off y by default.
@@ -98,7 +101,10 @@ class FiniteClassLearner(PrivateClassifier):
         rng = random.generator(self.random_state)
         table = self._class()
         self._check_budget()
-        if table is None:
+        if self._of_features():
+            X = self._features(X, reset=True)
+            errors = _feature_errors(X, self._signs(y, len(X), classes) > 0)
+        elif table is None:
             X = validate_data(self, X)
             codes = self._labels(y, len(X), classes)
             errors = np.array([np.count_nonzero(self._codes(h, X) != codes) for h in self.hypotheses])
@@ -122,6 +128,8 @@ class FiniteClassLearner(PrivateClassifier):
     def predict(self, X):
         """The labels that the hypothesis gives, shape (n,); X as in `fit`."""
         check_is_fitted(self)
+        if self._of_features():
+            return self.classes_[self._feature(self._features(X, reset=False)).astype(int)]
         if self._labelling is None:
             X = validate_data(self, X, reset=False)
             codes = self._codes(self.hypotheses[self.hypothesis_], X)
@@ -158,10 +166,15 @@ class FiniteClassLearner(PrivateClassifier):
         return exact / (2 if self.neighbors == "replace" else 1)
 
     def _class(self):
-        """The hypotheses as a BitMatrix, or None if they are functions."""
+        """The hypotheses as a BitMatrix, or None if they are functions or features."""
         hypotheses = self.hypotheses
-        if hypotheses is None:
-            raise ValueError("hypotheses= must be given: a table of bits, or a sequence of functions")
+        if self._of_features():
+            return None
+        if hypotheses is None or isinstance(hypotheses, str):
+            raise ValueError(
+                'hypotheses= must be given: a table of bits, a sequence of functions, or "features"'
+                + (f", got {hypotheses!r}" if hypotheses else "")
+            )
         if isinstance(hypotheses, BitMatrix):
             return hypotheses
         if isinstance(hypotheses, np.ndarray) and hypotheses.ndim == 2 and hypotheses.size:
@@ -191,6 +204,24 @@ class FiniteClassLearner(PrivateClassifier):
             raise ValueError(f"X must hold numbers of points in [0, {n_points}), got {points.min()} to {points.max()}")
         return points.astype(np.int64)
 
+    def _of_features(self):
+        return isinstance(self.hypotheses, str) and self.hypotheses == "features"
+
+    def _features(self, X, *, reset):
+        """X as a BitMatrix, its width and names noted or checked."""
+        table = BitMatrix(X)
+        if 0 in table.shape:
+            raise ValueError(f"X must have at least one row and one column, got shape {table.shape}")
+        self._check_features(X, reset)
+        return table
+
+    def _feature(self, table):
+        """Where the hypothesis says classes_[1]: bool, shape (n,)."""
+        d, h = self.n_features_in_, self.hypothesis_
+        if h >= 2 * d:
+            return np.full(len(table), h > 2 * d)
+        return bits.unpack(table.column(h % d)[np.newaxis], len(table))[0] != (h >= d)
+
     def _codes(self, hypothesis, X):
         """Class numbers that a function gives; -1 for what is no class."""
         labels = np.asarray(hypothesis(X))
@@ -207,17 +238,18 @@ class FiniteClassLearner(PrivateClassifier):
         return tags
 
     def _released(self):
-        if self._labelling is None:
+        if self._labelling is None and not self._of_features():
             raise ValueError("a hypothesis that is a function cannot be saved; keep hypothesis_, its number")
-        return {
-            "hypothesis": self.hypothesis_,
-            "of": self.n_hypotheses_,
-            "labels": self._labelling.astype(int).tolist(),
-        }
+        labels = None if self._labelling is None else self._labelling.astype(int).tolist()  # None for features
+        return {"hypothesis": self.hypothesis_, "of": self.n_hypotheses_, "labels": labels}
 
     def _restore(self, released):
         self.hypothesis_, self.n_hypotheses_ = int(released["hypothesis"]), int(released["of"])
-        self._labelling = np.array(released["labels"], bool)
+        self._labelling = None if released["labels"] is None else np.array(released["labels"], bool)
+        if self._labelling is None:
+            self.hypotheses = "features"
+            if not 0 <= self.hypothesis_ < self.n_hypotheses_ == 2 * self.n_features_in_ + 2:
+                raise ValueError(f"hypothesis {self.hypothesis_} of {self.n_hypotheses_} is no feature's")
 
 
 def _table_errors(table, points, positive):
@@ -227,3 +259,11 @@ def _table_errors(table, points, positive):
     return np.count_nonzero(positive) + scores.votes_packed(
         table.rows, table.shape[1], index, weight[index], encoding="01"
     )
+
+
+def _feature_errors(table, positive):
+    """Errors of each feature, of each negated, and of either label always."""
+    n, wrong = len(positive), np.count_nonzero(positive)  # by never saying classes_[1]
+    weight = np.where(positive, -1, 1).astype(np.int64)
+    errors = wrong + scores.votes_packed(table.columns, n, np.arange(n), weight, encoding="01")
+    return np.concatenate([errors, n - errors, [wrong, n - wrong]])

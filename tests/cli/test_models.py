@@ -7,7 +7,7 @@ import dpfast
 from dpfast.cli import fit, stream
 from dpfast.cli.models import MODELS
 from dpfast.cli.plan.decision_list import decision_list
-from dpfast.cli.printers import _counts, show_halfspace, show_rules, show_weights
+from dpfast.cli.printers import _counts, show_average, show_feature, show_halfspace, show_rules, show_weights
 from dpfast.cli.report import output
 
 FIT = ["--model", "decision-list", "--epsilon", "1"]
@@ -55,6 +55,7 @@ def test_every_option_reaches_the_learner(run, trees, model, tmp_path):
         (fit.fit, dpfast.DecisionListClassifier),
         (fit.fit, dpfast.DPWinnowClassifier),
         (fit.fit, dpfast.BoostedHalfspaceClassifier),
+        (fit.fit, dpfast.LinearLearner),
         (fit.fit, dpfast.ProjectedHalfspaceClassifier),
         (fit.fit, dpfast.NetHalfspaceClassifier),
         (stream.stream, dpfast.DPWinnowClassifier),
@@ -141,6 +142,89 @@ def test_a_halfspace_shows_its_largest_weights_and_the_label_they_speak_for():
     assert rows == [["cold [C]", "+1.23", "oak"], ["wet", "-0.02", "elm"]]
     assert "1 more have weights of at most 1e-05." in shown.get()
     assert "oak if the sum is at least -0.25, else elm." in shown.get()
+
+
+def test_finite_class_shows_the_feature_it_chose_and_a_saved_one_predicts(run, refused, trees, tmp_path):
+    model = tmp_path / "m.json"
+    command = ["fit", trees, "--model", "finite-class", "--epsilon", 1, "--label", "tree", "--out", model]
+    result = run(*command)
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    assert "oak if wet is 1, else elm." in result.stdout
+    assert "Chosen from 8: each feature, its negation, one label always." in result.stdout
+    assert "at most 10 errors more than the best" in result.stdout
+    assert "(1.0, 0)-DP, replace one row; 1 of 1 releases used" in result.stdout
+    assert dpfast.load(model).hypothesis_ == 0
+    predicted = run("predict", model, trees, "--label", "tree").stdout.split()
+    assert predicted == [line.split(",")[3] for line in trees.read_text().splitlines()[1:]]
+    assert "--delta is not for --model finite-class" in refused(*command, "--delta", 1e-6)
+    assert "--negations is not for --model finite-class" in refused(*command, "--no-negations")
+    assert "--intercept is for --model boost or " in refused(*command, "--intercept")
+    shown = run(*command, "--neighbors", "add-remove").stdout
+    assert "at most 5 errors more than the best" in shown
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "said"),
+    [
+        (1, "oak if cold [C] is 1, else elm."),
+        (4, "oak if cold [C] is 0, else elm."),
+        (6, "Every row is predicted as elm: a constant was chosen."),
+        (7, "Every row is predicted as oak: a constant was chosen."),
+    ],
+)
+def test_a_feature_is_shown_by_its_name(hypothesis, said):
+    X = dpfast.BitMatrix(np.eye(3), feature_names=["wet", "cold [C]", "windy"])
+    fitted = dpfast.FiniteClassLearner(hypotheses="features", random_state=0).fit(X, ["oak", "elm", "oak"])
+    fitted.hypothesis_ = hypothesis
+    with output.capture() as shown:
+        show_feature(fitted, output)
+    assert shown.get().startswith(said)
+
+
+def test_linear_learner_shows_weights_and_its_options_reach_the_learner(run, refused, tmp_path):
+    model = tmp_path / "m.json"
+    command = ["fit", "mushroom", "--model", "linear-learner", "--epsilon", 10, "--seed", 1, "--out", model]
+    result = run(*command)
+    assert result.exit_code == 0
+    assert "poisonous if the sum is at least 0, else edible." in result.stdout
+    assert "odor=none" in result.stdout
+    assert "(10.0, 1e-06)-DP, replace one row" in result.stdout
+    assert run(*command, "--no-intercept", "--no-negations", "--delta", 1e-5).exit_code == 0
+    asked = {"delta": 1e-5, "negations": False, "fit_intercept": False}
+    loaded = dpfast.load(model)
+    assert loaded.get_params() == dpfast.LinearLearner(10.0, **asked).get_params()
+    assert loaded.intercept_ == 0
+    predicted = run("predict", model, "mushroom").stdout.split()
+    mushroom = dpfast.load_dataset("mushroom")
+    assert predicted == loaded.predict(dpfast.BitMatrix(mushroom.data, feature_names=mushroom.feature_names)).tolist()
+    assert np.mean(np.array(predicted) == mushroom.target) > 0.7
+    assert 'neighbors must be "replace"' in refused(*command, "--neighbors", "add-remove")
+
+
+def test_linear_learner_reads_numbers_from_minus_one_to_one(run, refused, tmp_path, rng):
+    X = rng.uniform(-1, 1, (3000, 2))
+    data, model = tmp_path / "t.csv", tmp_path / "m.json"
+    data.write_text("a,b,y\n" + "".join(f"{a},{b},{int(b > 0)}\n" for a, b in X))
+    command = ["fit", data, "--model", "linear-learner", "--epsilon", 10, "--label", "y"]
+    result = run(*command, "--seed", 1, "--out", model)
+    assert result.exit_code == 0
+    assert "2 features of numbers" in result.stdout
+    assert "Each feature adds its weight times its value." in result.stdout
+    predicted = run("predict", model, data, "--label", "y").stdout.split()
+    assert np.mean(np.array(predicted) == (X[:, 1] > 0).astype(int).astype(str)) > 0.9
+    data.write_text("a,b,y\n0.5,1,0\n2,0.5,1\n")
+    assert "t.csv: line 3, column 'a'" in refused(*command)
+
+
+def test_an_average_shows_small_weights():
+    X = dpfast.BitMatrix(np.eye(2), feature_names=["wet", "windy"])
+    fitted = dpfast.LinearLearner(random_state=0).fit(X, ["oak", "elm"])
+    fitted.released_weights_ = np.array([1, 2]), np.array([3, -2]), 10_000
+    with output.capture() as shown:
+        show_average(fitted, output)
+    rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.get().splitlines() if "│" in line]
+    assert rows == [["windy", "+0.0003", "oak"], ["(always)", "-0.0002", "elm"]]
 
 
 def test_an_option_of_another_model_is_refused(refused, model, trees):

@@ -1,13 +1,14 @@
 import gzip
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from dpfast.data import entries, readers
-from dpfast.data.readers import read_table
+from dpfast.data import BitMatrix, ParquetRows, entries, readers
+from dpfast.data.readers import read_steps, read_table
 
 GOOD = "wet,cold,tree\n1,0,oak\n0,1,elm\n1,1,oak\n"
 BITS = [[1, 0], [0, 1], [1, 1]]
@@ -252,3 +253,209 @@ def test_names_that_are_no_table_say_what_a_table_is(tmp_path, write):
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(FileNotFoundError, match="no such file"):
         read_table(tmp_path / "folder.csv")
+
+
+# ---- real numbers --------------------------------------------------------------------------------------------------
+
+REAL = "long,old,tree\n0.5,1,oak\n-3e2,0,elm\n1.25,1,oak\n"
+NUMBERS = [[0.5, 1], [-300, 0], [1.25, 1]]
+
+
+@pytest.mark.parametrize("values", ["numbers", "either"])
+def test_numbers_of_a_text_file_become_float32(write, values):
+    for path in (
+        write(REAL),
+        write(REAL.replace(",", "\t"), "trees.tsv"),
+        write(gzip.compress(REAL.encode()), "trees.csv.gz"),
+    ):
+        X, y, names = read_table(path, label="tree", values=values)
+        assert X.dtype == np.float32
+        assert X.tolist() == NUMBERS
+        assert y.tolist() == ["oak", "elm", "oak"]
+        assert names == ["long", "old"]
+
+
+def test_a_table_of_bits_stays_one_unless_numbers_are_wanted(write, tmp_path):
+    np.savez(tmp_path / "t.npz", X=np.array(BITS, float), y=np.arange(3), feature_names=np.array(["wet", "cold"]))
+    for path, label in ((write(GOOD), "tree"), (tmp_path / "t.npz", "y")):
+        bits = read_table(path, label=label)
+        either = read_table(path, label=label, values="either")
+        assert isinstance(either.X, BitMatrix)
+        assert (either.X.rows == bits.X.rows).all()
+        assert either.X.feature_names == either.feature_names == bits.feature_names == ["wet", "cold"]
+        assert read_table(path, label=label, values="numbers").X.tolist() == BITS
+    assert isinstance(read_table("mushroom", values="either").X, BitMatrix)
+    assert read_table("mushroom", values="numbers").X.dtype == np.float32
+
+
+def test_a_threshold_makes_bits_whatever_is_wanted(write):
+    for values in ("bits", "numbers", "either"):
+        X = read_table(write(REAL), label="tree", values=values, threshold=0.7).X
+        assert X.toarray().astype(int).tolist() == [[0, 1], [0, 0], [1, 1]]
+
+
+@pytest.mark.parametrize("late", [0, 7, 20, 68])
+def test_bits_become_numbers_at_the_first_entry_that_is_another(write, rng, monkeypatch, late):
+    monkeypatch.setattr(entries, "BLOCK_BYTES", 8 * 4 * 7)  # seven rows to a block
+    table = rng.integers(0, 2, (69, 3)).astype(float)
+    table[late, 1] = 0.75
+    text = "a,b,c,y\n" + "\n".join(",".join(map(str, row)) + ",u\n" for row in table)
+    X, y, _ = read_table(write(text), label="y", values="either")
+    assert X.shape == (69, 3)
+    assert np.array_equal(X, table)
+    assert len(y) == 69
+
+
+def test_a_float_table_is_read_with_no_more_than_blocks_beside_it(write, rng):
+    table = rng.normal(size=(20_000, 60))
+    lines = [",".join(f"f{j}" for j in range(60)), *(",".join(map(repr, row)) for row in table.tolist())]
+    path = write("\n".join(lines))
+    tracemalloc.start()
+    X = read_table(path, values="numbers").X
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert np.array_equal(X, table.astype(np.float32))
+    assert peak < X.nbytes + 6 * entries.BLOCK_BYTES
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a,b,y\n1,0.5,u\n\n0,red,v\n", "line 4, column 'b' holds 'red'; features are finite numbers"),
+        ("a,b,y\n1,0.5,u\n0,nan,v\n", "line 3, column 'b' holds 'nan'"),
+        ("a,b,y\n1,0.5,u\n0,-inf,v\n", "line 3, column 'b' holds '-inf'"),
+        ("a,b,y\n1,0.5,u\n0,1e39,v\n", "line 3, column 'b' holds '1e39'; .* up to 3.4e.38 in size"),
+        ("a,b,y\n1,0.5,u\n0,1_000,v\n", "line 3, column 'b' holds '1_000'"),
+        ('a,b,y\n1,0.5,u\n0,"1,5",v\n', "line 3, column 'b' holds '1,5'"),
+        ("a,b,y\n1,0.5,u\n0,,v\n", "line 3, column 'b' is empty"),
+        ("a,b,y\n1,0.5,u\n0,1\n", "line 3 has 2 cells, the header row 3"),
+        ("a,b,y\ntrue,0.5,u\n0.5,1,v\n", "line 3, column 'a' holds '0.5'; a column of true and false has nothing"),
+        ("a,b,y\n0.5,0.5,u\ntrue,1,v\n", "line 3, column 'a' holds 'true'; a column of true and false has nothing"),
+        ("a,b,y\n", "the table has no rows"),
+    ],
+)
+@pytest.mark.parametrize("values", ["numbers", "either"])
+def test_a_messy_file_of_numbers_is_refused_with_the_place_and_what_was_seen(write, values, text, said):
+    with pytest.raises(ValueError, match="trees.csv.*" + said):
+        read_table(write(text), label="y", values=values)
+
+
+def test_quotes_blank_lines_and_true_and_false_are_read_beside_numbers(write):
+    X, y, _ = read_table(write('\ufeff"a, b",c,y\r\nTrue,"0.5",1\r\n\r\nfalse, -1 ,2\r\n'), label="y", values="either")
+    assert X.tolist() == [[1, 0.5], [0, -1]]
+    assert y.tolist() == [1, 2]
+
+
+def test_numbers_outside_declared_limits_are_refused_by_their_place(write, tmp_path):
+    said = "holds '-3e2'; features are numbers declared to lie in [-1, 2]; see --clip"
+    assert "line 3, column 'long' " + said in refusal(write(REAL), label="tree", values="numbers", limits=(-1, 2))
+    assert read_table(write(REAL), label="tree", values="numbers", limits=(-300, 1.25)).X.tolist() == NUMBERS
+    assert "row 1, column 2 holds 3.0;" in refusal(write("1 2:3\n", "t.svm"), values="numbers", limits=(-1, 2))
+    np.savez(tmp_path / "t.npz", X=np.array(NUMBERS))
+    assert "row 2, column 1 holds -300.0;" in refusal(tmp_path / "t.npz", values="numbers", limits=(-1, 2))
+
+
+def test_an_svmlight_file_of_numbers_is_sparse(write):
+    for values in ("numbers", "either"):
+        X, y, names = read_table(write("1 1:0.5 3:1\n-1 2:-7\n", "t.svm"), values=values)
+        assert X.format == "csr"
+        assert X.dtype == np.float32
+        assert X.toarray().tolist() == [[0.5, 0, 1], [0, -7, 0]]
+        assert y.tolist() == [1, -1]
+        assert names is None
+        assert read_table(write("1 1:1\n-1 2:1\n", "bits.svm"), values=values).X.format == "csr"
+    assert "row 2, column 2 holds nan" in refusal(write("1 1:0.5\n1 2:nan\n", "t.svm"), values="either")
+    assert "row 2, column 3 holds inf" in refusal(write("1 1:0.5\n1 3:1e99\n", "t.svm"), values="numbers")
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "uint8", "bool"])
+@pytest.mark.parametrize("format", ["dense", "csr", "csc"])
+def test_an_npz_file_of_numbers_keeps_its_floats_and_its_zeros_unstored(tmp_path, rng, dtype, format):
+    path, table = tmp_path / "t.npz", rng.integers(0, 5, (40, 7)).astype(dtype)
+    if format == "dense":
+        np.savez(path, X=table)
+    else:
+        sp.save_npz(path, sp.csr_array(table).asformat(format))
+    X = read_table(path, values="numbers").X
+    assert X.dtype == (dtype if "float" in dtype and format == "dense" else np.float32)
+    assert ((X if format == "dense" else X.toarray()) == table).all()
+    assert format == "dense" or X.format == "csr"
+
+
+def test_an_npz_file_of_numbers_that_will_not_do_is_refused(tmp_path):
+    path = tmp_path / "t.npz"
+    np.savez(path, X=np.array([[0.5, 1], [np.nan, 2]]), feature_names=np.array(["a", "b"]))
+    assert "row 2, column 'a' holds nan; features are finite" in refusal(path, values="either")
+    np.savez(path, X=np.array([[0.5, 1e300]]))
+    assert "row 1, column 2 holds 1e+300" in refusal(path, values="numbers")
+    sp.save_npz(path, sp.csr_array(np.array([[1j]])))
+    assert "two-dimensional array of numbers, got complex128" in refusal(path, values="numbers")
+    np.savez(path, X=np.empty((0, 3)))
+    assert "the table has no rows" in refusal(path, values="numbers")
+    with pytest.raises(ValueError, match="got 'floats'"):
+        read_table(path, values="floats")
+
+
+def test_a_parquet_file_of_numbers_becomes_float32(tmp_path, rng, monkeypatch):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr(entries, "BLOCK_BYTES", 8 * 4 * 7)
+    path = tmp_path / "t.parquet"
+    frame = pandas.DataFrame(
+        {
+            "a": rng.normal(size=40),
+            "y": rng.choice(["u", "v"], 40),
+            "b": rng.integers(0, 99, 40),
+            "c": [True, False] * 20,
+        }
+    )
+    frame.to_parquet(path, row_group_size=11)
+    for values in ("numbers", "either"):
+        X, y, names = read_table(path, label="y", values=values)
+        assert X.dtype == np.float32
+        assert np.array_equal(X, frame[["a", "b", "c"]].to_numpy(np.float32))
+        assert y.tolist() == frame["y"].tolist()
+        assert names == ["a", "b", "c"]
+    frame.loc[30, "a"] = np.inf
+    frame.to_parquet(path)
+    assert "row 31, column 'a' holds inf" in refusal(path, label="y", values="numbers")
+
+
+def test_a_large_parquet_file_of_numbers_may_stay_on_disk(tmp_path, rng, monkeypatch):
+    pandas = pytest.importorskip("pandas")
+    pytest.importorskip("pyarrow")
+    monkeypatch.setattr(readers, "_LARGE", 4 * 2 * 39)
+    path = tmp_path / "t.parquet"
+    frame = pandas.DataFrame({"a": rng.normal(size=40), "y": np.arange(40) % 3, "b": rng.integers(0, 2, 40)})
+    frame.to_parquet(path, row_group_size=11)
+    for values in ("numbers", "either"):
+        X, y, names = read_table(path, label="y", values=values, may_stay=True)
+        assert isinstance(X, ParquetRows)
+        assert y.tolist() == frame["y"].tolist()
+        assert names == ["a", "b"]
+        assert isinstance(read_table(path, label="y", values=values).X, np.ndarray)
+    assert isinstance(read_table(path, label="y", threshold=0, may_stay=True).X, BitMatrix)
+    monkeypatch.setattr(readers, "_LARGE", 4 * 2 * 40)
+    assert isinstance(read_table(path, label="y", values="numbers", may_stay=True).X, np.ndarray)
+    monkeypatch.setattr(readers, "_LARGE", 4 * 2 * 11)
+    assert isinstance(read_table(path, label="y", values="numbers", may_stay=True).X, np.ndarray)
+    monkeypatch.setattr(readers, "_LARGE", 4 * 2 * 39)
+    frame["a"] = 1.0
+    frame.to_parquet(path, row_group_size=11)
+    assert isinstance(read_table(path, label="y", values="either", may_stay=True).X, BitMatrix)
+    frame.loc[20, "y"] = None
+    frame.to_parquet(path, row_group_size=11)
+    with pytest.raises(ValueError, match=r"t\.parquet: row 21, column 'y' is empty"):
+        read_table(path, label="y", values="numbers", may_stay=True)
+
+
+def test_steps_of_numbers_are_read_like_the_table(write):
+    whole = read_table(write(REAL), label="tree", values="numbers")
+    steps = list(read_steps(write(REAL), 2, ["oak", "elm"], label="tree", values="numbers"))
+    assert [len(step.y) for step in steps] == [2, 1]
+    assert (np.concatenate([step.X for step in steps]) == whole.X).all()
+    assert steps[0].feature_names == whole.feature_names
+    with pytest.raises(ValueError, match="row 2, column 'long' holds '-3e2'; features are numbers declared"):
+        list(read_steps(write(REAL), 2, ["oak", "elm"], label="tree", values="numbers", limits=(0, 9)))
+    with pytest.raises(ValueError, match='"either"'):
+        next(read_steps(write(REAL), 2, ["oak", "elm"], label="tree", values="either"))

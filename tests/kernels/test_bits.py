@@ -27,12 +27,24 @@ def test_packing_and_unpacking_are_inverse_and_the_tail_is_zero(n, d, seed):
     assert bits.popcount(rows) == X.sum()  # so no bit past d is set
 
 
-def test_a_byte_that_is_not_0_or_1_is_refused_and_named():
-    for j in (0, 70):
-        x = np.zeros((3, 71), np.uint8)
-        x[1, j] = 2
-        with pytest.raises(ValueError, match="must be 0 or 1, got 2"):
-            bits.pack(x)
+@pytest.mark.parametrize("d", [*range(1, 130), *WIDTHS, 519, 576, 1000])
+def test_packing_agrees_with_numpy_at_every_width(isa, d):
+    X = table(3, d)
+    expected = np.zeros((3, 8 * bits.words(d)), np.uint8)
+    expected[:, : -(-d // 8)] = np.packbits(X, axis=1, bitorder="little")
+    packed = np.full((3, bits.words(d)), 2**64 - 1, np.uint64)
+    assert bits.pack(X.view(np.uint8), packed) is not None
+    np.testing.assert_array_equal(packed.astype("<u8").view(np.uint8), expected)
+
+
+@pytest.mark.parametrize("d", [1, 7, 8, 9, 63, 64, 71, 129, 512, 519])
+def test_a_byte_that_is_not_0_or_1_is_refused_and_named_wherever_it_is(isa, d):
+    for j in range(d):
+        for bad in (2, 128):
+            x = np.zeros((3, d), np.uint8)
+            x[j % 3, j] = bad
+            with pytest.raises(ValueError, match=f"must be 0 or 1, got {bad}"):
+                bits.pack(x)
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])
@@ -53,8 +65,8 @@ def test_sparse_indices_out_of_range_are_refused(indptr, indices, message):
         bits.pack_sparse(np.array(indptr, np.int32), np.array(indices, np.int32), 5)
 
 
-@pytest.mark.parametrize("n", [1, 64, 100, 600])
-@pytest.mark.parametrize("d", WIDTHS)
+@pytest.mark.parametrize("n", [1, 64, 100, 200, 512, 600, 1025])
+@pytest.mark.parametrize("d", [*WIDTHS, 70, 129, 200, 300, 1024])
 def test_transpose_is_the_transpose(isa, n, d):
     X = table(n, d)
     np.testing.assert_array_equal(bits.transpose(pack(X), d), pack(X.T))

@@ -8,7 +8,7 @@ from laws import assert_follows, exponential_law
 
 from dpfast.kernels import levels
 
-DTYPES = [np.int16, np.int32, np.int64]
+DTYPES = [np.int8, np.int16, np.int32, np.int64]
 
 
 class Scripted:
@@ -88,13 +88,27 @@ def test_every_level_of_instruction_set_gives_the_same_draws(dtype, spread, each
             np.testing.assert_array_equal(other, results[0])
 
 
+def counted_coins(monkeypatch):
+    """A list that grows by every coin left to multiprecision."""
+    seen, coin = [], levels.coin
+
+    def counted(*arguments):
+        seen.append(arguments)
+        return coin(*arguments)
+
+    monkeypatch.setattr(levels, "coin", counted)
+    return seen
+
+
 @pytest.mark.parametrize("exponent", [0.3, -0.01, Fraction(1, 1000), 40.0])
 def test_multiprecision_and_doubles_decide_alike(exponent, monkeypatch):
     scores = np.random.default_rng(3).integers(-60, 60, 300).astype(np.int32)
     fast = levels.sample(scores, exponent, 300, np.random.default_rng(4))
     for guard in (2.0**30, 2.0**38, 2.0**60):  # some of the draws, more of them, all of them
         monkeypatch.setattr(levels, "_guard_scale", guard)
+        coins = counted_coins(monkeypatch)
         np.testing.assert_array_equal(levels.sample(scores, exponent, 300, np.random.default_rng(4)), fast)
+    assert len(coins) >= 300
 
 
 def test_multiprecision_draws_follow_the_law(monkeypatch, rng):
@@ -102,6 +116,61 @@ def test_multiprecision_draws_follow_the_law(monkeypatch, rng):
     scores = np.array([0, 3, 3, 7, 1], np.int64)
     draws = levels.sample(scores, Fraction(1, 2), 20_000, rng)
     assert_follows(np.bincount(draws, minlength=5), exponential_law(scores, 0.5))
+
+
+# ---- bounds ------------------------------------------------------------------------------------------------------
+
+
+def entries(scores, exponent, mirrored=False, values=(), others=()):
+    """Best scores, masses and bounds of what is drawn from, and the shift of these."""
+    return levels._Entries(np.asarray(scores), Fraction(exponent), mirrored, list(values), list(others)).bounds()
+
+
+def share(gap, exponent, dtype):
+    """Of the lower of two scores, whose block has the higher for reference."""
+    low = max(-gap, np.iinfo(dtype).min)
+    whole = entries(np.array([low + gap, low], dtype), exponent)[1][0]
+    return int(whole) - int(entries(np.zeros(1, dtype), exponent)[1][0])
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("exponent", [Fraction(1, 3 << 20), 1e-7, 0.3, Fraction(5, 1 << 30), 1e-300, 1e-17, 24, 1e300])
+def test_shares_lie_above_the_weights_and_close(exponent, dtype, rng):
+    most = 2 * np.iinfo(dtype).max + 1
+    gaps = {0, 1, 2, most, most // 2, most // 2 + 1, *rng.integers(0, most, 50, dtype=np.uint64).tolist()}
+    gaps |= set((rng.uniform(0, 35, 200) / float(exponent)).clip(0, 2.0**63).astype(np.uint64).tolist())
+    ends = [int(n * Fraction(math.log(2)) / Fraction(exponent)) + k for n in range(36) for k in (-1, 0, 1)]
+    for gap in {gap for gap in (*gaps, *ends) if 0 <= gap <= most}:
+        y = Fraction(exponent) * gap
+        weight = 2.0**20 * math.exp(-y) if y < 700 else 0.0
+        assert weight * (1 - 1e-14) < share(gap, exponent, dtype) <= 1.0625 * weight + 1
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize("exponent", [0.02, -0.02, 0.04, Fraction(1, 10**6), 3, 10**30])
+def test_bounds_lie_above_the_weights_and_close(exponent, mirrored, rng):
+    scores = np.sort(rng.integers(-1000, 1000, 5000)).astype(np.int32)
+    best, mass, bounds, shift = entries(scores, exponent, mirrored, [0, 1100], [10**13, 7])
+    y = np.abs(best - (best.min() if exponent < 0 else best.max())) * abs(float(exponent))
+    one = np.ldexp(mass.astype(float), -shift - 20 * (np.arange(len(mass)) < len(mass) - 2))  # a unit of each candidate
+    weights = np.ldexp(one, 30) * np.exp(-y)
+    assert (weights * (1 - 1e-12) < bounds).all()
+    assert (bounds <= 1.0625 * weights + one * np.where(y > 22.3, 2.0**-32, 1) + 1).all()
+    assert 2**26 * len(bounds) < bounds.sum(dtype=float) < 2**63
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+@pytest.mark.parametrize("zeros", [0, 2**53 - 1])
+@pytest.mark.parametrize("nats", [0.4, 13.9, 20.8, 36.7, 60, 10**6])
+def test_a_draw_takes_few_words_whatever_the_scores(nats, zeros, mirrored):
+    apart, half = np.full(300_000, -1000, np.int32), np.arange(300_000, dtype=np.int32) % 2 * 1000 - 1000
+    apart[77_777] = 0
+    for scores in (apart, half, apart + 1000, half + 1000):
+        for exponent in (nats / 1000, -nats / 1000):
+            philox = np.random.Generator(np.random.Philox(1))
+            levels.sample(scores, exponent, 4000, philox, mirrored=mirrored, zeros=zeros)
+            words = 4 * int(philox.bit_generator.state["state"]["counter"][0])
+            assert words < 3 * 1.2 * 4000
 
 
 # ---- nothing is impossible, nothing overflows --------------------------------------------------------------------
@@ -157,19 +226,22 @@ def folded_law(scores, exponent, mirrored, zeros):
     return weights / weights.sum()
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+SCATTERED = [
+    ([0, 3, -3, 1, 0, -7, 7, 2], Fraction(1, 3)),
+    ([-2, -3, -3, -10], 0.25),
+    ([5, 6, 6, 9], -0.25),
+    ([0, 0], 2),
+    ([127, -128, 0, 126, -127], 0.01),
+    ([0, 4, -1000, 1000], 0.01),  # more levels than scores, but few enough to table
+    ([-30_000, 30_000, 5, 0, 29_998, -29_999], 1e-4),
+    ([4, 4, 5], 0),
+]
+
+
 @pytest.mark.parametrize(("mirrored", "zeros"), [(True, 0), (True, 7), (False, 7), (True, 10**6), (False, 10**12)])
 @pytest.mark.parametrize(
-    ("scores", "exponent"),
-    [
-        ([0, 3, -3, 1, 0, -7, 7, 2], Fraction(1, 3)),
-        ([-2, -3, -3, -10], 0.25),
-        ([5, 6, 6, 9], -0.25),
-        ([0, 0], 2),
-        ([0, 4, -1000, 1000], 0.01),  # more levels than scores, but few enough to table
-        ([-30_000, 30_000, 5, 0, 29_998, -29_999], 1e-4),
-        ([4, 4, 5], 0),
-    ],
+    ("scores", "exponent", "dtype"),
+    [(*case, dtype) for case in SCATTERED for dtype in DTYPES if max(case[0]) <= np.iinfo(dtype).max],
 )
 def test_mirrored_candidates_and_zeros_follow_the_law_of_the_vector_written_out(
     scores, exponent, mirrored, zeros, dtype, rng
@@ -276,7 +348,7 @@ def test_multiprecision_and_doubles_decide_alike_for_counts(exponent, monkeypatc
 
 def test_a_counted_level_of_weight_e_minus_200_is_drawn_when_the_words_say_so():
     counts = np.array([1, 0, 3], np.uint64)
-    assert levels.draw_counted(counts, -100, Scripted([2**64 - 2**34, 0, 0, 0, 0, 0, 1 << 63])) == (2, 1)
+    assert levels.draw_counted(counts, -100, Scripted([2**64 - 1, 0, 0, 0, 0, 1 << 63])) == (2, 1)
 
 
 @pytest.mark.parametrize(
@@ -305,7 +377,7 @@ def test_counts_that_will_not_do_are_refused_before_a_draw(counts, message, rng)
     ("scores", "exponent", "m", "error", "message"),
     [
         (np.array([], np.int32), 1, 1, ValueError, "scores is empty"),
-        (np.array([1.5]), 1, 1, ValueError, r"int16, int32 or int64 of shape \(n,\), got float64"),
+        (np.array([1.5]), 1, 1, ValueError, r"int8, int16, int32 or int64 of shape \(n,\), got float64"),
         (np.array([[1]], np.int32), 1, 1, ValueError, r"got int32 \(1, 1\)"),
         (np.array([1], np.int32), float("nan"), 1, ValueError, "exponent must be a finite number, got nan"),
         (np.array([1], np.int32), float("inf"), 1, ValueError, "exponent must be a finite number"),

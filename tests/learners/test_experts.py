@@ -285,7 +285,8 @@ def test_the_draws_are_those_of_weights_of_the_margins(d, form, intercept, negat
     clf = LinearLearner(500.0, 1e-3, **settings, random_state=np.random.default_rng(4)).fit(given, y)
 
     margins = y[:, np.newaxis] * (np.column_stack([grid, np.full(80, unit)]) if intercept else grid)
-    losses = -margins.astype(np.int32)
+    rng = np.random.default_rng(4)
+    losses = -margins.astype(np.int32)[rng.permutation(80)]
     options = {"bits": unit.bit_length() - 1, "low": -1}
     if form == "sparse":
         losses = sp.csr_array(losses)
@@ -293,7 +294,7 @@ def test_the_draws_are_those_of_weights_of_the_margins(d, form, intercept, negat
     else:
         rows = weights.dense(losses, **options)
     state = weights.Weights(d + intercept, Fraction(clf.learning_rate_) / unit, mirrored=negations)
-    experts = state.play(rows, np.random.default_rng(4))
+    experts = state.play(rows, rng)
     theta = np.zeros(d + 1)
     np.add.at(theta, experts % (d + intercept), np.where(experts < d + intercept, 1, -1) / 80)
     np.testing.assert_allclose([*clf.coef_, clf.intercept_], theta, atol=1e-12)
@@ -302,7 +303,7 @@ def test_the_draws_are_those_of_weights_of_the_margins(d, form, intercept, negat
 
 
 def test_a_single_step_follows_its_law(rng):
-    """Two rows: the second draw is one from exp(eta y x)."""
+    """Two rows, either the first: the second draw is one from exp(eta y x)."""
     X, y = np.array([[1.0, -0.5, 0.25], [0, 0, 0]]), np.array([0, 1])
     counts, runs = np.zeros(8), 3000
     for _ in range(runs):
@@ -311,7 +312,8 @@ def test_a_single_step_follows_its_law(rng):
         eta = clf.learning_rate_
         counts[:4] += np.bincount(index, count.clip(min=0), minlength=4)
         counts[4:] += np.bincount(index, (-count).clip(min=0), minlength=4)
-    second = exponential_law(-np.array([1, -0.5, 0.25, 1, -1, 0.5, -0.25, -1]), eta)
+    margins = -np.array([1, -0.5, 0.25, 1, -1, 0.5, -0.25, -1]), np.array([0, 0, 0, 1, 0, 0, 0, -1])
+    second = sum(exponential_law(margin, eta) for margin in margins) / 2
     first = np.full(8, 1 / 8)
     # both draws cancel where they are opposite
     expected = np.zeros(8)
@@ -332,6 +334,14 @@ def test_it_learns(table, rng):
     assert sparse.score(sp.csr_array(X), y) > 0.75
     assert clf.learning_rate_ == experts_learning_rate(5.0, 1e-6, horizon=3000, loss_range=4)
     assert LinearLearner(calibration="paper", random_state=0).fit(X, y).learning_rate_ < clf.learning_rate_ / 4
+
+
+@pytest.mark.parametrize("form", [np.asarray, sp.csr_array, lambda X: BitMatrix(X > 0)])
+def test_a_table_sorted_by_label_is_learned_too(form, table):
+    X, y = table
+    order = np.argsort(y)
+    clf = LinearLearner(5.0, 1e-6, random_state=0).fit(form(X[order]), y[order])
+    assert clf.score(form(X), y) > 0.65
 
 
 def test_every_level_gives_the_same_model(table, each_isa):

@@ -1,13 +1,16 @@
 import copy
 
 import numpy as np
+import pandas as pd
 import pytest
+import scipy.sparse as sp
 from laws import assert_follows
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dpfast
 from dpfast import BitMatrix, FiniteClassLearner
 from dpfast.accounting import Budget, BudgetExceeded
+from dpfast.learners.finite_class import _feature_errors
 
 
 def first_is_positive(X):
@@ -64,6 +67,63 @@ def test_a_function_is_drawn_by_its_errors(labels, rng):
     assert learner.predict(np.arange(4)[:, np.newaxis]).tolist() == expected.tolist()
 
 
+BITS = np.array([[0, 1, 1], [1, 0, 0], [1, 1, 0], [0, 0, 1], [1, 1, 1]])
+LABELS = np.array(["no", "yes", "no", "no", "yes"])
+
+
+@pytest.mark.parametrize("form", [np.asarray, BitMatrix, sp.csr_array, sp.csc_array, pd.DataFrame])
+def test_a_feature_its_negation_or_a_constant_is_drawn_by_its_errors(form, rng):
+    learner = FiniteClassLearner(2.5, hypotheses="features", random_state=rng)
+    says = np.vstack([BITS.T, 1 - BITS.T, np.zeros(5), np.ones(5)])
+    weights = np.exp(-1.25 * (says != (LABELS == "yes")).sum(axis=1))
+    table = form(BITS)
+    drawn = [learner.fit(table, LABELS).hypothesis_ for _ in range(600)]
+    assert_follows(np.bincount(drawn, minlength=8), weights / weights.sum())
+    assert learner.n_hypotheses_ == 8
+    for h in range(8):
+        learner.hypothesis_ = h
+        assert learner.predict(table).tolist() == np.where(says[h], "yes", "no").tolist()
+
+
+def test_one_row_moves_the_errors_of_features_by_one_each(rng):
+    """Range 2 under replace and 1 under add-remove."""
+    for _ in range(100):
+        X, y = rng.integers(0, 2, (70, 5)), rng.integers(0, 2, 70).astype(bool)
+        other, label = rng.integers(0, 2, (1, 5)), rng.integers(0, 2, 1).astype(bool)
+        base = _feature_errors(BitMatrix(X), y)
+        more = _feature_errors(BitMatrix(np.vstack([X, other])), np.append(y, label)) - base
+        assert set(more.tolist()) <= {0, 1}
+        swap = _feature_errors(BitMatrix(np.vstack([X[1:], other])), np.append(y[1:], label)) - base
+        assert set(swap.tolist()) <= {-1, 0, 1}
+
+
+def test_a_feature_is_saved_with_its_name(tmp_path):
+    table = BitMatrix(BITS, feature_names=["wet", "cold", "ž"])
+    clf = FiniteClassLearner(hypotheses="features", random_state=0).fit(table, LABELS)
+    clf.save(tmp_path / "m.json")
+    loaded = dpfast.load(tmp_path / "m.json")
+    assert loaded.predict(table).tolist() == clf.predict(table).tolist()
+    assert loaded.feature_names_in_.tolist() == ["wet", "cold", "ž"]
+    assert (loaded.hypothesis_, loaded.hypotheses, loaded.privacy_) == (clf.hypothesis_, "features", clf.privacy_)
+    text = (tmp_path / "m.json").read_text()
+    (tmp_path / "m.json").write_text(text.replace('"of": 8', '"of": 9'))
+    with pytest.raises(ValueError, match="damaged"):
+        dpfast.load(tmp_path / "m.json")
+
+
+def test_features_that_will_not_do_are_refused():
+    learner = FiniteClassLearner(hypotheses="features", random_state=0)
+    with pytest.raises(ValueError, match="entries must be 0 or 1, got 2"):
+        learner.fit(2 * BITS, LABELS)
+    with pytest.raises(ValueError, match="Only binary classification"):
+        learner.fit(BITS, list("abcab"))
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        learner.fit(BITS, LABELS[1:])
+    learner.fit(BITS, LABELS)
+    with pytest.raises(ValueError, match="X has 2 features, but FiniteClassLearner is expecting 3"):
+        learner.predict(BITS[:, :2])
+
+
 def test_functions_may_give_any_number_of_classes(rng):
     X = rng.integers(0, 3, (300, 1))
     y = np.array(["a", "b", "c"])[X[:, 0]]
@@ -109,6 +169,7 @@ def test_large_classes_are_scored_right(rng):
     ("parameters", "message"),
     [
         ({"hypotheses": None}, "hypotheses= must be given"),
+        ({"hypotheses": "columns"}, """or "features", got 'columns'"""),
         ({"hypotheses": []}, "hypotheses is empty"),
         ({"hypotheses": np.zeros((0, 4), bool)}, "hypotheses is empty"),
         ({"hypotheses": [[0, 1], [0, 1, 1]]}, "rows of labels for the same points, got shapes"),
