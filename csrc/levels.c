@@ -6,6 +6,14 @@
 #include <math.h>
 #include <string.h>
 
+#define SCORE int8_t
+#define GAP uint32_t
+#define NAME(verb) dpf_levels_##verb##_8
+#include "levels_scan.h"
+#undef SCORE
+#undef GAP
+#undef NAME
+
 #define SCORE int16_t
 #define GAP uint32_t
 #define NAME(verb) dpf_levels_##verb##_16

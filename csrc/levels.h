@@ -14,7 +14,7 @@
  * Negated copies (a candidate of score -s for each s) need no storage: the candidates at v, and
  * those at -v, are the scores of magnitude |v|. So magnitudes are counted, once for both.
  *
- * Scans exist for int16, int32 and int64 scores (suffixes 16, 32, 64).
+ * Scans exist for int8, int16, int32 and int64 scores (suffixes 8, 16, 32, 64).
  */
 #ifndef DPF_LEVELS_H
 #define DPF_LEVELS_H
@@ -29,6 +29,7 @@ enum { DPF_LANES = 4 };
 enum { DPF_HIGHEST, DPF_LOWEST, DPF_MAGNITUDE };
 
 /* Lowest and highest of n >= 1 scores. */
+void dpf_levels_extremes_8(const int8_t *score, size_t n, int8_t *low, int8_t *high);
 void dpf_levels_extremes_16(const int16_t *score, size_t n, int16_t *low, int16_t *high);
 void dpf_levels_extremes_32(const int32_t *score, size_t n, int32_t *low, int32_t *high);
 void dpf_levels_extremes_64(const int64_t *score, size_t n, int64_t *low, int64_t *high);
@@ -41,6 +42,8 @@ void dpf_levels_extremes_64(const int64_t *score, size_t n, int64_t *low, int64_
  *   lanes  DPF_LANES * (levels + 1)          scratch
  *   table  ceil(n / block) * (levels + 1)    written
  */
+void dpf_levels_count_8(const int8_t *score, size_t n, int64_t best, int order, size_t levels,
+                        size_t block, uint32_t *DPF_RESTRICT lanes, uint32_t *DPF_RESTRICT table);
 void dpf_levels_count_16(const int16_t *score, size_t n, int64_t best, int order, size_t levels,
                          size_t block, uint32_t *DPF_RESTRICT lanes, uint32_t *DPF_RESTRICT table);
 void dpf_levels_count_32(const int32_t *score, size_t n, int64_t best, int order, size_t levels,
@@ -52,6 +55,7 @@ void dpf_levels_count_64(const int64_t *score, size_t n, int64_t best, int order
  * The index of score number `rank` (from 0) of those equal to `value` or to `other`; there must be more
  * than `rank`. Reads up to that index.
  */
+size_t dpf_levels_find_8(const int8_t *score, size_t n, int8_t value, int8_t other, size_t rank);
 size_t dpf_levels_find_16(const int16_t *score, size_t n, int16_t value, int16_t other,
                           size_t rank);
 size_t dpf_levels_find_32(const int32_t *score, size_t n, int32_t value, int32_t other,

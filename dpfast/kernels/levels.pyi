@@ -4,7 +4,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-_Scores = NDArray[np.int16] | NDArray[np.int32] | NDArray[np.int64]
+_Scores = NDArray[np.int8] | NDArray[np.int16] | NDArray[np.int32] | NDArray[np.int64]
 
 def sample(
     scores: _Scores, exponent: Fraction | float, m: int, rng: Generator, *, mirrored: bool = False, zeros: int = 0

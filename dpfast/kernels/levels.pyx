@@ -11,22 +11,26 @@ import numpy as np
 
 from dpfast.kernels.inversion import invert
 
-from libc.stdint cimport int16_t, int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint32_t, uint64_t
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 from dpfast.kernels.rng cimport Words, bitgen, bitgen_t
 
 
 cdef extern from "levels.h" nogil:
     enum: DPF_LANES, DPF_HIGHEST, DPF_LOWEST, DPF_MAGNITUDE
+    void dpf_levels_extremes_8(const int8_t *score, size_t n, int8_t *low, int8_t *high)
     void dpf_levels_extremes_16(const int16_t *score, size_t n, int16_t *low, int16_t *high)
     void dpf_levels_extremes_32(const int32_t *score, size_t n, int32_t *low, int32_t *high)
     void dpf_levels_extremes_64(const int64_t *score, size_t n, int64_t *low, int64_t *high)
+    void dpf_levels_count_8(const int8_t *score, size_t n, int64_t best, int order, size_t levels, size_t block,
+                            uint32_t *lanes, uint32_t *table)
     void dpf_levels_count_16(const int16_t *score, size_t n, int64_t best, int order, size_t levels, size_t block,
                              uint32_t *lanes, uint32_t *table)
     void dpf_levels_count_32(const int32_t *score, size_t n, int64_t best, int order, size_t levels, size_t block,
                              uint32_t *lanes, uint32_t *table)
     void dpf_levels_count_64(const int64_t *score, size_t n, int64_t best, int order, size_t levels, size_t block,
                              uint32_t *lanes, uint32_t *table)
+    size_t dpf_levels_find_8(const int8_t *score, size_t n, int8_t value, int8_t other, size_t rank)
     size_t dpf_levels_find_16(const int16_t *score, size_t n, int16_t value, int16_t other, size_t rank)
     size_t dpf_levels_find_32(const int32_t *score, size_t n, int32_t value, int32_t other, size_t rank)
     size_t dpf_levels_find_64(const int64_t *score, size_t n, int64_t value, int64_t other, size_t rank)
@@ -42,11 +46,12 @@ cdef extern from "draw.h" nogil:
 dpf_cpu_share(shared_level())
 
 ctypedef fused score_t:
+    int8_t
     int16_t
     int32_t
     int64_t
 
-_DTYPES = tuple(np.dtype(f"i{size}") for size in (2, 4, 8))
+_DTYPES = tuple(np.dtype(f"i{size}") for size in (1, 2, 4, 8))
 
 _guard_scale = 1.0  # tests widen the guard, so that multiprecision decides often
 
@@ -56,7 +61,9 @@ _guard_scale = 1.0  # tests widen the guard, so that multiprecision decides ofte
 def _extremes(const score_t[::1] score):
     cdef score_t low = 0, high = 0
     with nogil:
-        if score_t is int16_t:
+        if score_t is int8_t:
+            dpf_levels_extremes_8(&score[0], score.shape[0], &low, &high)
+        elif score_t is int16_t:
             dpf_levels_extremes_16(&score[0], score.shape[0], &low, &high)
         elif score_t is int32_t:
             dpf_levels_extremes_32(&score[0], score.shape[0], &low, &high)
@@ -70,7 +77,9 @@ def _count(const score_t[::1] score, int64_t best, int order, size_t levels, siz
     cdef uint32_t[:, ::1] lanes = np.empty((DPF_LANES, levels + 1), np.uint32)
     cdef uint32_t[:, ::1] table = np.empty((1 + (score.shape[0] - 1) // block, levels + 1), np.uint32)
     with nogil:
-        if score_t is int16_t:
+        if score_t is int8_t:
+            dpf_levels_count_8(&score[0], score.shape[0], best, order, levels, block, &lanes[0, 0], &table[0, 0])
+        elif score_t is int16_t:
             dpf_levels_count_16(&score[0], score.shape[0], best, order, levels, block, &lanes[0, 0], &table[0, 0])
         elif score_t is int32_t:
             dpf_levels_count_32(&score[0], score.shape[0], best, order, levels, block, &lanes[0, 0], &table[0, 0])
@@ -93,7 +102,9 @@ def _find(const score_t[::1] score, int64_t first, int order, size_t block, cons
             key = first + slot[p] if order == DPF_LOWEST else first - slot[p]
             value = <score_t>key
             other = <score_t>-key if order == DPF_MAGNITUDE else value
-            if score_t is int16_t:
+            if score_t is int8_t:
+                at[p] = start + dpf_levels_find_8(&score[start], size, value, other, rank[p])
+            elif score_t is int16_t:
                 at[p] = start + dpf_levels_find_16(&score[start], size, value, other, rank[p])
             elif score_t is int32_t:
                 at[p] = start + dpf_levels_find_32(&score[start], size, value, other, rank[p])
@@ -283,7 +294,7 @@ def sample(scores, exponent, m, rng, *, mirrored=False, zeros=0):
 
     Parameters
     ----------
-    scores : ndarray of int16, int32 or int64, shape (n,)
+    scores : ndarray of int8, int16, int32 or int64, shape (n,)
         1 <= n < 2**32, or n = 0 if there are zeros; any values (int64 above -2**63 if mirrored).
     exponent : Fraction, int or float
         Finite; a float is the rational that it is.
@@ -313,7 +324,7 @@ def sample(scores, exponent, m, rng, *, mirrored=False, zeros=0):
     """
     scores = np.asarray(scores)
     if scores.ndim != 1 or scores.dtype not in _DTYPES:
-        raise ValueError(f"scores must be int16, int32 or int64 of shape (n,), got {scores.dtype} {scores.shape}")
+        raise ValueError(f"scores must be int8, int16, int32 or int64 of shape (n,), got {scores.dtype} {scores.shape}")
     if not 0 <= zeros < 2**53:
         raise ValueError(f"zeros must number at least 0 and fewer than 2**53, got {zeros}")
     if scores.size == 0 and zeros == 0:

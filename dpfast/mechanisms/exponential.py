@@ -19,7 +19,7 @@ def exponential(scores, exponent, *, size=1, rng=None):
     Parameters
     ----------
     scores : array_like of int, shape (n,)
-        1 <= n < 2**32. int16, int32 and int64 are read where they are; other integer types are converted.
+        1 <= n < 2**32. int8, int16, int32 and int64 are read where they are; other integer types are converted.
         Real scores go to a grid first, whose step the caller chooses.
     exponent : Fraction, int or float
         Finite; a float is the rational that it is. Negative to prefer low scores.
@@ -56,7 +56,7 @@ def exponential(scores, exponent, *, size=1, rng=None):
     scores = np.asarray(scores)
     if scores.size and scores.dtype.kind not in "iub":
         raise ValueError(f"scores must be integers (put real ones on a grid first), got {scores.dtype}")
-    if scores.dtype not in (np.int16, np.int32, np.int64):
+    if scores.dtype not in (np.int8, np.int16, np.int32, np.int64):
         if scores.dtype == np.uint64 and scores.size and scores.max() > np.iinfo(np.int64).max:
             raise ValueError(f"scores must be below 2**63, got {scores.max()}")
         scores = scores.astype(np.int64)

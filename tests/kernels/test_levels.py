@@ -8,7 +8,7 @@ from laws import assert_follows, exponential_law
 
 from dpfast.kernels import levels
 
-DTYPES = [np.int16, np.int32, np.int64]
+DTYPES = [np.int8, np.int16, np.int32, np.int64]
 
 
 class Scripted:
@@ -151,19 +151,22 @@ def folded_law(scores, exponent, mirrored, zeros):
     return weights / weights.sum()
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
+SCATTERED = [
+    ([0, 3, -3, 1, 0, -7, 7, 2], Fraction(1, 3)),
+    ([-2, -3, -3, -10], 0.25),
+    ([5, 6, 6, 9], -0.25),
+    ([0, 0], 2),
+    ([127, -128, 0, 126, -127], 0.01),
+    ([0, 4, -1000, 1000], 0.01),  # more levels than scores, but few enough to table
+    ([-30_000, 30_000, 5, 0, 29_998, -29_999], 1e-4),
+    ([4, 4, 5], 0),
+]
+
+
 @pytest.mark.parametrize(("mirrored", "zeros"), [(True, 0), (True, 7), (False, 7), (True, 10**6), (False, 10**12)])
 @pytest.mark.parametrize(
-    ("scores", "exponent"),
-    [
-        ([0, 3, -3, 1, 0, -7, 7, 2], Fraction(1, 3)),
-        ([-2, -3, -3, -10], 0.25),
-        ([5, 6, 6, 9], -0.25),
-        ([0, 0], 2),
-        ([0, 4, -1000, 1000], 0.01),  # more levels than scores, but few enough to table
-        ([-30_000, 30_000, 5, 0, 29_998, -29_999], 1e-4),
-        ([4, 4, 5], 0),
-    ],
+    ("scores", "exponent", "dtype"),
+    [(*case, dtype) for case in SCATTERED for dtype in DTYPES if max(case[0]) <= np.iinfo(dtype).max],
 )
 def test_mirrored_candidates_and_zeros_follow_the_law_of_the_vector_written_out(
     scores, exponent, mirrored, zeros, dtype, rng
@@ -299,7 +302,7 @@ def test_counts_that_will_not_do_are_refused_before_a_draw(counts, message, rng)
     ("scores", "exponent", "m", "error", "message"),
     [
         (np.array([], np.int32), 1, 1, ValueError, "scores is empty"),
-        (np.array([1.5]), 1, 1, ValueError, r"int16, int32 or int64 of shape \(n,\), got float64"),
+        (np.array([1.5]), 1, 1, ValueError, r"int8, int16, int32 or int64 of shape \(n,\), got float64"),
         (np.array([[1]], np.int32), 1, 1, ValueError, r"got int32 \(1, 1\)"),
         (np.array([1], np.int32), float("nan"), 1, ValueError, "exponent must be a finite number, got nan"),
         (np.array([1], np.int32), float("inf"), 1, ValueError, "exponent must be a finite number"),
