@@ -145,8 +145,8 @@ DPF_BODY void packed_add(const uint64_t *rows, size_t n, size_t d, double consta
             for (size_t i = start; i < end; i++) {
                 const int32_t value = step[i - start];
                 const uint32_t low = (uint32_t)rows[i * words + k], high = (uint32_t)(rows[i * words + k] >> 32);
-                for (unsigned b = 0; b < 32; b++) sum[b] += value & -(int32_t)(low >> b & 1);
-                for (unsigned b = 0; b < 32; b++) sum[32 + b] += value & -(int32_t)(high >> b & 1);
+                for (unsigned b = 0; b < 32; b++) sum[b] += value & (int32_t)(low << (31 - b)) >> 31;
+                for (unsigned b = 0; b < 32; b++) sum[32 + b] += value & (int32_t)(high << (31 - b)) >> 31;
             }
             const size_t size = d - 64 * k < 64 ? d - 64 * k : 64;
             for (size_t b = 0; b < size; b++) total[64 * k + b] += sum[b];
