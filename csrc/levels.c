@@ -113,7 +113,8 @@ uint64_t dpf_levels_weigh(dpf_levels *levels, size_t first, size_t last) {
     uint64_t total = first > 0 ? levels->upto[first - 1] : 0;
     for (size_t i = first; i < last; i++) {
         const uint64_t gap = distance(levels, levels->best[i], levels->peak);
-        total += bound_of(levels->mass[i], gap, levels->rate, levels->shift + (i < levels->blocks ? DPF_LEVELS_SHARE : 0));
+        const int shift = levels->shift + (i < levels->blocks ? DPF_LEVELS_SHARE : 0);
+        total += bound_of(levels->mass[i], gap, levels->rate, shift);
         levels->upto[i] = total;
     }
     return total;
