@@ -101,32 +101,48 @@ static void bits_positional_popcount(bool measuring) {
     out = zeros(D, 8);
 }
 
-static void levels_count(bool measuring) {
-    static int32_t *score;
-    static uint32_t *lanes, *table;
-    if (measuring) {
-        dpf_levels_count_32(score, SCORES, LEVELS - 1, DPF_HIGHEST, LEVELS, SCORES, lanes, table);
-        return;
-    }
-    score = scores(SCORES, LEVELS);
-    lanes = zeros(DPF_LANES * (LEVELS + 1), 4);
-    table = zeros(LEVELS + 1, 4);
+static dpf_levels levels_of_scores(void) {
+    const size_t blocks = SCORES / DPF_LEVELS_BLOCK;
+    const double exponent = 0.01;
+    return (dpf_levels){
+        .scores = scores(SCORES, LEVELS),
+        .n = SCORES,
+        .size = sizeof(int32_t),
+        .exponent = exponent,
+        .rate = (float)(exponent / log(2) * 0x1p23),
+        .cap = 2301, /* 23 / exponent, and 1 */
+        .share_rate = (float)(exponent / log(2) * 0x1p23),
+        .blocks = blocks,
+        .entries = blocks,
+        .best = zeros(blocks, 8),
+        .mass = zeros(blocks, 8),
+        .upto = zeros(blocks, 8),
+    };
 }
 
-static void levels_choose(bool measuring) {
-    static uint64_t *count, *gap, word;
-    static double *cumulative, guard;
-    static uint32_t *level;
+static void levels_scan(bool measuring) {
+    static dpf_levels levels;
+    if (measuring) dpf_levels_scan(&levels);
+    else levels = levels_of_scores();
+}
+
+static void levels_draw(bool measuring) {
+    static dpf_levels levels;
+    static dpf_levels_round draws;
+    static int64_t *drawn;
     if (measuring) {
-        dpf_levels_choose(&rng, cumulative, LEVELS, guard, false, 0, DRAWS, level, &word);
+        dpf_levels_coin coin;
+        dpf_levels_start(&draws, DRAWS);
+        while (!dpf_levels_draw(&rng, &levels, 1, &draws, drawn, &coin)) dpf_levels_toss(&draws, true);
         return;
     }
-    count = zeros(LEVELS, 8);
-    gap = zeros(LEVELS, 8);
-    for (size_t k = 0; k < LEVELS; k++) count[k] = 100, gap[k] = k;
-    cumulative = zeros(LEVELS, 8);
-    level = zeros(DRAWS, 4);
-    guard = dpf_levels_cumulate(count, gap, LEVELS, 0.01, cumulative);
+    levels = levels_of_scores();
+    dpf_levels_scan(&levels);
+    dpf_levels_rank(&levels);
+    levels.shift = 18 - 32; /* SCORES has 18 bits */
+    dpf_levels_weigh(&levels, 0, levels.entries);
+    draws.trials = zeros(DRAWS, sizeof *draws.trials);
+    drawn = zeros(DRAWS, 8);
 }
 
 static void cover_count(bool measuring) {
@@ -291,8 +307,8 @@ static const struct {
     {"bits_pack", bits_pack},
     {"bits_transpose", bits_transpose},
     {"bits_positional_popcount", bits_positional_popcount},
-    {"levels_count", levels_count},
-    {"levels_choose", levels_choose},
+    {"levels_scan", levels_scan},
+    {"levels_draw", levels_draw},
     {"cover_count", cover_count},
     {"scores_add_packed", scores_add_packed},
     {"scores_add_csr", scores_add_csr},
