@@ -54,3 +54,27 @@ def test_dpfast_one_rule_packed(benchmark):
 @pytest.mark.benchmark(group="a list of one rule, 1e5 x 2000 booleans")
 def test_imodels_greedy_rule_list(benchmark):
     assert benchmark.pedantic(peers.greedy_rule_list(*booleans(10**5, 2000)), rounds=1) in EXPLAINING
+
+
+ROUNDS = 10  # of rescoring, of 2001 in a whole list
+
+
+@pytest.mark.benchmark(group="a list over all of 1e5 x 2000 packed, a round")
+def test_dpfast_whole_list(benchmark):
+    X, y = booleans(10**5, 2000)
+    table = BitMatrix(X)
+    assert table.columns.any()
+    benchmark.extra_info["work"] = 2001
+    benchmark(DecisionListClassifier(max_rules=None, coverage_weight=0.0, random_state=0).fit, table, y)
+
+
+@pytest.mark.benchmark(group="a list over all of 1e5 x 2000 packed, a round")
+def test_numpy_rescoring(benchmark):
+    count = peers.count_columns(*booleans(10**5, 2000))
+
+    def rescore():
+        for _ in range(ROUNDS):
+            count()
+
+    benchmark.extra_info["work"] = ROUNDS
+    benchmark.pedantic(rescore, rounds=3)
