@@ -19,12 +19,12 @@ def readable(X):
 
 
 def row_products(X, w):
-    """<x_i, w> for each row: float64, shape (n,); bits are 0 and 1.
+    """<x_i, w> for each row: float64, shape (n,) or (n, k); bits are 0 and 1.
 
     Parameters
     ----------
     X : what `readable` returned, shape (n, d)
-    w : ndarray of float64, shape (d,)
+    w : ndarray of float64, shape (d,) or (d, k)
 
     Notes
     -----
@@ -37,4 +37,4 @@ def row_products(X, w):
     else:
         parts = slices(X.shape[0], BLOCK_BYTES // (8 * X.shape[1]))
         blocks = (X[part].toarray() if isinstance(X, BitMatrix) else X[part] for part in parts)
-    return np.concatenate([np.empty(0), *(np.asarray(block, np.float64) @ w for block in blocks)])
+    return np.concatenate([np.empty((0, *w.shape[1:])), *(np.asarray(block, np.float64) @ w for block in blocks)])

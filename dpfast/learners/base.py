@@ -79,7 +79,9 @@ class PrivateClassifier(TableClassifier):
     _not_saved = ("budget", "checkpoint", "random_state")
 
     def _check_budget(self):
-        """Refuse what the budget cannot pay, before data is read; nothing is charged yet."""
+        """Refuse an unknown relation and what the budget cannot pay, before data is read; nothing is charged yet."""
+        if self.neighbors not in ("replace", "add-remove"):
+            raise ValueError(f'neighbors must be "replace" or "add-remove", got {self.neighbors!r}')
         if self.budget is not None:
             if not isinstance(self.budget, Budget):
                 raise ValueError(f"budget must be None or a dpfast.accounting.Budget, got {self.budget!r}")

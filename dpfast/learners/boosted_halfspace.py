@@ -9,7 +9,7 @@ from dpfast import random
 from dpfast.accounting import PrivacySpend, Release, boost_plan, gaussian_sigma
 from dpfast.data.dense_measure import CAP, MOST_ROUNDS, DenseMeasure
 from dpfast.learners.base import LinearClassifier, refuse_weights, shown
-from dpfast.learners.weak import NoisyCentering, NoisyStump, WeakLearner
+from dpfast.learners.weak import LARGEST_SCALE, NoisyCentering, NoisyStump, WeakLearner
 from dpfast.mechanisms import discrete_laplace
 
 _COUNT_SHARE = 0.05  # of epsilon, for the number of rows where that is private
@@ -161,11 +161,14 @@ class BoostedHalfspaceClassifier(LinearClassifier):
             raise ValueError(f"density must be at least 1 / n = 1 / {n}, got {density!r}")
         share = _COUNT_SHARE if self.neighbors == "add-remove" else 0
         noise = weak.noise(rows, (1 - share) * self.epsilon, self.delta, rounds)
+        count_scale = 1 / (share * self.epsilon) if share else 0.0
+        if count_scale > LARGEST_SCALE:
+            raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {self.epsilon!r}")
 
         self._charge()
         size = n
         if share:
-            size = max(1, int(discrete_laplace(n, 1 / (share * self.epsilon), rng=rng)))
+            size = max(1, int(discrete_laplace(n, count_scale, rng=rng)))
         self.density_ = self._density(size, d) if density is None else density
         self.learning_rate_, self.n_rounds_ = rate, rounds
         units = max(1, int(self.density_ * size * CAP))

@@ -157,8 +157,6 @@ class FiniteClassLearner(PrivateClassifier):
 
     def _exponent(self):
         """t, exactly; a float epsilon is the decimal that it prints as."""
-        if self.neighbors not in ("replace", "add-remove"):
-            raise ValueError(f'neighbors must be "replace" or "add-remove", got {self.neighbors!r}')
         epsilon = self.epsilon
         if isinstance(epsilon, bool) or not isinstance(epsilon, Real) or not 0 < epsilon < math.inf:
             raise ValueError(f"epsilon must be a finite number > 0, got {epsilon!r}")

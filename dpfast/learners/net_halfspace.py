@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from dpfast import random
 from dpfast.accounting import PrivacySpend, Release
 from dpfast.data.blocks import map_blocks, slices, threads
-from dpfast.data.products import readable, row_products
+from dpfast.data.products import row_products
 from dpfast.data.projection import project, projectable
 from dpfast.kernels import levels, signs
 from dpfast.kernels.net import Mistakes, Net, grid
@@ -174,7 +174,7 @@ class NetHalfspaceClassifier(LinearClassifier):
         exponent, radius = self._checked_parameters()
         rng = random.generator(self.random_state)
         self._check_budget()
-        table = projectable(readable(X))
+        table = projectable(X)
         self._check_features(X, reset=True)
         y = self._signs(y, table.shape[0], classes)
         net = self._net(radius)
@@ -197,7 +197,7 @@ class NetHalfspaceClassifier(LinearClassifier):
         """<x, coef_> + intercept_ for each row: float64, shape (n,); at least 0 is for classes_[1]."""
         if not self.__sklearn_is_fitted__() or self._width <= self.n_components:
             return super().decision_function(X)
-        table = projectable(readable(X))
+        table = projectable(X)
         self._check_features(X, reset=False)
         return project(table, len(self.direction_), self.projection_key_) @ self.direction_ + self.intercept_
 
@@ -223,7 +223,7 @@ class NetHalfspaceClassifier(LinearClassifier):
         """
         check_is_fitted(self)
         net = self._net(self._checked_parameters()[1])
-        table = projectable(readable(X))
+        table = projectable(X)
         self._check_features(X, reset=False)
         y = self._signs(y, table.shape[0], self.classes_)
         self._check_time(net, len(y))
@@ -262,8 +262,7 @@ class NetHalfspaceClassifier(LinearClassifier):
         d = self.n_features_in_
         if self._width <= self.n_components:
             rows = np.ones((table.shape[0], self._width), np.float32)
-            for j, unit in enumerate(np.eye(d)):
-                rows[:, j] = row_products(table, unit)
+            rows[:, :d] = row_products(table, np.eye(d))
             return rows
         components = self._nets * int(self.n_components)
         x = project(table, components, key)
@@ -301,8 +300,6 @@ class NetHalfspaceClassifier(LinearClassifier):
         """Refuse parameters that will not do; returns the exponent of a mistake and the net."""
         if not _is_positive(self.epsilon):
             raise ValueError(f"epsilon must be a finite number above 0, got {self.epsilon!r}")
-        if self.neighbors not in ("replace", "add-remove"):
-            raise ValueError(f'neighbors must be "replace" or "add-remove", got {self.neighbors!r}')
         if not _is_positive(self.margin) or self.margin > 1:
             raise ValueError(f"margin must lie in (0, 1], got {self.margin!r}")
         for name in ("n_components", "n_projections"):

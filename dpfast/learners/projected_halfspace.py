@@ -254,8 +254,6 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
             raise ValueError(f"margin must lie in (0, 1], got {self.margin!r}")
         _check_count("n_components", self.n_components, 1 << 20)
         _check_count("n_rounds", self.n_rounds, 1 << 15)
-        if self.neighbors not in ("replace", "add-remove"):
-            raise ValueError(f'neighbors must be "replace" or "add-remove", got {self.neighbors!r}')
         if self.schedule not in ("full-batch", "paper"):
             raise ValueError(f'schedule must be "full-batch" or "paper", got {self.schedule!r}')
         if self.schedule == "paper" and self.neighbors != "replace":

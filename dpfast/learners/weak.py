@@ -16,7 +16,7 @@ from dpfast.data.unit_rows import unit_rows
 from dpfast.kernels import levels
 from dpfast.mechanisms import discrete_gaussian
 
-LARGEST_SIGMA = 2.0**52
+LARGEST_SCALE = 2.0**52  # of noise that the kernels draw
 
 
 class WeakLearner(ABC):
@@ -86,13 +86,13 @@ class NoisyCentering(WeakLearner):
     def noise(self, rows, epsilon, delta, n_rounds):
         sensitivity, size = self.sensitivity(rows), rows.shape[1]
         sigma = discrete_gaussian_sigma(epsilon, delta, sensitivity=sensitivity, releases=n_rounds, size=size)
-        if sigma > LARGEST_SIGMA:
+        if sigma > LARGEST_SCALE:
             raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {epsilon!r}")
         return sigma
 
     def learn(self, rows, weights, units, noise, rng):
         total = rows.weighted_sum(weights)
-        return discrete_gaussian(total, noise, rng=rng) / (units * rows.reach)
+        return discrete_gaussian(total, noise, rng=rng) / (float(units) * rows.reach)
 
     def margins(self, rows, hypothesis):
         return rows.margins(hypothesis)

@@ -207,6 +207,31 @@ def test_progress_is_shown_when_asked_for(table, capsys):
     assert "rounds" in capsys.readouterr().out
 
 
+def test_the_parts_of_epsilon_add_up_where_the_number_of_rows_is_private(table, monkeypatch):
+    spent = []
+    noise = NoisyCentering.noise
+
+    def count(n, scale, rng):
+        spent.append(1 / scale)
+        return n
+
+    def rounds(self, rows, epsilon, delta, n_rounds):
+        spent.append(epsilon)
+        return noise(self, rows, epsilon, delta, n_rounds)
+
+    monkeypatch.setattr("dpfast.learners.boosted_halfspace.discrete_laplace", count)
+    monkeypatch.setattr(NoisyCentering, "noise", rounds)
+    BoostedHalfspaceClassifier(0.7, neighbors="add-remove", n_rounds=2, random_state=0).fit(*table)
+    assert sum(spent) == pytest.approx(0.7, rel=1e-12)
+
+
+def test_a_budget_next_to_nothing_still_releases_what_it_paid_for(table):
+    """The noisy number of rows is then far beyond any table."""
+    clf = BoostedHalfspaceClassifier(1e-12, 0.5, neighbors="add-remove", n_rounds=3, random_state=2).fit(*table)
+    assert np.isfinite(clf.coef_).all()
+    assert clf.privacy_.events == (("row count", 1, 1), ("rounds", 3, 3))
+
+
 # ---- budgets and refusals ------------------------------------------------------------------------------------------
 
 
@@ -232,10 +257,12 @@ def test_a_refusal_charges_nothing_and_draws_nothing(table, rng):
         ({"density": 1e-4}, X, y),
         ({"delta": 0.0}, X, y),
         ({"epsilon": 1e-12, "delta": 1e-12}, X, y),
+        ({"epsilon": 1e-15, "delta": 0.5, "neighbors": "add-remove", "budget": None}, X, y),
+        ({"neighbors": "swap", "budget": None}, X, y),
         ({"weak_learner": "stump"}, X, y),
     ):
         with pytest.raises(ValueError, match=r"."):
-            BoostedHalfspaceClassifier(budget=budget, random_state=rng, **parameters).fit(bad_X, bad_y)
+            BoostedHalfspaceClassifier(**{"budget": budget, "random_state": rng, **parameters}).fit(bad_X, bad_y)
     assert budget.charges == ()
     assert rng.bit_generator.state == state
 
@@ -244,6 +271,7 @@ def test_a_refusal_charges_nothing_and_draws_nothing(table, rng):
     ("parameters", "message"),
     [
         ({"epsilon": 0}, "epsilon must"),
+        ({"epsilon": 1e-15, "delta": 0.5, "neighbors": "add-remove"}, "epsilon must ask for noise"),
         ({"delta": 1.0}, "delta must"),
         ({"neighbors": "swap"}, "neighbors must"),
         ({"density": 0}, r'density must be "auto" or lie in \(0, 1\], got 0'),
