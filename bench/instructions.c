@@ -91,13 +91,14 @@ static void bits_transpose(bool measuring) {
 }
 
 static void bits_positional_popcount(bool measuring) {
-    static uint64_t *rows;
+    static uint64_t *rows, *scratch;
     static int64_t *out;
     if (measuring) {
-        dpf_bits_positional_popcount(rows, NULL, N, D, out);
+        dpf_bits_positional_popcount(rows, N, D / 64, NULL, NULL, N, D, scratch, out);
         return;
     }
     rows = words(N * D / 64);
+    scratch = zeros(DPF_BITS_SCRATCH, 8);
     out = zeros(D, 8);
 }
 
@@ -159,18 +160,18 @@ static void cover_count(bool measuring) {
 }
 
 static void scores_add_packed(bool measuring) {
-    static uint64_t *rows, *tile;
+    static uint64_t *rows, *scratch;
     static int64_t *tally;
     static int32_t *score;
     static int8_t *y;
     if (measuring) {
-        dpf_scores_add_packed_32(rows, D, y, NULL, N, true, tile, tally, score);
+        dpf_scores_add_packed_32(rows, N, D, y, NULL, N, true, scratch, tally, score);
         return;
     }
     rows = words(N * D / 64);
     y = signs(N);
-    tile = zeros(DPF_SCORES_ROWS * DPF_SCORES_WORDS, 8);
-    tally = zeros(64 * DPF_SCORES_WORDS, 8);
+    scratch = zeros(DPF_BITS_SCRATCH, 8);
+    tally = zeros(DPF_SCORES_COLUMNS, 8);
     score = zeros(D, 4);
 }
 

@@ -57,21 +57,29 @@ uint64_t dpf_bits_andnot(const uint64_t *a, const uint64_t *b, size_t size, uint
 /* at = the positions of the ones among `size` words, in increasing order; returns how many. */
 size_t dpf_bits_nonzero(const uint64_t *words, size_t size, int64_t *DPF_RESTRICT at);
 
+/* Words of a row that a positional popcount works on at a time, and its scratch, in words. */
+enum { DPF_BITS_BLOCK = 512, DPF_BITS_SCRATCH = 37 * DPF_BITS_BLOCK };
+
 /*
  * out[j] = the number of rows whose entry j is 1, over the m rows index[0..m),
- * or over rows 0..m-1 when index is NULL.
+ * or over rows 0..m-1 when index is NULL. Row i starts at word i * stride. Where
+ * label is not NULL, rows of a negative label are read flipped: out counts the rows
+ * whose entry agrees with their label.
  *
- *   rows   any * DPF_WORDS(d)   read
- *   out    d                    written
+ *   rows     n * stride         the chosen ones are read, nothing past the last one
+ *   label    a row each         read, chosen or not, or NULL
+ *   scratch  DPF_BITS_SCRATCH
+ *   out      d                  written
  *
- * Bit-sliced counters: sixteen rows at a time go through a tree of carry-save
- * adders (Harley and Seal), five operations a row and word whatever its 64
- * entries are; a carry of weight 2^k waits in `pending` for its twin, so the
- * counters above sixteen cost one more adder per sixteen rows, amortised. The
- * planes become numbers once, at the end. Columns go by blocks whose counters
- * stay in the nearest cache. Cost: one read of the rows.
+ * Bit-sliced counters: four or sixteen rows at a time go through a tree of
+ * carry-save adders (Harley and Seal), five operations a row and word whatever its
+ * 64 entries are; a carry of weight 2^k waits for its twin, so that the counters
+ * above the tree cost one more adder a time, amortised. The planes become numbers
+ * every 2^16 rows. Columns go by blocks whose counters stay in a near cache, and
+ * rows in the order that memory likes. Cost: one read of the rows.
  */
-void dpf_bits_positional_popcount(const uint64_t *rows, const int64_t *index, size_t m, size_t d,
+void dpf_bits_positional_popcount(const uint64_t *rows, size_t n, size_t stride, const int64_t *index,
+                                  const int8_t *label, size_t m, size_t d, uint64_t *DPF_RESTRICT scratch,
                                   int64_t *DPF_RESTRICT out);
 
 /*

@@ -1,33 +1,54 @@
 #include "cover.h"
-#include "bits.h"
 #include "dpf_cpu.h"
 
 #include <string.h>
 
 /* ---- counts ----------------------------------------------------------- */
 
-/* Two labels at a time, a column chunk at a time: a chunk is read from memory once. */
-DPF_BODY void count_labels(const uint64_t *columns, size_t n, size_t m, const uint64_t *label,
-                           size_t classes, int64_t *DPF_RESTRICT count) {
-    enum { CHUNK = 2048 };
-    const size_t words = DPF_WORDS(n);
-    memset(count, 0, classes * m * sizeof *count);
-    for (size_t j = 0; j < m; j++) {
-        for (size_t w0 = 0; w0 < words; w0 += CHUNK) {
-            const size_t size = words - w0 < CHUNK ? words - w0 : CHUNK;
-            const uint64_t *column = columns + j * words + w0;
-            for (size_t c = 0; c < classes; c += 2) {
-                const uint64_t *a = label + c * words + w0, *b = c + 1 < classes ? a + words : a;
-                uint64_t in_a = 0, in_b = 0;
-                for (size_t w = 0; w < size; w++) {
-                    in_a += dpf_popcount(column[w] & a[w]);
-                    in_b += dpf_popcount(column[w] & b[w]);
-                }
-                count[c * m + j] += (int64_t)in_a;
-                if (c + 1 < classes) count[(c + 1) * m + j] += (int64_t)in_b;
-            }
+enum { CHUNK = 2048, SIDE = 4 }; /* words of a label that stay near; long columns that share one */
+
+/* in[k] += the ones of column k that are in `label`, for `some` columns; all[k] += its ones, unless NULL. */
+DPF_BODY void count_chunk(const uint64_t *column, size_t words, size_t some, const uint64_t *label, size_t size,
+                          uint64_t *DPF_RESTRICT all, int64_t *DPF_RESTRICT in) {
+    uint64_t ones[SIDE] = {0}, labelled[SIDE] = {0};
+    for (size_t w = 0; w < size; w++) {
+        for (size_t k = 0; k < some; k++) {
+            const uint64_t entries = column[k * words + w];
+            if (all) ones[k] += dpf_popcount(entries);
+            labelled[k] += dpf_popcount(entries & label[w]);
         }
     }
+    for (size_t k = 0; k < some; k++) {
+        if (all) all[k] += ones[k];
+        in[k] += (int64_t)labelled[k];
+    }
+}
+
+/* Memory gives its best to one stream: so the last label is what the others leave, and a short column goes alone. */
+DPF_BODY void count_columns(const uint64_t *column, size_t words, size_t some, const uint64_t *label, size_t classes,
+                            size_t m, int64_t *DPF_RESTRICT count) {
+    uint64_t all[SIDE] = {0};
+    const size_t last = classes - 1;
+    for (size_t w0 = 0; w0 < words; w0 += CHUNK, column += CHUNK, label += CHUNK) {
+        const size_t size = words - w0 < CHUNK ? words - w0 : CHUNK;
+        count_chunk(column, words, some, label, size, all, count);
+        for (size_t c = 1; c < last; c++)
+            count_chunk(column, words, some, label + c * words, size, NULL, count + c * m);
+    }
+    for (size_t k = 0; k < some && last; k++) {
+        count[last * m + k] = (int64_t)all[k];
+        for (size_t c = 0; c < last; c++) count[last * m + k] -= count[c * m + k];
+    }
+}
+
+DPF_BODY void count_labels(const uint64_t *columns, size_t n, size_t m, const uint64_t *label,
+                           size_t classes, int64_t *DPF_RESTRICT count) {
+    const size_t words = DPF_WORDS(n);
+    size_t j = 0;
+    memset(count, 0, classes * m * sizeof *count);
+    if (words > CHUNK)
+        for (; j + SIDE <= m; j += SIDE) count_columns(columns + j * words, words, SIDE, label, classes, m, count + j);
+    for (; j < m; j++) count_columns(columns + j * words, words, 1, label, classes, m, count + j);
 }
 
 DPF_LEVELS(void, dpf_cover_count, count_labels,
@@ -36,7 +57,7 @@ DPF_LEVELS(void, dpf_cover_count, count_labels,
            (columns, n, m, label, classes, count))
 
 size_t dpf_cover_tally(const uint64_t *rows, size_t n, size_t m, const uint64_t *mask, int64_t sign,
-                       int64_t *DPF_RESTRICT index, int64_t *DPF_RESTRICT tally,
+                       int64_t *DPF_RESTRICT index, uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally,
                        int64_t *DPF_RESTRICT count, uint64_t *DPF_RESTRICT touched) {
     const size_t words = DPF_WORDS(n), row_words = DPF_WORDS(m);
     size_t all = 0, batch = 0;
@@ -47,7 +68,7 @@ size_t dpf_cover_tally(const uint64_t *rows, size_t n, size_t m, const uint64_t 
         w += size;
         if (w < words && batch <= DPF_COVER_BATCH - 64) continue;
         if (batch == 0) continue;
-        dpf_bits_positional_popcount(rows, index, batch, m, tally);
+        dpf_bits_positional_popcount(rows, n, row_words, index, NULL, batch, m, scratch, tally);
         for (size_t j = 0; j < m; j++) count[j] += sign * tally[j];
         if (touched)
             for (size_t i = 0; i < batch; i++)

@@ -17,13 +17,13 @@
 #ifndef DPF_COVER_H
 #define DPF_COVER_H
 
-#include "dpf.h"
+#include "bits.h"
 
 /*
  * count[c * m + j] = #{rows with bit j and label c}, for m packed columns over n rows.
  *
  *   columns  m * DPF_WORDS(n)         read once
- *   label    classes * DPF_WORDS(n)   read; label[c] packs the rows of label c
+ *   label    classes * DPF_WORDS(n)   read; label[c] packs the rows of label c, and each row has one
  *   count    classes * m              written
  */
 void dpf_cover_count(const uint64_t *columns, size_t n, size_t m, const uint64_t *label,
@@ -35,12 +35,13 @@ void dpf_cover_count(const uint64_t *columns, size_t n, size_t m, const uint64_t
  *   rows     n * DPF_WORDS(m)    the rows in mask are read
  *   mask     DPF_WORDS(n)        read
  *   index    DPF_COVER_BATCH     scratch
+ *   scratch  DPF_BITS_SCRATCH
  *   tally    m                   scratch
  *   touched  DPF_WORDS(m)        |= the rows in mask, unless NULL
  */
 enum { DPF_COVER_BATCH = 1 << 15 };
 size_t dpf_cover_tally(const uint64_t *rows, size_t n, size_t m, const uint64_t *mask, int64_t sign,
-                       int64_t *DPF_RESTRICT index, int64_t *DPF_RESTRICT tally,
+                       int64_t *DPF_RESTRICT index, uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally,
                        int64_t *DPF_RESTRICT count, uint64_t *DPF_RESTRICT touched);
 
 /* What the weight of a candidate depends on. exp(-t * gap) = coarse[gap >> shift] * fine[gap mod 2^shift]

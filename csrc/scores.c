@@ -1,5 +1,4 @@
 #include "scores.h"
-#include "bits.h"
 #include "dpf_cpu.h"
 
 #include <math.h>
@@ -15,84 +14,45 @@ DPF_BODY size_t chosen(const int64_t *index, size_t i) { return index ? (size_t)
 
 /* ---- packed rows ------------------------------------------------------ */
 
-enum { FEW = 16 }; /* rows below which their bits are added one by one */
-
-/* tile = m rows from word w0 on, `width` words each, flipped where y is -1. */
-DPF_BODY void gather_tile(const uint64_t *rows, size_t words, const int8_t *y, const int64_t *index,
-                          size_t m, size_t w0, size_t width, uint64_t *DPF_RESTRICT tile) {
-    enum { AHEAD = 8, LINE = 8 };
-    for (size_t r = 0; r < m; r++) {
-        const size_t i = chosen(index, r);
-        const uint64_t *row = rows + i * words + w0, flip = y[i] < 0 ? ~(uint64_t)0 : 0;
-        if (r + AHEAD < m) {
-            const uint64_t *next = rows + chosen(index, r + AHEAD) * words + w0;
-            for (size_t w = 0; w < width; w += LINE) FETCH(next + w);
-        }
-        for (size_t w = 0; w < width; w++) tile[r * width + w] = row[w] ^ flip;
-    }
-}
-
-/* What dpf_bits_positional_popcount does, faster where there are few rows. */
-DPF_BODY void count_few(const uint64_t *tile, size_t m, size_t width, int64_t *DPF_RESTRICT tally) {
-    for (size_t w = 0; w < width; w++) {
-        int64_t ones[64] = {0};
-        for (size_t r = 0; r < m; r++)
-            for (unsigned b = 0; b < 64; b++) ones[b] += (int64_t)(tile[r * width + w] >> b & 1);
-        memcpy(tally + 64 * w, ones, sizeof ones);
-    }
-}
-
-DPF_BODY void add_tally(const int64_t *tally, size_t size, int64_t scale, int64_t shift,
-                        int32_t *DPF_RESTRICT narrow, int64_t *DPF_RESTRICT wide) {
-    if (narrow)
-        for (size_t j = 0; j < size; j++) narrow[j] += (int32_t)(scale * tally[j] - shift);
-    else
-        for (size_t j = 0; j < size; j++) wide[j] += scale * tally[j] - shift;
-}
-
 /* Into narrow, or into wide where that is NULL. */
-DPF_BODY void add_packed(const uint64_t *rows, size_t d, const int8_t *y, const int64_t *index, size_t m,
-                       bool signs, uint64_t *DPF_RESTRICT tile, int64_t *DPF_RESTRICT tally,
-                       int32_t *DPF_RESTRICT narrow, int64_t *DPF_RESTRICT wide) {
+DPF_BODY void add_packed(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index, size_t m,
+                         bool signs, uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally,
+                         int32_t *DPF_RESTRICT narrow, int64_t *DPF_RESTRICT wide) {
     const size_t words = DPF_WORDS(d);
-    for (size_t start = 0; start < m; start += DPF_SCORES_ROWS) {
-        const size_t size = m - start < DPF_SCORES_ROWS ? m - start : DPF_SCORES_ROWS;
-        int64_t negative = 0;
-        for (size_t r = start; r < start + size; r++) negative += y[chosen(index, r)] < 0;
-        const int64_t *part = index ? index + start : NULL;
-        const size_t first = index ? 0 : start;
-        for (size_t w0 = 0; w0 < words; w0 += DPF_SCORES_WORDS) {
-            const size_t width = words - w0 < DPF_SCORES_WORDS ? words - w0 : DPF_SCORES_WORDS;
-            const size_t columns = d - 64 * w0 < 64 * width ? d - 64 * w0 : 64 * width;
-            gather_tile(rows + first * words, words, y + first, part, size, w0, width, tile);
-            if (size < FEW) count_few(tile, size, width, tally);
-            else dpf_bits_positional_popcount(tile, NULL, size, columns, tally);
-            add_tally(tally, columns, signs ? 2 : 1, signs ? (int64_t)size : negative,
-                     narrow ? narrow + 64 * w0 : NULL, narrow ? NULL : wide + 64 * w0);
-        }
+    int64_t negative = 0;
+    for (size_t r = 0; r < m; r++) negative += y[chosen(index, r)] < 0;
+    const int64_t less = signs ? (int64_t)m : negative;
+    for (size_t first = 0; first < d; first += DPF_SCORES_COLUMNS) {
+        const size_t size = d - first < DPF_SCORES_COLUMNS ? d - first : DPF_SCORES_COLUMNS;
+        dpf_bits_positional_popcount(rows + first / 64, n, words, index, y, m, size, scratch, tally);
+        if (narrow)
+            for (size_t j = 0; j < size; j++)
+                narrow[first + j] += (int32_t)((uint32_t)tally[j] << signs) - (int32_t)less;
+        else
+            for (size_t j = 0; j < size; j++) wide[first + j] += (tally[j] << signs) - less;
     }
 }
 
-DPF_BODY void add_packed_narrow(const uint64_t *rows, size_t d, const int8_t *y, const int64_t *index,
-                                size_t m, bool signs, uint64_t *DPF_RESTRICT tile,
-                                int64_t *DPF_RESTRICT tally, int32_t *DPF_RESTRICT score) {
-    add_packed(rows, d, y, index, m, signs, tile, tally, score, NULL);
+DPF_BODY void add_packed_narrow(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index,
+                                size_t m, bool signs, uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally,
+                                int32_t *DPF_RESTRICT score) {
+    add_packed(rows, n, d, y, index, m, signs, scratch, tally, score, NULL);
 }
 
-DPF_BODY void add_packed_wide(const uint64_t *rows, size_t d, const int8_t *y, const int64_t *index,
-                              size_t m, bool signs, uint64_t *DPF_RESTRICT tile,
-                              int64_t *DPF_RESTRICT tally, int64_t *DPF_RESTRICT score) {
-    add_packed(rows, d, y, index, m, signs, tile, tally, NULL, score);
+DPF_BODY void add_packed_wide(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index,
+                              size_t m, bool signs, uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally,
+                              int64_t *DPF_RESTRICT score) {
+    add_packed(rows, n, d, y, index, m, signs, scratch, tally, NULL, score);
 }
 
 DPF_LEVELS(void, dpf_scores_add_packed_32, add_packed_narrow,
-           (const uint64_t *rows, size_t d, const int8_t *y, const int64_t *index, size_t m, bool signs,
-            uint64_t *DPF_RESTRICT tile, int64_t *DPF_RESTRICT tally, int32_t *DPF_RESTRICT score),
-           (rows, d, y, index, m, signs, tile, tally, score))
+           (const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index, size_t m, bool signs,
+            uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally, int32_t *DPF_RESTRICT score),
+           (rows, n, d, y, index, m, signs, scratch, tally, score))
 DPF_LEVELS(void, dpf_scores_add_packed_64, add_packed_wide,
-           (const uint64_t *rows, size_t d, const int8_t *y, const int64_t *index, size_t m, bool signs,
-            uint64_t *DPF_RESTRICT tile, int64_t *DPF_RESTRICT tally, int64_t *DPF_RESTRICT score),
-           (rows, d, y, index, m, signs, tile, tally, score))
+           (const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index, size_t m, bool signs,
+            uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally, int64_t *DPF_RESTRICT score),
+           (rows, n, d, y, index, m, signs, scratch, tally, score))
 
 /* ---- grid rows -------------------------------------------------------- */
 

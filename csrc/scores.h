@@ -15,31 +15,30 @@
 #ifndef DPF_SCORES_H
 #define DPF_SCORES_H
 
-#include "dpf.h"
+#include "bits.h"
 
 /* ---- updates ---------------------------------------------------------- */
 
-/* What updates of packed rows work on at a time, and the scratch they need. */
-enum { DPF_SCORES_ROWS = 1024, DPF_SCORES_WORDS = 64 };
+/* What an update of packed rows works on at a time. */
+enum { DPF_SCORES_COLUMNS = 64 * DPF_BITS_BLOCK };
 
 /*
  * score[j] += sum over the m rows of y * (2 x_j - 1) when `signs`, of y * x_j otherwise, for bits x_j.
  *
- *   rows   any * DPF_WORDS(d)                   read once
- *   tile   DPF_SCORES_ROWS * DPF_SCORES_WORDS   scratch
- *   tally  64 * DPF_SCORES_WORDS                scratch
- *   score  d                                    updated
+ *   rows     n * DPF_WORDS(d)                   read once
+ *   scratch  DPF_BITS_SCRATCH
+ *   tally    DPF_SCORES_COLUMNS                 scratch
+ *   score    d                                  updated
  *
- * A row of label -1 is flipped as it is copied into the tile, which stays in cache: the ones of a column
- * there, A, are the agreements of x_j with y, and the sums are 2 A - m and A - #{y = -1}. So one
- * positional popcount (bits.h) serves both labels.
+ * Rows of label -1 are counted flipped: the ones of a column, A, are then the agreements of x_j with y, and
+ * the sums are 2 A - m and A - #{y = -1}. So one positional popcount (bits.h) serves both labels.
  */
-void dpf_scores_add_packed_32(const uint64_t *rows, size_t d, const int8_t *y, const int64_t *index,
-                              size_t m, bool signs, uint64_t *DPF_RESTRICT tile,
-                              int64_t *DPF_RESTRICT tally, int32_t *DPF_RESTRICT score);
-void dpf_scores_add_packed_64(const uint64_t *rows, size_t d, const int8_t *y, const int64_t *index,
-                              size_t m, bool signs, uint64_t *DPF_RESTRICT tile,
-                              int64_t *DPF_RESTRICT tally, int64_t *DPF_RESTRICT score);
+void dpf_scores_add_packed_32(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index,
+                              size_t m, bool signs, uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally,
+                              int32_t *DPF_RESTRICT score);
+void dpf_scores_add_packed_64(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index,
+                              size_t m, bool signs, uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally,
+                              int64_t *DPF_RESTRICT score);
 
 /* score[j] += sum over the m rows of y * q_j, for dense rows of d grid integers. One read of the rows. */
 void dpf_scores_add_grid(const int32_t *rows, size_t d, const int8_t *y, const int64_t *index, size_t m,

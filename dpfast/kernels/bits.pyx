@@ -5,7 +5,7 @@ A matrix of n rows and d columns is an array of uint64 of shape (n, ceil(d / 64)
 """
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 
@@ -19,7 +19,9 @@ cdef extern from "bits.h" nogil:
     uint64_t dpf_bits_and(const uint64_t *a, const uint64_t *b, size_t size, uint64_t *out)
     uint64_t dpf_bits_andnot(const uint64_t *a, const uint64_t *b, size_t size, uint64_t *out)
     size_t dpf_bits_nonzero(const uint64_t *words, size_t size, int64_t *at)
-    void dpf_bits_positional_popcount(const uint64_t *rows, const int64_t *index, size_t m, size_t d, int64_t *out)
+    enum: DPF_BITS_SCRATCH
+    void dpf_bits_positional_popcount(const uint64_t *rows, size_t n, size_t stride, const int64_t *index,
+                                      const int8_t *label, size_t m, size_t d, uint64_t *scratch, int64_t *out)
     void dpf_bits_conjunctions(const uint64_t *columns, size_t n, const int64_t *code, size_t m, size_t k,
                                uint64_t *out)
 
@@ -203,9 +205,12 @@ def positional_popcount(const uint64_t[:, ::1] rows, Py_ssize_t d, index=None):
         if m and not 0 <= np.min(chosen) <= np.max(chosen) < rows.shape[0]:
             raise ValueError(f"index must lie in [0, {rows.shape[0]}), got {np.min(chosen)} to {np.max(chosen)}")
         which = &chosen[0] if m else NULL
+    cdef uint64_t[::1] scratch
     if m and d:
+        scratch = np.empty(DPF_BITS_SCRATCH, np.uint64)
         with nogil:
-            dpf_bits_positional_popcount(&rows[0, 0], which, m, d, &counts[0])
+            dpf_bits_positional_popcount(&rows[0, 0], rows.shape[0], rows.shape[1], which, NULL, m, d, &scratch[0],
+                                         &counts[0])
     return out
 
 

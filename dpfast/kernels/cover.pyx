@@ -33,7 +33,7 @@ cdef extern from "cover.h" nogil:
     void dpf_cover_count(const uint64_t *columns, size_t n, size_t m, const uint64_t *label, size_t classes,
                          int64_t *count)
     size_t dpf_cover_tally(const uint64_t *rows, size_t n, size_t m, const uint64_t *mask, int64_t sign,
-                           int64_t *index, int64_t *tally, int64_t *count, uint64_t *touched)
+                           int64_t *index, uint64_t *scratch, int64_t *tally, int64_t *count, uint64_t *touched)
     void dpf_cover_scores(const dpf_cover *cover, size_t block, int64_t *score)
     bint dpf_cover_weigh(const dpf_cover *cover, const uint64_t *touched, int64_t *score, double *weight,
                          double *block_weight)
@@ -41,6 +41,7 @@ cdef extern from "cover.h" nogil:
                         double guard, int64_t *score, double *weight)
 
 cdef extern from "bits.h" nogil:
+    enum: DPF_BITS_SCRATCH
     uint64_t dpf_bits_popcount(const uint64_t *words, size_t size)
     uint64_t dpf_bits_and(const uint64_t *a, const uint64_t *b, size_t size, uint64_t *out)
     uint64_t dpf_bits_andnot(const uint64_t *a, const uint64_t *b, size_t size, uint64_t *out)
@@ -60,7 +61,7 @@ def count(const uint64_t[:, ::1] columns, Py_ssize_t n, const uint64_t[:, ::1] l
     n : int
         Rows.
     labels : ndarray of uint64, shape (classes, words(n))
-        labels[c] packs which rows have label c.
+        labels[c] packs which rows have label c; each row has one.
 
     Returns
     -------
@@ -70,6 +71,9 @@ def count(const uint64_t[:, ::1] columns, Py_ssize_t n, const uint64_t[:, ::1] l
     if columns.shape[1] != words or labels.shape[1] != words:
         raise ValueError(f"n={n} needs {words} words a row, got columns {columns.shape[0], columns.shape[1]} "
                          f"and labels {labels.shape[0], labels.shape[1]}")
+    union = np.bitwise_or.reduce(np.asarray(labels), axis=0)
+    if not bits.popcount(union) == bits.popcount(labels) == n:
+        raise ValueError(f"labels must give each of the {n} rows exactly one label, here some have none or several")
     out = np.zeros((labels.shape[0], columns.shape[0]), np.int64)
     cdef int64_t[:, ::1] counts = out
     if out.size and words:
@@ -107,7 +111,7 @@ cdef class Counts:
     cdef dpf_cover cover
     cdef int64_t[:, ::1] counts
     cdef int64_t[::1] totals, index, tally, score
-    cdef uint64_t[::1] alive, left, newly, part, touched
+    cdef uint64_t[::1] alive, left, newly, part, touched, scratch
     cdef double[::1] block_weight, weight, coarse, fine, constant
     cdef double step
     cdef object exponent, prior
@@ -134,6 +138,7 @@ cdef class Counts:
         self.newly, self.part = np.empty(self.words, np.uint64), np.empty(self.words, np.uint64)
         self.touched, self.block_weight = np.empty(blocks, np.uint64), np.zeros(blocks)
         self.index, self.tally = np.empty(DPF_COVER_BATCH, np.int64), np.empty(max(m, 1), np.int64)
+        self.scratch = np.empty(DPF_BITS_SCRATCH, np.uint64)
         self.score, self.weight = np.empty(64 * variants, np.int64), np.empty(64 * variants)
         self.constant = np.zeros(classes)
 
@@ -244,8 +249,8 @@ cdef class Counts:
                 self.totals[c] = 0
             dpf_bits_and(fewer, &self.labels[c, 0], self.words, &self.part[0])
             self.totals[c] += sign * <int64_t>dpf_cover_tally(&self.rows[0, 0], self.n, m, &self.part[0], sign,
-                                                              &self.index[0], &self.tally[0], &self.counts[c, 0],
-                                                              touched)
+                                                              &self.index[0], &self.scratch[0], &self.tally[0],
+                                                              &self.counts[c, 0], touched)
 
     def _constant_scores(self):
         totals = np.asarray(self.totals)

@@ -10,7 +10,7 @@ from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 
 cdef extern from "scores.h" nogil:
-    enum: DPF_SCORES_ROWS, DPF_SCORES_WORDS
+    enum: DPF_SCORES_COLUMNS, DPF_BITS_SCRATCH
     uint32_t DPF_SCORES_FREE
     ctypedef struct dpf_csr:
         const int64_t *indptr
@@ -21,10 +21,10 @@ cdef extern from "scores.h" nogil:
         int64_t *score
         unsigned bits
         size_t used
-    void dpf_scores_add_packed_32(const uint64_t *rows, size_t d, const int8_t *y, const int64_t *index, size_t m,
-                                  bint signs, uint64_t *tile, int64_t *tally, int32_t *score)
-    void dpf_scores_add_packed_64(const uint64_t *rows, size_t d, const int8_t *y, const int64_t *index, size_t m,
-                                  bint signs, uint64_t *tile, int64_t *tally, int64_t *score)
+    void dpf_scores_add_packed_32(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index,
+                                  size_t m, bint signs, uint64_t *scratch, int64_t *tally, int32_t *score)
+    void dpf_scores_add_packed_64(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index,
+                                  size_t m, bint signs, uint64_t *scratch, int64_t *tally, int64_t *score)
     void dpf_scores_add_grid(const int32_t *rows, size_t d, const int8_t *y, const int64_t *index, size_t m,
                              int64_t *score)
     size_t dpf_scores_check_csr(const dpf_csr *rows, int64_t d, const int64_t *index, size_t m, int64_t *longest)
@@ -193,25 +193,26 @@ def add_packed(scores, const uint64_t[:, ::1] rows, Py_ssize_t d, y, index=None,
     cdef _Chosen chosen = _Chosen(y, index, rows.shape[0])
     cdef int32_t[::1] narrow
     cdef int64_t[::1] wide
-    cdef uint64_t[::1] tile
+    cdef uint64_t[::1] scratch
     cdef int64_t[::1] tally
+    cdef size_t n = rows.shape[0]
     _check_width(rows, d)
     _check_scores(scores, d, (np.int32, np.int64))
     _check_room(scores, bound, chosen.m)
     if chosen.m == 0 or d == 0:
         return
-    tile = np.empty(min(<size_t>DPF_SCORES_ROWS, chosen.m) * DPF_SCORES_WORDS, np.uint64)
-    tally = np.empty(64 * DPF_SCORES_WORDS, np.int64)
+    scratch = np.empty(DPF_BITS_SCRATCH, np.uint64)
+    tally = np.empty(min(d, <Py_ssize_t>DPF_SCORES_COLUMNS), np.int64)
     if scores.dtype == np.int32:
         narrow = scores
         with nogil:
-            dpf_scores_add_packed_32(&rows[0, 0], d, &chosen.y[0], chosen.which, chosen.m, signs, &tile[0], &tally[0],
-                                     &narrow[0])
+            dpf_scores_add_packed_32(&rows[0, 0], n, d, &chosen.y[0], chosen.which, chosen.m, signs, &scratch[0],
+                                     &tally[0], &narrow[0])
     else:
         wide = scores
         with nogil:
-            dpf_scores_add_packed_64(&rows[0, 0], d, &chosen.y[0], chosen.which, chosen.m, signs, &tile[0], &tally[0],
-                                     &wide[0])
+            dpf_scores_add_packed_64(&rows[0, 0], n, d, &chosen.y[0], chosen.which, chosen.m, signs, &scratch[0],
+                                     &tally[0], &wide[0])
 
 
 def add_csr(scores, indptr, indices, data, y, index=None, *, bound=None):

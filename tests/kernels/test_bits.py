@@ -84,6 +84,12 @@ def test_positional_popcount_spans_column_blocks_of_wide_rows(isa):
     np.testing.assert_array_equal(bits.positional_popcount(pack(X), 20_000), X.sum(0))
 
 
+@pytest.mark.parametrize(("n", "d"), [(70_000, 1), (70_000, 600), (40_000, 1_100), (3_000, 12_000)])
+def test_positional_popcount_counts_far_and_long_tables(isa, rng, n, d):
+    X = rng.random((n, d), np.float32) < 0.3
+    np.testing.assert_array_equal(bits.positional_popcount(pack(X), d), X.sum(0))
+
+
 def test_positional_popcount_takes_rows_by_index_in_any_order_and_number(isa, rng):
     X = table(500, 300)
     index = rng.integers(0, 500, 777)

@@ -144,3 +144,11 @@ def test_shapes_that_do_not_fit_together_are_refused():
         cover.Counts(pack(X), columns, labels, np.zeros((2, 69), np.int64), Fraction(1), Fraction(0), True, 0)
     with pytest.raises(ValueError, match="n=200 needs 4 words"):
         cover.count(columns, 200, labels)
+
+
+def test_rows_without_one_label_are_refused():
+    X, y = table(100, 70)
+    columns, labels = pack(X.T), pack(y == np.arange(2)[:, np.newaxis])
+    for wrong in (labels[:1], labels[[0, 1, 1]], labels[[0, 0]]):
+        with pytest.raises(ValueError, match="each of the 100 rows exactly one label"):
+            cover.count(columns, 100, wrong)
