@@ -7,6 +7,7 @@ from workloads import booleans
 
 from dpfast import BitMatrix, DecisionListClassifier, load_dataset
 
+GROUP = "a list of depth {}, 1e5 x 2000 booleans"
 EXPLAINING = 2000 // 3, 2000 // 2  # the columns that labels of `booleans` depend on
 
 
@@ -34,26 +35,36 @@ def test_dpfast_fit_packed(benchmark, n):
     benchmark(DecisionListClassifier(random_state=0).fit, table, y)
 
 
-@pytest.mark.benchmark(group="a list of one rule, 1e5 x 2000 booleans")
-def test_dpfast_one_rule(benchmark):
+def short_list(depth):
+    """A list of `depth` rules and the default, none left out: what imodels calls a depth."""
+    return DecisionListClassifier(epsilon=10, max_rules=depth + 1, default_prior=0, random_state=0)
+
+
+@pytest.mark.parametrize("depth", [1, 5])
+def test_dpfast_short_list(benchmark, depth):
+    benchmark.group = GROUP.format(depth)
     X, y = booleans(10**5, 2000)
     benchmark.extra_info["bytes"] = X.nbytes
-    model = DecisionListClassifier(epsilon=10, max_rules=2, default_prior=0, random_state=0)
-    rules = benchmark(model.fit, X.view(np.bool_), y).rules_
+    rules = benchmark(short_list(depth).fit, X.view(np.bool_), y).rules_
     assert rules[0].literals[0].feature in EXPLAINING
+    assert len(rules) == depth + 1
 
 
-@pytest.mark.benchmark(group="a list of one rule, 1e5 x 2000 booleans")
-def test_dpfast_one_rule_packed(benchmark):
+@pytest.mark.parametrize("depth", [1, 5])
+def test_dpfast_short_list_packed(benchmark, depth):
+    benchmark.group = GROUP.format(depth)
     X, y = booleans(10**5, 2000)
     table = BitMatrix(X)
-    benchmark.extra_info["bytes"] = table.rows.nbytes + table.columns.nbytes
-    benchmark(DecisionListClassifier(epsilon=10, max_rules=2, default_prior=0, random_state=0).fit, table, y)
+    benchmark.extra_info["bytes"] = table.columns.nbytes
+    benchmark(short_list(depth).fit, table, y)
 
 
-@pytest.mark.benchmark(group="a list of one rule, 1e5 x 2000 booleans")
-def test_imodels_greedy_rule_list(benchmark):
-    assert benchmark.pedantic(peers.greedy_rule_list(*booleans(10**5, 2000)), rounds=1) in EXPLAINING
+@pytest.mark.parametrize("depth", [1, 5])
+def test_imodels_greedy_rule_list(benchmark, depth):
+    benchmark.group = GROUP.format(depth)
+    features = benchmark.pedantic(peers.greedy_rule_list(*booleans(10**5, 2000), depth), rounds=1)
+    assert features[0] in EXPLAINING
+    assert len(features) == depth
 
 
 ROUNDS = 10  # of rescoring, of 2001 in a whole list

@@ -53,10 +53,14 @@ def exponential(scores, exponent):
 
 
 def greedy_rule_list(X, y):
-    """The feature in the first rule of imodels' greedy rule list."""
+    """The features in the rules of imodels' greedy rule list, `depth` of them."""
     from imodels import GreedyRuleListClassifier
 
-    return lambda: int(GreedyRuleListClassifier(max_depth=1).fit(X, y).rules_[0]["index_col"])
+    def features(depth):
+        rules = GreedyRuleListClassifier(max_depth=depth).fit(X, y).rules_
+        return [int(rule["index_col"]) for rule in rules if "index_col" in rule]
+
+    return features
 
 
 def logistic_regression(X, y, X_test, y_test):

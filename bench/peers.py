@@ -4,7 +4,7 @@ import json
 import subprocess
 import tempfile
 import weakref
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -72,9 +72,9 @@ def exponential(scores, exponent):
     return Worker("exponential", scores=scores, exponent=exponent)
 
 
-def greedy_rule_list(X, y):
-    """The feature of the first rule by imodels."""
-    return Worker("greedy_rule_list", X=X, y=y)
+def greedy_rule_list(X, y, depth):
+    """The features of as many rules by imodels."""
+    return partial(Worker("greedy_rule_list", X=X, y=y), depth=depth)
 
 
 def discrete_laplace(size, scale):

@@ -107,6 +107,23 @@ void dpf_cover_scores(const dpf_cover *cover, size_t block, int64_t *DPF_RESTRIC
     block_scores(cover, block, score);
 }
 
+DPF_BODY int64_t highest(const dpf_cover *cover, int64_t *DPF_RESTRICT score) {
+    const size_t variants = cover->polarities * cover->classes;
+    int64_t best = INT64_MIN;
+    for (size_t b = 0; b < DPF_WORDS(cover->m); b++) {
+        block_scores(cover, b, score);
+        for (size_t v = 0; v < variants; v++)
+            for (size_t k = 0; k < 64; k++) {
+                const int64_t live = cover->alive[b] >> k & 1 ? score[64 * v + k] : INT64_MIN;
+                best = live > best ? live : best;
+            }
+    }
+    return best;
+}
+
+DPF_LEVELS(int64_t, dpf_cover_highest, highest, (const dpf_cover *cover, int64_t *DPF_RESTRICT score),
+           (cover, score))
+
 /* weight[i] for the candidates of a block; false if a live one lies above the reference. */
 DPF_BODY bool block_weights(const dpf_cover *cover, size_t block, int64_t *DPF_RESTRICT score,
                             double *DPF_RESTRICT weight) {

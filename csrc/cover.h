@@ -60,6 +60,9 @@ typedef struct {
 /* score[64 * v + k] for the candidates of one block; 0 past the last feature. */
 void dpf_cover_scores(const dpf_cover *cover, size_t block, int64_t *DPF_RESTRICT score);
 
+/* The highest score of a live candidate, INT64_MIN if none is left. score: scratch of one block. */
+int64_t dpf_cover_highest(const dpf_cover *cover, int64_t *DPF_RESTRICT score);
+
 /*
  * block_weight[b] = the summed weight of the live candidates of block b, for each b with touched[b] != 0.
  * Returns false if a live candidate scores above the reference: its weight is then wrong, and the caller

@@ -12,7 +12,7 @@ from dpfast.kernels import bits, draw, levels
 from dpfast.kernels.inversion import invert
 
 from libc.math cimport exp
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport INT64_MIN, int64_t, uint64_t
 from libc.string cimport memset
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 from dpfast.kernels.rng cimport Words, bitgen, bitgen_t
@@ -35,6 +35,7 @@ cdef extern from "cover.h" nogil:
     size_t dpf_cover_tally(const uint64_t *rows, size_t n, size_t m, const uint64_t *mask, int64_t sign,
                            int64_t *index, uint64_t *scratch, int64_t *tally, int64_t *count, uint64_t *touched)
     void dpf_cover_scores(const dpf_cover *cover, size_t block, int64_t *score)
+    int64_t dpf_cover_highest(const dpf_cover *cover, int64_t *score)
     bint dpf_cover_weigh(const dpf_cover *cover, const uint64_t *touched, int64_t *score, double *weight,
                          double *block_weight)
     size_t dpf_cover_at(const dpf_cover *cover, const double *block_weight, const double *constant, double target,
@@ -210,30 +211,49 @@ cdef class Counts:
 
     def cover_rows(self, Py_ssize_t feature, bint negated):
         """Take away the rows that the literal covers, and the feature with them."""
-        cdef size_t blocks = self.block_weight.shape[0]
-        if not 0 <= feature < <Py_ssize_t>self.cover.m or not self.alive[feature // 64] >> (feature % 64) & 1:
-            raise ValueError(f"feature must be one of {self.cover.m} not used before, got {feature}")
-        self.alive[feature // 64] &= ~(<uint64_t>1 << (feature % 64))
+        self._use(feature)
         with nogil:
-            memset(&self.touched[0], 0, blocks * sizeof(uint64_t))
+            memset(&self.touched[0], 0, self.touched.shape[0] * sizeof(uint64_t))
             if self.words:
                 self._subtract(feature, negated)
             self.touched[feature // 64] = 1
         if not self._weigh():
             self._set_reference()
 
+    def cover_last(self, Py_ssize_t feature, bint negated):
+        """The same before `draw_label`, which needs no counts of features: none are kept up from here on."""
+        cdef Py_ssize_t c
+        self._use(feature)
+        if self.words:
+            self._split(feature, negated)
+            for c in range(<Py_ssize_t>self.cover.classes):
+                self.totals[c] = dpf_bits_and(&self.left[0], &self.labels[c, 0], self.words, &self.part[0])
+
+    cdef int _use(self, Py_ssize_t feature) except -1:
+        if not 0 <= feature < <Py_ssize_t>self.cover.m or not self.alive[feature // 64] >> (feature % 64) & 1:
+            raise ValueError(f"feature must be one of {self.cover.m} not used before, got {feature}")
+        self.alive[feature // 64] &= ~(<uint64_t>1 << (feature % 64))
+        return 0
+
+    cdef uint64_t _split(self, Py_ssize_t feature, bint negated) noexcept nogil:
+        """The rows that are left into `newly`, covered by the literal, and `left`; the number of the first."""
+        cdef uint64_t *left = &self.left[0]
+        cdef uint64_t *newly = &self.newly[0]
+        cdef uint64_t covered
+        if negated:
+            covered = dpf_bits_andnot(left, &self.columns[feature, 0], self.words, newly)
+        else:
+            covered = dpf_bits_and(left, &self.columns[feature, 0], self.words, newly)
+        dpf_bits_andnot(left, newly, self.words, left)
+        return covered
+
     cdef void _subtract(self, Py_ssize_t feature, bint negated) noexcept nogil:
         """Counts without the rows covered: those rows subtracted, or the others counted anew if they are fewer."""
         cdef size_t m = self.cover.m, c
-        cdef uint64_t covered, left
+        cdef uint64_t covered = self._split(feature, negated), left = dpf_bits_popcount(&self.left[0], self.words)
         cdef uint64_t *touched = NULL
         cdef uint64_t *fewer = &self.newly[0]
         cdef int64_t sign = -1
-        if negated:
-            covered = dpf_bits_andnot(&self.left[0], &self.columns[feature, 0], self.words, fewer)
-        else:
-            covered = dpf_bits_and(&self.left[0], &self.columns[feature, 0], self.words, fewer)
-        left = dpf_bits_andnot(&self.left[0], fewer, self.words, &self.left[0])
         if covered == 0:
             return
         if covered > left:
@@ -280,8 +300,12 @@ cdef class Counts:
 
     def _set_reference(self):
         """Let the best candidate's weight be e**-20, or 1 where one step of score is more than that."""
-        best = max((scores[masses > 0].max() for scores, masses in self._blocks() if masses.any()), default=0)
-        self.cover.reference = best + self.headroom
+        cdef int64_t best
+        with nogil:
+            best = dpf_cover_highest(&self.cover, &self.score[0])
+        if self.prior:
+            best = max(best, self._constant_scores().max())
+        self.cover.reference = (best if best > INT64_MIN else 0) + self.headroom
         self.touched[:] = 1
         self._weigh()
 

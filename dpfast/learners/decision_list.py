@@ -297,7 +297,10 @@ def _greedy_cover(state, rounds, rng):
         yield feature, negated, label
         if feature == _CONSTANT:
             return
-        state.cover_rows(feature, negated)
+        if left > 1:
+            state.cover_rows(feature, negated)
+        else:
+            state.cover_last(feature, negated)
     yield _CONSTANT, False, state.draw_label(rng)
 
 
