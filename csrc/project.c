@@ -33,24 +33,22 @@ DPF_BODY double of_bits(uint64_t bits) {
 DPF_BODY double only_if(bool keep, double x) { return of_bits(bits_of(x) & (0 - (uint64_t)keep)); }
 
 /*
- * exp(y) within one unit in the last place for y in [-708, 708]; zero below, garbage above. It is 2^k exp(r)
+ * exp(y) within one unit in the last place for y in [-708, 708], garbage outside. It is 2^k exp(r)
  * with |r| <= ln(2) / 2: adding `shift` rounds k into the low bits of t, ln 2 is taken in two parts, and
  * exp(r) is interpolated at Chebyshev's points (relative error 2e-17).
  */
-DPF_BODY double exponential(double y) {
+DPF_BODY double exp_near(double y) {
     const double shift = 0x1.8p52, t = y * 0x1.71547652b82fep+0 + shift, k = t - shift;
-    const double r = (y - k * 0x1.62e42fefa0000p-1) - k * 0x1.cf79abc9e3b3ap-40, s = r * r;
-    const double even =
-        0x1.0000000000001p-1 +
-        s * (0x1.5555555553d4fp-5 +
-             s * (0x1.6c16c17893833p-10 + s * (0x1.a019b8ef67c6cp-16 + s * 0x1.2891a8c1d838dp-22)));
-    const double odd =
-        0x1.5555555555556p-3 +
-        s * (0x1.11111111109adp-7 +
-             s * (0x1.a01a01a7c8d47p-13 + s * (0x1.71de0d9c145d0p-19 + s * 0x1.af38d53857513p-26)));
-    const double e = of_bits(bits_of(1 + (r + s * (even + r * odd))) + (bits_of(t) << 52));
-    return only_if(y >= -708, e);
+    const double r = (y - k * 0x1.62e42fefa0000p-1) - k * 0x1.cf79abc9e3b3ap-40, s = r * r, s2 = s * s;
+    const double even = (0x1.0000000000001p-1 + s * 0x1.5555555553d4fp-5) +
+                        s2 * ((0x1.6c16c17893833p-10 + s * 0x1.a019b8ef67c6cp-16) + s2 * 0x1.2891a8c1d838dp-22);
+    const double odd = (0x1.5555555555556p-3 + s * 0x1.11111111109adp-7) +
+                       s2 * ((0x1.a01a01a7c8d47p-13 + s * 0x1.71de0d9c145d0p-19) + s2 * 0x1.af38d53857513p-26);
+    return of_bits(bits_of(1 + (r + s * (even + r * odd))) + (bits_of(t) << 52));
 }
+
+/* Zero below -708. */
+DPF_BODY double exponential(double y) { return only_if(y >= -708, exp_near(y)); }
 
 /* What a pass finds: the sum over x <= low of exp(x - low), and how many are >= high, between, finite. */
 typedef struct {
@@ -58,31 +56,50 @@ typedef struct {
     size_t above, inside, finite;
 } found;
 
-/* One tile into *f; returns its sum. e = exp(x - low), at most e^700. */
-DPF_BODY double narrow_tile(const double *x, double low, double high, double *DPF_RESTRICT e, found *f) {
+/*
+ * One tile into *f, but for its finite entries; returns its sum. e = exp(x - low), at most e^700; not `far`: right
+ * if all entries are within 700 of low, as *near says.
+ */
+DPF_BODY double narrow_tile(const double *x, double low, double high, bool far, double *DPF_RESTRICT e, bool *near,
+                            found *f) {
     double sum[LANES] = {0};
-    uint64_t below[LANES] = {0}, above[LANES] = {0}, finite[LANES] = {0};
+    uint64_t below[LANES] = {0}, above[LANES] = {0}, farthest = 0;
     for (size_t i = 0; i < TILE; i++) {
         const double y = x[i] - low;
-        e[i] = only_if(y <= 700, exponential(y)) + only_if(y > 700, 1e300);
+        e[i] = far ? only_if(y <= 700, exponential(y)) + only_if(y > 700, 1e300) : exp_near(y);
+        const uint64_t distance = bits_of(fabs(y)); /* in the order of the doubles, NaN above all */
+        farthest = distance > farthest ? distance : farthest;
     }
     for (size_t i = 0; i < TILE; i += LANES)
         for (size_t l = 0; l < LANES; l++) {
-            const double value = x[i + l];
-            sum[l] += only_if(value <= low, e[i + l]);
-            below[l] += value <= low;
-            above[l] += value >= high;
-            finite[l] += fabs(value) <= DBL_MAX;
+            sum[l] += only_if(x[i + l] <= low, e[i + l]);
+            below[l] += x[i + l] <= low;
+            above[l] += x[i + l] >= high;
         }
     double total = 0;
-    f->inside = TILE;
+    *near = farthest <= bits_of(700);
+    f->inside = TILE, f->above = 0;
     for (size_t l = 0; l < LANES; l++) {
         total += sum[l];
         f->inside -= below[l] + above[l];
         f->above += above[l];
-        f->finite += finite[l];
     }
     return total;
+}
+
+DPF_BODY size_t finite_of(const double *x) {
+    size_t finite = 0;
+    for (size_t i = 0; i < TILE; i++) finite += fabs(x[i]) <= DBL_MAX;
+    return finite;
+}
+
+/* Copies the entries of a tile whose bits lie in [first, first + width) to `kept`, which may be before them. */
+DPF_BODY void keep(const double *tile, uint64_t first, uint64_t width, double *kept) {
+    for (size_t start = 0; start < TILE; start += 64) {
+        uint64_t inside = 0;
+        for (size_t i = 0; i < 64; i++) inside |= (uint64_t)(bits_of(tile[start + i]) - first < width) << i;
+        for (; inside; inside &= inside - 1) *kept++ = tile[start + dpf_lowest_bit(inside)];
+    }
 }
 
 /*
@@ -102,20 +119,19 @@ DPF_BODY found narrow_body(const double *x, size_t n, double low, double high, d
             for (size_t i = 0; i < TILE; i++) pad[i] = i < size ? tile[i] : -INFINITY;
             tile = pad;
         }
-        found f = {0, 0, 0, 0};
-        const double term = narrow_tile(tile, low, high, e && size == TILE ? e + start : spare, &f);
+        found f = {0, 0, 0, TILE};
+        double *const to = e && size == TILE ? e + start : spare;
+        bool near;
+        double term = narrow_tile(tile, low, high, false, to, &near, &f);
+        if (!near) {
+            term = narrow_tile(tile, low, high, true, to, &near, &f);
+            f.finite = finite_of(tile);
+        }
         const double next = all.below + term, back = next - all.below; /* TwoSum */
         lost += (all.below - (next - back)) + (term - back);
         all.below = next;
         if (e && size < TILE) memcpy(e + start, spare, size * sizeof *e);
-        if (f.inside && all.inside + size <= room) {
-            size_t end = all.inside;
-            for (size_t i = 0; i < size; i++) {
-                const double value = tile[i];
-                kept[end] = value;
-                end += bits_of(value) - first < width;
-            }
-        }
+        if (f.inside && all.inside + size <= room) keep(tile, first, width, kept + all.inside);
         all.inside += f.inside;
         all.above += f.above;
         all.finite += f.finite;
