@@ -56,16 +56,32 @@ DPF_LEVELS(void, dpf_scores_add_packed_64, add_packed_wide,
 
 /* ---- grid rows -------------------------------------------------------- */
 
+/* score += k <= FOUR rows: negated where flip is -1, left as they are where it is 0. */
+DPF_BODY void add_grid_rows(const int32_t *const *row, const int64_t *flip, size_t k, size_t size,
+                            int64_t *DPF_RESTRICT score) {
+    for (size_t j = 0; j < size; j++) {
+        int64_t sum = 0;
+        for (size_t r = 0; r < k; r++) sum += ((int64_t)row[r][j] ^ flip[r]) - flip[r];
+        score[j] += sum;
+    }
+}
+
 DPF_BODY void add_grid(const int32_t *rows, size_t d, const int8_t *y, const int64_t *index, size_t m,
                        int64_t *DPF_RESTRICT score) {
-    enum { BLOCK = 2048 }; /* scores that stay in the nearest cache */
+    enum { BLOCK = 2048, FOUR = 4 }; /* scores that stay in the nearest cache; rows to a pass over them */
     for (size_t start = 0; start < d; start += BLOCK) {
         const size_t size = d - start < BLOCK ? d - start : BLOCK;
-        for (size_t r = 0; r < m; r++) {
-            const size_t i = chosen(index, r);
-            const int32_t *row = rows + i * d + start;
-            const int64_t flip = y[i] < 0 ? -1 : 0;
-            for (size_t j = 0; j < size; j++) score[start + j] += ((int64_t)row[j] ^ flip) - flip;
+        for (size_t r = 0; r < m; r += FOUR) {
+            const size_t k = m - r < FOUR ? m - r : FOUR;
+            const int32_t *row[FOUR];
+            int64_t flip[FOUR];
+            for (size_t i = 0; i < k; i++) {
+                row[i] = rows + chosen(index, r + i) * d + start;
+                flip[i] = y[chosen(index, r + i)] < 0 ? -1 : 0;
+            }
+            if (k == FOUR) add_grid_rows(row, flip, FOUR, size, score + start);
+            else
+                for (size_t i = 0; i < k; i++) add_grid_rows(row + i, flip + i, 1, size, score + start);
         }
     }
 }
@@ -170,70 +186,21 @@ void dpf_scores_insert(dpf_scores *table, const uint32_t *key, const int64_t *sc
 
 /* ---- grid ------------------------------------------------------------- */
 
-enum { LANES = 8, CHUNK = 512 };
+#define REAL float
+#define KEY int32_t
+#define LARGEST INT32_MAX
+#define NAME(suffix) dpf_scores_grid_float##suffix
+#include "scores_grid.h"
+#undef REAL
+#undef KEY
+#undef LARGEST
+#undef NAME
 
-/* Extremes by lane, for no compiler may reorder comparisons of floats; returns whether x holds a NaN. */
-DPF_BODY bool chunk_to_grid(const double *x, size_t n, double scale, int32_t *DPF_RESTRICT q,
-                            double *DPF_RESTRICT low, double *DPF_RESTRICT high) {
-    int64_t numbers = 0;
-    for (size_t i = 0; i < n; i++) {
-        const double above = x[i] > -1 ? x[i] : -1, clipped = above < 1 ? above : 1;
-        const int32_t rounded = (int32_t)rint(clipped * scale), number = x[i] == x[i];
-        q[i] = number ? rounded : 0;
-        numbers += number;
-    }
-    size_t i = 0;
-    for (; i + LANES <= n; i += LANES) {
-        for (size_t l = 0; l < LANES; l++) {
-            low[l] = x[i + l] < low[l] ? x[i + l] : low[l];
-            high[l] = x[i + l] > high[l] ? x[i + l] : high[l];
-        }
-    }
-    for (; i < n; i++) {
-        low[0] = x[i] < low[0] ? x[i] : low[0];
-        high[0] = x[i] > high[0] ? x[i] : high[0];
-    }
-    return numbers < (int64_t)n;
-}
-
-/* From whichever of narrow and wide is not NULL. */
-DPF_BODY void to_grid(const float *narrow, const double *wide, size_t n, unsigned bits,
-                      int32_t *DPF_RESTRICT q, double *low, double *high) {
-    const double scale = (double)((uint64_t)1 << bits);
-    double buffer[CHUNK], lows[LANES], highs[LANES];
-    bool any_nan = false;
-    for (size_t l = 0; l < LANES; l++) lows[l] = INFINITY, highs[l] = -INFINITY;
-    for (size_t start = 0; start < n; start += CHUNK) {
-        const size_t size = n - start < CHUNK ? n - start : CHUNK;
-        const double *x = narrow ? buffer : wide + start;
-        if (narrow)
-            for (size_t i = 0; i < size; i++) buffer[i] = narrow[start + i];
-        any_nan |= chunk_to_grid(x, size, scale, q + start, lows, highs);
-    }
-    *low = lows[0], *high = highs[0];
-    for (size_t l = 1; l < LANES; l++) {
-        if (lows[l] < *low) *low = lows[l];
-        if (highs[l] > *high) *high = highs[l];
-    }
-    if (any_nan) *low = *high = NAN;
-}
-
-DPF_BODY void grid_of_float(const float *x, size_t n, unsigned bits, int32_t *DPF_RESTRICT q,
-                            double *low, double *high) {
-    to_grid(x, NULL, n, bits, q, low, high);
-}
-
-DPF_BODY void grid_of_double(const double *x, size_t n, unsigned bits, int32_t *DPF_RESTRICT q,
-                             double *low, double *high) {
-    to_grid(NULL, x, n, bits, q, low, high);
-}
-
-DPF_LEVELS(void, dpf_scores_grid_float, grid_of_float,
-           (const float *x, size_t n, unsigned bits, int32_t *DPF_RESTRICT q, double *low, double *high),
-           (x, n, bits, q, low, high))
-DPF_LEVELS(void, dpf_scores_grid_double, grid_of_double,
-           (const double *x, size_t n, unsigned bits, int32_t *DPF_RESTRICT q, double *low, double *high),
-           (x, n, bits, q, low, high))
+#define REAL double
+#define KEY int64_t
+#define LARGEST INT64_MAX
+#define NAME(suffix) dpf_scores_grid_double##suffix
+#include "scores_grid.h"
 
 /* ---- votes ------------------------------------------------------------ */
 
