@@ -4,12 +4,6 @@
 #include <math.h>
 #include <string.h>
 
-#if defined(__GNUC__)
-#define FETCH(address) __builtin_prefetch(address)
-#else
-#define FETCH(address) ((void)(address))
-#endif
-
 DPF_BODY size_t chosen(const int64_t *index, size_t i) { return index ? (size_t)index[i] : i; }
 
 /* ---- packed rows ------------------------------------------------------ */
@@ -121,7 +115,7 @@ void dpf_scores_add_csr_32(const dpf_csr *rows, const int8_t *y, const int64_t *
         const size_t i = chosen(index, r);
         const int64_t end = rows->indptr[i + 1];
         for (int64_t p = rows->indptr[i]; p < end; p++) {
-            if (p + AHEAD < end) FETCH(score + rows->indices[p + AHEAD]);
+            if (p + AHEAD < end) dpf_prefetch(score + rows->indices[p + AHEAD]);
             score[rows->indices[p]] += (int32_t)(y[i] * entry(rows, p));
         }
     }
@@ -133,7 +127,7 @@ void dpf_scores_add_csr_64(const dpf_csr *rows, const int8_t *y, const int64_t *
         const size_t i = chosen(index, r);
         const int64_t end = rows->indptr[i + 1];
         for (int64_t p = rows->indptr[i]; p < end; p++) {
-            if (p + AHEAD < end) FETCH(score + rows->indices[p + AHEAD]);
+            if (p + AHEAD < end) dpf_prefetch(score + rows->indices[p + AHEAD]);
             score[rows->indices[p]] += y[i] * entry(rows, p);
         }
     }
@@ -161,8 +155,8 @@ size_t dpf_scores_add_sparse(dpf_scores *table, const dpf_csr *rows, const int8_
         for (int64_t p = begin; p < end; p++) {
             if (p + AHEAD < end) {
                 const size_t s = home(table, (uint32_t)rows->indices[p + AHEAD]);
-                FETCH(table->key + s);
-                FETCH(table->score + s);
+                dpf_prefetch(table->key + s);
+                dpf_prefetch(table->score + s);
             }
             const uint32_t key = (uint32_t)rows->indices[p];
             const size_t s = slot_of(table, key);
@@ -204,8 +198,6 @@ void dpf_scores_insert(dpf_scores *table, const uint32_t *key, const int64_t *sc
 
 /* ---- votes ------------------------------------------------------------ */
 
-enum { ROWS_AHEAD = 4 };
-
 DPF_BODY void votes_packed(const uint64_t *rows, size_t n, size_t d, const int64_t *index,
                            const int64_t *count, size_t k, bool signs, int64_t *DPF_RESTRICT vote) {
     const size_t words = DPF_WORDS(d);
@@ -213,9 +205,7 @@ DPF_BODY void votes_packed(const uint64_t *rows, size_t n, size_t d, const int64
     for (size_t p = 0; p < k; p++) total += count[p];
     for (size_t i = 0; i < n; i++) {
         const uint64_t *row = rows + i * words;
-        const uint64_t *later = i + ROWS_AHEAD < n ? row + ROWS_AHEAD * words : row;
         int64_t ones = 0;
-        for (size_t p = 0; p < k; p++) FETCH(later + (uint64_t)index[p] / 64);
         for (size_t p = 0; p < k; p++) {
             const uint64_t j = (uint64_t)index[p];
             ones += count[p] & -(int64_t)(row[j / 64] >> (j % 64) & 1);
@@ -231,10 +221,11 @@ DPF_LEVELS(void, dpf_scores_votes_packed, votes_packed,
 
 DPF_BODY void votes_grid(const int32_t *rows, size_t n, size_t d, const int64_t *index,
                          const int64_t *count, size_t k, int64_t *DPF_RESTRICT vote) {
+    enum { ROWS_AHEAD = 4 };
     for (size_t i = 0; i < n; i++) {
         const int32_t *row = rows + i * d, *later = i + ROWS_AHEAD < n ? row + ROWS_AHEAD * d : row;
         int64_t sum = 0;
-        for (size_t p = 0; p < k; p++) FETCH(later + index[p]);
+        for (size_t p = 0; p < k; p++) dpf_prefetch(later + index[p]);
         for (size_t p = 0; p < k; p++) sum += count[p] * row[index[p]];
         vote[i] = sum;
     }
