@@ -227,6 +227,23 @@ size_t dpf_bits_nonzero(const uint64_t *words, size_t size, int64_t *DPF_RESTRIC
     return found;
 }
 
+void dpf_bits_column(const uint64_t *rows, size_t n, size_t words, size_t j, const uint64_t *chosen,
+                     uint64_t *DPF_RESTRICT out) {
+    const unsigned place = j % 64;
+    rows += j / 64;
+    for (size_t i = 0; i < n; i += 64, rows += 64 * words) {
+        uint64_t column = 0;
+        if (chosen[i / 64] == ~(uint64_t)0)
+            for (unsigned k = 0; k < 64; k++) column |= (rows[k * words] >> place & 1) << k;
+        else
+            for (uint64_t rest = chosen[i / 64]; rest; rest &= rest - 1) {
+                const unsigned k = dpf_lowest_bit(rest);
+                column |= (rows[k * words] >> place & 1) << k;
+            }
+        out[i / 64] = column;
+    }
+}
+
 /* ---- positional popcount ---------------------------------------------- */
 
 enum {

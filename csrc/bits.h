@@ -57,6 +57,13 @@ uint64_t dpf_bits_andnot(const uint64_t *a, const uint64_t *b, size_t size, uint
 /* at = the positions of the ones among `size` words, in increasing order; returns how many. */
 size_t dpf_bits_nonzero(const uint64_t *words, size_t size, int64_t *DPF_RESTRICT at);
 
+/*
+ * out = column j of n rows of `words` words, on the rows in `chosen`, n packed bits; zero elsewhere.
+ * Cost: a line of each row in `chosen`.
+ */
+void dpf_bits_column(const uint64_t *rows, size_t n, size_t words, size_t j, const uint64_t *chosen,
+                     uint64_t *DPF_RESTRICT out);
+
 /* Words of a row that a positional popcount works on at a time, and its scratch, in words. */
 enum { DPF_BITS_BLOCK = 512, DPF_BITS_SCRATCH = 37 * DPF_BITS_BLOCK };
 

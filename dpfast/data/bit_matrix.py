@@ -92,12 +92,14 @@ class BitMatrix:
             self._columns = bits.transpose(self._rows, self.shape[1])
         return self._columns
 
+    @property
+    def has_columns(self):
+        """Whether `columns` is there already."""
+        return self._columns is not None
+
     def column(self, j):
         """Column j, packed; does not make the transpose."""
-        if self._columns is not None:
-            return self._columns[j]
-        entries = self._rows[:, j // 64] >> np.uint64(j % 64) & np.uint64(1)
-        return bits.pack(entries.astype(np.uint8)[np.newaxis])[0]
+        return self._columns[j] if self.has_columns else bits.column(self._rows, self.shape[1], j)
 
     ndim = 2
 

@@ -19,6 +19,7 @@ cdef extern from "bits.h" nogil:
     uint64_t dpf_bits_and(const uint64_t *a, const uint64_t *b, size_t size, uint64_t *out)
     uint64_t dpf_bits_andnot(const uint64_t *a, const uint64_t *b, size_t size, uint64_t *out)
     size_t dpf_bits_nonzero(const uint64_t *words, size_t size, int64_t *at)
+    void dpf_bits_column(const uint64_t *rows, size_t n, size_t words, size_t j, const uint64_t *chosen, uint64_t *out)
     enum: DPF_BITS_SCRATCH
     void dpf_bits_positional_popcount(const uint64_t *rows, size_t n, size_t stride, const int64_t *index,
                                       const int8_t *label, size_t m, size_t d, uint64_t *scratch, int64_t *out)
@@ -175,8 +176,34 @@ def nonzero(const uint64_t[::1] packed):
     return out
 
 
-def positional_popcount(const uint64_t[:, ::1] rows, Py_ssize_t d, index=None):
-    """out[j] = number of rows whose entry j is 1.
+def column(const uint64_t[:, ::1] rows, Py_ssize_t d, Py_ssize_t j):
+    """Column j of packed rows, itself packed; where few are wanted, cheaper than a transpose.
+
+    Parameters
+    ----------
+    rows : ndarray of uint64, shape (n, words(d))
+    d, j : int
+        0 <= j < d.
+
+    Returns
+    -------
+    ndarray of uint64, shape (words(n),)
+    """
+    _check_width(rows, d, "d")
+    if not 0 <= j < d:
+        raise ValueError(f"j must lie in [0, {d}), got {j}")
+    cdef Py_ssize_t n = rows.shape[0]
+    out = np.empty(words(n), np.uint64)
+    cdef uint64_t[::1] every = np.full(words(n), 2**64 - 1, np.uint64), column = out
+    if n:
+        every[-1] >>= (64 - n % 64) % 64
+        with nogil:
+            dpf_bits_column(&rows[0, 0], n, rows.shape[1], j, &every[0], &column[0])
+    return out
+
+
+def positional_popcount(const uint64_t[:, ::1] rows, Py_ssize_t d, index=None, signs=None):
+    """out[j] = number of rows whose entry j is 1; with signs, of those whose entry agrees with their sign.
 
     Parameters
     ----------
@@ -184,6 +211,8 @@ def positional_popcount(const uint64_t[:, ::1] rows, Py_ssize_t d, index=None):
     d : int
     index : ndarray of int64, shape (m,), optional
         The rows to count, in any order and possibly repeated; all n by default.
+    signs : ndarray of int8, shape (n,), optional
+        A row of a negative sign agrees where it is 0, any other where it is 1.
 
     Returns
     -------
@@ -196,8 +225,11 @@ def positional_popcount(const uint64_t[:, ::1] rows, Py_ssize_t d, index=None):
     _check_width(rows, d, "d")
     out = np.zeros(d, np.int64)
     cdef int64_t[::1] counts = out
+    cdef uint64_t[::1] scratch
     cdef const int64_t[::1] chosen
+    cdef const int8_t[::1] sign
     cdef const int64_t *which = NULL
+    cdef const int8_t *label = NULL
     cdef Py_ssize_t m = rows.shape[0]
     if index is not None:
         chosen = np.ascontiguousarray(index, np.int64)
@@ -205,11 +237,15 @@ def positional_popcount(const uint64_t[:, ::1] rows, Py_ssize_t d, index=None):
         if m and not 0 <= np.min(chosen) <= np.max(chosen) < rows.shape[0]:
             raise ValueError(f"index must lie in [0, {rows.shape[0]}), got {np.min(chosen)} to {np.max(chosen)}")
         which = &chosen[0] if m else NULL
-    cdef uint64_t[::1] scratch
+    if signs is not None:
+        sign = signs
+        if sign.shape[0] != rows.shape[0]:
+            raise ValueError(f"signs must be one for each of {rows.shape[0]} rows, got {sign.shape[0]}")
+        label = &sign[0] if sign.shape[0] else NULL
     if m and d:
         scratch = np.empty(DPF_BITS_SCRATCH, np.uint64)
         with nogil:
-            dpf_bits_positional_popcount(&rows[0, 0], rows.shape[0], rows.shape[1], which, NULL, m, d, &scratch[0],
+            dpf_bits_positional_popcount(&rows[0, 0], rows.shape[0], rows.shape[1], which, label, m, d, &scratch[0],
                                          &counts[0])
     return out
 

@@ -8,11 +8,13 @@ _Words = NDArray[np.uint64]
 
 def count(columns: _Words, n: int, labels: _Words) -> NDArray[np.int64]: ...
 
+def count_rows(rows: _Words, m: int, codes: NDArray[np.integer], classes: int) -> NDArray[np.int64]: ...
+
 class Counts:
     def __init__(
         self,
         rows: _Words,
-        columns: _Words,
+        columns: _Words | None,
         labels: _Words,
         first: NDArray[np.int64],
         exponent: Fraction,

@@ -43,6 +43,7 @@ cdef extern from "cover.h" nogil:
 
 cdef extern from "bits.h" nogil:
     enum: DPF_BITS_SCRATCH
+    void dpf_bits_column(const uint64_t *rows, size_t n, size_t words, size_t j, const uint64_t *chosen, uint64_t *out)
     uint64_t dpf_bits_popcount(const uint64_t *words, size_t size)
     uint64_t dpf_bits_and(const uint64_t *a, const uint64_t *b, size_t size, uint64_t *out)
     uint64_t dpf_bits_andnot(const uint64_t *a, const uint64_t *b, size_t size, uint64_t *out)
@@ -83,6 +84,33 @@ def count(const uint64_t[:, ::1] columns, Py_ssize_t n, const uint64_t[:, ::1] l
     return out
 
 
+def count_rows(const uint64_t[:, ::1] rows, Py_ssize_t m, codes, Py_ssize_t classes):
+    """What `count` returns, from packed rows: one read of them for each label.
+
+    Parameters
+    ----------
+    rows : ndarray of uint64, shape (n, words(m))
+    m : int
+        Features.
+    codes : ndarray of int, shape (n,)
+        The label of each row, in [0, classes).
+    classes : int
+
+    Returns
+    -------
+    ndarray of int64, shape (classes, m)
+    """
+    out = np.empty((classes, m), np.int64)
+    ones = bits.positional_popcount(rows, m)
+    for c in range(classes - 1):
+        # Rows that agree with "has label c": its ones, and the others less theirs.
+        of_label = codes == c
+        agree = bits.positional_popcount(rows, m, signs=(2 * of_label.astype(np.int8) - 1))
+        out[c] = (ones + agree - np.count_nonzero(~of_label)) // 2
+    out[-1] = ones - out[:-1].sum(axis=0)
+    return out
+
+
 cdef class Counts:
     """The rows not yet covered, counted by feature and label, and the choice among candidates.
 
@@ -91,8 +119,9 @@ cdef class Counts:
     Parameters
     ----------
     rows : ndarray of uint64, shape (n, words(m))
-    columns : ndarray of uint64, shape (m, words(n))
-        The same features, packed both ways; neither is copied.
+    columns : ndarray of uint64, shape (m, words(n)), or None
+        The same features, packed both ways; neither is copied. Without them, the column of a feature is read off the
+        rows when its turn comes.
     labels : ndarray of uint64, shape (classes, words(n))
         labels[c] packs which rows have label c; each row has one.
     first : ndarray of int64, shape (classes, m)
@@ -109,6 +138,7 @@ cdef class Counts:
 
     cdef const uint64_t[:, ::1] rows, columns, labels
     cdef Py_ssize_t n, words
+    cdef bint by_columns
     cdef dpf_cover cover
     cdef int64_t[:, ::1] counts
     cdef int64_t[::1] totals, index, tally, score
@@ -119,12 +149,16 @@ cdef class Counts:
     cdef int64_t headroom
 
     def __init__(self, rows, columns, labels, first, exponent, coverage_weight, negations, prior):
-        self.rows, self.columns, self.labels = rows, columns, labels
+        self.rows, self.labels = rows, labels
         self.n, self.words = rows.shape[0], labels.shape[1]
-        m, classes = columns.shape[0], labels.shape[0]
-        if columns.shape[1] != self.words or rows.shape[1] != -(-m // 64) or first.shape != (classes, m):
-            raise ValueError(f"rows {rows.shape}, columns {columns.shape}, labels {labels.shape} and first "
-                             f"{first.shape} do not fit together")
+        classes, m = first.shape
+        wanted = (self.n, -(-m // 64)), (m, self.words), (classes, -(-self.n // 64))
+        if (rows.shape, (m, self.words) if columns is None else columns.shape, labels.shape) != wanted:
+            raise ValueError(f"rows {rows.shape}, columns {columns if columns is None else columns.shape}, labels "
+                             f"{labels.shape} and first {first.shape} do not fit together")
+        self.by_columns = columns is not None
+        if self.by_columns:
+            self.columns = columns
         weight = Fraction(coverage_weight)
         self.exponent, self.prior = Fraction(exponent) / weight.denominator, prior  # per unit of integer score
         self.step = min(self.exponent, Fraction(2)**1000)
@@ -239,11 +273,16 @@ cdef class Counts:
         """The rows that are left into `newly`, covered by the literal, and `left`; the number of the first."""
         cdef uint64_t *left = &self.left[0]
         cdef uint64_t *newly = &self.newly[0]
+        cdef const uint64_t *column = &self.part[0]
         cdef uint64_t covered
-        if negated:
-            covered = dpf_bits_andnot(left, &self.columns[feature, 0], self.words, newly)
+        if self.by_columns:
+            column = &self.columns[feature, 0]
         else:
-            covered = dpf_bits_and(left, &self.columns[feature, 0], self.words, newly)
+            dpf_bits_column(&self.rows[0, 0], self.n, self.rows.shape[1], feature, left, &self.part[0])
+        if negated:
+            covered = dpf_bits_andnot(left, column, self.words, newly)
+        else:
+            covered = dpf_bits_and(left, column, self.words, newly)
         dpf_bits_andnot(left, newly, self.words, left)
         return covered
 

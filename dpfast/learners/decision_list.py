@@ -15,6 +15,7 @@ from dpfast.kernels import bits, cover
 from dpfast.learners.base import PrivateClassifier, shown
 
 _CONSTANT = -1  # the kernel's name for the constant true
+_FEW_READS = 64  # columns and counts read off the rows that cost about a transpose, and half the memory
 
 
 class Literal(NamedTuple):
@@ -87,8 +88,9 @@ class DecisionListClassifier(PrivateClassifier):
 
     Notes
     -----
-    `fit` reads the packed table about twice, whatever the number of rules: once to count, once as its rows become
-    covered. Memory: the table packed twice and 8 bytes a feature and class.
+    `fit` reads the packed table once for each class, to count, and about once more as its rows become covered,
+    whatever the number of rules; each rule takes a look at one word of the rows not yet covered. Memory: the packed
+    table, and its transpose too if there may be more than about 60 rules; 8 bytes a feature and class.
 
     References
     ----------
@@ -170,16 +172,18 @@ class DecisionListClassifier(PrivateClassifier):
         table = self._bits(X, reset=True)
         codes = self._labels(y, table.shape[0], classes)
 
+        n, classes = table.shape[0], len(self.classes_)
         if self.conjunctions == 1:
-            columns, rows, literals, negations = table.columns, table.rows, None, bool(self.negations)
+            rows, m, literals, negations = table.rows, table.shape[1], None, bool(self.negations)
+            few = self.max_rules is not None and self.max_rules + classes <= _FEW_READS
+            columns = None if few and not table.has_columns else table.columns
         else:
             columns, literals = conjunction_columns(table, self.conjunctions, self.negations)
-            rows, negations = bits.transpose(columns, table.shape[0]), False  # they are among the columns
-        labels = np.stack([_packed(codes == c) for c in range(len(self.classes_))])
-        m = columns.shape[0]
+            rows, m, negations = bits.transpose(columns, n), len(columns), False  # they are among the columns
+        labels = np.stack([_packed(codes == c) for c in range(classes)])
         prior = (1 + negations) * m if self.default_prior == "auto" else int(self.default_prior)
         rounds = m + 1 if self.max_rules is None else min(self.max_rules, m + 1)
-        first = _first_counts(columns, table.shape[0], labels)
+        first = _first_counts(columns, n, labels) if columns is not None else _counts_of_rows(rows, m, codes, classes)
         state = cover.Counts(rows, columns, labels, first, Fraction(exponent), weight, negations, prior)
 
         self._charge()
@@ -316,6 +320,12 @@ def _first_counts(columns, n, labels):
     """`cover.count` over blocks of columns, on threads."""
     blocks = slices(len(columns), BLOCK_BYTES // max(8, columns[:1].nbytes))
     return np.concatenate(map_blocks(lambda block: cover.count(columns[block], n, labels), blocks), axis=1)
+
+
+def _counts_of_rows(rows, m, codes, classes):
+    """`cover.count_rows` over blocks of rows, on threads."""
+    blocks = slices(len(rows), 4 * BLOCK_BYTES // rows[:1].nbytes)
+    return sum(map_blocks(lambda block: cover.count_rows(rows[block], m, codes[block], classes), blocks))
 
 
 def _packed(mask):

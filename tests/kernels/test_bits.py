@@ -84,10 +84,30 @@ def test_positional_popcount_spans_column_blocks_of_wide_rows(isa):
     np.testing.assert_array_equal(bits.positional_popcount(pack(X), 20_000), X.sum(0))
 
 
+@pytest.mark.parametrize(("n", "d"), [(0, 3), (1, 1), (64, 65), (1000, 70), (3000, 6)])
+def test_a_column_is_that_of_the_transpose(n, d):
+    rows = pack(table(n, d))
+    np.testing.assert_array_equal([bits.column(rows, d, j) for j in range(d)], bits.transpose(rows, d))
+
+
+@pytest.mark.parametrize("j", [-1, 70])
+def test_a_column_that_is_not_there_is_refused(j):
+    with pytest.raises(ValueError, match=r"j must lie in \[0, 70\)"):
+        bits.column(pack(table(5, 70)), 70, j)
+
+
 @pytest.mark.parametrize(("n", "d"), [(70_000, 1), (70_000, 600), (40_000, 1_100), (3_000, 12_000)])
 def test_positional_popcount_counts_far_and_long_tables(isa, rng, n, d):
     X = rng.random((n, d), np.float32) < 0.3
     np.testing.assert_array_equal(bits.positional_popcount(pack(X), d), X.sum(0))
+
+
+@pytest.mark.parametrize(("n", "d"), [(0, 3), (1, 1), (17, 65), (40_000, 1_100)])
+def test_positional_popcount_counts_agreement_with_signs(isa, rng, n, d):
+    X, signs = rng.random((n, d), np.float32) < 0.3, rng.choice(np.array([-1, 1], np.int8), n)
+    np.testing.assert_array_equal(bits.positional_popcount(pack(X), d, signs=signs), (X == (signs > 0)[:, None]).sum(0))
+    with pytest.raises(ValueError, match=f"one for each of {n} rows"):
+        bits.positional_popcount(pack(X), d, signs=np.ones(n + 1, np.int8))
 
 
 def test_positional_popcount_takes_rows_by_index_in_any_order_and_number(isa, rng):

@@ -17,11 +17,12 @@ def table(n, m, classes=2, seed=0, density=0.5):
     return rng.random((n, m)) < density, rng.integers(0, classes, n)
 
 
-def counts_of(X, y, exponent=Fraction(1, 10), weight=Fraction(1, 2), negations=True, prior=0, classes=2):
-    labels = pack(y == np.arange(classes)[:, np.newaxis])
-    columns = pack(X.T)
+def counts_of(
+    X, y, exponent=Fraction(1, 10), weight=Fraction(1, 2), negations=True, prior=0, classes=2, by_columns=True
+):
+    labels, rows, columns = pack(y == np.arange(classes)[:, np.newaxis]), pack(X), pack(X.T)
     first = cover.count(columns, len(X), labels)
-    return cover.Counts(pack(X), columns, labels, first, exponent, weight, negations, prior)
+    return cover.Counts(rows, columns if by_columns else None, labels, first, exponent, weight, negations, prior)
 
 
 def brute_scores(X, y, left, weight, negations, classes):
@@ -53,6 +54,7 @@ def test_first_counts_are_the_counts(isa, n, classes):
     X, y = table(n, 10, classes)
     counts = cover.count(pack(X.T), n, pack(y == np.arange(classes)[:, np.newaxis]))
     np.testing.assert_array_equal(counts, [X[y == c].sum(0) for c in range(classes)])
+    np.testing.assert_array_equal(cover.count_rows(pack(X), 10, y, classes), counts)
 
 
 @given(
@@ -62,12 +64,13 @@ def test_first_counts_are_the_counts(isa, n, classes):
     st.booleans(),
     st.sampled_from([Fraction(0), Fraction(3, 10), Fraction(1)]),
     st.sampled_from([0.02, 0.5, 0.9]),
+    st.booleans(),
     st.integers(0, 10**6),
 )
 @settings(max_examples=60, deadline=None)
-def test_scores_stay_right_while_rules_cover_rows(n, m, classes, negations, weight, density, seed):
+def test_scores_stay_right_while_rules_cover_rows(n, m, classes, negations, weight, density, by_columns, seed):
     X, y = table(n, m, classes, seed, density)
-    state = counts_of(X, y, weight=weight, negations=negations, classes=classes)
+    state = counts_of(X, y, weight=weight, negations=negations, classes=classes, by_columns=by_columns)
     left, unused = np.ones(n, bool), set(range(m))
     rng = np.random.default_rng(seed)
     for feature in rng.permutation(m)[:12].tolist():

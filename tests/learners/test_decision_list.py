@@ -157,6 +157,14 @@ def test_prediction_is_the_label_of_the_first_rule_that_holds(table):
     np.testing.assert_array_equal(clf.predict(X), [first_label(row) for row in X])
 
 
+def test_a_list_of_few_rules_makes_no_transpose_and_is_the_same_with_one(table):
+    X, y = table
+    packed, transposed = BitMatrix(X), BitMatrix.from_columns(BitMatrix(X).columns, len(X))
+    few, many = (DecisionListClassifier(5.0, random_state=0).fit(bits, y) for bits in (packed, transposed))
+    assert not packed.has_columns
+    assert few.rules_ == many.rules_
+
+
 def test_a_strong_pattern_is_found(table):
     X, y = table
     assert DecisionListClassifier(5.0, random_state=0).fit(X, y).score(X, y) == 1.0
