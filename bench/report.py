@@ -124,10 +124,10 @@ def markdown(report):
     for line in report["lines"]:
         measured = [milliseconds(line["threads"][number]) if number in line["threads"] else "" for number in threads]
         slower = ", ".join(f"{line['slower'][level]:.1f} x" for level in ("scalar", "avx2") if level in line["slower"])
-        rate = line["bytes"] / line["seconds"] if line["bytes"] else None
-        share = 100 * rate / report["bandwidth"][threads[0]]["read"] if rate else None
+        rates = {number: line["bytes"] / seconds for number, seconds in line["threads"].items() if line["bytes"]}
+        shares = [f"{100 * rate / report['bandwidth'][number]['read']:.0f}%" for number, rate in rates.items()]
         known = [line["work"], line["line"], *measured, slower]
-        known += [f"{rate / 1e9:.1f}", f"{share:.0f}%"] if rate else ["", ""]
+        known += [", ".join(f"{rate / 1e9:.1f}" for rate in rates.values()), ", ".join(shares)]
         for peer in line["peers"] or [None]:
             race = [peer["name"], milliseconds(peer["seconds"]), times(peer["ratio"])] if peer else ["", "", ""]
             rows.append([*known, *race])

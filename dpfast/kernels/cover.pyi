@@ -7,7 +7,6 @@ from numpy.typing import NDArray
 _Words = NDArray[np.uint64]
 
 def count(columns: _Words, n: int, labels: _Words) -> NDArray[np.int64]: ...
-
 def count_rows(rows: _Words, m: int, codes: NDArray[np.integer], classes: int) -> NDArray[np.int64]: ...
 
 class Counts:

@@ -105,7 +105,7 @@ def test_positional_popcount_counts_far_and_long_tables(isa, rng, n, d):
 @pytest.mark.parametrize(("n", "d"), [(0, 3), (1, 1), (17, 65), (40_000, 1_100)])
 def test_positional_popcount_counts_agreement_with_signs(isa, rng, n, d):
     X, signs = rng.random((n, d), np.float32) < 0.3, rng.choice(np.array([-1, 1], np.int8), n)
-    np.testing.assert_array_equal(bits.positional_popcount(pack(X), d, signs=signs), (X == (signs > 0)[:, None]).sum(0))
+    np.testing.assert_array_equal(bits.positional_popcount(pack(X), d, signs=signs), ((signs > 0)[:, None] == X).sum(0))
     with pytest.raises(ValueError, match=f"one for each of {n} rows"):
         bits.positional_popcount(pack(X), d, signs=np.ones(n + 1, np.int8))
 
