@@ -66,7 +66,8 @@ class BitMatrix:
 
     @classmethod
     def from_columns(cls, columns, n):
-        """The table of n rows whose packed columns these are; not copied."""
+        """The table of n rows whose packed columns these are, uint64 of shape (d, words(n)); not copied."""
+        _check_packed("columns", columns, "n", n)
         table = cls.__new__(cls)
         table._rows, table._columns = None, columns
         table.shape, table.feature_names = (n, columns.shape[0]), None
@@ -74,7 +75,8 @@ class BitMatrix:
 
     @classmethod
     def from_rows(cls, rows, d):
-        """The table of d columns whose packed rows these are; not copied."""
+        """The table of d columns whose packed rows these are, uint64 of shape (n, words(d)); not copied."""
+        _check_packed("rows", rows, "d", d)
         table = cls.__new__(cls)
         table._rows, table._columns = rows, None
         table.shape, table.feature_names = (rows.shape[0], d), None
@@ -181,6 +183,18 @@ class BitMatrix:
             self._rows = packed
         else:
             self._columns = packed
+
+
+def _check_packed(what, words, name, entries):
+    """Refuse runs of words that are not packed as `bits.pack` does it."""
+    wanted = f"{what} must be a C-contiguous ndarray of uint64, {bits.words(entries)} words for each {name}={entries}"
+    if not isinstance(words, np.ndarray) or words.dtype != np.uint64 or words.ndim != 2:
+        seen = f"{words.dtype} {words.shape}" if isinstance(words, np.ndarray) else type(words).__name__
+        raise TypeError(f"{wanted}, got {seen}")
+    if not words.flags.c_contiguous or words.shape[1] != bits.words(entries):
+        raise ValueError(f"{wanted}, got shape {words.shape}, strides {words.strides}")
+    if entries % 64 and (words[:, -1] >> np.uint64(entries % 64)).any():
+        raise ValueError(f"{what} must be zero past {name}={entries}, some have bits there")
 
 
 def _comparison(threshold, d, names=None):

@@ -136,3 +136,24 @@ def test_packing_needs_little_memory_beyond_the_packed_table(form, rng):
     tracemalloc.stop()
     blocks = 4 * (1 << 22)  # pieces of work in flight
     assert peak < 2.5 * packed + (blocks if form != "CSR" else 12 * X.nnz)
+
+
+@pytest.mark.parametrize(
+    ("rows", "error", "message"),
+    [
+        ([[1]], TypeError, "got list"),
+        (np.zeros((3, 2), np.int64), TypeError, "got int64"),
+        (np.zeros(3, np.uint64), TypeError, r"got uint64 \(3,\)"),
+        (np.zeros((3, 1), np.uint64), ValueError, "2 words for each d=70"),
+        (np.zeros((2, 3), np.uint64).T, ValueError, "C-contiguous"),
+        (np.full((3, 2), 64, np.uint64), ValueError, "zero past d=70"),
+    ],
+)
+def test_rows_that_are_not_packed_so_are_refused(rows, error, message):
+    with pytest.raises(error, match=message):
+        BitMatrix.from_rows(rows, 70)
+
+
+def test_packed_columns_are_checked_likewise():
+    with pytest.raises(ValueError, match="zero past n=3"):
+        BitMatrix.from_columns(np.full((5, 1), 8, np.uint64), 3)
