@@ -15,14 +15,6 @@ DPF_BODY double lane_sum(double *lane) {
     return lane[0];
 }
 
-DPF_BODY double double_lane_sum(double *lane) { return lane_sum(lane); }
-
-DPF_BODY float float_lane_sum(float *lane) {
-    for (size_t half = LANES / 2; half; half /= 2)
-        for (size_t l = 0; l < half; l++) lane[l] += lane[l + half];
-    return lane[0];
-}
-
 /* For a norm of root / shrink. Less by 2^-20 of itself, which covers the rounding of norm, scale and products. */
 DPF_BODY double scale_of(double root, double shrink, bool inside, unsigned bits) {
     const double radius = ldexp(1 - 0x1p-20, (int)bits);

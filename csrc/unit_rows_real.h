@@ -39,17 +39,39 @@ DPF_BODY void NAMED(scale_csr)(const dpf_unit_csr *rows, const REAL *data, size_
     }
 }
 
+/*
+ * The product of a row and w as LANES sums, of which eight are left. `last` is w for the row's last LANES entries, zero
+ * for those that whole lanes have had; so lanes stay in registers.
+ */
+DPF_BODY void NAMED(eight_sums)(const REAL *row, size_t d, const float *w, const float *last, REAL *DPF_RESTRICT sum) {
+    REAL lane[LANES] = {0};
+    if (d < LANES) {
+        REAL few[LANES] = {0};
+        for (size_t j = 0; j < d; j++) few[j] = row[j] * (REAL)w[j];
+        for (size_t l = 0; l < LANES; l++) lane[l] = few[l];
+    } else {
+        for (size_t j = 0; j + LANES <= d; j += LANES)
+            for (size_t l = 0; l < LANES; l++) lane[l] += row[j + l] * (REAL)w[j + l];
+        if (d % LANES)
+            for (size_t l = 0; l < LANES; l++) lane[l] += row[d - LANES + l] * (REAL)last[l];
+    }
+    for (size_t l = 0; l < 8; l++) sum[l] = (lane[l] + lane[l + 16]) + (lane[l + 8] + lane[l + 24]);
+}
+
 DPF_BODY void NAMED(margins)(const REAL *x, size_t n, size_t d, double constant, unsigned bits, const double *scale,
                              const float *w, float *DPF_RESTRICT margin) {
+    enum { ROWS = 16 };
     const double shift = constant * w[d], unit = ldexp(1, -(int)bits);
-    for (size_t i = 0; i < n; i++) {
-        const REAL *row = x + i * d;
-        REAL lane[LANES] = {0};
-        size_t j = 0;
-        for (; j + LANES <= d; j += LANES)
-            for (size_t l = 0; l < LANES; l++) lane[l] += row[j + l] * (REAL)w[j + l];
-        for (size_t l = 0; j + l < d; l++) lane[l] += row[j + l] * (REAL)w[j + l];
-        margin[i] = clipped(NAMED(lane_sum)(lane) + shift, scale[i] * unit);
+    float last[LANES] = {0};
+    for (size_t l = LANES - d % LANES; l < LANES && d > LANES; l++) last[l] = w[d - LANES + l];
+    for (size_t i = 0; i < n; i += ROWS) {
+        const size_t size = n - i < ROWS ? n - i : ROWS;
+        REAL s[ROWS][8];
+        for (size_t r = 0; r < size; r++) NAMED(eight_sums)(x + (i + r) * d, d, w, last, s[r]);
+        for (size_t r = 0; r < size; r++) {
+            const REAL even = (s[r][0] + s[r][4]) + (s[r][2] + s[r][6]), odd = (s[r][1] + s[r][5]) + (s[r][3] + s[r][7]);
+            margin[i + r] = clipped(even + odd + shift, scale[i + r] * unit);
+        }
     }
 }
 
