@@ -414,9 +414,9 @@ DPF_BODY void read_counters(const uint64_t *plane, unsigned planes, size_t width
             for (size_t l = 0; l < LINE; l++)
                 for (size_t k = 0; k < 8; k++) memcpy(count + 64 * l + 8 * k, &a[k][l], 8);
             if (more || first)
-                for (size_t j = 0; j < size; j++) out[j] += (int64_t)count[j] << first;
+                for (size_t j = 0; j < size; j++) out[j] += (int64_t)count[j ^ FIRST_BYTE] << first;
             else
-                for (size_t j = 0; j < size; j++) out[j] = count[j];
+                for (size_t j = 0; j < size; j++) out[j] = count[j ^ FIRST_BYTE];
         }
     }
 }
@@ -431,16 +431,17 @@ DPF_BODY void positional_popcount(const uint64_t *rows, size_t n, size_t stride,
     const size_t words = DPF_WORDS(d);
     const unsigned log = rows_at_a_time(m, words, stride == words && !index);
     if (m == 0) memset(out, 0, d * sizeof *out);
-    for (size_t w0 = 0; w0 < words; w0 += BLOCK, rows += BLOCK) {
+    for (size_t w0 = 0; w0 < words; w0 += BLOCK) {
+        const uint64_t *const from = rows + w0;
         const size_t width = words - w0 < BLOCK ? (words - w0 + LINE - 1) / LINE * LINE : BLOCK;
         const size_t columns = d - 64 * w0 < 64 * width ? d - 64 * w0 : 64 * width;
         const size_t beyond = width > words - w0 ? (LINE - 2 + stride) / stride : 0, edge = n > beyond ? n - beyond : 0;
         memset(to.last_rows, 0, (BLOCK + 2 * LINE) * sizeof *rows);
-        if (edge < n) memcpy(to.last_rows, rows + edge * stride, ((n - edge - 1) * stride + words - w0) * sizeof *rows);
+        if (edge < n) memcpy(to.last_rows, from + edge * stride, ((n - edge - 1) * stride + words - w0) * sizeof *rows);
         for (size_t start = 0; start < m; start += BATCH) {
             const size_t size = m - start < BATCH ? m - start : BATCH;
             const int64_t *part = index ? index + start : NULL;
-            const row_block some = {rows, to.last_rows, stride, start, size, width, edge, part, label};
+            const row_block some = {from, to.last_rows, stride, start, size, width, edge, part, label};
             unsigned planes = log;
             while (size >> planes) planes++;
             if (log == FOUR) count_planes(&some, FOUR, planes, &to);

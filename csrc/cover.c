@@ -29,11 +29,11 @@ DPF_BODY void count_columns(const uint64_t *column, size_t words, size_t some, c
                             size_t m, int64_t *DPF_RESTRICT count) {
     uint64_t all[SIDE] = {0};
     const size_t last = classes - 1;
-    for (size_t w0 = 0; w0 < words; w0 += CHUNK, column += CHUNK, label += CHUNK) {
+    for (size_t w0 = 0; w0 < words; w0 += CHUNK) {
         const size_t size = words - w0 < CHUNK ? words - w0 : CHUNK;
-        count_chunk(column, words, some, label, size, all, count);
+        count_chunk(column + w0, words, some, label + w0, size, all, count);
         for (size_t c = 1; c < last; c++)
-            count_chunk(column, words, some, label + c * words, size, NULL, count + c * m);
+            count_chunk(column + w0, words, some, label + c * words + w0, size, NULL, count + c * m);
     }
     for (size_t k = 0; k < some && last; k++) {
         count[last * m + k] = (int64_t)all[k];

@@ -69,7 +69,8 @@ DPF_BODY void NAMED(margins)(const REAL *x, size_t n, size_t d, double constant,
         REAL s[ROWS][8];
         for (size_t r = 0; r < size; r++) NAMED(eight_sums)(x + (i + r) * d, d, w, last, s[r]);
         for (size_t r = 0; r < size; r++) {
-            const REAL even = (s[r][0] + s[r][4]) + (s[r][2] + s[r][6]), odd = (s[r][1] + s[r][5]) + (s[r][3] + s[r][7]);
+            const REAL even = (s[r][0] + s[r][4]) + (s[r][2] + s[r][6]);
+            const REAL odd = (s[r][1] + s[r][5]) + (s[r][3] + s[r][7]);
             margin[i + r] = clipped(even + odd + shift, scale[i + r] * unit);
         }
     }
