@@ -1,7 +1,9 @@
 """Work by blocks: the same pieces whatever the number of threads, so the same results."""
 
 import os
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache
 from typing import Protocol, runtime_checkable
 
 BLOCK_BYTES = 1 << 22  # of input to a piece of work
@@ -18,13 +20,46 @@ def slices(size, step):
     return [slice(start, min(start + step, size)) for start in range(0, size, step)]
 
 
+@cache
+def _pool(workers):
+    return ThreadPoolExecutor(workers, thread_name_prefix="dpfast")
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # a fork has none of the threads
+
+
 def map_blocks(function, blocks):
-    """[function(block) for block in blocks], on threads; the first failure is raised."""
+    """[function(block) for block in blocks], on threads, this one among them; the first block's failure is raised.
+
+    After a failure no block is begun.
+    """
     workers = min(threads(), len(blocks))
     if workers <= 1:
         return [function(block) for block in blocks]
-    with ThreadPoolExecutor(workers) as pool:
-        return list(pool.map(function, blocks))
+    waiting, results, failures = deque(enumerate(blocks)), [None] * len(blocks), {}
+
+    def work():
+        while waiting:
+            try:
+                k, block = waiting.popleft()
+            except IndexError:
+                return  # another thread was faster
+            try:
+                results[k] = function(block)
+            except BaseException as failure:  # KeyboardInterrupt too: the others must stop
+                failures[k] = failure
+                waiting.clear()
+
+    helpers = [_pool(workers - 1).submit(work) for _ in range(workers - 1)]
+    try:
+        work()
+    finally:
+        waiting.clear()
+        wait([helper for helper in helpers if not helper.cancel()])
+    if failures:
+        raise failures[min(failures)]
+    return results
 
 
 @runtime_checkable
