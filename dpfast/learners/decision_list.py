@@ -324,7 +324,7 @@ def _first_counts(columns, n, labels):
 
 def _counts_of_rows(rows, m, codes, classes):
     """`cover.count_rows` over blocks of rows, on threads."""
-    blocks = slices(len(rows), 4 * BLOCK_BYTES // rows[:1].nbytes)
+    blocks = slices(len(rows), max(4096, 4 * BLOCK_BYTES // rows[:1].nbytes))  # many rows to a count of a column
     return sum(map_blocks(lambda block: cover.count_rows(rows[block], m, codes[block], classes), blocks))
 
 
