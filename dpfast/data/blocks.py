@@ -51,7 +51,8 @@ def map_blocks(function, blocks):
                 failures[k] = failure
                 waiting.clear()
 
-    helpers = [_pool(workers - 1).submit(work) for _ in range(workers - 1)]
+    pool = _pool(threads() - 1)
+    helpers = [pool.submit(work) for _ in range(workers - 1)]
     try:
         work()
     finally:

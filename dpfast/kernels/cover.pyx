@@ -100,6 +100,10 @@ def count_rows(const uint64_t[:, ::1] rows, Py_ssize_t m, codes, Py_ssize_t clas
     -------
     ndarray of int64, shape (classes, m)
     """
+    codes = np.asarray(codes)
+    if classes < 1 or codes.shape != (rows.shape[0],) or (codes.size and not 0 <= codes.min() <= codes.max() < classes):
+        raise ValueError(f"codes must be {rows.shape[0]} labels in [0, {classes}), got shape {codes.shape}"
+                         + (f" from {codes.min()} to {codes.max()}" if codes.size else ""))
     out = np.empty((classes, m), np.int64)
     ones = bits.positional_popcount(rows, m)
     for c in range(classes - 1):

@@ -318,7 +318,7 @@ def _condition(feature, negated, literals):
 
 def _first_counts(columns, n, labels):
     """`cover.count` over blocks of columns, on threads."""
-    blocks = slices(len(columns), BLOCK_BYTES // max(8, columns[:1].nbytes))
+    blocks = slices(len(columns), max(64, BLOCK_BYTES // max(8, columns[:1].nbytes)))  # labels are checked in each
     return np.concatenate(map_blocks(lambda block: cover.count(columns[block], n, labels), blocks), axis=1)
 
 

@@ -149,6 +149,12 @@ def test_shapes_that_do_not_fit_together_are_refused():
         cover.count(columns, 200, labels)
 
 
+@pytest.mark.parametrize("codes", [np.full(100, 2), np.full(100, -1), np.zeros(99, int), np.zeros((100, 1), int)])
+def test_codes_that_are_no_labels_of_the_rows_are_refused(codes):
+    with pytest.raises(ValueError, match=r"codes must be 100 labels in \[0, 2\), got shape"):
+        cover.count_rows(pack(table(100, 70)[0]), 70, codes, 2)
+
+
 def test_rows_without_one_label_are_refused():
     X, y = table(100, 70)
     columns, labels = pack(X.T), pack(y == np.arange(2)[:, np.newaxis])
