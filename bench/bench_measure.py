@@ -4,7 +4,7 @@ import numpy as np
 import peers
 import pytest
 
-from dpfast.data.dense_measure import CAP, DenseMeasure
+from dpfast.learners.halfspaces.measure import CAP, DenseMeasure
 
 N, DENSITY, RATE = 1_000_000, 0.4, 4.0
 GROUP = "measure of density 0.4 on 1e6 rows"

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from dpfast import BitMatrix
-from dpfast.data.unit_rows import unit_rows
+from dpfast.tables.unit_rows import unit_rows
 
 N, D = 100_000, 1000
 

@@ -7,12 +7,16 @@ import pytest
 import report
 import results
 
-from dpfast.data import blocks
 from dpfast.kernels import cpu
+from dpfast.parts import blocks
 
 
 def pytest_addoption(parser):
     parser.addoption("--ours", action="store_true", help="dpfast's lines only")
+
+
+def pytest_xdist_auto_num_workers():
+    return 0  # what is measured runs alone
 
 
 def pytest_collection_modifyitems(config, items):
@@ -38,7 +42,7 @@ def rng():
 
 @pytest.fixture(autouse=True)
 def pool(request, monkeypatch):
-    """Notes which lines use the pool of `dpfast.data.blocks`: only those can gain from threads."""
+    """Notes which lines use the pool of `dpfast.parts.blocks`: only those can gain from threads."""
     asked, threads = [], blocks.threads
     benchmark = request.getfixturevalue("benchmark") if "benchmark" in request.fixturenames else None
     monkeypatch.setattr(blocks, "threads", lambda: asked.append(True) or threads())

@@ -356,6 +356,7 @@ def picture(report, path):
             label = f"{line['name']}: {line['symbol']}^{line['exponent']:.2f}"
             axes.plot(line["sizes"], line["seconds"], "-o", color=colour, markersize=3, linewidth=1.5, label=label)
         axes.set(title=subject, xscale="log", yscale="log", xlabel="size")
+        axes.minorticks_off()
         low, high = axes.get_ylim()
         axes.set_ylim(low, high * (high / low) ** (0.1 * len(lines)))  # room for the legend
         axes.legend(fontsize=6.5, frameon=False, loc="upper left")

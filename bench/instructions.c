@@ -1,10 +1,13 @@
 /*
- * instructions.c - kernels on small fixed inputs, for instruction counts. Built and run by instructions.py.
+ * instructions.c - kernels on small fixed inputs, for instruction counts and for platforms.
  *
- *   instructions NAME
+ *   instructions NAME     prepares the inputs of kernel NAME and runs it inside `measured`, which callgrind is
+ *                         told to count (instructions.py)
+ *   instructions          the names
+ *   instructions all      runs every kernel, and prints a hash of all that it wrote: the same on every machine
+ *                         (tests/platforms/check.py)
  *
- * prepares the inputs of kernel NAME and runs it inside `measured`, which callgrind is told to count. Kernels
- * are linked as they stand; the instruction-set level is scalar until somebody sets another.
+ * Kernels are linked as they stand; the instruction-set level is scalar until somebody sets another.
  *
  * To add a kernel: a function that prepares when `measuring` is false and runs when it is true, and its name
  * in `kernels`.
@@ -15,11 +18,16 @@
 #include <string.h>
 
 #include "bits.h"
+#include "classes.h"
+#include "codes.h"
 #include "cover.h"
+#include "draw.h"
 #include "levels.h"
 #include "measure.h"
 #include "noise.h"
+#include "project.h"
 #include "scores.h"
+#include "signs.h"
 #include "sparse_vector.h"
 #include "unit_rows.h"
 
@@ -36,10 +44,41 @@ static uint64_t next_uint64(void *state) { return mix(state); }
 static uint64_t stream = 1;
 static bitgen_t rng = {.state = &stream, .next_uint64 = next_uint64};
 
+/* Every buffer, for the hash: arrays of elements of 1, 2, 4 or 8 bytes, read as numbers, so that the order of
+ * bytes does not matter. Buffers of structures are left out. */
+static struct {
+    const void *start;
+    size_t count, size;
+} buffer[64];
+static size_t buffers;
+
 static void *zeros(size_t count, size_t size) {
-    void *buffer = calloc(count, size);
-    if (buffer == NULL) exit(2);
-    return buffer;
+    void *start = calloc(count, size);
+    if (start == NULL || buffers == sizeof buffer / sizeof buffer[0]) exit(2);
+    buffer[buffers].start = start, buffer[buffers].count = count, buffer[buffers++].size = size;
+    return start;
+}
+
+static uint64_t hashed(void) {
+    uint64_t hash = 0xcbf29ce484222325u;
+    for (size_t b = 0; b < buffers; b++) {
+        for (size_t i = 0; i < buffer[b].count; i++) {
+            const unsigned char *at = (const unsigned char *)buffer[b].start + i * buffer[b].size;
+            uint8_t one;
+            uint16_t two;
+            uint32_t four;
+            uint64_t value = 0;
+            if (buffer[b].size == 1) memcpy(&one, at, 1), value = one;
+            else if (buffer[b].size == 2) memcpy(&two, at, 2), value = two;
+            else if (buffer[b].size == 4) memcpy(&four, at, 4), value = four;
+            else if (buffer[b].size == 8) memcpy(&value, at, 8);
+            hash = (hash ^ value) * 0x100000001b3u;
+            hash ^= hash >> 29;
+        }
+    }
+    buffers = 0;
+    stream = 1;
+    return hash;
 }
 
 static uint64_t *words(size_t size) {
@@ -74,9 +113,9 @@ static void bits_pack(bool measuring) {
         dpf_bits_pack(x, N, D, rows);
         return;
     }
-    uint64_t *random = words(N * D / 8);
-    x = (uint8_t *)random;
-    for (size_t i = 0; i < N * D; i++) x[i] &= 1;
+    uint64_t state = 7;
+    x = zeros(N * D, 1);
+    for (size_t i = 0; i < N * D; i++) x[i] = mix(&state) & 1;
     rows = zeros(N * D / 64, 8);
 }
 
@@ -98,7 +137,7 @@ static void bits_positional_popcount(bool measuring) {
         return;
     }
     rows = words(N * D / 64);
-    scratch = zeros(DPF_BITS_SCRATCH, 8);
+    scratch = calloc(DPF_BITS_SCRATCH, 8); /* not hashed */
     out = zeros(D, 8);
 }
 
@@ -170,7 +209,7 @@ static void scores_add_packed(bool measuring) {
     }
     rows = words(N * D / 64);
     y = signs(N);
-    scratch = zeros(DPF_BITS_SCRATCH, 8);
+    scratch = calloc(DPF_BITS_SCRATCH, 8); /* not hashed */
     tally = zeros(DPF_SCORES_COLUMNS, 8);
     score = zeros(D, 4);
 }
@@ -299,6 +338,131 @@ static void sparse_vector_run(bool measuring) {
     for (size_t i = 0; i < DRAWS; i++) count[i] = (int64_t)(i % 2), length[i] = 1000;
 }
 
+static void draw_below(bool measuring) {
+    static uint64_t *bound, *drawn;
+    if (measuring) {
+        dpf_draw_below_each(&rng, bound, DRAWS, drawn);
+        return;
+    }
+    bound = words(DRAWS);
+    for (size_t i = 0; i < DRAWS; i++) bound[i] = 1 + (bound[i] >> i % 64);
+    drawn = zeros(DRAWS, 8);
+}
+
+static void classes_counts(bool measuring) {
+    static uint64_t *columns, *members;
+    static uint32_t *count;
+    if (measuring) {
+        dpf_classes_counts(columns, members, D, N / 64, count);
+        return;
+    }
+    columns = words(N * D / 64);
+    members = words(N / 64);
+    count = zeros(D, 4);
+}
+
+static void project_cap(bool measuring) {
+    static double *log_weight, *scratch, *weight;
+    static size_t finite;
+    if (measuring) {
+        if (dpf_project_cap(log_weight, SCORES, SCORES / 8.0, scratch, weight, &finite)) exit(3);
+        return;
+    }
+    const int32_t *random = scores(SCORES, 2000);
+    log_weight = zeros(SCORES, 8);
+    for (size_t i = 0; i < SCORES; i++) log_weight[i] = -random[i] / 100.0;
+    scratch = calloc(dpf_project_scratch(SCORES), 8); /* not hashed: what is left there is nobody's */
+    weight = zeros(SCORES, 8);
+}
+
+static void signs_matrix(bool measuring) {
+    static const uint64_t key[2] = {11, 13};
+    static uint64_t *matrix;
+    if (measuring) {
+        dpf_signs_matrix(key, 0, D, N, matrix);
+        return;
+    }
+    matrix = zeros(D * N / 64, 8);
+}
+
+/* A table of COLUMNS columns of 32 codes, each a group of its own. */
+enum { COLUMNS = 16, CODES = 32, CODE_ROWS = 1 << 14 };
+static const void *code_column[COLUMNS];
+static uint32_t *code_size, *code_offset, *code_first, *code_member, *code_cell;
+static uint8_t *code_wide;
+static dpf_codes code_table;
+static dpf_codes_plan code_plan;
+
+static void codes(void) {
+    uint64_t state = 10;
+    code_size = zeros(COLUMNS, 4), code_offset = zeros(COLUMNS + 1, 4), code_wide = zeros(COLUMNS, 1);
+    for (size_t j = 0; j < COLUMNS; j++) {
+        uint8_t *column = zeros(CODE_ROWS, 1);
+        for (size_t i = 0; i < CODE_ROWS; i++) column[i] = mix(&state) % CODES;
+        code_column[j] = column;
+        code_size[j] = CODES;
+        code_offset[j + 1] = (uint32_t)((j + 1) * CODES);
+    }
+    code_table = (dpf_codes){code_column, code_wide, code_size, code_offset, CODE_ROWS, COLUMNS};
+    code_first = zeros(COLUMNS + 1, 4), code_member = zeros(COLUMNS, 4), code_cell = zeros(COLUMNS + 1, 4);
+    for (uint32_t g = 0; g < COLUMNS; g++) {
+        code_first[g + 1] = g + 1, code_member[g] = g, code_cell[g + 1] = (g + 1) * CODES;
+    }
+    code_plan = (dpf_codes_plan){code_first, code_member, code_cell, COLUMNS};
+}
+
+static void codes_count(bool measuring) {
+    static uint8_t *label;
+    static int32_t *joint;
+    static int64_t *total;
+    if (measuring) {
+        dpf_codes_count(&code_table, &code_plan, label, false, 2, NULL, joint, total);
+        return;
+    }
+    codes();
+    label = zeros(CODE_ROWS, 1);
+    for (size_t i = 0; i < CODE_ROWS; i++) label[i] = i % 3 == 0;
+    joint = calloc(COLUMNS * CODES * 2, sizeof *joint); /* scratch */
+    total = zeros(COLUMNS * CODES * 2, 8);
+}
+
+static void codes_sum(bool measuring) {
+    static int32_t *weight;
+    static int64_t *joint, *total;
+    if (measuring) {
+        dpf_codes_sum(&code_table, &code_plan, weight, 1, joint, total);
+        return;
+    }
+    codes();
+    weight = scores(CODE_ROWS, 4096);
+    joint = calloc(COLUMNS * CODES, sizeof *joint); /* scratch */
+    total = zeros(COLUMNS * CODES, 8);
+}
+
+static void codes_margins(bool measuring) {
+    static int32_t *table, *joint, *margin;
+    static uint8_t *planes;
+    if (measuring) {
+        dpf_codes_margins(&code_table, &code_plan, table, 1, joint, planes, margin);
+        return;
+    }
+    codes();
+    table = scores(COLUMNS * CODES, 1 << 20);
+    joint = calloc(COLUMNS * CODES, sizeof *joint); /* scratch */
+    planes = calloc(DPF_CODES_PLANES * COLUMNS, 1); /* scratch */
+    margin = zeros(CODE_ROWS, 4);
+}
+
+static void codes_match(bool measuring) {
+    static uint64_t *rows;
+    if (measuring) {
+        dpf_codes_match(code_column[0], false, CODE_ROWS, 3, 17, false, rows);
+        return;
+    }
+    codes();
+    rows = zeros(CODE_ROWS / 64, 8);
+}
+
 /* ---- which ------------------------------------------------------------ */
 
 static const struct {
@@ -320,6 +484,14 @@ static const struct {
     {"unit_rows_margins", unit_rows_margins},
     {"unit_rows_add", unit_rows_add},
     {"sparse_vector_run", sparse_vector_run},
+    {"draw_below", draw_below},
+    {"classes_counts", classes_counts},
+    {"project_cap", project_cap},
+    {"signs_matrix", signs_matrix},
+    {"codes_match", codes_match},
+    {"codes_count", codes_count},
+    {"codes_sum", codes_sum},
+    {"codes_margins", codes_margins},
 };
 
 void measured(void (*kernel)(bool measuring));
@@ -329,6 +501,10 @@ int main(int arguments, char **argument) {
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
         if (arguments < 2) {
             puts(kernels[k].name);
+        } else if (strcmp(argument[1], "all") == 0) {
+            kernels[k].kernel(false);
+            kernels[k].kernel(true);
+            printf("%s %016llx\n", kernels[k].name, (unsigned long long)hashed());
         } else if (strcmp(kernels[k].name, argument[1]) == 0) {
             kernels[k].kernel(false);
             void (*volatile run)(void (*)(bool)) = measured; /* volatile: no compiler may inline it */
@@ -336,5 +512,5 @@ int main(int arguments, char **argument) {
             return 0;
         }
     }
-    return arguments < 2 ? 0 : 1;
+    return arguments < 2 || strcmp(argument[1], "all") == 0 ? 0 : 1;
 }

@@ -24,8 +24,8 @@ import results
 
 import dpfast
 from dpfast import random
-from dpfast.data.blocks import slices
 from dpfast.kernels import bits, levels
+from dpfast.parts.blocks import slices
 
 FRESH = 100_000  # rows to check a model on
 NOISE = 0.05  # labels that are wrong: no accuracy is above 0.95

@@ -6,7 +6,7 @@
 A ratio is the peer's time over dpfast's for the same work in the same run, both medians; where the two sides do
 different amounts of it, for the same amount. Shares are of what this machine's memory gives to reading (bandwidth.py).
 Lower instruction-set levels are given as how much longer they take. Runs with more threads repeat dpfast's lines only,
-and count where the line uses the pool of `dpfast.data.blocks`.
+and count where the line uses the pool of `dpfast.parts.blocks`.
 """
 
 import argparse

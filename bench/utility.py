@@ -38,6 +38,7 @@ DELTA = 1e-6
 LEARNERS = {
     "DecisionListClassifier": ("GREEN", {}, {"threshold": 0.0}),
     "DPWinnowClassifier": ("BLUE", {}, {}),
+    "HalfspaceClassifier": ("RED", {}, {}),
     "BoostedHalfspaceClassifier": ("BLACK", {}, {}),
     "ProjectedHalfspaceClassifier": ("SKY", {"margin": 0.1}, {"margin": 0.1}),
     "NetHalfspaceClassifier": ("PURPLE", {"margin": 0.1, "n_components": 4}, {"margin": 0.1, "n_components": 4}),

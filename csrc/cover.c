@@ -64,7 +64,9 @@ size_t dpf_cover_tally(const uint64_t *rows, size_t n, size_t m, const uint64_t 
     for (size_t w = 0; w < words;) {
         size_t size = (DPF_COVER_BATCH - batch) / 64;
         if (size > words - w) size = words - w;
-        batch += dpf_bits_nonzero(mask + w, size, index + batch);
+        const size_t found = dpf_bits_nonzero(mask + w, size, index + batch);
+        for (size_t i = 0; i < found; i++) index[batch + i] += (int64_t)(64 * w);
+        batch += found;
         w += size;
         if (w < words && batch <= DPF_COVER_BATCH - 64) continue;
         if (batch == 0) continue;

@@ -5,8 +5,8 @@
  *
  *   score = correct * #{rows it covers with label b} - covered * #{rows it covers}
  *
- * and is chosen with probability proportional to exp(t * score). Counts are exact
- * integers; each row is read once to count it and once when it leaves. Weights are sums
+ * for integers that may differ from draw to draw, and is chosen with probability
+ * proportional to exp(t * score). Counts are exact integers; each row is read once to count it and once when it leaves. Weights are sums
  * of doubles by blocks of 64 features, so that a round in which little changed weighs
  * little again; they only ever decide where rounding cannot matter.
  *

@@ -14,30 +14,18 @@ typedef enum { HIGHEST, LOWEST, MIRRORED } order;
 #define GAP uint32_t
 #define NAME(verb) dpf_levels_##verb##_8
 #include "levels_scan.h"
-#undef SCORE
-#undef LEAST
-#undef GAP
-#undef NAME
 
 #define SCORE int16_t
 #define LEAST INT16_MIN
 #define GAP uint32_t
 #define NAME(verb) dpf_levels_##verb##_16
 #include "levels_scan.h"
-#undef SCORE
-#undef LEAST
-#undef GAP
-#undef NAME
 
 #define SCORE int32_t
 #define LEAST INT32_MIN
 #define GAP uint32_t
 #define NAME(verb) dpf_levels_##verb##_32
 #include "levels_scan.h"
-#undef SCORE
-#undef LEAST
-#undef GAP
-#undef NAME
 
 #define SCORE int64_t
 #define LEAST INT64_MIN

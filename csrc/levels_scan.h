@@ -105,3 +105,8 @@ DPF_BODY size_t NAME(find_body)(const dpf_levels *levels, size_t block, uint32_t
 
 DPF_LEVELS(size_t, NAME(find), NAME(find_body), (const dpf_levels *levels, size_t block, uint32_t *rank),
            (levels, block, rank))
+
+#undef SCORE
+#undef LEAST
+#undef GAP
+#undef NAME

@@ -2,6 +2,9 @@
  * project.h - Bregman projection of a measure onto the dense ones, by capped scaling. [BCS] Bun, Carmosino,
  * Sorrell, Efficient, Noise-Tolerant, and Private Learning via Boosting, section 4; theory.md section 5.
  *
+ * No learner uses it: measure.h keeps the same measures in integers, whose mass is exact, and a claim rests on that. It
+ * is for those who have real log weights, and is what tests compare measure.h with.
+ *
  * From log weights L[0..n) and a mass, the weights min(1, c exp(L[i])) with the least c >= 1 for which they
  * sum to at least the mass. With a cap q = -ln c, the level whose weight is 1, their sum
  *

@@ -178,24 +178,6 @@ void dpf_scores_insert(dpf_scores *table, const uint32_t *key, const int64_t *sc
     }
 }
 
-/* ---- grid ------------------------------------------------------------- */
-
-#define REAL float
-#define KEY int32_t
-#define LARGEST INT32_MAX
-#define NAME(suffix) dpf_scores_grid_float##suffix
-#include "scores_grid.h"
-#undef REAL
-#undef KEY
-#undef LARGEST
-#undef NAME
-
-#define REAL double
-#define KEY int64_t
-#define LARGEST INT64_MAX
-#define NAME(suffix) dpf_scores_grid_double##suffix
-#include "scores_grid.h"
-
 /* ---- votes ------------------------------------------------------------ */
 
 DPF_BODY void votes_packed(const uint64_t *rows, size_t n, size_t d, const int64_t *index,

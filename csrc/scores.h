@@ -88,17 +88,6 @@ size_t dpf_scores_add_sparse(dpf_scores *table, const dpf_csr *rows, const int8_
 /* Adds n scores with distinct keys that are not in the table and must fit; free slots are passed over. */
 void dpf_scores_insert(dpf_scores *table, const uint32_t *key, const int64_t *score, size_t n);
 
-/* ---- grid ------------------------------------------------------------- */
-
-/*
- * q = x * 2^bits rounded to the nearest integer, ties to even, for x clipped to [-1, 1]; 0 for NaN.
- * low and high become the extremes of x, both NaN if any x is. Requires n >= 1, bits <= 30.
- */
-void dpf_scores_grid_float(const float *x, size_t n, unsigned bits, int32_t *DPF_RESTRICT q, double *low,
-                           double *high);
-void dpf_scores_grid_double(const double *x, size_t n, unsigned bits, int32_t *DPF_RESTRICT q,
-                            double *low, double *high);
-
 /* ---- votes ------------------------------------------------------------ */
 
 /*

@@ -60,27 +60,6 @@ DPF_BODY void fetch(const int32_t *indices, size_t size, const uint64_t *matrix,
     }
 }
 
-/* ---- real entries ----------------------------------------------------- */
-
-#define FOUR(b) (uint64_t)1 << (b), (uint64_t)2 << (b), (uint64_t)4 << (b), (uint64_t)8 << (b)
-#define SIXTEEN(b) FOUR(b), FOUR(b + 4), FOUR(b + 8), FOUR(b + 12)
-
-#define REAL float
-#define WORD uint32_t
-#define BITS {SIXTEEN(0), SIXTEEN(16)}
-#define NAME(verb) dpf_signs_##verb##_float
-#include "signs_real.h"
-#undef REAL
-#undef WORD
-#undef BITS
-#undef NAME
-
-#define REAL double
-#define WORD uint64_t
-#define BITS {SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48)}
-#define NAME(verb) dpf_signs_##verb##_double
-#include "signs_real.h"
-
 /* ---- entries that are one --------------------------------------------- */
 
 enum { PLANES = 9, GROUP = 8 }; /* TILE < 2^PLANES */
@@ -139,25 +118,22 @@ DPF_BODY void count_ones(const int32_t *indices, size_t size, const uint64_t *ma
     }
 }
 
-DPF_BODY void csr_ones(const int64_t *indptr, const int32_t *indices, size_t n, const uint64_t *matrix,
-                       const uint64_t key[2], size_t m, float *DPF_RESTRICT out) {
-    const float scale = (float)(1 / sqrt((double)m));
-    for (size_t i = 0; i < n; i++, out += m) {
-        const size_t size = (size_t)(indptr[i + 1] - indptr[i]);
-        for (size_t r0 = 0; r0 < m; r0 += 64 * BLOCK) {
-            const size_t width = m - r0 < 64 * BLOCK ? m - r0 : 64 * BLOCK;
-            int32_t count[64 * BLOCK];
-            count_ones(indices + indptr[i], size, matrix, key, m, r0 / 64, count);
-            for (size_t r = 0; r < width; r++)
-                out[r0 + r] = scale * (float)(count[r] - ((int32_t)size - count[r]));
-        }
-    }
-}
+/* ---- real entries ----------------------------------------------------- */
 
-DPF_LEVELS(void, dpf_signs_csr_ones, csr_ones,
-           (const int64_t *indptr, const int32_t *indices, size_t n, const uint64_t *matrix,
-            const uint64_t key[2], size_t m, float *DPF_RESTRICT out),
-           (indptr, indices, n, matrix, key, m, out))
+#define FOUR(b) (uint64_t)1 << (b), (uint64_t)2 << (b), (uint64_t)4 << (b), (uint64_t)8 << (b)
+#define SIXTEEN(b) FOUR(b), FOUR(b + 4), FOUR(b + 8), FOUR(b + 12)
+
+#define REAL float
+#define WORD uint32_t
+#define BITS {SIXTEEN(0), SIXTEEN(16)}
+#define NAME(verb) dpf_signs_##verb##_float
+#include "signs_real.h"
+
+#define REAL double
+#define WORD uint64_t
+#define BITS {SIXTEEN(0), SIXTEEN(16), SIXTEEN(32), SIXTEEN(48)}
+#define NAME(verb) dpf_signs_##verb##_double
+#include "signs_real.h"
 
 /* ---- packed rows ------------------------------------------------------ */
 

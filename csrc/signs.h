@@ -26,11 +26,10 @@ void dpf_signs_matrix(const uint64_t key[2], size_t first, size_t d, size_t m,
  * out[i * m + r] = (A x_i)_r for n CSR rows: row i has data[p] at coordinate indices[p] for
  * indptr[i] <= p < indptr[i + 1], or 1 if data is NULL. Signs come from matrix, or from the key if that is NULL.
  *
- * Cost per stored entry: m signed additions, 16 a vector; without data, bit-sliced counters of all m
- * components at once, about six operations for 256 of them. Requires indices >= 0, fewer than 2^31 entries a row.
+ * Cost per stored entry: m signed additions, 16 a vector; in a row whose entries are all 1, bit-sliced counters of all m
+ * components at once, about six operations for 256 of them, which give the same numbers. Requires indices >= 0, fewer
+ * than 2^31 entries a row.
  */
-void dpf_signs_csr_ones(const int64_t *indptr, const int32_t *indices, size_t n, const uint64_t *matrix,
-                        const uint64_t key[2], size_t m, float *DPF_RESTRICT out);
 void dpf_signs_csr_float(const int64_t *indptr, const int32_t *indices, const float *data, size_t n,
                          const uint64_t *matrix, const uint64_t key[2], size_t m, float *DPF_RESTRICT out);
 void dpf_signs_csr_double(const int64_t *indptr, const int32_t *indices, const double *data, size_t n,

@@ -27,12 +27,34 @@ DPF_BODY void NAME(add)(const REAL *x, size_t rows, uint64_t word, REAL (*DPF_RE
     }
 }
 
+DPF_BODY bool NAME(all_ones)(const REAL *data, size_t size) {
+    bool others = false;
+    for (size_t p = 0; p < size; p++) others |= data[p] != 1;
+    return !others;
+}
+
+/* The components of a row of ones: their sums are counts, which are the same numbers as sums of +-1. */
+DPF_BODY void NAME(row_of_ones)(const int32_t *indices, size_t size, const uint64_t *matrix, const uint64_t key[2],
+                                size_t m, REAL *DPF_RESTRICT out) {
+    const REAL scale = (REAL)(1 / sqrt((double)m));
+    for (size_t r0 = 0; r0 < m; r0 += 64 * BLOCK) {
+        const size_t width = m - r0 < 64 * BLOCK ? m - r0 : 64 * BLOCK;
+        int32_t count[64 * BLOCK];
+        count_ones(indices, size, matrix, key, m, r0 / 64, count);
+        for (size_t r = 0; r < width; r++) out[r0 + r] = scale * (REAL)(count[r] - ((int32_t)size - count[r]));
+    }
+}
+
 DPF_BODY void NAME(csr_body)(const int64_t *indptr, const int32_t *indices, const REAL *data, size_t n,
                              const uint64_t *matrix, const uint64_t key[2], size_t m,
                              REAL *DPF_RESTRICT out) {
     const REAL scale = (REAL)(1 / sqrt((double)m));
     for (size_t i = 0; i < n; i++, out += m) {
         const size_t begin = (size_t)indptr[i], end = (size_t)indptr[i + 1];
+        if (!data || NAME(all_ones)(data + begin, end - begin)) {
+            NAME(row_of_ones)(indices + begin, end - begin, matrix, key, m, out);
+            continue;
+        }
         for (size_t r0 = 0; r0 < m; r0 += 64 * BLOCK) {
             REAL sum[BLOCK][64] = {{0}};
             const size_t left = m - r0, width = left < 64 * BLOCK ? DPF_WORDS(left) : BLOCK;
@@ -78,3 +100,8 @@ DPF_BODY void NAME(dense_body)(const REAL *x, size_t n, size_t d, const uint64_t
 DPF_LEVELS(void, NAME(dense), NAME(dense_body),
            (const REAL *x, size_t n, size_t d, const uint64_t *matrix, size_t m, REAL *DPF_RESTRICT out),
            (x, n, d, matrix, m, out))
+
+#undef REAL
+#undef WORD
+#undef BITS
+#undef NAME

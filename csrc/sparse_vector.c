@@ -6,16 +6,24 @@
 /*
  * With u = 2^-53: g * rate is right to 3 u, p to (3 g rate + 15) u and -log1p(-p), p < 1/2, to (5 g rate + 30) u;
  * -ln U to 10 u, by the branch that keeps its argument away from 1, less 2^-64 / U to 20 u. All of it and the last
- * few operations stay below 8 (g rate + 16) u = slack. For g <= 0 nothing grows with the gap.
+ * few operations stay below 8 (g rate + 16) u = slack. For g <= 0 nothing grows with the gap. One-sided, 1 - p =
+ * -expm1(-g rate) is right to 11 u, and its logarithm, where that is at most 1/2, to 24 u; else it is as above.
  */
-bool dpf_sparse_vector_wait(uint64_t word, double rate, int64_t gap, double guard, uint64_t *wait) {
+bool dpf_sparse_vector_wait(uint64_t word, double rate, int64_t gap, bool one_sided, double guard,
+                            uint64_t *wait) {
     const double last = (double)DPF_SPARSE_VECTOR_HORIZON, unit = 0x1p-64;
     const double depth = (double)(gap > 0 ? gap : 1 - gap) * rate;
     if (gap > 0 && depth > 100) { /* N is shorter only if U > 1 - 2^32 exp(-100) > 1 - 2^-112 */
         *wait = DPF_SPARSE_VECTOR_HORIZON;
         return word != UINT64_MAX;
     }
-    const double hazard = gap > 0 ? -log1p(-exp(-depth) / (1 + exp(-rate))) : depth + log1p(exp(-rate));
+    double hazard; /* -ln(1 - p) */
+    if (gap <= 0)
+        hazard = depth + log1p(exp(-rate));
+    else if (one_sided)
+        hazard = depth > 0.7 ? -log1p(-exp(-depth)) : -log(-expm1(-depth));
+    else
+        hazard = -log1p(-exp(-depth) / (1 + exp(-rate)));
     const double slack = guard * 0x1p-50 * (gap > 0 ? depth + 16 : 16);
 
     const double most = word >> 63 ? -log1p(-unit * (double)(0 - word)) : -log(unit * (double)word);
@@ -52,8 +60,10 @@ dpf_sparse_vector_outcome dpf_sparse_vector_run(bitgen_t *rng, double guard, dpf
                 tests->passing = false;
                 return DPF_SPARSE_VECTOR_PASSED;
             }
+            const int64_t gap = tests->threshold - tests->count;
+            if (tests->one_sided && gap <= 0) return DPF_SPARSE_VECTOR_PASSED;
             *word = dpf_draw_word(rng);
-            if (!dpf_sparse_vector_wait(*word, tests->rate, tests->threshold - tests->count, guard, &wait))
+            if (!dpf_sparse_vector_wait(*word, tests->rate, gap, tests->one_sided, guard, &wait))
                 return DPF_SPARSE_VECTOR_UNDECIDED;
             dpf_sparse_vector_resume(tests, wait);
         }

@@ -1,11 +1,13 @@
 /*
  * sparse_vector.h - noisy tests of integer counts against one threshold, many rounds at a time.
  *
- * A test of count c passes if c + X >= threshold, with X fresh discrete Laplace noise,
- * P(X = x) proportional to exp(-|x| * rate). It depends on the gap g = threshold - c alone:
+ * A test of count c passes if c + X >= threshold, with X fresh discrete noise: of two sides (Laplace),
+ * P(X = x) proportional to exp(-|x| * rate), or of one (geometric), the same for x >= 0 and none
+ * below. It depends on the gap g = threshold - c alone:
  *
- *   P(pass) = exp(-g * rate) / (1 + exp(-rate))             g >= 1
- *             1 - exp((g - 1) * rate) / (1 + exp(-rate))    g <= 0.
+ *                 two sides                                     one side
+ *   P(pass) = exp(-g * rate) / (1 + exp(-rate))             exp(-g * rate)    g >= 1
+ *             1 - exp((g - 1) * rate) / (1 + exp(-rate))    1                 g <= 0.
  *
  * Skip-sampling. While the count stays, tests pass independently with one probability p, so the
  * number N of tests that fail first is geometric, P(N >= n) = (1 - p)^n. It is drawn once, from one
@@ -25,10 +27,11 @@
 /* N is drawn up to here; the geometric law has no memory, so a wait that is longer goes on with another. */
 #define DPF_SPARSE_VECTOR_HORIZON ((uint64_t)1 << 32)
 
-/* Zero but for threshold and rate before the first test. */
+/* Zero but for threshold, rate and one_sided before the first test. */
 typedef struct {
     int64_t threshold;
     double rate;      /* nearest to the true one, in [2^-52, 2^52] */
+    bool one_sided;   /* the noise */
     int64_t count;    /* the count of the last test; the next two fields are about it */
     uint64_t failing; /* so many tests more will fail ... */
     bool passing;     /* ... and then one will pass; else the next wait is still to be drawn */
@@ -36,12 +39,13 @@ typedef struct {
 
 /*
  * *wait = min(N, DPF_SPARSE_VECTOR_HORIZON) at this gap for every U in [word, word + 1) / 2^64. False
- * if doubles cannot tell, given exp, log and log1p to within 4 units in the last place; guard >= 1
- * widens what counts as "cannot tell" (1 is right, tests use more).
+ * if doubles cannot tell, given exp, expm1, log and log1p to within 4 units in the last place;
+ * guard >= 1 widens what counts as "cannot tell" (1 is right, tests use more).
  *
- * Requires |gap| <= 2^62. Chance of false: about 2^-50 * (g * rate + 16) * (N + 1).
+ * Requires |gap| <= 2^62, and gap >= 1 if one-sided. Chance of false: about 2^-50 * (g * rate + 16) * (N + 1).
  */
-bool dpf_sparse_vector_wait(uint64_t word, double rate, int64_t gap, double guard, uint64_t *wait);
+bool dpf_sparse_vector_wait(uint64_t word, double rate, int64_t gap, bool one_sided, double guard,
+                            uint64_t *wait);
 
 /* What the next wait is, once the caller has drawn it. */
 void dpf_sparse_vector_resume(dpf_sparse_vector *tests, uint64_t wait);

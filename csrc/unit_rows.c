@@ -31,8 +31,6 @@ DPF_BODY float clipped(double product, double scale) {
 #define REAL float
 #define NAMED(name) float_##name
 #include "unit_rows_real.h"
-#undef REAL
-#undef NAMED
 #define REAL double
 #define NAMED(name) double_##name
 #include "unit_rows_real.h"

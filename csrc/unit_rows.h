@@ -8,17 +8,22 @@
  * what one row can change in them is known exactly (theory.md section 5). Margins are floats: they are
  * computed from what was released and from one row each, and no claim rests on them.
  *
- * Rows are dense float or double, CSR (indptr, indices, data; data NULL where every entry is 1), or packed
- * 0/1 (bits.h). Dense x: n * d, read once by each function here. The same bits at every instruction-set level.
+ * Rows are dense float or double, CSR, or packed 0/1 (bits.h). Dense x: n * d, read once by each function here. The
+ * same bits at every instruction-set level, and what a row becomes depends on that row and its type alone.
  */
 #ifndef DPF_UNIT_ROWS_H
 #define DPF_UNIT_ROWS_H
 
 #include "dpf.h"
 
+/*
+ * CSR rows, whose data is an argument of its own. ones[i] tells that all entries of row i are 1: its data is not read,
+ * and what it becomes is what its data would have made of it.
+ */
 typedef struct {
     const int64_t *indptr;
     const int32_t *indices;
+    const uint8_t *ones;
 } dpf_unit_csr;
 
 /* ---- scales ------------------------------------------------------------ */

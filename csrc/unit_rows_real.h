@@ -25,7 +25,7 @@ DPF_BODY void NAMED(scale_csr)(const dpf_unit_csr *rows, const REAL *data, size_
     for (size_t i = 0; i < n; i++) {
         double square = 0;
         const int64_t end = rows->indptr[i + 1];
-        if (!data) square = (double)(end - rows->indptr[i]);
+        if (rows->ones[i]) square = (double)(end - rows->indptr[i]);
         else
             for (int64_t p = rows->indptr[i]; p < end; p++) square += (double)data[p] * (double)data[p];
         if (!(square < LARGE)) {
@@ -82,7 +82,7 @@ DPF_BODY void NAMED(margins_csr)(const dpf_unit_csr *rows, const REAL *data, siz
     for (size_t i = 0; i < n; i++) {
         const int64_t end = rows->indptr[i + 1];
         double product = shift;
-        if (!data)
+        if (rows->ones[i])
             for (int64_t p = rows->indptr[i]; p < end; p++) product += w[rows->indices[p]];
         else
             for (int64_t p = rows->indptr[i]; p < end; p++) product += (double)data[p] * w[rows->indices[p]];
@@ -120,7 +120,7 @@ DPF_BODY void NAMED(add_csr)(const dpf_unit_csr *rows, const REAL *data, size_t 
         if (!weight[i]) continue;
         const int64_t u = weight[i], end = rows->indptr[i + 1];
         const REAL s = (REAL)scale[i];
-        if (!data) {
+        if (rows->ones[i]) {
             const int64_t step = u * (int32_t)s;
             for (int64_t p = rows->indptr[i]; p < end; p++) total[rows->indices[p]] += step;
         } else
@@ -128,3 +128,6 @@ DPF_BODY void NAMED(add_csr)(const dpf_unit_csr *rows, const REAL *data, size_t 
         total[d] += u * (int32_t)(constant * scale[i]);
     }
 }
+
+#undef REAL
+#undef NAMED

@@ -85,8 +85,6 @@ DPF_BODY bool on_grid(const dpf_losses *losses, size_t row, int sign, size_t sta
 #define TOTAL int32_t
 #define NAME(verb) dpf_weights_##verb##_32
 #include "weights_scan.h"
-#undef TOTAL
-#undef NAME
 
 #define TOTAL int64_t
 #define NAME(verb) dpf_weights_##verb##_64

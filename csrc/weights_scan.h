@@ -71,3 +71,6 @@ DPF_BODY size_t NAME(find_body)(const TOTAL *total, size_t n, TOTAL offset, bool
 DPF_LEVELS(size_t, NAME(find), NAME(find_body),
            (const TOTAL *total, size_t n, TOTAL offset, bool mirrored, float rate, uint64_t *rank),
            (total, n, offset, mirrored, rate, rank))
+
+#undef TOTAL
+#undef NAME

@@ -4,26 +4,28 @@ Public names load what they need when first used, so that the command line start
 """
 
 from importlib import import_module
-from importlib.metadata import version
-
-__version__ = version("dpfast")
 
 _HOMES = {
-    "BitMatrix": "dpfast.data",
+    "BitMatrix": "dpfast.tables",
     "BoostedHalfspaceClassifier": "dpfast.learners",
+    "CodeTable": "dpfast.tables",
     "DPWinnowClassifier": "dpfast.learners",
     "DecisionListClassifier": "dpfast.learners",
     "FiniteClassLearner": "dpfast.learners",
+    "HalfspaceClassifier": "dpfast.learners",
     "LinearLearner": "dpfast.learners",
     "RandomizedWeightedMajority": "dpfast.learners",
+    "Schema": "dpfast.tables",
+    "TableEncoder": "dpfast.learners.encoder",
     "StatisticalQueryOracle": "dpfast.learners",
     "NetHalfspaceClassifier": "dpfast.learners",
+    "PrivacyWarning": "dpfast.accounting",
     "ProjectedHalfspaceClassifier": "dpfast.learners",
     "WinnowClassifier": "dpfast.learners",
     "load": "dpfast.persistence",
-    "load_dataset": "dpfast.data",
+    "load_dataset": "dpfast.files",
 }
-_MODULES = ("accounting", "kernels", "littlestone", "mechanisms")
+_MODULES = ("accounting", "audit", "kernels", "littlestone", "mechanisms", "metrics", "plot", "report")
 
 __all__ = [*_HOMES, *_MODULES]
 
@@ -31,6 +33,8 @@ __all__ = [*_HOMES, *_MODULES]
 def __getattr__(name):
     if name in _MODULES:
         return import_module(f"dpfast.{name}")
+    if name == "__version__":
+        return _version()
     if name not in _HOMES:
         raise AttributeError(f"module 'dpfast' has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(_HOMES[name]), name)
@@ -39,3 +43,14 @@ def __getattr__(name):
 
 def __dir__():
     return sorted({*globals(), *__all__})
+
+
+def _version():
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("dpfast")
+    except PackageNotFoundError:
+        raise ImportError(
+            "this folder is the source of dpfast, which is not installed: run `pip install -e .` in its checkout"
+        ) from None

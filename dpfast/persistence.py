@@ -1,6 +1,5 @@
 """Saved models: what was released, as JSON."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +10,19 @@ from dpfast.learners import (
     DecisionListClassifier,
     DPWinnowClassifier,
     FiniteClassLearner,
+    HalfspaceClassifier,
     LinearLearner,
     NetHalfspaceClassifier,
     ProjectedHalfspaceClassifier,
 )
-from dpfast.learners.base import FORMAT, FORMAT_VERSION
-from dpfast.learners.littlestone import LittlestoneLearner, OnlineLittlestoneLearner
+from dpfast.learners.littlestone import (
+    LittlestoneLearner,
+    OnlineLittlestoneLearner,
+    StagedLittlestoneLearner,
+    StagedOnlineLittlestoneLearner,
+)
+from dpfast.learners.parameters import Kind, count
+from dpfast.learners.saving import entries, read_document
 
 _MODELS = {
     estimator._model: estimator
@@ -25,13 +31,26 @@ _MODELS = {
         DecisionListClassifier,
         DPWinnowClassifier,
         FiniteClassLearner,
+        HalfspaceClassifier,
         LinearLearner,
         LittlestoneLearner,
         NetHalfspaceClassifier,
         OnlineLittlestoneLearner,
         ProjectedHalfspaceClassifier,
+        StagedLittlestoneLearner,
+        StagedOnlineLittlestoneLearner,
     )
 }
+_ENTRIES = (
+    "format", "version", "model", "parameters", "classes", "n_features", "feature_names", "privacy", "released",
+)  # fmt: skip
+_FAULTS = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
+_PLAIN = Kind(
+    "be None, a number, a word or a list of numbers",
+    lambda value: (
+        {type(each) for each in value} <= {int, float} if isinstance(value, list) else type(value) is not dict
+    ),
+)
 
 
 def load(path):
@@ -49,32 +68,54 @@ def load(path):
     Raises
     ------
     ValueError
-        If the file is cut short, is no dpfast model, or was written by a newer version.
+        If the file is cut short, damaged or no dpfast model, or was written by a newer version.
+
+    Notes
+    -----
+    A digest over the whole file tells any damage; it is no signature, and whoever may write the file may write another
+    model. Files of version 0.1.0 have none, and are checked for holding a model that could be.
     """
     path = Path(path)
+    document = read_document(path)
+    kind = document.get("model")
+    if not isinstance(kind, str) or kind not in _MODELS:
+        raise ValueError(f"{path.name} holds a model of unknown kind {kind!r}")
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError as error:
-        raise ValueError(f"{path.name} is not a whole JSON file (cut short?): {error}") from None
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ValueError(f"{path.name} is not a dpfast model")
-    version = document.get("version")
-    if not isinstance(version, int) or version > FORMAT_VERSION:
-        raise ValueError(
-            f"{path.name} has format version {version!r}, this dpfast reads up to {FORMAT_VERSION}: install a newer one"
-        )
-    if document.get("model") not in _MODELS:
-        raise ValueError(f"{path.name} holds a model of unknown kind {document.get('model')!r}")
-    try:
-        model = _MODELS[document["model"]](**document["parameters"])
-        model.classes_ = np.array(document["classes"])
-        model.n_features_in_ = document["n_features"]
-        if document["feature_names"] is not None:
-            model.feature_names_in_ = np.array(document["feature_names"], dtype=object)
-            if model.feature_names_in_.shape != (model.n_features_in_,):
-                raise ValueError(f"{model.n_features_in_} features, names {document['feature_names']!r}")
-        model._restore(document["released"])
-        model.privacy_ = PrivacySpend.from_dict(document["privacy"])
-    except (KeyError, TypeError, IndexError, ValueError) as error:
+        return _restored(_MODELS[kind], entries(document, *_ENTRIES, maybe=("table", "encoder")))
+    except _FAULTS as error:
         raise ValueError(f"{path.name} is damaged: {type(error).__name__}: {error}") from None
+
+
+def _restored(kind, document):
+    parameters = document["parameters"]
+    model = kind(**parameters)
+    foreign = set(parameters).intersection(model._not_saved)
+    if foreign:
+        raise ValueError(f"parameters must not hold {sorted(foreign)}")
+    for name, value in parameters.items():
+        model._parameters.get(name, _PLAIN).read(name, value)
+    model.classes_ = _classes(document["classes"])
+    model.n_features_in_ = count(1).read("n_features", document["n_features"])
+    names = document["feature_names"]
+    if names is not None:
+        if not isinstance(names, list) or len(names) != model.n_features_in_ or {type(name) for name in names} != {str}:
+            raise ValueError(f"feature_names must be {model.n_features_in_} names, got {names!r}")
+        model.feature_names_in_ = np.array(names, dtype=object)
+    if "encoder" in document:
+        model._restore_encoder(document["encoder"])
+    model._restore(document["released"])
+    model.privacy_ = claim = PrivacySpend.from_dict(document["privacy"])
+    claimed, asked = ((float(each.epsilon), float(each.delta), each.neighbors) for each in (claim, model))
+    if claimed != asked:
+        raise ValueError(f"the claim is for (epsilon, delta, neighbors) = {claimed}, the parameters say {asked}")
     return model
+
+
+def _classes(saved):
+    classes = np.array(saved) if isinstance(saved, list) else np.empty(0)
+    kinds = {type(label) for label in saved} if classes.ndim == 1 else set()
+    if len(kinds) != 1 or kinds.isdisjoint({bool, int, float, str}) or len(classes) < 2 or classes.dtype == object:
+        raise ValueError(f"classes must be two labels or more of one kind, got {saved!r}")
+    if not (classes[:-1] < classes[1:]).all():
+        raise ValueError(f"classes must be rising, got {saved!r}")
+    return classes

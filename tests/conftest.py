@@ -1,7 +1,11 @@
+import os
+
 import numpy as np
 import pytest
 
 from dpfast.kernels import cpu
+
+os.environ["COLUMNS"] = "200"  # of consoles, which note it when they are made
 
 
 @pytest.fixture

@@ -1,7 +1,10 @@
 import json
+import math
 import os
 import pickle
+from contextlib import suppress
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +12,8 @@ import pytest
 import dpfast
 from dpfast import random
 from dpfast.accounting import Budget
+from dpfast.cli.files import reading_of
+from dpfast.learners import saving
 
 
 @pytest.fixture
@@ -36,6 +41,7 @@ def test_a_saved_model_loads_as_it_was(model, path, table):
     assert loaded.privacy_ == model.privacy_
     assert str(loaded.privacy_).endswith("reproducible, not private")
     assert (loaded.predict(table[0]) == model.predict(table[0])).all()
+    assert (loaded.predict_proba(table[0]) == model.predict_proba(table[0])).all()
     assert loaded.predict(table[0]).dtype == model.predict(table[0]).dtype
     assert loaded.get_params() == {**model.get_params(), "random_state": None}
 
@@ -92,10 +98,11 @@ def test_a_file_holds_no_data_no_budget_and_no_random_state(table, tmp_path):
         "feature_names",
         "privacy",
         "released",
+        "digest",
     }
-    assert set(document["parameters"]) == set(model.get_params()) - {"budget", "random_state"}
+    assert set(document["parameters"]) == set(model.get_params()) - {"budget", "random_state", "schema"}
     assert document["n_features"] == 6
-    assert len(document["released"]) == len(model.rules_)
+    assert len(document["released"]["rules"]) == len(document["released"]["counts"]) == len(model.rules_)
     loaded = dpfast.load(tmp_path / "m.json")
     assert loaded.budget is None
     assert loaded.random_state is None
@@ -105,6 +112,16 @@ def test_an_unfitted_model_is_not_saved(tmp_path):
     with pytest.raises(ValueError, match="not fitted"):
         dpfast.DecisionListClassifier().save(tmp_path / "m.json")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_saved_file_and_its_folder_are_on_the_disk(model, path, monkeypatch):
+    synced, replaced = [], []
+    fsync, replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda file: (synced.append(os.fstat(file).st_ino), fsync(file)))
+    monkeypatch.setattr(os, "replace", lambda *paths: (replaced.append(len(synced)), replace(*paths)))
+    model.save(path)
+    assert synced == [path.stat().st_ino, path.parent.stat().st_ino]
+    assert replaced == [1]  # the file before it takes the place, the folder after
 
 
 def test_saving_replaces_a_file_at_once_or_not_at_all(model, path, monkeypatch):
@@ -142,32 +159,114 @@ def test_json_that_is_no_model_is_refused(path, text):
         dpfast.load(path)
 
 
-def test_a_model_of_an_unknown_kind_is_refused(path):
-    document = json.loads(path.read_text())
-    path.write_text(json.dumps({**document, "model": "oracle"}))
-    with pytest.raises(ValueError, match=r"model\.json holds a model of unknown kind 'oracle'"):
+@pytest.mark.parametrize("version", [-5, 0, True, 1.0, "1", None])
+def test_a_version_is_a_whole_number_from_one_on(path, version):
+    path.write_text(json.dumps({**json.loads(path.read_text()), "version": version}))
+    with pytest.raises(ValueError, match=r"model\.json is damaged: its format version is"):
         dpfast.load(path)
+
+
+def test_any_changed_byte_that_matters_is_noticed_by_the_digest(path, model, rng):
+    whole, loaded = path.read_bytes(), dpfast.load(path)
+    changed = 0
+    for i in rng.permutation(len(whole))[:300].tolist():
+        damaged = bytearray(whole)
+        damaged[i] ^= 1 << int(rng.integers(7))
+        path.write_bytes(damaged)
+        try:
+            again = dpfast.load(path)
+        except ValueError:
+            changed += 1
+            continue
+        assert (again.rules_, again.privacy_, again.get_params()) == (
+            loaded.rules_,
+            loaded.privacy_,
+            loaded.get_params(),
+        )
+    assert changed > 200
+
+
+def signed(document):
+    """A model's file whose digest fits what it holds."""
+    return json.dumps({**document, "digest": saving._digest({k: v for k, v in document.items() if k != "digest"})})
+
+
+def test_a_digest_covers_what_the_command_line_adds(path, model):
+    saving.write_model(model, path, table={"values": "bits", "threshold": None})
+    document = json.loads(path.read_text())
+    assert reading_of(path) == {"values": "bits", "threshold": None}
+    path.write_text(json.dumps({**document, "table": {"values": "numbers", "threshold": None}}))
+    with pytest.raises(ValueError, match="by its digest"):
+        dpfast.load(path)
+    for table in ({"values": "words", "threshold": None}, {"values": "bits"}, {"values": "bits", "threshold": "x"}, 3):
+        path.write_text(signed({**document, "table": table}))
+        with pytest.raises(ValueError, match=r"must|wanted"):
+            reading_of(path)
+
+
+def test_a_model_of_an_unknown_kind_is_refused(path):
+    for kind in ("oracle", ["decision-list"], None):
+        path.write_text(signed({**json.loads(path.read_text()), "model": kind}))
+        with pytest.raises(ValueError, match=r"model\.json holds a model of unknown kind"):
+            dpfast.load(path)
 
 
 @pytest.mark.parametrize(
     "damage",
     [
         {"parameters": {"no_such_parameter": 1}},
+        {"parameters": {"random_state": 3}},
+        {"parameters": {"budget": None}},
+        {"parameters": {"epsilon": 1.0, "delta": 1e-5}},
         {"parameters": 3},
         {"classes": None},
+        {"classes": ["a"]},
+        {"classes": ["a", "a"]},
+        {"classes": ["b", "a"]},
+        {"classes": ["a", 1]},
+        {"classes": [["a"], ["b"]]},
+        {"classes": [None, None]},
+        {"classes": [2**70, 2**71]},
+        {"n_features": True},
+        {"n_features": 0},
+        {"n_features": 1e6},
         {"released": None},
+        {"released": []},
         {"released": [[[[0, False]], 5]]},
+        {"released": [[[], -1]]},
+        {"released": [[[[-1, False]], 0], [[], 0]]},
+        {"released": [[[[0, "no"]], 0], [[], 0]]},
         {"released": [[0, 0]]},
         {"released": [[[[0]], 0]]},
+        {"released": {"rules": [[[], 0]], "counts": [[5]], "scale": "40"}},
+        {"released": {"rules": [[[], 0]], "counts": [[5, 3], [1, 1]], "scale": "40"}},
+        {"released": {"rules": [[[], 0]], "counts": [[5, 0.5]], "scale": "40"}},
+        {"released": {"rules": [[[], 0]], "counts": [[5, 3]], "scale": "-40"}},
+        {"released": {"rules": [[[], 0]], "counts": [[5, 3]], "scale": "1/0"}},
+        {"released": {"rules": [[[], 0]], "counts": [[5, 3]]}},
         {"privacy": {}},
         {"privacy": None},
         {"privacy": {"epsilon": -1, "delta": 0, "neighbors": "replace", "events": [], "reproducible": False}},
+        {"privacy": {"epsilon": 0.5, "delta": 1e-5, "neighbors": "replace", "events": [], "reproducible": True}},
+        {"privacy": {"epsilon": 2.0, "delta": 1e-5, "neighbors": "add-remove", "events": [], "reproducible": True}},
+        {"privacy": {"epsilon": 2.0, "delta": 1e-5, "neighbors": "replace", "events": [], "reproducible": 0}},
+        {
+            "privacy": {
+                "epsilon": 2.0,
+                "delta": 1e-5,
+                "neighbors": "replace",
+                "events": [{"name": "rules", "used": "1", "of": "2"}],
+                "reproducible": True,
+            }
+        },
         {"feature_names": 3},
+        {"feature_names": ["a"]},
+        {"feature_names": [1, 2, 3, 4, 5, 6]},
+        {"more": 1},
     ],
 )
-def test_a_damaged_file_is_refused_when_it_is_loaded(path, damage):
-    document = json.loads(path.read_text())
-    path.write_text(json.dumps({**document, **damage}))
+def test_what_is_no_model_is_refused_though_its_digest_fits(path, damage):
+    path.write_text(signed({**json.loads(path.read_text()), **damage}))
     with pytest.raises(ValueError, match=r"model\.json is damaged"):
         dpfast.load(path)
 
@@ -175,9 +274,103 @@ def test_a_damaged_file_is_refused_when_it_is_loaded(path, damage):
 def test_a_lost_entry_is_named(path):
     document = json.loads(path.read_text())
     del document["released"]
-    path.write_text(json.dumps(document))
-    with pytest.raises(ValueError, match=r"model\.json is damaged: KeyError: 'released'"):
+    path.write_text(signed(document))
+    with pytest.raises(ValueError, match=r"model\.json is damaged: ValueError: wanted the entries .*released"):
         dpfast.load(path)
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 10**5, '{"format": "dpfast model", "format": 1}', '{"format": ' + "9" * 5000 + "}"]
+)
+def test_json_that_no_parser_likes_is_refused(path, text):
+    path.write_text(text)
+    with pytest.raises(ValueError, match=r"model\.json is not a whole JSON file"):
+        dpfast.load(path)
+
+
+NOTED = json.loads((Path(__file__).parent / "models_v1" / "noted.json").read_text())
+
+
+def rows_of(name):
+    rows = NOTED["models"][name]["rows"]
+    return np.array(NOTED["rows"][rows], bool if rows == "booleans" else None)
+
+
+@pytest.mark.parametrize("name", NOTED["models"])
+def test_models_that_version_1_wrote_load_and_predict_as_they_did(name, tmp_path):
+    loaded, noted = dpfast.load(Path(__file__).parent / "models_v1" / f"{name}.json"), NOTED["models"][name]
+    assert loaded.predict(rows_of(name)).tolist() == noted["predicted"]
+    assert str(loaded.privacy_) == noted["privacy"]
+    loaded.save(tmp_path / "m.json")
+    again = dpfast.load(tmp_path / "m.json")
+    assert again.predict(rows_of(name)).tolist() == noted["predicted"]
+    assert again.privacy_ == loaded.privacy_
+
+
+def test_a_file_of_the_command_line_of_version_1_is_read():
+    path = Path(__file__).parent / "models_v1" / "list of the command line.json"
+    assert reading_of(path) == {"values": "bits", "threshold": None}
+    assert dpfast.load(path).n_features_in_ == 126
+
+
+HOSTILE = [
+    None,
+    True,
+    -1,
+    2,
+    2**63,
+    10**30,
+    0.5,
+    -math.inf,
+    math.nan,
+    "",
+    "é" * 9,
+    [],
+    [[]],
+    {},
+    {"a": 1},
+    [1, [2, "x"]],
+]
+
+
+def damaged(document, rng):
+    """The document with one of its values, wherever it lies, become another, gone or there twice."""
+    document = json.loads(json.dumps(document))
+    spots = []
+
+    def visit(value):
+        for key in value if isinstance(value, dict) else range(len(value)) if isinstance(value, list) else ():
+            spots.append((value, key))
+            visit(value[key])
+
+    visit(document)
+    inside, key = spots[rng.integers(len(spots))]
+    change = rng.integers(len(HOSTILE) + 2)
+    if change < len(HOSTILE):
+        inside[key] = HOSTILE[change]
+    elif change == len(HOSTILE):
+        del inside[key]
+    elif isinstance(inside, list):
+        inside.insert(key, inside[key])
+    else:
+        inside[str(key) + "?"] = inside[key]
+    return document
+
+
+@pytest.mark.parametrize("name", NOTED["models"])
+def test_a_damaged_file_is_refused_or_holds_a_model_that_predicts(name, tmp_path, rng):
+    document = json.loads((Path(__file__).parent / "models_v1" / f"{name}.json").read_text())
+    path, refused = tmp_path / "m.json", 0
+    for _ in range(400):
+        path.write_text(json.dumps(damaged(document, rng)))
+        try:
+            loaded = dpfast.load(path)
+        except ValueError:
+            refused += 1
+            continue
+        with suppress(ValueError):  # of another width, range or domain
+            assert len(loaded.predict(rows_of(name))) == len(rows_of(name))
+    assert refused > 200
 
 
 def test_a_missing_file_is_reported_as_one(tmp_path):
@@ -215,3 +408,22 @@ def test_exact_parameters_are_saved(table, tmp_path):
     model = dpfast.DecisionListClassifier(coverage_weight=Fraction(1, 4), epsilon=np.float64(2)).fit(*table)
     model.save(tmp_path / "m.json")
     assert dpfast.load(tmp_path / "m.json").coverage_weight == 0.25
+
+
+@pytest.mark.parametrize("name", ["random_state", "budget"])
+def test_a_parameter_that_no_file_holds_is_refused_from_one(path, name):
+    document = json.loads(path.read_text())
+    document["parameters"][name] = None
+    path.write_text(signed(document))
+    with pytest.raises(ValueError, match=rf"parameters must not hold \['{name}'\]"):
+        dpfast.load(path)
+
+
+@pytest.mark.parametrize("coefficient", [math.nan, -math.inf, True, "1", None])
+def test_coefficients_that_are_no_finite_numbers_are_refused(tmp_path, coefficient):
+    document = json.loads((Path(__file__).parent / "models_v1" / "boosted.json").read_text())
+    document["released"]["coef"][1] = coefficient
+    path = tmp_path / "m.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(ValueError, match=r"m\.json is damaged: ValueError: wanted"):
+        dpfast.load(path)

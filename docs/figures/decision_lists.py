@@ -20,9 +20,13 @@ import dpfast
 EPSILONS = np.array([0.1, 0.15, 0.2, 0.3, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0])
 DELTA = 1e-6
 LINES = (  # the paper sets no limit to a list's length
-    ("default: weight 0.5, 25 rules", GREEN, {}),
-    ("curve, weight 0", BLUE, {"coverage_weight": 0, "max_rules": None}),
-    ("paper's constants, weight 0", ORANGE, {"accounting": "paper", "coverage_weight": 0, "max_rules": None}),
+    ("default: a falling bar, 10 rules", GREEN, {}),
+    ("curve, weight 0", BLUE, {"coverage_weight": 0, "max_rules": None, "rule_counts": 0}),
+    (
+        "paper's constants, weight 0",
+        ORANGE,
+        {"accounting": "paper", "coverage_weight": 0, "max_rules": None, "rule_counts": 0},
+    ),
 )
 
 

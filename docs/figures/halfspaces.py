@@ -15,7 +15,7 @@ import numpy as np
 from style import AMBER, BLUE, GREEN, GREY, ORANGE, SKY, label_ends, plain_ticks, plt, save
 
 import dpfast
-from dpfast.data.unit_rows import unit_rows
+from dpfast.tables.unit_rows import unit_rows
 
 HERE = Path(__file__).resolve()
 sys.path.append(str(HERE.parents[2] / "bench"))

@@ -8,7 +8,7 @@ matplotlib.use("svg")
 import matplotlib.pyplot as plt
 
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#D55E00", "#009E73", "#6E6E6E"  # Okabe and Ito: safe for the colour-blind
-PURPLE, SKY, AMBER, BLACK = "#CC79A7", "#56B4E9", "#E69F00", "#000000"
+PURPLE, SKY, AMBER, BLACK, RED = "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#B00020"
 
 plt.rcParams.update(
     {
@@ -22,6 +22,7 @@ plt.rcParams.update(
         "font.size": 10,
         "grid.color": "#E6E6E6",
         "lines.linewidth": 2,
+        "svg.fonttype": "none",
         "svg.hashsalt": "dpfast",
     }
 )

@@ -1,8 +1,7 @@
 """Privacy accounting: numbers only, no data."""
 
 from .budget import Budget, BudgetExceeded, PrivacySpend, Release
-from .calibrate import cover_exponent
-from .curves import cover_delta, cover_epsilon
+from .curves import cover_delta, cover_epsilon, cover_exponent
 from .experts import experts_epsilon, experts_learning_rate, experts_range, experts_regret
 from .gaussian import discrete_gaussian_delta, discrete_gaussian_sigma
 from .halfspaces import (
@@ -15,26 +14,20 @@ from .halfspaces import (
     projected_plan,
 )
 from .laplace import laplace_scale
+from .list_margin import DecisionListHalfspace, decision_list_margin
+from .littlestone import StagedLittlestonePlan, StagedOnlinePlan, staged_online_plan, staged_plan
+from .repeated_threshold import repeated_epsilon
 from .single_sample import single_sample_epsilon, single_sample_sigma
 from .sparse_sample import (
     SparseSamplePlan,
     sparse_sample_bottom_score,
     sparse_sample_delta,
+    sparse_sample_epsilon,
     sparse_sample_plan,
 )
-from .winnow import (
-    DecisionListHalfspace,
-    WinnowPlan,
-    batched_plan,
-    batched_update_bound,
-    decision_list_margin,
-    winnow_epsilon,
-    winnow_learning_rate,
-    winnow_paper,
-    winnow_range,
-    winnow_rho,
-    winnow_update_bound,
-)
+from .warning import PrivacyWarning
+from .winnow import winnow_epsilon, winnow_learning_rate, winnow_range, winnow_rho, winnow_weight
+from .winnow_mistakes import WinnowPlan, batched_plan, batched_update_bound, winnow_paper, winnow_update_bound
 from .zcdp import gaussian_delta, gaussian_epsilon, gaussian_sigma, zcdp_delta, zcdp_epsilon, zcdp_rho
 
 __all__ = [
@@ -44,9 +37,12 @@ __all__ = [
     "DecisionListHalfspace",
     "NetPlan",
     "PrivacySpend",
+    "PrivacyWarning",
     "ProjectedPlan",
     "Release",
     "SparseSamplePlan",
+    "StagedLittlestonePlan",
+    "StagedOnlinePlan",
     "WinnowPlan",
     "batched_plan",
     "batched_update_bound",
@@ -68,17 +64,22 @@ __all__ = [
     "laplace_scale",
     "net_plan",
     "projected_plan",
+    "repeated_epsilon",
     "single_sample_epsilon",
     "single_sample_sigma",
     "sparse_sample_bottom_score",
     "sparse_sample_delta",
+    "sparse_sample_epsilon",
     "sparse_sample_plan",
+    "staged_online_plan",
+    "staged_plan",
     "winnow_epsilon",
     "winnow_learning_rate",
     "winnow_paper",
     "winnow_range",
     "winnow_rho",
     "winnow_update_bound",
+    "winnow_weight",
     "zcdp_delta",
     "zcdp_epsilon",
     "zcdp_rho",

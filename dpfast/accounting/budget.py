@@ -5,10 +5,11 @@ import os
 import threading
 from dataclasses import dataclass
 from fractions import Fraction
-from numbers import Rational, Real
+from functools import lru_cache
+from numbers import Integral
 from typing import NamedTuple
 
-_RELATIONS = {"replace": "replace one row", "add-remove": "add or remove one row"}
+from .checks import RELATIONS, check_neighbors, exact
 
 
 class Release(NamedTuple):
@@ -51,19 +52,22 @@ class PrivacySpend:
     reproducible: bool = False
 
     def __post_init__(self):
-        _check_neighbors(self.neighbors)
-        _exact("epsilon", self.epsilon)
-        _exact("delta", self.delta, below=1)
+        check_neighbors(self.neighbors)
+        exact("epsilon", self.epsilon)
+        exact("delta", self.delta, below=1)
         events = tuple(Release(*event) for event in self.events)
         for event in events:
-            if not 0 <= event.used <= event.of:
-                raise ValueError(f"a release must have 0 <= used <= of, got {event}")
+            integers = isinstance(event.used, Integral) and isinstance(event.of, Integral)
+            if not isinstance(event.name, str) or not integers or not 0 <= event.used <= event.of:
+                raise ValueError(f"a release must have a name and 0 <= used <= of, got {event}")
+        if not isinstance(self.reproducible, bool):
+            raise ValueError(f"reproducible must be True or False, got {self.reproducible!r}")
         object.__setattr__(self, "epsilon", float(self.epsilon))
         object.__setattr__(self, "delta", float(self.delta))
         object.__setattr__(self, "events", events)
 
     def __str__(self):
-        claim = f"({self.epsilon}, {self.delta or 0})-DP, {_RELATIONS[self.neighbors]}"
+        claim = f"({self.epsilon}, {self.delta or 0})-DP, {RELATIONS[self.neighbors]}"
         if self.events:
             used, of = sum(event.used for event in self.events), sum(event.of for event in self.events)
             claim += f"; {used} of {of} releases used"
@@ -127,9 +131,9 @@ class Budget:
     """
 
     def __init__(self, epsilon, delta=0.0, *, neighbors="replace"):
-        _check_neighbors(neighbors)
-        self._total = (_exact("epsilon", epsilon), _exact("delta", delta, below=1))
-        if self._total[0] == 0:
+        check_neighbors(neighbors)
+        self._total = self._left = _amount(epsilon, delta)
+        if self._total.epsilon == 0:
             raise ValueError(f"the epsilon of a budget must be > 0, got {epsilon!r}")
         self._neighbors = neighbors
         self._charges = []
@@ -139,12 +143,12 @@ class Budget:
     @property
     def epsilon(self) -> float:
         """Epsilon of the whole budget."""
-        return _float_below(self._total[0])
+        return self._total.below()[0]
 
     @property
     def delta(self) -> float:
         """Delta of the whole budget."""
-        return _float_below(self._total[1])
+        return self._total.below()[1]
 
     @property
     def neighbors(self) -> str:
@@ -154,17 +158,17 @@ class Budget:
     @property
     def charges(self) -> tuple[tuple[float, float], ...]:
         """Past charges in order, each (epsilon, delta), rounded up."""
-        return tuple(_rounded(charge, _float_above) for charge in tuple(self._charges))
+        return tuple(charge.above() for charge in tuple(self._charges))
 
     @property
     def spent(self) -> tuple[float, float]:
         """(epsilon, delta) of all charges together, rounded up."""
-        return _rounded(_sum(tuple(self._charges)), _float_above)
+        return (self._total - self._left).above()
 
     @property
     def left(self) -> tuple[float, float]:
         """(epsilon, delta) that still fit, rounded down: ``charge(*left)`` is never refused."""
-        return _rounded(_difference(self._total, _sum(tuple(self._charges))), _float_below)
+        return self._left.below()
 
     def charge(self, epsilon, delta=0.0, *, neighbors="replace") -> None:
         """Take (epsilon, delta) from the budget, before the data is read.
@@ -186,16 +190,18 @@ class Budget:
             In a process other than the one that made the budget.
         """
         with self._lock:
-            self._charges.append(self._fitting(epsilon, delta, neighbors))
+            asked, left = self._fitting(epsilon, delta, neighbors)
+            self._left = left
+            self._charges.append(asked)
 
     def check(self, epsilon, delta=0.0, *, neighbors="replace") -> None:
         """Refuse what `charge` would refuse now, and charge nothing."""
         self._fitting(epsilon, delta, neighbors)
 
-    def _fitting(self, epsilon, delta, neighbors) -> tuple[Fraction, Fraction]:
-        """The charge as fractions, if it fits."""
-        _check_neighbors(neighbors)
-        asked = (_exact("epsilon", epsilon), _exact("delta", delta, below=1))
+    def _fitting(self, epsilon, delta, neighbors):
+        """The charge, if it fits, and what it leaves."""
+        check_neighbors(neighbors)
+        asked = _amount(epsilon, delta)
         if neighbors != self._neighbors:
             raise ValueError(
                 f"the budget is stated for neighbors={self._neighbors!r} and the charge for {neighbors!r}; "
@@ -205,23 +211,22 @@ class Budget:
             raise RuntimeError(
                 f"a Budget charges only in the process that made it: what a copy spends would be lost. {_REMEDY}"
             )
-        spent = _sum(tuple(self._charges))
-        left = _difference(self._total, spent)
-        if asked[0] > left[0] or asked[1] > left[1]:
+        left = self._left - asked
+        if left.epsilon < 0 or left.delta < 0:
             raise BudgetExceeded(
-                f"the charge {_rounded(asked, _float_above)} does not fit: of (epsilon, delta) = "
-                f"{_rounded(self._total, _float_below)}, spent {_rounded(spent, _float_above)}, "
-                f"left {_rounded(left, _float_below)}; nothing was charged"
+                f"the charge {asked.above()} does not fit: of (epsilon, delta) = "
+                f"{self._total.below()}, spent {self.spent}, left {self.left}; nothing was charged"
             )
-        return asked
+        return asked, left
 
     def to_dict(self) -> dict:
         """The ledger as a dictionary that JSON can hold; its numbers are exact fractions in strings."""
+        total = self._total.exactly()
         return {
-            "epsilon": str(self._total[0]),
-            "delta": str(self._total[1]),
+            "epsilon": str(total[0]),
+            "delta": str(total[1]),
             "neighbors": self._neighbors,
-            "charges": [[str(epsilon), str(delta)] for epsilon, delta in tuple(self._charges)],
+            "charges": [[str(part) for part in charge.exactly()] for charge in tuple(self._charges)],
         }
 
     @classmethod
@@ -248,6 +253,53 @@ class Budget:
         )
 
 
+class _Amount(NamedTuple):
+    """An exact (epsilon, delta), both as integers over one denominator: adding fractions each time is slow."""
+
+    epsilon: int
+    delta: int
+    over: int
+
+    def __sub__(self, other: "_Amount") -> "_Amount":
+        over = math.lcm(self.over, other.over)
+        mine, others = over // self.over, over // other.over
+        return _Amount(self.epsilon * mine - other.epsilon * others, self.delta * mine - other.delta * others, over)
+
+    def exactly(self) -> tuple[Fraction, Fraction]:
+        return Fraction(self.epsilon, self.over), Fraction(self.delta, self.over)
+
+    def below(self) -> tuple[float, float]:
+        """The largest floats whose decimals are at most these."""
+        epsilon, delta = self.exactly()
+        return _float_below(epsilon), _float_below(delta)
+
+    def above(self) -> tuple[float, float]:
+        """The smallest floats whose decimals are at least these."""
+        epsilon, delta = self.exactly()
+        return _float_above(epsilon), _float_above(delta)
+
+
+@lru_cache(maxsize=256, typed=True)
+def _amount(epsilon, delta) -> _Amount:
+    epsilon, delta = exact("epsilon", epsilon), exact("delta", delta, below=1)
+    over = math.lcm(epsilon.denominator, delta.denominator)
+    return _Amount(int(epsilon * over), int(delta * over), over)
+
+
+def _float_below(number: Fraction) -> float:
+    value = float(number)
+    while Fraction(repr(value)) > number:
+        value = math.nextafter(value, -math.inf)
+    return value
+
+
+def _float_above(number: Fraction) -> float:
+    value = float(number)
+    while Fraction(repr(value)) < number:
+        value = math.nextafter(value, math.inf)
+    return value
+
+
 _REMEDY = (
     'Use n_jobs=1 or joblib.parallel_config(backend="threading"), or charge by hand before starting other '
     "processes and fit there without the budget, or save the ledger with to_dict() and resume it with "
@@ -260,49 +312,3 @@ def _closed(state: dict) -> Budget:
     budget = Budget.from_dict(state)
     budget._process = None
     return budget
-
-
-def _check_neighbors(neighbors) -> None:
-    if neighbors not in _RELATIONS:
-        raise ValueError(f'neighbors must be "replace" or "add-remove", got {neighbors!r}')
-
-
-def _exact(name: str, value, below=math.inf) -> Fraction:
-    """A number as a fraction; a float as the decimal it prints as."""
-    if isinstance(value, Real) and not isinstance(value, bool):
-        if isinstance(value, Rational):
-            exact = Fraction(int(value.numerator), int(value.denominator))
-        else:
-            exact = Fraction(repr(float(value))) if math.isfinite(value) else Fraction(-1)  # refused below
-        if 0 <= exact < below:
-            return exact
-    wanted = "a finite number >= 0" if below == math.inf else f"a number >= 0 and below {below}"
-    raise ValueError(f"{name} must be {wanted}, got {value!r}")
-
-
-def _sum(charges) -> tuple[Fraction, Fraction]:
-    return sum((e for e, _ in charges), Fraction(0)), sum((d for _, d in charges), Fraction(0))
-
-
-def _difference(total, spent) -> tuple[Fraction, Fraction]:
-    return total[0] - spent[0], total[1] - spent[1]
-
-
-def _rounded(pair, rounding) -> tuple[float, float]:
-    return rounding(pair[0]), rounding(pair[1])
-
-
-def _float_below(exact: Fraction) -> float:
-    """The largest float whose decimal is at most `exact`."""
-    value = float(exact)
-    while Fraction(repr(value)) > exact:
-        value = math.nextafter(value, -math.inf)
-    return value
-
-
-def _float_above(exact: Fraction) -> float:
-    """The smallest float whose decimal is at least `exact`."""
-    value = float(exact)
-    while Fraction(repr(value)) < exact:
-        value = math.nextafter(value, math.inf)
-    return value

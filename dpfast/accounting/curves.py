@@ -1,65 +1,91 @@
 """What greedy cover costs: the privacy curve of a whole run (theory, section 3).
 
 A run draws rule after rule; candidate h has probability proportional to mass(h) * exp(t * q(h)), with
-q = g * correct - errors counted on the rows that h covers and no earlier rule covered. Here t is
-`exponent` and g is `coverage_weight`. Masses, the number of rounds and which candidates remain depend
-on the rules drawn so far, never on the rows.
+q = c * correct - e * errors counted on the rows that h covers and no earlier rule covered. Here t is
+`exponent`, and c and e may differ from draw to draw: c lies in [0, g], e in [0, 1], and g in [0, 1] is
+`coverage_weight`. Masses, c and e, the number of rounds and which candidates remain depend on the
+rules drawn so far, never on the rows. T is `max_rounds`, the most draws that a run makes: that of
+a label for the constant true, at its end, is one of them.
 
-**Theorem.** For s >= 0 let
+**Theorem.** For s > 0 and T >= 1 let
 
-    f_s(x) = 1 - e^x                                     for x <= -s,
-             (1 - e^-s) * exp( -(x + s) / (e^s - 1) )    for x >= -s      (and f_0(x) = max(0, 1 - e^x)).
+    f_{s,T}(x) = 1 - e^x                                      for x <= -s,
+                 (1 - e^-s) (1 - (e^h - 1)/(e^s - 1))^{T+1}   for -s <= x <= T s,  h = (x + s)/(T + 1),
+                 0                                            for x >= T s,
 
-The whole run, however many rounds it has, is (E, delta(E))-DP for every E >= 0 with
+and f_{0,T}(x) = max(0, 1 - e^x). A run of at most T draws is (E, delta(E))-DP for every E >= 0 with
 
-    add-remove:  delta(E) = max( f_t(E - g t), f_{g t}(E - t) )
-    replace:     delta(E) = f_s(E - s) = (1 - e^-s) * exp( -E / (e^s - 1) ),    s = (1 + g) t.
+    add-remove:  delta(E) = max( f_{t,T}(E - g t), f_{g t,T}(E - t) )
+    replace:     delta(E) = f_{s,T}(E - s),    s = (1 + g) t.
 
-For g = 0 under add-remove and E >= t no smaller function holds: rounds that err on the added row with a
-small probability each attain it.
+It is pure (delta = 0) from E = (T + g) t on under add-remove, and from (T + 1) (1 + g) t on under replace. For
+g = 0 under add-remove and E >= t no smaller function holds: rounds that err on the added row with one suitable
+probability each attain it. Without a limit on T its own limit holds, for x >= -s
+
+    f_s(x) = (1 - e^-s) exp( -(x + s)/(e^s - 1) ).
 
 **Proof.** P and Q are the laws of the list on two neighbours, r is e^-E times the likelihood ratio P/Q of
 the list so far, and H_E(P, Q) = e^E * E_Q max(0, r - 1) at the end. Keep a state (u, s): t times the most
-by which the scores of the rows that differ can still raise, and lower, P against Q. It starts at
+by which the scores of the rows that differ can raise, and lower, P against Q in this or a later round. A row
+raises the score of a candidate by at most g and lowers it by at most 1, so the state starts at
 
     (g t, t) if P has the extra row,  (t, g t) if Q has it,  ((1+g) t, (1+g) t) under replace,
 
-and falls to (0, 0) once those rows are covered. A candidate whose score differs by d/t takes r to
-y * e^d, with one y for all candidates of the round and r the mean of y * e^d under Q; the new state has
-u' <= min(u, u - d), s' <= min(s, s + d). The potential is
+from the last to one of the others once one row of the pair is covered, and falls to (0, 0) when none is left. A
+candidate whose score differs by d/t takes r to y z, z = e^d, with one y for all candidates of the round and r the
+mean of y z under Q; the new state has u' <= min(u, u - d), s' <= min(s, s + d). With a = 1 - e^-s, the potential
+while T draws are left is
 
-    Phi_{u,s}(r) = e^-u F_s(r e^u),    F_s(v) = v f_s(-ln v) = v - 1                     for v >= e^s,
-                                                             (e^s - 1) (v e^-s)^k        for v <= e^s,
+    Phi_{T,u,s}(r) = e^-u F_{s,T}(r e^u),    F_{s,0}(v) = max(0, v - 1),
+    F_{s,T}(v) = max over 0 <= p <= 1 of [ v ((1-p)/(1-pa))^T - (1-p)^T ].
 
-k = 1 / (1 - e^-s). F_s is convex and differentiable, F_s(v) >= max(0, v - 1), F_s(v) / v increases in v,
-and F_s increases with s. So Phi bounds the end, and a round never raises its mean: by convexity
+1. *Closed form.* The bracket's derivative in p has the sign of 1 - v e^-s (1-pa)^{-T-1}, which falls as p grows:
+   so p = 0 is best for v >= e^s, and else 1-pa = k with k^{T+1} = v e^-s, or p = 1 where that k is below e^-s. So
 
-    Phi_{u,s}(r) >= Phi(y) + Phi'(y) (r - y) = mean of [ Phi(y) + y Phi'(y) (e^d - 1) ],
+       F_{s,T}(v) = v - 1  for v >= e^s,    (e^s - 1) ( max(0, e^s k - 1)/(e^s - 1) )^{T+1}  for v <= e^s,
 
-and each bracket is at least Phi_{u',s'}(y e^d). With v = y e^u this says
-    d >= 0:  e^d F_s(v) <= F_s(v) + (e^d - 1) v F_s'(v), true as F_s(v) / v increases;
-    d < 0:   F_{s+d}(v e^d) <= F_s(v) + (e^d - 1) v F_s'(v): both sides are v e^d - 1 for v >= e^s, and for
-             v < e^s they are (e^{s+d} - 1) (v e^-s)^k with k = 1/(1 - e^{-s-d}) on the left and the smaller
-             1/(1 - e^-s) on the right.
-Hence H_E(P, Q) <= e^E Phi_{u,s}(e^-E) = f_s(E - u).
+   also for T = 0. This is v f_{s,T}(-ln v).
+2. *Shape.* F is convex in v, F(v)/v does not fall with v, F(v) >= max(0, v - 1), F does not fall with s: each line
+   of the maximum has slope >= 0 and is <= 0 at v = 0, p is 0 or 1 for the bound, a grows with s.
+3. *One more draw.* (1-p) F_{s,T-1}(w/(1-pa)) <= F_{s,T}(w) for every p. Where the left is positive let q be its
+   maximiser and (1-p')^T = (1-p) (1-q)^{T-1}; it equals w (1-p')^T / ((1-pa) (1-qa)^{T-1}) - (1-p')^T, and
+   (1-pa) (1-qa)^{T-1} >= (1-p'a)^T as ln(1 - a + a e^-x) is convex in x. With p = 0, F does not fall with T.
+4. *A round does not raise the mean of Phi.* Let v = y e^u and m the mean of z; u and e^-u cancel, and the claim is
+   that the mean of G is at most F_{s,T}(v m), where by 2. G may be taken as
+
+       G(z) = z F_{s,T-1}(v)  for z >= 1,    F_{s+d,T-1}(v z)  for e^-s <= z = e^d <= 1.
+
+   For v >= e^s, G(z) <= v z - 1 (by 1., as v z >= e^{s+d}), and v m - 1 <= F_{s,T}(v m). For v <= e^s and z <= 1,
+   with A = e^s z and k^T = v e^-s,  G(z) = (A - 1) ( max(0, A k - 1)/(A - 1) )^T: the perspective of a convex function
+   at two linear functions of z, so convex, and 0 at z = e^-s; it lies below its chord l(z) = F_{s,T-1}(v) (z - e^-s)/a.
+   For z >= 1 too G <= l: they meet at 1 and l is the steeper line. If m <= 1, then m = 1 - pa for some p, and the
+   mean of G is at most l(m) = (1-p) F_{s,T-1}(v) <= F_{s,T}(v m) by 3. with w = v m. If m >= 1: G(z) <= z F_{s,T-1}(v)
+   everywhere, and m F_{s,T-1}(v) <= F_{s,T-1}(v m) <= F_{s,T}(v m) by 2. and 3.
+5. *The end.* Phi_{0,u,s}(r) >= max(0, r - 1), as u >= 0. Hence H_E(P, Q) <= e^E Phi_{T,u,s}(e^-E) = f_{s,T}(E - u).
 
 `accounting="paper"` is Lemma A.1 of Bun and Fang, "Privately Learning Decision Lists and a Differentially
-Private Winnow" [BF]: E = 2 t (ln(1/delta) + 3/2), for g = 0. It is proved for add-remove with weight
+Private Winnow" [BF]: E = 2 t (ln(1/delta) + 3/2), for g = 0 and any T. It is proved for add-remove with weight
 exp(t q); the paper's own definitions are replace and exp(eps q / 2), which reads E = 4 t (ln(1/delta) + 3/2).
 Its proof uses e^t - 1 <= 2 t, so exponents above 1 are refused: there the form is false.
 
-Floats are rounded towards safety: a delta or an epsilon from here is never below the formula's value.
+Numbers are rounded towards safety. A delta is computed from the exact rationals E, t and g, with slack for every
+rounding after that; an epsilon is one whose delta suffices, an exponent one whose epsilon does.
 """
 
 import math
 from fractions import Fraction
-from numbers import Real
+from numbers import Integral, Rational, Real
 
-SMALLEST_DELTA = 1e-300
+from .checks import SMALLEST_DELTA, check_neighbors, delta_of, epsilon_of, number
+from .search import remembered
+
 PAPER_LARGEST_EXPONENT = 1.0
 
-# Every logarithm below is at most about 1e3 and wrong by a few units in its last place, under 1e-12.
-_LOG_SLACK = 1e-12
+_LOG_LEAST = math.log(SMALLEST_DELTA) - 1  # stands for what is positive and below SMALLEST_DELTA
+
+# Logarithms below are at most about 1e3 and wrong by a few units in their last place; so is, relatively, a quotient of
+# exponentials of numbers of at most 1e3. Both are under 1e-12.
+_SLACK = 1e-12
 
 
 def cover_delta(
@@ -68,6 +94,7 @@ def cover_delta(
     *,
     coverage_weight: float | Fraction = 0.0,
     neighbors: str = "replace",
+    max_rounds: int | None = None,
     accounting: str = "curve",
 ) -> float:
     """Delta of a whole greedy-cover run at a given epsilon.
@@ -78,16 +105,19 @@ def cover_delta(
         Exponent t per unit of score: a candidate's weight is exp(t * score).
     epsilon : real, >= 0
     coverage_weight : real in [0, 1]
-        What one correctly covered row adds to a score; an error takes 1 away.
+        The most that one correctly covered row adds to a score; an error takes 1 away at most.
     neighbors : {"replace", "add-remove"}
         Whether neighbouring tables differ by one row replaced, or by one row added or deleted.
+    max_rounds : int, >= 1, or None
+        The most draws that the run makes, that of the last rule's label among them. None: any number.
     accounting : {"curve", "paper"}
-        The module's theorem, or [BF] Lemma A.1 (coverage_weight 0 and exponent at most 1 only).
+        The module's theorem, or [BF] Lemma A.1 (coverage_weight 0 and exponent at most 1 only), which knows no
+        number of rounds.
 
     Returns
     -------
     float in [0, 1]
-        The run is (epsilon, delta)-DP, whatever its number of rounds. Rounded up.
+        The run is (epsilon, delta)-DP. Rounded up; 0 only where it is pure.
 
     Raises
     ------
@@ -100,19 +130,17 @@ def cover_delta(
 
     Examples
     --------
-    >>> f"{cover_delta(0.08, 1.0):.1e}"
-    '4.7e-07'
+    >>> f"{cover_delta(0.08, 1.0):.1e}", f"{cover_delta(0.08, 1.0, max_rounds=25):.1e}"
+    ('4.7e-07', '5.0e-09')
     """
-    t, g = _exponent(exponent), _coverage_weight(coverage_weight)
-    epsilon = _epsilon(epsilon, zero=True)
+    t, g = _exact(_exponent, exponent), _exact(_coverage_weight, coverage_weight)
+    epsilon = _exact(lambda value: epsilon_of(value, zero=True), epsilon)
+    rounds = _rounds(max_rounds)
     _check_choices(t, g, neighbors, accounting)
-    if t == 0:
+    log_delta = _log_delta(t, epsilon, g, neighbors, rounds, accounting)
+    if log_delta == -math.inf:
         return 0.0
-    if accounting == "paper":
-        log_delta = 1.5 - epsilon / (_paper_factor(neighbors) * t)
-    else:
-        log_delta = max(_log_divergence(epsilon - up, down) for up, down in _ranges(t, g, neighbors))
-    return min(1.0, max(math.exp(min(log_delta + _LOG_SLACK, 0.0)), SMALLEST_DELTA))
+    return min(1.0, max(math.exp(min(log_delta + _SLACK, 0.0)), SMALLEST_DELTA))
 
 
 def cover_epsilon(
@@ -121,6 +149,7 @@ def cover_epsilon(
     *,
     coverage_weight: float | Fraction = 0.0,
     neighbors: str = "replace",
+    max_rounds: int | None = None,
     accounting: str = "curve",
 ) -> float:
     """Epsilon of a whole greedy-cover run at a given delta: the inverse of `cover_delta`.
@@ -130,7 +159,8 @@ def cover_epsilon(
     exponent : real, >= 0
         Exponent t per unit of score: a candidate's weight is exp(t * score).
     delta : real, at least 1e-300 and below 1
-    coverage_weight, neighbors, accounting
+        Or 0, for the curve with `max_rounds`.
+    coverage_weight, neighbors, max_rounds, accounting
         As in `cover_delta`.
 
     Returns
@@ -151,49 +181,147 @@ def cover_epsilon(
 
     Examples
     --------
-    >>> round(cover_epsilon(0.08, 1e-6), 3)
-    0.937
+    >>> round(cover_epsilon(0.08, 1e-6), 3), round(cover_epsilon(0.08, 1e-6, max_rounds=10), 3)
+    (0.937, 0.572)
     """
-    t, g = _exponent(exponent), _coverage_weight(coverage_weight)
-    delta = _delta(delta)
+    t, g = _exact(_exponent, exponent), _exact(_coverage_weight, coverage_weight)
+    rounds = _rounds(max_rounds)
     _check_choices(t, g, neighbors, accounting)
-    return _epsilon_at(t, delta, g, neighbors, accounting)
+    delta = _delta_of_rounds(delta, rounds, accounting)
+    return _epsilon_at(t, delta, g, neighbors, rounds, accounting)
 
 
-def _epsilon_at(t: float, delta: float, g: float, neighbors: str, accounting: str) -> float:
+@remembered
+def cover_exponent(
+    epsilon: float | Fraction,
+    delta: float | Fraction,
+    *,
+    coverage_weight: float | Fraction = 0.0,
+    neighbors: str = "replace",
+    max_rounds: int | None = None,
+    accounting: str = "curve",
+) -> float:
+    """Largest exponent at which a whole greedy-cover run is (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    epsilon : real, > 0
+    delta : real, at least 1e-300 and below 1
+        Or 0, for the curve with `max_rounds`.
+    coverage_weight, neighbors, max_rounds, accounting
+        As in `cover_delta`.
+
+    Returns
+    -------
+    float
+        Exponent t per unit of score, for weights exp(t * score). Rounded down, so that
+        ``cover_epsilon(cover_exponent(epsilon, delta), delta) <= epsilon`` also holds in floats.
+        With ``accounting="paper"`` at most 1, where that lemma ends.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Theorem, proof and source are in the documentation of this module.
+
+    Examples
+    --------
+    >>> round(cover_exponent(1.0, 1e-6), 4), round(cover_exponent(1.0, 1e-6, max_rounds=10), 4)
+    (0.0848, 0.1354)
+    >>> round(cover_exponent(1.0, 0, max_rounds=10), 4)
+    0.0909
+    >>> round(cover_exponent(1.0, 1e-6, accounting="paper"), 4)
+    0.0163
+    """
+    most, g = _exact(epsilon_of, epsilon), _exact(_coverage_weight, coverage_weight)
+    rounds = _rounds(max_rounds)
+    _check_choices(0, g, neighbors, accounting)
+    delta = _delta_of_rounds(delta, rounds, accounting)
+
+    def fits(t: float) -> bool:
+        return _nearly(t, delta, float(g), neighbors, rounds, accounting) <= float(most)
+
+    low = PAPER_LARGEST_EXPONENT
+    while not fits(low):
+        low /= 2
+    high = 2 * low
+    while fits(high):
+        low, high = high, 2 * high
+    while low < (middle := low + (high - low) / 2) < high:
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    step = _SLACK
+    while _epsilon_at(Fraction(low), delta, g, neighbors, rounds, accounting) > most:
+        low, step = low * (1 - step), 2 * step
+    return low
+
+
+def _log_delta(t: Fraction, epsilon: Fraction, g: Fraction, neighbors: str, rounds, accounting: str) -> float:
+    """ln delta, up to _SLACK; -inf only if delta is 0."""
+    if t == 0:
+        return -math.inf
+    if accounting == "paper":
+        return 1.5 - _float(epsilon / (_paper_factor(neighbors) * t))
+    return max(_log_divergence(epsilon - up, down, rounds) for up, down in _ranges(t, g, neighbors))
+
+
+def _log_divergence(x: Fraction, s: Fraction, rounds: int | None) -> float:
+    """ln f_{s,T}(x), up to _SLACK, at least _LOG_LEAST where f is not 0."""
+    if x >= 0 and (s == 0 or (rounds is not None and x >= rounds * s)):
+        return -math.inf
+    if x <= -s:
+        return max(_LOG_LEAST, _log_one_minus_exp(_float(x)))
+    size = _float(s)
+    if size == 0:  # too small for floats, and no f exceeds s
+        return _LOG_LEAST
+    if rounds is None:
+        fall = _float(x + s) / _expm1(size)
+    else:
+        h = (x + s) / (rounds + 1)
+        share = math.exp(_float(h - s)) * math.expm1(-_float(h)) / math.expm1(-size)  # (e^h - 1) / (e^s - 1) < 1
+        fall = -(rounds + 1) * math.log1p(-share * (1 - _SLACK))
+    return max(_LOG_LEAST, _log_one_minus_exp(-size) - fall)
+
+
+def _epsilon_at(t: Fraction, delta: float, g: Fraction, neighbors: str, rounds, accounting: str) -> float:
     """`cover_epsilon` of validated arguments; infinite where the paper's lemma does not hold."""
     if t == 0:
         return 0.0
+    epsilon = _nearly(_float(t), delta, float(g), neighbors, rounds, accounting)
+    log_delta, step = math.log(delta) - 2 * _SLACK if delta else -math.inf, (epsilon + _float(t)) * 1e-15
+    while epsilon < math.inf and _log_delta(t, Fraction(epsilon), g, neighbors, rounds, accounting) > log_delta:
+        epsilon, step = epsilon + step, 2 * step
+    return epsilon
+
+
+def _nearly(t: float, delta: float, g: float, neighbors: str, rounds, accounting: str) -> float:
+    """An epsilon of which `cover_delta` is nearly delta, more often a little below it than above."""
+    log_delta = math.log(delta) - 4 * _SLACK if delta else -math.inf
     if accounting == "paper":
-        if t > PAPER_LARGEST_EXPONENT:
-            return math.inf
-        epsilon = _paper_factor(neighbors) * t * (1.5 - math.log(delta) + 2 * _LOG_SLACK)
-    else:
-        epsilon = max(up + _divergence_inverse(delta, down) for up, down in _ranges(t, g, neighbors))
-    return max(0.0, epsilon * (1 + _LOG_SLACK))
+        return math.inf if t > PAPER_LARGEST_EXPONENT else max(0.0, _paper_factor(neighbors) * t * (1.5 - log_delta))
+    epsilon = max(up + _divergence_inverse(log_delta, down, rounds) for up, down in _ranges(t, g, neighbors))
+    return max(0.0, epsilon * (1 + 2 * _SLACK))
 
 
-def _ranges(t: float, g: float, neighbors: str) -> tuple[tuple[float, float], ...]:
+def _divergence_inverse(log_delta: float, s: float, rounds: int | None) -> float:
+    """An x with f_{s,T}(x) about e^log_delta."""
+    excess = _log_one_minus_exp(-s) - log_delta
+    if excess <= 0:
+        return _log_one_minus_exp(log_delta)
+    if rounds is None:
+        return excess * _expm1(s) - s
+    left = math.exp(-excess / (rounds + 1))
+    h = math.log1p((1 - left) * math.expm1(s)) if s < 1 else s + math.log1p(left * math.expm1(-s))
+    return (rounds + 1) * h - s
+
+
+def _ranges(t, g, neighbors: str):
     """The starting states (u, s) of the proof."""
     if neighbors == "replace":
         return (((1 + g) * t, (1 + g) * t),)
     return ((g * t, t), (t, g * t))
-
-
-def _log_divergence(x: float, s: float) -> float:
-    """ln f_s(x)."""
-    if x > -s:
-        return _log_one_minus_exp(-s) - (x + s) / _expm1(s) if s > 0 else -math.inf
-    return _log_one_minus_exp(x)
-
-
-def _divergence_inverse(delta: float, s: float) -> float:
-    """An x with f_s(x) a little below delta."""
-    log_delta = math.log(delta) - 4 * _LOG_SLACK
-    excess = _log_one_minus_exp(-s) - log_delta
-    if excess > 0:
-        return excess * _expm1(s) - s
-    return _log_one_minus_exp(log_delta)
 
 
 def _log_one_minus_exp(x: float) -> float:
@@ -207,51 +335,59 @@ def _expm1(x: float) -> float:
     return math.expm1(x) if x < 709 else math.inf
 
 
+def _float(x: Fraction) -> float:
+    try:
+        return float(x)
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
 def _paper_factor(neighbors: str) -> int:
     return 4 if neighbors == "replace" else 2
 
 
+def _exact(check, value) -> Fraction:
+    """What `check` accepts, as the number that it is."""
+    number = check(value)
+    return Fraction(int(value.numerator), int(value.denominator)) if isinstance(value, Rational) else Fraction(number)
+
+
+def _rounds(value) -> int | None:
+    if value is None or (isinstance(value, Integral) and not isinstance(value, bool) and value >= 1):
+        return None if value is None else int(value)
+    raise ValueError(f"max_rounds must be None or an integer of at least 1, got {value!r}")
+
+
+def _delta_of_rounds(value, rounds: int | None, accounting: str) -> float:
+    if isinstance(value, Real) and not isinstance(value, bool) and value == 0:
+        if accounting == "curve" and rounds is not None:
+            return 0.0
+        raise ValueError(
+            f"delta must be at least {SMALLEST_DELTA} and below 1, got {value!r}: delta = 0 needs a limit on the "
+            f'rounds, max_rounds, and accounting="curve"'
+        )
+    return delta_of(value)
+
+
 def _exponent(value) -> float:
-    return _number("exponent", value, "a finite number >= 0", lambda x: 0 <= x < math.inf)
+    return number("exponent", value, "a finite number >= 0", lambda x: 0 <= x < math.inf)
 
 
 def _coverage_weight(value) -> float:
-    return _number("coverage_weight", value, "a number from 0 to 1", lambda x: 0 <= x <= 1)
-
-
-def _epsilon(value, *, zero=False) -> float:
-    wanted = "a finite number >= 0" if zero else "a finite number > 0"
-    return _number("epsilon", value, wanted, lambda x: 0 <= x < math.inf and (zero or x > 0))
-
-
-def _delta(value) -> float:
-    wanted = f"at least {SMALLEST_DELTA} and below 1"
-    return _number("delta", value, wanted, lambda x: SMALLEST_DELTA <= x < 1)
-
-
-def _number(name: str, value, wanted: str, fits) -> float:
-    if isinstance(value, Real) and not isinstance(value, bool):
-        try:
-            number = float(value)
-        except OverflowError:
-            number = math.inf
-        if fits(number):
-            return number
-    raise ValueError(f"{name} must be {wanted}, got {value!r}")
+    return number("coverage_weight", value, "a number from 0 to 1", lambda x: 0 <= x <= 1)
 
 
 def _check_choices(t: float, g: float, neighbors, accounting) -> None:
-    if neighbors not in ("replace", "add-remove"):
-        raise ValueError(f'neighbors must be "replace" or "add-remove", got {neighbors!r}')
+    check_neighbors(neighbors)
     if accounting not in ("curve", "paper"):
         raise ValueError(f'accounting must be "curve" or "paper", got {accounting!r}')
     if accounting == "paper" and g != 0:
         raise ValueError(
-            f'accounting="paper" is proved for coverage_weight=0 only, got coverage_weight={g!r}; '
+            f'accounting="paper" is proved for coverage_weight=0 only, got coverage_weight={float(g)!r}; '
             f'use accounting="curve"'
         )
     if accounting == "paper" and t > PAPER_LARGEST_EXPONENT:
         raise ValueError(
-            f'accounting="paper" is proved for exponents up to {PAPER_LARGEST_EXPONENT}, got exponent={t!r}; '
+            f'accounting="paper" is proved for exponents up to {PAPER_LARGEST_EXPONENT}, got exponent={float(t)!r}; '
             f'use accounting="curve"'
         )

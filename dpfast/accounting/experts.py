@@ -27,10 +27,9 @@ Floats in a privacy claim are rounded towards safety.
 import math
 from fractions import Fraction
 
-from .budget import _check_neighbors
-from .curves import _delta, _epsilon, _number
-from .winnow import _count, _draws_rho
-from .zcdp import _composed_epsilon, _largest
+from .checks import check_neighbors, count, delta_of, epsilon_of, number
+from .search import largest, remembered
+from .zcdp import composed_epsilon, draws_rho
 
 
 def experts_range(neighbors: str = "replace", *, signed: bool = False) -> int:
@@ -53,7 +52,7 @@ def experts_range(neighbors: str = "replace", *, signed: bool = False) -> int:
     >>> experts_range(), experts_range("add-remove"), experts_range(signed=True)
     (2, 1, 4)
     """
-    _check_neighbors(neighbors)
+    check_neighbors(neighbors)
     return (2 if neighbors == "replace" else 1) * (2 if signed else 1)
 
 
@@ -91,11 +90,12 @@ def experts_epsilon(
     >>> round(experts_epsilon(0.007, 1e-6, horizon=1000), 3)
     1.003
     """
-    eta = _number("learning_rate", learning_rate, "a finite number >= 0", lambda x: 0 <= x < math.inf)
-    rho = _draws_rho(eta, _count("horizon", horizon), _range(loss_range))
-    return _composed_epsilon(rho, _delta(delta)) if rho < math.inf else math.inf
+    eta = number("learning_rate", learning_rate, "a finite number >= 0", lambda x: 0 <= x < math.inf)
+    rho = draws_rho(eta, count("horizon", horizon), _range(loss_range))
+    return composed_epsilon(rho, delta_of(delta)) if rho < math.inf else math.inf
 
 
+@remembered
 def experts_learning_rate(
     epsilon: float | Fraction,
     delta: float | Fraction,
@@ -132,8 +132,8 @@ def experts_learning_rate(
     >>> round(experts_learning_rate(1, 1e-6, horizon=1000, calibration="paper"), 5)
     0.0015
     """
-    epsilon, delta = _epsilon(epsilon), _delta(delta)
-    T, width = _count("horizon", horizon), _range(loss_range)
+    epsilon, delta = epsilon_of(epsilon), delta_of(delta)
+    T, width = count("horizon", horizon), _range(loss_range)
     if calibration not in ("tight", "paper"):
         raise ValueError(f'calibration must be "tight" or "paper", got {calibration!r}')
     if calibration == "paper":
@@ -145,7 +145,7 @@ def experts_learning_rate(
                 f"delta={delta!r}: its theorem is for smaller ones"
             )
         return eta
-    eta = _largest(lambda eta: _composed_epsilon(_draws_rho(eta, T, width), delta) <= epsilon)
+    eta = largest(lambda eta: composed_epsilon(draws_rho(eta, T, width), delta) <= epsilon)
     if eta == 0:
         raise ValueError(f"no learning rate > 0 fits epsilon={epsilon!r}, delta={delta!r}; a larger epsilon is wanted")
     return eta
@@ -178,9 +178,9 @@ def experts_regret(learning_rate: float, n_experts: int, rounds: int) -> float:
     >>> round(experts_regret(0.05, 10, 1000), 1)
     96.1
     """
-    eta = _number("learning_rate", learning_rate, "a finite number > 0", lambda x: 0 < x < math.inf)
-    return eta * _count("rounds", rounds) + math.log(_count("n_experts", n_experts)) / eta
+    eta = number("learning_rate", learning_rate, "a finite number > 0", lambda x: 0 < x < math.inf)
+    return eta * count("rounds", rounds) + math.log(count("n_experts", n_experts)) / eta
 
 
 def _range(value) -> float:
-    return _number("loss_range", value, "a finite number > 0", lambda x: 0 < x < math.inf)
+    return number("loss_range", value, "a finite number > 0", lambda x: 0 < x < math.inf)

@@ -22,8 +22,11 @@ not negative, and otherwise q >= 0 says more. TV is the sum of the positive part
 
     delta = Phi(mu/2 - E/mu) - e^E Phi(-mu/2 - E/mu) + (1 + e^E) n / (24 sigma^2).                     (1)
 
+The releases need not move alike: if they move by s_1, s_2, ..., T s^2 stands for the sum of the squares of these, so
+that a release that moves by sqrt(r) s counts as r of them, and n for all coordinates.
+
 Proof. Put rounded Gaussians in the place of Y. As f is an integer vector, f + round(G) = round(f + G) is a function of
-f + G, so T such releases have the curve delta_mu(E) of T adaptive Gaussian mechanisms, the first two terms of (1)
+f + G, so these releases have the curve delta_mu(E) of adaptive Gaussian mechanisms, the first two terms of (1)
 (Balle and Wang, 2018; Dong, Roth, Su, 2022; see `dpfast.accounting.gaussian_delta`). Couple the two runs,
 coordinate by coordinate, so that they part with probability at most 1 / (24 sigma^2) at each as long as they have
 agreed: their outcomes' laws P and Q, on one data set, have TV(P, Q) <= w = n / (24 sigma^2). With primes on a
@@ -47,10 +50,11 @@ Floats are rounded towards safety: a delta or sigma from here is never below the
 import math
 import sys
 from fractions import Fraction
-from numbers import Integral, Rational
+from numbers import Rational
 
-from .curves import _delta, _epsilon
-from .zcdp import _least, _positive, gaussian_delta, zcdp_delta
+from .checks import count, delta_of, epsilon_of, positive
+from .search import least, remembered
+from .zcdp import gaussian_delta, zcdp_delta
 
 
 def discrete_gaussian_delta(
@@ -96,11 +100,12 @@ def discrete_gaussian_delta(
     '1.8e-08'
     """
     sigma, sensitivity = _exact("sigma", sigma), _exact("sensitivity", sensitivity)
-    epsilon = _rounded_down(_epsilon(epsilon, zero=True), epsilon)
-    releases, size = _count("releases", releases), _count("size", size)
+    epsilon = _rounded_down(epsilon_of(epsilon, zero=True), epsilon)
+    releases, size = count("releases", releases), count("size", size)
     return _discrete_delta(sigma, epsilon, releases * sensitivity**2, releases * size)
 
 
+@remembered
 def discrete_gaussian_sigma(
     epsilon: float | Fraction,
     delta: float | Fraction,
@@ -138,12 +143,12 @@ def discrete_gaussian_sigma(
     >>> round(discrete_gaussian_sigma(1, 1e-6, sensitivity=2**36) / 2**36, 3)
     4.225
     """
-    epsilon = _rounded_down(_epsilon(epsilon), epsilon)
-    delta = _rounded_down(_delta(delta), delta)
+    epsilon = _rounded_down(epsilon_of(epsilon), epsilon)
+    delta = _rounded_down(delta_of(delta), delta)
     sensitivity = _exact("sensitivity", sensitivity)
-    releases, size = _count("releases", releases), _count("size", size)
+    releases, size = count("releases", releases), count("size", size)
     squared = releases * sensitivity**2
-    return _least(
+    return least(
         lambda sigma: sigma > 0 and _discrete_delta(Fraction(sigma), epsilon, squared, releases * size) <= delta
     )
 
@@ -171,16 +176,10 @@ def _root(square: Fraction) -> float:
 
 
 def _exact(name: str, value) -> Fraction:
-    number = _positive(name, value)
+    number = positive(name, value)
     return Fraction(value) if isinstance(value, Rational) else Fraction(number)
 
 
 def _rounded_down(number: float, value) -> float:
     """The float `number` nearest to `value`, or the one below if it lies above."""
     return math.nextafter(number, 0) if isinstance(value, Rational) and number > value else number
-
-
-def _count(name: str, value) -> int:
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= 1:
-        return int(value)
-    raise ValueError(f"{name} must be an integer >= 1, got {value!r}")

@@ -94,9 +94,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
 
-from .budget import _check_neighbors
-from .curves import _delta, _number
-from .winnow import _LEAST, _count, _margin
+from .checks import LEAST, check_neighbors, count, delta_of, margin_between, number
 from .zcdp import gaussian_sigma
 
 HINGE_SHARE = 0.86  # the part of the margin at which the loss of Algorithm 1 [NUZ] ends
@@ -180,7 +178,7 @@ def boost_plan(
     (437442, 2321, 0.055)
     """
     epsilon, delta, gamma, alpha, beta = _problem(epsilon, delta, margin, alpha, beta)
-    noise = _number("noise", noise, "at least 0 and below 1/2", lambda x: 0 <= x < 0.5)
+    noise = number("noise", noise, "at least 0 and below 1/2", lambda x: 0 <= x < 0.5)
     target = noise + (1 - 2 * noise) * alpha
     unit, x = gaussian_sigma(epsilon, delta), math.log(5 / beta)
     least = noise * (1 + gamma) / gamma  # a density at which flipped labels could undo the margin
@@ -328,7 +326,7 @@ def net_plan(
     (614, 4, 87)
     """
     epsilon, _, gamma, alpha, beta = _problem(epsilon, 0.5, margin, alpha, beta)
-    _check_neighbors(neighbors)
+    check_neighbors(neighbors)
     t = epsilon if neighbors == "add-remove" else epsilon / 2
     R = -math.log1p(alpha * math.expm1(-t))
     m = max(2, _components(gamma, _NET_SHARE, math.log(16 * t / R / beta), dimension))
@@ -381,7 +379,7 @@ def halfspace_lower_bound(
     """
     pure = delta == 0
     epsilon, delta, gamma, alpha, beta = _problem(epsilon, 0.5 if pure else delta, margin, alpha, beta)
-    _check_neighbors(neighbors)
+    check_neighbors(neighbors)
     delta = 0.0 if pure else delta
     if neighbors == "add-remove":
         epsilon, delta = 2 * epsilon, delta * (1 + math.exp(min(epsilon, 700.0)))
@@ -389,7 +387,7 @@ def halfspace_lower_bound(
     log_cosh = epsilon / 2 + math.log1p(math.exp(-epsilon))  # ln(2 cosh(epsilon / 2))
     points = math.floor(1 / Fraction(repr(gamma)) ** 2)
     if dimension is not None:
-        points = min(points, _count("dimension", dimension))
+        points = min(points, count("dimension", dimension))
     best = 0.0
     for p in (min(1.0, 2 * alpha * 1.02**i) for i in range(200)):
         k, share = points - (p < 1), alpha / p + beta
@@ -409,7 +407,7 @@ def _components(gamma: float, share: float, log_failures: float, dimension: int 
     """m at which (3) of the module fails with probability exp(-log_failures) * 2, or d if that is less."""
     e = (1 - share) * gamma / (1 - share * gamma**2)
     m = math.ceil(2 * log_failures / (e * e * (1 / 2 - e / 3)) * (1 + 1e-12))
-    return m if dimension is None else min(m, _count("dimension", dimension))
+    return m if dimension is None else min(m, count("dimension", dimension))
 
 
 def _least_rows(enough: Callable[[int], bool]) -> int:
@@ -425,11 +423,11 @@ def _least_rows(enough: Callable[[int], bool]) -> int:
 
 
 def _problem(epsilon, delta, margin, alpha, beta) -> tuple:
-    wanted = f"a finite number, at least {_LEAST}"
-    epsilon = _number("epsilon", epsilon, wanted, lambda x: _LEAST <= x < math.inf)
-    wanted = f"from {_LEAST} to 1 - {_LEAST}"
+    wanted = f"a finite number, at least {LEAST}"
+    epsilon = number("epsilon", epsilon, wanted, lambda x: LEAST <= x < math.inf)
+    wanted = f"from {LEAST} to 1 - {LEAST}"
     alpha, beta = (
-        _number(name, value, wanted, lambda x: _LEAST <= x <= 1 - _LEAST)
+        number(name, value, wanted, lambda x: LEAST <= x <= 1 - LEAST)
         for name, value in (("alpha", alpha), ("beta", beta))
     )
-    return epsilon, _delta(delta), _margin(margin), alpha, beta
+    return epsilon, delta_of(delta), margin_between(margin), alpha, beta

@@ -9,11 +9,12 @@ converts ("Pure parts"). What is returned is the better of the two.
 import math
 from fractions import Fraction
 
-from .curves import _delta, _epsilon
-from .winnow import _count
-from .zcdp import _composed_epsilon, _largest, _positive
+from .checks import count, delta_of, epsilon_of, positive
+from .search import largest, remembered
+from .zcdp import composed_epsilon
 
 
+@remembered
 def laplace_scale(
     epsilon: float | Fraction,
     delta: float | Fraction = 0.0,
@@ -53,12 +54,12 @@ def laplace_scale(
     >>> round(laplace_scale(1, releases=1000)), round(laplace_scale(1, 1e-6, releases=1000))
     (1000, 143)
     """
-    exact = Fraction(_epsilon(epsilon))
-    width, T = _positive("sensitivity", sensitivity), _count("releases", releases)
+    exact = Fraction(epsilon_of(epsilon))
+    width, T = positive("sensitivity", sensitivity), count("releases", releases)
     pure = exact / T
     if delta != 0:
-        delta, most = _delta(delta), _epsilon(epsilon)
-        pure = max(pure, Fraction(_largest(lambda e: _composed_epsilon(0.0, delta, e, T) <= most)))
+        delta, most = delta_of(delta), epsilon_of(epsilon)
+        pure = max(pure, Fraction(largest(lambda e: composed_epsilon(0.0, delta, e, T) <= most)))
     scale = Fraction(width) / pure
     nearest = float(scale)
     return nearest if nearest >= scale else math.nextafter(nearest, math.inf)

@@ -30,9 +30,8 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import erfcx
 
-from .curves import SMALLEST_DELTA, _delta, _epsilon
-from .winnow import _count
-from .zcdp import _least, _positive
+from .checks import SMALLEST_DELTA, count, delta_of, epsilon_of, positive
+from .search import least, remembered
 
 # E = mu (x + mu/2) for x up to 30: with (a - 1) mu at most 10 the integrand beyond is below e^(10 x - x^2/2), nothing.
 _END, _MOST_ORDER, _CELLS = 30.0, 10.0, 3000
@@ -72,7 +71,7 @@ def single_sample_epsilon(mu: float | Fraction, delta: float | Fraction, *, rows
     >>> round(single_sample_epsilon(0.2, 1e-6, rows=1000, steps=10**6), 2)
     0.99
     """
-    mu, delta, n, steps = _positive("mu", mu), _delta(delta), _count("rows", rows), _count("steps", steps)
+    mu, delta, n, steps = positive("mu", mu), delta_of(delta), count("rows", rows), count("steps", steps)
     mu *= 1 + _SLACK
     ends = np.linspace(0, mu * (_END + mu / 2), _CELLS + 1)
     u, curve = np.expm1(ends), _curve(ends[:-1], mu) * np.diff(np.expm1(ends))
@@ -89,6 +88,7 @@ def single_sample_epsilon(mu: float | Fraction, delta: float | Fraction, *, rows
     return max(0.0, best)
 
 
+@remembered
 def single_sample_sigma(
     epsilon: float | Fraction,
     delta: float | Fraction,
@@ -130,8 +130,8 @@ def single_sample_sigma(
     >>> round(single_sample_sigma(1.0, 1e-6, sensitivity=2**21, rows=1000, steps=10**6, size=100) / 2**21, 1)
     5.0
     """
-    epsilon, delta, sensitivity = _epsilon(epsilon), _delta(delta), _positive("sensitivity", sensitivity)
-    n, steps, size = _count("rows", rows), _count("steps", steps), _count("size", size)
+    epsilon, delta, sensitivity = epsilon_of(epsilon), delta_of(delta), positive("sensitivity", sensitivity)
+    n, steps, size = count("rows", rows), count("steps", steps), count("size", size)
 
     def fits(sigma):
         if sigma == 0 or sensitivity / sigma > _MOST_ORDER or epsilon > 700:
@@ -141,7 +141,7 @@ def single_sample_sigma(
             return False
         return single_sample_epsilon(sensitivity / sigma, left, rows=n, steps=steps) <= epsilon
 
-    return _least(fits)
+    return least(fits)
 
 
 def _curve(epsilon, mu):

@@ -2,7 +2,8 @@
 
 k lists of at most L items each; the score s(u) of an item is the number of lists that contain it. SparseSample draws
 an item that is on some list, or "nothing", with probability proportional to exp(e s(u)), and exp(e B) for nothing [Xin
-Lyu, Private Learning of Littlestone Classes, Revisited, 2025, Algorithm 1]. Neighbours differ in one list.
+Lyu, Private Learning of Littlestone Classes, Revisited, 2025, Algorithm 1; Ghazi, Kumar, Manurangsi, Differentially
+Private Clustering, 2020, Lemma 36, whose argument Lyu's Lemma 3.1 is]. Neighbours differ in one list.
 
 **Theorem.** One draw is (2e, delta)-DP with delta = L exp(-e B) (1 + exp(e)).
 
@@ -36,8 +37,9 @@ from fractions import Fraction
 from numbers import Integral
 from typing import NamedTuple
 
-from .curves import _delta, _epsilon, _number
-from .zcdp import _composed_epsilon, _largest
+from .checks import count, delta_of, epsilon_of, number
+from .search import largest, remembered
+from .zcdp import composed_epsilon, zcdp_epsilon
 
 _SLACK = 1e-12
 _LARGEST_BOTTOM = 1 << 60
@@ -83,7 +85,7 @@ def sparse_sample_delta(epsilon: float | Fraction, bottom_score: int, max_length
     >>> f"{sparse_sample_delta(0.25, 90, 257):.1e}"
     '9.9e-08'
     """
-    e, length = _epsilon(epsilon), _positive_integer("max_length", max_length)
+    e, length = epsilon_of(epsilon), count("max_length", max_length)
     bottom = _integer("bottom_score", bottom_score)
     log = math.log(length) - e * bottom + max(e, 0.0) + math.log1p(math.exp(-e))
     return 1.0 if log >= 0 else math.exp(log + _SLACK * (1 + abs(log)))
@@ -119,7 +121,7 @@ def sparse_sample_bottom_score(
     >>> sparse_sample_bottom_score(0.25, 1e-6, 257), sparse_sample_bottom_score(0.25, 1e-6, 257, calibration="paper")
     (81, 775)
     """
-    e, delta, length = _epsilon(epsilon), _delta(delta), _positive_integer("max_length", max_length)
+    e, delta, length = epsilon_of(epsilon), delta_of(delta), count("max_length", max_length)
     if calibration not in ("tight", "paper"):
         raise ValueError(f'calibration must be "tight" or "paper", got {calibration!r}')
     nats = math.log(length) - math.log(delta)
@@ -127,6 +129,51 @@ def sparse_sample_bottom_score(
     return tight if calibration == "tight" else max(tight, _rounded_up(10 * nats / e))
 
 
+def sparse_sample_epsilon(
+    exponent: float, bottom_score: int, max_length: int, n_releases: int, delta: float | Fraction
+) -> float:
+    """Epsilon at a given delta of K draws of SparseSample, the smaller one of the module's two compositions.
+
+    Parameters
+    ----------
+    exponent : real, > 0
+        e, per unit of score.
+    bottom_score : int
+        B, the score of nothing.
+    max_length : int, >= 1
+        L, the longest list.
+    n_releases : int, >= 1
+        K draws, each from lists of which one differs.
+    delta : real, at least 1e-300 and below 1
+
+    Returns
+    -------
+    float
+        Infinite if B is too small for delta. Rounded up.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Examples
+    --------
+    >>> round(sparse_sample_epsilon(0.02, 1500, 100, 50, 1e-6), 3)
+    0.643
+    """
+    e, delta, k = epsilon_of(exponent), delta_of(delta), count("n_releases", n_releases)
+    length, bottom = count("max_length", max_length), _integer("bottom_score", bottom_score)
+    found = math.inf
+    if k * sparse_sample_delta(e, bottom, length) <= delta * (1 - _SLACK):
+        found = math.nextafter(2 * k * e, math.inf)
+    concentrated = zcdp_epsilon(k * e * e / 2 * (1 + _SLACK), delta / 2)
+    spill = math.log(2 * k * length) + e - e * bottom + concentrated + math.log1p(math.exp(-concentrated))
+    if spill + _SLACK * (1 + abs(spill)) <= math.log(delta):
+        found = min(found, concentrated)
+    return found
+
+
+@remembered
 def sparse_sample_plan(
     epsilon: float | Fraction,
     delta: float | Fraction,
@@ -167,16 +214,16 @@ def sparse_sample_plan(
     >>> sparse_sample_plan(1.0, 1e-6, n_releases=1, max_length=257, threshold_share=0.5)
     SparseSamplePlan(exponent=0.25, bottom_score=81, threshold_epsilon=0.5, composition='pure')
     """
-    epsilon, delta = _epsilon(epsilon), _delta(delta)
-    k, length = _positive_integer("n_releases", n_releases), _positive_integer("max_length", max_length)
-    share = _number("threshold_share", threshold_share, "a number in [0, 1)", lambda x: 0 <= x < 1)
+    epsilon, delta = epsilon_of(epsilon), delta_of(delta)
+    k, length = count("n_releases", n_releases), count("max_length", max_length)
+    share = number("threshold_share", threshold_share, "a number in [0, 1)", lambda x: 0 <= x < 1)
     threshold = float(share * epsilon)
     pure = (epsilon - threshold) / (2 * k)
     while 2 * k * Fraction(pure) + Fraction(threshold) > Fraction(epsilon):
         pure = math.nextafter(pure, 0.0)
     if calibration != "paper":
-        concentrated = _largest(
-            lambda e: _composed_epsilon(k * e * e / 2 * (1 + _SLACK), delta / 2, threshold, 1) <= epsilon
+        concentrated = largest(
+            lambda e: composed_epsilon(k * e * e / 2 * (1 + _SLACK), delta / 2, threshold, 1) <= epsilon
         )
         if concentrated > pure:
             nats = math.log(2 * k * length) - math.log(delta) + epsilon + math.log1p(math.exp(-epsilon))
@@ -197,10 +244,4 @@ def _rounded_up(value: float) -> int:
 def _integer(name: str, value) -> int:
     if not isinstance(value, Integral) or isinstance(value, bool) or abs(value) > _LARGEST_BOTTOM:
         raise ValueError(f"{name} must be an integer within 2**60 of 0, got {value!r}")
-    return int(value)
-
-
-def _positive_integer(name: str, value) -> int:
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name} must be an integer of at least 1, got {value!r}")
     return int(value)

@@ -47,10 +47,11 @@ from fractions import Fraction
 
 from scipy import special
 
-from .curves import SMALLEST_DELTA, _delta, _epsilon, _number
+from .checks import SMALLEST_DELTA, delta_of, epsilon_of, number, positive
+from .search import largest, least
 
 # Relative error of one sum of a few terms; every result is moved by this much of the terms' absolute values.
-_SLACK = 2e-15
+SLACK = 2e-15
 _LEAST_LOG, _MOST_LOG = -700.0, 700.0
 
 
@@ -81,14 +82,14 @@ def zcdp_delta(rho: float | Fraction, epsilon: float | Fraction) -> float:
     >>> f"{zcdp_delta(0.02, 1.0):.1e}"
     '8.8e-08'
     """
-    rho, epsilon = _rho(rho), _epsilon(epsilon, zero=True)
+    rho, epsilon = _rho(rho), epsilon_of(epsilon, zero=True)
     if rho == 0:
         return 0.0
     b = _solve(lambda b: (1 + 2 * b) * rho - math.log1p(1 / b), epsilon)
     divergence = (1 + b) * rho
     tail = b * math.log1p(1 / b) + math.log1p(b)
-    log_delta = b * (divergence - epsilon) - tail + _SLACK * (b * (divergence + epsilon) + tail)
-    converted = math.exp(min(log_delta, 0.0)) * (1 + _SLACK)
+    log_delta = b * (divergence - epsilon) - tail + SLACK * (b * (divergence + epsilon) + tail)
+    converted = math.exp(min(log_delta, 0.0)) * (1 + SLACK)
     return min(1.0, max(min(converted, _total_variation(rho)), SMALLEST_DELTA))
 
 
@@ -120,7 +121,7 @@ def zcdp_epsilon(rho: float | Fraction, delta: float | Fraction) -> float:
     >>> round(zcdp_epsilon(0.02, 1e-6), 3)
     0.9
     """
-    return _composed_epsilon(_rho(rho), _delta(delta))
+    return composed_epsilon(_rho(rho), delta_of(delta))
 
 
 def zcdp_rho(epsilon: float | Fraction, delta: float | Fraction) -> float:
@@ -150,8 +151,8 @@ def zcdp_rho(epsilon: float | Fraction, delta: float | Fraction) -> float:
     >>> round(zcdp_rho(1.0, 1e-6), 4)
     0.0244
     """
-    epsilon, delta = _epsilon(epsilon), _delta(delta)
-    return _largest(lambda rho: _composed_epsilon(rho, delta) <= epsilon)
+    epsilon, delta = epsilon_of(epsilon), delta_of(delta)
+    return largest(lambda rho: composed_epsilon(rho, delta) <= epsilon)
 
 
 def gaussian_delta(sigma: float | Fraction, epsilon: float | Fraction, *, sensitivity: float | Fraction = 1.0) -> float:
@@ -184,8 +185,8 @@ def gaussian_delta(sigma: float | Fraction, epsilon: float | Fraction, *, sensit
     >>> f"{gaussian_delta(4.5, 1.0):.1e}"
     '2.5e-07'
     """
-    sigma, sensitivity = _positive("sigma", sigma), _positive("sensitivity", sensitivity)
-    return _gaussian_delta(sigma, _epsilon(epsilon, zero=True), sensitivity)
+    sigma, sensitivity = positive("sigma", sigma), positive("sensitivity", sensitivity)
+    return _gaussian_delta(sigma, epsilon_of(epsilon, zero=True), sensitivity)
 
 
 def gaussian_epsilon(sigma: float | Fraction, delta: float | Fraction, *, sensitivity: float | Fraction = 1.0) -> float:
@@ -219,8 +220,8 @@ def gaussian_epsilon(sigma: float | Fraction, delta: float | Fraction, *, sensit
     >>> round(gaussian_epsilon(4.5, 1e-6), 3)
     0.934
     """
-    sigma, delta, sensitivity = _positive("sigma", sigma), _delta(delta), _positive("sensitivity", sensitivity)
-    return _least(lambda epsilon: _gaussian_delta(sigma, epsilon, sensitivity) <= delta)
+    sigma, delta, sensitivity = positive("sigma", sigma), delta_of(delta), positive("sensitivity", sensitivity)
+    return least(lambda epsilon: _gaussian_delta(sigma, epsilon, sensitivity) <= delta)
 
 
 def gaussian_sigma(epsilon: float | Fraction, delta: float | Fraction, *, sensitivity: float | Fraction = 1.0) -> float:
@@ -253,11 +254,17 @@ def gaussian_sigma(epsilon: float | Fraction, delta: float | Fraction, *, sensit
     >>> round(gaussian_sigma(1.0, 1e-6), 3)
     4.225
     """
-    epsilon, delta, sensitivity = _epsilon(epsilon), _delta(delta), _positive("sensitivity", sensitivity)
-    return _least(lambda sigma: sigma > 0 and _gaussian_delta(sigma, epsilon, sensitivity) <= delta)
+    epsilon, delta, sensitivity = epsilon_of(epsilon), delta_of(delta), positive("sensitivity", sensitivity)
+    return least(lambda sigma: sigma > 0 and _gaussian_delta(sigma, epsilon, sensitivity) <= delta)
 
 
-def _composed_epsilon(rho: float, delta: float, pure: float = 0.0, runs: int = 0) -> float:
+def draws_rho(exponent: float, releases: int, width: float) -> float:
+    """rho of so many draws by the exponential mechanism, of scores that neighbours move by a range of `width`."""
+    bent = exponent * width
+    return bent * bent * releases / 8 * (1 + SLACK)
+
+
+def composed_epsilon(rho: float, delta: float, pure: float = 0.0, runs: int = 0) -> float:
     """Epsilon of parts that are together rho-zCDP and `runs` parts that are `pure`-DP each."""
     if rho == 0 and pure * runs == 0:
         return 0.0
@@ -273,7 +280,7 @@ def _composed_epsilon(rho: float, delta: float, pure: float = 0.0, runs: int = 0
     divergence = (1 + b) * rho + runs * _pure_cumulant(b, pure) / b
     from_delta, from_order = (log - math.log1p(b)) / b, math.log1p(1 / b)
     error = divergence + runs * pure + (1 + log + math.log1p(b)) / b + from_order
-    return max(0.0, divergence + from_delta - from_order + 4 * _SLACK * error)
+    return max(0.0, divergence + from_delta - from_order + 4 * SLACK * error)
 
 
 def _pure_cumulant(b: float, pure: float) -> float:
@@ -285,7 +292,7 @@ def _pure_cumulant(b: float, pure: float) -> float:
 
 
 def _total_variation(kl: float) -> float:
-    return math.sqrt(min(kl / 2, -math.expm1(-kl))) * (1 + _SLACK)
+    return math.sqrt(min(kl / 2, -math.expm1(-kl))) * (1 + SLACK)
 
 
 def _gaussian_delta(sigma: float, epsilon: float, sensitivity: float) -> float:
@@ -294,18 +301,18 @@ def _gaussian_delta(sigma: float, epsilon: float, sensitivity: float) -> float:
         return SMALLEST_DELTA  # below any float, not zero
     if m > 1e300:
         return 1.0
-    error = _SLACK * (epsilon / m + m / 2)
+    error = SLACK * (epsilon / m + m / 2)
     x = epsilon / m - m / 2 - error
     if x > 40:
         return SMALLEST_DELTA
-    density = math.exp(-x * x / 2) / math.sqrt(2 * math.pi) * (1 + _SLACK * (1 + x * x))
+    density = math.exp(-x * x / 2) / math.sqrt(2 * math.pi) * (1 + SLACK * (1 + x * x))
     if x < -5:
-        return min(1.0, float(special.ndtr(-x)) - density * _mills(x + m) * (1 - 1e-10) + _SLACK)
-    m *= 1 + _SLACK
+        return min(1.0, float(special.ndtr(-x)) - density * _mills(x + m) * (1 - 1e-10) + SLACK)
+    m *= 1 + SLACK
     near, far = _mills(x), _mills(x + m)
-    difference = near - far + _SLACK * (near + far)
+    difference = near - far + SLACK * (near + far)
     bends = x * near, (x + m) * far
-    trapezoid = m / 2 * (2 - bends[0] - bends[1] + _SLACK * (2 + abs(bends[0]) + abs(bends[1])))
+    trapezoid = m / 2 * (2 - bends[0] - bends[1] + SLACK * (2 + abs(bends[0]) + abs(bends[1])))
     return min(1.0, max(density * min(difference, trapezoid), SMALLEST_DELTA))
 
 
@@ -323,41 +330,5 @@ def _solve(increasing, target: float) -> float:
     return math.exp(high)
 
 
-def _largest(fits) -> float:
-    """The largest float > 0 that fits, where every smaller one does."""
-    low = 1.0
-    while not fits(low):
-        low /= 2
-        if low == 0:
-            return 0.0
-    high = 2 * low
-    while high < math.inf and fits(high):
-        low, high = high, 2 * high
-    while low < (middle := low + (high - low) / 2) < high:
-        low, high = (middle, high) if fits(middle) else (low, middle)
-    return low
-
-
-def _least(fits) -> float:
-    """The least float >= 0 that fits, where every larger one does."""
-    if fits(0.0):
-        return 0.0
-    high = 1.0
-    while not fits(high):
-        high *= 2
-        if high == math.inf:
-            return high
-    low = high / 2
-    while low > 0 and fits(low):
-        low, high = low / 2, low
-    while low < (middle := low + (high - low) / 2) < high:
-        low, high = (low, middle) if fits(middle) else (middle, high)
-    return high
-
-
 def _rho(value) -> float:
-    return _number("rho", value, "a finite number >= 0", lambda x: 0 <= x < math.inf)
-
-
-def _positive(name: str, value) -> float:
-    return _number(name, value, "a finite number > 0", lambda x: 0 < x < math.inf)
+    return number("rho", value, "a finite number >= 0", lambda x: 0 <= x < math.inf)

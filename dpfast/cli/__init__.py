@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from . import fit, plan, predict, stream
+from . import audit, fit, page, plan, predict, schema, stream
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -20,8 +20,11 @@ app = typer.Typer(
 )
 app.command()(fit.fit)
 app.command()(predict.predict)
+app.command()(page.report)
 app.command()(stream.stream)
+app.command()(audit.audit)
 app.add_typer(plan.app, name="plan")
+app.add_typer(schema.app, name="schema")
 
 
 def _version(asked):

@@ -1,13 +1,13 @@
 """Files that commands read and write."""
 
-import json
+import math
 import os
 
 from .report import errors, some
 
 
 def read(data, **options):
-    from dpfast.data.readers import read_table
+    from dpfast.files.readers import read_table
 
     with errors.status(f"reading {data}"):
         return read_table(data, **options)
@@ -29,7 +29,7 @@ def limits_of(estimator):
 
 
 def is_packed(X):
-    from dpfast.data import BitMatrix
+    from dpfast.tables import BitMatrix
 
     return isinstance(X, BitMatrix)
 
@@ -44,31 +44,35 @@ def name_features(estimator, names):
 
 def save(estimator, path, *, bits, threshold):
     """Write a model, and with it how its table was read, for `reading_of`; replaces the file at once or not at all."""
-    partial = path.with_name(f"{path.name}.{os.getpid()}.new")
-    try:
-        estimator.save(partial)
-        document = json.loads(partial.read_text(encoding="utf-8"))
-        document["table"] = {"values": "bits" if bits else "numbers", "threshold": threshold}
-        partial.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
+    from dpfast.learners.saving import write_model
+
+    known = {} if hasattr(estimator, "encoder_") else {"values": "bits" if bits else "numbers", "threshold": threshold}
+    write_model(estimator, path, **({"table": known} if known else {}))
 
 
 def reading_of(path):
     """How the table of a saved model was read: its `values` and `threshold`; None if the model was saved in Python."""
-    return json.loads(path.read_text(encoding="utf-8")).get("table")
+    from dpfast.learners.parameters import choice, optional, real
+    from dpfast.learners.saving import entries, read_document
+
+    table = read_document(path).get("table")
+    if table is None:
+        return None
+    table = entries(table, "values", "threshold")
+    choice("bits", "numbers").read("values", table["values"])
+    optional(real(-math.inf, math.inf)).read("threshold", table["threshold"])
+    return table
 
 
-def check_names(table, estimator, data, model):
-    """Refuse a table whose columns are not the model's, naming one that is amiss."""
+def in_order(table, estimator, data, model):
+    """The features of a table in the order of a model's, by their names; refuses others, naming one that is amiss."""
     names, wanted = table.feature_names, list(getattr(estimator, "feature_names_in_", []))
     if not wanted or names is None or names == wanted:
         if table.X.shape[1] != estimator.n_features_in_:
             raise ValueError(
                 f"{data} has {table.X.shape[1]} features, {model} was fitted on {estimator.n_features_in_}"
             )
-        return
+        return table.X
     there, known = set(names), set(wanted)
     lacking = [name for name in wanted if name not in there]
     extra = [name for name in names if name not in known]
@@ -76,4 +80,36 @@ def check_names(table, estimator, data, model):
         raise ValueError(f"{data} lacks features that {model} was fitted on: {some(lacking)}")
     if extra:
         raise ValueError(f"{data} has columns that {model} does not know: {some(extra)}; --label leaves one out")
-    raise ValueError(f"{data} has the features that {model} was fitted on, in another order")
+    if hasattr(table.X, "block"):
+        raise ValueError(f"{data} has the features that {model} was fitted on, in another order")
+    place = {name: j for j, name in enumerate(names)}
+    order = [place[name] for name in wanted]
+    if not is_packed(table.X):
+        return table.X[:, order]
+
+    from dpfast.tables import BitMatrix
+
+    X = BitMatrix.from_columns(table.X.columns[order], len(table.X))
+    X.feature_names = wanted
+    return X
+
+
+def classes_of(y, declared, data):
+    """The set of labels: public, so declared or read off the whole table, not off a part of it."""
+    import numpy as np
+
+    seen = np.unique(y).tolist()
+    if declared is None:
+        if len(seen) < 2:
+            raise ValueError(f"{data}: all rows have the label {seen[0]!r}, two or more are needed; see --classes")
+        return seen
+    names = [name.strip() for name in declared.split(",")]
+    if y.dtype.kind == "i":
+        try:
+            names = [int(name) for name in names]
+        except ValueError:
+            raise ValueError(f"--classes must be integers as the labels of {data} are, got {declared!r}") from None
+    unknown = sorted(set(seen) - set(names))
+    if unknown:
+        raise ValueError(f"{data}: a row has the label {unknown[0]!r}, which --classes {declared} does not name")
+    return names

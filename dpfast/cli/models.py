@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from .printers import show_average, show_feature, show_halfspace, show_rules, show_weights
+from .printers import show_average, show_feature, show_halfspace, show_rules, show_scores, show_weights
 
 
 class Model(NamedTuple):
@@ -22,7 +22,7 @@ class Model(NamedTuple):
     estimator: str  # the name of its class in dpfast
     parameters: Callable  # from its own options to the estimator's parameters
     show: Callable  # as in printers
-    values: Callable = lambda own: "bits"  # from its own options to what it reads, as in dpfast.data.readers
+    values: Callable = lambda own: "bits"  # from its own options to what it reads, as in dpfast.files.readers
     may_stay: bool = False  # whether it reads tables that stay on disk
 
     @property
@@ -45,7 +45,13 @@ def _of(*models):
     return partial(typer.Option, rich_help_panel=f"Options of {' and '.join(models)}")
 
 
-Weight = Annotated[float, _of("decision-list")(help="0 to 1: more makes shorter lists, 0 is the paper's score.")]
+Weight = Annotated[
+    str,
+    _of("decision-list")(
+        help="0 to 1: more makes shorter lists, 0 is the paper's score; auto lets it rise from rule to rule.",
+        metavar="auto|X",
+    ),
+]
 Updates = Annotated[int, _of("winnow")(help="Releases of new weights.")]
 Draws = Annotated[int, _of("winnow")(help="Features drawn for each release.")]
 Range = Annotated[
@@ -55,9 +61,7 @@ Range = Annotated[
     ),
 ]
 Clip = Annotated[bool, _of("winnow")("--clip", help="Bring numbers outside the range into it, rather than refuse.")]
-Rounds = Annotated[
-    str, _of("boost", "projected")(help="Rounds of learning, whose results are averaged.", metavar="auto|N")
-]
+Rounds = Annotated[str, _of("halfspace", "boost", "projected")(help="Rounds of learning.", metavar="auto|N")]
 Margin = Annotated[
     float, _of("projected", "net")(help="The cosine that rows are supposed to have with the best halfspace, at least.")
 ]
@@ -65,30 +69,34 @@ Components = Annotated[
     str, _of("projected", "net")(help="Columns that rows are projected to; auto is 4 for net.", metavar="auto|N")
 ]
 Intercept = Annotated[
-    bool, _of("boost", "projected", "net", "linear-learner")(help="Whether a constant feature is added.")
+    bool, _of("halfspace", "boost", "projected", "net", "linear-learner")(help="Whether a constant feature is added.")
 ]
 
 
 def _decision_list(
     *,
-    coverage_weight: Weight = 0.5,
+    coverage_weight: Weight = "auto",
     max_rules: Annotated[
         str, _of("decision-list")(help="Longest list, or none for no limit.", metavar="N|none")
-    ] = "25",
+    ] = "10",
     conjunctions: Annotated[int, _of("decision-list")(help="Most conditions in a rule, joined by and.")] = 1,
+    rule_counts: Annotated[
+        float, _of("decision-list")(help="Share of epsilon for what each rule is worth; 0 does without.")
+    ] = 0.05,
     accounting: Annotated[Accounting, _of("decision-list")(help="The tight curve, or the paper's constants.")] = (
         Accounting.curve
     ),
 ):
     return {
-        "coverage_weight": coverage_weight,
+        "coverage_weight": _read("--coverage-weight", coverage_weight, "a number", float, auto="auto"),
         "max_rules": _read("--max-rules", max_rules, "an integer of at least 1", int, none=None),
         "conjunctions": conjunctions,
+        "rule_counts": rule_counts,
         "accounting": accounting.value,
     }
 
 
-def winnow_parameters(*, updates: Updates = 20, draws: Draws = 10, feature_range: Range = None, clip: Clip = False):
+def winnow_parameters(*, updates: Updates = 20, draws: Draws = 5, feature_range: Range = None, clip: Clip = False):
     if clip and feature_range is None:
         raise ValueError("--clip needs a --feature-range")
     return {
@@ -150,6 +158,10 @@ def _projected(
     }
 
 
+def _halfspace(*, rounds: Rounds = "auto", intercept: Intercept = True):
+    return {"n_rounds": _read("--rounds", rounds, "an integer", int, auto="auto"), "fit_intercept": intercept}
+
+
 def _net(
     *,
     margin: Margin = 0.1,
@@ -199,6 +211,7 @@ def _read(option, text, wanted, kind, **words):
 MODELS = {
     "decision-list": Model("DecisionListClassifier", _decision_list, show_rules),
     "winnow": Model("DPWinnowClassifier", winnow_parameters, show_weights, winnow_values),
+    "halfspace": Model("HalfspaceClassifier", _halfspace, show_scores, _either, may_stay=True),
     "boost": Model("BoostedHalfspaceClassifier", _boost, show_halfspace, _boost_values, may_stay=True),
     "projected": Model("ProjectedHalfspaceClassifier", _projected, show_halfspace, _either, may_stay=True),
     "net": Model("NetHalfspaceClassifier", _net, show_halfspace, _either),

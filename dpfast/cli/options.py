@@ -13,7 +13,8 @@ class Neighbors(StrEnum):
 
 
 Data = Annotated[
-    str, typer.Argument(metavar="DATA", help="A .csv, .tsv, .parquet, .svm or .npz file, or the bundled mushroom.")
+    str,
+    typer.Argument(metavar="DATA", help="A .csv, .tsv, .parquet, .svm or .npz file, or the bundled mushroom or adult."),
 ]
 Epsilon = Annotated[float, typer.Option(help="Privacy budget, above 0: smaller is more private.")]
 Delta = Annotated[float, typer.Option(help="In (0, 1); well below one in the number of rows.")]
@@ -25,10 +26,17 @@ Threshold = Annotated[float | None, typer.Option(help="Turns numbers into bits: 
 Numbers = Annotated[
     bool | None,
     typer.Option(
-        "--numbers/--bits", help="Whether features are numbers or 0 and 1; by default all of the table tell, in public."
+        "--numbers/--bits",
+        help="Whether features are numbers or 0 and 1; by default the types of the file tell, never its entries.",
     ),
 ]
 Negations = Annotated[bool, typer.Option(help="Whether features count negated, too.")]
 Seed = Annotated[int | None, typer.Option(help="Reproducible, hence not private: for tests.")]
 ShowPrivate = Annotated[bool, typer.Option("--show-private", help="Also show exact, private figures.")]
 Out = Annotated[Path | None, typer.Option(help="Save the model here, as JSON.")]
+Schema = Annotated[
+    Path | None, typer.Option(help="What is declared of the table's columns, a .toml or .json file; see dpfast schema.")
+]
+Separator = Annotated[str | None, typer.Option(help="Between the cells of a CSV file: a comma, a tab for .tsv.")]
+Decimal = Annotated[str, typer.Option(help="The decimal mark of a CSV file.")]
+Encoding = Annotated[str, typer.Option(help="Of a CSV file.")]

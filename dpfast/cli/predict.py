@@ -8,10 +8,11 @@ from typing import Annotated
 
 import typer
 
-from .files import check_names, check_writable, limits_of, read, reading_of
+from .files import check_writable, in_order, limits_of, read, reading_of
 from .models import MODELS
-from .options import Data
+from .options import Data, Decimal, Encoding, Separator
 from .report import reporting
+from .tables import read_codes_of
 
 _KNOWN = "a model from the command line knows its own."
 
@@ -22,11 +23,18 @@ def predict(
     label: Annotated[str | None, typer.Option(help="A column to leave out.")] = None,
     threshold: Annotated[float | None, typer.Option(help=f"Turns numbers into bits; {_KNOWN}")] = None,
     numbers: Annotated[bool | None, typer.Option("--numbers/--bits", help=f"What features are; {_KNOWN}")] = None,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Write the probability of each class too, under a header.")
+    ] = False,
+    separator: Separator = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
     out: Annotated[Path | None, typer.Option(help="Write here instead of to standard output.")] = None,
 ):
     """Predict the label of each row, one a line.
 
-    A prediction tells something about its row: it is for those who may see the row.
+    Columns are known by their names, in any order. A prediction tells something about its row: it is for those who may
+    see the row.
     """
     with reporting("no predictions were written") as state:
         check_writable(out)
@@ -34,22 +42,35 @@ def predict(
         import dpfast
 
         estimator = dpfast.load(model)
-        values, threshold = _reading(estimator, model, threshold, numbers)
-        table = read(
-            data,
-            label=label,
-            threshold=threshold,
-            values=values,
-            limits=limits_of(estimator),
-            may_stay=any(each.may_stay and each.estimator == type(estimator).__name__ for each in MODELS.values()),
-            n_features=estimator.n_features_in_,
-        )
-        check_names(table, estimator, data, model)
-        vars(estimator).pop("feature_names_in_", None)  # checked; arrays have none, and scikit-learn would warn
-        predicted = estimator.predict(table.X).tolist()
+        if probabilities and not hasattr(estimator, "predict_proba"):
+            raise ValueError(f"{model} gives no probabilities")
+        text = {"separator": separator, "decimal": decimal, "encoding": encoding}
+        if hasattr(estimator, "encoder_"):
+            if threshold is not None or numbers is not None:
+                raise ValueError("--threshold, --numbers and --bits are for models without a schema")
+            X = read_codes_of(data, estimator.encoder_.schema_, **text)
+        else:
+            values, threshold = _reading(estimator, model, threshold, numbers)
+            table = read(
+                data,
+                label=label,
+                threshold=threshold,
+                values=values,
+                limits=limits_of(estimator),
+                may_stay=any(each.may_stay and each.estimator == type(estimator).__name__ for each in MODELS.values()),
+                n_features=estimator.n_features_in_,
+                **text,
+            )
+            X = in_order(table, estimator, data, model)
+            vars(estimator).pop("feature_names_in_", None)  # checked; arrays have none, and scikit-learn would warn
+        rows = [[value] for value in estimator.predict(X).tolist()]
+        if probabilities:
+            shares = estimator.predict_proba(X).tolist()
+            rows = [[*row, *(f"{share:.6g}" for share in each)] for row, each in zip(rows, shares, strict=True)]
+            rows.insert(0, ["label", *estimator.classes_.tolist()])
         state.now = f"{out or 'the output'} may be cut short"
         with nullcontext(sys.stdout) if out is None else open(out, "w", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([value] for value in predicted)
+            csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 def _reading(estimator, model, threshold, numbers):

@@ -8,21 +8,28 @@ from rich.text import Text
 
 
 def show_rules(estimator, console, *, bits=True, rows=None):
-    """The list, a rule a row; with the rows that each rule decides if these are given."""
+    """The list, a rule a row; with the noisy rows that each decides if released, and the exact ones if given."""
+    from dpfast.learners.lists.text import condition_text, precision_text, support_text
+
     names = _names(estimator)
     console.print(Text("The first rule that holds decides."))
     table = Table()
     table.add_column("", justify="right")
     table.add_column("if", overflow="fold")
     table.add_column("then", overflow="fold", style="bold")
+    worths = estimator.rule_worth() if hasattr(estimator, "rule_counts_") else None
+    if worths is not None:
+        table.add_column("rows", justify="right", overflow="fold")
+        table.add_column("right (95 %)", justify="right", overflow="fold")
     counts = None
     if rows is not None:
         counts = _counts(estimator, *rows)
         table.add_column("rows (not private)", justify="right", style="yellow")
         table.add_column("right (not private)", justify="right", style="yellow")
     for i, rule in enumerate(estimator.rules_):
-        condition = " and ".join("not " * literal.negated + str(names[literal.feature]) for literal in rule.literals)
-        cells = [str(i + 1), condition or "otherwise", str(rule.label)]
+        cells = [str(i + 1), condition_text(rule, names) or "otherwise", str(rule.label)]
+        if worths is not None:
+            cells += [support_text(worths[i]), precision_text(worths[i])]
         if counts is not None:
             cells += [f"{count:,}" for count in counts[i]]
         table.add_row(*map(Text, cells))
@@ -60,6 +67,33 @@ def show_halfspace(estimator, console, *, bits=True, rows=None, most=15):
     _show_largest(_names(estimator), estimator.coef_, (no, yes), ".3g", console, bits, most)
 
 
+def show_scores(estimator, console, *, bits=True, rows=None, most=15):
+    """The largest weights of the linear classifier, a feature a row, for each class but the first of two."""
+    import numpy as np
+
+    classes, names = estimator.classes_, _names(estimator)
+    if estimator.coef_.shape[1] != estimator.n_features_in_:  # codes
+        from dpfast.tables.code_bits import code_names
+
+        names = code_names(estimator.encoder_.schema_.code_columns)
+        console.print(Text("Each column adds the weight of its value to a score, which begins with that of (always)."))
+        if len(classes) == 2:
+            console.print(Text(f"The score is the log odds of {classes[1]}."))
+    else:
+        told = "that is 1 adds its weight" if bits else "adds its weight times its value"
+        console.print(
+            Text(f"Rows are brought to length 1, with a 1 for the intercept. Each feature {told} to a score.")
+        )
+        if len(classes) == 2:
+            console.print(Text(f"The score and {estimator.shift_[0]:.3g} are the log odds of {classes[1]}."))
+    if len(classes) > 2:
+        console.print(Text("The class of the highest score is the most probable one."))
+    names = [*names, "(always)"]
+    for k, coef in enumerate(estimator.coef_):
+        sides = classes if len(classes) == 2 else (f"not {classes[k]}", classes[k])
+        _show_largest(names, np.append(coef, estimator.intercept_[k]), sides, ".3g", console, bits, most)
+
+
 def show_feature(estimator, console, *, bits=True, rows=None):
     """The feature that a finite class of them chose."""
     no, yes = estimator.classes_
@@ -95,6 +129,7 @@ def _names(estimator):
 def _show_largest(names, weights, classes, digits, console, bits, most):
     import numpy as np
 
+    weights = np.asarray(weights)
     used = np.flatnonzero(weights)
     used = used[np.argsort(-np.abs(weights[used]), kind="stable")]
     table = Table()
@@ -112,15 +147,8 @@ def _show_largest(names, weights, classes, digits, console, bits, most):
 
 def _counts(estimator, X, y):
     """For each rule, the rows it decides and those it decides rightly. Private."""
-    import numpy as np
-
     from dpfast.kernels import bits
+    from dpfast.learners.lists.rule import decided
 
-    left, counts = np.ones(len(y), dtype=bool), []
-    for rule in estimator.rules_:
-        holds = left.copy()
-        for literal in rule.literals:
-            holds &= bits.unpack(X.column(literal.feature)[np.newaxis], len(y))[0] != literal.negated
-        counts.append((int(holds.sum()), int((y[holds] == rule.label).sum())))
-        left &= ~holds
-    return counts
+    decisions = map(bits.nonzero, decided(estimator.rules_, X))
+    return [(len(i), int((y[i] == rule.label).sum())) for rule, i in zip(estimator.rules_, decisions, strict=True)]

@@ -4,7 +4,7 @@ import csv
 import signal
 import sys
 import warnings
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +12,7 @@ import typer
 from rich.live import Live
 from rich.text import Text
 
-from .files import check_names, check_writable, limits_of, name_features, save
+from .files import check_writable, in_order, limits_of, name_features, save
 from .models import Clip, Draws, Range, Updates, values_of, winnow_parameters
 from .options import Delta, Epsilon, Label, Negations, Neighbors, Out, Relation, Seed, ShowPrivate, Threshold
 from .printers import show_weights
@@ -31,7 +31,10 @@ def stream(
     neighbors: Relation = Neighbors.replace,
     negations: Negations = True,
     updates: Updates = 20,
-    draws: Draws = 10,
+    draws: Draws = 5,
+    window: Annotated[
+        bool, typer.Option("--window", help="Learn without end: rows count for as many releases as there are updates.")
+    ] = False,
     feature_range: Range = None,
     clip: Clip = False,
     step: Annotated[int, typer.Option(help="Rows that are read, learned from, kept and shown together.", min=1)] = 1000,
@@ -48,11 +51,12 @@ def stream(
 ):
     """Learn by Winnow from rows in order, and write what was predicted for each before its label was used.
 
-    Predictions go to standard output, one a line, all else to standard error. The budget is for the whole stream,
-    however long it is, if each row is given once. With a checkpoint the same command goes on after an interruption or
-    a crash: it leaves out the rows that were used. A crash may cost the output of one step.
+    Predictions go to standard output, one a line, all else to standard error. The privacy claimed is that of the model
+    and of the times at which it changed: a prediction depends on its row, and is for the owner of that row. The budget
+    is for the whole stream, however long it is, if each row is given once. With a checkpoint the same command goes on
+    after an interruption or a crash: it leaves out the rows that were used. A crash may cost the output of one step.
     """
-    with reporting("no row was used") as state:
+    with reporting("no row was used") as state, ExitStack() as ending:
         names = [name.strip() for name in classes.split(",")]
         if len(names) != 2 or names[0] == names[1]:
             raise ValueError(f"--classes must be two labels, as a,b, got {classes!r}")
@@ -61,8 +65,8 @@ def stream(
         check_writable(out)
 
         import dpfast
-        from dpfast.data.labels import tidy_labels
-        from dpfast.data.readers import read_steps
+        from dpfast.files.readers import read_steps
+        from dpfast.tables.labels import tidy_labels
 
         declared = tidy_labels(names)
         values = values_of("winnow", {"feature_range": feature_range}, threshold=threshold)
@@ -71,6 +75,7 @@ def stream(
             "delta": delta,
             "neighbors": neighbors.value,
             "negations": negations,
+            "window": window,
             **winnow_parameters(updates=updates, draws=draws, feature_range=feature_range, clip=clip),
         }
         skip = 0
@@ -81,6 +86,7 @@ def stream(
             state.now = _kept(estimator, checkpoint)
         else:
             estimator = dpfast.DPWinnowClassifier(**asked, checkpoint=checkpoint, random_state=seed)
+        ending.callback(estimator.close)
         steps = read_steps(
             data,
             step,
@@ -100,7 +106,7 @@ def stream(
                 for table in steps:
                     X, y, columns = table
                     if hasattr(estimator, "n_features_in_"):
-                        check_names(table, estimator, "standard input" if data == "-" else data, "the stream so far")
+                        X = in_order(table, estimator, "standard input" if data == "-" else data, "the stream so far")
                     with _interrupts_wait() as interrupts:
                         predicted = estimator.stream(X, y, classes=declared)
                         rows, mistakes = rows + len(y), mistakes + int((predicted != y).sum())
@@ -127,7 +133,8 @@ def stream(
         if show_private and rows:
             told.add_row("mistakes", Text(f"{mistakes:,} in {rows:,} rows (not private)", style="yellow"))
         told.add_row("privacy", str(estimator.privacy_))
-        if estimator.updates_ == updates:
+        told.add_row("", "of the model and of when it changed; each prediction is for the owner of its row")
+        if estimator.updates_ == updates and not window:
             told.add_row("", "all updates are made: rows are predicted, no longer learned from")
         if checkpoint is not None:
             told.add_row("checkpoint", Text(f"{checkpoint}: private, keep it from others"))
@@ -149,7 +156,8 @@ def _check_same(estimator, asked, classes, checkpoint):
 
 def _kept(estimator, checkpoint):
     """What a stream that stops now leaves behind."""
-    done = f"{estimator.rounds_:,} rounds and {estimator.updates_} of {estimator.n_updates_} updates"
+    of = "" if estimator.window else f" of {estimator.n_updates_}"
+    done = f"{estimator.rounds_:,} rounds and {estimator.updates_}{of} updates"
     if checkpoint is None:
         return f"the stream ends after {done}; to go on with one takes a --checkpoint"
     return f"{done} are in {checkpoint}, and the same command goes on after them"

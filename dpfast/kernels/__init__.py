@@ -15,6 +15,8 @@ weights
     Multiplicative weights of experts on fixed-point losses, and exact draws from them.
 unit_rows
     Rows clipped to the unit ball on an integer grid: margins and weighted sums.
+codes
+    Tables of codes: counts by label, weighted sums and look-ups for every code of every column.
 measure
     Dense measures of exact mass on integer scores: boosting's projection.
 classes
@@ -27,6 +29,8 @@ sparse_vector
     Noisy tests of counts against a threshold, many rounds at a time.
 net
     Nets of the unit sphere, and the mistakes of every member.
+grid
+    Real numbers on a fixed-point grid.
 draw, noise
     Exact elementary draws and integer noise.
 cpu
@@ -37,5 +41,6 @@ from importlib.util import find_spec
 
 if find_spec("dpfast.kernels.cpu") is None:
     raise ImportError(
-        "the kernels of dpfast are not built in this folder: start Python elsewhere, or build with pip install -e ."
+        "this folder is the source of dpfast, whose kernels are not built: run `pip install -e .` in its checkout, or "
+        "start Python elsewhere to get the installed package"
     )

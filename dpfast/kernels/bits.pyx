@@ -6,6 +6,7 @@ A matrix of n rows and d columns is an array of uint64 of shape (n, ceil(d / 64)
 import numpy as np
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint8_t, uint64_t
+from dpfast.kernels.arrays cimport aligned, packed as check_packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 
@@ -34,11 +35,6 @@ def words(bits):
     return -(-bits // 64)
 
 
-def _check_width(rows, bits, what):
-    if rows.shape[1] != words(bits):
-        raise ValueError(f"{what}={bits} needs {words(bits)} words a row, got shape {rows.shape[0], rows.shape[1]}")
-
-
 def pack(const uint8_t[:, ::1] x, uint64_t[:, ::1] out=None):
     """Pack bytes of 0 and 1.
 
@@ -61,6 +57,8 @@ def pack(const uint8_t[:, ::1] x, uint64_t[:, ::1] out=None):
         out = np.empty((n, words(d)), np.uint64)
     elif out.shape[0] != x.shape[0] or out.shape[1] != words(d):
         raise ValueError(f"out must have shape {n, words(d)}, got {out.shape[0], out.shape[1]}")
+    if out.size:
+        aligned(&out[0, 0], sizeof(uint64_t))
     cdef uint8_t seen = 0
     if n and d:
         with nogil:
@@ -98,11 +96,11 @@ def pack_sparse(indptr, indices, Py_ssize_t d):
     if n == 0 or width == 0 or len(indices) == 0:
         return out
     if indptr.dtype == np.int32 and indices.dtype == np.int32:
-        start32, index32 = np.ascontiguousarray(indptr), np.ascontiguousarray(indices)
+        start32, index32 = np.require(indptr, None, "CA"), np.require(indices, None, "CA")
         with nogil:
             dpf_bits_scatter32(&start32[0], &index32[0], n, width, &rows[0, 0])
     else:
-        start64, index64 = np.ascontiguousarray(indptr, np.int64), np.ascontiguousarray(indices, np.int64)
+        start64, index64 = np.require(indptr, np.int64, "CA"), np.require(indices, np.int64, "CA")
         with nogil:
             dpf_bits_scatter64(&start64[0], &index64[0], n, width, &rows[0, 0])
     return out
@@ -110,7 +108,7 @@ def pack_sparse(indptr, indices, Py_ssize_t d):
 
 def unpack(const uint64_t[:, ::1] rows, Py_ssize_t d):
     """The bool matrix, shape (n, d), that `rows` packs."""
-    _check_width(rows, d, "d")
+    check_packed("d", rows, d, NULL, 0)
     out = np.empty((rows.shape[0], d), np.uint8)
     cdef uint8_t[:, ::1] x = out
     if rows.shape[0] and d:
@@ -121,7 +119,7 @@ def unpack(const uint64_t[:, ::1] rows, Py_ssize_t d):
 
 def transpose(const uint64_t[:, ::1] rows, Py_ssize_t d):
     """The packed transpose of n packed rows of d entries: uint64, shape (d, words(n))."""
-    _check_width(rows, d, "d")
+    check_packed("d", rows, d, NULL, 0)
     cdef Py_ssize_t n = rows.shape[0]
     out = np.empty((d, words(n)), np.uint64)
     cdef uint64_t[:, ::1] columns = out
@@ -133,9 +131,10 @@ def transpose(const uint64_t[:, ::1] rows, Py_ssize_t d):
 
 def popcount(packed):
     """Number of ones in a contiguous uint64 array of any shape."""
-    cdef const uint64_t[::1] flat = np.ascontiguousarray(packed, np.uint64).reshape(-1)
+    cdef const uint64_t[::1] flat = np.require(packed, np.uint64, "CA").reshape(-1)
     cdef uint64_t ones = 0
     if flat.shape[0]:
+        aligned(&flat[0], sizeof(uint64_t))
         with nogil:
             ones = dpf_bits_popcount(&flat[0], flat.shape[0])
     return ones
@@ -144,6 +143,10 @@ def popcount(packed):
 cdef _same_size(const uint64_t[::1] a, const uint64_t[::1] b, uint64_t[::1] out):
     if not a.shape[0] == b.shape[0] == out.shape[0]:
         raise ValueError(f"a, b and out must have one length, got {a.shape[0]}, {b.shape[0]} and {out.shape[0]}")
+    if out.shape[0]:
+        aligned(&a[0], sizeof(uint64_t))
+        aligned(&b[0], sizeof(uint64_t))
+        aligned(&out[0], sizeof(uint64_t))
 
 
 def bitwise_and(const uint64_t[::1] a, const uint64_t[::1] b, uint64_t[::1] out):
@@ -189,10 +192,13 @@ def column(const uint64_t[:, ::1] rows, Py_ssize_t d, Py_ssize_t j):
     -------
     ndarray of uint64, shape (words(n),)
     """
-    _check_width(rows, d, "d")
+    if rows.shape[1] != words(d):  # no other word than those of column j is read: bits past d do not matter
+        raise ValueError(f"d={d} needs {words(d)} words a row, got shape {rows.shape[0], rows.shape[1]}")
     if not 0 <= j < d:
         raise ValueError(f"j must lie in [0, {d}), got {j}")
     cdef Py_ssize_t n = rows.shape[0]
+    if n:
+        aligned(&rows[0, 0], sizeof(uint64_t))
     out = np.empty(words(n), np.uint64)
     cdef uint64_t[::1] every = np.full(words(n), 2**64 - 1, np.uint64), column = out
     if n:
@@ -222,8 +228,7 @@ def positional_popcount(const uint64_t[:, ::1] rows, Py_ssize_t d, index=None, s
     -----
     One read of the rows: bit-sliced carry-save adders, five operations for 64 entries. See csrc/bits.h.
     """
-    _check_width(rows, d, "d")
-    out = np.zeros(d, np.int64)
+    out = np.zeros(max(0, d), np.int64)
     cdef int64_t[::1] counts = out
     cdef uint64_t[::1] scratch
     cdef const int64_t[::1] chosen
@@ -232,11 +237,12 @@ def positional_popcount(const uint64_t[:, ::1] rows, Py_ssize_t d, index=None, s
     cdef const int8_t *label = NULL
     cdef Py_ssize_t m = rows.shape[0]
     if index is not None:
-        chosen = np.ascontiguousarray(index, np.int64)
+        chosen = np.require(index, np.int64, "CA")
         m = chosen.shape[0]
         if m and not 0 <= np.min(chosen) <= np.max(chosen) < rows.shape[0]:
             raise ValueError(f"index must lie in [0, {rows.shape[0]}), got {np.min(chosen)} to {np.max(chosen)}")
         which = &chosen[0] if m else NULL
+    check_packed("d", rows, d, which, m)
     if signs is not None:
         sign = signs
         if sign.shape[0] != rows.shape[0]:
@@ -264,13 +270,15 @@ def conjunctions(const uint64_t[:, ::1] columns, Py_ssize_t n, const int64_t[:, 
     -------
     ndarray of uint64, shape (m, words(n))
     """
-    _check_width(columns, n, "n")
+    check_packed("n", columns, n, NULL, 0)
     cdef Py_ssize_t m = code.shape[0], k = code.shape[1]
     if m and k and not -1 <= np.min(code) <= np.max(code) < 2 * columns.shape[0]:
         raise ValueError(f"codes must lie in [-1, {2 * columns.shape[0]}), got {np.min(code)} to {np.max(code)}")
     out = np.empty((m, words(n)), np.uint64)
     cdef uint64_t[:, ::1] result = out
     cdef const uint64_t *source = &columns[0, 0] if columns.shape[0] and n else NULL
+    if m and k:
+        aligned(&code[0, 0], sizeof(int64_t))
     if m and n:
         with nogil:
             dpf_bits_conjunctions(source, n, &code[0, 0] if k else NULL, m, k, &result[0, 0])

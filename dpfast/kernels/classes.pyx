@@ -7,6 +7,7 @@ import numpy as np
 
 from cpython.exc cimport PyErr_CheckSignals
 from libc.stdint cimport uint32_t, uint64_t
+from dpfast.kernels.arrays cimport aligned
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 
@@ -35,6 +36,9 @@ cdef _check(const uint64_t[:, ::1] columns, const uint64_t[::1] members):
             f"members must have shape {(columns.shape[1],)}, one bit a hypothesis as the columns have, "
             f"got {(members.shape[0],)}"
         )
+    if columns.shape[0] and columns.shape[1]:
+        aligned(&columns[0, 0], sizeof(uint64_t))
+        aligned(&members[0], sizeof(uint64_t))
 
 
 def counts(const uint64_t[:, ::1] columns, const uint64_t[::1] members):

@@ -1,23 +1,33 @@
+from collections.abc import Sequence
 from fractions import Fraction
+from typing import Protocol
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
+
+LARGEST_PRIOR: int
+LARGEST_WEIGHT: int
 
 _Words = NDArray[np.uint64]
 
 def count(columns: _Words, n: int, labels: _Words) -> NDArray[np.int64]: ...
 def count_rows(rows: _Words, m: int, codes: NDArray[np.integer], classes: int) -> NDArray[np.int64]: ...
 
+class _Source(Protocol):
+    def __len__(self) -> int: ...
+    def column(self, j: int) -> _Words: ...
+    def counts(self, mask: _Words) -> NDArray[np.int64]: ...
+
 class Counts:
     def __init__(
         self,
-        rows: _Words,
+        rows: _Words | _Source,
         columns: _Words | None,
         labels: _Words,
         first: NDArray[np.int64],
         exponent: Fraction,
-        coverage_weight: Fraction,
+        weights: Sequence[tuple[int, int]],
         negations: bool,
         prior: int,
     ) -> None: ...

@@ -1,7 +1,7 @@
 """Greedy cover for decision lists: counts of the rows not yet covered, and exact choice among candidates.
 
 A candidate is (feature, negated, label): "if the literal holds then label". Its score on the rows not covered is
-coverage_weight * correct - errors. See csrc/cover.h.
+c * correct - e * errors, for integers c and e that may differ from draw to draw. See csrc/cover.h.
 """
 import math
 from fractions import Fraction
@@ -14,6 +14,7 @@ from dpfast.kernels.inversion import invert
 from libc.math cimport exp
 from libc.stdint cimport INT64_MIN, int64_t, uint64_t
 from libc.string cimport memset
+from dpfast.kernels.arrays cimport packed as check_packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 from dpfast.kernels.rng cimport Words, bitgen, bitgen_t
 
@@ -50,6 +51,10 @@ cdef extern from "bits.h" nogil:
 
 dpf_cpu_share(shared_level())
 
+LARGEST_WEIGHT = 10**6  # times a number of rows, far below 2**63
+LARGEST_PRIOR = 1 << 53  # a double holds it, and a 64-bit integer what is added to it
+
+_FARTHEST = 110  # nats below the reference from which on a weight counts as zero
 _guard_scale = 1.0  # tests widen the guard, so that multiprecision decides often
 
 
@@ -70,9 +75,8 @@ def count(const uint64_t[:, ::1] columns, Py_ssize_t n, const uint64_t[:, ::1] l
     ndarray of int64, shape (classes, m)
     """
     cdef Py_ssize_t words = -(-n // 64)
-    if columns.shape[1] != words or labels.shape[1] != words:
-        raise ValueError(f"n={n} needs {words} words a row, got columns {columns.shape[0], columns.shape[1]} "
-                         f"and labels {labels.shape[0], labels.shape[1]}")
+    check_packed("n", columns, n, NULL, 0)
+    check_packed("n", labels, n, NULL, 0)
     union = np.bitwise_or.reduce(np.asarray(labels), axis=0)
     if not bits.popcount(union) == bits.popcount(labels) == n:
         raise ValueError(f"labels must give each of the {n} rows exactly one label, here some have none or several")
@@ -104,8 +108,8 @@ def count_rows(const uint64_t[:, ::1] rows, Py_ssize_t m, codes, Py_ssize_t clas
     if classes < 1 or codes.shape != (rows.shape[0],) or (codes.size and not 0 <= codes.min() <= codes.max() < classes):
         raise ValueError(f"codes must be {rows.shape[0]} labels in [0, {classes}), got shape {codes.shape}"
                          + (f" from {codes.min()} to {codes.max()}" if codes.size else ""))
-    out = np.empty((classes, m), np.int64)
     ones = bits.positional_popcount(rows, m)
+    out = np.empty((classes, m), np.int64)
     for c in range(classes - 1):
         # Rows that agree with "has label c": its ones, and the others less theirs.
         of_label = codes == c
@@ -122,7 +126,9 @@ cdef class Counts:
 
     Parameters
     ----------
-    rows : ndarray of uint64, shape (n, words(m))
+    rows : ndarray of uint64, shape (n, words(m)), or an object
+        The object has len(rows) = n; `column(j)`, feature j packed; and `counts(mask)`, what `count` returns for the rows
+        of a packed mask.
     columns : ndarray of uint64, shape (m, words(n)), or None
         The same features, packed both ways; neither is copied. Without them, the column of a feature is read off the
         rows when its turn comes.
@@ -132,39 +138,53 @@ cdef class Counts:
         What `count` returns for them.
     exponent : Fraction
         Positive. A candidate is chosen with probability proportional to exp(exponent * score).
-    coverage_weight : Fraction
-        In [0, 1]: score = coverage_weight * correct - errors.
+    weights : sequence of (int, int)
+        In each draw what a covered row adds to a score if the label is right, and takes away if it is wrong, both in
+        [0, 10**6]; the last pair stands for all later draws.
     negations : bool
         Whether the negation of each feature is a candidate too.
     prior : int
-        Candidates that the constant true counts for, with each label; 0 to leave it out.
+        Candidates that the constant true counts for, with each label, at most 2**53; 0 to leave it out.
     """
 
     cdef const uint64_t[:, ::1] rows, columns, labels
+    cdef const uint64_t[::1] column
+    cdef object source
     cdef Py_ssize_t n, words
-    cdef bint by_columns
+    cdef bint by_columns, by_source
     cdef dpf_cover cover
     cdef int64_t[:, ::1] counts
     cdef int64_t[::1] totals, index, tally, score
     cdef uint64_t[::1] alive, left, newly, part, touched, scratch
     cdef double[::1] block_weight, weight, coarse, fine, constant
-    cdef double step
-    cdef object exponent, prior
+    cdef double step, neglected
+    cdef object exponent, prior, weights
     cdef int64_t headroom
 
-    def __init__(self, rows, columns, labels, first, exponent, coverage_weight, negations, prior):
-        self.rows, self.labels = rows, labels
-        self.n, self.words = rows.shape[0], labels.shape[1]
+    def __init__(self, rows, columns, labels, first, exponent, weights, negations, prior):
+        self.labels = labels
+        self.n, self.words = len(rows), labels.shape[1]
         classes, m = first.shape
         wanted = (self.n, -(-m // 64)), (m, self.words), (classes, -(-self.n // 64))
-        if (rows.shape, (m, self.words) if columns is None else columns.shape, labels.shape) != wanted:
-            raise ValueError(f"rows {rows.shape}, columns {columns if columns is None else columns.shape}, labels "
+        packed = isinstance(rows, np.ndarray)
+        if (rows.shape if packed else wanted[0], (m, self.words) if columns is None else columns.shape, labels.shape) != wanted:
+            raise ValueError(f"rows {getattr(rows, 'shape', len(rows))}, columns {columns if columns is None else columns.shape}, labels "
                              f"{labels.shape} and first {first.shape} do not fit together")
+        self.weights = [(int(c), int(e)) for c, e in weights]
+        if not self.weights or not all(0 <= w <= LARGEST_WEIGHT for pair in self.weights for w in pair):
+            raise ValueError(f"weights must be pairs of integers in [0, {LARGEST_WEIGHT}], got {weights}")
+        check_packed("n", self.labels, self.n, NULL, 0)
+        if not 0 <= prior <= LARGEST_PRIOR:
+            raise ValueError(f"prior must lie in [0, 2**53], got {prior}")
+        self.by_source, self.source = not packed, rows
+        if packed:
+            self.rows = rows
+            check_packed("m", self.rows, m, NULL, 0)
         self.by_columns = columns is not None
         if self.by_columns:
             self.columns = columns
-        weight = Fraction(coverage_weight)
-        self.exponent, self.prior = Fraction(exponent) / weight.denominator, prior  # per unit of integer score
+            check_packed("n", self.columns, self.n, NULL, 0)
+        self.exponent, self.prior = Fraction(exponent), prior
         self.step = min(self.exponent, Fraction(2)**1000)
         self.counts = first.copy()
         self.totals = np.array([dpf_bits_popcount(&self.labels[c, 0], self.words) if self.words else 0
@@ -184,11 +204,12 @@ cdef class Counts:
         self.cover.m, self.cover.classes, self.cover.polarities = m, classes, 1 + bool(negations)
         self.cover.count = &self.counts[0, 0] if m else NULL
         self.cover.total, self.cover.alive = &self.totals[0], &self.alive[0] if m else NULL
-        self.cover.correct, self.cover.covered = weight.numerator + weight.denominator, weight.denominator
-        # Weights span e**-110 to 1; the best is set to e**-20 and may drift up to 1 or down to e**-45.
-        span = (self.cover.correct + self.cover.covered) * self.n + 1  # more than any two scores differ
+        self._next_weights()
+        # Weights span e**-110 to 1, what lies below counts into the guard of a draw; the best is set to e**-20 and may drift up to 1 or down to e**-45.
+        span = max(correct + errors for correct, errors in self.weights) * self.n + 1  # more than any two scores differ
         self.headroom = min(span, math.floor(20 / self.exponent))
-        self.cover.gaps = min(span + self.headroom, math.ceil(110 / self.exponent)) + 1
+        self.cover.gaps = min(span + self.headroom, math.ceil(_FARTHEST / self.exponent)) + 1
+        self.neglected = (64.0 * blocks * variants + float(prior) * classes) * exp(-_FARTHEST)
         self.cover.shift = int(self.cover.gaps).bit_length() // 2
         self.fine = np.exp(-self.step * np.arange(1 << self.cover.shift))
         self.coarse = np.exp(-self.step * np.arange((self.cover.gaps >> self.cover.shift) + 1) * (1 << self.cover.shift))
@@ -212,8 +233,8 @@ cdef class Counts:
             total += self.constant[b]
         if total == 0.0:
             raise ValueError("every candidate is used, none is left to draw")
-        # 512 roundings a weight, one more an addition, on either side of a boundary.
-        guard = _guard_scale * total * (512 + blocks + 65 * variants) * 2.0**-51
+        # 512 roundings a weight, one more an addition, on either side of a boundary; and what counted as zero.
+        guard = _guard_scale * (total * (512 + blocks + 65 * variants) * 2.0**-51 + 2 * self.neglected)
         with rng.bit_generator.lock:
             word = bits.next_uint64(bits.state)
             target = <double><uint64_t>word * (total * 2.0**-64)
@@ -250,22 +271,35 @@ cdef class Counts:
     def cover_rows(self, Py_ssize_t feature, bint negated):
         """Take away the rows that the literal covers, and the feature with them."""
         self._use(feature)
-        with nogil:
-            memset(&self.touched[0], 0, self.touched.shape[0] * sizeof(uint64_t))
-            if self.words:
-                self._subtract(feature, negated)
-            self.touched[feature // 64] = 1
-        if not self._weigh():
+        if self.by_source:
+            self._subtract_source(feature, negated)
+        else:
+            with nogil:
+                memset(&self.touched[0], 0, self.touched.shape[0] * sizeof(uint64_t))
+                if self.words:
+                    self._subtract(feature, negated)
+                self.touched[feature // 64] = 1
+        if self._next_weights() or not self._weigh():
             self._set_reference()
 
     def cover_last(self, Py_ssize_t feature, bint negated):
         """The same before `draw_label`, which needs no counts of features: none are kept up from here on."""
         cdef Py_ssize_t c
         self._use(feature)
+        if self.by_source:
+            self.column = self.source.column(feature)
         if self.words:
             self._split(feature, negated)
             for c in range(<Py_ssize_t>self.cover.classes):
                 self.totals[c] = dpf_bits_and(&self.left[0], &self.labels[c, 0], self.words, &self.part[0])
+        self._next_weights()
+
+    cdef int _next_weights(self) except -1:
+        """Take over the weights of the next draw; true if they are others."""
+        correct, errors = self.weights.pop(0) if len(self.weights) > 1 else self.weights[0]
+        changed = self.cover.correct != correct + errors or self.cover.covered != errors
+        self.cover.correct, self.cover.covered = correct + errors, errors
+        return changed
 
     cdef int _use(self, Py_ssize_t feature) except -1:
         if not 0 <= feature < <Py_ssize_t>self.cover.m or not self.alive[feature // 64] >> (feature % 64) & 1:
@@ -279,7 +313,9 @@ cdef class Counts:
         cdef uint64_t *newly = &self.newly[0]
         cdef const uint64_t *column = &self.part[0]
         cdef uint64_t covered
-        if self.by_columns:
+        if self.by_source:
+            column = &self.column[0]
+        elif self.by_columns:
             column = &self.columns[feature, 0]
         else:
             dpf_bits_column(&self.rows[0, 0], self.n, self.rows.shape[1], feature, left, &self.part[0])
@@ -314,6 +350,21 @@ cdef class Counts:
             self.totals[c] += sign * <int64_t>dpf_cover_tally(&self.rows[0, 0], self.n, m, &self.part[0], sign,
                                                               &self.index[0], &self.scratch[0], &self.tally[0],
                                                               &self.counts[c, 0], touched)
+
+    cdef int _subtract_source(self, Py_ssize_t feature, bint negated) except -1:
+        """The same by what `source` counts."""
+        cdef Py_ssize_t c
+        self.column = self.source.column(feature)
+        self.touched[:] = 1
+        cdef uint64_t covered = self._split(feature, negated)
+        counts = np.asarray(self.counts)
+        if covered > dpf_bits_popcount(&self.left[0], self.words):
+            counts[:] = self.source.counts(np.asarray(self.left))
+        elif covered:
+            counts -= self.source.counts(np.asarray(self.newly))
+        for c in range(<Py_ssize_t>self.cover.classes):
+            self.totals[c] = dpf_bits_and(&self.left[0], &self.labels[c, 0], self.words, &self.part[0])
+        return 0
 
     def _constant_scores(self):
         totals = np.asarray(self.totals)

@@ -30,7 +30,7 @@ def below(n, rng):
     n = np.atleast_1d(np.asarray(n))
     if n.ndim != 1 or n.dtype.kind not in "iu" or (n < 1).any():
         raise ValueError(f"n must be integers of at least 1, shape (size,), got {n!r}")
-    cdef const uint64_t[::1] bound = np.ascontiguousarray(n, np.uint64)
+    cdef const uint64_t[::1] bound = np.require(n, np.uint64, "CA")
     cdef uint64_t[::1] out = np.empty(n.shape[0], np.uint64)
     cdef bitgen_t *bits = bitgen(rng)
     if n.shape[0]:

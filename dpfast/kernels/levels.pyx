@@ -239,7 +239,7 @@ def sample(scores, exponent, m, rng, *, mirrored=False, zeros=0):
     bitgen(rng)  # refuses what is not a generator
     if m == 0 or scores.size == 0:
         return np.zeros(m, np.int64)
-    scores = np.ascontiguousarray(scores)
+    scores = np.require(scores, None, "CA")
     if t.numerator == 0:
         stored = scores.size * (2 if mirrored else 1)
         with rng.bit_generator.lock:

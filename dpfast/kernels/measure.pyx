@@ -6,6 +6,7 @@ between one threshold and the next are reached row by row, so that there is one 
 import numpy as np
 
 from libc.stdint cimport int8_t, int32_t, int64_t
+from dpfast.kernels.arrays cimport aligned
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 
@@ -85,6 +86,8 @@ def project(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::
     cdef int32_t[::1] out = weight
     if mass == 0:
         return weight
+    aligned(&scores[0], sizeof(int32_t))
+    aligned(&table[0], sizeof(int32_t))
     with nogil:
         dpf_measure_range(&scores[0], n, &low, &high)
     if <int64_t>high - low >= 1 << 28:
@@ -139,5 +142,7 @@ def add(int32_t[::1] scores, const int8_t[::1] signs, const float[::1] margins, 
         raise ValueError(f"scores, signs and margins must have one length and unit lie in (0, 2**21], got {n}, "
                          f"{signs.shape[0]}, {margins.shape[0]} and {unit}")
     if n:
+        aligned(&scores[0], sizeof(int32_t))
+        aligned(&margins[0], sizeof(float))
         with nogil:
             dpf_measure_add(&scores[0], &signs[0], &margins[0], n, unit)

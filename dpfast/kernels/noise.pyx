@@ -57,6 +57,30 @@ def discrete_laplace(scale, size, rng):
     return _draw("scale", scale, False, size, rng)
 
 
+def geometric(scale, size, rng):
+    """Independent integers of at least 0 with P(x) proportional to exp(-x / scale), exactly.
+
+    Parameters
+    ----------
+    scale : Fraction, int or float
+        As in `discrete_laplace`.
+    size : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    ndarray of int64, shape (size,)
+
+    Notes
+    -----
+    What `discrete_laplace` draws that is not below 0: at most two draws for one, on average.
+    """
+    out = discrete_laplace(scale, size, rng)
+    while (below := np.flatnonzero(out < 0)).size:
+        out[below] = discrete_laplace(scale, below.size, rng)
+    return out
+
+
 def discrete_gaussian(sigma, size, rng):
     """Independent integers with P(x) proportional to exp(-x**2 / (2 * sigma**2)), exactly.
 

@@ -3,6 +3,7 @@ import math
 
 import numpy as np
 
+from dpfast.kernels.arrays cimport aligned
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 
@@ -76,6 +77,7 @@ def capped_scaling(log_weights, density, double[::1] out=None):
     cdef size_t n = x.shape[0], finite = 0
     if n == 0:
         raise ValueError("log_weights is empty")
+    aligned(&x[0], sizeof(double))
     if not 0 < density <= 1:
         raise ValueError(f"density must lie in (0, 1], got {density!r}")
     cdef double mass = float(density) * n
@@ -85,6 +87,7 @@ def capped_scaling(log_weights, density, double[::1] out=None):
         out = np.empty(n)
     elif out.shape[0] != x.shape[0] or np.may_share_memory(out, log_weights):
         raise ValueError(f"out must have shape {log_weights.shape} and its own memory, got shape {(out.shape[0],)}")
+    aligned(&out[0], sizeof(double))
     cdef double[::1] scratch = np.empty(dpf_project_scratch(n))
     cdef int status
     with nogil:

@@ -3,6 +3,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from dpfast.kernels.grid import to_grid as to_grid
+
 _Words = NDArray[np.uint64]
 _Scores = NDArray[np.int32] | NDArray[np.int64]
 _Index = NDArray[np.int32] | NDArray[np.int64]
@@ -54,7 +56,6 @@ class SparseScores:
     ) -> None: ...
     def export(self) -> tuple[NDArray[np.uint32], NDArray[np.int64]]: ...
 
-def to_grid(x: NDArray[np.float32] | NDArray[np.float64], bits: int) -> tuple[NDArray[np.int32], float, float]: ...
 def votes_packed(
     rows: _Words, d: int, index: NDArray[np.int64], count: NDArray[np.int64], encoding: _Encoding = "pm1"
 ) -> NDArray[np.int64]: ...

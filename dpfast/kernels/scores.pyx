@@ -5,7 +5,10 @@ of int32 q. Everything is exact; an update that could overflow is refused before
 """
 import numpy as np
 
+from dpfast.kernels.grid import to_grid
+
 from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
+from dpfast.kernels.arrays cimport aligned, packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 
@@ -33,8 +36,6 @@ cdef extern from "scores.h" nogil:
     size_t dpf_scores_add_sparse(dpf_scores *table, const dpf_csr *rows, const int8_t *y, const int64_t *index,
                                  size_t start, size_t m, size_t limit)
     void dpf_scores_insert(dpf_scores *table, const uint32_t *key, const int64_t *score, size_t n)
-    void dpf_scores_grid_float(const float *x, size_t n, unsigned bits, int32_t *q, double *low, double *high)
-    void dpf_scores_grid_double(const double *x, size_t n, unsigned bits, int32_t *q, double *low, double *high)
     void dpf_scores_votes_packed(const uint64_t *rows, size_t n, size_t d, const int64_t *index, const int64_t *count,
                                  size_t k, bint signs, int64_t *vote)
     void dpf_scores_votes_grid(const int32_t *rows, size_t n, size_t d, const int64_t *index, const int64_t *count,
@@ -58,7 +59,7 @@ cdef class _Chosen:
     def __init__(self, y, index, Py_ssize_t n):
         cdef bint known = True
         cdef Py_ssize_t i
-        self.y = np.ascontiguousarray(y)
+        self.y = np.require(y, None, "CA")
         if self.y.shape[0] != n:
             raise ValueError(f"y must have one label for each of {n} rows, got {self.y.shape[0]}")
         for i in range(n):
@@ -67,7 +68,7 @@ cdef class _Chosen:
             raise ValueError(f"labels must be -1 or 1, got {np.unique(y)[:4]}")
         self.m, self.which = n, NULL
         if index is not None:
-            self.index = np.ascontiguousarray(index, np.int64)
+            self.index = np.require(index, np.int64, "CA")
             self.m = self.index.shape[0]
             if self.m and not 0 <= np.min(self.index) <= np.max(self.index) < n:
                 raise ValueError(f"index must lie in [0, {n}), got {np.min(index)} to {np.max(index)}")
@@ -91,13 +92,13 @@ cdef class _Rows:
             raise ValueError(f"data must be None or int32 of shape {indices.shape}, got {data.dtype} {data.shape}")
         if indices.dtype != np.int32 and len(indices) and not 0 <= indices.min() <= indices.max() < 2**31:
             raise ValueError(f"indices must lie in [0, 2**31), got {indices.min()} to {indices.max()}")
-        self.indptr, self.indices = np.ascontiguousarray(indptr, np.int64), np.ascontiguousarray(indices, np.int32)
+        self.indptr, self.indices = np.require(indptr, np.int64, "CA"), np.require(indices, np.int32, "CA")
         self.n = len(indptr) - 1
         self.csr.indptr = &self.indptr[0]
         self.csr.indices = &self.indices[0] if len(indices) else NULL
         self.csr.data = NULL
         if data is not None and len(data):
-            self.data = np.ascontiguousarray(data)
+            self.data = np.require(data, None, "CA")
             self.csr.data = &self.data[0]
 
     cdef check(self, int64_t d, const int64_t *which, size_t m):
@@ -130,17 +131,13 @@ cdef _check_scores(scores, d, dtypes):
         wanted = " or ".join(np.dtype(dtype).name for dtype in dtypes)
         raise ValueError(f"scores must be {wanted} of shape ({'d' if d is None else d},), "
                          f"got {scores.dtype} {scores.shape}")
+    aligned(<const void *><size_t>scores.ctypes.data, scores.itemsize)
 
 
 cdef bint _signs(encoding) except -1:
     if encoding not in ("pm1", "01"):
         raise ValueError(f"encoding must be 'pm1' or '01', got {encoding!r}")
     return encoding == "pm1"
-
-
-cdef _check_width(const uint64_t[:, ::1] rows, d):
-    if rows.shape[1] != -(-d // 64):
-        raise ValueError(f"d={d} needs {-(-d // 64)} words a row, got shape {rows.shape[0], rows.shape[1]}")
 
 
 cdef _check_histogram(const int64_t[::1] index, const int64_t[::1] count, d):
@@ -156,6 +153,9 @@ cdef _check_histogram(const int64_t[::1] index, const int64_t[::1] count, d):
         size += abs(<double>count[p])
     if not rising or before >= d:
         raise ValueError(f"index must rise strictly within [0, {d}), got {np.asarray(index)[:5]}...")
+    if index.shape[0]:
+        aligned(&index[0], sizeof(int64_t))
+        aligned(&count[0], sizeof(int64_t))
     if size >= 2**31:
         raise ValueError(f"counts must add up to less than 2**31 in size, got {size:.4g}")
 
@@ -196,7 +196,7 @@ def add_packed(scores, const uint64_t[:, ::1] rows, Py_ssize_t d, y, index=None,
     cdef uint64_t[::1] scratch
     cdef int64_t[::1] tally
     cdef size_t n = rows.shape[0]
-    _check_width(rows, d)
+    packed("d", rows, d, chosen.which, chosen.m)
     _check_scores(scores, d, (np.int32, np.int64))
     _check_room(scores, bound, chosen.m)
     if chosen.m == 0 or d == 0:
@@ -279,6 +279,7 @@ def add_grid(int64_t[::1] scores, const int32_t[:, ::1] rows, y, index=None, *, 
     _check_scores(np.asarray(scores), d, (np.int64,))
     _check_room(np.asarray(scores), bound, <object>chosen.m * 2**31)
     if chosen.m and d:
+        aligned(&rows[0, 0], sizeof(int32_t))
         with nogil:
             dpf_scores_add_grid(&rows[0, 0], d, &chosen.y[0], chosen.which, chosen.m, &scores[0])
 
@@ -376,46 +377,6 @@ cdef class SparseScores:
         return np.asarray(self.key)[used], np.asarray(self.score)[used]
 
 
-# ---- grid --------------------------------------------------------------------------------------------------------
-
-def to_grid(x, unsigned bits):
-    """Put real numbers on the grid of 2**-bits, and tell their extremes, in one read.
-
-    Parameters
-    ----------
-    x : ndarray of float32 or float64, any shape
-    bits : int
-        At most 30.
-
-    Returns
-    -------
-    q : ndarray of int32, of the shape of x
-        x clipped to [-1, 1], times 2**bits, rounded to the nearest integer, halves to even; 0 for NaN.
-    low, high : float
-        Smallest and largest of x before clipping; both NaN if any is, or if there are none. It is for the caller
-        to refuse what is out of range.
-    """
-    if x.dtype not in (np.float32, np.float64) or bits > 30:
-        raise ValueError(f"x must be float32 or float64 and bits at most 30, got {x.dtype} and {bits}")
-    q = np.empty(x.shape, np.int32)
-    cdef int32_t[::1] out = q.reshape(-1)
-    cdef const float[::1] narrow
-    cdef const double[::1] wide
-    cdef double low = np.nan, high = np.nan
-    if q.size == 0:
-        return q, low, high
-    flat = np.ascontiguousarray(x).reshape(-1)
-    if x.dtype == np.float32:
-        narrow = flat
-        with nogil:
-            dpf_scores_grid_float(&narrow[0], narrow.shape[0], bits, &out[0], &low, &high)
-    else:
-        wide = flat
-        with nogil:
-            dpf_scores_grid_double(&wide[0], wide.shape[0], bits, &out[0], &low, &high)
-    return q, low, high
-
-
 # ---- votes -------------------------------------------------------------------------------------------------------
 
 def votes_packed(const uint64_t[:, ::1] rows, Py_ssize_t d, const int64_t[::1] index, const int64_t[::1] count,
@@ -438,7 +399,7 @@ def votes_packed(const uint64_t[:, ::1] rows, Py_ssize_t d, const int64_t[::1] i
     ndarray of int64, shape (n,)
     """
     cdef bint signs = _signs(encoding)
-    _check_width(rows, d)
+    packed("d", rows, d, NULL, 0)
     _check_histogram(index, count, d)
     out = np.zeros(rows.shape[0], np.int64)
     cdef int64_t[::1] vote = out
@@ -482,6 +443,7 @@ def votes_grid(const int32_t[:, ::1] rows, const int64_t[::1] index, const int64
     out = np.zeros(rows.shape[0], np.int64)
     cdef int64_t[::1] vote = out
     if vote.shape[0] and index.shape[0]:
+        aligned(&rows[0, 0], sizeof(int32_t))
         with nogil:
             dpf_scores_votes_grid(&rows[0, 0], rows.shape[0], rows.shape[1], &index[0], &count[0], index.shape[0],
                                   &vote[0])

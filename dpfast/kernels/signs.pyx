@@ -10,6 +10,7 @@ from operator import index as integer
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
+from dpfast.kernels.arrays cimport packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 from dpfast.kernels import bits
@@ -17,8 +18,6 @@ from dpfast.kernels import bits
 
 cdef extern from "signs.h" nogil:
     void dpf_signs_matrix(const uint64_t *key, size_t first, size_t d, size_t m, uint64_t *matrix)
-    void dpf_signs_csr_ones(const int64_t *indptr, const int32_t *indices, size_t n, const uint64_t *matrix,
-                            const uint64_t *key, size_t m, float *out)
     void dpf_signs_csr_float(const int64_t *indptr, const int32_t *indices, const float *data, size_t n,
                              const uint64_t *matrix, const uint64_t *key, size_t m, float *out)
     void dpf_signs_csr_double(const int64_t *indptr, const int32_t *indices, const double *data, size_t n,
@@ -55,7 +54,7 @@ cdef class _Signs:
             return
         if matrix.dtype != np.uint64 or matrix.shape != (d, bits.words(m)):
             raise ValueError(f"matrix must be uint64 of shape {d, bits.words(m)}, got {matrix.dtype} {matrix.shape}")
-        self.stored = np.ascontiguousarray(matrix)
+        self.stored = np.require(matrix, None, "CA")
         run = np.empty((1, bits.words(m)), np.uint64)
         for j in {0, d - 1} if d else ():
             dpf_signs_matrix(self.key, j, 1, m, &run[0, 0])
@@ -135,7 +134,8 @@ def project_csr(indptr, indices, data, d, m, key, *, matrix=None):
 
     Notes
     -----
-    Per stored entry m signed additions, 16 to a vector; without data about six bit operations for 256 components.
+    Per stored entry m signed additions, 16 to a vector; in rows whose entries are all 1, about six bit operations for
+    256 components, which give the same numbers.
     Signs made on the fly cost words(m) nanoseconds an entry, and no memory: worth it when fewer than d are stored.
     """
     cdef _Signs signs = _Signs(d, m, key, matrix)
@@ -151,8 +151,8 @@ def project_csr(indptr, indices, data, d, m, key, *, matrix=None):
     if (np.diff(indptr) >= 2**31).any():
         raise ValueError("a row must have fewer than 2**31 entries")
     out = np.zeros((len(indptr) - 1, m), np.float32 if data is None else data.dtype)
-    cdef const int64_t[::1] start = np.ascontiguousarray(indptr, np.int64)
-    cdef const int32_t[::1] coordinate = np.ascontiguousarray(indices, np.int32)
+    cdef const int64_t[::1] start = np.require(indptr, np.int64, "CA")
+    cdef const int32_t[::1] coordinate = np.require(indices, np.int32, "CA")
     cdef const float[::1] narrow
     cdef const double[::1] wide
     cdef float[:, ::1] narrow_out
@@ -163,14 +163,14 @@ def project_csr(indptr, indices, data, d, m, key, *, matrix=None):
     if data is None:
         narrow_out = out
         with nogil:
-            dpf_signs_csr_ones(&start[0], &coordinate[0], n, signs.matrix, signs.key, signs.m, &narrow_out[0, 0])
+            dpf_signs_csr_float(&start[0], &coordinate[0], NULL, n, signs.matrix, signs.key, signs.m, &narrow_out[0, 0])
     elif data.dtype == np.float32:
-        narrow, narrow_out = np.ascontiguousarray(data), out
+        narrow, narrow_out = np.require(data, None, "CA"), out
         with nogil:
             dpf_signs_csr_float(&start[0], &coordinate[0], &narrow[0], n, signs.matrix, signs.key, signs.m,
                                 &narrow_out[0, 0])
     else:
-        wide, wide_out = np.ascontiguousarray(data), out
+        wide, wide_out = np.require(data, None, "CA"), out
         with nogil:
             dpf_signs_csr_double(&start[0], &coordinate[0], &wide[0], n, signs.matrix, signs.key, signs.m,
                                  &wide_out[0, 0])
@@ -211,11 +211,11 @@ def project_dense(X, m, key, *, matrix=None):
         return out
     signs.store()
     if X.dtype == np.float32:
-        narrow, narrow_out = np.ascontiguousarray(X), out
+        narrow, narrow_out = np.require(X, None, "CA"), out
         with nogil:
             dpf_signs_dense_float(&narrow[0, 0], n, signs.d, signs.matrix, signs.m, &narrow_out[0, 0])
     else:
-        wide, wide_out = np.ascontiguousarray(X), out
+        wide, wide_out = np.require(X, None, "CA"), out
         with nogil:
             dpf_signs_dense_double(&wide[0, 0], n, signs.d, signs.matrix, signs.m, &wide_out[0, 0])
     return out
@@ -227,6 +227,7 @@ def project_packed(const uint64_t[:, ::1] rows, d, m, key, encoding="01", *, mat
     Parameters
     ----------
     rows : ndarray of uint64, shape (n, words(d))
+        Bits past d are zero.
     d : int
         Below 2**30.
     m, key, matrix
@@ -248,9 +249,9 @@ def project_packed(const uint64_t[:, ::1] rows, d, m, key, encoding="01", *, mat
     of its zeros if they are fewer.
     """
     cdef _Signs signs = _Signs(d, m, key, matrix)
-    if d >= 2**30 or rows.shape[1] != bits.words(d):
-        raise ValueError(f"d={d} must be below 2**30 and needs {bits.words(d)} words a row, "
-                         f"got shape {rows.shape[0], rows.shape[1]}")
+    if d >= 2**30:
+        raise ValueError(f"d must be below 2**30, got {d}")
+    packed("d", rows, d, NULL, 0)
     if encoding not in ("01", "pm1"):
         raise ValueError(f"encoding must be '01' or 'pm1', got {encoding!r}")
     out = np.zeros((rows.shape[0], m), np.float32)

@@ -17,6 +17,7 @@ cdef extern from "sparse_vector.h" nogil:
     ctypedef struct dpf_sparse_vector:
         int64_t threshold
         double rate
+        bint one_sided
         int64_t count
         uint64_t failing
         bint passing
@@ -37,8 +38,8 @@ _TERM = 1 << 52
 cdef class Tests:
     """Tests of counts against one threshold, each passing if count + noise >= threshold.
 
-    The noise of every test is fresh, with P(x) proportional to exp(-abs(x) / scale), exactly. One stream of words
-    gives the same outcomes however the tests are cut into calls.
+    The noise of every test is fresh, with P(x) proportional to exp(-abs(x) / scale), of all x or of x >= 0 only,
+    exactly. One stream of words gives the same outcomes however the tests are cut into calls.
 
     Private state: it knows which tests to come at the present count will fail.
 
@@ -48,6 +49,8 @@ cdef class Tests:
         At most 2**61 in absolute value. A noisy threshold comes with its noise.
     scale : Fraction, int or float
         In [2**-52, 2**52]; a float is the rational that it is.
+    one_sided : bool
+        Whether the noise is never below 0: geometric, not discrete Laplace.
     pending : (int, int, bool)
         The second part of another one's `state`, to go on from there.
     """
@@ -55,7 +58,7 @@ cdef class Tests:
     cdef dpf_sparse_vector tests
     cdef object scale
 
-    def __init__(self, threshold, scale, pending=(0, 0, False)):
+    def __init__(self, threshold, scale, pending=(0, 0, False), *, one_sided=False):
         try:
             self.scale = Fraction(scale)
         except (TypeError, ValueError, OverflowError):
@@ -65,6 +68,7 @@ cdef class Tests:
         if abs(threshold) > _LARGEST:
             raise ValueError(f"threshold must lie within 2**61 of 0, got {threshold}")
         self.tests.threshold, self.tests.rate = threshold, float(1 / self.scale)
+        self.tests.one_sided = one_sided
         self.tests.count, self.tests.failing, self.tests.passing = pending
 
     def test(self, count, rng):
@@ -129,7 +133,7 @@ cdef class Tests:
         return self._made(&count[0], &length[0], count.shape[0], rng)
 
     def state(self):
-        """(threshold, pending): with the scale, all that the future depends on besides `rng`."""
+        """(threshold, pending): with the law of the noise, all that the future depends on besides `rng`."""
         return self.tests.threshold, (self.tests.count, self.tests.failing, self.tests.passing)
 
     def __reduce__(self):
@@ -148,7 +152,8 @@ cdef class Tests:
                     outcome = dpf_sparse_vector_run(bits, guard, &self.tests, count, length, runs, &at, &made, &word)
                 if outcome != DPF_SPARSE_VECTOR_UNDECIDED:
                     break
-                wait = _wait(self.tests.threshold - self.tests.count, 1 / self.scale, word, Words(rng))
+                wait = _wait(self.tests.threshold - self.tests.count, 1 / self.scale, self.tests.one_sided, word,
+                             Words(rng))
                 dpf_sparse_vector_resume(&self.tests, wait)
         if outcome != DPF_SPARSE_VECTOR_PASSED:
             return None
@@ -163,27 +168,27 @@ def _integers(name, values):
         raise ValueError(f"{name} must be integers of shape (k,), got {values.dtype} {values.shape}")
     if values.dtype == np.uint64 and values.size and values.max() > np.iinfo(np.int64).max:
         raise ValueError(f"{name} must be below 2**63, got {values.max()}")
-    return np.ascontiguousarray(values, np.int64)
+    return np.require(values, np.int64, "CA")
 
 
 # ---- what doubles could not tell ---------------------------------------------------------------------------------
 
-def _wait(gap, rate, word, next_word):
+def _wait(gap, rate, one_sided, word, next_word):
     """min(N, horizon) for the U whose bits are `word`, next_word(), ...
 
-    With q = exp(-rate), 1 - p is (1 + q - q**gap) / (1 + q) or q**(1 - gap) / (1 + q). A boundary (1 - p)**n = U,
-    n >= 1, at a U of finitely many bits would make q a root of an integer polynomial; but q is transcendental
+    With q = exp(-rate), 1 - p is (1 + q - q**gap) / (1 + q) or q**(1 - gap) / (1 + q), or one-sided 1 - q**gap. A
+    boundary (1 - p)**n = U, n >= 1, at a U of finitely many bits would make q a root of an integer polynomial; but q is transcendental
     (Lindemann), and the polynomial is not zero: U < 1. So boundaries are never met, and enough digits tell.
     """
     bits = 64
     while True:
-        least = _floor(gap, rate, word + 1, bits)
-        if least == _floor(gap, rate, word, bits):
+        least = _floor(gap, rate, one_sided, word + 1, bits)
+        if least == _floor(gap, rate, one_sided, word, bits):
             return least
         word, bits = word << 64 | next_word(), bits + 64
 
 
-def _floor(gap, rate, u, bits):
+def _floor(gap, rate, one_sided, u, bits):
     """min(floor(ln U / ln(1 - p)), horizon) at U = u / 2**bits.
 
     ln U loses up to bits / 3 digits to cancellation and ln(1 - p) as many as p has leading zeros, at most
@@ -200,7 +205,7 @@ def _floor(gap, rate, u, bits):
         with decimal.localcontext(_context(digits)):
             q = _exponential(-rate)
             if gap > 0:
-                hazard = -(1 - _exponential(-gap * rate) / (1 + q)).ln()
+                hazard = -(1 - _exponential(-gap * rate) / (1 if one_sided else 1 + q)).ln()
             else:
                 hazard = _decimal((1 - gap) * rate) + (1 + q).ln()
             exact = -(decimal.Decimal(u) / (1 << bits)).ln() / hazard

@@ -8,7 +8,8 @@ Every function takes the rows as one object: an ndarray of shape (n, d), a `Csr`
 """
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from dpfast.kernels.arrays cimport aligned, packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 
@@ -16,6 +17,7 @@ cdef extern from "unit_rows.h" nogil:
     ctypedef struct dpf_unit_csr:
         const int64_t *indptr
         const int32_t *indices
+        const uint8_t *ones
     void dpf_unit_rows_scale_float(const float *x, size_t n, size_t d, double constant, bint inside, unsigned bits,
                                    double *scale)
     void dpf_unit_rows_scale_double(const double *x, size_t n, size_t d, double constant, bint inside, unsigned bits,
@@ -66,6 +68,7 @@ cdef class _Rows:
     cdef const double[::1] wide_data
     cdef const int64_t[::1] indptr
     cdef const int32_t[::1] indices
+    cdef uint8_t[::1] ones
     cdef const uint64_t[:, ::1] packed
     cdef dpf_unit_csr csr
     cdef const float *x32
@@ -96,9 +99,11 @@ cdef class Dense(_Rows):
         self.bits = GRID_BITS
         if x.dtype == np.float32:
             self.narrow = x
+            aligned(<const void *><size_t>x.ctypes.data, x.itemsize)
             self.x32 = &self.narrow[0, 0] if x.size else NULL
         else:
             self.wide = x
+            aligned(<const void *><size_t>x.ctypes.data, x.itemsize)
             self.x64 = &self.wide[0, 0] if x.size else NULL
 
 
@@ -110,7 +115,8 @@ cdef class Csr(_Rows):
     indptr, indices : ndarray of int
         As in scipy; 64-bit and 32-bit integers are not copied.
     data : ndarray of float32 or float64, or None
-        Finite; None where every stored entry is 1. An index that is stored twice in a row is refused.
+        Finite; None where every stored entry is 1. An index that is stored twice in a row is refused. Of a row whose
+        entries are all 1, data is read only here: it becomes the same, in less time.
     d : int
         Columns, at most 2**31.
     """
@@ -118,6 +124,7 @@ cdef class Csr(_Rows):
     def __init__(self, indptr, indices, data, Py_ssize_t d):
         cdef Py_ssize_t i, p, end
         cdef int64_t before, bad = -1
+        cdef uint8_t others
         if indptr.ndim != 1 or indices.ndim != 1 or len(indptr) == 0:
             raise ValueError(f"indptr and indices must be one-dimensional, got {indptr.shape} and {indices.shape}")
         if indptr[0] < 0 or indptr[-1] > len(indices) or (indptr[1:] < indptr[:-1]).any():
@@ -126,28 +133,36 @@ cdef class Csr(_Rows):
             raise ValueError(f"data must be None or floats of shape {indices.shape}, got {data.dtype} {data.shape}")
         if not 0 <= d <= 2**31 or len(indices) and not 0 <= indices.min() <= indices.max() < d:
             raise ValueError(f"indices must lie in [0, d), with d={d} at most 2**31")
-        self.indptr, self.indices = np.ascontiguousarray(indptr, np.int64), np.ascontiguousarray(indices, np.int32)
+        self.indptr, self.indices = np.require(indptr, np.int64, "CA"), np.require(indices, np.int32, "CA")
         self.n, self.d, self.bits, self.sparse = len(indptr) - 1, d, GRID_BITS, True
+        if data is not None and len(data):
+            if data.dtype == np.float32:
+                self.narrow_data = np.require(data, None, "CA")
+                self.x32 = &self.narrow_data[0]
+            else:
+                self.wide_data = np.require(data, None, "CA")
+                self.x64 = &self.wide_data[0]
+        self.ones = np.empty(max(1, self.n), np.uint8)
         with nogil:
             for i in range(self.n):
-                before = -1
+                before, others = -1, 0
                 end = self.indptr[i + 1]
                 for p in range(self.indptr[i], end):
                     if self.indices[p] <= before:
                         bad = i
                     before = self.indices[p]
+                if self.x32 != NULL:
+                    for p in range(self.indptr[i], end):
+                        others |= self.x32[p] != 1
+                elif self.x64 != NULL:
+                    for p in range(self.indptr[i], end):
+                        others |= self.x64[p] != 1
+                self.ones[i] = not others
         if bad >= 0:
             raise ValueError(f"indices of a row must rise strictly, row {bad} has "
                              f"{np.asarray(self.indices)[self.indptr[bad]:self.indptr[bad + 1]][:5]}...")
-        self.csr.indptr = &self.indptr[0]
+        self.csr.indptr, self.csr.ones = &self.indptr[0], &self.ones[0]
         self.csr.indices = &self.indices[0] if len(indices) else NULL
-        if data is not None and len(data):
-            if data.dtype == np.float32:
-                self.narrow_data = np.ascontiguousarray(data)
-                self.x32 = &self.narrow_data[0]
-            else:
-                self.wide_data = np.ascontiguousarray(data)
-                self.x64 = &self.wide_data[0]
 
 
 cdef class Packed(_Rows):
@@ -161,9 +176,8 @@ cdef class Packed(_Rows):
     """
 
     def __init__(self, rows, Py_ssize_t d):
-        if rows.ndim != 2 or rows.shape[1] != (d + 63) // 64:
-            raise ValueError(f"d={d} needs {(d + 63) // 64} words a row, got shape {rows.shape}")
         self.packed = rows
+        packed("d", self.packed, d, NULL, 0)
         self.n, self.d, self.bits = len(rows), d, GRID_BITS
         self.words = &self.packed[0, 0] if rows.size else NULL
 
@@ -234,6 +248,9 @@ def margins(_Rows rows, const double[::1] scale, const float[::1] w, double cons
     _check("out", out, n)
     if n == 0:
         return np.asarray(out)
+    aligned(&scale[0], sizeof(double))
+    aligned(&w[0], sizeof(float))
+    aligned(&out[0], sizeof(float))
     if rows.words != NULL:
         plane = np.empty(DPF_UNIT_ROWS_PLANE_WORDS(d), np.uint64)
     with nogil:
@@ -276,6 +293,9 @@ def add(int64_t[::1] total, _Rows rows, const double[::1] scale, const int32_t[:
     _check("weights", weights, n)
     if n == 0:
         return
+    aligned(&total[0], sizeof(int64_t))
+    aligned(&scale[0], sizeof(double))
+    aligned(&weights[0], sizeof(int32_t))
     if not -2**12 <= np.min(weights) <= np.max(weights) <= 2**12:
         raise ValueError(f"weights must lie within 2**12, got {np.min(weights)} to {np.max(weights)}")
     with nogil:

@@ -12,6 +12,7 @@ import numpy as np
 from dpfast.kernels.inversion import coin
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
+from dpfast.kernels.arrays cimport packed as check_packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 from dpfast.kernels.rng cimport Words, bitgen, bitgen_t
 
@@ -79,7 +80,7 @@ cdef class Losses:
         self.rows.low, self.rows.high = int(low) << bits, int(high) << bits
         self.rows.sign = NULL
         if signs is not None:
-            signs = np.ascontiguousarray(signs)
+            signs = np.require(signs, None, "CA")
             if signs.dtype != np.int8 or signs.shape != (n,) or not (np.abs(signs) == 1).all():
                 raise ValueError(f"signs must be int8, -1 or 1, of shape ({n},), got {signs.dtype} {signs.shape}")
             sign = signs
@@ -135,7 +136,7 @@ def dense(values, *, bits=16, low=0, high=1, signs=None):
         raise ValueError(f"losses must be float32, float64 or int32 of shape (n, d), got {values.dtype} {values.shape}")
     if not 0 <= bits <= most:
         raise ValueError(f"bits must lie in [0, {most}] for {values.dtype}, got {bits!r}")
-    values = np.ascontiguousarray(values)
+    values = np.require(values, None, "CA")
     n, d = values.shape
     self._declare(n, d, bits, low, high, signs)
     if values.dtype.kind == "f" and max(-low, high) << bits > 1 << most:
@@ -170,8 +171,7 @@ def packed(const uint64_t[:, ::1] rows, Py_ssize_t d, *, bits=0, low=0, high=1, 
     Losses
     """
     cdef Losses self = _new()
-    if rows.shape[1] != -(-d // 64):
-        raise ValueError(f"d={d} needs {-(-d // 64)} words a row, got shape {rows.shape[0], rows.shape[1]}")
+    check_packed("d", rows, d, NULL, 0)
     if not 0 <= bits <= DPF_LOSSES_BITS_DOUBLE:
         raise ValueError(f"bits must lie in [0, {DPF_LOSSES_BITS_DOUBLE}], got {bits!r}")
     self._declare(rows.shape[0], d, bits, low, high, signs)
@@ -214,7 +214,7 @@ def csr(indptr, indices, data, Py_ssize_t d, *, bits=16, low=0, high=1, signs=No
         raise ValueError(f"low must be at most 0 and high at least 0 for sparse losses, got {low!r} and {high!r}")
     if d > 2**31:
         raise ValueError(f"d must be at most 2**31 for sparse losses, got {d}")
-    indptr = np.ascontiguousarray(indptr, np.int64)
+    indptr = np.require(indptr, np.int64, "CA")
     if indptr[0] < 0 or indptr[-1] > len(indices) or (indptr[1:] < indptr[:-1]).any():
         raise ValueError(f"indptr must rise from at least 0 to at most the {len(indices)} indices")
     used = slice(int(indptr[0]), int(indptr[-1]))
@@ -236,8 +236,8 @@ def csr(indptr, indices, data, Py_ssize_t d, *, bits=16, low=0, high=1, signs=No
         raise ValueError(f"losses must be float32, float64 or int32, got {data.dtype}")
     elif len(part) and not self.rows.low <= data[used].min() <= data[used].max() <= self.rows.high:
         self._refuse(data[used].min() if data[used].min() < self.rows.low else data[used].max())
-    data = np.ascontiguousarray(data, np.int32)
-    indices = np.ascontiguousarray(indices, np.int32)
+    data = np.require(data, np.int32, "CA")
+    indices = np.require(indices, np.int32, "CA")
     self.values, self.held = data, (indptr, indices, self.held)
     starts, columns, values = indptr, indices, data
     self.rows.indptr = &starts[0]

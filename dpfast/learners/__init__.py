@@ -1,20 +1,21 @@
-"""Learners, with scikit-learn's estimator contract."""
+"""Learners, with scikit-learn's estimator contract: a family a folder, its private state beside it."""
 
-from .boosted_halfspace import BoostedHalfspaceClassifier
-from .confident_winnow import WinnowClassifier
-from .decision_list import DecisionListClassifier
-from .experts import LinearLearner, RandomizedWeightedMajority
-from .finite_class import FiniteClassLearner
-from .net_halfspace import NetHalfspaceClassifier
-from .projected_halfspace import ProjectedHalfspaceClassifier
-from .statistical_query import StatisticalQueryOracle
-from .winnow import DPWinnowClassifier
+from .experts import FiniteClassLearner, LinearLearner, RandomizedWeightedMajority, StatisticalQueryOracle
+from .halfspaces import (
+    BoostedHalfspaceClassifier,
+    HalfspaceClassifier,
+    NetHalfspaceClassifier,
+    ProjectedHalfspaceClassifier,
+)
+from .lists import DecisionListClassifier
+from .winnow import DPWinnowClassifier, WinnowClassifier
 
 __all__ = [
     "BoostedHalfspaceClassifier",
     "DPWinnowClassifier",
     "DecisionListClassifier",
     "FiniteClassLearner",
+    "HalfspaceClassifier",
     "LinearLearner",
     "NetHalfspaceClassifier",
     "ProjectedHalfspaceClassifier",

@@ -1,21 +1,20 @@
 """What the estimators share: their tables and labels; if private, a budget and a saved form."""
 
-import json
-import os
-from pathlib import Path
+from collections.abc import Mapping
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dpfast.accounting import Budget
-from dpfast.data import BitMatrix
-from dpfast.data.blocks import RowBlocks
-from dpfast.data.products import readable, row_products
-
-FORMAT, FORMAT_VERSION = "dpfast model", 1
+from dpfast.learners.fitting import Private, Public
+from dpfast.learners.parameters import PRIVATE, Kind
+from dpfast.learners.saving import Saved, entries, reals
+from dpfast.learners.showing import Shown
+from dpfast.learners.tables import SCHEMAS, TableReader
+from dpfast.parts.blocks import RowBlocks
+from dpfast.tables import BitMatrix, CodeTable
+from dpfast.tables.code_bits import CodeBits
+from dpfast.tables.products import readable, row_products
 
 
 class TableClassifier(ClassifierMixin, BaseEstimator):
@@ -23,121 +22,60 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
 
     def _check_features(self, X, reset):
         """Note or check the width and the names of X, as scikit-learn does for frames and arrays."""
-        if not isinstance(X, (BitMatrix, RowBlocks)):
-            validate_data(self, X, skip_check_array=True, reset=reset)
+        if reset:
+            _note_features(self, X)
+            return
+        if not isinstance(X, (BitMatrix, RowBlocks, CodeBits, CodeTable)):
+            validate_data(self, X, skip_check_array=True, reset=False)
             return
         names = None if X.feature_names is None else np.array(X.feature_names, dtype=object)
-        if reset:
-            self.n_features_in_ = X.shape[1]
-            vars(self).pop("feature_names_in_", None)
-            if names is not None:
-                self.feature_names_in_ = names
-        elif X.shape[1] != self.n_features_in_:
+        if X.shape[1] != self.n_features_in_:
             raise ValueError(
                 f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features"
             )
         elif names is not None and not np.array_equal(getattr(self, "feature_names_in_", names), names):
             raise ValueError("The feature names should match those that were passed during fit, in the same order")
 
-    def _labels(self, y, n, classes):
-        """Class numbers of y, shape (n,), with `classes_` set."""
-        y = column_or_1d(y, warn=True)
-        assert_all_finite(y, input_name="y")
-        if len(y) != n:
-            check_consistent_length(np.empty(n), y)
-        check_classification_targets(y)
-        seen = np.unique(y)
-        self.classes_ = seen if classes is None else np.unique(classes)
-        unknown = np.setdiff1d(seen, self.classes_)
-        if unknown.size:
-            raise ValueError(
-                f"y holds the label {unknown.tolist()[0]!r}, which is not among classes={self.classes_.tolist()}"
-            )
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"y must have at least two classes, got one class only: {self.classes_.tolist()[0]!r}; see classes="
-            )
-        return np.searchsorted(self.classes_, y)
-
-    def _signs(self, y, n, classes):
-        """y as -1 and +1, int8 of shape (n,), with the two `classes_` set."""
-        codes = self._labels(y, n, classes)
-        if len(self.classes_) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass: "
-                f"y has {len(self.classes_)} classes"
-            )
-        return (2 * codes - 1).astype(np.int8)
+    def _public(self, X, labels):
+        """What a fit on X with these `Labels` takes as public; nothing of self changes."""
+        new = BaseEstimator()
+        _note_features(new, X)
+        names = getattr(new, "feature_names_in_", None)
+        return Public(len(labels.codes), new.n_features_in_, names, labels.classes, labels.declared)
 
 
-class PrivateClassifier(TableClassifier):
-    """Base of the private classifiers; has `epsilon`, `delta`, `neighbors`, `budget` and `threshold` parameters.
+def _note_features(estimator, X):
+    """Set the width and, if it has them, the names of X on an estimator, as scikit-learn does for frames and arrays."""
+    if not isinstance(X, (BitMatrix, RowBlocks, CodeBits, CodeTable)):
+        validate_data(estimator, X, skip_check_array=True, reset=True)
+        return
+    estimator.n_features_in_ = X.shape[1]
+    vars(estimator).pop("feature_names_in_", None)
+    if X.feature_names is not None:
+        estimator.feature_names_in_ = np.array(X.feature_names, dtype=object)
 
-    A subclass names its kind in `_model` and gives its released state by `_released` and `_restore`.
-    """
 
-    _not_saved = ("budget", "checkpoint", "random_state")
+class PrivateClassifier(TableReader, Private, Saved, Shown, TableClassifier):
+    """Base of the private classifiers; has `epsilon`, `delta`, `neighbors`, `budget` and `threshold` parameters."""
 
-    def _check_budget(self):
-        """Refuse an unknown relation and what the budget cannot pay, before data is read; nothing is charged yet."""
-        if self.neighbors not in ("replace", "add-remove"):
-            raise ValueError(f'neighbors must be "replace" or "add-remove", got {self.neighbors!r}')
-        if self.budget is not None:
-            if not isinstance(self.budget, Budget):
-                raise ValueError(f"budget must be None or a dpfast.accounting.Budget, got {self.budget!r}")
-            self.budget.check(self.epsilon, self.delta, neighbors=self.neighbors)
-
-    def _charge(self):
-        if self.budget is not None:
-            self.budget.charge(self.epsilon, self.delta, neighbors=self.neighbors)
+    _parameters = PRIVATE | SCHEMAS
 
     def _bits(self, X, *, reset):
-        """X as a BitMatrix, its width and names noted or checked."""
-        table = BitMatrix(X, threshold=None if isinstance(X, BitMatrix) else self.threshold)
-        if 0 in table.shape:
-            raise ValueError(f"X must have at least one row and one column, got shape {table.shape}")
+        """X as bits, its width and names noted or checked."""
+        X = self._coded(X)
+        table = self._packed(X)
         self._check_features(X, reset)
         return table
 
-    def save(self, path):
-        """Write what was released to a JSON file, for `dpfast.load`; replaces the file at once or not at all.
-
-        Parameters
-        ----------
-        path : str or path-like
-
-        Notes
-        -----
-        The file holds the parameters, the released model and its privacy claim; no data, no budget, no random state.
-        """
-        check_is_fitted(self)
-        parameters = {
-            name: value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
-            for name, value in self.get_params(deep=False).items()
-            if name not in self._not_saved
-        }
-        document = {
-            "format": FORMAT,
-            "version": FORMAT_VERSION,
-            "model": self._model,
-            "parameters": parameters,
-            "classes": self.classes_.tolist(),
-            "n_features": self.n_features_in_,
-            "feature_names": getattr(self, "feature_names_in_", np.array([])).tolist() or None,
-            "privacy": self.privacy_.to_dict(),
-            "released": self._released(),
-        }
-        path = Path(path)
-        text = json.dumps(document, indent=1, default=float)  # fractions, and scalars of numpy in lists
-        partial = path.with_name(f"{path.name}.{os.getpid()}.part")
-        try:
-            partial.write_text(text + "\n", encoding="utf-8")
-            os.replace(partial, path)
-        finally:
-            partial.unlink(missing_ok=True)
-
-    def __sklearn_is_fitted__(self):
-        return hasattr(self, "privacy_")
+    def _packed(self, X):
+        """X as a BitMatrix, or the CodeBits that it is; nothing of self changes."""
+        if isinstance(X, CodeBits):
+            table = X
+        else:
+            table = BitMatrix(X, threshold=None if isinstance(X, BitMatrix) else self.threshold)
+        if 0 in table.shape:
+            raise ValueError(f"X must have at least one row and one column, got shape {table.shape}")
+        return table
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -163,15 +101,16 @@ class TwoSided:
 class LinearClassifier(TwoSided, PrivateClassifier):
     """Base of the private classifiers that release coefficients and an intercept.
 
-    A subclass names the numbers that it releases besides in `_numbers`, attributes without their final underscore.
+    A subclass gives the numbers that it releases besides in `_numbers`: attributes without their final underscore, and
+    their kinds.
     """
 
-    _numbers = ()
+    _numbers: Mapping[str, Kind] = {}
 
     def decision_function(self, X):
         """<x, coef_> + intercept_ for each row: float64, shape (n,); at least 0 is for classes_[1]."""
         check_is_fitted(self)
-        rows = readable(X)
+        rows = X = readable(self._coded(X))
         self._check_features(X, reset=False)
         return row_products(rows, self.coef_) + self.intercept_
 
@@ -180,11 +119,11 @@ class LinearClassifier(TwoSided, PrivateClassifier):
         return {"coef": self.coef_.tolist(), "intercept": self.intercept_, **numbers}
 
     def _restore(self, released):
-        self.coef_, self.intercept_ = np.array(released["coef"], np.float64), float(released["intercept"])
-        for name in self._numbers:
-            setattr(self, f"{name}_", released[name])
-        if self.coef_.shape != (self.n_features_in_,) or not np.isfinite([*self.coef_, self.intercept_]).all():
-            raise ValueError(f"coef must be {self.n_features_in_} finite numbers")
+        entries(released, "coef", "intercept", *self._numbers)
+        self.coef_ = reals(released["coef"], self.n_features_in_)
+        self.intercept_ = float(reals([released["intercept"]], 1)[0])
+        for name, kind in self._numbers.items():
+            setattr(self, f"{name}_", kind.read(name, released[name]))
 
 
 def shown(iterable, what, verbose, total=None):

@@ -1,9 +1,12 @@
 """Mechanisms: each draws from its exact law and states what it costs."""
 
 from .above_threshold import AboveThreshold, RepeatedThreshold, repeated_epsilon
+from .cover import exponential_cover
 from .exponential import exponential
+from .frequent import frequent_rho, frequent_threshold, frequent_values
 from .gaussian import discrete_gaussian
 from .laplace import discrete_laplace
+from .quantiles import quantile_cell, quantiles, quantiles_cost
 from .sparse_sample import sparse_sample
 
 __all__ = [
@@ -12,6 +15,13 @@ __all__ = [
     "discrete_gaussian",
     "discrete_laplace",
     "exponential",
+    "exponential_cover",
+    "frequent_rho",
+    "frequent_threshold",
+    "frequent_values",
+    "quantile_cell",
+    "quantiles",
+    "quantiles_cost",
     "repeated_epsilon",
     "sparse_sample",
 ]

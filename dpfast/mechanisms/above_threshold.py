@@ -1,11 +1,12 @@
 """Noisy tests of a count against a threshold: the sparse vector technique, with and without threshold noise.
 
 Counts q_1, q_2, ... are integers; neighbours change each by at most one, given what was released before. Test t is
-positive if q_t + X_t >= threshold + Z, with X_t fresh and Z drawn once, both discrete Laplace. The first positive test
-is released: what is claimed is about P, the probability that it is test t (or that there is none: then there is no
-last test below). F_i(z) is the probability that test i is negative given Z = z; primes mark the neighbour. Z = z and
-Z = z + 1 differ in probability by a factor of at most e**e1 where Z has scale 1 / e1, and P(X >= g) and P(X >= g - 1)
-by at most e**(1 / s) where X has scale s. The proofs use no more of the noise than that: they hold on the integers.
+positive if q_t + X_t >= threshold + Z, with X_t fresh and Z drawn once. The first positive test is released: what is
+claimed is about P, the probability that it is test t (or that there is none: then there is no last test below). F_i(z)
+is the probability that test i is negative given Z = z; primes mark the neighbour. The proofs use two facts of the noise
+and no more, P(Z = z + 1) >= e**-e1 P(Z = z) for all z, and P(X >= g) <= P(X >= g - 1) <= e**(1 / s) P(X >= g) for all
+g. Discrete Laplace noise has them where Z has scale 1 / e1 and X has scale s; so has one-sided, geometric noise,
+P(Z = z) proportional to e**(-e1 z) for z >= 0 and none below, and X like it: its variance is half as large.
 
 **Any queries**, s = 2 / e2: a shift of z by one makes up for the change of all q_i, F'_i(z + 1) >= F_i(z), and moves
 the last test by at most two: P' >= e**-(e1 + e2) P, both ways. So (e1 + e2)-DP [Dwork and Roth, section 3.6].
@@ -27,9 +28,9 @@ from fractions import Fraction
 from numbers import Integral, Rational, Real
 
 import numpy as np
-from scipy.signal import lfilter
 
 from dpfast import random
+from dpfast.accounting import repeated_epsilon
 from dpfast.kernels import noise, sparse_vector
 
 _LARGEST = 1 << 60  # thresholds; noise reaches so far with probability below e**-300
@@ -140,19 +141,19 @@ class AboveThreshold(_Tests):
         How the counts of two neighbours may differ, given what was released: each by at most one in any direction
         (False), all in one direction (True), or by nothing up to some round and from then on always by one, or
         always by minus one ("running": a count of events so far, of which one row makes or unmakes at most one).
-    noise : {"discrete", "paper"}, default="discrete"
-        The scales: for the threshold and for each test, in units of 1 / epsilon,
+    noise : {"geometric", "paper"}, default="geometric"
+        "geometric" noise is never below 0; "paper" is discrete Laplace, as Bun and Fang's Lemmas 4.3 and 4.5 have it.
+        Both are integers, drawn exactly. The scales, for the threshold and for each test, in units of 1 / epsilon:
 
-        ========  =======  ===========  =======
-        monotone  "running"     True     False
-        ========  =======  ===========  =======
-        discrete  1, 1      2, 2        13/5, 13/4
-        paper     2, 4      2, 4        2, 4
-        ========  =======  ===========  =======
+        =========  =========  ====  ==========
+        monotone   "running"  True  False
+        =========  =========  ====  ==========
+        geometric  1, 1       2, 2  13/5, 13/4
+        paper      2, 4       2, 4  2, 4
+        =========  =========  ====  ==========
 
-        "discrete" makes the variance of the sum of the two noises as small as the theorem allows: e1 : e2 is 1 : 1
-        for monotone queries and 1 : 2**(2/3), here 5 : 8, for others [Lyu, Su and Li, section 4.2, c = 1]. "paper" is
-        what Bun and Fang's Lemmas 4.3 and 4.5 use. Both are drawn as integers, exactly.
+        Those of "geometric" make the variance of the sum of the two noises as small as the theorem allows: e1 : e2 is
+        1 : 1 for monotone queries and 1 : 2**(2/3), here 5 : 8, for others [Lyu, Su and Li, section 4.2, c = 1].
     rng : None, int or numpy.random.Generator
         None is cryptographic; a seed is for tests.
 
@@ -184,11 +185,11 @@ class AboveThreshold(_Tests):
     True
     """
 
-    def __init__(self, threshold, epsilon, *, monotone=False, noise="discrete", rng=None):
+    def __init__(self, threshold, epsilon, *, monotone=False, noise="geometric", rng=None):
         if monotone not in (False, True, "running"):
             raise ValueError(f'monotone must be False, True or "running", got {monotone!r}')
-        if noise not in ("discrete", "paper"):
-            raise ValueError(f'noise must be "discrete" or "paper", got {noise!r}')
+        if noise not in ("geometric", "paper"):
+            raise ValueError(f'noise must be "geometric" or "paper", got {noise!r}')
         super().__init__(threshold, epsilon, rng)
         self.monotone, self.noise = monotone, noise
         if noise == "paper":
@@ -201,10 +202,14 @@ class AboveThreshold(_Tests):
 
     def reset(self):
         """Start again with new threshold noise and a count of 0; it costs epsilon once more."""
-        drawn = noise.discrete_laplace(self.threshold_scale, 1, self._rng)
-        self._tests = sparse_vector.Tests(self.threshold + int(drawn[0]), self.test_scale)
+        draw = noise.discrete_laplace if self.noise == "paper" else noise.geometric
+        drawn = draw(self.threshold_scale, 1, self._rng)
+        self._tests = self._noisy(self.threshold + int(drawn[0]))
         self._count, self.fired = 0, False
         self.runs += 1
+
+    def _noisy(self, threshold, *pending):
+        return sparse_vector.Tests(threshold, self.test_scale, *pending, one_sided=self.noise == "geometric")
 
     def _positive(self):
         self._count, self._tests, self.fired = 0, None, True
@@ -218,37 +223,28 @@ class AboveThreshold(_Tests):
         return f"<{text}: run {self.runs}{', fired' if self.fired else ''}>"
 
     def _state(self):
-        """Everything but the generator, for JSON: private, for checkpoints only. Test no round twice."""
+        """What is not known from the arguments, for JSON: private, for checkpoints only. Test no round twice."""
         return {
             "threshold": self.threshold,
-            "epsilon": str(self._exact),
-            "monotone": self.monotone,
-            "noise": self.noise,
             "runs": self.runs,
             "count": self._count,
             "tests": None if self.fired else self._tests.state(),
         }
 
-    @classmethod
-    def _from_state(cls, state, rng=None):
-        """The instance that `_state` described."""
-        self = cls(
-            state["threshold"],
-            Fraction(state["epsilon"]),
-            monotone=state["monotone"],
-            noise=state["noise"],
-            rng=rng,
-        )
-        self.runs, self._count, self.fired = state["runs"], state["count"], state["tests"] is None
-        self._tests = None if self.fired else _resumed(state["tests"], self.test_scale)
-        return self
+    def _go_on(self, state):
+        """Take the place of an instance of the same arguments, of which the state was taken."""
+        if state["threshold"] != self.threshold:
+            raise ValueError(f"the tests were for a threshold of {state['threshold']}, here it is {self.threshold}")
+        self.runs, self._count, self.fired = int(state["runs"]), int(state["count"]), state["tests"] is None
+        self._tests = None if self.fired else self._noisy(*state["tests"])
 
 
 class RepeatedThreshold(_Tests):
     """Tests a count against a threshold without threshold noise, up to a number of positive tests.
 
-    **Privacy.** For the neighbour relation under which each count changes by at most one, in any direction, given what
-    was released: each test is epsilon-DP, and all of them together, however many, are ``claim(delta)``-DP.
+    **Privacy.** The noise is discrete Laplace; one-sided noise, by which a count at the threshold is sure to test
+    positive, would not do. For the neighbour relation under which each count changes by at most one, in any direction,
+    given what was released: each test is epsilon-DP, and all of them together, however many, are ``claim(delta)``-DP.
     No smaller claim holds for all counts. Theorem and proof are in `repeated_epsilon`. Negative tests cost too, which
     shows at few positives: for running counts `AboveThreshold` gives more.
 
@@ -311,104 +307,14 @@ class RepeatedThreshold(_Tests):
         return f"<{text}: {self.fired} fired>"
 
     def _state(self):
-        """Everything but the generator, for JSON: private, for checkpoints only. Test no round twice."""
-        return {
-            "threshold": self.threshold,
-            "epsilon": str(self._exact),
-            "positives": self.positives,
-            "fired": self.fired,
-            "count": self._count,
-            "tests": self._tests.state(),
-        }
+        """What is not known from the arguments, for JSON: private, for checkpoints only. Test no round twice."""
+        return {"fired": self.fired, "count": self._count, "tests": self._tests.state()}
 
-    @classmethod
-    def _from_state(cls, state, rng=None):
-        """The instance that `_state` described."""
-        self = cls(state["threshold"], Fraction(state["epsilon"]), state["positives"], rng=rng)
-        self.fired, self._count = state["fired"], state["count"]
-        self._tests = _resumed(state["tests"], self.test_scale)
-        return self
-
-
-def repeated_epsilon(epsilon, positives, delta):
-    """Epsilon of all tests together that end with a number of positive ones, each test being epsilon-DP.
-
-    Parameters
-    ----------
-    epsilon : Fraction, int or float
-        e, of one test, in [1e-15, 10].
-    positives : int
-        K, at least 1: testing ends with positive test number K.
-    delta : float
-        In [1e-300, 1).
-
-    Returns
-    -------
-    float
-        E such that the released bits are (E, delta)-DP, rounded up. O(K + E / e) numbers, K times.
-
-    Notes
-    -----
-    **Theorem.** Let each test be an e-DP bit, chosen after the earlier bits are seen, without limit on their number.
-    Put a = 1 / (1 + exp(-e)), b = 1 - a = 1 / (exp(e) + 1), x = (0, 0, ...) and K times replace x by y, where
-
-        y_0 = (tanh(e / 2) + b x_1 + b**2 x_2) / (1 - a b),    y_i = b x_{i+1} + a y_{i-1}    (i >= 1).
-
-    The bits are (i e, x_i)-DP for every i >= 0, and in between with delta linear in exp(E). No smaller delta holds.
-
-    **Proof.** Randomised response R says which of the neighbours P, Q it is and lies with probability b. An e-DP bit
-    is a mixture, with the same weights for both, of constants and of R or its negation [Kairouz, Oh and Viswanath,
-    2015]. Tell which it was: a constant shows nothing and may use up a positive. So take R or its negation always: a
-    target hit with probability b at least [Cohen and Lyu, 2023]. Let V_k(j) be the largest value that E_P max(0, 1 -
-    Q / P) can reach with k positives left and ln(P / Q) = j e so far. V_0(j) = max(0, 1 - exp(-j e)), and V_k is the
-    least function that is at least V_{k-1} and
-
-        (+) a V_{k-1}(j+1) + b V_k(j-1)    and    (-) b V_{k-1}(j-1) + a V_k(j+1).
-
-    Let W be V_0, and for k > 0 what (-) gives for j < 0 and (+) for j > 0, either for j = 0: exchanging P and Q shows
-    W_k(j) = 1 - exp(-j e) + exp(-j e) W_k(-j), and the theorem's x_i are W_K(-i). Put h_k(j) = exp(j e / 2) (W_k(j) -
-    W_{k-1}(j)), which is even, and c = sqrt(a b). Then h_1(j) = c**abs(j) h_1(0), and for k > 1
-
-        h_k(0) = c (h_{k-1}(1) + h_k(1)),    h_k(j) = c (h_{k-1}(j+1) + h_k(j-1))    (j >= 1),
-
-    so by induction on k, then j, it is positive and falls with abs(j). Hence W_k >= W_{k-1}, and (-) exceeds (+) by
-    c exp(-j e / 2) (h_k(j+1) - h_k(j-1)), which is >= 0 for j < 0 and <= 0 for j > 0: W = V. The largest divergence is
-    convex in exp(E). Discrete Laplace tests of scale 1 / e at gaps 1 and 0 are R: P(X >= 1) = b, P(X >= 0) = a.
-
-    Examples
-    --------
-    >>> round(repeated_epsilon(0.1, 20, 1e-6), 2)
-    4.29
-    """
-    e, k = float(_test_epsilon(_rational(epsilon))), _positives(positives)
-    if not (isinstance(delta, Real) and 1e-300 <= delta < 1):
-        raise ValueError(f"delta must be at least 1e-300 and below 1, got {delta!r}")
-    size, x = 64, [1.0]
-    while x[-1] > delta:
-        size *= 2
-        x = _largest_divergences(e, k, size)
-    i = int(np.argmax(x <= delta))
-    if i == 0:
-        return 0.0
-    part = (x[i - 1] - delta) / (x[i - 1] - x[i])
-    return ((i - 1) * e + math.log1p(math.expm1(e) * part)) * (1 + 2.0**-40)
-
-
-def _largest_divergences(e, positives, size):
-    """x_0, ..., x_{size - 1} of the theorem, rounded up."""
-    a, b = 1 / (1 + math.exp(-e)), 1 / (1 + math.exp(e))
-    x = np.zeros(size)
-    for _ in range(positives):
-        beyond = np.append(x[1:], x[-1])  # x falls: more than the truth at the end
-        driven = b * beyond
-        driven[0] = (math.tanh(e / 2) + b * beyond[0] + b * b * beyond[1]) / (1 - a * b)
-        x = lfilter([1.0], [1.0, -a], driven)
-    return x * (1 + (positives + size) * 2.0**-49)  # sums of positive terms, each of at most so many operations
-
-
-def _resumed(state, scale):
-    threshold, pending = state
-    return sparse_vector.Tests(threshold, scale, pending)
+    def _go_on(self, state):
+        """Take the place of an instance of the same arguments, of which the state was taken."""
+        self.fired, self._count = int(state["fired"]), int(state["count"])
+        threshold, pending = state["tests"]
+        self._tests = sparse_vector.Tests(threshold, self.test_scale, pending)
 
 
 def _rational(epsilon):

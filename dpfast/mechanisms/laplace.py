@@ -11,7 +11,8 @@ def discrete_laplace(counts, scale, *, rng=None):
 
     **Privacy.** If neighbours of the relation in use change the counts by at most s in all (the sum of absolute
     changes, an integer), the release is ``s / scale``-DP for that relation: the ratio of probabilities of any
-    outcome is at most exp(s / scale). Integers in, integers out: nothing leaks through floating point.
+    outcome is at most exp(s / scale), but for outcomes of probability below e**-1000 that the noise is cut off before.
+    Integers in, integers out: nothing leaks through floating point.
 
     Parameters
     ----------

@@ -25,7 +25,10 @@ def sparse_sample(lists, epsilon, bottom_score, *, max_length, rng=None):
     Parameters
     ----------
     lists : sequence of sequences
-        Each of hashable items, or all of them integer arrays, which is faster. An item twice on a list counts once.
+        Items are integers, strings, bytes, or tuples of such; all lists integer arrays is fastest. Equal items are one
+        item, whatever list and type they came in, and what is drawn is a plain int, str, bytes or tuple. An item twice
+        on a list counts once. Booleans and floats are refused: True equals 1 and -0.0 equals 0.0, and which of the two
+        is drawn would be for one list to say.
     epsilon : Fraction, int or float
         Above 0; a float is the rational that it is.
     bottom_score : int
@@ -37,7 +40,7 @@ def sparse_sample(lists, epsilon, bottom_score, *, max_length, rng=None):
 
     Returns
     -------
-    item or None
+    int, str, bytes, tuple or None
         None is nothing.
 
     Raises
@@ -51,9 +54,10 @@ def sparse_sample(lists, epsilon, bottom_score, *, max_length, rng=None):
 
     References
     ----------
-    .. [Lyu] X. Lyu, Private Learning of Littlestone Classes, Revisited, arXiv 2510.00076, 2025. Only its abstract and
-       the statement of Lemma 3.1 were at hand; the law is B. Ghazi, R. Kumar, P. Manurangsi, User-Level Differentially
-       Private Learning via Correlated Sampling, NeurIPS 2021, sparse exponential mechanism.
+    .. [Lyu] X. Lyu, Private Learning of Littlestone Classes, Revisited, arXiv 2510.00076, 2025. The mechanism and the
+       argument of Lemma 3.1 are those of [GKM20]_, Lemma 36.
+    .. [GKM20] B. Ghazi, R. Kumar, P. Manurangsi, Differentially Private Clustering: Tight Approximation Ratios, NeurIPS
+       2020.
 
     Examples
     --------
@@ -85,7 +89,7 @@ def votes(lists, *, max_length):
     lists = list(lists)
     copies = Counter(map(id, lists))  # one list object often stands for many
     distinct = list({id(each): each for each in lists}.values())
-    if distinct and all(isinstance(each, np.ndarray) and each.dtype.kind in "iu" for each in distinct):
+    if distinct and all(isinstance(each, np.ndarray) and np.can_cast(each.dtype, np.int64) for each in distinct):
         cut = [_cut_array(each, max_length) for each in distinct]
         weight = np.repeat([copies[id(each)] for each in distinct], [len(each) for each in cut])
         items, which = np.unique(np.concatenate(cut), return_inverse=True)
@@ -94,14 +98,26 @@ def votes(lists, *, max_length):
         return items.tolist(), scores
     total = Counter()
     for each in distinct:
-        for item in islice(dict.fromkeys(each), max_length):
+        for item in islice(dict.fromkeys(map(_plain, each)), max_length):
             total[item] += copies[id(each)]
     return list(total), np.fromiter(total.values(), np.int64, len(total))
 
 
 def _cut_array(array, max_length):
-    """The first distinct entries of an integer array."""
-    if array.ndim != 1:
-        raise ValueError(f"lists must be one-dimensional, got shape {array.shape}")
+    """The first distinct entries of an integer array, as int64."""
+    if array.ndim != 1 or array.dtype == bool:
+        raise ValueError(f"lists must be one-dimensional, of integers if arrays, got {array.dtype} {array.shape}")
     first = np.sort(np.unique(array, return_index=True)[1])
-    return array[first[:max_length]]
+    return array[first[:max_length]].astype(np.int64)
+
+
+def _plain(item):
+    """The one representative of all items that equal this one."""
+    if isinstance(item, Integral) and not isinstance(item, bool):
+        return int(item)
+    for kind in (str, bytes):
+        if isinstance(item, kind):
+            return kind(item)
+    if isinstance(item, tuple):
+        return tuple(map(_plain, item))
+    raise TypeError(f"items must be integers, strings, bytes or tuples of such, got {item!r}")

@@ -8,17 +8,14 @@ import numpy as np
 import pytest
 
 from dpfast.accounting import (
-    batched_plan,
-    batched_update_bound,
-    decision_list_margin,
     winnow_epsilon,
     winnow_learning_rate,
-    winnow_paper,
     winnow_range,
     winnow_rho,
-    winnow_update_bound,
+    winnow_weight,
     zcdp_epsilon,
 )
+from dpfast.accounting.winnow import WEIGHT_GRID
 
 EXAMPLES = tuple(itertools.product((-1, 1), repeat=3))  # (x_1, x_2, y)
 
@@ -69,8 +66,11 @@ def halts(counts, e):
     return fires, never
 
 
-def transcripts(stream, *, eta, e, n_updates, batch, every=None):
-    """Law of (round, feature drawn) of the updates, m = 1; e pays each AboveThreshold, or `every` fixes the rounds."""
+def transcripts(stream, *, eta, e, n_updates, batch, every=None, weight=lambda k: 1, window=None):
+    """Law of (round, feature drawn) of the updates, m = 1; e pays each AboveThreshold, or `every` fixes the rounds.
+
+    Interval k enters the scores weight(k) times, and leaves them `window` releases after it was added.
+    """
     law = {}
 
     def errs(release, example):
@@ -78,7 +78,7 @@ def transcripts(stream, *, eta, e, n_updates, batch, every=None):
         value = sum(x) if release is None else x[release]
         return (1 if value >= 0 else -1) != y
 
-    def go(start, release, scores, published, mass):
+    def go(start, release, intervals, published, mass):
         if len(published) == n_updates:
             law[published] = law.get(published, 0) + mass
             return
@@ -90,15 +90,16 @@ def transcripts(stream, *, eta, e, n_updates, batch, every=None):
             fires, never = (float((t + 1) % every == 0), 1.0) if every else halts(tuple(counts), e)
             if fires:
                 used = mistakes if batch == "all" else mistakes[:batch]
-                after = [s + sum(z[2] * z[j] for z in used) for j, s in enumerate(scores)]
-                weights = [math.exp(eta * s) for s in after]
+                moved = [weight(len(published)) * sum(z[2] * z[j] for z in used) for j in range(2)]
+                after = [*intervals, moved][-(window or n_updates) :]
+                weights = [math.exp(eta * sum(interval)) for interval in zip(*after, strict=True)]
                 for j, w in enumerate(weights):
                     go(t + 1, j, after, (*published, (t, j)), mass * fires * w / sum(weights))
                 if every:
                     return
         law[published] = law.get(published, 0) + mass * (never if counts else 1)
 
-    go(0, None, (0, 0), (), 1.0)
+    go(0, None, [], (), 1.0)
     return law
 
 
@@ -136,6 +137,44 @@ def test_no_pair_of_neighbouring_streams_exceeds_the_claim(eta, e, batch, neighb
         claim = winnow_epsilon(eta, delta, n_updates=2, n_draws=1, threshold_epsilon=e, **options)
         measured = max(np.maximum(P - math.exp(claim) * Q, 0).sum(axis=-1).max() for P, Q in pairs)
         assert measured <= delta
+
+
+SCHEMES = {
+    "rising weights": (2, {"n_updates": 2, "weight": lambda k: winnow_weight(k, 2) / WEIGHT_GRID}),
+    "a window of one": (1, {"n_updates": 3, "window": 1}),
+    "a window of two": (2, {"n_updates": 3, "window": 2}),
+}
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize(("eta", "e"), [(0.5, 0.5), (0.7, None)])
+def test_weights_and_windows_keep_the_claim_of_so_many_releases(eta, e, scheme, neighbors):
+    K, run = SCHEMES[scheme]
+    schedule = {"e": e} if e else {"e": 0, "every": 1}
+    table, width = laws((*EXAMPLES, None), 3, eta=eta, batch="all", **schedule, **run), winnow_range(neighbors)
+    pairs = list(neighbours(table, neighbors))
+    worst = max(np.log(P / Q, where=Q > 0, out=np.zeros_like(P)).max() for P, Q in pairs)
+    assert 0.3 * K * eta * width <= worst <= (e or 0) + K * eta * width + 1e-9
+    options = {"n_updates": K, "n_draws": 1, "threshold_epsilon": e or 0, "neighbors": neighbors, "score_range": width}
+    for delta in (0.2, 0.05, 1e-2, 1e-4):
+        claim = winnow_epsilon(eta, delta, **options)
+        measured = max(np.maximum(P - math.exp(claim) * Q, 0).sum(axis=-1).max() for P, Q in pairs)
+        assert measured <= delta
+
+
+@pytest.mark.parametrize("K", [1, 2, 7, 20, 25, 300, 10**6])
+def test_rising_weights_are_the_largest_that_cost_no_more_than_equal_ones(K):
+    for k in {*range(min(K, 300)), K // 2, K - 2, K - 1} - {-1}:
+        weight = winnow_weight(k, K)
+        assert weight**2 * (K - k) <= WEIGHT_GRID**2 * K < (weight + 1) ** 2 * (K - k)
+    assert winnow_weight(0, K) == WEIGHT_GRID
+
+
+def test_rising_weights_gain_what_the_theorem_says():
+    signal = np.cumsum([winnow_weight(k, 20) / WEIGHT_GRID for k in range(20)])
+    assert signal[-1] / 20 == pytest.approx(1.70, abs=0.005)
+    assert signal.sum() / np.arange(21).sum() == pytest.approx(1.31, abs=0.005)
 
 
 @pytest.mark.parametrize(
@@ -210,134 +249,14 @@ def test_no_learning_costs_nothing():
     assert winnow_epsilon(0, 1e-12, n_updates=3, n_draws=3, threshold_epsilon=0.25) <= 0.25 * (1 + 1e-12)
 
 
-def most_updates(d, confidence, eta, batch, rng):
-    """Updates of ConfidentWinnow on a majority of three among d features, examples chosen to be used."""
-    scores, updates = np.zeros(d), 0
-    while True:
-        w = np.exp(eta * (scores - scores.max()))
-        w /= w.sum()
-        x = rng.choice([-1, 1], size=(4_000, d))
-        y = np.where(x[:, :3].sum(axis=1) > 0, 1, -1)
-        used = np.flatnonzero(y * (x @ w) <= confidence / 3)[:batch]
-        if len(used) < batch:
-            return updates
-        scores += y[used] @ x[used]
-        updates += 1
-
-
-@pytest.mark.parametrize(("confidence", "batch"), [(0.0, 1), (0.5, 1), (0.5, 20)])
-def test_winnow_keeps_the_update_bound(confidence, batch, rng):
-    step = (1 - confidence) / 3
-    bound = batched_update_bound(30, 1 / 3, confidence, step / batch, batch)
-    assert bound == winnow_update_bound(30, 1 / 3, confidence, step) == math.floor(2 * math.log(30) / step**2)
-    assert 0 < most_updates(30, confidence, step / batch, batch, rng) <= bound
-
-
-def test_the_paper_s_system_is_solved():
-    horizon, d, rho, c, beta = 10**6, 1_000, 0.25, 0.5, 0.1
-    for epsilon, delta in ((1.0, 1e-6), (0.1, 1e-3), (8.0, 1e-9)):
-        plan = winnow_paper(epsilon, delta, horizon=horizon, dimension=d, margin=rho, confidence=c, failure=beta)
-        K, m, eta = plan.n_updates, plan.n_draws, plan.learning_rate
-        assert eta == pytest.approx(epsilon / (8 * math.sqrt(2 * m * K * math.log(2 / delta))), rel=1e-9)
-        assert winnow_update_bound(d, rho, c, eta) <= K <= winnow_update_bound(d, rho, c, eta) * (1 + 1e-3) + 1
-        assert 2 * K * horizon * math.exp(-m * (c * rho) ** 2 / 2) <= beta * (1 + 1e-9)
-        spent = {"n_updates": K, "n_draws": m, "threshold_epsilon": plan.threshold_epsilon, "threshold_runs": K}
-        assert winnow_epsilon(eta, delta, **spent) < epsilon
-
-
-def test_a_vacuous_promise_says_so_and_how_long_a_stream_it_needs():
-    problem = {"dimension": 1_000, "margin": 1 / 3}
-    paper = winnow_paper(1, 1e-6, horizon=10**6, **problem)
-    batched = batched_plan(1, 1e-6, horizon=10**6, **problem)
-    assert paper.vacuous
-    assert paper.mistakes > 1e12
-    assert batched.mistakes < 1e-10 * paper.mistakes
-    for planner, plan in ((winnow_paper, paper), (batched_plan, batched)):
-        enough = planner(1, 1e-6, horizon=plan.horizon_needed, **problem)
-        assert not enough.vacuous
-        assert enough.mistakes < plan.horizon_needed
-        assert planner(1, 1e-6, horizon=plan.horizon_needed - 1, **problem).vacuous
-
-
-@pytest.mark.parametrize("share", [0, 0.5])
-def test_the_batched_plan_is_private_and_keeps_its_bounds(share):
-    problem = {"horizon": 10**6, "dimension": 40_000, "margin": 1 / 3}
-    for epsilon, delta in ((1.0, 1e-6), (0.1, 1e-9)):
-        plan = batched_plan(epsilon, delta, threshold_share=share, **problem)
-        run = {"n_updates": plan.n_updates, "n_draws": plan.n_draws, "threshold_epsilon": plan.threshold_epsilon}
-        assert winnow_epsilon(plan.learning_rate, delta, **run) <= epsilon
-        assert winnow_epsilon(plan.learning_rate * 1.01, delta, **run) > epsilon
-        assert batched_update_bound(40_000, 1 / 3, 1 / 3, plan.learning_rate, plan.batch) == plan.n_updates
-        assert plan.mistakes == plan.n_updates * (2 * plan.threshold - plan.batch)
-        assert (plan.threshold == plan.batch) == (share == 0)
-
-
-def test_the_defaults_of_the_batched_plan_are_the_least_mistakes_without_thresholds():
-    problem = {"horizon": 10**6, "dimension": 10**6, "margin": 0.1, "threshold_share": 0}
-    least = batched_plan(1, 1e-6, **problem).mistakes
-    for change in ({"step": 0.4}, {"step": 0.6}, {"confidence": 0.25}, {"confidence": 0.45}):
-        assert least < batched_plan(1, 1e-6, **problem, **change).mistakes
-
-
-def test_the_batched_promise_grows_as_the_theory_says():
-    problem = {"horizon": 10**9, "dimension": 10**5, "threshold_share": 0}
-    base = batched_plan(1, 1e-6, margin=0.1, **problem).mistakes
-    assert batched_plan(0.1, 1e-6, margin=0.1, **problem).mistakes / base == pytest.approx(10, rel=0.2)
-    assert batched_plan(1, 1e-6, margin=0.05, **problem).mistakes / base == pytest.approx(8, rel=0.2)
-
-
-def first_label(labels, literals):
-    return next(b for b, literal in zip(labels, (*literals, True), strict=True) if literal)
-
-
-@pytest.mark.parametrize("feature_range", [(-1, 1), (0, 1)])
-@pytest.mark.parametrize("length", [1, 2, 4, 7])
-def test_the_halfspace_of_a_decision_list_agrees_everywhere_with_its_margin(length, feature_range):
-    for labels in itertools.product((-1, 1), repeat=length):
-        half = decision_list_margin(labels, feature_range=feature_range)
-        values = []
-        for literals in itertools.product((False, True), repeat=length - 1):
-            features = [feature_range[literal] for literal in literals]
-            value = half.intercept + sum(w * x for w, x in zip(half.weights, features, strict=True))
-            values.append(value * first_label(labels, literals))
-        assert half.norm == abs(half.intercept) + sum(abs(w) for w in half.weights)
-        assert half.margin == Fraction(min(values), half.norm) > 0
-
-
-def test_a_variable_used_twice_keeps_the_margin():
-    for labels in itertools.product((-1, 1), repeat=4):
-        half = decision_list_margin(labels)
-        for x1, x2 in itertools.product((-1, 1), repeat=2):
-            literals = (x1, x2, -x1)
-            value = half.intercept + sum(w * u for w, u in zip(half.weights, literals, strict=True))
-            sign = first_label(labels, [u > 0 for u in literals])
-            assert Fraction(value * sign, half.norm) >= half.margin
-
-
-@pytest.mark.parametrize("feature_range", [(-1, 1), (0, 1)])
-def test_the_margin_is_of_the_order_of_one_over_length_to_the_alternations(feature_range):
-    for D, size in itertools.product(range(5), (1, 2, 10, 100)):
-        labels = [(-1) ** group for group in range(D) for _ in range(size)] + [(-1) ** D] * 3
-        half = decision_list_margin(labels, feature_range=feature_range)
-        assert half.alternations == D
-        assert half.margin >= Fraction(1, 2 * (size + 1) ** D - 1)
-        if feature_range == (0, 1):
-            assert half.margin <= Fraction(1, 2 * size**D) or D == 0
-
-
-def test_a_disjunction_has_the_textbook_margin():
-    assert decision_list_margin([1] * 5 + [-1], feature_range=(0, 1)).margin == Fraction(1, 11)
-    assert decision_list_margin([1] * 5 + [-1]) == ((2,) * 5, 8, 18, Fraction(1, 9), 1)
-    assert decision_list_margin([-1]).margin == 1
-
-
 RUN = {"n_updates": 3, "n_draws": 4}
-PLAN = {"horizon": 100, "dimension": 10, "margin": 0.5}
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
+        (lambda: winnow_weight(3, 3), r"interval must lie in \[0, n_updates\), here \[0, 3\), got 3"),
+        (lambda: winnow_weight(-1, 3), "interval must be an integer >= 0, got -1"),
         (lambda: winnow_range("swap"), 'neighbors must be "replace" or "add-remove", got \'swap\''),
         (lambda: winnow_range(feature_range=(1, 0)), r"feature_range must be .* the lower first, got \(1, 0\)"),
         (lambda: winnow_range(feature_range=(0, math.inf)), "feature_range must be two finite numbers"),
@@ -353,24 +272,8 @@ PLAN = {"horizon": 100, "dimension": 10, "margin": 0.5}
         (lambda: winnow_rho(0.1, **RUN, threshold_runs=0), "threshold_runs must be an integer >= 1, got 0"),
         (lambda: winnow_learning_rate(0, 1e-6, **RUN), "epsilon must be a finite number > 0, got 0"),
         (lambda: winnow_learning_rate(1, 1e-6, **RUN, threshold_share=1), "threshold_share must be .* got 1"),
-        (lambda: winnow_update_bound(10, 0, 0.5, 0.1), "margin must be from 1e-09 to 1, got 0"),
-        (lambda: winnow_update_bound(10, 0.5, 1, 0.1), "confidence must be at least 0 and below 1, got 1"),
-        (lambda: winnow_update_bound(10, 0.5, 0.5, 0.5), r"below 2 \* .* = 0.5, got 0.5"),
-        (
-            lambda: batched_update_bound(10, 0.5, 0.5, 0.1, 3),
-            "learning_rate \\* batch must be at most .* = 0.25, got 0.3",
-        ),
-        (lambda: winnow_paper(30, 1e-6, **PLAN), r"epsilon must be below 1.6 \* ln\(2 / delta\) = 23.2"),
-        (lambda: winnow_paper(1, 1e-6, **PLAN, confidence=0), "confidence must be from 1e-09 to 1 - 1e-09, got 0"),
-        (lambda: winnow_paper(1, 1e-6, **{**PLAN, "dimension": 1}), "dimension must be an integer >= 2, got 1"),
-        (lambda: batched_plan(0, 1e-6, **PLAN), "epsilon must be a finite number, at least 1e-09, got 0"),
-        (lambda: batched_plan(1, 1e-6, **PLAN, step=1.5), "step must be from 1e-09 to 1, got 1.5"),
-        (lambda: batched_plan(1, 1e-6, **PLAN, failure=1), "failure must be from 1e-09 to 1 - 1e-09, got 1"),
-        (lambda: decision_list_margin([]), r"labels must be a sequence of -1 and 1.*got \[\]"),
-        (lambda: decision_list_margin([0, 1]), r"labels must be .*got \[0, 1\]"),
-        (lambda: decision_list_margin([1], feature_range=(0, 2)), r"must be \(-1, 1\) or \(0, 1\) here, got \(0, 2\)"),
     ],
 )
-def test_winnow_accounting_says_what_it_wants(call, message):
+def test_the_accountant_says_what_it_wants(call, message):
     with pytest.raises(ValueError, match=message):
         call()

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from dpfast.accounting import gaussian_delta, winnow_epsilon, zcdp_delta, zcdp_epsilon, zcdp_rho
+from dpfast.accounting.zcdp import composed_epsilon
 
 RHOS = (1e-8, 1e-3, 0.02, 0.3, 2.0, 50.0)
 DELTAS = (0.3, 1e-2, 1e-6, 1e-12, 1e-100)
@@ -141,3 +142,17 @@ def test_fractions_and_floats_agree():
 def test_a_conversion_says_what_it_wants(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(("pure", "runs"), [(0.05, 200), (0.3, 12), (1.0, 3)])
+def test_pure_parts_together_cost_at_least_what_randomised_responses_do(pure, runs):
+    """Exactly, by the binomial law; and not much more."""
+    delta, p = 1e-6, 1 / (1 + math.exp(-pure))
+    epsilon = composed_epsilon(0.0, delta, pure, runs)
+    agree = np.arange(runs + 1)
+    log_ratio = (2 * agree - runs) * pure
+    law = np.array([math.comb(runs, k) * p**k * (1 - p) ** (runs - k) for k in agree.tolist()])
+    exact = (law * np.maximum(0, -np.expm1(epsilon - log_ratio))).sum()
+    assert exact <= delta
+    assert epsilon <= runs * pure * 1.0001 + 1
+    assert (law * np.maximum(0, -np.expm1(0.7 * epsilon - log_ratio))).sum() > delta

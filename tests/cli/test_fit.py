@@ -1,34 +1,34 @@
-import math
+from fractions import Fraction
 
-import numpy as np
 import pytest
 
 import dpfast
-from dpfast import mechanisms
-from dpfast.cli.fit import _noisy_accuracy
+from dpfast import mechanisms, metrics
+from dpfast.cli.figures import figures
 from dpfast.cli.models import MODELS
 
 FIT = ["--model", "decision-list", "--epsilon", "1"]
 WINNOW = ["--model", "winnow", "--epsilon", "1"]
 
 
-def test_the_main_job_shows_rules_accuracy_privacy_and_time(run):
+def test_the_main_job_shows_rules_accuracy_and_privacy_and_no_time(run):
     result = run("fit", "mushroom", *FIT)
     assert result.exit_code == 0
     assert result.stderr == ""
     assert "mushroom: 8,124 rows, 126 features, labels edible, poisonous" in result.stdout
     assert "otherwise" in result.stdout
     assert "test accuracy  0." in result.stdout
-    assert "(noisy release, free by parallel composition)" in result.stdout
+    assert "95% interval" in result.stdout
+    assert "noisy release, free by parallel composition" in result.stdout
     assert "(1.0, 1e-06)-DP, replace one row; " in result.stdout
-    assert "s to learn" in result.stdout
+    assert "s to learn" not in result.stdout
     assert "reproducible" not in result.stdout
     assert "not private" not in result.stdout
 
 
 def test_a_seed_repeats_a_run_and_says_that_it_is_not_private(run, trees):
     def shown(*options):
-        return run("fit", trees, *FIT, "--label", "tree", *options).stdout.split("time")[0]
+        return run("fit", trees, *FIT, "--label", "tree", *options).stdout
 
     assert shown("--seed", 5) == shown("--seed", 5)
     assert "drawn with a seed: reproducible, not private" in shown("--seed", 5)
@@ -41,39 +41,33 @@ def test_private_figures_are_shown_only_when_asked_for(run, trees):
     assert "rows (not private)" in shown
     assert "right (not private)" in shown
     assert "exactly (not private)" in shown
+    assert "s to read (not private)" in shown
 
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-def test_the_noisy_accuracy_releases_what_its_relation_allows(rng, monkeypatch, neighbors):
+@pytest.mark.parametrize(("rule_counts", "shown"), [(0, ["accuracy"]), (0.1, ["accuracy", "roc"])])
+def test_the_figures_of_the_test_part_cost_its_epsilon_together(rng, monkeypatch, neighbors, rule_counts, shown):
     X, y = rng.integers(0, 2, (400, 2)), rng.integers(0, 2, 400)
-    fitted = dpfast.DecisionListClassifier(0.1, neighbors=neighbors, random_state=0).fit(X, y)
-    right = int((fitted.predict(X) == y).sum())
-    released = []
+    paid = []
 
-    def noisy(counts, scale, *, rng):
-        released.append((np.asarray(counts).tolist(), scale))
-        return counts - 20 if np.ndim(counts) == 0 else np.array([right - 20, 400 - right + 60])
+    def noted(name):
+        figure = getattr(metrics, name)
 
-    monkeypatch.setattr(mechanisms, "discrete_laplace", noisy)
-    shown = _noisy_accuracy(fitted, dpfast.BitMatrix(X), y, rng)
-    deviation = math.sqrt(2 * math.exp(-0.1)) / (1 - math.exp(-0.1))
-    if neighbors == "replace":  # the size of the test part is public
-        assert released == [(right, 10)]
-        accuracy, total = (right - 20) / 400, 400
-    else:  # it is not: what is divided by is a release too
-        assert released == [([right, 400 - right], 10)]
-        accuracy, total = (right - 20) / 440, 440
-        deviation *= math.hypot(accuracy, 1 - accuracy)
-    assert shown == f"{accuracy:.2f} ± {deviation / total:.2f}"
+        def spy(y_true, y_pred, **options):
+            paid.append((name, options["epsilon"], options["neighbors"]))
+            return figure(y_true, y_pred, **options)
 
+        monkeypatch.setattr(metrics, name, spy)
 
-def test_the_noise_has_the_deviation_that_is_shown(rng):
-    X, y = dpfast.BitMatrix(rng.integers(0, 2, (5000, 2))), rng.integers(0, 2, 5000)
-    for neighbors in ("replace", "add-remove"):
-        fitted = dpfast.DecisionListClassifier(0.01, neighbors=neighbors, random_state=0).fit(X, y)
-        draws = [_noisy_accuracy(fitted, X, y, rng).split(" ± ") for _ in range(400)]
-        accuracies, deviations = np.array(draws, float).T
-        assert np.std(accuracies) == pytest.approx(np.median(deviations), rel=0.35)
+    noted("accuracy")
+    noted("roc")
+    fitted = dpfast.DecisionListClassifier(0.3, neighbors=neighbors, rule_counts=rule_counts, random_state=0).fit(X, y)
+    told = figures(fitted, dpfast.BitMatrix(X), y, rng)
+    assert [name for name, _, _ in paid] == shown
+    assert sum(epsilon for _, epsilon, _ in paid) == Fraction("0.3")
+    assert {relation for _, _, relation in paid} == {neighbors}
+    assert all("95% interval" in text for _, text in told)
+    assert [name for name, _ in told] == ["test accuracy", "test AUC"][: len(shown)]
 
 
 def test_under_add_remove_the_number_of_rows_is_not_shown(run, trees):
@@ -83,12 +77,6 @@ def test_under_add_remove_the_number_of_rows_is_not_shown(run, trees):
     assert "600" not in result.stdout
     assert "add or remove one row" in result.stdout
     assert "600 rows" in run(*command, "--show-private").stdout
-
-
-def test_an_accuracy_lost_in_noise_says_so(rng, monkeypatch):
-    fitted = dpfast.DecisionListClassifier(neighbors="add-remove", random_state=0).fit(np.eye(2), [0, 1])
-    monkeypatch.setattr(mechanisms, "discrete_laplace", lambda *_, **__: np.array([3, -5]))
-    assert _noisy_accuracy(fitted, dpfast.BitMatrix(np.eye(2)), np.array([0, 1]), rng) == "lost in the noise"
 
 
 def test_a_messy_file_is_refused_by_its_place(refused, trees, tmp_path):
@@ -114,7 +102,7 @@ def test_a_table_with_one_label_is_refused_unless_others_are_declared(run, refus
     [
         (["--epsilon", "0"], "epsilon must be"),
         (["--epsilon", "nan"], "epsilon must be"),
-        (["--delta", "1"], "delta must be"),
+        (["--delta", "1"], "delta must lie in [0, 1), got 1.0"),
         (["--coverage-weight", "2"], "coverage_weight must"),
         (["--max-rules", "many"], "--max-rules must be an integer of at least 1 or none, got 'many'"),
         (["--max-rules", "0"], "max_rules must"),
@@ -129,7 +117,7 @@ def test_a_table_with_one_label_is_refused_unless_others_are_declared(run, refus
 )
 def test_an_option_that_will_not_do_is_refused_before_anything_is_drawn(refused, monkeypatch, options, said):
     monkeypatch.setattr(mechanisms, "discrete_laplace", None)
-    monkeypatch.setattr("dpfast.learners.decision_list._greedy_cover", None)
+    monkeypatch.setattr("dpfast.learners.lists.decision_list._greedy_cover", None)
     assert said in refused("fit", "mushroom", *FIT, *options)
 
 

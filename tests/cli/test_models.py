@@ -9,6 +9,7 @@ from dpfast.cli.models import MODELS
 from dpfast.cli.plan.decision_list import decision_list
 from dpfast.cli.printers import _counts, show_average, show_feature, show_halfspace, show_rules, show_weights
 from dpfast.cli.report import output
+from dpfast.learners.lists import Literal, Rule
 
 FIT = ["--model", "decision-list", "--epsilon", "1"]
 WINNOW = ["--model", "winnow", "--epsilon", "1"]
@@ -19,17 +20,25 @@ def test_a_rule_shows_names_as_they_are_written(run, trees):
     assert "wet" in result.stdout
     names = ["wet", "cold [C]", "windy"]
     X = dpfast.BitMatrix(np.eye(3), feature_names=names)
-    fitted = dpfast.DecisionListClassifier(max_rules=None, coverage_weight=0, random_state=0).fit(X, [0, 1, 0])
-    fitted.rules_.insert(0, dpfast.learners.decision_list.Rule((dpfast.learners.decision_list.Literal(1, True),), 1))
+    fitted = dpfast.DecisionListClassifier(max_rules=None, coverage_weight=0, rule_counts=0, random_state=0)
+    fitted.fit(X, [0, 1, 0])
+    fitted.rules_.insert(0, Rule((Literal(1, True),), 1))
     with output.capture() as shown:
         show_rules(fitted, output)
     assert "not cold [C]" in shown.get()
 
 
+def test_what_each_rule_is_worth_is_shown_unless_it_was_not_asked_for(run, trees):
+    command = ["fit", trees, *FIT, "--label", "tree", "--seed", 1]
+    assert "right (95 %)" in run(*command).stdout
+    assert "±" in run(*command, "--test-share", 0).stdout
+    assert "right (95 %)" not in run(*command, "--rule-counts", 0).stdout
+
+
 def test_every_option_reaches_the_learner(run, trees, model, tmp_path):
     out = tmp_path / "other.json"
     options = "--delta 1e-5 --neighbors add-remove --coverage-weight 0 --max-rules 3 --conjunctions 2 --no-negations"
-    options += " --threshold 0.5 --accounting paper --test-share 0 --classes ash,elm,oak"
+    options += " --rule-counts 0.25 --threshold 0.5 --accounting paper --test-share 0 --classes ash,elm,oak"
     result = run("fit", trees, *FIT, "--label", "tree", *options.split(), "--out", out)
     assert result.exit_code == 0
     loaded = dpfast.load(out)
@@ -40,13 +49,14 @@ def test_every_option_reaches_the_learner(run, trees, model, tmp_path):
         max_rules=3,
         conjunctions=2,
         negations=False,
+        rule_counts=0.25,
         threshold=0.5,
         accounting="paper",
     )
     assert loaded.get_params() == expected.get_params()
     assert loaded.classes_.tolist() == ["ash", "elm", "oak"]
     assert "test accuracy" not in result.stdout
-    assert dpfast.load(model).max_rules == 25
+    assert dpfast.load(model).max_rules == 10
 
 
 @pytest.mark.parametrize(
@@ -85,7 +95,7 @@ def test_counts_are_those_of_the_rows_that_a_rule_decides(rng):
 
 def test_a_weight_is_shown_with_its_feature_and_the_label_it_speaks_for():
     X = dpfast.BitMatrix(np.eye(3), feature_names=["wet", "cold [C]", "windy"])
-    fitted = dpfast.DPWinnowClassifier(n_updates=2, random_state=0).fit(X, ["oak", "elm", "oak"])
+    fitted = dpfast.DPWinnowClassifier(n_updates=2, n_draws=10, random_state=0).fit(X, ["oak", "elm", "oak"])
     fitted.released_weights_ = [(np.array([0, 1, 3]), np.array([-9, 5, 2])), (np.array([0, 1]), np.array([-9, 5]))]
     with output.capture() as shown:
         show_weights(fitted, output, most=2)
@@ -159,7 +169,7 @@ def test_finite_class_shows_the_feature_it_chose_and_a_saved_one_predicts(run, r
     assert predicted == [line.split(",")[3] for line in trees.read_text().splitlines()[1:]]
     assert "--delta is not for --model finite-class" in refused(*command, "--delta", 1e-6)
     assert "--negations is not for --model finite-class" in refused(*command, "--no-negations")
-    assert "--intercept is for --model boost or " in refused(*command, "--intercept")
+    assert "--intercept is for --model halfspace or boost or " in refused(*command, "--intercept")
     shown = run(*command, "--neighbors", "add-remove").stdout
     assert "at most 5 errors more than the best" in shown
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dpfast
-from dpfast.data import readers
+from dpfast.files import parquet, readers
 from dpfast.learners.base import PrivateClassifier
 
 BOOST = ["--model", "boost", "--epsilon", "1"]
@@ -86,7 +86,7 @@ def test_a_large_parquet_file_stays_on_disk_and_gives_the_same_model(run, people
     pandas.read_csv(people).to_parquet(path, row_group_size=700)
     shown = []
     for large in (1 << 30, 4 * 4 * 1200):
-        monkeypatch.setattr(readers, "_LARGE", large)
+        monkeypatch.setattr(parquet, "_LARGE", large)
         command = ["fit", path, *BOOST, "--label", "outcome", "--seed", 3, "--out", tmp_path / "m.json"]
         result = run(*command, "--show-private")
         assert result.exit_code == 0
@@ -120,7 +120,7 @@ def test_nan_in_a_file_that_stays_on_disk_is_refused_before_anything_is_charged(
 ):
     pandas = pytest.importorskip("pandas")
     pytest.importorskip("pyarrow")
-    monkeypatch.setattr(readers, "_LARGE", 4 * 4 * 1200)
+    monkeypatch.setattr(parquet, "_LARGE", 4 * 4 * 1200)
     path, frame = tmp_path / "people.parquet", pandas.read_csv(people)
     frame.loc[2111, "bmi"] = np.inf
     frame.to_parquet(path, row_group_size=700)
@@ -128,17 +128,17 @@ def test_nan_in_a_file_that_stays_on_disk_is_refused_before_anything_is_charged(
     assert "people.parquet: row 2112, column 'bmi' holds inf; features are finite numbers" in said
 
 
-def test_a_table_of_bits_is_packed_unless_numbers_are_declared(run, refused, trees, people, tmp_path):
+def test_a_table_of_bits_is_packed_if_that_is_declared(run, refused, trees, people, tmp_path):
     fit = ["fit", trees, *BOOST, "--label", "tree", "--seed", 1, "--out", tmp_path / "m.json"]
 
     def read_as(*options):
         shown = run(*fit, *options).stdout
         return shown.splitlines()[0], json.loads((tmp_path / "m.json").read_text())["table"]["values"]
 
-    assert read_as()[1] == read_as("--bits")[1] == read_as("--threshold", 0.5)[1] == "bits"
-    assert "600 rows, 3 features of 0 and 1, labels elm, oak" in read_as()[0]
-    assert "3 features of numbers" in read_as("--numbers")[0]
-    assert read_as("--numbers")[1] == "numbers"
+    assert read_as("--bits")[1] == read_as("--threshold", 0.5)[1] == "bits"
+    assert "600 rows, 3 features, labels elm, oak" in read_as("--bits")[0]
+    assert "3 features of numbers" in read_as()[0]
+    assert read_as()[1] == read_as("--numbers")[1] == "numbers"
     assert len(run("predict", tmp_path / "m.json", trees, "--label", "tree").stdout.split()) == 600
     assert "line 2, column 'age' holds" in refused("fit", people, *BOOST, "--label", "outcome", "--bits")
     for other in (["--model", "decision-list", "--epsilon", 1], [*BOOST, "--weak-learner", "stump"], WINNOW):
@@ -200,7 +200,7 @@ def test_predict_reads_what_the_model_was_fitted_on(run, refused, trees, people,
     by_default = run("predict", model, people, "--label", "outcome").stdout
     assert by_default == run("predict", model, people, "--label", "outcome", "--threshold", 0).stdout
     assert "m.json has 0.0" in refused("predict", model, people, "--label", "outcome", "--threshold", 1)
-    run("fit", trees, *BOOST, "--label", "tree", "--out", model)
+    run("fit", trees, *BOOST, "--label", "tree", "--bits", "--out", model)
     (tmp_path / "half.csv").write_text("wet,cold [C],windy\n1,0.5,0\n")
     assert "column 'cold [C]' holds '0.5'; features are 0 or 1" in refused("predict", model, tmp_path / "half.csv")
 
@@ -239,7 +239,7 @@ def test_a_stream_of_real_columns_goes_on_under_the_same_terms(run, refused, peo
     assert begun in refused("stream", people, *options, "--feature-range", "-2,2", "--new-rows")
     other = "bmi,age,dose [mg],smokes,outcome\n0.5,0,0,1,ill\n"
     said = run("stream", "-", *ranged, "--new-rows", stdin=other)
-    assert "standard input has the features that the stream so far was fitted on, in another order" in said.stderr
+    assert (said.exit_code, said.stdout.count("\n")) == (0, 1)  # columns are known by their names
     said = run("stream", "-", *ranged, "--new-rows", stdin=lines[0] + "0.5,3,0,1,ill\n")
     assert "standard input: row 1, column 'bmi' holds '3'; features are numbers declared to lie in" in said.stderr
 

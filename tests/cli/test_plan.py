@@ -1,5 +1,7 @@
 import math
+from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import dpfast
@@ -7,22 +9,46 @@ from dpfast.accounting import (
     batched_plan,
     boost_plan,
     cover_exponent,
+    gaussian_sigma,
     halfspace_lower_bound,
     net_plan,
     projected_plan,
     winnow_paper,
 )
-from dpfast.cli.plan.decision_list import _error_at, _rows_for_privacy, _rows_to_generalise
+from dpfast.cli.plan.decision_list import _error_at, _lead, _rows_for_privacy, _rows_to_generalise
+from dpfast.mechanisms import exponential
 
 
 def test_a_plan_shows_both_exponents_and_whether_n_suffices(run):
     result = run("plan", "decision-list", "--n", 2_000_000, "--features", 252, "--epsilon", 1)
     assert result.exit_code == 0
     assert "0.01632" in result.stdout
-    assert "0.08476" in result.stdout
+    assert f"{cover_exponent(1, 1e-6, max_rounds=253):.5f}" in result.stdout
     assert "2.3 times too few" in result.stdout
     assert "enough" in result.stdout
-    assert f"{cover_exponent(1, 1e-6, coverage_weight=0.5):.5f}" in result.stdout
+    assert f"{cover_exponent(1, 1e-6, coverage_weight=0.5, max_rounds=10):.5f}" in result.stdout
+
+
+def test_a_rule_so_far_ahead_is_drawn_nine_times_in_ten(rng):
+    lead = math.ceil(_lead(20, 0.3))
+    scores = np.zeros(2 * 25, np.int32)
+    scores[5] = lead
+    drawn = exponential(scores, Fraction(3, 10), size=20_000, rng=rng)
+    assert np.mean(drawn == 5) > 0.9 - 5 * math.sqrt(0.09 / 20_000)
+    scores[5] = lead // 2
+    assert np.mean(exponential(scores, Fraction(3, 10), size=20_000, rng=rng) == 5) < 0.9
+
+
+def test_a_plan_for_a_halfspace_shows_the_noise_of_one_code(run, refused, tmp_path):
+    command = ["plan", "halfspace", "--n", 10_000, "--epsilon", 1]
+    shown = run(*command, "--columns", 3).stdout
+    assert f"{2 * gaussian_sigma(1, 1e-6) * math.sqrt(7):.0f}" in shown
+    path = tmp_path / "t.json"
+    path.write_text(
+        '{"columns": [{"name": "a", "kind": "numeric", "low": 0, "high": 1}, {"name": "b", "kind": "boolean"}]}'
+    )
+    assert f"{2 * gaussian_sigma(1, 1e-6) * math.sqrt(4):.0f} " in run(*command, "--schema", path).stdout
+    assert "--schema FILE, or --columns K" in refused(*command)
 
 
 def test_the_plan_is_the_papers_theorem_with_the_papers_constants():
@@ -47,7 +73,6 @@ def test_a_plan_refuses_what_no_theorem_covers(refused):
     assert "--alpha must lie in (0, 1), got 1.5" in refused(*command, "--alpha", 1.5)
     assert "--beta must lie in (0, 1), got 0.0" in refused(*command, "--beta", 0)
     assert "delta must be" in refused(*command, "--delta", 0)
-    assert "coverage_weight must" in refused(*command, "--coverage-weight", -1)
 
 
 def test_a_plan_for_winnow_shows_both_bounds_and_what_practice_needs(run):
@@ -61,7 +86,7 @@ def test_a_plan_for_winnow_shows_both_bounds_and_what_practice_needs(run):
     assert f"It says something from {paper.horizon_needed:.3g} rounds on" in result.stdout
     assert f"The batched update is guaranteed at most {batched.mistakes:,} mistakes" in result.stdout
     assert f"{batched.n_updates:,}" in result.stdout
-    eta = dpfast.DPWinnowClassifier()._tight_rates(True)[0]
+    eta = dpfast.DPWinnowClassifier().partial_fit([[0], [1]], [0, 1]).learning_rate_
     assert f"eta = {eta:.4g}" in result.stdout
     assert f"about {math.ceil(2 * (math.log(2 * 1000 + 2) + 2) / eta):,} rows" in result.stdout
     assert "too few for one update" not in result.stdout

@@ -37,6 +37,7 @@ def test_a_stream_writes_what_the_learner_predicted_before_each_label(run, fores
     assert result.stdout.split() == expected
     assert learner.updates_ > 0
     assert str(learner.privacy_) in result.stderr
+    assert "of the model and of when it changed; each prediction is for the owner of its row" in result.stderr
     assert "6,000" in result.stderr
     assert "oak if the sum is at least 0, else elm." in result.stderr
     assert "mistakes" not in result.stderr
@@ -64,6 +65,17 @@ def test_mistakes_are_shown_only_when_asked_for_and_predictions_unless_quiet(run
     mistakes = sum(map(str.__ne__, shown.stdout.split(), labels))
     assert f"{mistakes:,} in 6,000 rows (not private)" in result.stderr
     assert "not private)" not in shown.stderr
+
+
+def test_a_stream_with_a_window_goes_on_learning(run, refused, forest, tmp_path):
+    kept = [*STREAM[:-4], "--epsilon", 50, "--step", "500", "--updates", 2, "--checkpoint", tmp_path / "c", "--window"]
+    result = run("stream", forest, *kept)
+    assert result.exit_code == 0
+    assert "all updates are made" not in result.stderr
+    resumed = dpfast.DPWinnowClassifier.resume(tmp_path / "c")
+    assert resumed.updates_ > 2
+    resumed.close()
+    assert "was begun with window=True, this command says False" in refused("stream", forest, *kept[:-1])
 
 
 def test_a_stream_goes_on_where_its_checkpoint_ends(run, refused, forest, tmp_path):

@@ -44,3 +44,9 @@ def test_a_coin_of_no_rational_is_refused(rng):
 def test_what_is_not_a_generator_is_refused():
     with pytest.raises(TypeError, match=r"must be a numpy.random.Generator, got int"):
         draw.below([3], 7)
+
+
+def test_what_does_not_divide_the_words_evenly_is_rejected(rng):
+    """Four words would stand for three numbers: one residue by 3 twice as often as each other one."""
+    drawn = draw.below([3 << 62] * 20_000, rng)
+    assert_follows(np.bincount((drawn % np.uint64(3)).astype(int), minlength=3), np.full(3, 1 / 3))

@@ -37,6 +37,13 @@ def test_discrete_laplace_follows_its_law(scale, rng):
     assert_follows(np.bincount(draws + reach, minlength=len(x)), law / law.sum())
 
 
+@pytest.mark.parametrize("scale", [Fraction(1, 5), 0.7, 1, Fraction(22, 7), 30.25])
+def test_geometric_noise_follows_its_law(scale, rng):
+    draws = noise.geometric(scale, 500_000, rng)
+    law = np.exp(-np.arange(int(40 * max(1, scale))) / float(scale))
+    assert_follows(np.bincount(draws, minlength=len(law)), law / law.sum())
+
+
 @pytest.mark.parametrize("sigma", [0.1, Fraction(1, 3), 0.5, 1, Fraction(22, 7), 3, 30.25, 1000])
 def test_discrete_gaussian_follows_its_law(sigma, rng):
     draws = noise.discrete_gaussian(sigma, 1_000_000, rng)

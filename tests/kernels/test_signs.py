@@ -261,7 +261,7 @@ def test_csr_rows_that_do_not_fit_are_refused(indptr, indices, data, message):
 def test_dense_and_packed_rows_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match=r"X must be float32 or float64 of shape \(n, d\), got int64 \(2, 2\)"):
         signs.project_dense(np.ones((2, 2), int), 8, KEY)
-    with pytest.raises(ValueError, match=r"d=65 must be below 2\*\*30 and needs 2 words a row, got shape \(3, 1\)"):
+    with pytest.raises(ValueError, match=r"d=65 needs 2 words a row, got shape \(3, 1\)"):
         signs.project_packed(np.zeros((3, 1), np.uint64), 65, 8, KEY)
     with pytest.raises(ValueError, match="encoding must be '01' or 'pm1', got 'signs'"):
         signs.project_packed(np.zeros((3, 1), np.uint64), 64, 8, KEY, "signs")

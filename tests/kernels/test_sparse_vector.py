@@ -10,9 +10,9 @@ from laws import assert_follows
 from dpfast.kernels import noise, sparse_vector
 
 
-def chance(gap, scale):
-    """P(discrete Laplace of this scale >= gap), from its mass function."""
-    x = np.arange(-4000, 4000)
+def chance(gap, scale, one_sided=False):
+    """P(discrete noise of this scale >= gap), from its mass function."""
+    x = np.arange(0 if one_sided else -4000, 4000)
     mass = np.exp(-np.abs(x) / float(scale))
     return mass[x >= gap].sum() / mass.sum()
 
@@ -23,30 +23,33 @@ def waiting_law(p, rounds):
     return np.append(fails[:-1] * p, fails[-1])
 
 
-def halting_law(counts, lengths, threshold, scale):
+def halting_law(counts, lengths, threshold, scale, one_sided):
     each = np.repeat(counts, lengths)
-    p = np.array([chance(threshold - c, scale) for c in each])
+    p = np.array([chance(threshold - c, scale, one_sided) for c in each])
     fails = np.cumprod(np.append(1, 1 - p))
     return np.append(fails[:-1] * p, fails[-1])
 
 
+@pytest.mark.parametrize("one_sided", [False, True])
 @pytest.mark.parametrize("scale", [Fraction(1, 3), 0.7, Fraction(22, 7), 12])
 @pytest.mark.parametrize("gap", [-2, 0, 1, 5])
-def test_the_number_of_failing_tests_is_geometric(gap, scale, rng):
-    law = waiting_law(chance(gap, scale), 30)
-    drawn = [sparse_vector.Tests(gap, scale).run([0], [30], rng) for _ in range(5_000)]
+def test_the_number_of_failing_tests_is_geometric(gap, scale, one_sided, rng):
+    law = waiting_law(chance(gap, scale, one_sided), 30)
+    drawn = [sparse_vector.Tests(gap, scale, one_sided=one_sided).run([0], [30], rng) for _ in range(5_000)]
     assert_follows(np.bincount([30 if n is None else n for n in drawn], minlength=31), law)
 
 
+@pytest.mark.parametrize("one_sided", [False, True])
 @pytest.mark.parametrize("counts", [[0, 1, 2, 3], [3, 0, 5, 2], [4, 4, 1, 4], [-3, 9, -3, 2]])
-def test_runs_halt_as_tests_with_fresh_noise_each_round_do(counts, rng):
+def test_runs_halt_as_tests_with_fresh_noise_each_round_do(counts, one_sided, rng):
     lengths, threshold, scale, runs = [5, 0, 20, 7], 6, Fraction(5, 2), 5_000
-    law = halting_law(counts, lengths, threshold, scale)
-    drawn = [sparse_vector.Tests(threshold, scale).run(counts, lengths, rng) for _ in range(runs)]
+    law = halting_law(counts, lengths, threshold, scale, one_sided)
+    drawn = [sparse_vector.Tests(threshold, scale, one_sided=one_sided).run(counts, lengths, rng) for _ in range(runs)]
     assert_follows(np.bincount([32 if n is None else n for n in drawn], minlength=33), law)
 
     each = np.append(np.repeat(counts, lengths), 10**6)  # the last test passes for want of another
-    noisy = each + noise.discrete_laplace(scale, runs * 33, rng).reshape(runs, 33)
+    draw = noise.geometric if one_sided else noise.discrete_laplace
+    noisy = each + draw(scale, runs * 33, rng).reshape(runs, 33)
     assert_follows(np.bincount((noisy >= threshold).argmax(1), minlength=33), law)
 
 
@@ -69,15 +72,16 @@ def test_waits_longer_than_the_horizon_go_on_by_the_same_law(rng):
     assert_follows(np.append(counts, drawn.count(None)), np.append(np.diff(below), 1 - below[-1]))
 
 
+@pytest.mark.parametrize("one_sided", [False, True])
 @pytest.mark.parametrize("cut", [1, 3, 17, 1000])
-def test_outcomes_do_not_depend_on_how_rounds_are_cut_into_calls(cut):
+def test_outcomes_do_not_depend_on_how_rounds_are_cut_into_calls(cut, one_sided):
     counts = np.repeat(np.arange(40), 2)
     lengths = np.tile([0, 25], 40)
     each = np.repeat(counts, lengths)
     for seed in range(30):
         whole_rng, piece_rng = np.random.default_rng(seed), np.random.default_rng(seed)
-        whole = sparse_vector.Tests(60, 4).run(counts, lengths, whole_rng)
-        pieces = sparse_vector.Tests(60, 4)
+        whole = sparse_vector.Tests(60, 4, one_sided=one_sided).run(counts, lengths, whole_rng)
+        pieces = sparse_vector.Tests(60, 4, one_sided=one_sided)
         halt = None
         for start in range(0, len(each), cut):
             piece = each[start : start + cut]
@@ -104,20 +108,23 @@ def test_a_state_goes_on_where_it_was_taken():
         assert tests.state() == resumed.state()
 
 
-def test_tests_go_on_after_one_that_passed(rng):
-    tests = sparse_vector.Tests(1, 1)
+@pytest.mark.parametrize("one_sided", [False, True])
+def test_tests_go_on_after_one_that_passed(one_sided, rng):
+    tests = sparse_vector.Tests(1, 1, one_sided=one_sided)
     drawn = [tests.run([0], [10**6], rng) for _ in range(10_000)]
-    law = waiting_law(chance(1, 1), 60)
+    law = waiting_law(chance(1, 1, one_sided), 60)
     assert_follows(np.bincount(drawn, minlength=61), law)
 
 
-def test_multiprecision_decides_as_doubles_do(monkeypatch):
+@pytest.mark.parametrize("one_sided", [False, True])
+def test_multiprecision_decides_as_doubles_do(one_sided, monkeypatch):
     counts, lengths = np.tile([0, 7, 3, 40, 12, -30], 50), np.full(300, 10**4)
     for threshold, scale in [(60, 4), (13, Fraction(9, 7)), (10**5, 10**4)]:
         outcomes = []
         for guard in (1.0, 2.0**30, 2.0**44, 2.0**60):
             monkeypatch.setattr(sparse_vector, "_guard_scale", guard)
-            rng, tests, passed = np.random.default_rng(3), sparse_vector.Tests(threshold, scale), []
+            tests = sparse_vector.Tests(threshold, scale, one_sided=one_sided)
+            rng, passed = np.random.default_rng(3), []
             for start in range(0, 60, 6):
                 passed.append(tests.run(counts[start : start + 6], lengths[start : start + 6], rng))
             outcomes.append((passed, tests.state(), rng.bit_generator.state))
@@ -128,17 +135,23 @@ def no_more_words():
     raise AssertionError("these bits decide")
 
 
-@pytest.mark.parametrize(("gap", "scale"), [(1, 1), (9, Fraction(7, 3)), (0, 5), (-40, 6), (10**17, 2**52)])
-def test_boundaries_are_where_the_law_puts_them(gap, scale):
+@pytest.mark.parametrize(
+    ("gap", "scale", "one_sided"),
+    [
+        *((gap, scale, False) for gap, scale in [(1, 1), (9, Fraction(7, 3)), (0, 5), (-40, 6), (10**17, 2**52)]),
+        *((gap, scale, True) for gap, scale in [(1, 1), (9, Fraction(7, 3)), (1, 2**30), (3, 5), (10**17, 2**52)]),
+    ],
+)
+def test_boundaries_are_where_the_law_puts_them(gap, scale, one_sided):
     rate = Fraction(1) / scale
     x, q = abs(gap if gap > 0 else 1 - gap) * float(rate), math.exp(-float(rate))
-    fail = 1 - math.exp(-x) / (1 + q) if gap > 0 else math.exp(-x) / (1 + q)
+    fail = 1 - math.exp(-x) / (1 if one_sided else 1 + q) if gap > 0 else math.exp(-x) / (1 + q)
     for n in (1, 2, 5):
         edge = int(fail**n * 2**64)  # U < fail**n is n failures or more
         slack = 2**20
         if edge > slack:
-            assert sparse_vector._wait(gap, rate, edge - slack, no_more_words) == n
-            assert sparse_vector._wait(gap, rate, edge + slack, no_more_words) == n - 1
+            assert sparse_vector._wait(gap, rate, one_sided, edge - slack, no_more_words) == n
+            assert sparse_vector._wait(gap, rate, one_sided, edge + slack, no_more_words) == n - 1
 
 
 def test_more_bits_are_drawn_when_a_boundary_lies_inside_the_word():
@@ -148,9 +161,9 @@ def test_more_bits_are_drawn_when_a_boundary_lies_inside_the_word():
         asked.append(1)
         return 2**64 - 1
 
-    assert sparse_vector._wait(100, Fraction(1), 2**64 - 1, ones) == 0  # p is 2.7e-44 * 0.73
+    assert sparse_vector._wait(100, Fraction(1), False, 2**64 - 1, ones) == 0  # p is 2.7e-44 * 0.73
     assert len(asked) == 2  # 192 bits tell, 128 do not
-    assert sparse_vector._wait(100, Fraction(1), 2**64 - 1, lambda: 0) == 2**32
+    assert sparse_vector._wait(100, Fraction(1), False, 2**64 - 1, lambda: 0) == 2**32
 
 
 def test_gaps_of_astronomical_size_do_no_harm(rng):

@@ -94,6 +94,42 @@ def test_one_list_given_many_times_counts_many_times():
     assert dict(zip(*map(list, votes([shared] * 5 + [np.array([2])], max_length=2)), strict=True)) == {4: 5, 2: 6}
 
 
+def counted(lists, max_length=9):
+    return dict(zip(*map(list, votes(lists, max_length=max_length)), strict=True))
+
+
+def test_lists_of_signed_and_unsigned_integers_keep_their_items_apart():
+    close = [2**53, 2**53 + 1, 2**63 - 1]
+    lists = [np.array(close, np.int64), np.array(close, np.uint64), np.array([2**53 + 1, 2**64 - 1], np.uint64)]
+    assert counted(lists) == {2**53: 2, 2**53 + 1: 3, 2**63 - 1: 2, 2**64 - 1: 1}
+    assert counted([np.array([3, 300], np.uint16), np.array([300, -3], np.int16)]) == {3: 1, 300: 2, -3: 1}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ([np.int64(1)], [1]),
+        ([np.uint8(7)], np.array([7])),
+        ([np.str_("a")], ["a"]),
+        ([(np.int32(1), "b")], [(1, np.str_("b"))]),
+        ([b"x"], np.array([b"x"])),
+    ],
+)
+def test_what_is_drawn_does_not_depend_on_the_list_that_came_first(first, second):
+    drawn = [sparse_sample(lists, 50, -9, max_length=1) for lists in ([first, second], [second, first])]
+    assert drawn[0] == drawn[1]
+    assert repr(drawn[0]) == repr(drawn[1])
+    assert type(drawn[0]) in (int, str, bytes, tuple)
+
+
+@pytest.mark.parametrize("item", [True, 1.0, -0.0, np.float32(2), np.bool_(False), None, (1, True), frozenset()])
+def test_items_that_equal_others_of_another_look_are_refused(item, rng):
+    before = copy.deepcopy(rng.bit_generator.state)
+    with pytest.raises(TypeError, match="items must be integers, strings, bytes or tuples of such, got"):
+        sparse_sample([[1], [item]], 1, 3, max_length=2, rng=rng)
+    assert rng.bit_generator.state == before
+
+
 def test_one_list_changes_no_score_by_more_than_one(rng):
     for _ in range(100):
         lists = [rng.choice(6, rng.integers(5)).tolist() for _ in range(4)]
@@ -115,6 +151,7 @@ def test_no_lists_give_nothing(rng):
         ({"epsilon": 0}, "epsilon must be above 0"),
         ({"epsilon": float("nan")}, "epsilon must be above 0"),
         ({"lists": [np.zeros((2, 2), int)]}, "one-dimensional"),
+        ({"lists": [np.array([True])]}, "of integers if arrays, got bool"),
     ],
 )
 def test_a_refusal_draws_nothing(arguments, message, rng):

@@ -13,6 +13,8 @@ import numpy as np
 def enumerate_lists(X, y, n_classes, exponent, *, coverage_weight, prior, max_rules, negations):
     """The law of greedy cover, as a dictionary from list to probability.
 
+    `coverage_weight` is a number, or for each round a pair (c, e): score = c * correct - e * errors.
+
     X is n x M of 0/1 (give shape (0, M) for no rows), y has n labels in range(n_classes). Each round
     draws (literal, label) with probability proportional to mass * exp(exponent * score); the mass is 1,
     and `prior` for the constant true (0: not offered before the last round). The rows it covers leave,
@@ -21,15 +23,16 @@ def enumerate_lists(X, y, n_classes, exponent, *, coverage_weight, prior, max_ru
     """
     X, y = np.asarray(X), np.asarray(y)
     polarities = (0, 1) if negations else (0,)
+    weights_of = coverage_weight if isinstance(coverage_weight, list) else [(coverage_weight, 1)] * (X.shape[1] + 1)
     law = {}
 
     def covers(literal, i):
         return literal is None or X[i, literal[0]] != literal[1]
 
-    def score(literal, label, uncovered):
+    def score(literal, label, uncovered, weights):
         covered = [i for i in uncovered if covers(literal, i)]
         correct = sum(1 for i in covered if y[i] == label)
-        return coverage_weight * correct - (len(covered) - correct)
+        return weights[0] * correct - weights[1] * (len(covered) - correct)
 
     def extend(rules, probability, features, uncovered):
         last = len(rules) == max_rules - 1 or not features
@@ -38,7 +41,10 @@ def enumerate_lists(X, y, n_classes, exponent, *, coverage_weight, prior, max_ru
         if last or prior:
             masses |= {(None, label): 1 if last else prior for label in range(n_classes)}
 
-        weights = {rule: mass * math.exp(float(exponent * score(*rule, uncovered))) for rule, mass in masses.items()}
+        now = weights_of[len(rules)]
+        weights = {
+            rule: mass * math.exp(float(exponent * score(*rule, uncovered, now))) for rule, mass in masses.items()
+        }
         total = sum(weights.values())
         for rule, weight in weights.items():
             literal, _ = rule

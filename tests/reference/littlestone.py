@@ -1,7 +1,7 @@
-"""Littlestone classes the slow way: sets of tuples, definitions word by word."""
+"""Littlestone classes the slow way: sets of tuples, the definitions of [Lyu], section 4, word by word."""
 
 from functools import cache
-from itertools import product
+from itertools import combinations
 
 
 def dimension(hypotheses):
@@ -14,59 +14,69 @@ def _dimension(h):
     if len(h) < 2:
         return len(h) - 1
     best = 0
-    for x in range(len(next(iter(h)))):
-        one = frozenset(f for f in h if f[x])
+    for x in range(n_points(h)):
+        one = restrict(h, x, 1)
         if 0 < len(one) < len(h):
             best = max(best, 1 + min(_dimension(one), _dimension(h - one)))
     return best
 
 
+def n_points(h):
+    return len(next(iter(h)))
+
+
+def restrict(h, x, y):
+    return frozenset(f for f in h if f[x] == y)
+
+
 def soa(h):
-    """The SOA function of a nonempty set: at each point the label whose restriction has the larger LDim; 0 on ties."""
-    return tuple(int(dimension(f for f in h if f[x]) > dimension(f for f in h if not f[x])) for x in range(_points(h)))
+    """The label whose restriction has the larger LDim, 0 on ties: the product's rule."""
+    return tuple(int(dimension(restrict(h, x, 1)) > dimension(restrict(h, x, 0))) for x in range(n_points(h)))
 
 
-def trees(h, depth):
-    """The leaf sets of every tree of at most this depth on h, as frozensets of nonempty classes; repetitions too."""
-    h = frozenset(h)
-    yield frozenset([h])
-    if depth == 0:
-        return
-    for x in range(_points(h)):
-        one = frozenset(f for f in h if f[x])
-        if 0 < len(one) < len(h):
-            for left, right in product(set(trees(h - one, depth - 1)), set(trees(one, depth - 1))):
-                yield left | right
+@cache
+def printed_soa(h, points):
+    """0 if restricting to 0 keeps LDim, otherwise 1: the paper's rule."""
+    return tuple(0 if dimension(restrict(h, x, 0)) == dimension(h) else 1 for x in range(points))
 
 
-def reducible(h, k):
-    """Whether some tree of depth k has only leaves of smaller LDim."""
+@cache
+def irreducible(h, k, points):
+    """Definition 4.1. Sets of points instead of sequences: restricting twice to one label changes nothing."""
+    labels = printed_soa(h, points)
+    return all(
+        dimension(f for f in h if all(f[x] == labels[x] for x in asked)) == dimension(h)
+        for asked in combinations(range(points), min(k, points))
+    )
+
+
+@cache
+def valid_trees(h, p, d, points, depth=0):
+    """Definition 4.2: for every valid (p, d)-tree on h from this depth on, the (LDim, SOA) of its leaves."""
     top = dimension(h)
-    return any(all(dimension(leaf) < top for leaf in leaves) for leaves in trees(h, k))
+    if depth > p * (2 ** (d - top + 1) - 1):
+        return frozenset()
+    found = set()
+    if depth <= p * (2 ** (d - top) - 1) and irreducible(h, p * 2 ** (d - top), points):
+        found.add(frozenset([(top, printed_soa(h, points))]))
+    if h:
+        for x in range(points):
+            zero, one = (valid_trees(restrict(h, x, y), p, d, points, depth + 1) for y in (0, 1))
+            found |= {left | right for left in zero for right in one}
+    return frozenset(found)
 
 
-def valid_trees(h, p, d):
-    """(degree, the valid trees of that degree): Definition 4.2 with the least degree there is."""
-    for degree in range(d + 1):
-        valid = [
-            leaves
-            for leaves in trees(h, p * (2 ** (d - degree) - 1))
-            if all(dimension(leaf) <= degree for leaf in leaves)
-        ]
-        if valid:
-            return degree, valid
-    raise AssertionError("the class has a larger dimension than d")
+def degree(leaves):
+    return max(top for top, _ in leaves)
+
+
+def decomposition_dimension(h, p, d):
+    """Definition 4.2: the least degree of a valid tree."""
+    return min(map(degree, valid_trees(frozenset(h), p, d, n_points(h))))
 
 
 def essential(h, p, d):
-    """Functions that every valid tree of least degree has as the SOA function of a p-irreducible leaf of that LDim."""
-    degree, valid = valid_trees(h, p, d)
-    found = [
-        {soa(leaf) for leaf in leaves if dimension(leaf) == degree and not (degree and reducible(leaf, p))}
-        for leaves in valid
-    ]
-    return set.intersection(*found)
-
-
-def _points(h):
-    return len(next(iter(h)))
+    """Definition 4.3: the functions that are the SOA of a leaf of the largest LDim in every optimal tree."""
+    least = decomposition_dimension(h, p, d)
+    optimal = [leaves for leaves in valid_trees(frozenset(h), p, d, n_points(h)) if degree(leaves) == least]
+    return set.intersection(*({f for top, f in leaves if top == least} for leaves in optimal))

@@ -2,10 +2,11 @@
 
 import typer
 
-from . import decision_list, halfspaces, winnow
+from . import decision_list, halfspace, halfspaces, winnow
 
 app = typer.Typer(no_args_is_help=True, help="What a model needs and what is guaranteed, before there is any data.")
 app.command("decision-list")(decision_list.decision_list)
+app.command("halfspace")(halfspace.halfspace)
 app.command("winnow")(winnow.winnow)
 app.command("boost")(halfspaces.boost)
 app.command("projected")(halfspaces.projected)

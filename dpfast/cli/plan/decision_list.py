@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from ..models import Weight
 from ..options import Alpha, Beta, Delta, Epsilon, Neighbors, Relation
 from ..report import enough, output, reporting, say
+
+_LIKELY = 0.9  # a chance that a person would build on
 
 
 def decision_list(
@@ -19,7 +20,7 @@ def decision_list(
     alpha: Alpha = 0.1,
     beta: Beta = 0.1,
     neighbors: Relation = Neighbors.replace,
-    coverage_weight: Weight = 0.5,
+    max_rules: Annotated[int, typer.Option(help="Longest list that a fit may make.", min=1)] = 10,
 ):
     """How many rows a guarantee asks for: by the paper's constants, and by the tight privacy curve.
 
@@ -32,10 +33,12 @@ def decision_list(
                 raise ValueError(f"--{name} must lie in (0, 1), got {value}")
 
         from dpfast.accounting import cover_exponent
+        from dpfast.learners.lists.bar import REACH
 
         paper = cover_exponent(epsilon, delta, neighbors=neighbors.value, accounting="paper")
-        curve = cover_exponent(epsilon, delta, neighbors=neighbors.value)
-        weighted = cover_exponent(epsilon, delta, neighbors=neighbors.value, coverage_weight=coverage_weight)
+        curve = cover_exponent(epsilon, delta, neighbors=neighbors.value, max_rounds=features + 1)
+        draws = min(max_rules, features + 1)
+        fitted = cover_exponent(epsilon, delta, neighbors=neighbors.value, coverage_weight=REACH, max_rounds=draws)
 
         statistics = _rows_to_generalise(features, alpha, beta)
         table = Table(title=f"decision-list over {features:,} features, ({epsilon}, {delta})-DP, {neighbors}")
@@ -54,11 +57,27 @@ def decision_list(
             f"Asked for an error of at most {alpha} with probability {1 - beta:g}, "
             "where some decision list makes no error."
         )
-        if coverage_weight:
-            say(
-                f"Coverage weight {coverage_weight:g} has the exponent {weighted:.5f} by the curve; the theorem is "
-                "about weight 0, so no number of rows is claimed for it."
-            )
+        say(
+            f"A fit with at most {max_rules} rules and otherwise the defaults has the exponent {fitted:.5f}, less what "
+            "its rule counts take; the theorem is about weight 0, so no number of rows is claimed for it."
+        )
+        lead = _lead(features, fitted)
+        say(
+            f"In practice: a rule is drawn with probability {_LIKELY} or more once its score is {lead:,.0f} ahead of "
+            f"every other's, {lead / n:.1%} of n: rows that it gets right count up to {float(REACH):g} each, rows that "
+            "it gets wrong up to -1. Rules that matter are usually further ahead than that, long before the theorem "
+            "says anything."
+        )
+
+
+def _lead(features, exponent):
+    """How far ahead a candidate is drawn with probability 0.9 at least, among all others and both labels.
+
+    By the law: with k others, each at least so far behind, the chance is at least 1 / (1 + k exp(-t lead)). The
+    constant true counts for a quarter of the features.
+    """
+    others = 2 * (features + math.ceil(features / 4)) - 1
+    return math.log(others * _LIKELY / (1 - _LIKELY)) / exponent
 
 
 def _rows_to_generalise(features, alpha, beta):

@@ -27,6 +27,7 @@ def winnow(
     with reporting("nothing was computed"):
         from dpfast import DPWinnowClassifier
         from dpfast.accounting import batched_plan, winnow_paper
+        from dpfast.learners.winnow.plan import plan_of, streaming
 
         share = {} if confidence is None else {"confidence": confidence}
         problem = {"horizon": horizon, "dimension": 2 * (d + 1), "margin": margin, **share}
@@ -59,12 +60,11 @@ def winnow(
             else:
                 say(f"{name.capitalize()} is guaranteed at most {number(each.mistakes)} mistakes.")
         learner = DPWinnowClassifier(epsilon, delta)
-        learner.learning_rate_, _ = learner._tight_rates(streaming=True)
-        learner.n_features_in_, learner.released_weights_ = d, []
-        enough = learner._enough()
+        stream = plan_of(streaming(learner._checked()), d)
+        enough = stream.enough(0)
         say(
             f"In practice: the defaults are {learner.n_updates} updates of {learner.n_draws} draws, which gives the "
-            f"learning rate eta = {learner.learning_rate_:.4g}. The first update comes after about {enough:,} rows, "
+            f"learning rate eta = {stream.learning_rate:.4g}. The first update comes after about {enough:,} rows, "
             "which all count; later ones need fewer, of those that are mistaken or unsure."
         )
         if horizon < enough:

@@ -1,14 +1,17 @@
 """Littlestone classes: what online learning costs there, and private learners for them [Lyu].
 
-Theory, definitions and proofs: `dpfast.learners.littlestone.hypothesis_class`.
+Theory, definitions and proofs: `dpfast.learners.littlestone.decomposition`.
 """
 
 from .closed_forms import PointFunctions, Thresholds
+from .decomposition import Tree
 from .finite_class import FiniteClass, littlestone_dimension
-from .hypothesis_class import ClassCost, Hypothesis, Tree
+from .hypothesis_class import ClassCost, Hypothesis
 from .learner import LittlestoneLearner, LittlestonePlan
 from .online import HalvingLearner, SOALearner
 from .online_learner import OnlineLittlestoneLearner, OnlineLittlestonePlan
+from .staged import StagedLittlestoneLearner
+from .staged_online import StagedOnlineLittlestoneLearner
 
 __all__ = [
     "ClassCost",
@@ -21,6 +24,8 @@ __all__ = [
     "OnlineLittlestonePlan",
     "PointFunctions",
     "SOALearner",
+    "StagedLittlestoneLearner",
+    "StagedOnlineLittlestoneLearner",
     "Thresholds",
     "Tree",
     "littlestone_dimension",

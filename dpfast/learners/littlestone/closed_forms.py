@@ -1,14 +1,35 @@
 """Point functions and thresholds on any number of points: no table, every answer in closed form."""
 
+from itertools import islice
+
 import numpy as np
 
-from .hypothesis_class import ClassCost, HypothesisClass, _count, check_labels
+from dpfast.learners.parameters import count
+
+from .decomposition import Schedule, grown
+from .hypothesis_class import ClassCost, HypothesisClass, check_labels
 
 _MOST_POINTS = 1 << 62
 _ZERO = -1  # the code of the function 0
 
 
-class PointFunctions(HypothesisClass):
+class _ClosedForm(HypothesisClass):
+    """A class that knows the points to ask for."""
+
+    def _tree(self, schedule, depth):
+        return grown(self, lambda part, depth: part._question(schedule, depth), depth)
+
+    def _question(self, schedule, depth):
+        """The point with which such a tree goes on from this depth, None for a leaf."""
+        top = self.littlestone_dimension()
+        if top < 1 or (
+            depth <= schedule.leaf(top) and self.reduction_depth(top - 1, at_most=schedule.irreducible(top)) is None
+        ):
+            return None
+        return self._splitting_point()
+
+
+class PointFunctions(_ClosedForm):
     """The N functions on N points that are 1 at one point and 0 elsewhere.
 
     Parameters
@@ -19,8 +40,9 @@ class PointFunctions(HypothesisClass):
     Notes
     -----
     A subclass is a set of points or the complement of one. LDim is 1 if it has two members or more. A tree that
-    separates m members asks for m - 1 points one after another, so the class is k-reducible iff k >= m - 1. SOA of a
-    class with two members or more is the function 0, not a member.
+    separates m members asks for m - 1 points one after another, so the class is k-reducible iff k >= m - 1, and its
+    (p, d)-decomposition dimension is 0 iff p (2^d - 1) >= m - 1. SOA of two members or more is the function 0, not a
+    member.
 
     Examples
     --------
@@ -57,7 +79,7 @@ class PointFunctions(HypothesisClass):
         return min(1, self.size - 1)
 
     def reduction_depth(self, dimension, *, at_most=None):
-        depth = 0 if _count("dimension", dimension, 0) else max(0, self.size - 1)
+        depth = 0 if count(0).read("dimension", dimension) else max(0, self.size - 1)
         return depth if at_most is None or depth <= at_most else None
 
     def balls(self, points, labels, radii):
@@ -99,8 +121,19 @@ class PointFunctions(HypothesisClass):
     def _first(self):
         return next(x for x in range(len(self._points) + 1) if x not in self._points)
 
-    def _question(self, dimension, depth):
+    def _is_member(self, code):
+        return code != _ZERO and self._has(code)
+
+    def _some_members(self, most):
+        if not self._complement:
+            return sorted(self._points)
+        return list(islice((x for x in range(self.n_points) if x not in self._points), most))
+
+    def _splitting_point(self):
         return min(self._points) if not self._complement else self._first()
+
+    def _degree(self, p, d):
+        return self.size - 1 if self.size < 2 else int(self.size - 1 > Schedule(p, d, 0).leaf(0))
 
     def _key(self):
         if self._complement and self.n_points == len(self._points):
@@ -124,7 +157,7 @@ class PointFunctions(HypothesisClass):
         return f"PointFunctions({self.n_points}{part})"
 
 
-class Thresholds(HypothesisClass):
+class Thresholds(_ClosedForm):
     """The N + 1 functions on N points that are 0 below a threshold t and 1 from it on, t = 0, ..., N.
 
     Parameters
@@ -136,7 +169,7 @@ class Thresholds(HypothesisClass):
     -----
     A subclass is a union of intervals of thresholds. Whatever they are, m thresholds behave as a chain: LDim is
     floor(log2 m), SOA is a threshold among them, and the least depth of a tree to leaves of LDim r is the least k with
-    2^k (2^(r+1) - 1) >= m.
+    2^k (2^(r+1) - 1) >= m. Halving is a valid tree of degree 0, but for three members at p = d = 1.
 
     Examples
     --------
@@ -191,7 +224,7 @@ class Thresholds(HypothesisClass):
         return int(one.bit_length() > (self.size - one).bit_length())
 
     def reduction_depth(self, dimension, *, at_most=None):
-        leaf = (2 << _count("dimension", dimension, 0)) - 1
+        leaf = (2 << count(0).read("dimension", dimension)) - 1
         depth = max(0, -(-self.size // leaf) - 1).bit_length()
         return depth if at_most is None or depth <= at_most else None
 
@@ -233,6 +266,9 @@ class Thresholds(HypothesisClass):
         pieces = [np.arange(low, high + 1) for low, high in zip(self._low, self._high, strict=True)]
         return np.concatenate([np.empty(0, np.int64), *pieces])
 
+    def _is_member(self, code):
+        return self._at_most(code) > self._at_most(code - 1)
+
     def _soa_code(self):
         """SOA says 1 where the a members below say 1 outnumber the others in bits; that a point has a is monotone."""
         low, high = 1, self.size
@@ -241,8 +277,12 @@ class Thresholds(HypothesisClass):
             low, high = (low, a) if a.bit_length() > (self.size - a).bit_length() else (a + 1, high)
         return self._member(low - 1)
 
-    def _question(self, dimension, depth):
+    def _splitting_point(self):
         return self._member(-(-self.size // 2) - 1)  # the lower half says 1
+
+    def _degree(self, p, d):
+        # Halves have at most 2^(d + 1 - k) members after k questions, so LDim <= d + 1 - k, which N allows.
+        return self.size - 1 if self.size < 2 else int((p, d, self.size) == (1, 1, 3))
 
     def _key(self):
         joined = np.flatnonzero(self._low[1:] == self._high[:-1] + 1)
@@ -270,7 +310,7 @@ class Thresholds(HypothesisClass):
 
 
 def _number_of_points(value):
-    value = _count("n_points", value, 1)
+    value = count(1).read("n_points", value)
     if value > _MOST_POINTS:
         raise ValueError(f"n_points must be at most 2**62, got {value}")
     return value

@@ -2,28 +2,27 @@
 
 import math
 import sys
-import threading
 from functools import wraps
 
 import numpy as np
 
 from dpfast.kernels import bits, classes
+from dpfast.learners.parameters import count
 
-from .hypothesis_class import ClassCost, HypothesisClass, _count, check_labels
-
-_KEPT = 1 << 18  # answers remembered
+from .decomposition import Reduction, Schedule, grown
+from .hypothesis_class import ClassCost, HypothesisClass, check_labels
+from .searches import BitTable, Search, SearchGivenUp, number
 
 
 def _bounded(search):
-    """A search that may look at max_nodes subclasses, and go as deep as Python does."""
+    """A search that may go as deep as Python does."""
 
     @wraps(search)
     def bounded(self, *arguments, **options):
-        self._shared.begin()
         try:
             return search(self, *arguments, **options)
         except RecursionError:
-            raise ValueError(
+            raise SearchGivenUp(
                 f"the search in {self} needs trees deeper than Python's recursion limit, {sys.getrecursionlimit()}"
             ) from None
 
@@ -50,7 +49,8 @@ class FiniteClass(HypothesisClass):
     Notes
     -----
     LDim is a search in C over bit sets, with memo: about a millisecond for 512 random hypotheses on 64 points. The
-    other questions are searches of the same kind in Python. All are exponential in LDim in the worst case.
+    other questions are searches in Python (`dpfast.learners.littlestone.searches`). All are exponential in the worst
+    case: finding the fewest points that reduce a class is a hitting set problem.
 
     Examples
     --------
@@ -62,7 +62,7 @@ class FiniteClass(HypothesisClass):
     def __init__(self, table, *, max_nodes=10**7):
         rows = _checked(table)
         kept = np.sort(np.unique(rows, axis=0, return_index=True)[1]) if len(rows) > 1 else np.arange(len(rows))
-        self._shared = _Table(rows[kept].view(bool), _count("max_nodes", max_nodes, 1))
+        self._shared = BitTable(rows[kept].view(bool), count(1).read("max_nodes", max_nodes))
         self._members, self.size = self._shared.everyone, len(kept)
 
     def _part(self, members, size):
@@ -87,14 +87,14 @@ class FiniteClass(HypothesisClass):
         return self._part(*classes.restrict(self._shared.columns, self._members, point, label))
 
     def littlestone_dimension(self):
-        return self._shared.dimension(self._members)
+        return Search(self._shared).dimension(number(self._members))
 
     @_bounded
     def reduction_depth(self, dimension, *, at_most=None):
-        r, top = _count("dimension", dimension, 0), self.littlestone_dimension()
+        search = Search(self._shared, Reduction(count(0).read("dimension", dimension)))
         most = max(0, min(self.n_points, self.size - 1))
-        for depth in range(max(0, top - r), (most if at_most is None else min(most, at_most)) + 1):
-            if self._shared.reaches(self._members, r, depth):
+        for depth in range((most if at_most is None else min(most, at_most)) + 1):
+            if search.valid(number(self._members), -depth):
                 return depth
         return None
 
@@ -120,6 +120,11 @@ class FiniteClass(HypothesisClass):
         whole = len(self._shared.table)
         return self if self.size == whole else self._part(self._shared.everyone, whole)
 
+    def _alone(self):
+        alone = object.__new__(FiniteClass)
+        alone._shared, alone._members, alone.size = self._shared.forgetful(), self._members, self.size
+        return alone
+
     def _labels(self, code, points):
         if isinstance(code, bytes):
             return np.unpackbits(np.frombuffer(code, np.uint8), count=self.n_points)[points]
@@ -131,40 +136,33 @@ class FiniteClass(HypothesisClass):
     def _member_codes(self):
         return bits.nonzero(self._members)
 
-    def _soa_code(self):
-        return self._shared.code([self.soa(x) for x in range(self.n_points)])
+    def _is_member(self, code):
+        return isinstance(code, int) and bool(number(self._members) >> code & 1)
 
-    def _question(self, dimension, depth):
-        return self._shared.reaches(self._members, dimension, depth) - 1
+    def _soa_code(self):
+        return self._shared.code(Search(self._shared).soa(number(self._members)))
+
+    @_bounded
+    def _degree(self, p, d):
+        if self.size < 2:
+            return self.size - 1
+        asked = min(self.n_points, self.size - 1)
+        top = 0 if p >= asked else self.littlestone_dimension()
+        if p << (d - top) >= asked:
+            return 0
+        return next(
+            r for r in range(top + 1) if Search(self._shared, Schedule(p, d, r)).valid(number(self._members), 0)
+        )
+
+    @_bounded
+    def _tree(self, schedule, depth):
+        search = Search(self._shared, schedule)
+        return grown(self, lambda part, depth: search.question(number(part._members), depth), depth)
 
     @_bounded
     def _essential_between(self, p, d, degree):
-        found = self._essential(degree, p, p * ((1 << (d - degree)) - 1), {})
-        return sorted(found, key=str)
-
-    def _essential(self, r, p, k, memo):
-        """E(H, k) of the theory: a set of codes, None for all functions."""
-        top = self.littlestone_dimension()
-        if top < r:
-            return frozenset()
-        if top == r:
-            reducible = self._shared.reaches(self._members, r - 1, k + p)
-            return frozenset() if reducible else frozenset([self._soa_code()])
-        if not self._shared.reaches(self._members, r, k):
-            return None
-        key = self._members.tobytes(), k
-        if key not in memo:
-            self._shared.spend()
-            common = None
-            for x in self._shared.splits(self._members, self.size):
-                parts = [self.restrict(x, label)._essential(r, p, k - 1, memo) for label in (0, 1)]
-                if None not in parts:
-                    either = parts[0] | parts[1]
-                    common = either if common is None else common & either
-                    if not common:
-                        break
-            memo[key] = common
-        return memo[key]
+        found = Search(self._shared, Schedule(p, d, degree)).essential(number(self._members))
+        return [self._shared.code(labels) for labels in found]
 
     def _key(self):
         return self._shared.table.shape, self._shared.table.tobytes(), self._members.tobytes()
@@ -200,94 +198,6 @@ class FiniteClass(HypothesisClass):
 
     def __repr__(self):
         return f"FiniteClass({self.size} hypotheses on {self.n_points} points)"
-
-
-class _Table:
-    """What a class and its restrictions share: the bits, and what searches remember."""
-
-    def __init__(self, table, max_nodes):
-        table.flags.writeable = False
-        self.table, self.max_nodes = table, max_nodes
-        self.columns = bits.pack(np.ascontiguousarray(table.T).view(np.uint8))
-        self.everyone = bits.pack(np.ones((1, len(table)), np.uint8))[0]
-        self.memo = classes.memo(len(self.everyone))
-        self.lock = threading.RLock()
-        self.dimensions, self.depths, self.codes, self.left = {}, {}, None, max_nodes
-
-    def begin(self):
-        """A search starts: it may look at max_nodes subclasses."""
-        self.left = self.max_nodes
-        if len(self.depths) >= _KEPT:
-            self.depths.clear()
-
-    def spend(self):
-        self.left -= 1
-        if self.left < 0:
-            self._give_up()
-
-    def _give_up(self):
-        raise ValueError(
-            f"the search looked at max_nodes={self.max_nodes:,} subclasses of a class of {len(self.table)} hypotheses "
-            f"on {self.table.shape[1]} points without an answer: raise max_nodes, see estimate()"
-        )
-
-    def dimension(self, members):
-        key = members.tobytes()
-        if key not in self.dimensions:
-            with self.lock:
-                found, _ = classes.dimension(self.columns, members, self.memo, self.max_nodes)
-            if found is None:
-                self._give_up()
-            if len(self.dimensions) >= _KEPT:
-                self.dimensions.clear()
-            self.dimensions[key] = found
-        return self.dimensions[key]
-
-    def splits(self, members, size):
-        """Points at which members differ, the most even first."""
-        ones = classes.counts(self.columns, members).astype(np.int64)
-        smaller = np.minimum(ones, size - ones)
-        order = np.argsort(-smaller, kind="stable")
-        return order[: np.count_nonzero(smaller)].tolist()
-
-    def reaches(self, members, r, k):
-        """0 if no tree of depth k has leaves of LDim at most r only, else 1 + a point that one begins with.
-
-        A tree that separates m members has m leaves, and at most sum_{i <= LDim} C(k, i) (Lemma 4.2).
-        """
-        top = self.dimension(members)
-        if top <= r:
-            return 1
-        if top - r > k:
-            return 0
-        size = bits.popcount(members)
-        if r == 0 and sum(math.comb(k, i) for i in range(top + 1)) < size:
-            return 0
-        key = members.tobytes(), r
-        low, high, point = self.depths.get(key, (0, math.inf, 0))  # not reached below low, reached from high on
-        if k >= high:
-            return 1 + point
-        if k < low:
-            return 0
-        for x in self.splits(members, size):
-            self.spend()
-            parts = [classes.restrict(self.columns, members, x, label)[0] for label in (False, True)]
-            if all(self.dimension(part) - r <= k - 1 for part in parts) and all(
-                self.reaches(part, r, k - 1) for part in parts
-            ):
-                low, high, point = self.depths.get(key, (0, math.inf, 0))
-                self.depths[key] = low, k, x
-                return 1 + x
-        low, high, point = self.depths.get(key, (0, math.inf, 0))
-        self.depths[key] = max(low, k + 1), high, point
-        return 0
-
-    def code(self, labels):
-        """The code of a function: a member's number, or its packed bits."""
-        if self.codes is None:
-            self.codes = {row.tobytes(): h for h, row in enumerate(np.packbits(self.table, axis=1))}
-        packed = np.packbits(np.array(labels, np.uint8)).tobytes()
-        return self.codes.get(packed, packed)
 
 
 def littlestone_dimension(table):
@@ -349,6 +259,6 @@ def _other(table):
 
 def _restored(table, max_nodes, members, size):
     whole = object.__new__(FiniteClass)
-    whole._shared = _Table(np.array(table), max_nodes)
+    whole._shared = BitTable(np.array(table), max_nodes)
     whole._members, whole.size = members, size
     return whole

@@ -1,21 +1,14 @@
-"""Private online learning of a Littlestone class [Lyu, Algorithms 3 and 4]."""
+"""Private online learning of a Littlestone class, after [Lyu, Algorithms 3 and 4], on short streams."""
 
 import math
-import warnings
-from dataclasses import dataclass
 from typing import NamedTuple
 
-import numpy as np
-
-from dpfast import random
-from dpfast.accounting import PrivacySpend, Release, sparse_sample_plan
+from dpfast.accounting import sparse_sample_plan
+from dpfast.learners.parameters import Kind, auto, choice, count, positive
 from dpfast.mechanisms import AboveThreshold, sparse_sample
 
-from .hypothesis_class import HypothesisClass, _check_limit, _count
-from .learner import PrivatePointClassifier
-from .saved import hypothesis_from_json, hypothesis_to_json
-
-_CHUNK = 1 << 14  # rounds predicted at a time
+from .points import SHARE
+from .streams import Following, PointStream
 
 
 class OnlineLittlestonePlan(NamedTuple):
@@ -41,17 +34,23 @@ class OnlineLittlestonePlan(NamedTuple):
     bottom_score: int
 
 
-class OnlineLittlestoneLearner(PrivatePointClassifier):
-    """Private online learning of a Littlestone class, its mistakes counted in ln(horizon) [Lyu, Algorithms 3 and 4]_.
+class OnlineLittlestoneLearner(PointStream):
+    """Private online learning of a Littlestone class on streams of usual length, after [Lyu, Algorithms 3 and 4]_.
+
+    The paper's own algorithms, with their theorem for long streams, are `StagedOnlineLittlestoneLearner`.
 
     One hypothesis predicts, at first SOA of the class. Its mistakes go to k teachers, each to one at random, and a
     teacher keeps the members that agree with its mistakes and lists what is essential for them. AboveThreshold counts
     the mistakes since the last release; when it finds enough, most teachers have seen one, and SparseSample draws the
     next hypothesis from all lists. A drawn nothing leaves the old one. After K releases the last hypothesis is frozen.
 
-    **Privacy.** All that is released - the hypotheses, when they came, and so every prediction - is
-    (epsilon, delta)-DP for the relation `neighbors`: "replace" compares streams that differ in one round, "add-remove"
-    streams in one of which a round is a blank that never counts. Fix what was released. It fixes which rounds are
+    **Privacy.** All that is released, the hypotheses and when they came, is (epsilon, delta)-DP for the relation
+    `neighbors`: "replace" compares streams that differ in one round, "add-remove" streams in one of which a round is a
+    blank that never counts. The predictions are not: that of round t is h_t(x_t), and x_t is a row's own. They are
+    jointly private: what all others together are shown, the predictions of their own rows and every hypothesis, is
+    (epsilon, delta)-DP in the one round that is not theirs, as they compute it from the hypotheses and their rows. So
+    a prediction may be shown to the owner of its row, all of them together to the owner of the data only. Fix what was
+    released. It fixes which rounds are
     mistakes, and teachers are drawn independently of them; so the round that differs changes the running count of one
     interval between releases (AboveThreshold, paid once), and the list of one teacher in each of the at most K draws of
     SparseSample that follow. `dpfast.accounting.sparse_sample` composes them. The numbers are computed from parameters
@@ -111,9 +110,7 @@ class OnlineLittlestoneLearner(PrivatePointClassifier):
 
     References
     ----------
-    .. [Lyu] X. Lyu, Private Learning of Littlestone Classes, Revisited, arXiv 2510.00076, 2025. Algorithms 3 and 4
-       were not at hand: this is a reconstruction from the abstract (split and aggregate, AboveThreshold, SparseSample
-       of what is essential, a private halving) and from `dpfast.learners.littlestone.hypothesis_class`.
+    .. [Lyu] X. Lyu, Private Learning of Littlestone Classes, Revisited, arXiv 2510.00076, 2025.
 
     Examples
     --------
@@ -127,6 +124,19 @@ class OnlineLittlestoneLearner(PrivatePointClassifier):
     """
 
     _model = "online-littlestone"
+    _parameters = PointStream._parameters | {
+        "n_releases": auto(count(1)),
+        "release_constant": positive(),
+        "batch_constant": Kind(
+            "be above ln 2, so that most teachers see a mistake, and finite",
+            lambda value: positive().fits(value) and value > math.log(2),
+        ),
+        "n_teachers": auto(count(1)),
+        "irreducibility": auto(count(1)),
+        "confidence": SHARE,
+        "threshold_share": SHARE,
+        "calibration": choice("tight", "paper"),
+    }
 
     def __init__(
         self,
@@ -167,40 +177,25 @@ class OnlineLittlestoneLearner(PrivatePointClassifier):
         self.budget = budget
         self.random_state = random_state
 
-    def estimate(self):
-        """What a stream will cost: an `OnlineLittlestonePlan`. No data is read.
-
-        Raises
-        ------
-        ValueError
-            For parameters that will not do, a class of a larger dimension than declared, or more work than `max_work`.
-        """
-        d, horizon = self._checked_class(), _count("horizon", self.horizon, 1)
-        self._check_shares("confidence", "threshold_share")
-        if self._positive("batch_constant") <= math.log(2):
-            raise ValueError(
-                f"batch_constant must be above ln 2, so that most teachers see a mistake, got {self.batch_constant!r}"
-            )
-        releases = self._auto("n_releases", math.ceil(self._positive("release_constant") * (d + 1)))
-        p = self._auto("irreducibility", horizon)
-        length = self.hypothesis_class.list_bound(p, d)
+    def _plan(self, p):
+        d = self._dimension(p)
+        releases = math.ceil(p.release_constant * (d + 1)) if p.n_releases == "auto" else p.n_releases
+        irreducibility = p.horizon if p.irreducibility == "auto" else p.irreducibility
+        length = p.hypothesis_class.list_bound(irreducibility, d)
         mechanism = sparse_sample_plan(
-            self.epsilon,
-            self.delta,
+            p.epsilon,
+            p.delta,
             n_releases=releases,
             max_length=length,
-            threshold_share=self.threshold_share,
-            calibration=self.calibration,
+            threshold_share=p.threshold_share,
+            calibration=p.calibration,
         )
-        hit, nats = -math.expm1(-self.batch_constant), math.log(2 * releases / self.confidence)
-        k = (mechanism.bottom_score + nats / mechanism.exponent) / hit
-        for _ in range(50):  # k appears in its own logarithm
-            k = max(k, (nats + math.log(k * length)) / mechanism.exponent / (2 * hit - 1))
-        k = self._auto("n_teachers", math.ceil(k))
-        batch = math.ceil(self.batch_constant * k)
-        threshold = batch + math.ceil((math.log(horizon) + 2 * nats) / mechanism.threshold_epsilon)
+        nats = math.log(2 * releases / p.confidence)
+        k = _teachers(p, mechanism, length, nats) if p.n_teachers == "auto" else p.n_teachers
+        batch = math.ceil(p.batch_constant * k)
+        threshold = batch + math.ceil((math.log(p.horizon) + 2 * nats) / mechanism.threshold_epsilon)
         latest = threshold + math.ceil(2 * nats / mechanism.threshold_epsilon)
-        _check_limit("items on the teachers' lists", k * length, "max_work", _count("max_work", self.max_work, 1))
+        self._check_work(p, k * length)
         return OnlineLittlestonePlan(
             n_releases=releases,
             n_teachers=k,
@@ -208,7 +203,7 @@ class OnlineLittlestoneLearner(PrivatePointClassifier):
             threshold=threshold,
             mistakes_per_release=latest,
             mistakes=releases * latest,
-            irreducibility=p,
+            irreducibility=irreducibility,
             list_bound=length,
             list_items=k * length,
             threshold_epsilon=mechanism.threshold_epsilon,
@@ -216,170 +211,52 @@ class OnlineLittlestoneLearner(PrivatePointClassifier):
             bottom_score=mechanism.bottom_score,
         )
 
-    def fit(self, X, y):
-        """Begin a new stream with these rows; see `stream`. Needs neighbors="replace".
+    def _new_state(self, p, plan, run):
+        return _Teachers(run, plan, p.hypothesis_class, self._dimension(p))
 
-        Returns
-        -------
-        self
-        """
-        if self.neighbors == "add-remove":
-            raise ValueError(
-                'fit needs neighbors="replace": deleting a row from a table shifts all later rows, and the claim of a '
-                "stream is for a blank row in its place"
-            )
-        self.estimate()
-        self._examples(X, y)
-        for name in ("privacy_", "_state"):
-            vars(self).pop(name, None)
-        return self.partial_fit(X, y)
+    def _why_frozen(self):
+        return f"all {len(self.releases_)} releases are made and their budget is spent"
 
-    def partial_fit(self, X, y, classes=None):
-        """Go on with a stream: rows are predicted and learned from in order. See `stream`."""
-        self.stream(X, y)
-        return self
 
-    def stream(self, X, y):
-        """`partial_fit`, and what was predicted for each row before its label was seen.
+class _Teachers(Following):
+    """The algorithm on a stream."""
 
-        The predictions are as private as the hypotheses. Which of them are mistakes is known to whoever holds y only:
-        for the data's owner.
+    def __init__(self, run, plan, whole, dimension):
+        super().__init__(run)
+        self.plan, self.whole, self.dimension = plan, whole, dimension
+        self.teachers = [whole] * plan.n_teachers
+        self.tests = AboveThreshold(plan.threshold, plan.threshold_epsilon, monotone="running", rng=run.rng)
 
-        Parameters
-        ----------
-        X : array_like of int, shape (n,) or (n, 1)
-            Points.
-        y : array_like of 0 and 1, shape (n,)
-
-        Returns
-        -------
-        ndarray of int64, shape (n,)
-
-        Raises
-        ------
-        ValueError
-            For a parameter or data that will not do, before anything is charged or drawn; and from a stream that cannot
-            go on, because it was interrupted, unpickled or loaded.
-        BudgetExceeded
-            If the budget does not suffice. The whole stream is charged in the first call.
-        """
-        fitted, first = self.__sklearn_is_fitted__(), not hasattr(self, "_state")
-        if fitted and first and not self.frozen_:
-            raise ValueError(
-                "this learner has no stream to go on with: it was loaded, unpickled or interrupted; clone it"
-            )
-        if not fitted:
-            plan, rng = self.estimate(), random.generator(self.random_state)
-            self._check_budget()
-            points, labels = self._examples(X, y)
-            self._start(plan, rng)
-        else:
-            points, labels = self._examples(X, y)
-        if self.frozen_:
-            warnings.warn(
-                f"all {len(self.releases_)} releases are made and their budget is spent: the hypothesis is frozen, the "
-                "stream is predicted, no longer learned from",
-                stacklevel=2,
-            )
-            return self.hypothesis_(points).astype(np.int64)
-        try:
-            return self._follow(points, labels)
-        except BaseException:
-            del self._state  # rows given again would count twice
-            raise
-
-    # ---- the algorithm ---------------------------------------------------------------------------------------------
-
-    def _start(self, plan, rng):
-        """Charge, and set out from SOA."""
-        first = self.hypothesis_class.soa_hypothesis()
-        d = self._checked_class()
-        self._charge()
-        tests = AboveThreshold(plan.threshold, plan.threshold_epsilon, monotone="running", rng=rng)
-        teachers = [self.hypothesis_class] * plan.n_teachers
-        self._state = _State(rng, plan, d, teachers, tests, random.is_reproducible(rng))
-        self.hypothesis_, self.releases_, self.frozen_ = first, [], False
-        self.classes_, self.n_features_in_ = np.array([0, 1]), 1
-        self._claim()
-
-    def _follow(self, points, labels):
-        """Predict rows in order and learn from them."""
-        state, predicted, start = self._state, np.empty(len(points), np.int64), 0
-        while start < len(points):
-            stop = min(start + _CHUNK, len(points))
-            part = points[start:stop]
-            guess = self.hypothesis_(part)
-            made, fired = stop - start, None
-            if not self.frozen_:
-                wrong = np.flatnonzero(guess != labels[start:stop])
-                fired = state.tests.run(made, wrong)
-                made = made if fired is None else fired + 1
-                self._teach(points, labels, start + wrong[wrong < made])
-            predicted[start : start + made] = guess[:made]
-            start += made
-            if fired is not None:
-                self._release()
-        return predicted
-
-    def _teach(self, points, labels, rounds):
+    def _note(self, points, labels):
         """Give each of these mistakes to a teacher."""
-        teachers = self._state.teachers
-        chosen = self._state.rng.integers(len(teachers), size=len(rounds))
-        for i, t in zip(chosen.tolist(), rounds.tolist(), strict=True):
-            teachers[i] = teachers[i].restrict(points[t], labels[t])
+        chosen = self.run.rng.integers(len(self.teachers), size=len(points))
+        for i, x, y in zip(chosen.tolist(), points.tolist(), labels.tolist(), strict=True):
+            self.teachers[i] = self.teachers[i].restrict(x, y)
 
-    def _release(self):
-        """Draw and publish the next hypothesis, and start another interval."""
-        state, plan = self._state, self._state.plan
-        lists = {id(H): H._essential_codes(plan.irreducibility, state.dimension) for H in state.teachers}
+    def _fired(self):
+        """Draw the next hypothesis, and start another interval."""
+        plan, released = self.plan, self.run.released
+        lists = {id(H): H._private_codes(plan.irreducibility, self.dimension) for H in self.teachers}
         drawn = sparse_sample(
-            [lists[id(H)] for H in state.teachers],
+            [lists[id(H)] for H in self.teachers],
             plan.exponent,
             plan.bottom_score,
             max_length=plan.list_bound,
-            rng=state.rng,
+            rng=self.run.rng,
         )
-        if drawn is not None:
-            self.hypothesis_ = self.hypothesis_class._hypothesis(drawn)
-        self.releases_.append(None if drawn is None else self.hypothesis_)
-        self.frozen_ = len(self.releases_) == plan.n_releases
-        self._claim()
-        if not self.frozen_:
-            state.tests.reset()
-
-    def _claim(self):
-        self.privacy_ = PrivacySpend(
-            self.epsilon,
-            self.delta,
-            self.neighbors,
-            (Release("hypotheses", len(self.releases_), self._state.plan.n_releases),),
-            reproducible=self._state.seeded,
-        )
-
-    def _released(self):
-        return {
-            **super()._released(),
-            "releases": [hypothesis_to_json(drawn) for drawn in self.releases_],
-            "frozen": self.frozen_,
-        }
-
-    def _restore(self, released):
-        super()._restore(released)
-        self.releases_ = [hypothesis_from_json(drawn, self.hypothesis_class) for drawn in released["releases"]]
-        self.frozen_ = bool(released["frozen"])
-
-    def __getstate__(self):
-        """Without the state of a stream: what is pickled predicts, but does not go on."""
-        return {name: value for name, value in super().__getstate__().items() if name != "_state"}
+        self.run.used["hypotheses"] += 1
+        hypothesis = None if drawn is None else self.whole._hypothesis(drawn)
+        released.hypothesis = released.hypothesis if hypothesis is None else hypothesis
+        released.drawn.append(hypothesis)
+        released.frozen = len(released.drawn) == plan.n_releases
+        if not released.frozen:
+            self.tests.reset()
 
 
-@dataclass
-class _State:
-    """A stream on its way: private."""
-
-    rng: np.random.Generator
-    plan: OnlineLittlestonePlan
-    dimension: int
-    teachers: list[HypothesisClass]
-    tests: AboveThreshold
-    seeded: bool  # some of the noise so far
+def _teachers(p, mechanism, length, nats):
+    """Teachers with which each step of every release does what it should."""
+    hit = -math.expm1(-p.batch_constant)
+    k = (mechanism.bottom_score + nats / mechanism.exponent) / hit
+    for _ in range(50):  # k appears in its own logarithm
+        k = max(k, (nats + math.log(k * length)) / mechanism.exponent / (2 * hit - 1))
+    return math.ceil(k)

@@ -1,8 +1,10 @@
 """Classes and their hypotheses as JSON."""
 
+from dpfast.learners.parameters import count
+
 from .closed_forms import PointFunctions, Thresholds
 from .finite_class import FiniteClass
-from .hypothesis_class import Hypothesis
+from .hypothesis_class import Hypothesis, Majority
 
 _KINDS = {kind.__name__: kind for kind in (FiniteClass, PointFunctions, Thresholds)}
 
@@ -20,18 +22,34 @@ def class_from_json(saved):
 
 
 def hypothesis_to_json(hypothesis):
-    """A number, or the packed labels of all points in hexadecimal; None for None."""
+    """A code, or a list of [code, votes] for a majority; None for None."""
     if hypothesis is None:
         return None
-    code = hypothesis._code
-    return code.hex() if isinstance(code, bytes) else int(code)
+    if isinstance(hypothesis, Majority):
+        return [[_code_to_json(code), votes] for code, votes in hypothesis._code]
+    return _code_to_json(hypothesis._code)
 
 
 def hypothesis_from_json(saved, hypothesis_class):
     """The function of this class that `hypothesis_to_json` wrote."""
     if saved is None:
         return None
-    code, domain = bytes.fromhex(saved) if isinstance(saved, str) else saved, hypothesis_class._root()
+    domain = hypothesis_class._root()
+    if isinstance(saved, list):
+        votes = {_code_from_json(code, domain): count(1).read("votes", votes) for code, votes in saved}
+        if not votes:
+            raise ValueError("a majority of no votes")
+        return Majority(domain, votes)
+    return Hypothesis(domain, _code_from_json(saved, domain))
+
+
+def _code_to_json(code):
+    """A number, or the packed labels of all points in hexadecimal."""
+    return code.hex() if isinstance(code, bytes) else int(code)
+
+
+def _code_from_json(saved, domain):
+    code = bytes.fromhex(saved) if isinstance(saved, str) else saved
     if not domain._has_code(code):
         raise ValueError(f"{saved!r} is no hypothesis of {domain!r}")
-    return Hypothesis(domain, code)
+    return code

@@ -6,7 +6,8 @@ import pytest
 from sklearn.base import clone
 
 from dpfast.accounting import Budget, BudgetExceeded, sparse_sample_delta
-from dpfast.littlestone import FiniteClass, LittlestoneLearner, PointFunctions, Thresholds
+from dpfast.learners.littlestone.splits import classes_of_parts, rows_of_parts
+from dpfast.littlestone import FiniteClass, LittlestoneLearner, OnlineLittlestoneLearner, PointFunctions, Thresholds
 from dpfast.mechanisms.sparse_sample import votes
 
 ALPHA = 0.1
@@ -78,8 +79,8 @@ def test_one_row_changes_one_teachers_lists_and_so_the_largest_vote_by_at_most_o
             lists = [
                 [list(classes)[j]._essential_codes(plan.irreducibility, d) for classes in teachers]
                 for teachers in (
-                    learner._teachers_classes(X, y.astype(np.uint8), teacher, plan),
-                    learner._teachers_classes(other_X, other_y.astype(np.uint8), teacher, plan),
+                    classes_of_parts(H, X, y, rows_of_parts(teacher, 7), plan.accuracies),
+                    classes_of_parts(H, other_X, other_y, rows_of_parts(teacher, 7), plan.accuracies),
                 )
             ]
             assert sum(list(a) != list(b) for a, b in zip(*lists, strict=True)) <= 1
@@ -88,13 +89,56 @@ def test_one_row_changes_one_teachers_lists_and_so_the_largest_vote_by_at_most_o
             assert abs(int(first) - int(second)) <= 1
 
 
+def table_whose_teachers_search_long(seed, **limits):
+    rng = np.random.default_rng(seed)
+    H = FiniteClass(rng.random((40, 14)) < rng.choice([0.1, 0.2, 0.3]), **limits)
+    X = rng.integers(14, size=30)
+    return H, X, H.table[3][X].astype(int)
+
+
+def test_a_search_that_a_teacher_gives_up_ends_no_fit_and_is_told_to_nobody():
+    """It would say something of that teacher's rows; and what others searched before must not decide it."""
+    given_up = 0
+    for seed in range(100, 140):
+        H, X, y = table_whose_teachers_search_long(seed, max_nodes=250)
+        learner = LittlestoneLearner(4.0, 1e-2, H, 0.3, n_teachers=5, irreducibility=2, random_state=0)
+        try:
+            plan = learner.estimate()
+        except ValueError:
+            continue  # of the public class, before anything is read
+        d, teacher = H.littlestone_dimension(), np.random.default_rng(0).integers(5, size=len(X))
+        parts = [
+            part for each in classes_of_parts(H, X, y, rows_of_parts(teacher, 5), plan.accuracies) for part in each
+        ]
+        first = [part._private_codes(2, d) for part in parts]
+        given_up += sum(part.size > 0 and not len(codes) for part, codes in zip(parts, first, strict=True))
+        again = [part._private_codes(2, d) for part in reversed(parts)]
+        assert all(list(a) == list(b) for a, b in zip(first, reversed(again), strict=True))
+        assert hasattr(learner.fit(X, y), "privacy_")
+    assert given_up
+
+
+def test_the_callers_class_remembers_nothing_of_what_teachers_searched():
+    H, X, y = table_whose_teachers_search_long(54)
+    learner = LittlestoneLearner(4.0, 1e-2, H, 0.3, n_teachers=5, irreducibility=1, random_state=0)
+    online = OnlineLittlestoneLearner(4.0, 1e-2, H, 100, n_teachers=5, irreducibility=1, batch_constant=0.7)
+    learner.estimate(), online.estimate(), H.soa_hypothesis(), H.estimate()
+    shared = H._shared
+    before = shared.memo.copy(), dict(shared.dimensions)
+    learner.fit(X, y)
+    while not getattr(online, "releases_", []):
+        online.partial_fit(X, 1 - y)
+    np.testing.assert_array_equal(shared.memo, before[0])
+    assert shared.dimensions == before[1]
+
+
 def test_the_plans_numbers_fit_the_budget_and_depend_on_parameters_alone():
     for calibration in ("tight", "paper"):
         plan = LittlestoneLearner(0.7, 1e-7, PointFunctions(10**9), 0.2, calibration=calibration).estimate()
         assert plan.threshold_epsilon + 2 * plan.exponent <= 0.7
         assert sparse_sample_delta(plan.exponent, plan.bottom_score, plan.list_bound) <= 1e-7
         assert plan.n_samples == plan.n_teachers * plan.rows_per_teacher
-        assert plan.list_bound == plan.irreducibility + 1
+        assert plan.list_bound == 2 * plan.irreducibility + 1
     paper = LittlestoneLearner(0.7, 1e-7, PointFunctions(10**9), 0.2, calibration="paper").estimate()
     assert paper.n_teachers > LittlestoneLearner(0.7, 1e-7, PointFunctions(10**9), 0.2).estimate().n_teachers
 
@@ -135,12 +179,12 @@ def test_models_are_cloned_and_pickled_without_what_they_saw(rng):
         ({"hypothesis_class": None}, r"must be a class of dpfast\.littlestone, got None"),
         ({"hypothesis_class": Thresholds(4).restrict(0, 1).restrict(0, 0)}, "no members"),
         ({"dimension": 2}, "the class has Littlestone dimension 3, above the declared 2"),
-        ({"accuracy": 0.5}, r"accuracy must lie in \(0, 1/2\), got 0.5"),
+        ({"accuracy": 0.5}, r"accuracy must lie in \(0, 0.5\), got 0.5"),
         ({"confidence": 0}, r"confidence must lie in \(0, 1\), got 0"),
         ({"vote_fraction": 0.4}, "minority < vote_fraction < agreement is needed"),
         ({"n_teachers": 0}, 'n_teachers must be "auto" or an integer of at least 1, got 0'),
         ({"irreducibility": "many"}, 'irreducibility must be "auto" or'),
-        ({"sample_constant": -1}, "sample_constant must be a finite number above 0"),
+        ({"sample_constant": -1}, "sample_constant must be a finite number > 0"),
         ({"calibration": "guess"}, 'calibration must be "tight" or "paper"'),
         ({"epsilon": 0}, "epsilon must"),
         ({"delta": 0}, "delta must"),
@@ -160,6 +204,28 @@ def test_parameters_that_will_not_do_are_refused_by_name_and_draw_nothing(parame
         learner.fit([0, 1], [0, 1])
     assert rng.bit_generator.state == before
     assert not hasattr(learner, "privacy_")
+
+
+def test_a_refused_refit_leaves_the_old_model_and_an_interrupted_one_publishes_what_was_released(rng, monkeypatch):
+    X = rng.integers(9, size=3000)
+    budget = Budget(2.5, 1e-5)
+    learner = LittlestoneLearner(1.0, 1e-6, Thresholds(9), budget=budget, random_state=0).fit(X, X > 4)
+    before = dict(vars(learner))
+    with pytest.raises(ValueError, match="labels must be 0 or 1"):
+        learner.fit(X, X)
+    with pytest.raises(BudgetExceeded):
+        learner.set_params(epsilon=2.0).fit(X, X > 2)
+    assert vars(learner.set_params(epsilon=1.0)) == before
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dpfast.learners.littlestone.learner.sparse_sample", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        learner.fit(X, X > 2)
+    assert budget.spent == (2.0, 2e-6)
+    assert (learner.selected_, learner.hypothesis_) == (False, Thresholds(9).soa_hypothesis())
+    assert [event.used for event in learner.privacy_.events] == [1, 0]
 
 
 @pytest.mark.parametrize(

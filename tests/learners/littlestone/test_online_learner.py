@@ -1,6 +1,11 @@
 import copy
 import math
+import os
 import pickle
+import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -120,27 +125,44 @@ def test_the_plans_numbers_compose_to_the_budget():
             assert winnow_epsilon(plan.exponent, 5e-7, **numbers) <= 1.0  # exponent * range 2 a draw, one threshold
 
 
-def test_one_round_changes_one_teacher_and_one_interval(rng):
+def test_one_round_changes_one_teacher_and_one_interval():
     """Under fixed releases: the reason for what is charged."""
-    H = Thresholds(30)
-    X, y = rng.integers(30, size=200), rng.integers(2, size=200)
-    runs = []
-    for changed in (False, True):
+    H, rng = Thresholds(30), np.random.default_rng(20261121)
+    X, y, teacher = rng.integers(30, size=200), rng.integers(2, size=200), rng.integers(99, size=200)
+    guess, changed = H.soa_hypothesis()(X), 0
+    for row in range(40, 60):
+        runs = []
+        for label in (guess[row], 1 - guess[row]):  # no mistake, and one
+            learner = OnlineLittlestoneLearner(1.0, 1e-6, H, 10**6, random_state=7).partial_fit([0], guess[:1])
+            labels, state = np.where(np.arange(200) == row, label, y), learner._state
+            for t in np.flatnonzero(guess != labels):
+                state.run.rng = SimpleNamespace(integers=lambda k, size, i=teacher[t]: np.full(size, i))
+                state._note(X[[t]], labels[[t]])
+            runs.append(state.teachers)
+        different = sum(a != b for a, b in zip(*runs, strict=True))
+        assert different <= 1
+        changed += different
+    assert changed > 5
+
+
+def test_a_prediction_tells_its_own_row_and_the_others_nothing_more_than_the_hypotheses_do():
+    """What may be claimed of a stream: hypotheses and times for all, each prediction for its row's owner."""
+    H, row = Thresholds(30), 50
+    rng = np.random.default_rng(8)
+    X, labels = rng.integers(30, size=200), rng.integers(2, size=200)
+    seen = []
+    for x in (3, 27):
         learner = OnlineLittlestoneLearner(1.0, 1e-6, H, 10**6, random_state=7)
-        guess = H.soa_hypothesis()(X)
-        labels = y.copy()
-        if changed:
-            labels[50] = guess[50]  # no mistake
-        else:
-            labels[50] = 1 - guess[50]
-        learner._start(learner.estimate(), np.random.default_rng(1))
-        wrong = np.flatnonzero(guess != labels)
-        teacher = np.random.default_rng(2).integers(len(learner._state.teachers), size=200)
-        for t in wrong:
-            teachers = learner._state.teachers
-            teachers[teacher[t]] = teachers[teacher[t]].restrict(X[t], labels[t])
-        runs.append(learner._state.teachers)
-    assert sum(a != b for a, b in zip(*runs, strict=True)) <= 1
+        points = np.where(np.arange(200) == row, x, X)
+        seen.append((learner.stream(points, labels), learner.releases_))
+    (first, releases), (second, others) = seen
+    assert releases == others  # the same hypotheses at the same times ...
+    assert first[row] != second[row]  # ... and yet the row is told apart by its prediction, with certainty
+    np.testing.assert_array_equal(np.delete(first, row), np.delete(second, row))
+    for text in (OnlineLittlestoneLearner.__doc__, OnlineLittlestoneLearner.stream.__doc__):
+        assert "as private as" not in text
+        assert "every prediction" not in text
+        assert "owner" in text
 
 
 def test_fit_begins_anew_and_partial_fit_goes_on():
@@ -172,12 +194,112 @@ def test_an_interrupted_or_unpickled_stream_does_not_go_on(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(learner, "_follow", interrupted)
+    monkeypatch.setattr(learner._state, "_note", interrupted)
     with pytest.raises(KeyboardInterrupt):
         learner.stream(X, y)
     with pytest.raises(ValueError, match="interrupted"):
         learner.stream(X, y)
     assert learner.predict([target]) == 1
+
+
+def test_a_stream_that_is_interrupted_publishes_the_releases_made_before(monkeypatch):
+    X, y, target = point_stream(1, 2**40)
+    learner = OnlineLittlestoneLearner(1.0, 1e-6, PointFunctions(2**40), T, random_state=0).partial_fit(X[:1], y[:1])
+    release = learner._state._fired
+
+    def interrupted():
+        release()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(learner._state, "_fired", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        learner.stream(X, y)
+    assert len(learner.releases_) == 1
+    assert learner.predict([target]) == 1
+    assert "1 of 4 releases used" in str(learner.privacy_)
+
+
+def test_a_refit_that_is_refused_leaves_the_stream_as_it_was():
+    X, y, _ = point_stream(1, 1000, 2000)
+    budget = Budget(1.5, 1e-5)
+    learner = OnlineLittlestoneLearner(1.0, 1e-6, PointFunctions(1000), 4000, budget=budget, random_state=0)
+    twin = clone(learner).set_params(budget=None).partial_fit(X, y)
+    learner.partial_fit(X, y)
+    with pytest.raises(BudgetExceeded):
+        learner.fit(X, y)
+    learner.budget = None
+    with pytest.raises(ValueError, match="labels must be 0 or 1"):
+        learner.fit(X, X)
+    np.testing.assert_array_equal(learner.stream(X, y), twin.stream(X, y))
+
+
+# ---- private state draws for one user only ---------------------------------------------------------------------------
+
+
+def test_a_stream_is_used_by_one_thread_at_a_time():
+    learner = OnlineLittlestoneLearner(1.0, 1e-6, PointFunctions(1000), 2000, random_state=0)
+    X, y, _ = point_stream(1, 1000, 2000)
+    learner.partial_fit(X[:10], y[:10])
+    follow, inside, done = learner._state.follow, threading.Event(), threading.Event()
+
+    def slow(*rows):
+        inside.set()
+        assert done.wait(10)
+        return follow(*rows)
+
+    learner._state.follow = slow
+    with ThreadPoolExecutor(1) as pool:
+        first = pool.submit(learner.stream, X, y)
+        assert inside.wait(10)
+        with pytest.raises(RuntimeError, match="is in use: one call at a time"):
+            learner.stream(X, y)
+        done.set()
+        assert len(first.result()) == len(X)
+    learner._state.follow = follow
+    assert len(learner.stream(X, y)) == len(X)
+
+
+def test_threads_that_begin_a_stream_together_begin_it_once():
+    budget = Budget(100.0, 1e-3)
+    learner = OnlineLittlestoneLearner(1.0, 1e-6, PointFunctions(1000), 2000, budget=budget, random_state=0)
+    X, y, _ = point_stream(1, 1000, 2000)
+    together = threading.Barrier(8)
+
+    def go(_):
+        together.wait()
+        try:
+            learner.stream(X, y)
+        except RuntimeError:
+            return False
+        return True
+
+    with ThreadPoolExecutor(8) as pool:
+        assert any(pool.map(go, range(8)))
+    assert len(budget.charges) == 1
+
+
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # threads of the test run
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
+@pytest.mark.parametrize("random_state", [0, None])
+def test_a_fork_draws_nothing_from_a_stream_that_its_parent_began(random_state):
+    X, y, _ = point_stream(1, 1000, 2000)
+    learner = OnlineLittlestoneLearner(1.0, 1e-6, PointFunctions(1000), 2000, random_state=random_state)
+    learner.partial_fit(X, y)
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            learner.stream(X, y)
+            told = "drew"
+        except BaseException as error:
+            told = f"{type(error).__name__}: {error}"
+        os.write(write, told.encode())
+        os._exit(0)
+    os.close(write)
+    os.waitpid(child, 0)
+    with os.fdopen(read) as answer:
+        assert re.match(r"RuntimeError: the stream .* goes on only in the process that began it", answer.read())
+    assert len(learner.stream(X, y)) == len(X)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,119 @@
+#include "codes.h"
+#include "bits.h"
+#include "codes_join.h"
+#include "dpf_cpu.h"
+
+/* Rows of a span that count, block by block, and their weights, some lanes each. */
+typedef struct {
+    size_t rows[SPAN / BLOCK];
+    uint16_t row[SPAN]; /* in its block */
+    int32_t weight[SPAN];
+} chosen;
+
+#define NUMBER int32_t
+#define LANES 1
+#define NAMED(name) dpf_codes_counts_##name
+#include "codes_lanes.h"
+#undef NUMBER
+#undef NAMED
+#define NUMBER int64_t
+#define NAMED(name) dpf_codes_one_##name
+#include "codes_lanes.h"
+#undef LANES
+#undef NAMED
+#define LANES 2
+#define NAMED(name) dpf_codes_two_##name
+#include "codes_lanes.h"
+#undef LANES
+#undef NAMED
+#define LANES 4
+#define NAMED(name) dpf_codes_four_##name
+#include "codes_lanes.h"
+#undef LANES
+#undef NAMED
+#define LANES 8
+#define NAMED(name) dpf_codes_eight_##name
+#include "codes_lanes.h"
+
+/* The rows of a span that are in the mask. */
+DPF_BODY void choose_masked(const uint64_t *mask, size_t start, size_t end, chosen *DPF_RESTRICT some) {
+    size_t held = 0;
+    for (size_t i = start, b = 0; i < end; i += BLOCK, b++) {
+        const size_t before = held, words = DPF_WORDS(end - i < BLOCK ? end - i : BLOCK);
+        for (size_t w = 0; w < words; w++)
+            for (uint64_t ones = mask[i / 64 + w]; ones; ones &= ones - 1)
+                some->row[held++] = (uint16_t)(64 * w + dpf_lowest_bit(ones));
+        some->rows[b] = held - before;
+    }
+}
+
+void dpf_codes_count(const dpf_codes *codes, const dpf_codes_plan *plan, const void *label, bool wide_label,
+                    size_t classes, const uint64_t *mask, int32_t *DPF_RESTRICT joint, int64_t *DPF_RESTRICT total) {
+    const dpf_codes_label labels = {label, wide_label, classes};
+    chosen some;
+    memset(joint, 0, plan->cell[plan->groups] * classes * sizeof *joint);
+    for (size_t r = 0; r < SPAN; r++) some.weight[r] = 1;
+    for (size_t start = 0, end; start < codes->n; start = end) {
+        end = codes->n - start < SPAN ? codes->n : start + SPAN;
+        if (mask) choose_masked(mask, start, end, &some);
+        else
+            for (size_t i = start, b = 0; i < end; i += BLOCK, b++) some.rows[b] = end - i < BLOCK ? end - i : BLOCK;
+        dpf_codes_counts_add_span(codes, plan, labels, start, end, &some, joint);
+    }
+    dpf_codes_counts_settle(codes, plan, joint, classes, classes, classes, total);
+}
+
+void dpf_codes_sum(const dpf_codes *codes, const dpf_codes_plan *plan, const int32_t *weight, size_t k,
+                  int64_t *DPF_RESTRICT joint, int64_t *DPF_RESTRICT total) {
+    for (size_t l = 0, kept; l < k; l += kept) {
+        kept = k - l < 8 ? k - l : 8;
+        if (kept == 1) dpf_codes_one_sum(codes, plan, weight + l, k, kept, joint, total + l);
+        else if (kept == 2) dpf_codes_two_sum(codes, plan, weight + l, k, kept, joint, total + l);
+        else if (kept <= 4) dpf_codes_four_sum(codes, plan, weight + l, k, kept, joint, total + l);
+        else dpf_codes_eight_sum(codes, plan, weight + l, k, kept, joint, total + l);
+    }
+}
+
+/* ---- single columns ------------------------------------------------------ */
+
+DPF_BODY uint32_t largest(const void *codes, bool wide, size_t n) {
+    uint16_t most = 0;
+    uint8_t most_narrow = 0;
+    if (wide)
+        for (size_t i = 0; i < n; i++) most = ((const uint16_t *)codes)[i] > most ? ((const uint16_t *)codes)[i] : most;
+    else
+        for (size_t i = 0; i < n; i++) {
+            const uint8_t code = ((const uint8_t *)codes)[i];
+            most_narrow = code > most_narrow ? code : most_narrow;
+        }
+    return wide ? most : most_narrow;
+}
+
+/* Whether codes lie within low to low + span, as bytes. */
+DPF_BODY void within(const void *codes, bool wide, size_t start, size_t rows, uint16_t low, uint16_t span,
+                     uint8_t negated, uint8_t *DPF_RESTRICT out) {
+    const uint8_t *narrow = (const uint8_t *)codes + start, low_byte = (uint8_t)low, span_byte = (uint8_t)span;
+    const uint16_t *code = (const uint16_t *)codes + start;
+    if (wide)
+        for (size_t i = 0; i < rows; i++) out[i] = ((uint16_t)(code[i] - low) <= span) ^ negated;
+    else
+        for (size_t i = 0; i < rows; i++) out[i] = ((uint8_t)(narrow[i] - low_byte) <= span_byte) ^ negated;
+}
+
+DPF_BODY void match(const void *codes, bool wide, size_t n, uint32_t low, uint32_t high, bool negated,
+                    uint64_t *DPF_RESTRICT rows) {
+    uint8_t byte[SPAN];
+    for (size_t start = 0; start < n; start += SPAN) {
+        const size_t size = n - start < SPAN ? n - start : SPAN;
+        within(codes, wide, start, size, (uint16_t)low, (uint16_t)(high - low), negated, byte);
+        dpf_bits_pack(byte, 1, size, rows + start / 64);
+    }
+}
+
+/* ---- one copy for each level --------------------------------------------- */
+
+DPF_LEVELS(uint32_t, dpf_codes_largest, largest, (const void *column, bool wide, size_t n), (column, wide, n))
+DPF_LEVELS(void, dpf_codes_match, match,
+           (const void *column, bool wide, size_t n, uint32_t low, uint32_t high, bool negated,
+            uint64_t *DPF_RESTRICT rows),
+           (column, wide, n, low, high, negated, rows))

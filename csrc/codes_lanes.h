@@ -1,0 +1,116 @@
+/* Bodies of codes.c and codes_margins.c for cells of LANES numbers of type NUMBER, named by NAMED(name); no header of its own. */
+
+typedef struct {
+    NUMBER lane[LANES];
+} NAMED(cell);
+
+/* table[s][joint[s][row]] += weight for `some` groups; row NULL where all rows of the block count. */
+DPF_BODY void NAMED(scatter)(const uint16_t *joint, const uint16_t *row, size_t rows, const int32_t *weight,
+                             size_t some, NAMED(cell) *const *table) {
+    for (size_t r = 0; r < rows; r++) {
+        const size_t i = row ? row[r] : r;
+        NUMBER w[LANES];
+        for (size_t l = 0; l < LANES; l++) w[l] = weight[r * LANES + l];
+        for (size_t s = 0; s < some; s++) {
+            NAMED(cell) *cell = table[s] + joint[s * BLOCK + i];
+            for (size_t l = 0; l < LANES; l++) cell->lane[l] += w[l];
+        }
+    }
+}
+
+/* One loop for each number of groups. */
+DPF_BODY void NAMED(scatter_some)(const uint16_t *joint, const uint16_t *row, size_t rows, const int32_t *weight,
+                                  size_t some, NAMED(cell) *const *table) {
+    if (some == 4 && !row) NAMED(scatter)(joint, NULL, rows, weight, 4, table);
+    else if (some == 4) NAMED(scatter)(joint, row, rows, weight, 4, table);
+    else if (some == 3) NAMED(scatter)(joint, row, rows, weight, 3, table);
+    else if (some == 2) NAMED(scatter)(joint, row, rows, weight, 2, table);
+    else NAMED(scatter)(joint, row, rows, weight, 1, table);
+}
+DPF_LEVELS(void, NAMED(add), NAMED(scatter_some),
+           (const uint16_t *joint, const uint16_t *row, size_t rows, const int32_t *weight, size_t some,
+            NAMED(cell) *const *table),
+           (joint, row, rows, weight, some, table))
+
+/* Adds the weights of the chosen rows of a span to the cells of their joint codes. */
+DPF_BODY void NAMED(add_span)(const dpf_codes *codes, const dpf_codes_plan *plan, dpf_codes_label label, size_t start,
+                              size_t end, const chosen *chosen, void *DPF_RESTRICT cells) {
+    uint16_t joint[SIDE * BLOCK];
+    for (size_t g = 0, some; g < plan->groups; g += some) {
+        const uint16_t *row = chosen->row;
+        const int32_t *weight = chosen->weight;
+        NAMED(cell) *table[SIDE];
+        some = plan->groups - g < SIDE ? plan->groups - g : SIDE;
+        for (size_t s = 0; s < some; s++) table[s] = (NAMED(cell) *)cells + plan->cell[g + s] * label.size;
+        for (size_t i = start, b = 0; i < end; i += BLOCK, b++) {
+            const size_t all = end - i < BLOCK ? end - i : BLOCK, rows = chosen->rows[b];
+            if (rows == 0) continue;
+            for (size_t s = 0; s < some; s++) dpf_codes_join(codes, plan, g + s, label, i, all, joint + s * BLOCK);
+            NAMED(add)(joint, rows == all ? NULL : row, rows, weight, some, table);
+            row += rows, weight += rows * LANES;
+        }
+    }
+}
+
+/* total[code] += the numbers of its joint codes, the first `kept` of `unit`; totals are k apart. */
+DPF_BODY void NAMED(settle)(const dpf_codes *codes, const dpf_codes_plan *plan, const NUMBER *cells, size_t unit,
+                            size_t kept, size_t k, int64_t *DPF_RESTRICT total) {
+    for (size_t g = 0; g < plan->groups; g++) {
+        const size_t joint = plan->cell[g + 1] - plan->cell[g];
+        for (size_t m = plan->first[g], stride = 1; m < plan->first[g + 1]; m++) {
+            const size_t size = codes->size[plan->member[m]];
+            const NUMBER *number = cells + plan->cell[g] * unit;
+            for (size_t at = 0; at < joint; at += stride * size) {
+                int64_t *sum = total + codes->offset[plan->member[m]] * k;
+                if (stride == 1 && kept == unit && k == unit)
+                    for (size_t e = 0; e < size * unit; e++) sum[e] += number[e];
+                else
+                    for (size_t code = 0; code < size; code++)
+                        for (size_t l = 0; l < kept; l++) {
+                            int64_t all = 0;
+                            for (size_t e = 0; e < stride; e++) all += number[(code * stride + e) * unit + l];
+                            sum[code * k + l] += all;
+                        }
+                number += stride * size * unit;
+            }
+            stride *= size;
+        }
+    }
+}
+
+/* Rows of a block with a weight other than zero, and those weights, the first `kept` of k. */
+DPF_BODY size_t NAMED(choose)(const int32_t *weight, size_t rows, size_t k, size_t kept, uint16_t *DPF_RESTRICT row,
+                              int32_t *DPF_RESTRICT held) {
+    size_t count = 0;
+    if (kept < LANES) memset(held, 0, rows * LANES * sizeof *held);
+    for (size_t i = 0; i < rows; i++) {
+        int32_t any = 0;
+        for (size_t l = 0; l < kept; l++) any |= held[count * LANES + l] = weight[i * k + l];
+        row[count] = (uint16_t)i;
+        count += any != 0;
+    }
+    return count;
+}
+
+/* total += weight by codes, the first `kept` of k weights. */
+DPF_BODY void NAMED(sum)(const dpf_codes *codes, const dpf_codes_plan *plan, const int32_t *weight, size_t k,
+                         size_t kept, NUMBER *DPF_RESTRICT cells, int64_t *DPF_RESTRICT total) {
+    enum { ROWS = SPAN / LANES };
+    const dpf_codes_label none = {NULL, false, 1};
+    chosen some;
+    memset(cells, 0, plan->cell[plan->groups] * LANES * sizeof *cells);
+    for (size_t start = 0, end; start < codes->n; start = end) {
+        size_t held = 0;
+        end = codes->n - start < ROWS ? codes->n : start + ROWS;
+        for (size_t i = start, b = 0; i < end; i += BLOCK, b++) {
+            const size_t all = end - i < BLOCK ? end - i : BLOCK;
+            const int32_t *from = weight + i * k;
+            uint16_t *row = some.row + held;
+            int32_t *to = some.weight + held * LANES;
+            some.rows[b] = NAMED(choose)(from, all, k, LANES == 1 ? 1 : kept, row, to);
+            held += some.rows[b];
+        }
+        NAMED(add_span)(codes, plan, none, start, end, &some, cells);
+    }
+    NAMED(settle)(codes, plan, cells, LANES, kept, k, total);
+}

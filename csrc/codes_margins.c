@@ -1,0 +1,53 @@
+#include "codes.h"
+#include "codes_join.h"
+#include "dpf_cpu.h"
+
+#define LANES 1
+#define NAMED(name) one_##name
+#include "codes_look_up.h"
+#undef LANES
+#undef NAMED
+#define LANES 2
+#define NAMED(name) two_##name
+#include "codes_look_up.h"
+#undef LANES
+#undef NAMED
+#define LANES 4
+#define NAMED(name) four_##name
+#include "codes_look_up.h"
+#undef LANES
+#undef NAMED
+#define LANES 8
+#define NAMED(name) eight_##name
+#include "codes_look_up.h"
+
+DPF_BODY void look_up(const dpf_codes *codes, const dpf_codes_plan *plan, const int32_t *table, size_t k,
+                      int32_t *DPF_RESTRICT joint, int32_t *DPF_RESTRICT margin) {
+    for (size_t l = 0, kept; l < k; l += kept) {
+        kept = k - l < 8 ? k - l : 8;
+        if (kept == 1) one_margins(codes, plan, table + l, k, kept, joint, margin + l);
+        else if (kept == 2) two_margins(codes, plan, table + l, k, kept, joint, margin + l);
+        else if (kept <= 4) four_margins(codes, plan, table + l, k, kept, joint, margin + l);
+        else eight_margins(codes, plan, table + l, k, kept, joint, margin + l);
+    }
+}
+
+void dpf_codes_look_up(const dpf_codes *codes, const dpf_codes_plan *plan, const int32_t *table, size_t k,
+                       int32_t *DPF_RESTRICT joint, int32_t *DPF_RESTRICT margin);
+DPF_LEVELS(void, dpf_codes_look_up, look_up,
+           (const dpf_codes *codes, const dpf_codes_plan *plan, const int32_t *table, size_t k,
+            int32_t *DPF_RESTRICT joint, int32_t *DPF_RESTRICT margin),
+           (codes, plan, table, k, joint, margin))
+
+#if defined(DPF_TARGET_AVX512)
+#include "codes_permute.h"
+#endif
+
+void dpf_codes_margins(const dpf_codes *codes, const dpf_codes_plan *plan, const int32_t *table, size_t k,
+                       int32_t *DPF_RESTRICT joint, uint8_t *DPF_RESTRICT planes, int32_t *DPF_RESTRICT margin) {
+#if defined(DPF_TARGET_AVX512)
+    if (k <= DPF_CODES_PERMUTED && dpf_cpu_level() == DPF_AVX512 && permute(codes, table, k, planes, margin)) return;
+#endif
+    (void)planes;
+    dpf_codes_look_up(codes, plan, table, k, joint, margin);
+}

@@ -1,0 +1,17 @@
+#include "grid.h"
+#include "dpf_cpu.h"
+
+#include <math.h>
+#include <string.h>
+
+#define REAL float
+#define KEY int32_t
+#define LARGEST INT32_MAX
+#define NAME(suffix) dpf_grid_float##suffix
+#include "grid_real.h"
+
+#define REAL double
+#define KEY int64_t
+#define LARGEST INT64_MAX
+#define NAME(suffix) dpf_grid_double##suffix
+#include "grid_real.h"

@@ -1,0 +1,16 @@
+/* grid.h - real numbers on a fixed-point grid: x = q / 2^bits for an integer q. */
+#ifndef DPF_GRID_H
+#define DPF_GRID_H
+
+#include "dpf.h"
+
+/*
+ * q = x * 2^bits rounded to the nearest integer, ties to even, for x clipped to [-1, 1]; 0 for NaN.
+ * low and high become the extremes of x, both NaN if any x is. Requires n >= 1, bits <= 30.
+ */
+void dpf_grid_float(const float *x, size_t n, unsigned bits, int32_t *DPF_RESTRICT q, double *low,
+                           double *high);
+void dpf_grid_double(const double *x, size_t n, unsigned bits, int32_t *DPF_RESTRICT q,
+                            double *low, double *high);
+
+#endif

@@ -1,0 +1,148 @@
+"""What a reader would trip over in the built site: `python docs/check.py docs/_build/html`.
+
+Every page has a title of its own, a language and one first heading; every picture has a text and is there; every link
+inside the site leads somewhere; a page weighs less than 1 MB with its pictures, a figure less than 150 kB; the search
+knows every estimator; with Chromium at hand, no page is wider than a phone or a desktop.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import dpfast
+
+PAGE, FIGURE = 1_000_000, 150_000  # bytes
+WIDTHS = (390, 1280)  # a phone's and a desktop's
+
+
+class Page(HTMLParser):
+    """Title, headings, links, pictures and anchors of a page."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.title, self.headings, self.links, self.pictures, self.anchors = "", 0, [], [], set()
+        self.language, self._in_title = None, False
+        self.feed(path.read_text(encoding="utf-8"))
+
+    def handle_starttag(self, tag, attributes):
+        given = dict(attributes)
+        self.anchors |= {given[name] for name in ("id", "name") if given.get(name)}
+        if tag == "html":
+            self.language = given.get("lang")
+        self._in_title = tag == "title"
+        self.headings += tag == "h1"
+        if tag == "a" and given.get("href"):
+            self.links.append(given["href"])
+        if tag == "img":
+            self.pictures.append((given.get("src", ""), given.get("alt")))
+
+    def handle_data(self, data):
+        if self._in_title and not self.title:
+            self.title = data.strip()
+            self._in_title = False
+
+
+def faults(root):
+    """One line for each fault."""
+    pages = {path: Page(path) for path in sorted(root.rglob("*.html"))}
+    generated = {root / name for name in ("genindex.html", "py-modindex.html", "search.html")}
+    titles = {}
+    for path, page in pages.items():
+        where = path.relative_to(root)
+        if path in generated or where.parts[0] in ("_modules", "_static"):
+            continue
+        if not page.title or page.language != "en" or page.headings < 1:
+            yield f"{where}: title {page.title!r}, language {page.language!r}, {page.headings} first headings"
+        if page.title in titles:
+            yield f"{where}: has the title of {titles[page.title]}, {page.title!r}"
+        titles[page.title] = where
+        weight = path.stat().st_size
+        for source, text in page.pictures:
+            if urlsplit(source).scheme in ("http", "https", "data"):
+                continue
+            picture = path.parent / unquote(urlsplit(source).path)
+            if not picture.is_file():
+                yield f"{where}: no picture {source}"
+                continue
+            if text is None:  # an empty one says that the words beside it suffice
+                yield f"{where}: {source} has no text"
+            size = picture.stat().st_size
+            weight += size
+            if picture.suffix == ".svg" and size > FIGURE:
+                yield f"{where}: {source} has {size:,} bytes"
+        if weight > PAGE:
+            yield f"{where}: {weight:,} bytes with its pictures"
+        for link in page.links:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
+            target = target / "index.html" if target.is_dir() else target
+            if not target.exists():
+                yield f"{where}: the link {link} leads nowhere"
+            elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].anchors:
+                yield f"{where}: {link} has no such place"
+    index = (root / "searchindex.js").read_text(encoding="utf-8")
+    known = json.dumps(json.loads(re.search(r"\{.*\}", index, re.DOTALL)[0])["objects"])
+    classes = [name for name in dpfast.__all__ if name[0].isupper()]
+    yield from (f"the search does not know {name}" for name in classes if name not in known)
+    shown = [path for path in pages if path.relative_to(root).parts[0] not in ("_modules", "_static")]
+    yield from too_wide(root, shown)
+
+
+def too_wide(root, pages):
+    """Pages that scroll sideways, by Chromium."""
+    browser = shutil.which("chromium") or shutil.which("chromium-browser")
+    if browser is None:
+        print("no chromium: widths were not looked at")
+        return
+    script = """<body><script>
+    const pages = %s, widths = %s, wide = [];
+    (async () => {
+      for (const width of widths) for (const page of pages) {
+        const frame = document.createElement("iframe");
+        frame.style.cssText = `width:${width}px;height:900px;border:0`;
+        frame.src = page; document.body.append(frame);
+        await new Promise(done => { frame.onload = done; });
+        const root = frame.contentDocument.documentElement;
+        if (root.scrollWidth > width) wide.push(`${page}: ${root.scrollWidth} wide at ${width}`);
+        frame.remove();
+      }
+      document.body.innerHTML = "<pre id=done>" + wide.join("\\n") + "</pre>";
+    })();</script>"""
+    with tempfile.TemporaryDirectory() as folder:
+        test = root / "_widths.html"
+        names = [path.relative_to(root).as_posix() for path in pages]
+        test.write_text(script % (json.dumps(names), json.dumps(WIDTHS)), encoding="utf-8")
+        try:
+            options = [
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--allow-file-access-from-files",
+                f"--user-data-dir={folder}",
+                "--window-size=1400,1000",
+                "--virtual-time-budget=600000",
+                "--dump-dom",
+            ]
+            command = [browser, *options, test.as_uri()]
+            shown = subprocess.run(command, capture_output=True, text=True, timeout=600, check=True).stdout
+        finally:
+            test.unlink()
+    found = re.search(r'<pre id="done">(.*?)</pre>', shown, re.DOTALL)
+    if found is None:
+        yield "Chromium did not come to the end of the pages"
+        return
+    yield from found[1].split("\n") if found[1] else []
+
+
+if __name__ == "__main__":
+    lines = list(faults(Path(sys.argv[1]).resolve()))
+    print("\n".join(lines) or "the site has no faults that this script knows")
+    sys.exit(bool(lines))

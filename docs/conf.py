@@ -1,0 +1,117 @@
+"""The site: `make -C docs html`, with the extra `docs`."""
+
+import os
+import pkgutil
+import re
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "figures"))
+os.environ.setdefault("COLUMNS", "100")
+
+import dpfast.kernels  # noqa: E402
+
+for kernel in pkgutil.iter_modules(dpfast.kernels.__path__):  # or autodoc would read the stubs in their place
+    __import__(f"dpfast.kernels.{kernel.name}")
+
+project, author, copyright = "dpfast", "The dpfast developers", "The dpfast developers"
+version = release = dpfast.__version__
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.intersphinx",
+    "sphinx.ext.mathjax",
+    "sphinx.ext.viewcode",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+exclude_patterns = ["_build", "figures", "examples/*.py", "examples/README.rst", "**sg_execution_times.rst"]
+templates_path = ["_templates"]
+language = "en"
+
+myst_enable_extensions = ["colon_fence", "deflist"]
+myst_heading_anchors = 3
+
+autosummary_generate = True
+autodoc_typehints = "none"  # docstrings say it
+autodoc_default_options = {  # what scikit-learn documents
+    "exclude-members": "get_metadata_routing, set_output, set_fit_request, set_partial_fit_request, set_score_request"
+}
+toc_object_entries_show_parents = "hide"
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+
+# What is linked stands in small inventories beside this file, so that the site builds without a network.
+intersphinx_mapping = {
+    name: (address, f"_inventories/{name}.inv")
+    for name, address in {
+        "python": "https://docs.python.org/3/",
+        "numpy": "https://numpy.org/doc/stable/",
+        "scipy": "https://docs.scipy.org/doc/scipy/",
+        "sklearn": "https://scikit-learn.org/stable/",
+        "pandas": "https://pandas.pydata.org/docs/",
+    }.items()
+}
+
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/plot_",
+    "within_subsection_order": "FileNameSortKey",
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "min_reported_time": 30,
+    "show_memory": False,
+    "doc_module": ("dpfast",),
+    "reference_url": {"dpfast": None},
+    "backreferences_dir": "gallery/backreferences",
+    "matplotlib_animations": False,
+    "image_srcset": ["2x"],
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "dpfast"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_favicon = html_logo = "_static/logo.svg"
+html_show_sourcelink = False
+html_theme_options = {
+    "logo": {"text": "dpfast", "alt_text": "dpfast, home"},
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": ["theme-version"],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_context = {"default_mode": "auto"}
+
+
+def plain(app, what, name, obj, options, lines):
+    """Docstrings are written to be read as text: `coef_` and |x| stand in them without quotes."""
+    cited = {match for line in lines for match in re.findall(r"^\.\. \[(\w+)\]", line)}
+    for k, line in enumerate(lines):
+        if line.lstrip().startswith((">>>", "...", "..", "==", "--")):
+            continue
+        parts = re.split(r"(``.*?``|`[^`]*`_?)", line)
+        for i in range(0, len(parts), 2):
+            text = re.sub(r"\[(\w+, [^\]]*)\]_", r"[\1]", parts[i])  # [BF, section 3]_
+            text = re.sub(r"\[(\w+)\]_", lambda cite: cite[0] if cite[1] in cited else cite[0][:-1], text)
+            text = re.sub(r"(?<![\w\]])([A-Za-z]\w*)_(?!\w)", r"\1\\_", text)
+            parts[i] = text.replace("|", "\\|")
+        lines[k] = "".join(parts)
+
+
+def setup(app):
+    app.connect("autodoc-process-docstring", plain, priority=900)  # after numpydoc

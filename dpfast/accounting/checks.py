@@ -1,0 +1,73 @@
+"""What numbers of a claim may be: each is checked here, in one wording."""
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from numbers import Integral, Rational, Real
+
+SMALLEST_DELTA = 1e-300
+LEAST = 1e-9  # planning works with numbers no smaller, so that squares and quotients stay floats
+RELATIONS = {"replace": "replace one row", "add-remove": "add or remove one row"}
+
+
+def check_neighbors(neighbors: str) -> None:
+    """Refuse what is no neighbour relation."""
+    if neighbors not in RELATIONS:
+        raise ValueError(f'neighbors must be "replace" or "add-remove", got {neighbors!r}')
+
+
+def count(name: str, value, *, least: int = 1, or_else: str = "") -> int:
+    """An integer of at least `least`."""
+    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least:
+        return int(value)
+    raise ValueError(f"{name} must be {or_else}an integer >= {least}, got {value!r}")
+
+
+def number(name: str, value, wanted: str, fits: Callable[[float], bool]) -> float:
+    """A real number, as a float that fits."""
+    if isinstance(value, Real) and not isinstance(value, bool):
+        try:
+            nearest = float(value)
+        except OverflowError:
+            nearest = math.inf
+        if fits(nearest):
+            return nearest
+    raise ValueError(f"{name} must be {wanted}, got {value!r}")
+
+
+def positive(name: str, value) -> float:
+    """A finite number above 0."""
+    return number(name, value, "a finite number > 0", lambda x: 0 < x < math.inf)
+
+
+def epsilon_of(value, *, zero: bool = False) -> float:
+    """An epsilon: finite, and above 0 or at least that."""
+    wanted = "a finite number >= 0" if zero else "a finite number > 0"
+    return number("epsilon", value, wanted, lambda x: 0 <= x < math.inf and (zero or x > 0))
+
+
+def delta_of(value) -> float:
+    """A delta above 0: at least SMALLEST_DELTA."""
+    wanted = f"at least {SMALLEST_DELTA} and below 1"
+    return number("delta", value, wanted, lambda x: SMALLEST_DELTA <= x < 1)
+
+
+def margin_between(value) -> float:
+    """A margin, from LEAST to 1."""
+    return number("margin", value, f"from {LEAST} to 1", lambda x: LEAST <= x <= 1)
+
+
+def exact(name: str, value, below: float = math.inf) -> Fraction:
+    """A number from 0 to `below` as a fraction; a float is the decimal that it prints as."""
+    if isinstance(value, Real) and not isinstance(value, bool) and 0 <= value < below:
+        return _fraction(value)
+    wanted = "a finite number >= 0" if below == math.inf else f"a number >= 0 and below {below}"
+    raise ValueError(f"{name} must be {wanted}, got {value!r}")
+
+
+@lru_cache(maxsize=256, typed=True)
+def _fraction(value) -> Fraction:
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    return Fraction(repr(float(value)))

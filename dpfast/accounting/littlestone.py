@@ -1,0 +1,293 @@
+"""Theorems 1 and 3 of [Lyu] with numbers for their constants (theory, section 7).
+
+[Lyu] is X. Lyu, Private Learning of Littlestone Classes, Revisited, arXiv 2510.00076, 2025; its algorithms here are
+`StagedLittlestoneLearner` (section 5) and `StagedOnlineLittlestoneLearner` (Algorithms 3 and 4). d >= LDim(H) is the
+declared dimension, L the most essential hypotheses of a class at the largest p, KL(a, b) the divergence of coins of
+heads a and b.
+
+**Interleaving.** n examples are split into k random parts, and H_i^j are the members that err on at most the share
+(1 - g)^j r of part i. If all parts have at least a examples and
+
+    a KL >= ln(2 k J S / f),   KL the least of KL((1 - g) t, m) and KL(t, m), t = (1 - g)^j r, m = (1 - g/2) t,
+
+over the J levels j at hand, S = sum_{i <= d} C(n, i), then with probability 1 - f, H_i^{j+1} is in H_i'^j for all j, i
+and i'. Proof. Members behave on the n examples in at most S ways (Sauer). One that errs on a share above m of all errs
+on at most (1 - g) t of part i with probability at most exp(-a KL((1 - g) t, m)), one below m on more than t of part i'
+with at most exp(-a KL(t, m)) [Hoeffding 1963, section 6: drawing without replacement concentrates no less]. Claim 6.2's
+(1 +- 1/(5d)) for *all* members is more than that, and more than is true: one that errs on a single example errs on one
+part only. And at d = 1 the rates (1 - 1/d)^j / 10 are all 0; so online, d = 1 is run as d = 2.
+
+**Theorem 3 (section 5).** g = 1/(2d), r = alpha, j = 0..d + 1, p_j = 2^j n d. Whoever is drawn is the SOA of a
+p_j-irreducible part of some H_i^j, j >= 1: it agrees on all n points with a member, whose error on them is at most
+(1 - g/2) alpha. And some hypothesis is on all k lists in some stage j <= d + 1: the largest decomposition dimension
+falls with each stage that has none (Lemma 4.3). AboveThreshold's noise is at most G in all d + 1 tests with probability
+1 - beta / 3, and k >= 2 (G + B + ln(3 / beta) / e) lets it stop in such a stage, leaves wherever it stops a hypothesis
+on k/2 - G lists, and draws nothing with probability at most beta / 3. So the error on the rows is below alpha with
+probability 1 - beta.
+
+**Theorem 1 (Algorithms 3 and 4), privacy.** A round is in E of one interval between releases, where it moves |E| by at
+most one in every test up to the next positive one: all those are `repeated_epsilon(e1, 1, delta_1)`-DP; [Lyu] counts
+all K positive ones. It is in one part A_i, so that one list differs from then on. The largest frequency moves by at
+most one, and its tests, which end with the negative one of number d + 1, are `repeated_epsilon(e2, d + 1, delta_2)`-DP.
+Each of K retrainings draws R times from lists of which one differs: `sparse_sample_epsilon(e, B, L, K R, delta_3)`. The
+first training reads nothing. The three compose, concurrently too [Vadhan and Zhang 2023]. That only one part differs
+needs a split that leaves the others: E is filled up with blanks to N = k c places, c = ceil(3 U / (2 k)), and these are
+split. Splitting E itself, as printed, moves two parts where a mistake becomes none.
+
+**Theorem 1, mistakes.** Each failure below has probability at most f = T^-10 / 6.
+
+    U >= 2 (ln(2 T / f) / e1 + 1): where a test passes, U / 2 < |E| <= 3 U / 2; no interval has more mistakes.
+    U >= 4 a k, a >= 4 ln(k K / f): every part has at least a examples.
+    a as in Interleaving, g = 1/d, r = 1/10, j = 1..d + 1, with f / K for f and 2 S for S: so whoever errs on a sixth of
+        E, a member or a SOA of a (d + 1)-irreducible class (together of dimension d too, Lemma 4.2), errs on more than
+        a tenth of every part and is essential to no class that has learned it (Fact 4, with p >= c).
+    k >= 15/2 (ln(2 (K + d + 2) / f) / e2 + 1): a test that passes leaves a hypothesis on 2k/3 lists, one that fails
+        none on all.
+    k >= 10 B; with it p(u), the chance of nothing, is at most 1/100.
+    R >= ln(T (K + 1) / f) / 0.0558: what the majority says at a point of the stream, a third of the law D says: R coins
+        of value 1, 0 or -1, of chances at most 1/3, at most 1/100, and the rest, sum to 0 or more with probability at
+        most (1/100 + 2 sqrt(1/3 (2/3 - 1/100)))^R.
+    K >= (d + 1) (1 + ln((1 + L k exp(e (k - B))) / 100) / ln(5/4)).
+
+For K: between two retrainings in one stage the hypotheses that err on a sixth of E have a fifth of D (reverse Markov,
+as printed) and leave all lists, others are on no more lists than before, so p(u) rises by 5/4; it begins at
+1 / (1 + L k exp(e (k - B))) or above. This needs lists that only shrink within a stage. As printed (line 8) they need
+not: a teacher whose decomposition dimension falls lists new hypotheses, of which Corollary 4.1(2) says nothing. With
+point functions all do so at once, in stage 1, and p(u) stays what it was. So here, in stage j, teachers of dimension
+d + 1 - j list and others do not. A list then shrinks to a part of itself or to nothing. A stage ends when no hypothesis
+is on all lists, and in the next no dimension is above d - j: by Lemma 4.3, or because some teacher was below. In stage
+d + 1 lists are whole classes, the right hypothesis is on all of them, and the test passes. Hence at most K retrainings,
+no HALT, and (K + 1) 3 U / 2 mistakes with probability 1 - T^-10 on every realizable stream that is fixed beforehand.
+
+[Lyu] has K = C d^3, k = d^3.5 ln T ln(1/delta) / epsilon, U = C d^3 ln(d ln T) k, p = 2^j d^3, B = k / 10 and e =
+epsilon / (d^1.5 ln T ln(1/delta)). Then e B = d^2 / 10 whatever delta is, while Lemma 3.1 needs 10 ln(L / delta); and
+U / k is above d^3, while Fact 4 needs p >= |A_i|. So k is larger here, and p is 2^j max(d^3, c).
+
+**Scaled.** K, R, a, and the noise in U and k, are multiplied by one number s <= 1, but K stays at 2 (d + 1) or above, R
+at 9, U at 3 k, and k where 2k/3 lists beat nothing 99 to 1 and k/5 is five times the noise of a test. Privacy is that
+of what is run. The theorems are for s = 1.
+"""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+from .repeated_threshold import repeated_epsilon
+from .search import largest
+from .sparse_sample import sparse_sample_plan
+
+_MAJORITY = -math.log(0.01 + 2 * math.sqrt((2 / 3 - 0.01) / 3))  # nats a draw
+_NOTHING = math.log(99)
+_DRAWS = 9  # at least
+
+
+class StagedLittlestonePlan(NamedTuple):
+    """Numbers of section 5: what a run will do, computed from parameters alone.
+
+    n_samples is n_teachers * rows_per_teacher. irreducibilities and accuracies are those of stages 1, ..., d + 1.
+    list_bound is L, list_items what all lists may hold together, votes_needed AboveThreshold's threshold, bottom_score
+    SparseSample's.
+    """
+
+    n_samples: int
+    n_teachers: int
+    rows_per_teacher: int
+    irreducibilities: tuple[int, ...]
+    list_bound: int
+    list_items: int
+    threshold_epsilon: float
+    votes_needed: int
+    exponent: float
+    bottom_score: int
+
+
+class StagedOnlinePlan(NamedTuple):
+    """Numbers of Algorithms 3 and 4: what a stream will cost, computed from parameters alone.
+
+    n_releases is K_budget; n_draws the SparseSamples of one training; threshold is U and part_size c, the places that a
+    teacher has for the mistakes of one release; irreducibility times 2^j is the p of stage j; mistakes is
+    (K + 1) 3U / 2, the theorem's bound at scale 1.
+    """
+
+    n_releases: int
+    n_draws: int
+    n_teachers: int
+    threshold: int
+    part_size: int
+    irreducibility: int
+    list_bound: int
+    list_items: int
+    above_epsilon: float
+    below_epsilon: float
+    exponent: float
+    bottom_score: int
+    mistakes: int
+
+
+def staged_plan(
+    epsilon: float,
+    delta: float,
+    *,
+    dimension: int,
+    accuracy: float,
+    confidence: float,
+    list_bound: Callable[[int], int],
+    scale: float = 1.0,
+    threshold_share: float = 0.5,
+    n_rows: int = 0,
+) -> StagedLittlestonePlan:
+    """Theorem 3 with numbers: rows and teachers at which section 5 errs on less than `accuracy` of its rows.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        Of AboveThreshold and SparseSample together.
+    dimension : int
+        d.
+    accuracy, confidence : float
+        alpha and beta: the chance of failure.
+    list_bound : callable
+        From p to the most essential hypotheses that a class may have.
+    scale : float in (0, 1]
+        Multiplies the rows of a teacher.
+    threshold_share : float in (0, 1)
+        AboveThreshold's part of epsilon.
+    n_rows : int
+        Rows at hand, if they are public: n is at least as large.
+
+    Raises
+    ------
+    ValueError
+        For an epsilon or delta out of range.
+    """
+    d, nats = dimension, math.log(3 / confidence)
+    gap = 1 / (2 * max(1, d))
+    rate, rows, teachers, length = _rate(accuracy, gap, d), 1, 1, 0
+    for _ in range(100):
+        irreducibility = max(n_rows, teachers * rows) * max(1, d)
+        length = max(length, list_bound(irreducibility << (d + 1)))
+        drawn = sparse_sample_plan(epsilon, delta, n_releases=1, max_length=length, threshold_share=threshold_share)
+        noise = 13 / 4 / drawn.threshold_epsilon * (nats + math.log(d + 2)) + 1
+        k = max(teachers, math.ceil(2 * (noise + drawn.bottom_score + nats / drawn.exponent)))
+        behaviours = math.log(2 * k * (d + 1)) + _ways(k * rows, d) + nats
+        a = max(rows, math.ceil(scale * behaviours / rate))
+        if (k, a) == (teachers, rows):
+            break
+        teachers, rows = k, a
+    return StagedLittlestonePlan(
+        n_samples=teachers * rows,
+        n_teachers=teachers,
+        rows_per_teacher=rows,
+        irreducibilities=tuple(irreducibility << j for j in range(1, d + 2)),
+        list_bound=length,
+        list_items=teachers * length,
+        threshold_epsilon=drawn.threshold_epsilon,
+        votes_needed=-(-teachers // 2),
+        exponent=drawn.exponent,
+        bottom_score=drawn.bottom_score,
+    )
+
+
+def staged_online_plan(
+    epsilon: float,
+    delta: float,
+    *,
+    dimension: int,
+    horizon: int,
+    list_bound: Callable[[int], int],
+    scale: float = 1.0,
+    threshold_share: float = 0.2,
+) -> StagedOnlinePlan:
+    """Theorem 1 with numbers: K, R, k and U, and the privacy of each step, that together are (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+    dimension : int
+        d >= 2.
+    horizon : int
+        T.
+    list_bound : callable
+        From p to the most essential hypotheses that a class may have.
+    scale : float in (0, 1]
+        Multiplies the constants.
+    threshold_share : float in (0, 1)
+        The part of epsilon of both kinds of tests, half of it each; they have a quarter of delta each.
+
+    Raises
+    ------
+    ValueError
+        For an epsilon or delta out of range.
+    """
+    d, log_horizon = dimension, math.log(horizon)
+    nats = 10 * log_horizon + math.log(6)  # ln(1 / f)
+    share = threshold_share * epsilon / 2
+    above, below = (_test_epsilon(share, positives, delta / 4) for positives in (1, d + 1))
+    rest = math.nextafter(epsilon - 2 * share, 0)
+    gap = 1 / d
+    rate = _rate(1 / 10, gap, d)
+    releases = draws = teachers = threshold = 1
+    for _ in range(200):
+        part = -(-3 * threshold // (2 * teachers))
+        irreducibility = max(d**3, part)
+        length = list_bound(irreducibility << (d + 1))
+        sampling = sparse_sample_plan(rest, delta / 2, n_releases=releases * draws, max_length=length)
+        e, bottom = sampling.exponent, sampling.bottom_score
+        noise = (math.log(2 * (releases + d + 2)) + nats) / below
+        least = max(1.5 * (bottom + _NOTHING / e), 25 / below)
+        k = math.ceil(max(scale * 10 * bottom, scale * 7.5 * (noise + 1), least))
+        bottom = max(bottom, k // 10)
+        behaviours = math.log(4 * k * (d + 1) * releases) + _ways(3 * threshold // 2, d) + nats
+        examples = max(behaviours / rate, 4 * (math.log(k * releases) + nats))
+        noise = (math.log(2) + log_horizon + nats) / above
+        u = max(math.ceil(scale * 4 * examples * k), math.ceil(scale * 2 * (noise + 1)), 3 * k)
+        r = max(_DRAWS, math.ceil(scale * (log_horizon + math.log(releases + 1) + nats) / _MAJORITY))
+        rises = (_log_plus(0, math.log(length * k) + e * (k - bottom)) - math.log(100)) / math.log(5 / 4)
+        kept = (d + 1) * max(2, math.ceil(scale * (1 + max(0, rises))))
+        new = tuple(map(max, (releases, draws, teachers, threshold), (kept, r, k, u)))
+        if new == (releases, draws, teachers, threshold):
+            break
+        releases, draws, teachers, threshold = new
+    return StagedOnlinePlan(
+        n_releases=releases,
+        n_draws=draws,
+        n_teachers=teachers,
+        threshold=threshold,
+        part_size=part,
+        irreducibility=irreducibility,
+        list_bound=length,
+        list_items=teachers * length,
+        above_epsilon=above,
+        below_epsilon=below,
+        exponent=e,
+        bottom_score=max(sampling.bottom_score, teachers // 10),
+        mistakes=(releases + 1) * (3 * threshold // 2),
+    )
+
+
+def _test_epsilon(epsilon: float, positives: int, delta: float) -> float:
+    """The largest epsilon of a test with which all tests to that many positive ones are (epsilon, delta)-DP."""
+    found = largest(lambda e: e < 1e-15 or (e <= 10 and repeated_epsilon(e, positives, delta) <= epsilon))
+    if found < 1e-15:
+        raise ValueError(f"epsilon is too small for tests: they would have {epsilon:.3g} of it")
+    return found
+
+
+def _rate(accuracy: float, gap: float, levels: int) -> float:
+    """Nats an example that tell one level of accuracy from the next, at the least of them."""
+    top = accuracy * (1 - gap) ** levels
+    middle = (1 - gap / 2) * top
+    return min(_divergence((1 - gap) * top, middle), _divergence(top, middle))
+
+
+def _divergence(a: float, b: float) -> float:
+    return a * math.log(a / b) + (1 - a) * (math.log1p(-a) - math.log1p(-b))
+
+
+def _ways(n: int, d: int) -> float:
+    """ln of at least the sum of C(n, i), i <= d."""
+    return d * (1 + math.log(n / d)) if n > d > 0 else n * math.log(2) if d else 0.0
+
+
+def _log_plus(a: float, b: float) -> float:
+    return max(a, b) + math.log1p(math.exp(-abs(a - b)))

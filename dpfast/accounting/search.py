@@ -1,0 +1,51 @@
+"""The largest and the least float with a property, and answers that are kept."""
+
+import math
+from collections.abc import Callable
+from functools import lru_cache, wraps
+
+
+def largest(fits: Callable[[float], bool]) -> float:
+    """The largest float > 0 that fits, where every smaller one does."""
+    low = 1.0
+    while not fits(low):
+        low /= 2
+        if low == 0:
+            return 0.0
+    high = 2 * low
+    while high < math.inf and fits(high):
+        low, high = high, 2 * high
+    while low < (middle := low + (high - low) / 2) < high:
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def least(fits: Callable[[float], bool]) -> float:
+    """The least float >= 0 that fits, where every larger one does."""
+    if fits(0.0):
+        return 0.0
+    high = 1.0
+    while not fits(high):
+        high *= 2
+        if high == math.inf:
+            return high
+    low = high / 2
+    while low > 0 and fits(low):
+        low, high = low / 2, low
+    while low < (middle := low + (high - low) / 2) < high:
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
+
+
+def remembered(function):
+    """The function, its answers to the last few hundred arguments kept: a calibration takes longer than a small fit."""
+    kept = lru_cache(maxsize=512, typed=True)(function)
+
+    @wraps(function)
+    def answer(*arguments, **keywords):
+        try:
+            return kept(*arguments, **keywords)
+        except TypeError:  # what has no hash is refused by the function itself
+            return function(*arguments, **keywords)
+
+    return answer

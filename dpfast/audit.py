@@ -1,0 +1,163 @@
+"""Audits: what a mechanism's privacy is at least, measured by running it.
+
+A proof says what a mechanism's epsilon is at most. An audit says what it is at least: the mechanism is run many times
+on two neighbouring tables, and the frequencies of one event are compared. If the audit's epsilon exceeds the
+claim, the claim is false, but for the audit's chance of failure; if it comes near the claim, the claim is tight.
+
+>>> from dpfast.mechanisms import discrete_laplace
+>>> result = certify(lambda count, rng: discrete_laplace(count, 1, rng=rng), 10, 11, epsilon=1.0, random_state=0)
+>>> 0.7 < result.certified <= result.epsilon
+True
+"""
+
+from collections import Counter
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import betaincinv
+
+from dpfast import random
+from dpfast.accounting.checks import exact
+from dpfast.learners.parameters import count, real
+
+_RUNS, _FAILURE = count(2), real(0, 1, "()")
+_MOST_CUTS = 400  # half-lines that are tried, of each side
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What `certify` found.
+
+    Attributes
+    ----------
+    epsilon, delta : float
+        The claim.
+    certified : float
+        With probability 1 - failure, the mechanism is (e, delta)-DP for no e below this. At least 0.
+    runs : int
+        Of the mechanism, on each of the two tables.
+    event : str
+        The event that tells the tables apart, and the table that it is more frequent on.
+    frequencies : tuple of float
+        Of the event on that table and on the other one, in the half of the runs that did not choose it.
+    """
+
+    epsilon: float
+    delta: float
+    certified: float
+    runs: int
+    event: str
+    frequencies: tuple[float, float]
+
+    @property
+    def holds(self) -> bool:
+        """Whether the claim withstood the audit."""
+        return self.certified <= self.epsilon
+
+    def __str__(self):
+        return (
+            f"claimed epsilon {self.epsilon:g} at delta {self.delta:g}, at least {self.certified:.3g} by {self.runs:,} "
+            f"runs on either table: {self.event}"
+        )
+
+
+def certify(
+    mechanism: Callable[[Any, np.random.Generator], Hashable],
+    table: Any,
+    neighbor: Any,
+    *,
+    epsilon: float,
+    delta: float = 0.0,
+    runs: int = 10_000,
+    failure: float = 1e-6,
+    random_state=None,
+) -> Audit:
+    """A lower bound on the epsilon of a mechanism, from its runs on two neighbouring tables.
+
+    Parameters
+    ----------
+    mechanism : callable
+        From a table and a generator to an outcome. It draws from this generator only. A float is an outcome on a line,
+        and events are half-lines; any other hashable outcome is one by itself, and events are sets of them.
+    table, neighbor : object
+        Two tables that are neighbours in the relation of the claim.
+    epsilon, delta : float
+        The claim.
+    runs : int, default=10,000
+        On each table. The first half chooses an event, the second bounds its probabilities.
+    failure : float, default=1e-6
+        Probability with which the bound may be above the truth.
+    random_state : None, int or numpy.random.Generator
+
+    Returns
+    -------
+    Audit
+
+    Raises
+    ------
+    ValueError
+        For an argument that will not do.
+
+    Notes
+    -----
+    For every event S, (e, delta)-DP asks for P(S) <= exp(e) Q(S) + delta. P(S) is at least, and Q(S) at most, its
+    Clopper-Pearson bound at failure / 2 from the second half of the runs, which is independent of the choice of S. So
+    e is at least ln((P - delta) / Q) but with probability `failure`. For each table an event is chosen for which these
+    bounds, on the first half, give most: half-lines, and sets of the outcomes that are relatively most frequent.
+    """
+    claimed, allowed = float(exact("epsilon", epsilon)), float(exact("delta", delta, below=1))
+    runs, failure = _RUNS.read("runs", runs), _FAILURE.read("failure", failure)
+    rng, half = random.generator(random_state), runs // 2
+    seen = [[mechanism(given, rng) for _ in range(runs)] for given in (table, neighbor)]
+    on_a_line = all(isinstance(outcome, float | np.floating) for outcomes in seen for outcome in outcomes)
+    choose = _half_line if on_a_line else _set
+
+    def bound(hits):
+        return _bound(hits[0], hits[1], runs - half, allowed, failure)
+
+    ways = [(first, *choose(seen[first][:half], seen[1 - first][:half], bound)) for first in (0, 1)]
+    first, _, event, text = max(ways, key=lambda way: way[1])
+    hits = [sum(map(event, seen[which][half:])) for which in (first, 1 - first)]
+    return Audit(
+        claimed,
+        allowed,
+        float(bound(np.array(hits))),
+        runs,
+        f"{text}, on the {'other' if first else 'first'} table",
+        (hits[0] / (runs - half), hits[1] / (runs - half)),
+    )
+
+
+def _bound(hits, others, n, delta, failure):
+    """The certified epsilon for an event seen `hits` times in n runs on one table, and `others` times on the other."""
+    low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, failure / 2), 0)
+    high = np.where(others < n, betaincinv(others + 1, np.maximum(n - others, 1), 1 - failure / 2), 1)
+    return np.log(np.maximum((low - delta) / high, 1))
+
+
+def _half_line(one, other, bound):
+    """The half-line that bounds most: its bound, the event and its name."""
+    one, other = np.sort(one), np.sort(other)
+    both = np.sort(np.concatenate([one, other]))
+    cuts = np.unique(both[:: max(1, len(both) // _MOST_CUTS)])
+    below = np.array([np.searchsorted(each, cuts) for each in (one, other)])
+    above = np.array([[len(one)], [len(other)]]) - below
+    bounds = bound(above), bound(below)
+    i, j = map(np.argmax, bounds)
+    if bounds[0][i] >= bounds[1][j]:
+        return bounds[0][i], lambda outcome: outcome >= cuts[i], f"an outcome of at least {cuts[i]:.6g}"
+    return bounds[1][j], lambda outcome: outcome < cuts[j], f"an outcome below {cuts[j]:.6g}"
+
+
+def _set(one, other, bound):
+    """The set of outcomes that bounds most, of those made of the relatively most frequent ones."""
+    counts = Counter(one), Counter(other)
+    ranked = sorted(counts[0], key=lambda outcome: -counts[0][outcome] / (counts[1][outcome] + 1))
+    hits = np.cumsum([[each[outcome] for outcome in ranked] for each in counts], axis=1)
+    bounds = bound(hits)
+    i = int(np.argmax(bounds))
+    chosen = frozenset(ranked[: i + 1])
+    name = f"the outcome {ranked[0]!r}" if i == 0 else f"one of {i + 1:,} outcomes, among them {ranked[0]!r}"
+    return bounds[i], chosen.__contains__, name

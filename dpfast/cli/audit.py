@@ -1,0 +1,64 @@
+"""dpfast audit: what a model claims beside what runs of it certify."""
+
+import warnings
+from enum import StrEnum
+from typing import Annotated
+
+import typer
+
+from .options import Epsilon, Seed
+from .report import errors, output, reporting
+
+AUDITED = (
+    "decision-list", "winnow", "halfspace", "boost", "projected", "net", "finite-class", "linear-learner", "experts",
+    "queries",
+)  # fmt: skip
+Audited = StrEnum("Audited", {name.replace("-", "_"): name for name in AUDITED})
+
+
+def audit(
+    epsilon: Epsilon,
+    model: Annotated[Audited | None, typer.Option(help="What to audit; all by default.")] = None,
+    delta: Annotated[float, typer.Option(help="In (0, 1); large, as what is rare is not seen.")] = 0.05,
+    runs: Annotated[int, typer.Option(help="Of the model, on each of the two tables.")] = 20_000,
+    seed: Seed = None,
+):
+    """Run a model on two neighbouring tables, and bound from below the epsilon that it has.
+
+    The bound holds but with probability 1e-6. Above the claim it refutes it; near the claim, the claim is tight.
+    """
+    with reporting("no audit was finished"):
+        from rich.table import Table
+
+        from dpfast import PrivacyWarning
+        from dpfast.audit import certify
+
+        from .worst_cases import CASES
+
+        table = Table()
+        for column in ("model", "tables", "delta", "claimed", "certified", "runs"):
+            table.add_column(column, justify="left" if column in ("model", "tables") else "right")
+        refuted, notes = [], []
+        for name in [model.value] if model else AUDITED:
+            case = CASES[name](epsilon, delta)
+            with errors.status(f"auditing {name}"), warnings.catch_warnings():
+                warnings.simplefilter("ignore", PrivacyWarning)  # delta is large on purpose
+                found = certify(
+                    case.run,
+                    case.table,
+                    case.neighbor,
+                    epsilon=epsilon,
+                    delta=case.delta,
+                    runs=runs,
+                    random_state=seed,
+                )
+            table.add_row(
+                name, case.what, f"{case.delta:g}", f"{epsilon:g}", f"{found.certified:.3f}", f"{found.runs:,}"
+            )
+            refuted += [] if found.holds else [name]
+            notes += [f"{name}: {case.weak}."] if case.weak else []
+        output.print(table)
+        for note in notes:
+            output.print(note)
+        if refuted:
+            raise ValueError(f"the claim of {', '.join(refuted)} is refuted")

@@ -1,0 +1,66 @@
+"""dpfast plan halfspace: how much noise each part of the model will have."""
+
+import math
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from ..options import Delta, Epsilon, Neighbors, Relation
+from ..report import number, output, reporting, say
+
+_CLEAR = 3  # deviations that a person would build on
+
+
+def halfspace(
+    n: Annotated[int, typer.Option("--n", help="Rows at hand.", min=1)],
+    epsilon: Epsilon,
+    delta: Delta = 1e-6,
+    schema: Annotated[Path | None, typer.Option(help="What is declared of the table, TOML or JSON.")] = None,
+    columns: Annotated[int | None, typer.Option(help="Columns of codes, where there is no schema yet.", min=1)] = None,
+    neighbors: Relation = Neighbors.replace,
+):
+    """How noisy the curves of a halfspace on a table with a schema will be, from the laws alone.
+
+    All rounds together tell of each code - a bin of a column, a value - as much as one noisy count of its rows would
+    that spends the whole budget. A code of fewer rows than a few deviations of that count is not told from noise.
+    """
+    with reporting("nothing was computed"):
+        if (schema is None) == (columns is None):
+            raise ValueError("say what the table is like: --schema FILE, or --columns K")
+
+        from dpfast.accounting import gaussian_sigma
+
+        shapes = [(1, 2)] * columns if schema is None else _shapes(schema)
+        numbers = sum(ordered for ordered, _ in shapes)
+        squares = len(shapes) + numbers + 1  # of the norm of a row, where an indicator counts 1
+        deviation = gaussian_sigma(epsilon, delta) * (2 if neighbors is Neighbors.replace else 1) * math.sqrt(squares)
+        clear = _CLEAR * deviation
+
+        title = f"halfspace on {len(shapes)} columns, ({epsilon}, {delta})-DP, {neighbors}"
+        table = Table(title=title, show_header=False)
+        table.add_column()
+        table.add_column(justify="right", overflow="fold")
+        table.add_row("noise of a code, as of so many rows", number(deviation))
+        table.add_row(f"a code is clear of noise ({_CLEAR} deviations) from", f"{number(clear)} rows", style="bold")
+        table.add_row(f"of n = {n:,}", f"{clear / n:.2%}")
+        if schema is not None:
+            table.add_row("codes in all", f"{sum(size for _, size in shapes):,}")
+            table.add_row("bins of equal counts that are clear, at most", f"{max(1, math.floor(n / clear)):,}")
+        output.print(table)
+        say("More columns add noise with the square root of their number. Fewer bins do not lessen it, but fill each.")
+
+
+def _shapes(path):
+    """Whether each column of codes is of numbers, and how many codes it has, or about what will be found."""
+    from dpfast.tables.columns import BINS, Numeric
+    from dpfast.tables.schema import Schema
+
+    shapes = []
+    for column in Schema.from_file(path).columns:
+        if column.to_find:
+            shapes.append((int(isinstance(column, Numeric)), BINS))
+        else:
+            shapes += [(int(each.ordered), each.size) for each in column.code_columns()]
+    return shapes

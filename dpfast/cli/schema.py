@@ -1,0 +1,69 @@
+"""dpfast schema: what is declared of a table, drafted from it and checked against it."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .options import Decimal, Encoding, Label, Separator
+from .report import errors, reporting
+
+app = typer.Typer(no_args_is_help=True, help="Draft what is declared of a table, and check a table against it.")
+Data = Annotated[str, typer.Argument(metavar="DATA", help="A .csv, .tsv or .parquet file, or the bundled adult.")]
+
+_HEAD = """\
+# A draft from {data}, private until every fact that was read off the data is confirmed or taken out:
+# take ".unconfirmed" away from what is public, delete the line of what is to be found privately.
+# Kinds, and what is whole, are guesses. Ignored: what is constant, empty or has very many values.
+
+"""
+
+
+@app.command()
+def draft(
+    data: Data,
+    label: Label = None,
+    separator: Separator = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+):
+    """Write a draft of a schema, to standard output as TOML, from names, types and values.
+
+    Ranges and values are read off the rows, and marked one by one: the draft is private, and fit refuses it until each
+    was confirmed to be public or taken out, to be found privately.
+    """
+    with reporting("nothing was written"):
+        from dpfast.files.tables import read_frame
+        from dpfast.tables import Schema
+
+        with errors.status(f"reading {data}"):
+            frame = read_frame(data, separator=separator, decimal=decimal, encoding=encoding)
+            text = Schema.draft(frame, label).to_toml()
+        typer.echo(_HEAD.format(data=Path(data).name) + text, nl=False)
+
+
+@app.command()
+def check(
+    data: Data,
+    schema: Annotated[Path, typer.Argument(metavar="SCHEMA", help="A .toml or .json file.")],
+    separator: Separator = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+):
+    """Say what a table has that the schema does not, and the other way round: not private, for the owner's eyes.
+
+    Ends with 1 if there is anything to say.
+    """
+    with reporting("nothing was checked"):
+        from dpfast.files.tables import read_frame
+        from dpfast.tables import Schema
+
+        declared = Schema.from_file(schema)
+        with errors.status(f"reading {data}"):
+            frame = read_frame(data, separator=separator, decimal=decimal, encoding=encoding)
+            findings = declared.check(frame) + [f"{fact} is not confirmed" for fact in declared.unconfirmed]
+        for finding in findings:
+            typer.echo(finding)
+        typer.echo("These lines are private." if findings else "The table is as declared.", err=True)
+    if findings:
+        raise typer.Exit(1)

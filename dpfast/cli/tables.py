@@ -1,0 +1,52 @@
+"""Tables with a schema: what commands read and declare."""
+
+from typing import Any, NamedTuple
+
+from .report import errors
+
+
+class Declared(NamedTuple):
+    """A table that was read by its schema; as `dpfast.files.readers.Table`."""
+
+    X: Any
+    y: Any
+    feature_names: None = None
+
+
+def declaration_of(data, path, label=None, classes=None):
+    """The schema of a file, or that of a bundled table, its label as the options say; None if there is none."""
+    from dpfast.files.datasets import dataset_schema
+    from dpfast.tables import Label, Schema
+
+    schema = dataset_schema(data) if path is None else Schema.from_file(path)
+    if schema is None:
+        return None
+    schema.refuse_unconfirmed()
+    if schema.label is not None and label not in (None, schema.label.name):
+        raise ValueError(f"--label {label} is not the label of the schema, {schema.label.name!r}")
+    name = label or (schema.label and schema.label.name)
+    if name is None:
+        raise ValueError("say which column holds the labels (--label), or declare it in the schema")
+    declared = schema.label.classes if schema.label else None
+    if classes is not None:
+        declared = tuple(each.strip() for each in classes.split(","))
+    return Schema(
+        schema.columns, label=Label(name, declared), missing_values=schema.missing_values, ignore=schema.ignore
+    )
+
+
+def read_declared(data, schema, **text):
+    """A table of the schema's columns and label, read block by block."""
+    from dpfast.files.tables import read_encoding
+
+    with errors.status(f"reading {data}"):
+        encoded = read_encoding(data, schema, schema.label, **text)
+        return Declared(encoded, encoded.labels())
+
+
+def read_codes_of(data, schema, **text):
+    """The codes of a table, by the schema of a model; it need not have the label."""
+    from dpfast.files.tables import read_codes
+
+    with errors.status(f"reading {data}"):
+        return read_codes(data, schema, **text)[0]

@@ -1,0 +1,146 @@
+"""Tables that differ in one row and that a model tells apart as well as any: what `dpfast audit` runs it on.
+
+Tables are small, since a row among many moves a model less than its claim allows for. What is looked at is all or the
+telling part of what a model releases.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import dpfast
+
+
+class Case(NamedTuple):
+    """A model on two neighbouring tables."""
+
+    run: Callable[[Any, np.random.Generator], Any]  # from a table and a generator to what is looked at
+    table: Any
+    neighbor: Any
+    delta: float
+    what: str  # the tables, and how the model is set
+    weak: str = ""  # why an audit cannot come near the claim
+
+
+def decision_list(epsilon, delta):
+    settings = {"epsilon": epsilon, "delta": delta, "max_rules": 1, "rule_counts": 0}
+    return _fits(dpfast.DecisionListClassifier, settings, _rules, *_few_rows(epsilon), "few rows, one rule")
+
+
+def winnow(epsilon, delta):
+    settings = {"epsilon": epsilon, "delta": delta, "n_updates": 1, "n_draws": 20, "fit_intercept": False}
+    return _fits(dpfast.DPWinnowClassifier, settings, _coefficient, *_one_row_turned(1), "2 rows, 20 draws")
+
+
+def halfspace(epsilon, delta):
+    settings = {"epsilon": epsilon, "delta": delta, "n_rounds": 20, "fit_intercept": False}
+    return _fits(dpfast.HalfspaceClassifier, settings, _coefficient, *_one_row_turned(0), "one row, 20 rounds")
+
+
+def boost(epsilon, delta):
+    settings = {
+        "epsilon": epsilon, "delta": delta, "n_rounds": 5, "density": 1.0, "learning_rate": 1.0, "fit_intercept": False,
+    }  # fmt: skip
+    return _fits(dpfast.BoostedHalfspaceClassifier, settings, _coefficient, *_one_row_turned(0), "one row, 5 rounds")
+
+
+def projected(epsilon, delta):
+    settings = {"epsilon": epsilon, "delta": delta, "n_rounds": 1, "margin": 1.0, "fit_intercept": False}
+    return _fits(
+        dpfast.ProjectedHalfspaceClassifier,
+        settings,
+        _coefficient,
+        *_few_rows(epsilon),
+        "few rows, one round",
+    )
+
+
+def net(epsilon, delta):
+    settings = {"epsilon": epsilon, "margin": 0.3, "n_components": 2, "fit_intercept": False}
+    return _fits(
+        dpfast.NetHalfspaceClassifier,
+        settings,
+        _side,
+        *_few_rows(epsilon, 1),
+        "few rows, a net of the circle",
+    )
+
+
+def finite_class(epsilon, delta):
+    settings = {"epsilon": epsilon, "hypotheses": np.array([[0], [1]], bool)}
+    tables = [(np.zeros((len(y), 1), int), y) for _, y in _few_rows(epsilon, 1)]
+    return _fits(
+        dpfast.FiniteClassLearner, settings, lambda model: model.hypothesis_, *tables, "few rows, 2 hypotheses"
+    )
+
+
+def linear_learner(epsilon, delta):
+    settings = {"epsilon": epsilon, "delta": delta, "fit_intercept": False}
+    tables = [(X * (np.arange(65) == 0)[:, np.newaxis], y) for X, y in _one_row_turned(64)]
+    case = _fits(dpfast.LinearLearner, settings, _coefficient, *tables, "65 rows")
+    return case._replace(weak="rows come in a random order, so that half of the draws, on average, come before the row")
+
+
+def experts(epsilon, delta):
+    def run(losses, rng):
+        learner = dpfast.RandomizedWeightedMajority(epsilon, delta, horizon=len(losses), random_state=rng)
+        return float(learner.play(losses).sum())
+
+    losses = np.zeros((100, 2))
+    losses[0, 0] = 1
+    return Case(run, losses, losses[:, ::-1].copy(), delta, "2 experts, 100 rounds")
+
+
+def queries(epsilon, delta):
+    def run(values, rng):
+        oracle = dpfast.StatisticalQueryOracle(values, epsilon, delta, n_queries=2, random_state=rng)
+        return float(oracle.answer_all([lambda values: values] * 2).sum())
+
+    return Case(run, np.zeros(1), np.ones(1), delta, "one row, 2 queries")
+
+
+def _fits(estimator, settings, look, table, neighbor, what):
+    def run(rows, rng):
+        return look(estimator(**settings, random_state=rng).fit(*rows, classes=[0, 1]))
+
+    return Case(run, table, neighbor, settings.get("delta", 0.0), what)
+
+
+def _few_rows(epsilon, more=0):
+    """Rows against the one that is turned, so many that what it brings about is neither the rule nor too rare."""
+    return _one_row_turned(more + min(4, int(2 / epsilon)))
+
+
+def _one_row_turned(others):
+    """Rows that hold a 1, all of the second label but for the first row of the first table."""
+    X, y = np.ones((others + 1, 1)), np.ones(others + 1, int)
+    turned = y.copy()
+    turned[0] = 0
+    return (X, turned), (X, y)
+
+
+def _rules(model):
+    return tuple((rule.literals, int(rule.label)) for rule in model.rules_)
+
+
+def _coefficient(model):
+    return float(np.ravel(model.coef_)[0])
+
+
+def _side(model):
+    return bool(model.coef_[0] >= 0)
+
+
+CASES = {
+    "decision-list": decision_list,
+    "winnow": winnow,
+    "halfspace": halfspace,
+    "boost": boost,
+    "projected": projected,
+    "net": net,
+    "finite-class": finite_class,
+    "linear-learner": linear_learner,
+    "experts": experts,
+    "queries": queries,
+}

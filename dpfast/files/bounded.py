@@ -1,0 +1,54 @@
+"""Files to be parsed, opened so that no line, and nothing that they expand to, is without a bound."""
+
+import gzip
+import io
+from contextlib import contextmanager
+from pathlib import Path
+
+LINE = 1 << 27  # bytes, where a format says nothing smaller
+EXPANSION, ALWAYS = 400, 1 << 30  # a compressed file may have so many times its bytes, and 1 GB in any case
+
+
+@contextmanager
+def opened(path):
+    """The bytes of a file, expanded if its name ends in .gz; read beyond its bounds it raises ValueError."""
+    path = Path(path)
+    with open(path, "rb") as file:
+        if path.suffix != ".gz":
+            yield Lines(file)
+            return
+        with gzip.open(file, "rb") as expanded:
+            yield Lines(_Bounded(expanded, max(ALWAYS, EXPANSION * path.stat().st_size)))
+
+
+class Lines(io.BufferedReader):
+    """A file of bounded lines."""
+
+    def __init__(self, file):
+        super().__init__(file if isinstance(file, io.RawIOBase) else file.raw, 1 << 16)
+
+    def __next__(self):
+        line = self.readline(LINE)
+        if not line:
+            raise StopIteration
+        if len(line) == LINE and not line.endswith(b"\n"):
+            raise ValueError(f"a line has more than {LINE:,} bytes")
+        return line
+
+
+class _Bounded(io.RawIOBase):
+    """A file that is not read beyond some number of bytes."""
+
+    def __init__(self, file, most):
+        self._file, self._left, self._most = file, most, most
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        data = self._file.read(len(buffer))
+        self._left -= len(data)
+        if self._left < 0:
+            raise ValueError(f"the file expands to more than {self._most:,} bytes, {EXPANSION} times its size")
+        buffer[: len(data)] = data
+        return len(data)

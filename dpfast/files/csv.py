@@ -1,0 +1,210 @@
+"""Tables as text: a header row, then a row a line, its cells separated by one character. Parsed by pyarrow.
+
+What is parsed is bounded: a line by 4 MB, or 32 bytes a column if that is more, the header by 128 MB, and what a
+compressed file expands to by 400 times its size, or 1 GB if that is more.
+"""
+
+import csv
+import gzip
+import io
+import zlib
+from contextlib import contextmanager, suppress
+
+import pyarrow as pa
+from pyarrow import csv as arrow_csv
+
+from dpfast.files import bounded
+from dpfast.files.names import check_names
+from dpfast.parts.blocks import threads
+
+LINE, LINE_OF_COLUMN = 1 << 22, 32  # bytes; a line of c columns may have 32 c
+TEXT = pa.dictionary(pa.int32(), pa.large_string())
+_FAULTS = (ValueError, EOFError, csv.Error, zlib.error, gzip.BadGzipFile)
+
+
+class Unparsed(ValueError):
+    """What pyarrow could not parse; where and why is for a slow look to find."""
+
+
+class CsvFile:
+    """A table of text.
+
+    Parameters
+    ----------
+    path : path-like or bytes
+        A file, compressed if its name ends in .gz; or the content of one.
+    separator, decimal : str, of length 1
+        Between cells, and in numbers.
+    encoding : str
+    names : list of str, optional
+        Of the columns, if the content has no header.
+
+    Attributes
+    ----------
+    names : list of str
+        Of the columns, without the blanks around them.
+    """
+
+    def __init__(self, path, *, separator=",", decimal=".", encoding="utf-8", names=None):
+        for name, value in (("separator", separator), ("decimal", decimal)):
+            if not isinstance(value, str) or len(value) != 1:
+                raise ValueError(f"the {name} must be one character, got {value!r}")
+        if separator == decimal:
+            raise ValueError(f"separator and decimal mark must differ, got {separator!r} for both")
+        self.path, self.separator, self.decimal, self.encoding = path, separator, decimal, encoding
+        self._header = 0
+        with self._lines() as lines:
+            if names is None:
+                names, self._header = header_of(lines, separator)
+            rows = csv.reader(lines, delimiter=separator)
+            self.first = next((row for row in rows if "".join(row).strip()), [])
+            self.names = names
+
+    @property
+    def line_limit(self):
+        """Bytes that a line may have; the header itself so many that all names that fit have lines that do."""
+        return max(LINE, LINE_OF_COLUMN * len(self.names)) if hasattr(self, "names") else bounded.LINE
+
+    def check(self, label=None, needs_label=False):
+        """Refuse names that will not do, or among which the label is not."""
+        check_names(self.names, label, needs_label)
+
+    def batches(self, types, missing=()):
+        """The rows, block by block.
+
+        Parameters
+        ----------
+        types : dict of pyarrow.DataType
+            From the names of the columns to be read to what they are read as.
+        missing : sequence of str
+            Cells that are null.
+
+        Yields
+        ------
+        pyarrow.RecordBatch
+            At least one row.
+
+        Raises
+        ------
+        Unparsed
+            For a cell that is not of its type, and rows of other lengths than the header's.
+        ValueError
+            For a line, or a compressed file, that is too large, and for text of another encoding.
+        """
+        with self._binary() as file:
+            try:
+                yield from arrow_csv.open_csv(
+                    pa.PythonFile(file, mode="r"),
+                    read_options=arrow_csv.ReadOptions(
+                        use_threads=threads() > 1,
+                        block_size=self.line_limit,
+                        skip_rows=self._header,
+                        column_names=self.names,
+                        encoding="utf8" if _is_utf8(self.encoding) else self.encoding,
+                    ),
+                    parse_options=arrow_csv.ParseOptions(
+                        delimiter=self.separator, newlines_in_values=True, invalid_row_handler=_skip_blank
+                    ),
+                    convert_options=arrow_csv.ConvertOptions(
+                        column_types=types,
+                        include_columns=list(types),
+                        null_values=list(missing),
+                        strings_can_be_null=True,
+                        decimal_point=self.decimal,
+                    ),
+                )
+            except pa.ArrowInvalid as error:
+                if "Empty CSV file" in str(error):
+                    return
+                if "straddling object" in str(error):
+                    raise ValueError(f"a line has more than {self.line_limit:,} bytes") from None
+                if "UTF8" in str(error):
+                    raise ValueError("not UTF-8 text; see encoding") from None
+                raise Unparsed("a row that cannot be parsed") from None
+
+    def rows(self):
+        """The lines' numbers and cells, without blank lines: (number of the row's last line, list of str)."""
+        with self._lines() as lines:
+            rows = csv.reader(lines, delimiter=self.separator)
+            if self._header:
+                next(rows, None)
+            for row in rows:
+                if "".join(row).strip() or len(row) > 1:
+                    yield rows.line_num, row
+
+    def line_of(self, row):
+        """The number of the line of a row, both from the file's first; `row` counts from 0."""
+        return next((line for k, (line, _) in enumerate(self.rows()) if k == row), None)
+
+    def refuse_ragged(self):
+        """Raise for the first row that has more or fewer cells than the header."""
+        for line, row in self.rows():
+            if len(row) != len(self.names):
+                raise ValueError(f"line {line} has {len(row)} cells, the header row {len(self.names)}")
+
+    def count(self):
+        """Lines; at least as many as rows."""
+        with self._lines() as lines:
+            return sum(1 for _ in lines)
+
+    @contextmanager
+    def _binary(self):
+        if isinstance(self.path, bytes):
+            yield io.BytesIO(self.path)
+            return
+        with bounded.opened(self.path) as file:
+            yield file
+
+    @contextmanager
+    def _lines(self):
+        with self._binary() as file, lines_of(file, self.encoding, self.line_limit) as lines:
+            yield lines
+
+
+@contextmanager
+def lines_of(file, encoding, most=bounded.LINE):
+    """The lines of a binary file as text, of at most so many characters."""
+    text = io.TextIOWrapper(file, encoding="utf-8-sig" if _is_utf8(encoding) else encoding, newline="")
+    try:
+        yield _bounded_lines(text, most)
+    finally:
+        with suppress(ValueError):  # the file may be closed by now
+            text.detach()
+
+
+def header_of(lines, separator):
+    """The names of the columns, and how many lines they take."""
+    rows = csv.reader(lines, delimiter=separator)
+    names = [name.strip() for name in next(rows, [])]
+    if len(names) == 1 and any(mark in names[0] for mark in ",;\t|"):
+        what = {"\t": "tabs", ",": "commas"}.get(separator, repr(separator))
+        raise ValueError(f"the header row is one column, {names[0]!r}; columns must be separated by {what}")
+    return names, rows.line_num
+
+
+@contextmanager
+def faults_of(path):
+    """Name the file in whatever is wrong with it."""
+    try:
+        yield
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not {error.encoding.upper()} text: {error}") from None
+    except LookupError as error:
+        raise ValueError(f"{path}: {error}") from None
+    except _FAULTS as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _bounded_lines(text, most):
+    while line := text.readline(most):
+        if len(line) == most and not line.endswith("\n"):
+            raise ValueError(f"a line has more than {most:,} bytes")
+        yield line
+
+
+def _skip_blank(row):
+    return "error" if row.text.strip() else "skip"
+
+
+def _is_utf8(encoding):
+    return encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")

@@ -1,0 +1,145 @@
+"""What the entries of a table may be, and the table that blocks of rows become: packed bits, or floats."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from dpfast.parts.blocks import BLOCK_BYTES, slices
+from dpfast.tables.arrays import sound_csr
+from dpfast.tables.bit_matrix import BitMatrix
+
+LARGEST = float(np.finfo(np.float32).max)
+_TEXT = "text needs a 0/1 column for each of its values, unless it is the label and named as such"
+
+
+class Entries:
+    """What features must be.
+
+    Parameters
+    ----------
+    values : {"bits", "numbers", "either"}, default="bits"
+        "bits" is 0 and 1, or any numbers with a threshold; "either" is bits if the types of a file say so, else
+        numbers: see `typed`.
+    threshold : None, float or array_like, shape (d,)
+        As in `dpfast.BitMatrix`. There are bits then, whatever `values` says.
+    limits : None or pair of float
+        What numbers must lie between. Those beyond float32 are refused in any case.
+    """
+
+    def __init__(self, values="bits", threshold=None, limits=None):
+        if values not in ("bits", "numbers", "either"):
+            raise ValueError(f'values must be "bits", "numbers" or "either", got {values!r}')
+        self.values = values if threshold is None else "bits"
+        self.threshold, self._limits = threshold, limits
+        self._low, self._high = (-LARGEST, LARGEST) if limits is None else limits
+        if self.values == "bits":
+            wanted = "features are 0 or 1, true or false, or finite numbers with a threshold; " + _TEXT
+        elif limits is None:
+            wanted = "features are finite numbers, up to 3.4e+38 in size, or true or false; " + _TEXT
+        else:
+            wanted = f"features are numbers declared to lie in [{self._low:g}, {self._high:g}]; see --clip"
+        self.wanted = wanted
+
+    def typed(self, boolean):
+        """What "either" comes to in a table whose type, not its entries, tells whether all of it is boolean."""
+        if self.values != "either":
+            return self
+        return Entries("bits" if boolean else "numbers", limits=self._limits)
+
+    def fit(self, values):
+        """Which of the values will do, NaN never."""
+        if self.values != "bits":
+            return (self._low <= values) & (values <= self._high)
+        return are_bits(values) if self.threshold is None else np.isfinite(values)
+
+    def check(self, block, names=None, row=0):
+        """Refuse a block of rows, the first of them number `row` from 0, for an entry, by its place."""
+        if sp.issparse(block):
+            good = self.fit(block.data)
+            if good.all():
+                return
+            place = np.flatnonzero(~good)[0]
+            i, j = np.searchsorted(block.indptr, place, side="right") - 1, block.indices[place]
+            value = block.data[place]
+        else:
+            good = self.fit(block)
+            if good.all():
+                return
+            i, j = np.argwhere(~good)[0]
+            value = block[i, j]
+        column = repr(names[j]) if names else j + 1
+        raise ValueError(f"row {row + i + 1}, column {column} holds {value}; {self.wanted}")
+
+
+class Gathered:
+    """Blocks of rows on their way to a table.
+
+    Parameters
+    ----------
+    entries : Entries
+        Of bits or of numbers.
+    names : list of str or None
+    rows : callable
+        Says how many rows there are, at most; asked only for a table of numbers.
+
+    Notes
+    -----
+    n d / 8 bytes for bits and twice that at the end, 4 n d for numbers.
+    """
+
+    def __init__(self, entries, names, rows):
+        self._entries, self._names, self._rows = entries, names, rows
+        self._packed, self._numbers, self._size = [], None, 0
+
+    def add(self, block):
+        """Go on with a block: ndarray of numbers or booleans, shape (., d)."""
+        entries = self._entries
+        entries.check(block, self._names, self._size)
+        if entries.values == "bits":
+            self._packed.append(BitMatrix(block, threshold=entries.threshold).rows)
+        else:
+            if self._numbers is None:
+                self._numbers = np.empty((self._rows(), block.shape[1]), np.float32)
+            self._numbers[self._size : self._size + len(block)] = block
+        self._size += len(block)
+        self._d = block.shape[1]
+
+    def table(self):
+        """The BitMatrix, or the floats as float32 of shape (n, d)."""
+        if not self._size:
+            raise ValueError("the table has no rows")
+        if self._numbers is not None:
+            return self._numbers[: self._size]
+        table = BitMatrix.from_rows(np.concatenate(self._packed), self._d)
+        table.feature_names = self._names
+        return table
+
+
+def are_bits(values):
+    """Which of the values are 0 or 1."""
+    return (values == 0) | (values == 1)
+
+
+def from_dense(X, entries, names=None):
+    """The table of an array of numbers; floats that need not become bits are not copied."""
+    entries, parts = entries.typed(X.dtype == bool), slices(len(X), block_rows(X.shape[1]))
+    if X.dtype in (np.float32, np.float64) and len(X) and entries.values == "numbers":
+        for part in parts:
+            entries.check(X[part], names, part.start)
+        return X
+    gathered = Gathered(entries, names, lambda: len(X))
+    for part in parts:
+        gathered.add(X[part])
+    return gathered.table()
+
+
+def from_sparse(X, entries, names=None):
+    """The table of a sparse matrix: a BitMatrix if bits are wanted, else CSR, whose values are float32."""
+    entries, X = entries.typed(False), sound_csr(X)
+    if entries.values == "bits":
+        return BitMatrix(X, threshold=entries.threshold, feature_names=names)
+    entries.check(X, names)
+    return X.astype(np.float32, copy=False)
+
+
+def block_rows(width):
+    return max(1, BLOCK_BYTES // (8 * max(1, width)))

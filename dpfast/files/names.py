@@ -1,0 +1,41 @@
+"""The columns that a file names, and which of them holds the labels."""
+
+
+def check_names(names, label, needs_label):
+    """Refuse names that will not do, or among which the label is not."""
+    if not names:
+        raise ValueError("the file is empty; the first row must name the columns")
+    if "" in names:
+        raise ValueError(f"column {names.index('') + 1} has no name; name it, or leave it out if it numbers the rows")
+    nul = next((name for name in names if "\0" in name), None)
+    if nul is not None:
+        raise ValueError(f"the name {nul!r} of column {names.index(nul) + 1} has a NUL in it")
+    seen = set()
+    twice = next((name for name in names if name in seen or seen.add(name)), None)
+    if twice is not None:
+        hint = "; the first row must name the columns" if all(name.isdecimal() for name in names) else ""
+        raise ValueError(f"two columns have the name {twice!r}{hint}")
+    if needs_label and label is None:
+        raise ValueError(f"say which column holds the labels (--label); there is {some(names)}")
+    if label is not None and label not in names:
+        raise ValueError(no_label(label, names, "column"))
+    if len(names) - (label is not None) < 1:
+        raise ValueError("there is no column besides the label")
+
+
+def features_of(names, label):
+    return [name for name in names if name != label]
+
+
+def no_label(label, names, what):
+    return f"there is no {what} {label!r} to take labels from; there is {some(names) or 'none'}"
+
+
+def some(names):
+    return ", ".join(map(str, names[:8])) + (f", ... ({len(names)} in all)" if len(names) > 8 else "")
+
+
+def has_its_labels(path, label):
+    """Refuse a label for a kind of file whose labels have no name."""
+    if label is not None:
+        raise ValueError(f"{path}: the labels of this kind of file have no name; leave out the label {label!r}")

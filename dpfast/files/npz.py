@@ -1,0 +1,58 @@
+"""Tables in .npz files. Parsed by numpy, sparse ones by scipy."""
+
+import zipfile
+import zlib
+
+import numpy as np
+import scipy.sparse as sp
+
+from dpfast.files.entries import from_dense, from_sparse
+from dpfast.files.names import no_label
+from dpfast.tables.labels import tidy_labels
+
+_NOT_LABELS = {"X", "feature_names", "data", "indices", "indptr", "format", "shape", "_is_array"}
+
+
+def table_of(path, label, needs_label, entries):
+    """The features of a file as bits, floats or CSR, its labels, if it has any, and its names, if it has any."""
+    try:
+        if not zipfile.is_zipfile(path):
+            raise ValueError("this is not a whole .npz file (cut short?)")
+        with np.load(path, allow_pickle=False) as stored:
+            names = _names(stored["feature_names"]) if "feature_names" in stored else None
+            if (label or needs_label) and (label or "y") not in stored:
+                arrays = [name for name in stored.files if name not in _NOT_LABELS]
+                raise ValueError(no_label(label or "y", arrays, "array"))
+            label = label or "y"
+            y = tidy_labels(stored[label]) if label in stored else None
+            if "format" in stored:
+                X = from_sparse(_numeric(sp.load_npz(path), names), entries, names)
+            elif "X" in stored:
+                X = from_dense(_numeric(stored["X"], names), entries, names)
+            else:
+                raise ValueError(
+                    f"there is neither an array X nor a sparse matrix, only {', '.join(stored.files) or 'nothing'}"
+                )
+        if y is not None and y.shape != X.shape[:1]:
+            raise ValueError(f"{label!r} must hold a label for each of {X.shape[0]} rows, got shape {y.shape}")
+        return X, y, names
+    except (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        raise ValueError(f"{path}: {error}") from None
+
+
+def _names(names):
+    """Names stored as text, or as one UTF-8 blob with a name a line."""
+    names = names.tobytes().decode().split("\n") if names.dtype.kind in "iu" else names.astype(str).tolist()
+    nul = next((name for name in names if "\0" in name), None)
+    if nul is not None:
+        raise ValueError(f"the name {nul!r} in feature_names has a NUL in it")
+    return names
+
+
+def _numeric(X, names):
+    """X, refused if it is no table of numbers or has other columns than there are names."""
+    if X.ndim != 2 or X.dtype.kind not in "biuf":
+        raise ValueError(f"X must be a two-dimensional array of numbers, got {X.dtype} of shape {X.shape}")
+    if names is not None and len(names) != X.shape[1]:
+        raise ValueError(f"feature_names must number {X.shape[1]}, got {len(names)}")
+    return X

@@ -1,0 +1,246 @@
+"""Tables in Parquet: one file, or all files of a folder or of a pattern as one table. Parsed by pyarrow."""
+
+import bisect
+import glob
+import itertools
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+
+from dpfast.files.entries import Entries, Gathered, block_rows
+from dpfast.files.labels import MISSING, Labels
+from dpfast.files.names import check_names, features_of, no_label
+
+_LARGE = 1 << 30  # bytes
+
+
+class ParquetRows:
+    """The numbers of Parquet files as a `RowBlocks`: the row groups in use are in memory, and some more if wanted.
+
+    Indexed by a mask, these are the rows of the files that the mask picks.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file, a folder of .parquet files, or a pattern of names, ``"part-*.parquet"``: in the order of their names.
+    label : str, optional
+        A column that holds labels; see `labels`.
+    dtype : {"float32", "float64"}, default="float32"
+        What the columns become.
+    keep : int, default=0
+        Bytes of blocks, about, that stay in memory once they were read, and are not read again.
+
+    Attributes
+    ----------
+    shape : tuple (n, d)
+    bounds : list of int
+        Where row groups begin, and n; those without rows are left out.
+    dtype : dtype
+    feature_names : list of str
+
+    Raises
+    ------
+    ValueError
+        If a column other than the label is not of numbers, or there is no such label; by `block` and `labels`, if a
+        value is missing or not finite.
+
+    Examples
+    --------
+    >>> rows = ParquetRows("rows.parquet", label="y")  # doctest: +SKIP
+    >>> clf = dpfast.BoostedHalfspaceClassifier().fit(rows, rows.labels())  # doctest: +SKIP
+    """
+
+    ndim = 2
+
+    def __init__(self, path, *, label=None, dtype="float32", keep=0):
+        if dtype not in ("float32", "float64"):
+            raise ValueError(f'dtype must be "float32" or "float64", got {dtype!r}')
+        self._files, self._label, self.dtype, self._keep = ParquetFiles(path), label, np.dtype(dtype), keep
+        schema = self._files.schema
+        if label is not None and label not in schema.names:
+            raise ValueError(no_label(label, schema.names, "column"))
+        self.feature_names = features_of(schema.names, label)
+        for name in self.feature_names:
+            if not holds_numbers(schema.field(name)):
+                raise ValueError(f"columns must hold numbers, column {name!r} holds {schema.field(name).type}")
+        self._starts = [0, *itertools.accumulate(self._files.sizes)]
+        self._pick(np.ones(self._starts[-1], bool))
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __getitem__(self, chosen):
+        """The rows that a mask picks: still read from the files, a row group a block."""
+        chosen = np.asarray(chosen)
+        if chosen.dtype != bool or chosen.shape != (len(self),):
+            raise IndexError(f"rows are picked by {len(self)} booleans, got {chosen.dtype} of shape {chosen.shape}")
+        mask = np.zeros_like(self._chosen)
+        mask[np.flatnonzero(self._chosen)[chosen]] = True
+        picked = object.__new__(ParquetRows)
+        vars(picked).update(vars(self))
+        picked._pick(mask)
+        return picked
+
+    def _pick(self, mask):
+        """Be the rows of the files that a mask picks; groups without any are no blocks."""
+        counts = [int(mask[start:end].sum()) for start, end in itertools.pairwise(self._starts)]
+        self._kept, self._room = {}, self._keep
+        self._chosen, self._groups = mask, np.flatnonzero(counts).tolist()
+        self.bounds = [0, *itertools.accumulate(counts[k] for k in self._groups)]
+        self.shape = self.bounds[-1], len(self.feature_names)
+
+    def block(self, k):
+        """The rows of block k, which are those of a row group: finite floats, not to be written to."""
+        k = self._groups[k]
+        if k in self._kept:
+            return self._kept[k]
+        block = self._read(k)
+        if block.nbytes <= self._room:
+            self._kept[k] = block
+            self._room -= block.nbytes
+        return block
+
+    def _read(self, k):
+        with self._files.group(k, self.feature_names) as (group, start):
+            block = np.empty((group.num_rows, self.shape[1]), self.dtype)
+            with np.errstate(over="ignore"):  # infinity, which is refused
+                for j, (name, column) in enumerate(zip(self.feature_names, group.itercolumns(), strict=True)):
+                    refuse_missing(name, column, start)
+                    block[:, j] = column.to_numpy()
+            if not np.isfinite(block).all():
+                Entries("numbers").check(block, self.feature_names, start)
+        chosen = self._chosen[self._starts[k] : self._starts[k + 1]]
+        return block if chosen.all() else block[chosen]
+
+    def labels(self):
+        """The labels of these rows: integers if all are, else text; `numpy.asarray` makes an array of them."""
+        if self._label is None:
+            raise ValueError("these rows have no label column; see label=")
+        labels = Labels()
+        for batch in self._files.batches([self._label]):
+            labels.add(batch.column(0))
+        return labels.column()[self._chosen]
+
+
+class ParquetFiles:
+    """Parquet files of one schema, as one table.
+
+    Attributes
+    ----------
+    paths : list of Path
+    schema : pyarrow.Schema
+    sizes : list of int
+        Rows of the row groups of all files, in order.
+    """
+
+    def __init__(self, path):
+        self.paths = paths_of(path)
+        self.sizes, self._firsts = [], []  # and the number of each file's first group
+        for each in self.paths:
+            with _opened(each) as file:
+                if not self.sizes and not self._firsts:
+                    self.schema = file.schema_arrow
+                elif file.schema_arrow.names != self.schema.names:
+                    raise ValueError(f"{each}: its columns are not those of {self.paths[0]}")
+                self._firsts.append(len(self.sizes))
+                self.sizes += [file.metadata.row_group(k).num_rows for k in range(file.metadata.num_row_groups)]
+
+    @contextmanager
+    def group(self, k, columns):
+        """Row group k, and the number of its first row in its file; what fails in the block names the file."""
+        at = bisect.bisect_right(self._firsts, k) - 1
+        with _opened(self.paths[at]) as file:
+            first = self._firsts[at]
+            yield file.read_row_group(k - first, columns=columns, use_threads=False), sum(self.sizes[first:k])
+
+    def batches(self, columns):
+        """Blocks of rows of some columns, which have no nulls."""
+        for path in self.paths:
+            with _opened(path) as file:
+                row = 0
+                for batch in file.iter_batches(batch_size=block_rows(len(columns)), columns=columns):
+                    for name in columns:
+                        refuse_missing(name, batch.column(name), row)
+                    row += len(batch)
+                    yield batch
+
+    def encode(self, encoding):
+        """Give all rows to a `dpfast.tables.encoding.Encoding`."""
+        for path in self.paths:
+            with _opened(path) as file:
+                lacking = [name for name in encoding.names if name not in file.schema_arrow.names]
+                if lacking:
+                    raise ValueError(f"there is no column {lacking[0]!r}, which the schema declares")
+                for batch in file.iter_batches(batch_size=1 << 16, columns=encoding.names):
+                    encoding.add(batch)
+
+
+def table_of(path, label, needs_label, entries, may_stay):
+    """The features of Parquet files as bits, numbers or rows that stay on disk, their labels, and their names."""
+    files = ParquetFiles(path)
+    try:
+        names = files.schema.names
+        check_names(names, label, needs_label)
+        for field in files.schema:
+            if field.name != label and not holds_numbers(field):
+                raise ValueError(f"column {field.name!r} holds {field.type}; {entries.wanted}")
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    features = features_of(names, label)
+    entries = entries.typed(all(files.schema.field(name).type == pa.bool_() for name in features))
+    if may_stay and entries.values == "numbers" and _is_large(files.sizes, len(features)):
+        rows = ParquetRows(path, label=label, keep=_LARGE)
+        return rows, None if label is None else rows.labels(), features
+    labels, gathered = Labels(), Gathered(entries, features, lambda: sum(files.sizes))
+    try:
+        for batch in files.batches(names):
+            gathered.add(np.stack([batch.column(name).to_numpy(zero_copy_only=False) for name in features], axis=1))
+            if label is not None:
+                labels.add(batch.column(label))
+        return gathered.table(), None if label is None else labels.column(), features
+    except ValueError as error:
+        known = any(str(error).startswith(str(each)) for each in files.paths)
+        raise error if known else ValueError(f"{path}: {error}") from None
+
+
+def paths_of(path):
+    """The files that a path means: itself, those of a folder, or those of a pattern."""
+    path = Path(path)
+    if path.is_file():
+        return [path]
+    found = path.glob("*.parquet") if path.is_dir() else map(Path, glob.glob(str(path)))
+    paths = sorted(each for each in found if each.is_file())
+    if not paths:
+        raise FileNotFoundError(f"{path}: there is no such file")
+    return paths
+
+
+def holds_numbers(field):
+    """Whether a column of a Parquet file is of booleans, integers or floats."""
+    return pa.types.is_boolean(field.type) or pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
+
+
+def refuse_missing(name, column, row):
+    """Refuse a column with a missing value; `row` is the number of its first row, from 0."""
+    if column.null_count:
+        missing = row + column.is_null().to_pylist().index(True) + 1
+        raise ValueError(f"row {missing}, column {name!r} is empty; {MISSING}")
+
+
+def _is_large(sizes, d):
+    """Whether a table of numbers should stay on disk, and can."""
+    return 4 * sum(sizes) * d > _LARGE > 4 * max(sizes, default=0) * d
+
+
+@contextmanager
+def _opened(path):
+    try:
+        with parquet.ParquetFile(path) as file:
+            yield file
+    except pa.ArrowException as error:
+        raise ValueError(f"{path} is not a whole Parquet file: {error}") from None
+    except ValueError as error:
+        raise error if str(error).startswith(str(path)) else ValueError(f"{path}: {error}") from None

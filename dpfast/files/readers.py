@@ -1,0 +1,249 @@
+"""Tables from files, by the ending of their names: CSV, Parquet, svmlight and NumPy, or a bundled data set by name."""
+
+import glob
+import sys
+from contextlib import nullcontext
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dpfast.files.datasets import load_dataset
+from dpfast.files.entries import Entries, from_sparse
+from dpfast.files.names import check_names, features_of, has_its_labels, some
+from dpfast.tables.bit_matrix import BitMatrix
+from dpfast.tables.labels import LabelColumn, tidy_labels
+
+_ENDINGS = (".csv", ".tsv", ".parquet", ".svm", ".svmlight", ".libsvm", ".npz")
+WANTED_NAME = f"the name of a file to read must end in one of {', '.join(_ENDINGS)}"
+
+
+class Table(NamedTuple):
+    """What a file holds; `feature_names` is None if it names no columns, `y` if no labels were asked for."""
+
+    X: Any
+    y: np.ndarray | LabelColumn | None
+    feature_names: list | None
+
+
+def read_table(
+    path,
+    *,
+    label=None,
+    needs_label=False,
+    threshold=None,
+    values="bits",
+    limits=None,
+    may_stay=False,
+    n_features=None,
+    separator=None,
+    decimal=".",
+    encoding="utf-8",
+):
+    """Read a table and its labels; the kind of file is known by its ending.
+
+    ===========================  ======================================================================
+    .csv, .tsv (and .gz)         a header row, then numbers or true/false
+    .parquet                     numbers or booleans; a folder or a pattern of files is one table
+    .svm, .svmlight, .libsvm     feature numbers from 1, the label first (and .gz)
+    .npz                         ``X`` or a scipy sparse matrix; ``y`` and ``feature_names`` if present
+    no ending                    a bundled data set, as in `dpfast.load_dataset`
+    ===========================  ======================================================================
+
+    Parameters
+    ----------
+    path : str or path-like
+    label : str, optional
+        The column of a CSV or Parquet file, or the array of an .npz file ("y" by default), that holds the labels.
+    needs_label : bool, default=False
+        Refuse a file of unknown labels, by naming its columns.
+    threshold : None, float or array_like of float, shape (d,)
+        As in `dpfast.BitMatrix`: an entry becomes the bit ``x > threshold``. There are bits then, whatever `values`
+        says.
+    values : {"bits", "numbers", "either"}, default="bits"
+        "bits" gives a BitMatrix, and without a threshold accepts 0 and 1 only; "numbers" gives float32, or floats as
+        an .npz file stores them, and CSR for what is stored sparse; "either" gives a BitMatrix if the types of a file
+        say so, as those of Parquet and of an array do if all are boolean, and for a bundled data set; else numbers.
+    limits : pair of float, optional
+        What numbers must lie between; those that are stored, of a sparse table.
+    may_stay : bool, default=False
+        Whether Parquet files of numbers may stay on disk: they do, as `ParquetRows` of which 1 GB is kept, if they
+        have more than that as float32 and row groups of less. Then missing values and NaN are refused by who reads
+        the blocks.
+    n_features : int, optional
+        Columns of an svmlight file, which shows only those it uses; other files show theirs.
+    separator : str, optional
+        Between the cells of a CSV file: a comma by default, a tab for .tsv.
+    decimal : str, default="."
+        The decimal mark of a CSV file.
+    encoding : str, default="utf-8"
+        Of a CSV file.
+
+    Returns
+    -------
+    Table
+        X : BitMatrix, ndarray, CSR matrix or ParquetRows, shape (n, d)
+        y : of int64 if all labels are integers, else of str, shape (n,): ndarray, or a `LabelColumn`, which keeps each
+        spelling once; ``numpy.asarray`` makes an array of either
+        feature_names : list of str
+
+    Raises
+    ------
+    ValueError, OSError
+        For a file that is missing, damaged, ragged or holds something else; names the place and what was seen there.
+
+    Notes
+    -----
+    Text and Parquet files are read by blocks of a few MB; besides these, bits take n d / 8 bytes, twice that at the
+    end, and numbers 4 n d.
+    """
+    entries = Entries(values, threshold, limits)
+    path = Path(path)
+    kind = kind_of(path)
+    if kind == "bundled":
+        return _bundled(path, label, entries)
+    if kind == "parquet":
+        from dpfast.files import parquet
+
+        return Table(*parquet.table_of(path, label, needs_label, entries, may_stay))
+    if kind == "npz":
+        from dpfast.files import npz
+
+        return Table(*npz.table_of(path, label, needs_label, entries))
+    if kind == "svmlight":
+        from dpfast.files import svmlight
+
+        return Table(*svmlight.table_of(path, label, entries, n_features), None)
+    from dpfast.files import csv, csv_numbers
+
+    with csv.faults_of(path):
+        file = csv.CsvFile(path, separator=separator or separator_of(path), decimal=decimal, encoding=encoding)
+        file.check(label, needs_label)
+        X, labels = csv_numbers.table_of(file, label, entries.typed(False))
+        return Table(X, None if label is None else labels.column(), features_of(file.names, label))
+
+
+def kind_of(path):
+    """ "csv", "parquet", "npz", "svmlight" or "bundled"; refuses other names, and files that are not there."""
+    ending = (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
+    if path.is_dir() and not ending:
+        ending = ".parquet"
+    if not ending:
+        return "bundled"
+    if ending not in _ENDINGS:
+        raise ValueError(f"{path}: {WANTED_NAME}")
+    if not path.is_file() and not (ending == ".parquet" and (path.is_dir() or glob.glob(str(path)))):
+        raise FileNotFoundError(f"{path}: there is no such file")
+    kinds = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".npz": "npz"}
+    return kinds.get(ending, "svmlight")
+
+
+def separator_of(path):
+    """What separates the cells of a text file, by the ending of its name."""
+    return "\t" if ".tsv" in path.name.lower() else ","
+
+
+def read_steps(
+    path,
+    size,
+    classes,
+    *,
+    label=None,
+    threshold=None,
+    values="bits",
+    limits=None,
+    skip=0,
+    separator=None,
+    decimal=".",
+    encoding="utf-8",
+):
+    """Read a table a few rows at a time, in order, each step as soon as its rows are there.
+
+    Parameters
+    ----------
+    path : str or path-like
+        As in `read_table`, or "-" for a CSV table from standard input.
+    size : int
+        Rows of a step; the last one may have fewer.
+    classes : sequence of str
+        All labels there may be.
+    label, threshold, values, limits, separator, decimal, encoding
+        As in `read_table`; labels are needed, and "either" is refused: steps are of one kind.
+    skip : int, default=0
+        Rows to leave out at the beginning.
+
+    Yields
+    ------
+    Table
+        Labels are integers if all classes are, else str.
+
+    Raises
+    ------
+    ValueError, OSError
+        As `read_table`, and for another label, or fewer rows than are to be left out.
+
+    Notes
+    -----
+    CSV and TSV are held a step at a time, other kinds as a whole.
+    """
+    if values == "either":
+        raise ValueError('values must be "bits" or "numbers", got "either"')
+    entries = Entries(values, threshold, limits)
+    piped, path = str(path) == "-", Path(path)
+    text = {"separator": separator or separator_of(path), "decimal": decimal, "encoding": encoding}
+    if not piped and kind_of(path) != "csv":
+        X, y, names = read_table(path, label=label, needs_label=True, threshold=threshold, values=values, limits=limits)
+        if len(y) < skip:
+            raise ValueError(f"{path}: {_fewer(len(y), skip)}")
+        y = _declared(y, classes, 0)
+        for start in range(skip, len(y), size):
+            yield Table(X[start : start + size], y[start : start + size], names)
+        return
+    from dpfast.files import bounded, csv, csv_numbers
+
+    with (
+        csv.faults_of("standard input" if piped else path),
+        nullcontext(sys.stdin.buffer) if piped else bounded.opened(path) as file,
+        csv.lines_of(file, encoding) as lines,
+    ):
+        names, _ = csv.header_of(lines, text["separator"])
+        check_names(names, label, needs_label=True)
+        rows = (line for line in lines if line.strip())
+        seen = sum(1 for _ in islice(rows, skip))
+        if seen < skip:
+            raise ValueError(_fewer(seen, skip))
+        while step := list(islice(rows, size)):
+            part = csv.CsvFile("".join(step).encode(), **text | {"encoding": "utf-8"}, names=names)
+            X, labels = csv_numbers.table_of(part, label, entries, "row", seen)
+            yield Table(X, _declared(labels.column(), classes, seen), features_of(names, label))
+            seen += len(step)
+
+
+def _declared(y, classes, before):
+    """Labels in the type of the classes; refuse others by their row."""
+    y, classes = np.asarray(y).astype(str), tidy_labels(classes)
+    unknown = np.flatnonzero(~np.isin(y, classes.astype(str)))
+    if unknown.size:
+        label = str(y[unknown[0]])
+        raise ValueError(f"row {before + unknown[0] + 1} has the label {label!r}, the classes are {some(classes)}")
+    return y.astype(classes.dtype)
+
+
+def _fewer(there, skip):
+    return f"{skip:,} rows were to be left out, there are {there:,}; see --new-rows"
+
+
+def _bundled(path, label, entries):
+    if path.exists():
+        raise ValueError(f"{path}: {WANTED_NAME}")
+    try:
+        data = load_dataset(str(path))
+    except ValueError as error:
+        raise FileNotFoundError(f"{path}: no bundled data set ({error}); {WANTED_NAME}") from None
+    has_its_labels(path, label)
+    names = list(data.feature_names)
+    entries = entries.typed(True)
+    bits = entries.values == "bits"
+    X = BitMatrix(data.data, feature_names=names) if bits else from_sparse(data.data, entries, names)
+    return Table(X, tidy_labels(data.target), names)

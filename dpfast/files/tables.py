@@ -1,0 +1,118 @@
+"""Tables with a schema, from files: block by block to codes."""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+
+from dpfast.files import csv
+from dpfast.files.datasets import dataset_path
+from dpfast.files.names import check_names, has_its_labels
+from dpfast.files.parquet import ParquetFiles
+from dpfast.files.readers import kind_of, separator_of
+from dpfast.tables.arrow import Fault
+from dpfast.tables.columns import Date, Numeric
+from dpfast.tables.encoding import Encoding
+
+_PLAIN = pa.large_string()
+
+
+def read_codes(path, schema, label=None, *, separator=None, decimal=".", encoding="utf-8"):
+    """Read a table as codes, by a schema that declares all of it.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A .csv or .tsv file (and .gz), a .parquet file, a folder or a pattern of such, or the name of a bundled table.
+    schema : Schema
+    label : Label, optional
+        What to read as labels; by default none. `schema.label`, say.
+    separator, decimal, encoding
+        As in `dpfast.files.readers.read_table`.
+
+    Returns
+    -------
+    tuple of CodeTable and LabelColumn, or None
+
+    Raises
+    ------
+    ValueError, OSError
+        For a file that is missing or damaged, and a cell that is not as declared, by its line.
+
+    Examples
+    --------
+    >>> from dpfast.files.datasets import dataset_schema
+    >>> schema = dataset_schema("adult")
+    >>> table, labels = read_codes("adult", schema, schema.label)
+    >>> table.shape, labels[:2].tolist()
+    ((48842, 14), ['<=50K', '<=50K'])
+    """
+    encoded = read_encoding(path, schema, label, separator=separator, decimal=decimal, encoding=encoding)
+    return encoded.table(), None if label is None else encoded.labels()
+
+
+def read_encoding(path, schema, label=None, *, separator=None, decimal=".", encoding="utf-8"):
+    """The same as an `Encoding`, for a schema that leaves something to be found."""
+    encoded, kind = Encoding(schema, label), kind_of(Path(path))
+    if kind == "bundled":
+        with dataset_path(str(path)) as bundled:
+            return read_encoding(bundled, schema, label)
+    if kind == "parquet":
+        files = ParquetFiles(path)
+        try:
+            files.encode(encoded)
+        except Fault as fault:
+            raise ValueError(f"{path}: {fault}") from None
+        return encoded
+    if kind != "csv":
+        has_its_labels(path, schema.names[0])
+    path = Path(path)
+    with csv.faults_of(path):
+        file = csv.CsvFile(path, separator=separator or separator_of(path), decimal=decimal, encoding=encoding)
+        check_names(file.names, None, needs_label=False)
+        lacking = next((name for name in encoded.names if name not in file.names), None)
+        if lacking is not None:
+            raise ValueError(f"there is no column {lacking!r}, which the schema declares")
+        try:
+            return _encoded(file, encoded, {column.name: _type_of(column) for column in schema.columns}, True)
+        except (csv.Unparsed, Fault):
+            file.refuse_ragged()
+        try:  # as text, cell by cell: slow, and it knows which is at fault
+            return _encoded(file, Encoding(schema, label), {}, False)
+        except Fault as fault:
+            if fault.row is None:
+                raise
+            raise ValueError(f"line {file.line_of(fault.row)}, column {fault.column!r} {fault.what}") from None
+
+
+def read_frame(path, *, separator=None, decimal=".", encoding="utf-8"):
+    """All columns of a table as they are, those of text as text: an Arrow table, whole, for its owner to look at."""
+    kind = kind_of(Path(path))
+    if kind == "bundled":
+        with dataset_path(str(path)) as bundled:
+            return read_frame(bundled)
+    if kind == "parquet":
+        return pa.concat_tables([pyarrow.parquet.read_table(each) for each in ParquetFiles(path).paths])
+    if kind != "csv":
+        has_its_labels(path, "of a table")
+    path = Path(path)
+    with csv.faults_of(path):
+        file = csv.CsvFile(path, separator=separator or separator_of(path), decimal=decimal, encoding=encoding)
+        check_names(file.names, None, needs_label=False)
+        schema = pa.schema([(name, _PLAIN) for name in file.names])
+        try:
+            return pa.Table.from_batches(file.batches(dict(zip(schema.names, schema.types, strict=True))), schema)
+        except csv.Unparsed:
+            file.refuse_ragged()
+            raise
+
+
+def _encoded(file, encoded, types, marked):
+    types = {name: types.get(name, csv.TEXT if marked else _PLAIN) for name in encoded.names}
+    for batch in file.batches(types, encoded.schema.missing_values if marked else ()):
+        encoded.add(batch)
+    return encoded
+
+
+def _type_of(column):
+    return pa.float64() if isinstance(column, Numeric) else _PLAIN if isinstance(column, Date) else csv.TEXT

@@ -1,0 +1,50 @@
+"""Real numbers on a fixed-point grid. See csrc/grid.h."""
+import numpy as np
+
+from libc.stdint cimport int32_t
+from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
+
+
+cdef extern from "grid.h" nogil:
+    void dpf_grid_float(const float *x, size_t n, unsigned bits, int32_t *q, double *low, double *high)
+    void dpf_grid_double(const double *x, size_t n, unsigned bits, int32_t *q, double *low, double *high)
+
+dpf_cpu_share(shared_level())
+
+
+def to_grid(x, unsigned bits):
+    """Put real numbers on the grid of 2**-bits, and tell their extremes, in one read.
+
+    Parameters
+    ----------
+    x : ndarray of float32 or float64, any shape
+    bits : int
+        At most 30.
+
+    Returns
+    -------
+    q : ndarray of int32, of the shape of x
+        x clipped to [-1, 1], times 2**bits, rounded to the nearest integer, halves to even; 0 for NaN.
+    low, high : float
+        Smallest and largest of x before clipping; both NaN if any is, or if there are none. It is for the caller
+        to refuse what is out of range.
+    """
+    if x.dtype not in (np.float32, np.float64) or bits > 30:
+        raise ValueError(f"x must be float32 or float64 and bits at most 30, got {x.dtype} and {bits}")
+    q = np.empty(x.shape, np.int32)
+    cdef int32_t[::1] out = q.reshape(-1)
+    cdef const float[::1] narrow
+    cdef const double[::1] wide
+    cdef double low = np.nan, high = np.nan
+    if q.size == 0:
+        return q, low, high
+    flat = np.require(x, None, "CA").reshape(-1)
+    if x.dtype == np.float32:
+        narrow = flat
+        with nogil:
+            dpf_grid_float(&narrow[0], narrow.shape[0], bits, &out[0], &low, &high)
+    else:
+        wide = flat
+        with nogil:
+            dpf_grid_double(&wide[0], wide.shape[0], bits, &out[0], &low, &high)
+    return q, low, high

@@ -1,0 +1,293 @@
+"""Agnostic learning of a finite class by one draw of the exponential mechanism."""
+
+import math
+
+import numpy as np
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
+
+from dpfast.accounting.checks import exact
+from dpfast.kernels import bits, scores
+from dpfast.learners.base import PrivateClassifier
+from dpfast.learners.parameters import PURE, real
+from dpfast.learners.saving import entries, integer, integers
+from dpfast.learners.tables import SCHEMAS
+from dpfast.mechanisms import exponential
+from dpfast.tables import BitMatrix
+from dpfast.tables.labels import class_codes
+
+_FAILURE = real(0, 1, "()")
+
+
+class FiniteClassLearner(PrivateClassifier):
+    """Private agnostic learner of an explicit finite class [DR11, section 11.1]_.
+
+    Draws hypothesis h with probability proportional to exp(-t * errors(h)), exactly.
+
+    **Privacy.** The hypothesis is epsilon-DP for the relation `neighbors`: one row changes each hypothesis's errors by
+    at most one, so the vector of errors by one of range R = 2 when a row is replaced, and R = 1 when one is added or
+    deleted, since all errors then move the same way; t = epsilon / R. Source: McSherry, Talwar 2007, see
+    `dpfast.mechanisms.exponential`. A hypothesis must label each row by that row alone. The class is public.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+    hypotheses : BitMatrix or array_like of bool, shape (n_hypotheses, n_points), sequence of callables, or "features"
+        A table of labels, 1 for classes_[1]; X then holds numbers of points. Or functions from X to labels, shape (n,);
+        booleans stand for classes_[0] and classes_[1]. Or "features": of X with d columns of 0 and 1, hypothesis j < d
+        is column j, 1 for classes_[1], d + j its negation, 2d always classes_[0], and 2d + 1 always classes_[1].
+    neighbors : {"replace", "add-remove"}, default="replace"
+    schema, encoder_share, budget, random_state
+        As in `DecisionListClassifier`; a schema is for "features".
+
+    Attributes
+    ----------
+    hypothesis_ : int
+        The number of the hypothesis drawn.
+    n_hypotheses_ : int
+    classes_ : ndarray, shape (n_classes,)
+        Two of them for a table and for "features".
+    n_features_in_, feature_names_in_, privacy_
+        As in `DecisionListClassifier`.
+
+    Notes
+    -----
+    A table costs one read, whatever the number of rows, and so do features; functions are called once each, on all
+    rows.
+
+    References
+    ----------
+    .. [DR11] C. Dwork, A. Roth, The Algorithmic Foundations of Differential Privacy, 2014, section 11.1.
+
+    Examples
+    --------
+    >>> thresholds = np.arange(10) >= np.arange(11)[:, np.newaxis]
+    >>> points = np.random.default_rng(0).integers(0, 10, 500)
+    >>> clf = FiniteClassLearner(hypotheses=thresholds, random_state=0).fit(points, points >= 7)
+    >>> clf.hypothesis_
+    7
+    """
+
+    _model = "finite-class"
+    _not_saved = (*PrivateClassifier._not_saved, "hypotheses")
+    _parameters = PURE | SCHEMAS
+    delta = 0.0
+
+    def __init__(
+        self,
+        epsilon=1.0,
+        *,
+        hypotheses=None,
+        neighbors="replace",
+        schema=None,
+        encoder_share=0.1,
+        budget=None,
+        random_state=None,
+    ):
+        self.epsilon = epsilon
+        self.hypotheses = hypotheses
+        self.neighbors = neighbors
+        self.schema = schema
+        self.encoder_share = encoder_share
+        self.budget = budget
+        self.random_state = random_state
+
+    def fit(self, X, y=None, *, classes=None):
+        """Draw a hypothesis by its errors.
+
+        Parameters
+        ----------
+        X : array_like of int, shape (n,) or (n, 1); array_like or DataFrame, shape (n, d), for callables
+            For "features" 0 and 1, as an array, sparse matrix, DataFrame or BitMatrix, shape (n, d).
+        y : array_like, shape (n,)
+        classes : array_like, optional
+            The public set of labels; read off y by default.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For a parameter or data that will not do, before anything is charged or drawn.
+        BudgetExceeded
+            If the budget does not suffice, before the data is read.
+        """
+        p = self._checked()
+        table = self._class()
+        if p.schema is not None and not self._of_features():
+            raise ValueError('schema is for hypotheses="features"')
+        X, y, classes = self._tabled(X, y, classes, p)
+        if self._of_features():
+            X = _features(X)
+            labels = class_codes(y, len(X), classes)
+            errors = _feature_errors(X, labels.signs() > 0)
+        elif table is None:
+            rows = check_array(X)
+            labels = class_codes(y, len(rows), classes)
+            errors = np.array(
+                [np.count_nonzero(_codes(h, rows, labels.classes) != labels.codes) for h in self.hypotheses]
+            )
+        else:
+            X = _column(X)
+            labels = class_codes(y, len(X), classes)
+            errors = _table_errors(table, _points(check_array(X), table.shape[1]), labels.signs() > 0)
+        public = self._public(X, labels)
+        public.others["n_hypotheses_"] = len(errors)
+
+        with self._spending(public, p.rng, hypotheses=1) as run:
+            drawn = exponential(-errors, self._exponent(p.epsilon), rng=run.rng)
+            labelling = None if table is None else bits.unpack(table.rows[[drawn]], table.shape[1])[0]
+            run.release("hypotheses", drawn, labelling)
+        return self
+
+    def _publish(self, run):
+        if run.released:
+            self.hypothesis_, self._labelling = run.released
+
+    def predict(self, X):
+        """The labels that the hypothesis gives, shape (n,); X as in `fit`."""
+        check_is_fitted(self, "hypothesis_")
+        X = self._coded(X)
+        if self._of_features():
+            X = _features(X)
+            self._check_features(X, reset=False)
+            return self.classes_[self._feature(X).astype(int)]
+        if self._labelling is None:
+            X = validate_data(self, X, reset=False)
+            codes = _codes(self.hypotheses[self.hypothesis_], X, self.classes_)
+            if (codes < 0).any():
+                raise ValueError(f"hypothesis {self.hypothesis_} gave a label not among {self.classes_.tolist()}")
+            return self.classes_[codes]
+        X = validate_data(self, _column(X), reset=False)
+        return self.classes_[self._labelling[_points(X, len(self._labelling))].astype(int)]
+
+    def excess_errors(self, failure=0.05):
+        """How many errors more than the best hypothesis the one drawn makes, but with probability `failure`.
+
+        Parameters
+        ----------
+        failure : float in (0, 1)
+
+        Returns
+        -------
+        float
+            ln(n_hypotheses / failure) / t; it does not depend on the data.
+        """
+        check_is_fitted(self)
+        failure = _FAILURE.read("failure", failure)
+        finding = hasattr(self, "encoder_") and self.encoder_.privacy_.epsilon > 0
+        epsilon = self._left_to_learn(self.epsilon) if finding else self.epsilon
+        return math.log(self.n_hypotheses_ / failure) / float(self._exponent(epsilon))
+
+    def _exponent(self, epsilon):
+        """t, exactly; a float epsilon is the decimal that it prints as."""
+        return exact("epsilon", epsilon) / (2 if self.neighbors == "replace" else 1)
+
+    def _class(self):
+        """The hypotheses as a BitMatrix, or None if they are functions or features."""
+        hypotheses = self.hypotheses
+        if self._of_features():
+            return None
+        if hypotheses is None or isinstance(hypotheses, str):
+            raise ValueError(
+                'hypotheses= must be given: a table of bits, a sequence of functions, or "features"'
+                + (f", got {hypotheses!r}" if hypotheses else "")
+            )
+        if isinstance(hypotheses, BitMatrix):
+            return hypotheses
+        if isinstance(hypotheses, np.ndarray) and hypotheses.ndim == 2 and hypotheses.size:
+            return BitMatrix(hypotheses)
+        if len(hypotheses) == 0:
+            raise ValueError("hypotheses is empty: there is nothing to choose from")
+        callables = [callable(h) for h in hypotheses]
+        if all(callables):
+            return None
+        if any(callables):
+            raise ValueError("hypotheses must be functions all, or a table")
+        lengths = {np.shape(h) for h in hypotheses}
+        if len(lengths) > 1 or len(next(iter(lengths))) != 1:
+            raise ValueError(f"hypotheses must be rows of labels for the same points, got shapes {sorted(lengths)[:4]}")
+        return BitMatrix(hypotheses)
+
+    def _of_features(self):
+        return isinstance(self.hypotheses, str) and self.hypotheses == "features"
+
+    def _feature(self, table):
+        """Where the hypothesis says classes_[1]: bool, shape (n,)."""
+        d, h = self.n_features_in_, self.hypothesis_
+        if h >= 2 * d:
+            return np.full(len(table), h > 2 * d)
+        return bits.unpack(table.column(h % d)[np.newaxis], len(table))[0] != (h >= d)
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        tags.classifier_tags.multi_class = not self._of_features()
+        return tags
+
+    def _released(self):
+        if self._labelling is None and not self._of_features():
+            raise ValueError("a hypothesis that is a function cannot be saved; keep hypothesis_, its number")
+        labels = None if self._labelling is None else self._labelling.astype(int).tolist()  # None for features
+        return {"hypothesis": self.hypothesis_, "of": self.n_hypotheses_, "labels": labels}
+
+    def _restore(self, released):
+        labels = entries(released, "hypothesis", "of", "labels")["labels"]
+        self.n_hypotheses_ = integer(released["of"], 1, 1 << 62)
+        self.hypothesis_ = integer(released["hypothesis"], 0, self.n_hypotheses_ - 1)
+        self.hypotheses = "features" if labels is None else None
+        self._labelling = None if labels is None else integers(labels, 0, 1).astype(bool)
+        if self.n_hypotheses_ != 2 * self.n_features_in_ + 2 if labels is None else self.n_features_in_ != 1:
+            raise ValueError(f"{self.n_hypotheses_} hypotheses are not those of {self.n_features_in_} features")
+
+
+def _table_errors(table, points, positive):
+    """Errors of each hypothesis: those of all zeros, and what its ones change."""
+    weight = np.bincount(points, np.where(positive, -1, 1), minlength=table.shape[1]).astype(np.int64)
+    index = np.flatnonzero(weight)
+    return np.count_nonzero(positive) + scores.votes_packed(
+        table.rows, table.shape[1], index, weight[index], encoding="01"
+    )
+
+
+def _feature_errors(table, positive):
+    """Errors of each feature, of each negated, and of either label always."""
+    n, wrong = len(positive), np.count_nonzero(positive)  # by never saying classes_[1]
+    weight = np.where(positive, -1, 1).astype(np.int64)
+    errors = wrong + scores.votes_packed(table.columns, n, np.arange(n), weight, encoding="01")
+    return np.concatenate([errors, n - errors, [wrong, n - wrong]])
+
+
+def _features(X):
+    """X as a BitMatrix."""
+    table = BitMatrix(X)
+    if 0 in table.shape:
+        raise ValueError(f"X must have at least one row and one column, got shape {table.shape}")
+    return table
+
+
+def _column(X):
+    X = np.asarray(X)
+    return X[:, np.newaxis] if X.ndim == 1 else X
+
+
+def _points(X, n_points):
+    """A column as numbers of points."""
+    if X.shape[1] != 1:
+        raise ValueError(f"X must hold one number of a point in each row for a table, got shape {X.shape}")
+    points = X[:, 0]
+    if not ((points >= 0) & (points < n_points) & (points == np.floor(points))).all():
+        raise ValueError(f"X must hold numbers of points in [0, {n_points}), got {points.min()} to {points.max()}")
+    return points.astype(np.int64)
+
+
+def _codes(hypothesis, X, classes):
+    """Class numbers that a function gives; -1 for what is no class."""
+    labels = np.asarray(hypothesis(X))
+    if labels.shape != (len(X),):
+        raise ValueError(f"hypotheses must give one label for each of {len(X)} rows, got shape {labels.shape}")
+    if labels.dtype == bool:
+        return labels.astype(np.int64)
+    at = np.searchsorted(classes, labels).clip(max=len(classes) - 1)
+    return np.where(classes[at] == labels, at, -1)

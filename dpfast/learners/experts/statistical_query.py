@@ -1,0 +1,262 @@
+"""Statistical queries, answered privately: what turns an SQ algorithm into a private one."""
+
+import math
+import threading
+
+import numpy as np
+from scipy import special
+
+from dpfast import random
+from dpfast.accounting import BudgetExceeded, PrivacySpend, Release, discrete_gaussian_sigma, laplace_scale
+from dpfast.accounting.warning import warn_of_claim
+from dpfast.kernels import noise
+from dpfast.kernels.grid import to_grid
+from dpfast.learners.parameters import PRIVATE, Parameters, choice, count, real
+from dpfast.learners.sole import Sole
+from dpfast.parts.blocks import slices
+
+_GRID_BITS = 20
+_BLOCK = 1 << 16  # rows of a call to a query
+_FAILURE = real(0, 1, "()")
+
+
+class StatisticalQueryOracle(Parameters):
+    """Answers to statistical queries: means over the rows of functions into [0, 1], with exact discrete noise.
+
+    **Privacy.** All answers together are (epsilon, delta)-DP for the relation `neighbors`. The values of a query are
+    rounded to multiples of 2**-20 and summed as integers, so that one row moves the sum by at most 2**20 of them,
+    replaced or added; each sum gets discrete noise, and `n_queries` of them compose: `discrete_gaussian_sigma`,
+    `laplace_scale`. Queries may depend on earlier answers. A query must give each row a value that depends on that row
+    alone (not, say, on the mean of the rows it is shown). Under "replace" the number of rows is public. Under
+    "add-remove" it is not, and one release more, drawn at once, is a noisy count that all answers are divided by.
+
+    A query is counted before it is called, and so also when it fails, when it asks another one, and in threads; in
+    another process than the oracle's it is refused. Values outside [0, 1] are clipped and NaN counts as 0, without a
+    word: whether there are any is private. A query runs where the rows are and could carry them off: nothing here
+    guards against an author who means to, and an exception of a query speaks to the owner of the rows.
+
+    Parameters
+    ----------
+    data : table, or tuple of tables
+        Anything that a slice of rows can be taken of: arrays, DataFrames, CSR matrices, BitMatrix; e.g. (X, y).
+    epsilon : float, default=1.0
+    delta : float, default=1e-6
+        0 for pure privacy, with Laplace noise.
+    n_queries : int
+        K: answers that are paid for.
+    noise : {"discrete-gaussian", "discrete-laplace"}, default="discrete-gaussian"
+    neighbors : {"replace", "add-remove"}, default="replace"
+    budget : dpfast.accounting.Budget or None, default=None
+        Charged (epsilon, delta) at once.
+    random_state : None, int or numpy.random.Generator, default=None
+        None is cryptographic. A seed is for tests and voids the guarantee; `privacy_` then says so.
+
+    Attributes
+    ----------
+    noise_scale_ : float
+        sigma of the Gaussian or scale of the Laplace noise on a sum of values in [0, 1].
+    n_rows_ : int or float
+        What sums are divided by: the number of rows, or the noisy one, at least 1.
+    answered_ : int
+    privacy_ : dpfast.accounting.PrivacySpend
+
+    Raises
+    ------
+    ValueError
+        For a parameter that will not do, before anything is charged or drawn.
+    BudgetExceeded
+        If the budget does not suffice.
+
+    Notes
+    -----
+    A query is called on blocks of at most 65,536 rows. Answers are not clipped to [0, 1]. The oracle is not pickled: it
+    holds the data.
+
+    References
+    ----------
+    C. Dwork, A. Roth, The Algorithmic Foundations of Differential Privacy, 2014, section 11.1.
+    A. Blum, C. Dwork, F. McSherry, K. Nissim, Practical Privacy: the SuLQ Framework, PODS 2005.
+    C. Canonne, G. Kamath, T. Steinke, The Discrete Gaussian for Differential Privacy, NeurIPS 2020.
+    M. Kearns, Efficient Noise-Tolerant Learning from Statistical Queries, Journal of the ACM 45, 1998.
+
+    Examples
+    --------
+    The conjunction of the variables that are hardly ever 0 in a positive example [Kearns]:
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((20_000, 8)) < 0.7
+    >>> y = X[:, 2] & X[:, 5]
+    >>> oracle = StatisticalQueryOracle((X, y), 1.0, 1e-6, n_queries=8, random_state=0)
+    >>> answers = oracle.answer_all(lambda X, y, j=j: y & ~X[:, j] for j in range(8))
+    >>> np.flatnonzero(answers <= oracle.tolerance(0.01)).tolist()
+    [2, 5]
+    >>> print(oracle.privacy_)
+    (1.0, 1e-06)-DP, replace one row; 8 of 8 releases used; drawn with a seed: reproducible, not private
+    """
+
+    _parameters = PRIVATE | {
+        "delta": real(0, 1, "[)"),
+        "n_queries": count(1),
+        "noise": choice("discrete-gaussian", "discrete-laplace"),
+    }
+
+    def __init__(
+        self,
+        data,
+        epsilon=1.0,
+        delta=1e-6,
+        *,
+        n_queries,
+        noise="discrete-gaussian",
+        neighbors="replace",
+        budget=None,
+        random_state=None,
+    ):
+        self.epsilon, self.delta, self.n_queries = epsilon, delta, n_queries
+        self.noise, self.neighbors, self.budget = noise, neighbors, budget
+        self._paid = p = self._checked()  # what is claimed, whatever becomes of the attributes
+        if p.noise == "discrete-gaussian" and p.delta == 0:
+            raise ValueError('delta = 0 needs noise="discrete-laplace"')
+        self._data = data if isinstance(data, tuple) else (data,)
+        sizes = {table.shape[0] if hasattr(table, "shape") else len(table) for table in self._data}
+        if len(sizes) != 1 or not next(iter(sizes)):
+            raise ValueError(f"the tables of data must have one number of rows, at least 1, got {sorted(sizes)}")
+        releases = p.n_queries + (p.neighbors == "add-remove")
+        calibrate = discrete_gaussian_sigma if p.noise == "discrete-gaussian" else laplace_scale
+        self._scale = calibrate(epsilon, delta, sensitivity=1 << _GRID_BITS, releases=releases)
+        if self._scale > 1 << 52:
+            raise ValueError(f"the noise for {releases} releases at epsilon={epsilon!r} is too large to be drawn")
+        self._rng = random.generator(random_state)
+        warn_of_claim(p.epsilon, p.delta, next(iter(sizes)) if p.neighbors == "replace" else None)
+        if budget is not None:
+            budget.charge(epsilon, delta, neighbors=neighbors)
+        self._sole, self._counting, self.answered_ = Sole("an oracle"), threading.Lock(), 0
+        self.noise_scale_ = self._scale / (1 << _GRID_BITS)
+        self._rows = self.n_rows_ = sizes.pop()
+        if neighbors == "add-remove":
+            counted = (self._rows << _GRID_BITS) + int(self._draw(1)[0])
+            self.n_rows_ = max(1.0, counted / (1 << _GRID_BITS))
+
+    def answer(self, query):
+        """The noisy mean of a query.
+
+        Parameters
+        ----------
+        query : callable
+            From a block of rows (of each table, in order) to their values in [0, 1], shape (rows,); booleans are 0
+            and 1, and values beyond are clipped.
+
+        Returns
+        -------
+        float
+
+        Raises
+        ------
+        BudgetExceeded
+            If all queries are answered; before the query is called.
+        RuntimeError
+            In a process other than the oracle's.
+        ValueError
+            If the query does not give one real number for each row. It has been counted.
+        """
+        return float(self.answer_all([query])[0])
+
+    def answer_all(self, queries):
+        """The noisy means of several queries, all evaluated before any noise is drawn.
+
+        Parameters
+        ----------
+        queries : iterable of callables
+            As in `answer`.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_queries,)
+
+        Raises
+        ------
+        BudgetExceeded, RuntimeError, ValueError
+            As `answer`, for all of them.
+        """
+        queries = list(queries)
+        self._count(len(queries))  # before the first of them runs
+        sums = [self._sum(query) for query in queries]
+        self._sole.check_process()  # a query may have forked
+        noisy = [total + int(x) for total, x in zip(sums, self._draw(len(sums)), strict=True)]
+        return np.array([total / (1 << _GRID_BITS) / self.n_rows_ for total in noisy])
+
+    def tolerance(self, failure=0.05):
+        """How far the answers lie from the means at most, all of `n_queries` together, but with probability `failure`.
+
+        Parameters
+        ----------
+        failure : float in (0, 1)
+
+        Returns
+        -------
+        float
+            From the noise, and half a step of the grid; it does not depend on the data.
+        """
+        failure = _FAILURE.read("failure", failure)
+        counted = self._paid.neighbors == "add-remove"
+        each = -math.expm1(math.log1p(-failure) / (self._paid.n_queries + counted))  # the noises are independent
+        if (
+            self._paid.noise == "discrete-gaussian"
+        ):  # P(|X| >= m) is at most that of the continuous one at m - 1 [CKS20, 25]
+            most = math.ceil(-self._scale * special.ndtri(each / 2))
+        else:  # P(|X| >= m) = 2 q^m / (1 + q)
+            most = max(0, math.ceil(self._scale * math.log(2 / ((1 + math.exp(-1 / self._scale)) * each))) - 1)
+        step = 1 << _GRID_BITS
+        off = most / step / self.n_rows_ * (1 + 1e-12)  # by one noise; under "add-remove" sum and count have each one
+        return (1 + counted) * off + (1 + counted * off) / (2 * step)
+
+    @property
+    def privacy_(self):
+        paid, events = self._paid, [Release("queries", self.answered_, self._paid.n_queries)]
+        if paid.neighbors == "add-remove":
+            events.append(Release("counts", 1, 1))
+        seeded = random.is_reproducible(self._rng)
+        return PrivacySpend(paid.epsilon, paid.delta, paid.neighbors, events, reproducible=seeded)
+
+    def _count(self, queries):
+        """Count queries that are about to be called, or refuse them."""
+        self._sole.check_process()
+        with self._counting:
+            left = self._paid.n_queries - self.answered_
+            if queries > left:
+                raise BudgetExceeded(f"{queries} more do not fit: of n_queries={self._paid.n_queries}, {left} are left")
+            self.answered_ += queries
+
+    def _sum(self, query):
+        """The sum of a query's values, on the grid."""
+        total = 0
+        for rows in slices(self._rows, _BLOCK):
+            size = rows.stop - rows.start
+            values = np.asarray(query(*(_part(table, rows) for table in self._data)))
+            if values.shape != (size,) or values.dtype.kind not in "biuf":
+                raise ValueError("a query must give one real number for each row that it is shown, shape (rows,)")
+            if values.dtype == bool:
+                total += int(np.count_nonzero(values)) << _GRID_BITS
+                continue
+            with np.errstate(all="ignore"):
+                values = np.fmin(np.fmax(values, 0), 1)  # NaN is 0
+            values = values if values.dtype == np.float32 else values.astype(np.float64, copy=False)
+            total += int(to_grid(values, _GRID_BITS)[0].sum(dtype=np.int64))
+        return total
+
+    def _draw(self, size):
+        draw = noise.discrete_gaussian if self._paid.noise == "discrete-gaussian" else noise.discrete_laplace
+        return draw(self._scale, size, self._rng)
+
+    def __reduce__(self):
+        raise TypeError("StatisticalQueryOracle holds data that is private: it is not copied or pickled")
+
+    def __repr__(self):
+        return (
+            f"StatisticalQueryOracle(epsilon={self.epsilon}, delta={self.delta}, n_queries={self.n_queries}, "
+            f"noise={self.noise!r}, neighbors={self.neighbors!r}: {self.answered_} answered)"
+        )
+
+
+def _part(table, rows):
+    return table.iloc[rows] if hasattr(table, "iloc") else table[rows]

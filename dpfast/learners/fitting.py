@@ -1,0 +1,161 @@
+"""A fit is a transaction, and its order is written here once.
+
+    p = self._checked()                     # plain values; a parameter or a budget that will not do is refused
+    table, labels, public = ...             # the rows may be refused; nothing of self has changed
+    state = ...                             # whatever else may fail has failed after this line
+    with self._spending(public, p.rng, rules=p.rounds) as run:
+        for rule in greedy_cover(state, p.rounds, run.rng):
+            run.release("rules", rule)
+    return self
+
+What `_spending` charges is refused, with self as it was, or paid; then self becomes the new model: what was released,
+by `_publish`, and its claim, also when the block is interrupted.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dpfast import random
+from dpfast.accounting import PrivacySpend, Release
+from dpfast.accounting.warning import warn, warn_of_claim, warn_of_edits
+from dpfast.learners.parameters import PRIVATE, PrivateParameters
+
+
+@dataclass
+class Public:
+    """What a fit takes as public: the attributes of the estimator that no noise protects."""
+
+    n_rows: int  # under "replace"
+    n_features: int
+    feature_names: np.ndarray | None = None
+    classes: np.ndarray | None = None
+    declared: bool = True  # the classes; else they were read off the rows
+    others: dict[str, Any] = field(default_factory=dict)  # attributes by their names
+
+    def attributes(self) -> dict[str, Any]:
+        known = {"n_features_in_": self.n_features, "feature_names_in_": self.feature_names, "classes_": self.classes}
+        return {name: value for name, value in known.items() if value is not None} | self.others
+
+
+class Run:
+    """A fit under way, after its charge.
+
+    Attributes
+    ----------
+    rng : numpy.random.Generator
+    released : list
+        What `release` was given, in order; a learner may keep another object here, a running sum say.
+    used : dict of int
+        Releases made, by their names.
+    reproducible : bool
+        Whether any of the noise so far was drawn with a seed.
+    """
+
+    def __init__(self, rng: np.random.Generator, of: dict[str, int | None]):
+        self.rng, self._of, self.reproducible = rng, of, random.is_reproducible(rng)
+        self.released: Any = []
+        self.used = dict.fromkeys(of, 0)
+
+    def release(self, name: str, *what: Any) -> None:
+        """Count one release of this name, and keep what was released."""
+        self.used[name] += 1
+        self.released.extend(what)
+
+    def events(self) -> tuple[Release, ...]:
+        return tuple(Release(name, self.used[name], of) for name, of in self._of.items() if of is not None)
+
+
+class Private(PrivateParameters):
+    """Mixin of private estimators: what one spends, and what it claims.
+
+    Has the parameters `epsilon`, `delta`, `neighbors`, `budget` and `random_state`; a subclass gives `_publish`.
+    """
+
+    _parameters = PRIVATE
+
+    @contextmanager
+    def _spending(self, public: Public, rng: np.random.Generator, **releases: int | None) -> Iterator[Run]:
+        """Charge, run the block, and publish what it released, whole or in part.
+
+        Parameters
+        ----------
+        public : Public
+        rng : numpy.random.Generator
+            Of `_checked`.
+        **releases : int or None
+            How many releases are paid for, by name; None for a release that each row pays for anew, without end.
+
+        Yields
+        ------
+        Run
+
+        Raises
+        ------
+        BudgetExceeded, ValueError
+            Before the block; self is as it was.
+        """
+        run = Run(rng, releases)
+        self._claim(run)  # refuses what is no claim
+        self._warn(public)
+        self._charge()
+        try:
+            yield run
+        finally:
+            self._become(public)
+            self._publish(run)
+            self.privacy_ = self._claim(run)
+
+    def _charge(self) -> None:
+        if self.budget is not None:
+            self.budget.charge(self.epsilon, self.delta, neighbors=self.neighbors)
+
+    def _warn(self, public: Public) -> None:
+        """Say what is true and still worth knowing of the claim that is about to be made."""
+        warn_of_claim(self.epsilon, self.delta, public.n_rows if self.neighbors == "replace" else None)
+        if not public.declared:
+            warn("the set of labels was read off the rows, and is published with the model: declare it by classes=")
+
+    def _claim(self, run: Run) -> PrivacySpend:
+        return PrivacySpend(self.epsilon, self.delta, self.neighbors, self._events(run), reproducible=run.reproducible)
+
+    def _events(self, run: Run) -> tuple[Release, ...]:
+        return run.events()
+
+    def _forget(self) -> None:
+        """Be no longer the model that this estimator was."""
+        for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
+            delattr(self, name)
+
+    def _become(self, public: Public) -> None:
+        """Forget the model that this estimator was, all of it, and take over the public facts of the new one."""
+        self._forget()
+        for name, value in public.attributes().items():
+            setattr(self, name, value)
+
+    def _publish(self, run: Run) -> None:
+        """Set the attributes that were released, from `run.released` and public facts alone."""
+        raise NotImplementedError
+
+    @property
+    def privacy_(self) -> PrivacySpend:
+        try:
+            claim = vars(self)["privacy_"]
+        except KeyError:
+            raise AttributeError(f"{type(self).__name__} has no attribute 'privacy_': it is not fitted") from None
+        warn_of_edits(claim, self.epsilon, self.delta, self.neighbors)
+        return claim
+
+    @privacy_.setter
+    def privacy_(self, claim: PrivacySpend) -> None:
+        vars(self)["privacy_"] = claim
+
+    @privacy_.deleter
+    def privacy_(self) -> None:
+        del vars(self)["privacy_"]
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "privacy_" in vars(self)

@@ -1,0 +1,397 @@
+"""Purely private large-margin halfspaces: the exponential mechanism over a net of the sphere."""
+
+import math
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from dpfast.accounting.checks import exact
+from dpfast.kernels import levels
+from dpfast.kernels import signs as projection
+from dpfast.kernels.net import Mistakes, Net, grid
+from dpfast.learners.base import LinearClassifier, refuse_weights, shown
+from dpfast.learners.parameters import PURE, Parameters, auto, count, flag, positive, real
+from dpfast.learners.saving import entries, integer
+from dpfast.learners.tables import SCHEMAS
+from dpfast.parts.blocks import map_blocks, slices, threads
+from dpfast.tables.labels import class_codes
+from dpfast.tables.products import dense_rows, row_products
+from dpfast.tables.projection import project, projectable
+
+_ROW_SECONDS, _MEMBER_SECONDS = 5e-9, 1.5e-9  # of a line: for each row, for each member; without AVX-512
+_BLOCK = 1 << 21  # rows and members of lines to a piece of work: a hundredth of a second
+_BATCH = 16  # pieces under way at once
+_TABLE = 1 << 22  # counts that are kept
+
+
+class NetReport(NamedTuple):
+    """What a fitted model, and the best member of the same net, do on given rows. **Not private.**"""
+
+    rows: int
+    members: int
+    wrong: int  # rows that the released member gets wrong by the margin: minus its score
+    least_wrong: int  # the least number for any member
+    accuracy: float  # of the released member's signs
+    best_accuracy: float  # of the first member of least_wrong
+    best_coef: np.ndarray  # its halfspace, shape (n_features_in_,)
+    best_intercept: float
+
+
+class NetHalfspaceClassifier(LinearClassifier):
+    """Halfspace drawn from a net of a random projection [NUZ, Algorithm 2]_, with delta = 0.
+
+    Rows are projected to a few components by a random sign matrix and normalised; the halfspace is drawn from a net of
+    the unit sphere there, member w with probability proportional to exp(-t * #{i : y_i <w, x_i> < margin / 10}).
+
+    **Privacy.** The model is epsilon-DP (delta = 0) for the relation `neighbors`: "replace" compares tables that differ
+    in one row (x, y), "add-remove" tables one of which has a row more. The matrix is drawn without looking at the
+    data, and the net depends on the parameters alone: both are public. A projected row is a function of its own
+    example, so that one example changes each score by at most 1, and when it is added all of them downwards: scores
+    move within a range R of 2 under "replace" and of 1 under "add-remove", and t = epsilon / R makes the draw
+    epsilon-DP by the theorem of the exponential mechanism. Scores are integers and the draw is exact: no
+    floating-point number can move a probability. The number of rows (under "replace"), the columns and the set of
+    labels are taken as public; `classes` of `fit` keeps the last from being read off the data.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+    margin : float in (0, 1], default=0.1
+        gamma: the cosine that rows are supposed to have with the best halfspace, at least.
+    n_components : int, default=4
+        m: components of a projection. Rows that have no more entries, their 1 included, are not projected. The net
+        grows as (sqrt(m) / net_radius)^(m - 1).
+    n_projections : int, default=1
+        Independent projections, each with a net of its own; the halfspace is drawn from all of them together. 1 is the
+        paper's. With few components some matrices lose the margin and others keep it. A search of k costs k times the
+        time, no privacy, and about ln(k) / t mistakes: with a wider net_radius, 30 are often far better than one.
+    net_radius : float in (0, 1] or "auto", default="auto"
+        Every unit vector lies within this of a member. "auto" is margin / 10.
+    neighbors : {"replace", "add-remove"}, default="replace"
+    fit_intercept : bool, default=True
+        Whether a constant feature 1 is added to the rows, before they are projected and normalised.
+    max_seconds : float, default=60.0
+        A fit that would take longer, by a declared time for each row and member and the threads in use, is refused
+        before anything is drawn or charged. Whether it is depends on the number of rows, and is told to their owner.
+    schema, encoder_share, budget, random_state, verbose
+        As in `DecisionListClassifier`.
+
+    Attributes
+    ----------
+    coef_ : ndarray, shape (n_features_in_,)
+        The halfspace, mapped back to the features.
+    intercept_ : float
+    direction_ : ndarray, shape (n_projections * n_components,)
+        The halfspace drawn: a unit vector of the components of one projection, zero in those of the others; of the
+        columns, and one for the intercept, if rows were not projected.
+    member_ : int
+        Its number in its net plus, for each projection before, the size of a net; see `dpfast.kernels.net`.
+    projection_key_ : int
+        Stands for the matrices, stacked; see `dpfast.kernels.signs`.
+    net_size_ : int
+        Number of members of all nets.
+    classes_ : ndarray, shape (2,)
+    n_features_in_, feature_names_in_, privacy_
+        As in `DecisionListClassifier`.
+
+    Notes
+    -----
+    The net is enumerated and never stored: for each of the m k^(m-2) lines of its grid of side k = sqrt(m-1) /
+    net_radius, a row takes one root and one division, which settle 2 k members at once. One pass counts the members at
+    each score, and a part of a second finds the one drawn. The sphere stands for the paper's ball: the score of w / |w|
+    is never below that of w. Rows go to a grid, of 2^-16 at the default parameters, on which comparisons are exact.
+
+    References
+    ----------
+    .. [NUZ] H. L. Nguyen, J. Ullman, L. Zakynthinou, Efficient Private Algorithms for Learning Large-Margin Halfspaces,
+       ALT 2020.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dpfast
+    >>> X = np.random.default_rng(0).normal(size=(2000, 30)) + 1.5
+    >>> y = X[:, :15].sum(axis=1) > X[:, 15:].sum(axis=1)
+    >>> clf = dpfast.NetHalfspaceClassifier(random_state=0, n_components=3).fit(X, y)
+    >>> clf.coef_.shape, str(clf.privacy_)[:31]
+    ((30,), '(1.0, 0)-DP, replace one row; 1')
+    """
+
+    _model = "net-halfspace"
+    delta = 0.0
+    _parameters = (
+        PURE
+        | SCHEMAS
+        | {
+            "margin": real(0, 1, "(]"),
+            "n_components": count(1),
+            "n_projections": count(1),
+            "net_radius": auto(real(0, 1, "(]")),
+            "fit_intercept": flag(),
+            "max_seconds": positive(),
+        }
+    )
+
+    def __init__(
+        self,
+        epsilon=1.0,
+        *,
+        margin=0.1,
+        n_components=4,
+        n_projections=1,
+        net_radius="auto",
+        neighbors="replace",
+        fit_intercept=True,
+        max_seconds=60.0,
+        schema=None,
+        encoder_share=0.1,
+        budget=None,
+        random_state=None,
+        verbose=False,
+    ):
+        self.epsilon = epsilon
+        self.margin = margin
+        self.n_components = n_components
+        self.n_projections = n_projections
+        self.net_radius = net_radius
+        self.neighbors = neighbors
+        self.fit_intercept = fit_intercept
+        self.max_seconds = max_seconds
+        self.schema = schema
+        self.encoder_share = encoder_share
+        self.budget = budget
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X, y=None, *, classes=None, **refused):
+        """Draw the halfspace.
+
+        Parameters
+        ----------
+        X : array_like, sparse matrix, DataFrame, BitMatrix or RowBlocks, shape (n, d)
+            Bits and booleans are 0 and 1.
+        y : array_like, shape (n,)
+            Labels of two classes.
+        classes : array_like, optional
+            The public set of labels; read off y by default.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For a parameter or data that will not do, or a net that would take too long, before anything is charged
+            or drawn.
+        BudgetExceeded
+            If the budget does not suffice, before the data is read.
+        """
+        refuse_weights(refused)
+        p = self._checked()
+        X, y, classes = self._tabled(X, y, classes, p)
+        table = projectable(X)
+        labels = class_codes(y, table.shape[0], classes)
+        signs, public = labels.signs(), self._public(X, labels)
+        nets = _Nets(p, public.n_features)
+        nets.check_time(len(signs), p.max_seconds)
+
+        key = int.from_bytes(p.rng.bytes(16), "little")
+        scan = nets.scan(table, key, signs, self.verbose)  # nothing is released yet
+        with self._spending(public, p.rng, halfspaces=1) as run:
+            run.release("halfspaces", nets, scan.draw(p.exponent, run.rng), key)
+        return self
+
+    def _publish(self, run):
+        if run.released:
+            self._set(*run.released)
+
+    def _set(self, nets, member, key):
+        self.member_, self.projection_key_, self.net_size_ = member, key, nets.size
+        self.direction_ = nets.direction(member)
+        self.coef_, self.intercept_ = nets.lifted(self.direction_, key)
+
+    def _checked(self):
+        p = super()._checked()
+        p.exponent = -exact("epsilon", p.epsilon) / (2 if p.neighbors == "replace" else 1)
+        Net(p.n_components, _radius(p))  # refuses what it may not be
+        return p
+
+    def _nets(self):
+        """Those of a fitted model."""
+        return _Nets(Parameters._checked(self), self.n_features_in_)
+
+    def decision_function(self, X):
+        """<x, coef_> + intercept_ for each row: float64, shape (n,); at least 0 is for classes_[1]."""
+        check_is_fitted(self, "coef_")
+        if not self._nets().projected:
+            return super().decision_function(X)
+        X = self._coded(X)
+        table = projectable(X)
+        self._check_features(X, reset=False)
+        x = project(table, len(self.direction_), self.projection_key_)
+        return row_products(x, self.direction_) + self.intercept_
+
+    def owner_report(self, X, y):
+        """What this model does on some rows, beside the best that its net can do. **Not private.**
+
+        For the owner of X and y: nothing here has noise, and nothing of it is kept in the model. Takes as long as a
+        `fit`.
+
+        Parameters
+        ----------
+        X, y
+            As in `fit`.
+
+        Returns
+        -------
+        NetReport
+
+        Raises
+        ------
+        ValueError
+            As `fit`.
+        """
+        check_is_fitted(self, "coef_")
+        nets, X = self._nets(), self._coded(X)
+        table = projectable(X)
+        self._check_features(X, reset=False)
+        signs = class_codes(y, table.shape[0], self.classes_).signs()
+        nets.check_time(len(signs), self.max_seconds)
+        scan = nets.scan(table, self.projection_key_, signs, self.verbose)
+        least = int(np.flatnonzero(scan.counts)[0])
+        coef, intercept = nets.lifted(nets.direction(scan.member(least, 0)), self.projection_key_)
+        best = row_products(table, coef) + intercept
+        return NetReport(
+            rows=len(signs),
+            members=nets.size,
+            wrong=scan.wrong(self.member_),
+            least_wrong=least,
+            accuracy=float(((self.decision_function(X) >= 0) == (signs > 0)).mean()),
+            best_accuracy=float(((best >= 0) == (signs > 0)).mean()),
+            best_coef=coef,
+            best_intercept=intercept,
+        )
+
+    def _released(self):
+        return {"member": self.member_, "projection_key": self.projection_key_}
+
+    def _restore(self, released):
+        nets = self._nets()
+        entries(released, "member", "projection_key")
+        member = integer(released["member"], 0, nets.size - 1)
+        self._set(nets, member, integer(released["projection_key"], 0, (1 << 128) - 1))
+
+
+def _radius(p):
+    return float(p.margin / 10 if p.net_radius == "auto" else p.net_radius)
+
+
+class _Nets:
+    """The projections of rows of d features, and perhaps a 1, each with a net; or one net of the rows themselves.
+
+    Parameters
+    ----------
+    p : the plain parameters
+    d : int
+    """
+
+    def __init__(self, p, d):
+        self._d, self._width, self._margin = d, d + p.fit_intercept, p.margin
+        self.projected = self._width > p.n_components
+        self._count = p.n_projections if self.projected else 1
+        self._net = Net(min(p.n_components, self._width), _radius(p))
+
+    @property
+    def size(self):
+        """Members of all nets."""
+        return self._count * self._net.size
+
+    def check_time(self, n, most):
+        """Refuse nets that would not finish."""
+        net = self._net
+        seconds = self._count * net.lines * (n * _ROW_SECONDS + 2 * net.side * _MEMBER_SECONDS) / threads()
+        if seconds > most or self.size >= 2**53:
+            raise ValueError(
+                f"a net of {self.size:,} members and {n:,} rows would take about {seconds:,.0f} s, more than "
+                f"max_seconds={most}: use fewer n_components than {net.m}, or a larger net_radius"
+            )
+
+    def scan(self, table, key, signs, verbose):
+        """The mistakes of all members."""
+        parts = np.split(self._rows(table, key), self._count, axis=1)
+        mistakes = [Mistakes(self._net, grid(part, signs, self._net.grid_bits), self._margin / 10) for part in parts]
+        return _Scan(self._net, mistakes, len(signs), verbose)
+
+    def _rows(self, table, key):
+        """A (x, 1) for each row x, or A x, all projections side by side: float32, shape (n, k m)."""
+        d = self._d
+        if not self.projected:
+            rows = np.ones((table.shape[0], self._width), np.float32)
+            rows[:, :d] = dense_rows(table)
+            return rows
+        components = self._count * self._net.m
+        x = project(table, components, key)
+        if self._width > d:
+            x += projection.project_csr(np.array([0, 1]), np.array([d]), None, d + 1, components, key)
+        return x
+
+    def direction(self, member):
+        """The unit vector that is the member of one projection, zero in the components of the others."""
+        k, member = divmod(member, self._net.size)
+        (p,) = self._net.vectors([member])
+        direction = np.zeros((self._count, self._net.m))
+        direction[k] = p / math.sqrt(int((p * p).sum()))
+        return direction.ravel()
+
+    def lifted(self, w, key):
+        """The coefficients and the intercept of a halfspace of the components."""
+        lifted = projection.lift(w, self._width, key) if self.projected else w
+        return lifted[: self._d], float(lifted[self._d :].sum())
+
+
+class _Scan:
+    """How many rows each member gets wrong, by level and run of lines: private.
+
+    Lines are counted in blocks, a batch of blocks at a time on threads; counts are kept for runs of batches. Members
+    are numbered through all projections, each with its own mistakes of the same net.
+    """
+
+    def __init__(self, net, mistakes, n, verbose):
+        self.net, self.mistakes = net, mistakes
+        step = _BLOCK // (n + 2 * net.side)
+        blocks = [(k, block) for k in range(len(mistakes)) for block in slices(net.lines, step)]
+        batches = [blocks[i : i + _BATCH] for i in range(0, len(blocks), _BATCH)]
+        length = -(-len(batches) // max(1, _TABLE // (n + 1)))
+        self.runs = [list(chain(*batches[i : i + length])) for i in range(0, len(batches), length)]
+        self.table = np.zeros((len(self.runs), n + 1), np.uint64)
+        for i, batch in enumerate(shown(batches, "net", verbose)):
+            for counts in map_blocks(self._count, batch):
+                self.table[i // length] += counts
+        self.counts = self.table.sum(axis=0)
+
+    def _count(self, block):
+        k, lines = block
+        return self.mistakes[k].count(lines.start, lines.stop)
+
+    def draw(self, exponent, rng):
+        """The number of a member, drawn with weights exp(exponent * mistakes)."""
+        return self.member(*levels.draw_counted(self.counts, exponent, rng))
+
+    def member(self, level, rank):
+        """The number of member number `rank` of those that get `level` rows wrong."""
+        up_to = np.cumsum(self.table[:, level])
+        run = int(np.searchsorted(up_to, rank, side="right"))
+        rank -= int(up_to[run] - self.table[run, level])
+        for k, lines in self.runs[run]:
+            member, rank = self.mistakes[k].find(lines.start, lines.stop, level, rank)
+            if member is not None:
+                return k * self.net.size + member
+        raise AssertionError("the counts and the search disagree")
+
+    def wrong(self, member):
+        """How many rows one member gets wrong."""
+        k, member = divmod(member, self.net.size)
+        line, place = divmod(member, 2 * self.net.side)
+        return int(self.mistakes[k].scores(line, line + 1)[0, place])

@@ -1,0 +1,278 @@
+"""Private halfspaces of large margin: random projection, then noisy descent."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from dpfast.accounting import discrete_gaussian_sigma, single_sample_sigma
+from dpfast.kernels import signs as projection
+from dpfast.kernels.unit_rows import GRID_BITS
+from dpfast.learners.base import LinearClassifier, refuse_weights, shown
+from dpfast.learners.halfspaces.descent import FullBatch, single_sample_steps
+from dpfast.learners.parameters import auto, choice, count, flag, positive, real
+from dpfast.mechanisms import exponential
+from dpfast.tables.labels import class_codes
+from dpfast.tables.products import readable
+from dpfast.tables.projection import project, projectable
+from dpfast.tables.unit_rows import unit_rows
+
+_ROUNDS = 100
+_LARGEST_SIGMA = 2.0**52
+_REPETITIONS = math.ceil(math.log(8 / 0.05))  # [NUZ, appendix A] at a failure probability of 0.05
+_STEP_SECONDS, _NOISE_SECONDS = 1e-5, 2e-7  # of a single-sample step, and of each of its components
+_PATIENCE = 3600.0  # seconds
+
+
+class ProjectedHalfspaceClassifier(LinearClassifier):
+    """Private linear classifier for data of large margin [NUZ, Algorithm 1]_: project, normalise, descend.
+
+    Rows x, with a 1 for the intercept, are projected by a random matrix A of signs to fewer components if there are
+    many columns, and brought to the unit sphere. In each round the sum of y x over the rows whose hinge loss
+    max(0, 1 - y <w, x> / (0.86 margin)) is not zero is released with noise; w moves along it within the unit ball. The
+    model is A' w for w the average over the second half of the rounds: prediction needs no projection.
+
+    **Privacy.** All rounds together are (epsilon, delta)-DP for the relation `neighbors`: "replace" compares tables
+    that differ in one row (x, y), "add-remove" tables one of which has a row more. A is drawn independently of the
+    rows, hence public. Given it and the earlier rounds, a row adds one vector of norm at most 1 to the sum or none, so
+    that the sum moves by at most 2 under "replace" and 1 under "add-remove"; rows are integers on a grid, sums are
+    exact, and rounds are adaptive discrete Gaussian mechanisms: `dpfast.accounting.discrete_gaussian_sigma`. Nothing
+    else depends on the rows, not even on their number: steps are functions of what was released.
+
+    ``schedule="paper"`` is appendix A instead: six times n^2 steps that see one random row each, and the exponential
+    mechanism among the six results, by the number of rows with y <w, x> < margin / 10. As printed that is 2 epsilon;
+    here the steps get (epsilon / 2, delta), by `dpfast.accounting.single_sample_sigma`, and the choice epsilon / 2.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+    delta : float, default=1e-6
+    margin : float in (0, 1], default=0.1
+        gamma: what y <u, x> is expected to exceed for most rows x, scaled to norm 1, and some unit vector u. Declared,
+        not computed from the rows.
+    n_components : "auto" or int, default="auto"
+        m. A projected product of unit vectors errs by about 1/sqrt(m): "auto" is 10 / margin^2, at most 4096, which
+        keeps that below a third of the margin. (The paper: ln(n / beta) / margin^2 times a constant.) Rows that have no
+        more entries than m, their 1 included, are not projected.
+    n_rounds : "auto" or int, default="auto"
+        T; "auto" is 100. The noise of the average hardly depends on it.
+    schedule : {"full-batch", "paper"}, default="full-batch"
+        "paper" is refused when its steps would take more than an hour, and for "add-remove", as n^2 tells n.
+    neighbors : {"replace", "add-remove"}, default="replace"
+    fit_intercept : bool, default=True
+    schema, encoder_share, budget, random_state, verbose
+        As in `DecisionListClassifier`.
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (2,)
+    coef_ : ndarray, shape (n_features_in_,)
+    intercept_ : float
+    n_components_ : int
+        m; the number of columns, and one for the intercept, if rows were not projected.
+    n_rounds_ : int
+        Rounds or steps paid for.
+    sigma_ : float
+        Scale of the noise on each component of a sum of rows of norm 1.
+    n_features_in_, feature_names_in_, privacy_
+        As in `DecisionListClassifier`.
+
+    Notes
+    -----
+    A round reads the rows, projected or not, twice; projected rows are kept, 4 n m bytes. Steps shrink with the norms
+    of the noisy sums released so far, see `dpfast.learners.halfspaces.descent`; the factor 1 / (0.86 margin) of the
+    loss cancels in them, its threshold does not. The same results at every instruction-set level and thread count.
+
+    References
+    ----------
+    .. [NUZ] H. L. Nguyen, J. Ullman, L. Zakynthinou, Efficient Private Algorithms for Learning Large-Margin Halfspaces,
+       ALT 2020.
+
+    Examples
+    --------
+    >>> import dpfast
+    >>> mushroom = dpfast.load_dataset("mushroom")
+    >>> clf = dpfast.ProjectedHalfspaceClassifier(random_state=0).fit(mushroom.data, mushroom.target)
+    >>> clf.score(mushroom.data, mushroom.target) > 0.95
+    True
+    """
+
+    _model = "projected-halfspace"
+    _numbers = {"n_components": count(1), "n_rounds": count(1), "sigma": positive()}  # noqa: RUF012
+    _parameters = LinearClassifier._parameters | {
+        "margin": real(0, 1, "(]"),
+        "n_components": auto(count(1, 1 << 20)),
+        "n_rounds": auto(count(1, 1 << 15)),
+        "schedule": choice("full-batch", "paper"),
+        "fit_intercept": flag(),
+    }
+
+    def __init__(
+        self,
+        epsilon=1.0,
+        delta=1e-6,
+        *,
+        margin=0.1,
+        n_components="auto",
+        n_rounds="auto",
+        schedule="full-batch",
+        neighbors="replace",
+        fit_intercept=True,
+        schema=None,
+        encoder_share=0.1,
+        budget=None,
+        random_state=None,
+        verbose=False,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.margin = margin
+        self.n_components = n_components
+        self.n_rounds = n_rounds
+        self.schedule = schedule
+        self.neighbors = neighbors
+        self.fit_intercept = fit_intercept
+        self.schema = schema
+        self.encoder_share = encoder_share
+        self.budget = budget
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X, y=None, *, classes=None, **refused):
+        """Learn by noisy descent.
+
+        Parameters
+        ----------
+        X : array_like, sparse matrix, DataFrame, BitMatrix or RowBlocks, shape (n, d)
+        y : array_like, shape (n,)
+            Labels of two classes.
+        classes : array_like, optional
+            The public set of labels; read off y by default.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For a parameter or data that will not do, before anything is charged or drawn.
+        BudgetExceeded
+            If the budget does not suffice, before the data is read.
+        """
+        refuse_weights(refused)
+        p = self._checked()
+        X, y, classes = self._tabled(X, y, classes, p)
+        table = readable(X)
+        labels = class_codes(y, table.shape[0], classes)
+        signs, public = labels.signs(), self._public(X, labels)
+        d = public.n_features + p.fit_intercept
+        m = min(d, p.n_components)
+        if m < d:
+            table, reach = projectable(table), 1 << GRID_BITS
+        else:
+            rows = unit_rows(table, fit_intercept=p.fit_intercept, normalize=True)
+            reach = rows.reach
+        n_rounds, sigma = self._noise(p, len(signs), m, reach)
+        public.others.update(n_components_=m, n_rounds_=n_rounds, sigma_=sigma / reach)
+
+        schedule = self._full_batch if p.schedule == "full-batch" else self._paper
+        paid = {"rounds": n_rounds} if p.schedule == "full-batch" else {"steps": n_rounds, "choice": 1}
+        with self._spending(public, p.rng, **paid) as run:
+            run.released = model = _Model(np.zeros(m), public.n_features, d)
+            if m < d:
+                model.key = int.from_bytes(run.rng.bytes(16))
+                rows = unit_rows(_projected(table, m, model.key, p.fit_intercept), normalize=True)
+            for model.w in schedule(rows, signs, p, n_rounds, sigma, run):
+                pass
+        return self
+
+    def _publish(self, run):
+        self.coef_, self.intercept_ = run.released.linear()
+
+    # ---- the algorithm ---------------------------------------------------------------------------------------------
+
+    def _full_batch(self, rows, signs, p, n_rounds, sigma, run):
+        """After each round, the model."""
+        descent = FullBatch(p.margin, n_rounds, rows.shape[1])
+        for _ in shown(range(n_rounds), "rounds", self.verbose):
+            descent.step(rows, signs, sigma, run.rng)
+            run.used["rounds"] += 1
+            yield descent.model()
+
+    def _paper(self, rows, signs, p, n_rounds, sigma, run):
+        """After every n steps, the model."""
+        n = len(signs)
+        integers = np.array([rows.weighted_sum(chosen) for chosen in np.eye(n, dtype=np.int32)])
+        candidates, passes = [], iter(shown(range(_REPETITIONS * n), "passes", self.verbose))
+        for _ in range(_REPETITIONS):
+            for w in single_sample_steps(integers, rows.reach, signs, p.margin, sigma, run.rng):
+                next(passes)
+                run.used["steps"] += n
+                yield w
+            candidates.append(w)
+        next(passes, None)  # ends the progress bar
+        few = [-int((signs * rows.margins(w) < p.margin / 10).sum()) for w in candidates]
+        chosen = exponential(few, Fraction(_half(p.epsilon)) / 2, rng=run.rng)  # their range is 2
+        run.used["choice"] += 1
+        yield candidates[chosen]
+
+    def _noise(self, p, n, m, reach):
+        """Rounds or steps, and the noise of one in units of the grid; refused if it will not do."""
+        sensitivity = (2 if p.neighbors == "replace" else 1) * reach
+        if p.schedule == "full-batch":
+            rounds = p.n_rounds
+            sigma = discrete_gaussian_sigma(p.epsilon, p.delta, sensitivity=sensitivity, releases=rounds, size=m)
+        else:
+            rounds = _REPETITIONS * n**2
+            seconds = rounds * (_STEP_SECONDS + _NOISE_SECONDS * m)
+            if seconds > _PATIENCE:
+                raise ValueError(
+                    f'schedule="paper" takes {_REPETITIONS} n^2 = {rounds:,} steps for n = {n:,} rows, about '
+                    f'{seconds / 3600:,.0f} hours, and is refused above one; use schedule="full-batch"'
+                )
+            sigma = single_sample_sigma(
+                _half(p.epsilon), p.delta, sensitivity=sensitivity, rows=n, steps=rounds, size=m
+            )
+        if sigma > _LARGEST_SIGMA:
+            raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {self.epsilon!r}")
+        return rounds, sigma
+
+    def _checked(self):
+        p = super()._checked()
+        if p.schedule == "paper" and p.neighbors != "replace":
+            raise ValueError('schedule="paper" has n^2 steps, so that n is public: it needs neighbors="replace"')
+        if p.schedule == "paper" and p.n_rounds != "auto":
+            raise ValueError(f'schedule="paper" has n^2 steps: n_rounds must be "auto", got {self.n_rounds!r}')
+        if p.n_rounds == "auto":
+            p.n_rounds = _ROUNDS
+        if p.n_components == "auto":
+            p.n_components = math.ceil(min(10 / p.margin**2, 4096))
+        discrete_gaussian_sigma(p.epsilon, p.delta)  # refuses what they may not be
+        return p
+
+
+def _half(epsilon):
+    return math.nextafter(float(epsilon), 0) / 2
+
+
+class _Model:
+    """A released linear function w of the components, of rows of d columns, the last perhaps the constant 1."""
+
+    def __init__(self, w, n_features, d):
+        self.w, self.key = w, None
+        self._n_features, self._d = n_features, d
+
+    def linear(self):
+        """Coefficients and intercept."""
+        linear = self.w if self.key is None else projection.lift(self.w, self._d, self.key)
+        return linear[: self._n_features], float(linear[self._n_features :].sum())
+
+
+def _projected(table, m, key, fit_intercept):
+    """A x for each row x: its features and, if wanted, a 1."""
+    rows = project(table, m, key)
+    if fit_intercept:
+        d = table.shape[1]
+        rows += projection.project_csr(np.array([0, 1]), np.array([d]), None, d + 1, m, key)
+    return rows

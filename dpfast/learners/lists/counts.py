@@ -1,0 +1,117 @@
+"""What the rules of a list are worth: noisy numbers of the rows that each decides, by class.
+
+Every row is decided by exactly one rule, so the class counts of all rules of a released list are a histogram of
+disjoint cells. A row added or deleted moves one cell by one; a row replaced leaves one cell and enters another.
+Discrete Laplace noise of scale 1/e under add-remove, and 2/e under replace, on every cell makes all of them together
+e-DP (`dpfast.mechanisms.discrete_laplace`). Released after a list that is (epsilon - e, delta)-DP, the two are
+(epsilon, delta)-DP by basic composition. Everything else here is computed from the noisy counts.
+"""
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from scipy import optimize, special, stats
+
+from dpfast.kernels import bits
+from dpfast.learners.lists.rule import decided, packed
+
+_SENSITIVITY = {"replace": 2, "add-remove": 1}
+_LARGEST_SCALE = 1 << 52  # of noise
+
+
+class RuleWorth(NamedTuple):
+    """How many rows a rule decides, and for which share of them its label is right, each with an interval."""
+
+    support: int
+    support_interval: tuple[int, int]
+    precision: float
+    precision_interval: tuple[float, float]
+
+
+def noise_scale(epsilon: Fraction, neighbors: str) -> Fraction:
+    """The scale of the noise on each count that makes all of them epsilon-DP."""
+    scale = _SENSITIVITY[neighbors] / epsilon
+    if scale > _LARGEST_SCALE:
+        raise ValueError(f"rule_counts must be 0 or a share of at least 2**-51 of epsilon 1, got {float(epsilon):.3g}")
+    return scale
+
+
+def class_counts(rules, table, labels):
+    """Rows of a BitMatrix that each rule decides, by class: int64, shape (n_rules, n_classes). Private."""
+    of_class = [packed(labels.codes == c) for c in range(len(labels.classes))]
+    both = np.empty_like(of_class[0])
+    return np.array([[bits.bitwise_and(rows, of, both) for of in of_class] for rows in decided(rules, table)], np.int64)
+
+
+def class_shares(counts, labels):
+    """Shares of the classes among the rows of each rule, estimated from noisy counts.
+
+    Negative counts are read as 0; a class counted more often than the rule's own shares its surplus with it, since the
+    rule speaks for its own; then one row of each class is added, and one of the rule's own.
+
+    Parameters
+    ----------
+    counts : ndarray of int, shape (n_rules, n_classes)
+    labels : ndarray of int, shape (n_rules,)
+        The class of each rule.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_rules, n_classes)
+        Rows sum to one; the rule's class has the largest share.
+    """
+    shares = np.maximum(counts, 0).astype(np.float64)
+    for share, own in zip(shares, labels, strict=True):
+        others = np.sort(np.delete(share, own))[::-1]
+        level, pooled = share[own], 0
+        while pooled < len(others) and others[pooled] > level:
+            level = (level * (pooled + 1) + others[pooled]) / (pooled + 2)
+            pooled += 1
+        share[:] = np.minimum(share, level)
+        share[own] = level
+        share += 1
+        share[own] += 1
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+def worth(counts, own, scale, failure) -> RuleWorth:
+    """What one rule is worth, from the noisy counts of its rows by class.
+
+    The interval of the support fails with probability `failure` at most, over the noise. That of the precision speaks
+    of the rows that the table was drawn from: half its failure is the noise's, half the sample's (Clopper, Pearson).
+    """
+    right, all_rows = int(counts[own]), int(counts.sum())
+    others = all_rows - right
+    reach = noise_reach(scale, len(counts), failure)
+    of_right, of_others = (noise_reach(scale, terms, failure / 4) for terms in (1, len(counts) - 1))
+    support = max(0, all_rows)
+    return RuleWorth(
+        support,
+        (max(0, all_rows - reach), max(0, all_rows + reach)),
+        max(0, right) / (max(0, right) + max(0, others)) if max(right, others) > 0 else math.nan,
+        (
+            _share_bound(right - of_right, others + of_others, failure / 4),
+            1 - _share_bound(others - of_others, right + of_right, failure / 4),
+        ),
+    )
+
+
+def noise_reach(scale, terms, failure) -> int:
+    """What the sum of so many independent discrete Laplace numbers exceeds in size with probability `failure` at most.
+
+    A discrete Laplace number is the difference of two exponential ones rounded down, so it is less than one away from a
+    Laplace number. The sum of m of these is, in size, beyond x scales with the probability of a mixture of Gamma laws.
+    """
+    shapes = np.arange(terms, 0, -1)
+    mixture = 2 * special.comb(2 * terms - 1 - shapes, terms - shapes) * 0.5 ** (2 * terms - shapes)
+    farthest = 2 * terms * math.log(2 * terms / failure)
+    x = optimize.brentq(lambda x: mixture @ special.gammaincc(shapes, x) - failure * (1 - 1e-9), 0, farthest)
+    return math.ceil(float(scale) * x * (1 + 1e-9)) + terms
+
+
+def _share_bound(hits, misses, failure):
+    """A lower bound of a share, from at least so many hits and at most so many misses."""
+    hits, misses = max(0, hits), max(0, misses)
+    return float(stats.beta.ppf(failure, hits, misses + 1)) if hits else 0.0

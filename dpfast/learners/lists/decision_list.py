@@ -1,0 +1,405 @@
+"""Private decision lists by greedy cover."""
+
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from dpfast.accounting import cover_epsilon, cover_exponent
+from dpfast.kernels import bits
+from dpfast.learners import parameters as kinds
+from dpfast.learners.base import PrivateClassifier, shown
+from dpfast.learners.lists.bar import REACH, constant_weights, falling_weights
+from dpfast.learners.lists.conditions import CONSTANT, Conditions
+from dpfast.learners.lists.counts import class_counts, class_shares, noise_scale, worth
+from dpfast.learners.lists.rule import Literal, Rule, decided
+from dpfast.learners.lists.text import as_text
+from dpfast.learners.saving import integer, integers
+from dpfast.mechanisms import discrete_laplace
+from dpfast.tables import CodeTable
+from dpfast.tables.code_bits import CodeBits
+from dpfast.tables.labels import class_codes
+
+_LARGEST_PRIOR = 1 << 53  # of the kernel
+_LARGEST_COUNT = 1 << 62
+_FLAG = kinds.flag()
+
+
+def _counts_rules(self):
+    """Whether there are noisy class counts of the rules, or will be."""
+    counted = hasattr(self, "rule_counts_") if self.__sklearn_is_fitted__() else self.rule_counts != 0
+    if not counted:
+        raise AttributeError(
+            "probabilities need noisy counts of the rows that each rule decides: fit with rule_counts above 0"
+        )
+    return True
+
+
+class DecisionListClassifier(PrivateClassifier):
+    """Private decision list by greedy cover [BF, section 3]_.
+
+    **Privacy.** The released list, its length included, is (epsilon, delta)-DP for the relation `neighbors`:
+    "replace" compares tables that differ in one row (x, y), "add-remove" tables one of which has a row more. One
+    row moves the score of a candidate only while it is uncovered and only if the candidate's literals cover it, by at
+    most +g if the label is right, g the coverage weight or 1/2, and by -1 if it is wrong; `dpfast.accounting.curves`
+    turns that into a bound for a whole run of so many rounds, which `cover_exponent` inverts. The number of rounds is
+    fixed beforehand, `max_rules` or one more than there are features if that is less; the constant true is a candidate
+    with a mass that does not depend on the data, and it is the last rule at the latest; only rules after it, which
+    nothing can reach, are dropped. The number of rows (under "replace"), the columns and the set of labels are taken as
+    public; `classes` of `fit` keeps the last from being read off the data. With `rule_counts` = c the list is
+    ((1 - c) epsilon, delta)-DP and the class counts of its rules, discrete Laplace noise on disjoint cells, are
+    (c epsilon, 0)-DP (`dpfast.learners.lists.counts`): together (epsilon, delta), by basic composition.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+    delta : float, default=1e-6
+        In [0, 1); well below one in the number of rows. 0 is pure differential privacy, and worth it for few rules.
+    neighbors : {"replace", "add-remove"}, default="replace"
+    coverage_weight : float in [0, 1] or "auto", default="auto"
+        A number: score = coverage_weight * correct - errors in every draw, which is more than nothing for a rule that
+        is right for more than 1 / (1 + coverage_weight) of its rows. 0 is the paper's, which asks for all of them. Read
+        as the nearest fraction with a denominator of at most 1000. "auto": this bar falls from .85 for the first rule
+        to .55 for the last one, so that precise rules come first and later ones still find work
+        (`dpfast.learners.lists.bar`).
+    max_rules : int or None, default=10
+        Longest list, its default rule included. Fewer rules get a larger exponent each. None allows every feature to
+        be used once.
+    default_prior : int or "auto", default="auto"
+        Number of candidates that the constant true counts for, with each label; at most 2**53. "auto" is a quarter of
+        the number of literals: too little to matter while rows are left, and when none is, every further round ends the
+        list with probability one fifth or more. 0 leaves it to the last rule.
+    conjunctions : int, default=1
+        Conditions are all conjunctions of at most this many literals.
+    negations : bool, default=True
+        Whether "not x" is a literal too.
+    rule_counts : float in [0, 1), default=0.05
+        Share of epsilon for noisy class counts of the rows that each rule decides, released with the list. They give
+        `rule_worth`, `predict_proba` and `decision_function`; 0 releases none.
+    threshold : None, float or array_like of float, shape (d,), default=None
+        Turns real columns into bits x > threshold. Declared, not computed from the rows. None accepts 0 and 1 only.
+    accounting : {"curve", "paper"}, default="curve"
+        "paper" uses the constants of [BF]_, for coverage_weight 0.
+    schema : dpfast.Schema, the path of its file, or None, default=None
+        What is declared of the table that `fit` and `predict` are given then: a DataFrame of pandas or polars, an Arrow
+        table or a dict of arrays, with numbers, categories, dates and missing values. See `dpfast.Schema`.
+    encoder_share : float in (0, 1), default=0.1
+        Share of epsilon and delta for what the schema leaves to be found privately; nothing where it declares all.
+    budget : dpfast.accounting.Budget or None, default=None
+        Charged (epsilon, delta) by each `fit`; a fit that it cannot pay is refused before the data is read.
+    random_state : None, int or numpy.random.Generator, default=None
+        None is cryptographic. A seed is for tests and voids the guarantee; `privacy_` then says so.
+    verbose : bool, default=False
+        Whether `fit` shows its progress.
+
+    Attributes
+    ----------
+    rules_ : list of Rule
+        In the order they are tried; the last one has no literals.
+    rule_counts_ : ndarray of int64, shape (n_rules, n_classes)
+        Rows of each class that each rule decides, with noise, so that some may be negative. Only with `rule_counts`.
+    rule_counts_scale_ : Fraction
+        Of that noise: P(x) is proportional to exp(-abs(x) / scale). It does not depend on the rows.
+    classes_ : ndarray, shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str, shape (n_features_in_,)
+        Only if X had names.
+    encoder_ : TableEncoder
+        Only with a schema: `encoder_.schema_` is the schema with what was found, `encoder_.privacy_` what that cost.
+    privacy_ : dpfast.accounting.PrivacySpend
+        The claim of all together, in one line.
+
+    Notes
+    -----
+    `fit` reads the packed table once for each class, to count, and about once more as its rows become covered,
+    whatever the number of rules; each rule takes a look at one word of the rows not yet covered. Memory: the packed
+    table, and its transpose too if there may be more than about 60 rules; 8 bytes a feature and class.
+
+    References
+    ----------
+    .. [BF] M. Bun, W. Fang, Privately Learning Decision Lists and a Differentially Private Winnow.
+
+    Examples
+    --------
+    >>> import dpfast
+    >>> mushroom = dpfast.load_dataset("mushroom")
+    >>> clf = dpfast.DecisionListClassifier(epsilon=1.0, random_state=0).fit(mushroom.data, mushroom.target)
+    >>> clf.score(mushroom.data, mushroom.target) > 0.9
+    True
+    >>> print(clf.privacy_.epsilon)
+    1.0
+    """
+
+    _model = "decision-list"
+    _parameters = PrivateClassifier._parameters | {
+        "delta": kinds.real(0, 1, "[)"),
+        "coverage_weight": kinds.auto(kinds.real(0, 1)),
+        "max_rules": kinds.optional(kinds.count(1)),
+        "default_prior": kinds.auto(kinds.count(0, _LARGEST_PRIOR)),
+        "conjunctions": kinds.count(1),
+        "negations": kinds.flag(),
+        "rule_counts": kinds.real(0, 1, "[)"),
+        "accounting": kinds.choice("curve", "paper"),
+    }
+
+    def __init__(
+        self,
+        epsilon=1.0,
+        delta=1e-6,
+        *,
+        neighbors="replace",
+        coverage_weight="auto",
+        max_rules=10,
+        default_prior="auto",
+        conjunctions=1,
+        negations=True,
+        rule_counts=0.05,
+        threshold=None,
+        accounting="curve",
+        schema=None,
+        encoder_share=0.1,
+        budget=None,
+        random_state=None,
+        verbose=False,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.neighbors = neighbors
+        self.coverage_weight = coverage_weight
+        self.max_rules = max_rules
+        self.default_prior = default_prior
+        self.conjunctions = conjunctions
+        self.negations = negations
+        self.rule_counts = rule_counts
+        self.threshold = threshold
+        self.accounting = accounting
+        self.schema = schema
+        self.encoder_share = encoder_share
+        self.budget = budget
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X, y=None, *, classes=None):
+        """Learn the list.
+
+        Parameters
+        ----------
+        X : array_like, sparse matrix, DataFrame or BitMatrix, shape (n, d)
+            0 and 1 or booleans; real numbers if `threshold` is given. With a `schema`, a DataFrame, Arrow table or dict
+            of arrays.
+        y : array_like, shape (n,)
+            Labels of two or more classes; by default the column that the schema names.
+        classes : array_like, optional
+            The public set of labels; read off y by default.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For a parameter or data that will not do, before anything is charged or drawn.
+        BudgetExceeded
+            If the budget does not suffice, before the data is read.
+        """
+        p = self._checked()
+        X, y, classes = self._tabled(X, y, classes, p)
+        table = self._packed(X)
+        labels = class_codes(y, len(table), classes)
+        public = self._public(X, labels)
+        conditions = Conditions(table, p.conjunctions, p.negations)
+        rounds = conditions.rounds(p.max_rules)
+        prior = -(-conditions.candidates // 4) if p.default_prior == "auto" else p.default_prior
+        exponent = Fraction(cover_exponent(p.epsilon_of_rules, p.delta, max_rounds=rounds, **p.curve))
+        weights, unit = falling_weights(rounds) if p.falls else constant_weights(p.coverage_weight)
+        state = conditions.counts(labels, rounds, exponent / unit, weights, prior)
+        counting = {f"rule counts ({self.rule_counts:g} of epsilon)": 1} if p.scale else {}
+        with self._spending(public, p.rng, rules=rounds, **counting) as run:
+            for feature, negated, label in shown(_greedy_cover(state, rounds, run.rng), "rules", self.verbose, rounds):
+                run.release("rules", Rule(conditions.literals(feature, negated), public.classes[label]))
+            for name in counting:
+                counts = discrete_laplace(class_counts(run.released, table, labels), p.scale, rng=run.rng)
+                run.release(name, _Counts(counts, p.scale))
+        return self
+
+    def _read_codes(self, X):
+        return CodeBits(X) if isinstance(X, CodeTable) else X
+
+    def _publish(self, run):
+        self.rules_ = [released for released in run.released if isinstance(released, Rule)]
+        if len(self.rules_) < len(run.released):
+            self.rule_counts_, self.rule_counts_scale_ = run.released[-1]
+        if not self.rules_ or self.rules_[-1].literals:  # interrupted
+            self.rules_.append(Rule((), self.classes_[0]))
+
+    def predict(self, X):
+        """The label of the first rule that holds for each row.
+
+        Parameters
+        ----------
+        X : as in `fit`, shape (n, d)
+
+        Returns
+        -------
+        ndarray, shape (n,)
+        """
+        check_is_fitted(self)
+        table = self._bits(X, reset=False)
+        predicted = np.empty(len(table), dtype=self.classes_.dtype)
+        for rule, rows in zip(self.rules_, decided(self.rules_, table), strict=True):
+            predicted[bits.nonzero(rows)] = rule.label
+        return predicted
+
+    @available_if(_counts_rules)
+    def predict_proba(self, X):
+        """Shares of the classes among the rows that the first rule to hold decides, estimated from noisy counts.
+
+        The label of `predict` has the largest share: a rule's own class is never rated below another. There is no
+        more cost in privacy than that of `rule_counts_`.
+
+        Parameters
+        ----------
+        X : as in `fit`, shape (n, d)
+
+        Returns
+        -------
+        ndarray of float64, shape (n, n_classes)
+        """
+        check_is_fitted(self)
+        table = self._bits(X, reset=False)
+        shares = class_shares(self.rule_counts_, self._numbers_of_labels())
+        probabilities = np.empty((len(table), len(self.classes_)))
+        for share, rows in zip(shares, decided(self.rules_, table), strict=True):
+            probabilities[bits.nonzero(rows)] = share
+        return probabilities
+
+    @available_if(_counts_rules)
+    def decision_function(self, X):
+        """Logarithms of `predict_proba`; for two classes the second less the first.
+
+        Parameters
+        ----------
+        X : as in `fit`, shape (n, d)
+
+        Returns
+        -------
+        ndarray of float64, shape (n,) for two classes, else (n, n_classes)
+        """
+        logs = np.log(self.predict_proba(X))
+        return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
+
+    @available_if(_counts_rules)
+    def rule_worth(self, confidence=0.95):
+        """How many rows each rule decides, and for which share of them its label is right, from noisy counts.
+
+        Parameters
+        ----------
+        confidence : float in (0, 1)
+            Each interval holds with this probability at least. That of the support is about the rows learned from, that
+            of the precision about the population that they are a sample of; the rules were chosen for the same rows,
+            which makes them look a little better than they are.
+
+        Returns
+        -------
+        list of RuleWorth(support, support_interval, precision, precision_interval)
+        """
+        check_is_fitted(self)
+        failure = 1 - kinds.real(0, 1, "()").read("confidence", confidence)
+        numbers = self._numbers_of_labels()
+        return [
+            worth(row, own, self.rule_counts_scale_, failure)
+            for row, own in zip(self.rule_counts_, numbers, strict=True)
+        ]
+
+    def to_text(self, feature_names=None):
+        """The list as text, a rule a line, with the rows that it decides and the share it is right for, if counted.
+
+        Parameters
+        ----------
+        feature_names : sequence of str, shape (n_features_in_,), optional
+            Names to use in place of `feature_names_in_` or of x0, x1, ...
+        """
+        check_is_fitted(self)
+        if feature_names is None:
+            feature_names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+        elif len(feature_names) != self.n_features_in_:
+            raise ValueError(f"feature_names must number {self.n_features_in_}, got {len(feature_names)}")
+        return as_text(self.rules_, feature_names, self.rule_worth() if hasattr(self, "rule_counts_") else None)
+
+    def __str__(self):
+        return self.to_text() if self.__sklearn_is_fitted__() else super().__str__()
+
+    def _checked(self):
+        p = super()._checked()
+        p.falls = p.coverage_weight == "auto"
+        p.coverage_weight = REACH if p.falls else Fraction(float(p.coverage_weight)).limit_denominator(1000)
+        p.curve = {"coverage_weight": p.coverage_weight, "neighbors": p.neighbors, "accounting": p.accounting}
+        cover_epsilon(0, p.delta, max_rounds=p.max_rules, **p.curve)  # refuses what they may not be
+        epsilon, share = (Fraction(repr(float(value))) for value in (p.epsilon, p.rule_counts))
+        p.epsilon_of_rules = epsilon - share * epsilon
+        p.scale = noise_scale(share * epsilon, p.neighbors) if share else None
+        return p
+
+    def _numbers_of_labels(self):
+        """The class of each rule, as its number."""
+        return np.searchsorted(self.classes_, [rule.label for rule in self.rules_])
+
+    def _released(self):
+        numbers = self._numbers_of_labels().tolist()
+        rules = [
+            [[list(literal) for literal in rule.literals], number]
+            for rule, number in zip(self.rules_, numbers, strict=True)
+        ]
+        if not hasattr(self, "rule_counts_"):
+            return rules
+        return {"rules": rules, "counts": self.rule_counts_.tolist(), "scale": str(self.rule_counts_scale_)}
+
+    def _restore(self, released):
+        rules = released["rules"] if isinstance(released, dict) else released
+        last_feature, last_class = self.n_features_in_ - 1, len(self.classes_) - 1
+        self.rules_ = [
+            Rule(
+                tuple(Literal(integer(j, 0, last_feature), _FLAG.read("negated", negated)) for j, negated in literals),
+                self.classes_[integer(label, 0, last_class)],
+            )
+            for literals, label in rules
+        ]
+        if not self.rules_ or self.rules_[-1].literals:
+            raise ValueError("the last of the rules must be a default")
+        if isinstance(released, dict):
+            counts = [integers(row, -_LARGEST_COUNT, _LARGEST_COUNT) for row in released["counts"]]
+            if [len(row) for row in counts] != [len(self.classes_)] * len(self.rules_):
+                raise ValueError(f"counts must be {len(self.classes_)} for each of {len(self.rules_)} rules")
+            self.rule_counts_, self.rule_counts_scale_ = np.stack(counts), Fraction(released["scale"])
+            if self.rule_counts_scale_ <= 0:
+                raise ValueError(f"the scale of the counts must be positive, got {released['scale']!r}")
+
+
+class _Counts(NamedTuple):
+    """Noisy class counts of the rules, and the scale of their noise."""
+
+    counts: np.ndarray
+    scale: Fraction
+
+
+def _greedy_cover(state, rounds, rng):
+    """The candidates that one run of greedy cover draws, the last one the constant true [BF, Algorithm 2]."""
+    for left in range(rounds - 1, 0, -1):
+        if not state.uncovered:
+            tail = state.draw_tail(left, rng)
+            yield from tail
+            if tail[-1][0] == CONSTANT:
+                return
+            break
+        feature, negated, label = state.draw(rng)
+        yield feature, negated, label
+        if feature == CONSTANT:
+            return
+        if left > 1:
+            state.cover_rows(feature, negated)
+        else:
+            state.cover_last(feature, negated)
+    yield CONSTANT, False, state.draw_label(rng)

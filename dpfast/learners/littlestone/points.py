@@ -1,0 +1,100 @@
+"""What the private learners of a hypothesis class share: points, labels 0 and 1, a class, a hypothesis, a file."""
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.validation import check_is_fitted
+
+from dpfast.learners.fitting import Private, Public
+from dpfast.learners.parameters import PRIVATE, Kind, Parameters, count, optional, real
+from dpfast.learners.saving import Saved
+
+from .hypothesis_class import HypothesisClass, check_labels
+from .saved import class_from_json, class_to_json, hypothesis_from_json, hypothesis_to_json
+
+SHARE = real(0, 1, "()")
+
+
+class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
+    """Base of the private learners of a hypothesis class; has the parameters `hypothesis_class` and `dimension`.
+
+    A subclass says by `_plan` what a run with checked parameters will do.
+    """
+
+    _not_saved = (*Saved._not_saved, "hypothesis_class")  # among what was released instead
+    _parameters = PRIVATE | {
+        "hypothesis_class": Kind("be a class of dpfast.littlestone", lambda value: isinstance(value, HypothesisClass)),
+        "dimension": optional(count(0)),
+        "max_work": count(1),
+    }
+
+    def estimate(self):
+        """What a run will do and what it needs, as a named tuple. No data is read.
+
+        Raises
+        ------
+        ValueError
+            For parameters that will not do, a class of a larger dimension than declared, or more work than `max_work`.
+        """
+        return self._plan(Parameters._checked(self))
+
+    def predict(self, X):
+        """Labels of points by the hypothesis released last.
+
+        Parameters
+        ----------
+        X : array_like of int, shape (n,) or (n, 1)
+
+        Returns
+        -------
+        ndarray of int64, shape (n,)
+        """
+        check_is_fitted(self)
+        return self.hypothesis_(self._points(X)).astype(np.int64)
+
+    def _points(self, X):
+        """X as int64, shape (n,)."""
+        X = np.asarray(X)
+        if X.ndim == 2 and X.shape[1] == 1:
+            X = X[:, 0]
+        if X.ndim != 1:
+            raise ValueError(f"X must be points, integers of shape (n,) or (n, 1), got shape {X.shape}")
+        return self.hypothesis_class.check_points(X)
+
+    def _examples(self, X, y):
+        points, labels = self._points(X), check_labels(y)
+        if labels.shape != points.shape:
+            raise ValueError(f"y must have shape {points.shape}, one label a point, got {labels.shape}")
+        if not len(points):
+            raise ValueError("X must have at least one point, got none")
+        return points, labels
+
+    def _public(self, n_rows):
+        return Public(n_rows, 1, classes=np.array([0, 1]))
+
+    def _dimension(self, p):
+        """The dimension d in use: the declared one, or the class's, which must have members."""
+        p.hypothesis_class._check_members()
+        if p.dimension is None:
+            return p.hypothesis_class.littlestone_dimension()
+        return p.hypothesis_class._check_declared(p.dimension)
+
+    @staticmethod
+    def _check_work(p, items):
+        if items > p.max_work:
+            raise ValueError(f"there may be {items:,} items on the teachers' lists, more than max_work={p.max_work:,}")
+
+    def _released(self):
+        return {"class": class_to_json(self.hypothesis_class), "hypothesis": hypothesis_to_json(self.hypothesis_)}
+
+    def _restore(self, released):
+        self.hypothesis_class = class_from_json(released["class"])
+        self.hypothesis_ = hypothesis_from_json(released["hypothesis"], self.hypothesis_class)
+        if self.hypothesis_ is None:
+            raise ValueError("there is no hypothesis to predict with")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.one_d_array = tags.input_tags.two_d_array = True
+        tags.classifier_tags.multi_class = False
+        tags.classifier_tags.poor_score = True
+        return tags

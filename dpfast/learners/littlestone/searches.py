@@ -1,0 +1,294 @@
+"""Searches of a table of hypotheses: dimensions, points that reduce, valid trees, and what they cannot avoid.
+
+A subclass is an int here, bit h for hypothesis h. What is computed and why it is right: `decomposition`.
+"""
+
+import copy
+import math
+from threading import RLock
+
+import numpy as np
+
+from dpfast.kernels import bits, classes
+
+_KEPT = 1 << 18  # dimensions remembered
+_UNKNOWN = math.inf, -math.inf, None  # no tree from this depth on, some up to that, and how it begins
+
+
+class SearchGivenUp(ValueError):
+    """A search of a table took more than it may."""
+
+
+class BitTable:
+    """What a class and its restrictions share: the bits, and the dimensions that are known."""
+
+    def __init__(self, table, max_nodes):
+        table.flags.writeable = False
+        self.table, self.max_nodes = table, max_nodes
+        self.columns = bits.pack(np.ascontiguousarray(table.T).view(np.uint8))
+        self.everyone = bits.pack(np.ones((1, len(table)), np.uint8))[0]
+        self.masks = [number(column) for column in self.columns]
+        self.codes = {row.tobytes(): h for h, row in enumerate(np.packbits(table, axis=1))}
+        self._forget()
+
+    def _forget(self):
+        self.memo, self.lock, self.dimensions = classes.memo(len(self.everyone)), RLock(), {}
+
+    def forgetful(self):
+        """The same bits, with nothing known."""
+        other = copy.copy(self)
+        other._forget()
+        return other
+
+    def code(self, labels):
+        """The code of a function: a member's number, or its packed bits."""
+        packed = np.packbits(np.array(labels, np.uint8)).tobytes()
+        return self.codes.get(packed, packed)
+
+
+def number(members):
+    """Packed words as an int."""
+    return int.from_bytes(members.tobytes(), "little")
+
+
+class Search:
+    """One search of a table under a schedule of depths; it may look at so many subclasses as the table allows."""
+
+    def __init__(self, table, schedule=None):
+        self.table, self.schedule = table, schedule
+        self.left = table.max_nodes
+        self._depths, self._reductions = {}, {}
+
+    def _spend(self, nodes=1):
+        self.left -= nodes
+        if self.left < 0:
+            table = self.table
+            raise SearchGivenUp(
+                f"the search looked at max_nodes={table.max_nodes:,} subclasses of a class of {len(table.table)} "
+                f"hypotheses on {table.table.shape[1]} points without an answer: raise max_nodes, see estimate()"
+            )
+
+    def dimension(self, members):
+        """LDim."""
+        size = members.bit_count()
+        if size < 4:
+            return min(size, 2) - 1
+        table = self.table
+        known = table.dimensions.get(members)
+        if known is None:
+            words = np.frombuffer(members.to_bytes(8 * len(table.everyone), "little"), np.uint64)
+            with table.lock:
+                known, nodes = classes.dimension(table.columns, words, table.memo, max(1, self.left))
+            self._spend(nodes + (known is None))
+            if len(table.dimensions) >= _KEPT:
+                table.dimensions.clear()
+            table.dimensions[members] = known
+        return known
+
+    def sides(self, members):
+        """(x, members that say 1, members that say 0) for all points x at which members differ, the most even first."""
+        found, size = [], members.bit_count()
+        for x, mask in enumerate(self.table.masks):
+            one = members & mask
+            ones = one.bit_count()
+            if 0 < ones < size:
+                found.append((-min(ones, size - ones), x, one, members ^ one))
+        found.sort()
+        self._spend(len(found))
+        return [each[1:] for each in found]
+
+    def soa(self, members):
+        """The labels of SOA, those of [Lyu] and ours alike in an irreducible class."""
+        labels = []
+        for mask in self.table.masks:
+            one = members & mask
+            labels.append(int(self.dimension(one) > self.dimension(members ^ one)))
+        return labels
+
+    # ---- points that reduce --------------------------------------------------------------------------------------
+
+    def reduces(self, members, most):
+        """At most so many points whose SOA labels leave a smaller dimension; None if there are none.
+
+        Sets of points, not paths, are searched. Those not asked for are kept; points that, kept, keep the dimension
+        are a circuit, and one of every circuit has to be asked for. Circuits that share no point count towards `most`.
+        """
+        failed, found = self._reductions.get(members, (0, None))
+        if found is not None and len(found) <= most:
+            return found
+        if most <= failed:
+            return None
+        found = self._reduced(members, most)
+        self._reductions[members] = (max(failed, most), None) if found is None else (failed, found)
+        return found
+
+    def _reduced(self, members, most):
+        top, astray = self.dimension(members), {}
+        for x, one, zero in self.sides(members):
+            keeps = self.dimension(one) == top, self.dimension(zero) == top
+            if not any(keeps):
+                return [x]
+            astray[x] = zero if keeps[0] else one  # who leaves the path of SOA at x
+        if top > 1:
+            return self._hit(members, top, astray, frozenset(), most)
+        distinct = list({member: x for x, member in astray.items()}.values())  # each takes one member away
+        size = members.bit_count()
+        return distinct[: size - 1] if size - 1 <= most else None
+
+    def _hit(self, members, top, astray, kept, most):
+        """Points outside of `kept`, at most so many, one of every circuit of the members."""
+        if self.dimension(members) < top:
+            return []
+        gone = [part.bit_count() for x, each in astray.items() if x not in kept and (part := each & members)]
+        if most == 0 or not self._may_shrink(members, top, sorted(gone)[-most:]):
+            return None
+        circuit, disjoint, rest = None, 0, members
+        while self.dimension(rest) == top:
+            disjoint += 1
+            if disjoint > most:
+                return None
+            points = self._circuit(rest, top, astray, kept)
+            if not points:
+                return None
+            circuit = points if circuit is None or len(points) < len(circuit) else circuit
+            for x in points:
+                rest &= ~astray[x]
+        for x in sorted(circuit, key=lambda x: -(astray[x] & members).bit_count()):
+            found = self._hit(members & ~astray[x], top, astray, kept, most - 1)
+            if found is not None:
+                return [x, *found]
+            kept |= {x}
+        return None
+
+    def _circuit(self, members, top, astray, kept):
+        """Points outside of `kept` that, not asked for, keep the dimension; few, by asking for all others that may."""
+        points = []
+        for x in sorted(astray.keys() - kept, key=lambda x: (-(astray[x] & members).bit_count(), x)):
+            fewer = members & ~astray[x]
+            self._spend()
+            if fewer.bit_count() >> top and self.dimension(fewer) == top:
+                members = fewer
+            else:
+                points.append(x)
+        return [x for x in points if astray[x] & members]
+
+    def _may_shrink(self, members, top, gone):
+        """Whether points that take so many members away may leave a smaller dimension (Sauer's lemma)."""
+        points = sum(1 for mask in self.table.masks if 0 != members & mask != members) - len(gone)
+        return members.bit_count() - sum(gone) <= sum(math.comb(points, i) for i in range(top))
+
+    # ---- valid trees ---------------------------------------------------------------------------------------------
+
+    def valid(self, members, depth):
+        """V: whether the schedule allows a tree on the members from this depth on."""
+        top = self.dimension(members)
+        if top < 0 or depth <= self.schedule.leaf(top):
+            return True
+        if top == 0 or depth > self.schedule.node(top):
+            return False
+        if top == 1:
+            return depth + members.bit_count() - 1 <= self.schedule.leaf(0)
+        low, high, _ = self._depths.get(members, _UNKNOWN)
+        if depth <= high or depth >= low:
+            return depth <= high
+        point = self._begin(members, top, depth)
+        low, high, other = self._depths.get(members, _UNKNOWN)
+        self._depths[members] = (min(low, depth), high, other) if point is None else (low, max(high, depth), point)
+        return point is not None
+
+    def question(self, members, depth):
+        """A point with which a tree on valid members may go on from this depth; None for a leaf."""
+        top = self.dimension(members)
+        if depth <= self.schedule.leaf(top):
+            points = self.reduces(members, self.schedule.irreducible(top)) if top > 0 else None
+            return None if points is None else points[0]
+        _, high, point = self._depths.get(members, _UNKNOWN)
+        return point if depth <= high else self._begin(members, top, depth)
+
+    def _begin(self, members, top, depth):
+        """A point whose two sides are valid one deeper, or None."""
+        points = self.reduces(members, self.schedule.node(top) - depth + 1)
+        if points is None or not self._may_separate(members, top, depth):
+            return None
+        if self._follows(members, depth, points):
+            return points[0]
+        split = self.sides(members)
+        if not all(self._may_be_valid(side, depth) for _, *sides in split for side in sides):
+            return None
+        for x, *sides in split:
+            if all(self.valid(side, depth + 1) for side in sorted(sides, key=self.dimension)):
+                return x
+        return None
+
+    def _may_be_valid(self, members, depth):
+        """False only if they are not: then no class that has them is valid either, by Claim 4.1."""
+        top = self.dimension(members)
+        most = self.schedule.node(top) - depth + 1
+        return top <= self.schedule.degree or self.reduces(members, most) is not None
+
+    def _follows(self, members, depth, points):
+        """Whether asking these points in order, on the path of SOA, leaves valid classes only."""
+        top = self.dimension(members)
+        for x in points:
+            one = members & self.table.masks[x]
+            sides = sorted((one, members ^ one), key=self.dimension)
+            depth += 1
+            if not self.valid(sides[0], depth):
+                return False
+            members = sides[1]
+            if self.dimension(members) < top:
+                break
+        return self.valid(members, depth)
+
+    def _may_separate(self, members, top, depth):
+        """Whether leaves of one member each are wanted and too many (Lemma 4.1)."""
+        depth = self.schedule.leaf(0) - depth
+        return self.schedule.degree > 0 or sum(math.comb(depth, i) for i in range(top + 1)) >= members.bit_count()
+
+    # ---- what they cannot avoid ----------------------------------------------------------------------------------
+
+    def leaves(self, members, depth):
+        """The leaves of one valid tree."""
+        found, waiting = [], [(members, depth)]
+        while waiting:
+            part, depth = waiting.pop()
+            x = self.question(part, depth)
+            if x is None:
+                found.append(part)
+                continue
+            one = part & self.table.masks[x]
+            waiting += [(side, depth + 1) for side in (one, part ^ one) if side]
+        return found
+
+    def essential(self, members):
+        """Labels of the essential functions, for a degree strictly between 0 and the dimension."""
+        degree, found = self.schedule.degree, {}
+        for leaf in self.leaves(members, 0):
+            if self.dimension(leaf) == degree:
+                found.setdefault(tuple(self.soa(leaf)), []).append(leaf)
+        lower = Search(self.table, self.schedule._replace(degree=degree - 1))
+        return [
+            labels
+            for labels, leaves in sorted(found.items())
+            if not all(lower.valid(leaf, 0) for leaf in leaves)  # what is avoided in all is avoided in each
+            or not self._avoided(members, 0, labels, lower, {})
+        ]
+
+    def _avoided(self, members, depth, labels, lower, depths):
+        """Whether some valid tree has no leaf of the degree with these labels for its SOA."""
+        top, degree = self.dimension(members), self.schedule.degree
+        if top < degree:
+            return self.valid(members, depth)
+        if top == degree:
+            return lower.valid(members, depth) or (self.valid(members, depth) and tuple(self.soa(members)) != labels)
+        low, high = depths.get(members, (math.inf, -math.inf))
+        if depth <= high or depth >= low:
+            return depth <= high
+        found = any(
+            self.valid(zero if labels[x] else one, depth + 1)
+            and self._avoided(one if labels[x] else zero, depth + 1, labels, lower, depths)
+            for x, one, zero in self.sides(members)
+        )
+        low, high = depths.get(members, (math.inf, -math.inf))
+        depths[members] = (low, max(high, depth)) if found else (min(low, depth), high)
+        return found

@@ -1,0 +1,33 @@
+"""Rows among teachers: random equal parts, and the classes of few errors on each."""
+
+import math
+
+import numpy as np
+
+
+def equal_parts(rng, n, parts, places):
+    """For each of n examples, in order, the part that it is in: places, as many in each part, are given out at random.
+
+    Places that no example has are blanks; if there are more examples than places, the first have them. One example less
+    moves one part: whatever places the others have, they have with the same probability without it, and its own goes to
+    a blank, or to the first that had none.
+
+    Returns
+    -------
+    ndarray of int64, shape (min(n, places),)
+    """
+    return rng.permutation(places)[:n] % parts
+
+
+def rows_of_parts(part, parts):
+    """For each part the rows in it, in order."""
+    order = np.argsort(part, kind="stable")
+    return np.split(order, np.bincount(part, minlength=parts).cumsum()[:-1])
+
+
+def classes_of_parts(hypothesis_class, points, labels, rows, rates):
+    """For each part an iterator over its classes: the members that err on at most these shares of its rows, in turn."""
+    return [
+        hypothesis_class.balls(points[own], labels[own], [math.floor(rate * len(own)) for rate in rates])
+        for own in rows
+    ]

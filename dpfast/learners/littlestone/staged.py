@@ -1,0 +1,233 @@
+"""PAC learning of a Littlestone class by private empirical risk minimisation: section 5 of [Lyu]."""
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+from dpfast.accounting.littlestone import staged_plan
+from dpfast.learners.parameters import real
+from dpfast.mechanisms import AboveThreshold, exponential, sparse_sample
+from dpfast.mechanisms.sparse_sample import votes
+
+from .hypothesis_class import Hypothesis
+from .points import SHARE, PrivatePointClassifier
+from .proper import members_near
+from .splits import classes_of_parts, equal_parts, rows_of_parts
+
+
+class StagedLittlestoneLearner(PrivatePointClassifier):
+    """Private empirical risk minimisation over a Littlestone class, in d + 1 stages [Lyu, Theorem 3]_.
+
+    The rows go to k teachers in random equal parts. In stage j = 1, ..., d + 1 a teacher has the members that err on at
+    most the share (1 - 1/(2d))^j accuracy of its part, and lists what is (2^j n d, d)-essential for them. The first
+    stage in which AboveThreshold finds a hypothesis on half of the lists is the last: SparseSample draws from its
+    lists.
+
+    **Privacy.** (epsilon, delta)-DP for the relation `neighbors`: "replace" compares tables that differ in one row,
+    "add-remove" tables one of which has a row more. A row is in one part, whatever the others do, so that one list of
+    each stage differs and the largest vote by at most one. AboveThreshold is threshold_share of the epsilon without
+    proper_share, SparseSample has the rest of that and delta (`dpfast.accounting.sparse_sample`); the exponential
+    mechanism of a proper learner is proper_share * epsilon-DP.
+
+    **Error.** At scale 1, with `estimate().n_samples` rows or more that some member explains, the hypothesis errs on a
+    share of them below `accuracy`, with probability 1 - confidence: Theorem 3, with numbers for its constants and a
+    proof in `dpfast.accounting.littlestone`. Fewer rows, and a smaller scale, are as private and promise nothing.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+    delta : float, default=1e-6
+    hypothesis_class : FiniteClass, PointFunctions or Thresholds
+    accuracy : float in (0, 1/2), default=0.1
+        alpha.
+    confidence : float in (0, 1), default=0.1
+        beta, the chance of failure.
+    scale : float in (0, 1], default=1.0
+        Multiplies the rows of a teacher, the constant of the theorem.
+    dimension : int or None, default=None
+        d, at least LDim, which is the default; a class of a larger dimension is refused.
+    neighbors : {"replace", "add-remove"}, default="replace"
+        Under "add-remove" the number of rows is private: those beyond `estimate().n_samples` are not used.
+    threshold_share : float in (0, 1), default=0.5
+    proper_share : float in [0, 1), default=0.0
+        The part of epsilon that buys a member: the function drawn, which need not be one, is replaced by the best of
+        few members that together are near it at every point (`dpfast.learners.littlestone.proper`).
+    max_work : int, default=10**9
+        A run whose lists may hold more items is refused.
+    budget, random_state
+        As in `DecisionListClassifier`.
+
+    Attributes
+    ----------
+    hypothesis_ : Hypothesis
+        What was drawn; SOA of the class if nothing was. A member if proper_share is above 0.
+    selected_ : bool
+        Whether a hypothesis was drawn.
+    stage_ : int or None
+        j at which AboveThreshold stopped.
+    classes_ : ndarray, [0, 1]
+    n_features_in_ : int, 1
+    privacy_ : dpfast.accounting.PrivacySpend
+
+    Notes
+    -----
+    Teachers are as many as the tests and draws need, not d^2 ln(1/delta) / epsilon: the same up to logarithms.
+
+    Cost: lists of k teachers in each of up to d + 1 stages. A teacher whose search in a table is given up lists
+    nothing.
+
+    References
+    ----------
+    .. [Lyu] X. Lyu, Private Learning of Littlestone Classes, Revisited, arXiv 2510.00076, 2025.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpfast.littlestone import StagedLittlestoneLearner, Thresholds
+    >>> learner = StagedLittlestoneLearner(1.0, 1e-6, Thresholds(15), scale=1e-4, random_state=0)
+    >>> X = np.random.default_rng(0).integers(15, size=20_000)
+    >>> learner.fit(X, X >= 6).hypothesis_, learner.stage_
+    (<1 from point 6 on>, 1)
+    """
+
+    _model = "staged-littlestone"
+    _parameters = PrivatePointClassifier._parameters | {
+        "accuracy": real(0, 0.5, "()"),
+        "confidence": SHARE,
+        "scale": real(0, 1, "(]"),
+        "threshold_share": SHARE,
+        "proper_share": real(0, 1, "[)"),
+    }
+
+    def __init__(
+        self,
+        epsilon=1.0,
+        delta=1e-6,
+        hypothesis_class=None,
+        accuracy=0.1,
+        *,
+        confidence=0.1,
+        scale=1.0,
+        dimension=None,
+        neighbors="replace",
+        threshold_share=0.5,
+        proper_share=0.0,
+        max_work=10**9,
+        budget=None,
+        random_state=None,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.hypothesis_class = hypothesis_class
+        self.accuracy = accuracy
+        self.confidence = confidence
+        self.scale = scale
+        self.dimension = dimension
+        self.neighbors = neighbors
+        self.threshold_share = threshold_share
+        self.proper_share = proper_share
+        self.max_work = max_work
+        self.budget = budget
+        self.random_state = random_state
+
+    def _plan(self, p, n_rows=0):
+        d = self._dimension(p)
+        plan = staged_plan(
+            _without(p.epsilon, p.proper_share),
+            p.delta,
+            dimension=d,
+            accuracy=p.accuracy,
+            confidence=p.confidence,
+            list_bound=lambda irreducibility: p.hypothesis_class.list_bound(irreducibility, d),
+            scale=p.scale,
+            threshold_share=p.threshold_share,
+            n_rows=n_rows,
+        )
+        self._check_work(p, plan.list_items)
+        return plan
+
+    def fit(self, X, y):
+        """Learn from examples.
+
+        Parameters
+        ----------
+        X : array_like of int, shape (n,) or (n, 1)
+            Points.
+        y : array_like of 0 and 1, shape (n,)
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For a parameter or data that will not do, before anything is charged or drawn.
+        BudgetExceeded
+            If the budget does not suffice, before the data is read.
+        """
+        p = self._checked()
+        points, labels = self._examples(X, y)
+        public_rows = len(points) if p.neighbors == "replace" else 0
+        plan, d, H = self._plan(p, public_rows), self._dimension(p), p.hypothesis_class
+        fallback = H._soa_code()
+        paid = {"stage": 1, "hypothesis": 1} | ({"member": 1} if p.proper_share else {})
+        with self._spending(self._public(len(points)), p.rng, **paid) as run:
+            run.released = released = _Released(H._hypothesis(fallback))
+            k, code = plan.n_teachers, fallback
+            tests = AboveThreshold(plan.votes_needed, plan.threshold_epsilon, rng=run.rng)
+            rows = rows_of_parts(equal_parts(run.rng, len(points), k, public_rows or plan.n_samples), k)
+            teachers = classes_of_parts(H, points, labels, rows, _rates(p.accuracy, d))
+            for j, irreducibility in enumerate(plan.irreducibilities, 1):
+                lists = [next(classes)._private_codes(irreducibility, d) for classes in teachers]
+                _, score = votes(lists, max_length=plan.list_bound)
+                if tests.test(int(score.max(initial=0))):
+                    released.stage = j
+                    break
+            run.used["stage"] += 1  # or that none will do
+            if released.stage is not None:
+                drawn = sparse_sample(lists, plan.exponent, plan.bottom_score, max_length=plan.list_bound, rng=run.rng)
+                run.used["hypothesis"] += 1
+                if drawn is not None:
+                    code, released.selected = drawn, True
+                    released.hypothesis = H._hypothesis(code)
+            if p.proper_share:
+                near = members_near(H, code, math.ceil(10 / p.accuracy))
+                errors = [int((H._labels(member, points) != labels).sum()) for member in near]
+                chosen = exponential(errors, -self._proper_exponent(p), rng=run.rng)
+                released.hypothesis = H._hypothesis(near[chosen])
+                run.used["member"] += 1
+        return self
+
+    @staticmethod
+    def _proper_exponent(p):
+        """Per error: counts of errors have range 2 if a row is replaced, 1 if there is one more."""
+        epsilon = Fraction(p.epsilon) - Fraction(_without(p.epsilon, p.proper_share))
+        return epsilon / (2 if p.neighbors == "replace" else 1)
+
+    def _publish(self, run):
+        released = run.released
+        self.hypothesis_, self.stage_, self.selected_ = released.hypothesis, released.stage, released.selected
+
+    def _released(self):
+        return {**super()._released(), "stage": self.stage_, "selected": self.selected_}
+
+    def _restore(self, released):
+        super()._restore(released)
+        self.stage_, self.selected_ = released["stage"], bool(released["selected"])
+
+
+@dataclass
+class _Released:
+    hypothesis: Hypothesis
+    stage: int | None = None
+    selected: bool = False
+
+
+def _rates(accuracy, d):
+    """Error rates of the stages."""
+    return [Fraction(accuracy) * (1 - Fraction(1, 2 * max(1, d))) ** j for j in range(1, d + 2)]
+
+
+def _without(epsilon, share):
+    return epsilon * (1 - share)

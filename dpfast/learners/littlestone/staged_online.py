@@ -1,0 +1,252 @@
+"""Private online learning of a Littlestone class: Algorithms 3 and 4 of [Lyu]."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from dpfast.accounting.littlestone import staged_online_plan
+from dpfast.learners.parameters import choice, real
+from dpfast.mechanisms import RepeatedThreshold, exponential
+from dpfast.mechanisms.sparse_sample import votes
+
+from .hypothesis_class import majority
+from .points import SHARE
+from .splits import equal_parts, rows_of_parts
+from .streams import Following, PointStream
+
+
+class StagedOnlineLittlestoneLearner(PointStream):
+    """Private online learning with few mistakes in the dimension and the logarithm of the horizon [Lyu, Theorem 1]_.
+
+    A hypothesis predicts, and its mistakes are gathered in E. AboveThreshold without threshold noise tests |E| > U
+    after every round; when it does, E is split at random into k equal parts, one for each teacher, and the teachers are
+    trained jointly (Algorithm 4). In stage j a teacher has the members that err on at most (1 - 1/d)^j / 10 of every
+    part it was given, and lists what is (2^j p, d)-essential for them. While no hypothesis seems to be on 4/5 of the
+    lists, the next stage begins; at most d + 1 such tests may fail. Then SparseSample is drawn R times, and the
+    majority of what was drawn predicts. After K retrainings, or past stage d + 1, the learner halts.
+
+    **Privacy.** The hypotheses and their times are (epsilon, delta)-DP for the relation `neighbors`: "replace" compares
+    streams that differ in one round, "add-remove" streams in one of which a round is a blank that never counts. Each
+    prediction depends on its own row besides, and is for that row's owner alone. Proof, and what a round moves, in
+    `dpfast.accounting.littlestone`; the numbers are computed from parameters alone, `estimate` returns them.
+
+    **Mistakes.** At scale 1, on every stream of `horizon` rounds that some member explains and that is fixed
+    beforehand, at most `estimate().mistakes` with probability 1 - horizon^-10, without a halt: Theorem 1, with numbers
+    for its constants. They are astronomical. A horizon for which the theorem says nothing is refused, with the one
+    that it needs. A smaller scale runs the same algorithm on shorter streams, as private and without such a promise.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+    delta : float, default=1e-6
+    hypothesis_class : FiniteClass, PointFunctions or Thresholds
+    horizon : int
+        T, rounds that the stream is expected to have. Privacy does not depend on it.
+    scale : float in (0, 1], default=1.0
+        Multiplies the constants of the theorem: K, R, U / k and the noise that k and U allow for.
+    listing : {"stage", "printed"}, default="stage"
+        In stage j "stage" lets teachers of decomposition dimension d + 1 - j list, "printed" all, as line 8 of
+        Algorithm 4 does; the proof of Theorem 1 needs lists that only shrink within a stage, which is true of "stage".
+    dimension : int or None, default=None
+        d, at least LDim, which is the default; a class of a larger dimension is refused. At least 2 is used: at d = 1
+        the error rates of all stages are 0, and teachers' classes do not interleave.
+    neighbors : {"replace", "add-remove"}, default="replace"
+    threshold_share : float in (0, 1), default=0.2
+        The tests' part of epsilon, half of it for each of the two kinds.
+    max_work : int, default=10**9
+        A stream one of whose trainings may read lists of more items is refused.
+    budget, random_state
+        As in `DecisionListClassifier`.
+
+    Attributes
+    ----------
+    hypothesis_ : Hypothesis
+        What predicts; a majority of members or other functions.
+    releases_ : list of Hypothesis or None
+        What each training released; None where all that was drawn was nothing, and the old one stayed.
+    stage_ : int
+        j of the last training.
+    frozen_ : bool
+        Whether the learner has halted.
+    classes_ : ndarray, [0, 1]
+    n_features_in_ : int, 1
+    privacy_ : dpfast.accounting.PrivacySpend
+
+    Notes
+    -----
+    What differs from the print, and why (more in `dpfast.accounting.littlestone`): E is filled up with blanks before it
+    is split, so that a round moves one part; p is 2^j max(d^3, part size), as Fact 4 needs; k is as large as Lemma 3.1
+    needs for this delta; `listing`. A halted learner predicts on with its last hypothesis.
+
+    Cost: a round its prediction, at the distinct hypotheses among R; a training k lists for each stage it tries.
+
+    References
+    ----------
+    .. [Lyu] X. Lyu, Private Learning of Littlestone Classes, Revisited, arXiv 2510.00076, 2025.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from dpfast.littlestone import PointFunctions, StagedOnlineLittlestoneLearner
+    >>> H = PointFunctions(2**40)
+    >>> learner = StagedOnlineLittlestoneLearner(8.0, 1e-6, H, 5_000, scale=1e-6, random_state=0)
+    >>> X = np.where(np.arange(5_000) % 4, 123456789, np.arange(5_000))
+    >>> wrong = learner.stream(X, X == 123456789) != (X == 123456789)
+    >>> int(wrong[4_000:].sum()), learner.hypothesis_, learner.stage_
+    (0, <1 at point 123456789>, 3)
+    """
+
+    _model = "staged-online-littlestone"
+    _parameters = PointStream._parameters | {
+        "scale": real(0, 1, "(]"),
+        "listing": choice("stage", "printed"),
+        "threshold_share": SHARE,
+    }
+
+    def __init__(
+        self,
+        epsilon=1.0,
+        delta=1e-6,
+        hypothesis_class=None,
+        horizon=None,
+        *,
+        scale=1.0,
+        listing="stage",
+        dimension=None,
+        neighbors="replace",
+        threshold_share=0.2,
+        max_work=10**9,
+        budget=None,
+        random_state=None,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.hypothesis_class = hypothesis_class
+        self.horizon = horizon
+        self.scale = scale
+        self.listing = listing
+        self.dimension = dimension
+        self.neighbors = neighbors
+        self.threshold_share = threshold_share
+        self.max_work = max_work
+        self.budget = budget
+        self.random_state = random_state
+
+    def _dimension(self, p):
+        return max(2, super()._dimension(p))
+
+    def _plan(self, p):
+        d = self._dimension(p)
+
+        def plan(horizon):
+            return staged_online_plan(
+                p.epsilon,
+                p.delta,
+                dimension=d,
+                horizon=horizon,
+                list_bound=lambda irreducibility: p.hypothesis_class.list_bound(irreducibility, d),
+                scale=p.scale,
+                threshold_share=p.threshold_share,
+            )
+
+        planned = plan(p.horizon)
+        least = _mistakes_allowed_for(planned, p.scale)
+        if least >= p.horizon:
+            needed = p.horizon
+            while needed <= (least := _mistakes_allowed_for(plan(needed), p.scale)):
+                needed = least + 1
+            what = "the theorem allows" if p.scale == 1 else "the first release comes after up to"
+            raise ValueError(
+                f"at scale={p.scale:g} {what} {_mistakes_allowed_for(planned, p.scale):,} mistakes, which a stream of "
+                f"horizon={p.horizon:,} rounds may not even have: it needs a horizon of {needed:,}, or a smaller scale"
+            )
+        self._check_work(p, planned.list_items)
+        return planned
+
+    def _new_state(self, p, plan, run):
+        return _JointTraining(run, plan, p.hypothesis_class, self._dimension(p), p.listing)
+
+    def _publish(self, run):
+        super()._publish(run)
+        self.stage_ = run.released.stage
+
+    def _why_frozen(self):
+        return f"the learner has halted after {len(self.releases_)} releases, in stage {self.stage_}"
+
+    def _released(self):
+        return {**super()._released(), "stage": self.stage_}
+
+    def _restore(self, released):
+        super()._restore(released)
+        self.stage_ = int(released["stage"])
+
+
+def _mistakes_allowed_for(plan, scale):
+    return plan.mistakes if scale == 1 else 3 * plan.threshold // 2
+
+
+class _JointTraining(Following):
+    """Algorithms 3 and 4 on a stream: private. Symbols are the paper's; E holds at most k part_size mistakes."""
+
+    def __init__(self, run, plan, whole, dimension, listing):
+        super().__init__(run)
+        self.plan, self.H, self.d, self.listing = plan, whole, dimension, listing
+        self.E = [], []  # points and labels
+        self.S = [[] for _ in range(plan.n_teachers)]  # of each teacher, its parts
+        self.stage, self.classes = 1, [whole] * plan.n_teachers
+        # Algorithm 2 in both places: |E| + Lap > U, of which K + 1 may be positive ...
+        self.tests = RepeatedThreshold(plan.threshold + 1, plan.above_epsilon, plan.n_releases + 1, rng=run.rng)
+        # ... and m + Lap > 4k/5, of which d + 1 may be negative: -m + Lap >= -floor(4k/5) is, and Lap is symmetric.
+        self.failures = RepeatedThreshold(-(4 * plan.n_teachers // 5), plan.below_epsilon, dimension + 1, rng=run.rng)
+        self._train()
+
+    def _note(self, points, labels):
+        self.E[0].append(points)
+        self.E[1].append(labels)
+
+    def _fired(self):
+        """Lines 16 to 23 of Algorithm 3."""
+        if self.tests.fired > self.plan.n_releases:
+            self.run.released.frozen = True  # HALT
+            return
+        points, labels = map(np.concatenate, self.E)
+        k = self.plan.n_teachers
+        part = equal_parts(self.run.rng, len(points), k, k * self.plan.part_size)
+        for i, rows in enumerate(rows_of_parts(part, k)):
+            self.S[i].append((points[rows], labels[rows]))
+            self.classes[i] = self._define_class(self.classes[i], self.S[i][-1:])
+        self.E = [], []
+        self._train()
+        self.run.used["hypotheses"] += 1
+
+    def _train(self):
+        """JointTrain, Algorithm 4."""
+        plan, released = self.plan, self.run.released
+        while self.stage <= self.d + 1:
+            items, score = votes(self._lists(), max_length=plan.list_bound)
+            if not self.failures.test(-int(score.max(initial=0))):
+                drawn = exponential(
+                    np.append(score, np.int64(plan.bottom_score)), plan.exponent, size=plan.n_draws, rng=self.run.rng
+                )
+                codes = [items[i] for i in np.atleast_1d(drawn) if i < len(items)]
+                released.drawn.append(majority(self.H, codes) if codes else None)
+                released.hypothesis = released.drawn[-1] or released.hypothesis
+                return
+            self.stage += 1
+            released.stage = min(self.stage, self.d + 1)
+            self.classes = [self._define_class(self.H, parts) for parts in self.S]
+        released.frozen = True  # no hypothesis of any stage: the stream is not what some member explains
+
+    def _lists(self):
+        """Line 8 of Algorithm 4: of each teacher, what is essential."""
+        degree = self.d + 1 - self.stage if self.listing == "stage" else None
+        lists = {id(H): H._private_codes(self.plan.irreducibility << self.stage, self.d, degree) for H in self.classes}
+        return [lists[id(H)] for H in self.classes]
+
+    def _define_class(self, H, parts):
+        """DefineClass of this stage, on top of H: the members that err on few examples of each of these parts."""
+        share = Fraction(1, 10) * (1 - Fraction(1, self.d)) ** self.stage
+        for points, labels in parts:
+            (H,) = H.balls(points, labels, [math.floor(share * len(points))])
+        return H

@@ -1,0 +1,164 @@
+"""The saved form of a private model: what was released, as JSON with a digest over all of it."""
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+FORMAT, FORMAT_VERSION = "dpfast model", 2
+
+
+class Saved:
+    """Mixin of private estimators with a file form, which `dpfast.load` reads.
+
+    A subclass names its kind in `_model` and gives its released state by `_released` and `_restore`.
+    """
+
+    _not_saved = ("budget", "checkpoint", "random_state", "schema")
+
+    def save(self, path):
+        """Write what was released to a JSON file, for `dpfast.load`; replaces the file at once or not at all.
+
+        Parameters
+        ----------
+        path : str or path-like
+
+        Notes
+        -----
+        The file holds the parameters, the released model and its privacy claim; no data, no budget, no random state.
+        It is on the disk when this returns, and `load` notices any later damage.
+        """
+        write_model(self, path)
+
+    def _document(self):
+        check_is_fitted(self)
+        claim, params = self.privacy_, self.get_params(deep=False)
+        made = {"epsilon": claim.epsilon, "delta": claim.delta, "neighbors": claim.neighbors}  # not as edited since
+        parameters = {name: made.get(name, params[name]) for name in params if name not in self._not_saved}
+        encoder = getattr(self, "encoder_", None)
+        document = {
+            "format": FORMAT,
+            "version": FORMAT_VERSION,
+            "model": self._model,
+            "parameters": parameters,
+            "classes": self.classes_,
+            "n_features": self.n_features_in_,
+            "feature_names": getattr(self, "feature_names_in_", None),
+            "privacy": claim.to_dict(),
+            "released": self._released(),
+        }
+        if encoder is not None:
+            document["encoder"] = {"schema": encoder.schema_.to_dict(), "privacy": encoder.privacy_.to_dict()}
+        return document
+
+
+def write_model(estimator: Saved, path: str | os.PathLike, **more: Any) -> None:
+    """Write a model's file, and with it further entries of a program's own, which the digest covers too."""
+    document = json.loads(json.dumps(estimator._document() | more, default=plain))
+    text = json.dumps(document | {"digest": _digest(document)}, indent=1) + "\n"
+    replace_file(path, lambda file: file.write(text.encode()))
+
+
+def read_document(path: str | os.PathLike) -> dict[str, Any]:
+    """The entries of a model's file, as they were written; whether they make a model is `dpfast.load`'s to say.
+
+    Raises
+    ------
+    ValueError
+        If the file is cut short, damaged or no dpfast model, or was written by a newer version.
+    """
+    path = Path(path)
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once_each)
+    except (ValueError, RecursionError, MemoryError) as error:
+        raise ValueError(f"{path.name} is not a whole JSON file (cut short?): {error}") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ValueError(f"{path.name} is not a dpfast model")
+    version = document.get("version")
+    if type(version) is not int or version < 1:
+        raise ValueError(f"{path.name} is damaged: its format version is {version!r}")
+    if version > FORMAT_VERSION:
+        raise ValueError(
+            f"{path.name} has format version {version}, this dpfast reads up to {FORMAT_VERSION}: install a newer one"
+        )
+    digest = document.pop("digest", None)
+    if version > 1 and digest != _digest(document):  # files of version 1 have none
+        raise ValueError(f"{path.name} is damaged: it is not what was saved, by its digest")
+    return document
+
+
+def replace_file(path: str | os.PathLike, write: Callable[[BinaryIO], Any], mode: int = 0o666) -> None:
+    """Replace a file at once or not at all; it is on the disk, with this mode, when this returns."""
+    path = Path(path)
+    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        with open(partial, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+    if os.name == "posix":  # else the old file could come back after a power cut
+        folder = os.open(path.absolute().parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+# ---- for `_restore`: what a file must hold ---------------------------------------------------------------------------
+
+
+def entries(saved: Any, *names: str, maybe: tuple[str, ...] = ()) -> dict[str, Any]:
+    """A dict of exactly these entries, and perhaps some others."""
+    if not isinstance(saved, dict) or not set(names) <= set(saved) <= {*names, *maybe}:
+        found = sorted(saved) if isinstance(saved, dict) else saved
+        raise ValueError(f"wanted the entries {', '.join(names)}, got {found!r}")
+    return saved
+
+
+def integer(saved: Any, least: int, most: int) -> int:
+    """An integer in [least, most]."""
+    if type(saved) is not int or not least <= saved <= most:
+        raise ValueError(f"wanted an integer in [{least}, {most}], got {saved!r}")
+    return saved
+
+
+def integers(saved: Any, least: int, most: int) -> np.ndarray:
+    """A list of integers in [least, most], as int64."""
+    if not isinstance(saved, list):
+        raise ValueError(f"wanted a list of integers, got {saved!r}")
+    return np.array([integer(each, least, most) for each in saved], np.int64)
+
+
+def reals(saved: Any, length: int) -> np.ndarray:
+    """A list of so many finite numbers, as float64."""
+    if not isinstance(saved, list) or len(saved) != length or not {type(each) for each in saved} <= {int, float}:
+        raise ValueError(f"wanted {length} numbers, got {saved!r}")
+    array = np.array(saved, np.float64)
+    if not np.isfinite(array).all():
+        raise ValueError(f"wanted finite numbers, got {saved!r}")
+    return array
+
+
+def _once_each(pairs):
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        raise ValueError("an entry is there twice")
+    return document
+
+
+def _digest(document):
+    text = json.dumps(document, sort_keys=True, separators=(",", ":"))
+    return "sha256:" + hashlib.sha256(text.encode()).hexdigest()
+
+
+def plain(value):
+    """For JSON: arrays and scalars of numpy, and fractions."""
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else float(value)

@@ -1,0 +1,145 @@
+"""Tables with a schema: what every private classifier does to read them."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+
+from dpfast.accounting import PrivacySpend
+from dpfast.accounting.checks import exact
+from dpfast.accounting.warning import warn_of_repeated_rows
+from dpfast.learners.fitting import Public
+from dpfast.learners.parameters import SCHEMA, optional, real
+from dpfast.learners.saving import entries
+from dpfast.tables.codes import CodeTable
+from dpfast.tables.labels import class_codes
+from dpfast.tables.schema import Label, Schema
+
+SCHEMAS = {"schema": optional(SCHEMA), "encoder_share": real(0, 1, "()")}
+
+
+class TableReader:
+    """Mixin of private classifiers with the parameters `schema` and `encoder_share`; see `TableEncoder`.
+
+    A learner calls `_tabled` once its parameters are checked, and `_coded` for what it predicts; both give what is no
+    table with a schema back as it is. It spends no more than p.epsilon and p.delta, of `_checked`.
+    """
+
+    _encoder = None  # of the fit under way, and of the model after it
+    _codes_as = "thresholds"  # what it reads: bits of "thresholds" or of "values", or the "codes" themselves
+
+    def _checked(self):
+        p = super()._checked()
+        vars(self).pop("_encoder", None)
+        if p.schema is not None:
+            p.schema.refuse_unconfirmed()
+        if p.schema is not None and p.schema.to_find:
+            from dpfast.learners.finding import plan
+
+            p.epsilon, p.delta = self._left_to_learn(self.epsilon), self._left_to_learn(self.delta)
+            p.to_find = (
+                exact("epsilon", self.epsilon) - _above(p.epsilon),
+                exact("delta", self.delta) - _above(p.delta),
+            )
+            plan(p.schema, *p.to_find, self.neighbors)  # refuses what will not do
+        return p
+
+    def _tabled(self, X, y, classes, p):
+        """X, y and classes of `fit`, as the learner reads them.
+
+        What the schema leaves open is found here, once the table and its labels have passed: all of the budget is
+        charged, and from then on self is no model any more, but has `encoder_`, with what was found and its claim.
+        """
+        warn_of_repeated_rows(X)
+        if p.schema is None:
+            return self._read_codes(X), y, classes
+        from dpfast.learners.encoder import TableEncoder
+        from dpfast.tables.encoding import Encoding
+
+        label = p.schema.label or Label("y")
+        classes = label.classes if classes is None else classes
+        if isinstance(X, CodeTable):
+            if p.schema.to_find or X.columns != p.schema.code_columns:
+                raise ValueError("X is a table of codes, of another schema or of one that leaves something to be found")
+            self._encoder = TableEncoder(p.schema).find(Encoding(p.schema), p.rng)
+            return self._read_codes(X), y, classes
+        if y is None and p.schema.label is None:
+            raise ValueError("y must be given: the schema declares no label")
+        encoding = X if isinstance(X, Encoding) else Encoding(p.schema, label)
+        if encoding.schema != p.schema:
+            raise ValueError("X was read by another schema")
+        if encoding is not X:
+            encoding.add(X, y)
+        if not encoding.n:
+            raise ValueError("X must have at least one row, the table has none")
+        labels = encoding.labels()
+        known = class_codes(labels, encoding.n, classes)
+        if not self.__sklearn_tags__().classifier_tags.multi_class:
+            known.signs()  # refuses more than two classes
+        encoder = TableEncoder(p.schema, *getattr(p, "to_find", ()), neighbors=self.neighbors)
+        if p.schema.to_find:
+            self._refuse_rows(encoding.n, p)
+            self._charge()
+            self._forget()
+            self.encoder_ = encoder
+        self._encoder = encoder.find(encoding, p.rng)
+        return self._read_codes(encoding.table(encoder.schema_)), labels, classes
+
+    def _refuse_rows(self, n, p):
+        """Refuse a number of rows that parameters do not suit; for learners where some do not."""
+
+    def _coded(self, X):
+        """X of `predict`, as the learner reads it."""
+        if hasattr(self, "encoder_") and not isinstance(X, CodeTable):
+            from dpfast.tables.encoding import Encoding, encode
+
+            schema = self.encoder_.schema_
+            X = X.table(schema) if isinstance(X, Encoding) else encode(X, schema)
+        return self._read_codes(X)
+
+    def _read_codes(self, X):
+        if not isinstance(X, CodeTable) or self._codes_as == "codes":
+            return X
+        from dpfast.tables.code_bits import code_bits
+
+        return code_bits(X, thresholds=self._codes_as == "thresholds")
+
+    def _restore_encoder(self, saved):
+        """Read tables as a model's file says: `encoder_` comes back, and its schema as the parameter."""
+        from dpfast.learners.encoder import TableEncoder
+
+        entries(saved, "schema", "privacy")
+        schema, claim = Schema.from_dict(saved["schema"]), PrivacySpend.from_dict(saved["privacy"])
+        self.schema, self.encoder_ = schema, TableEncoder(schema, neighbors=self.neighbors)
+        self.encoder_._become(Public(0, len(schema.names), np.array(schema.names, dtype=object)))
+        self.encoder_.schema_, self.encoder_.privacy_ = schema, claim
+        columns = schema.code_columns
+        arrays, sizes = [np.empty(0, np.uint8)] * len(columns), [column.size for column in columns]
+        empty = CodeTable.from_arrays(arrays, sizes, names=[column.name for column in columns], columns=columns)
+        self._check_features(self._read_codes(empty), reset=False)
+
+    def _left_to_learn(self, budget):
+        """What finding leaves of epsilon, or of delta, to learning."""
+        left = exact("budget", budget) * (1 - exact("encoder_share", self.encoder_share))
+        value = float(left)
+        while _above(value) > left:
+            value = math.nextafter(value, 0)
+        return value
+
+    def _charge(self):
+        if self._encoder is None or not self._encoder.schema.to_find:  # else all was charged before anything was found
+            super()._charge()
+
+    def _events(self, run):
+        found = self._encoder.privacy_.events if self._encoder is not None else ()
+        return (*found, *super()._events(run))
+
+    def _become(self, public):
+        super()._become(public)
+        if self._encoder is not None:
+            self.encoder_ = self._encoder
+
+
+def _above(value: float) -> Fraction:
+    """The larger of a float and the decimal that it prints as."""
+    return max(Fraction(value), Fraction(repr(value)))

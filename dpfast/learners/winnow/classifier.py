@@ -1,0 +1,450 @@
+"""Winnow: online learning of linear thresholds whose mistakes grow with the logarithm of the dimension."""
+
+import warnings
+from functools import partial
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from dpfast.learners.base import PrivateClassifier, TwoSided, refuse_weights, shown
+from dpfast.learners.fitting import Run
+from dpfast.learners.parameters import auto, choice, count, ends, flag, optional, positive, real
+from dpfast.learners.saving import entries, integer
+from dpfast.learners.streamed import Streamed
+from dpfast.learners.winnow.checkpoint import Checkpoint
+from dpfast.learners.winnow.hypothesis import NOTHING, histograms_from_json, histograms_to_json
+from dpfast.learners.winnow.plan import check_paper, first_hypothesis, plan_of, streaming
+from dpfast.learners.winnow.scores import score_vector
+from dpfast.learners.winnow.stream import Stream
+from dpfast.tables.labels import class_codes
+from dpfast.tables.signed_rows import signed_rows
+
+_FACTS = ("updates", "n_updates", "n_draws", "learning_rate", "reads")  # saved attributes, beside the weights
+
+
+class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
+    """Private Winnow with batched updates [BF, section 4.2]_: a sparse linear threshold, learned in one pass.
+
+    **Privacy.** The hypotheses that are released, and the times at which they came, are together (epsilon, delta)-DP
+    for the relation `neighbors`: "replace" compares tables or streams that differ in one row (x, y), "add-remove"
+    tables one of which has a row more, or streams in one of which a row is a blank that never counts. A *prediction* of
+    a stream is no release: for row t it is h_t(x_t), a function of x_t too. What follows is joint privacy: the
+    predictions for all rows but one are as private towards that row as the hypotheses are, so each prediction may go to
+    the owner of its own row; all of them shown to one reader tell him of x. A row is in one interval between releases,
+    whatever it is; there it moves the scores s = sum of y x once and for all, by a vector of range R, and each of the
+    n_draws * n_updates draws after it is an exponential mechanism on them of exponent eta, (eta R)^2 / 8-zCDP. In a
+    stream the rows that count towards an update are counted by AboveThreshold, which one row touches in one interval
+    only. Theorems and proofs: `dpfast.accounting.winnow`.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+    delta : float, default=1e-6
+    neighbors : {"replace", "add-remove"}, default="replace"
+    n_updates : int, default=20
+        Releases K. After the last one a stream is predicted but no longer learned from, unless it has a window.
+    n_draws : int, default=5
+        Draws m in a release.
+    window : bool, default=False
+        Whether an interval leaves the scores K releases after it was added. A row is in K releases then, whenever it
+        comes, and a stream learns without end at the same price; `predict` averages the last K releases. Without a
+        window later intervals weigh more, as fewer releases see them: `dpfast.accounting.winnow_weight`.
+    batch : "all" or int, default="all"
+        How many of an interval's counting rows enter the update: all, or the first so many; 1 is the paper's.
+    schedule : {"auto", "fixed", "sparse-vector"}, default="auto"
+        When releases come: after intervals fixed beforehand, which costs nothing, or when AboveThreshold finds enough
+        counting rows. "auto" is fixed for `fit` and sparse-vector for a stream.
+    horizon : int or None, default=None
+        Rounds that a stream is expected to have; needed by, and only by, a stream of fixed schedule and the paper's
+        calibration.
+    confidence : float in [0, 1), default=0.05
+        Rows count, and move the scores, if their label is predicted wrongly or with a margin of at most this.
+    negations : bool, default=True
+        Whether each feature also stands negated, so that weights of both signs can be learned.
+    fit_intercept : bool, default=True
+        Whether a constant feature is added.
+    feature_range : pair of float, default=(-1, 1)
+        What every feature is declared to lie in; it becomes [-1, 1]. Booleans and BitMatrix are signs in any case.
+    out_of_range : {"error", "clip"}, default="error"
+    average : bool, default=True
+        Whether `predict` uses the average of all releases or the last one. Both are free of cost.
+    calibration : {"tight", "paper"}, default="tight"
+        "tight" is the largest learning rate that the accountant allows. "paper" is [BF, Theorem 4.5]_ with the
+        constants of `dpfast.accounting.winnow_paper` for `horizon`, `margin` and c = `confidence`: they replace
+        n_updates and n_draws, rows count if they are predicted wrongly, all weigh alike, and the first hypothesis is of
+        uniform weights. It goes with batch=1 and average=False, and warns where its promise on mistakes is void.
+    margin : float in (0, 1] or None, default=None
+        rho that the paper's calibration supposes; used by nothing else.
+    checkpoint : None or path, default=None
+        A file that `stream` and `partial_fit` keep the stream in; see `resume`. It must not exist when a stream begins.
+    schema, encoder_share, budget, random_state, verbose
+        As in `DecisionListClassifier`. A stream has no schema: its rows are transformed by `TableEncoder`.
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (2,)
+    coef_ : ndarray, shape (n_features_in_,)
+        Weights that `predict` uses, features on [-1, 1]; their absolute values and the intercept's sum to at most 1.
+    intercept_ : float
+    updates_ : int
+        Updates made, each with a release.
+    released_weights_ : list of (ndarray of int64, ndarray of int64)
+        The histogram of each release, under a window of the last K: rising coordinates and their signed counts, out of
+        n_draws; coordinate n_features_in_ is the intercept.
+    reads_ : {"signs", "numbers"}
+        What it was learned from, and so what it answers to: booleans are signs, 0 and 1 stand for themselves.
+    learning_rate_ : float
+        eta: the largest that (epsilon, delta) allows, or the paper's.
+    n_updates_, n_draws_ : int
+        K and m: the parameters, or the paper's.
+    rounds_ : int
+        Rows of the stream so far; only where a stream can go on.
+    n_features_in_, feature_names_in_, privacy_
+        As in `DecisionListClassifier`.
+
+    Notes
+    -----
+    Scores, and votes of released hypotheses, are integers: results are the same at every instruction-set level. One
+    pass over the rows and 16 bytes a feature, with a window 8 more for each release in it. The order of the rows is
+    that of the stream; `fit` puts each row into an interval at random.
+
+    References
+    ----------
+    .. [BF] M. Bun, W. Fang, Privately Learning Decision Lists and a Differentially Private Winnow, arXiv 2602.07370.
+
+    Examples
+    --------
+    >>> import dpfast
+    >>> mushroom = dpfast.load_dataset("mushroom")
+    >>> clf = dpfast.DPWinnowClassifier(random_state=0).fit(mushroom.data, mushroom.target)
+    >>> clf.score(mushroom.data, mushroom.target) > 0.85
+    True
+    """
+
+    _model = "winnow"
+    _parameters = PrivateClassifier._parameters | {
+        "n_updates": count(1),
+        "n_draws": count(1),
+        "window": flag(),
+        "batch": auto(count(1), "all"),
+        "schedule": choice("auto", "fixed", "sparse-vector"),
+        "horizon": optional(count(1)),
+        "confidence": real(0, 1, "[)"),
+        "negations": flag(),
+        "fit_intercept": flag(),
+        "feature_range": ends(),
+        "out_of_range": choice("error", "clip"),
+        "average": flag(),
+        "calibration": choice("tight", "paper"),
+        "margin": optional(real(0, 1, "(]")),
+    }
+
+    def __init__(
+        self,
+        epsilon=1.0,
+        delta=1e-6,
+        *,
+        neighbors="replace",
+        n_updates=20,
+        n_draws=5,
+        window=False,
+        batch="all",
+        schedule="auto",
+        horizon=None,
+        confidence=0.05,
+        negations=True,
+        fit_intercept=True,
+        feature_range=(-1, 1),
+        out_of_range="error",
+        average=True,
+        calibration="tight",
+        margin=None,
+        checkpoint=None,
+        schema=None,
+        encoder_share=0.1,
+        budget=None,
+        random_state=None,
+        verbose=False,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.neighbors = neighbors
+        self.n_updates = n_updates
+        self.n_draws = n_draws
+        self.window = window
+        self.batch = batch
+        self.schedule = schedule
+        self.horizon = horizon
+        self.confidence = confidence
+        self.negations = negations
+        self.fit_intercept = fit_intercept
+        self.feature_range = feature_range
+        self.out_of_range = out_of_range
+        self.average = average
+        self.calibration = calibration
+        self.margin = margin
+        self.checkpoint = checkpoint
+        self.schema = schema
+        self.encoder_share = encoder_share
+        self.budget = budget
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X, y=None, *, classes=None, **refused):
+        """Learn in one pass over the rows, each put into one of the intervals at random.
+
+        Parameters
+        ----------
+        X : array_like, sparse matrix, DataFrame or BitMatrix, shape (n, d)
+        y : array_like, shape (n,)
+            Labels of two classes.
+        classes : array_like, optional
+            The public set of labels; read off y by default.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError, BudgetExceeded
+            For a parameter or data that will not do, or a budget that does not suffice, before anything is drawn.
+        """
+        refuse_weights(refused)
+        p = self._checked()
+        if p.schedule == "auto":
+            p.schedule = "sparse-vector" if p.calibration == "paper" else "fixed"
+        if p.schedule == "sparse-vector" and p.neighbors == "add-remove":
+            raise ValueError(
+                'fit with a sparse-vector schedule needs neighbors="replace": deleting a row from a table shifts all '
+                "later rows, and the claim of a stream is for a blank row in its place"
+            )
+        rows, signs, public, plan, stream = self._read(p, X, y, classes)
+        with self._spending(public, p.rng, updates=plan.releases) as run:
+            stream = stream(run)
+            if p.schedule == "sparse-vector":
+                stream.follow(rows, signs)
+            else:
+                interval = run.rng.integers(plan.n_updates, size=len(signs))
+                for k in shown(range(plan.n_updates), "updates", self.verbose):
+                    chosen = np.flatnonzero(interval == k)
+                    stream.learn(rows[chosen], signs[chosen])
+        return self
+
+    def partial_fit(self, X, y, classes=None):
+        """Go on with a stream: rows are predicted and learned from in order. See `stream`."""
+        self.stream(X, y, classes=classes)
+        return self
+
+    def stream(self, X, y, *, classes=None):
+        """`partial_fit`, and what was predicted for each row before its label was seen.
+
+        A prediction is for the owner of its row, or for the owner of all rows: it depends on that row, and the claim
+        is for the hypotheses and their times (see the class). Which of them are mistakes is known to whoever holds y.
+
+        Parameters
+        ----------
+        X, y, classes
+            As in `fit`; `classes`, or labels of both classes, in the first call.
+
+        Returns
+        -------
+        ndarray, shape (n,)
+
+        Raises
+        ------
+        ValueError, BudgetExceeded
+            As `fit`. The whole stream is charged in the first call.
+        RuntimeError
+            In a thread while another is at it, and in another process than the one that began it.
+
+        Notes
+        -----
+        With a `checkpoint`, what a call releases is in the file before the call returns. A call that is interrupted
+        released nothing: this estimator then ends its stream, and the one that `resume` gives goes on.
+        """
+        with self._alone():
+            state = vars(self).get("_state")
+            if state is not None:
+                rows = self._rows(X)
+                signs = class_codes(y, rows.shape[0], self.classes_).signs()
+                if rows.unit != state.unit:
+                    raise ValueError(f"rows must be on the grid that the stream began with, 1/{state.unit}")
+            elif not self.__sklearn_is_fitted__():
+                state, rows, signs = self._begun(X, y, classes)
+            elif self.updates_ < self.n_updates_ or self.window:
+                raise ValueError(
+                    "this model has no stream to go on with: it was fitted at once, loaded, unpickled or interrupted; "
+                    "clone it, or resume a checkpoint"
+                )
+            else:
+                predicted = self.predict(X)
+            if state is None or not state.learning:
+                warnings.warn(
+                    f"all {self.n_updates_} updates are made and their budget is spent: the stream is predicted, "
+                    "no longer learned from",
+                    stacklevel=2,
+                )
+            if state is not None:
+                with self._going_on():
+                    predicted = self.classes_[self._followed(state, rows, signs)]
+            return predicted
+
+    def close(self):
+        """End the stream: this estimator predicts, and another one may `resume` the checkpoint."""
+        with self._alone():
+            self._end()
+
+    @classmethod
+    def resume(cls, path):
+        """The estimator that goes on with the stream of a checkpoint, after its row number `rounds_`.
+
+        The rows of a call that did not return, because the process was killed say, are given again unless `rounds_`
+        counts them. Nothing is charged: the whole stream was, when it began. Randomness is fresh from the operating
+        system.
+
+        Parameters
+        ----------
+        path : str or path-like
+            A file that a stream with `checkpoint` wrote; the stream goes on to write it.
+
+        Returns
+        -------
+        DPWinnowClassifier
+
+        Raises
+        ------
+        ValueError, OSError
+            If there is no such file, or it is cut short, damaged, of another version or an older copy; while another
+            stream, of this process or another, goes on with it.
+
+        Notes
+        -----
+        The file is private: it holds the scores and the noise of the tests under way. The claim is for one
+        continuation: the stream holds a lock on the file until `close` or the end of its estimator, and ``<name>.lock``
+        beside it tells how far the stream was kept, so that an older copy in its place is refused. That a copy
+        elsewhere is gone on with, or that rows are given twice, cannot be detected; each releases again what was paid
+        for once.
+        """
+        file, kept, arrays = Checkpoint.read(path, cls._model)
+        with file.refusing():
+            fitted = entries(kept, "fitted", "stream")["fitted"]
+            p = streaming((self := cls(**fitted["parameters"], checkpoint=path))._checked())
+            self.classes_, self.n_features_in_ = np.array(fitted["classes"]), integer(fitted["n_features"], 1, 1 << 31)
+            if fitted["feature_names"] is not None:
+                self.feature_names_in_ = np.array(fitted["feature_names"], dtype=object)
+            self._restore(fitted["released"])
+            plan = plan_of(p, self.n_features_in_)
+            run = Run(p.rng, {"updates": plan.releases})
+            run.released, run.used["updates"] = self.released_weights_[:], self.updates_
+            self._owned()
+            self._state = Stream.resumed(plan, self._hypothesis(), run, file, kept["stream"], arrays)
+            self._show(run)
+        return self
+
+    def decision_function(self, X):
+        """The weighted vote on each row, in [-1, 1]: float64, shape (n,); at least 0 is for classes_[1]."""
+        check_is_fitted(self)
+        rows, hypothesis = self._rows(X), self._hypothesis()
+        return hypothesis.votes(rows) / max(1, hypothesis.draws * rows.unit)
+
+    @property
+    def rounds_(self):
+        return self._state.rounds
+
+    @property
+    def coef_(self):
+        return self._hypothesis().weights(self.n_features_in_)[:-1]
+
+    @property
+    def intercept_(self):
+        return float(self._hypothesis().weights(self.n_features_in_)[-1])
+
+    # ---- what goes in ----------------------------------------------------------------------------------------------
+
+    def _checked(self):
+        p = super()._checked()
+        check_paper(p)
+        return p
+
+    def _rows(self, X):
+        """Rows of a table like the one that was learned from."""
+        X = self._coded(X)
+        rows = signed_rows(X, feature_range=self.feature_range, out_of_range=self.out_of_range, reads=self.reads_)
+        self._check_features(X, reset=False)
+        return rows
+
+    def _read(self, p, X, y, classes):
+        """Rows, signs of labels, what is public, the plan, and a stream but for its run; whatever can be refused is."""
+        X, y, classes = self._tabled(X, y, classes, p)
+        rows = signed_rows(X, feature_range=p.feature_range, out_of_range=p.out_of_range)
+        labels = class_codes(y, rows.shape[0], classes)
+        signs, public = labels.signs(), self._public(X, labels)
+        plan = plan_of(p, public.n_features)
+        public.others = {f"{name}_": getattr(plan, name) for name in ("n_updates", "n_draws", "learning_rate")}
+        public.others["reads_"] = rows.reads
+        first = first_hypothesis(p.calibration, p.negations, public.n_features + p.fit_intercept)
+        return rows, signs, public, plan, partial(Stream, plan, score_vector(rows, plan.window), rows.unit, first)
+
+    # ---- a stream --------------------------------------------------------------------------------------------------
+
+    def _begun(self, X, y, classes):
+        """A stream that was charged, its first rows and their signs."""
+        p = streaming(self._checked())
+        if p.schema is not None:
+            raise ValueError("a stream has no schema: transform its rows by a TableEncoder of the schema")
+        rows, signs, public, plan, stream = self._read(p, X, y, classes)
+        file = None if self.checkpoint is None else Checkpoint.new(self.checkpoint)
+        with self._spending(public, p.rng, updates=plan.releases) as run:
+            pass  # nothing is drawn yet
+        self._state = stream(run, file)
+        return self._state, rows, signs
+
+    def _followed(self, state, rows, signs):
+        """What was predicted; with a file, nothing is shown that is not in it."""
+        if state.file is None:
+            return state.follow(rows, signs)
+        before = state.run.released[:], dict(state.run.used)
+        try:
+            predicted = state.follow(rows, signs)
+            self._show(state.run)
+            state.file.write(self._model, {"fitted": self._document(), "stream": state.kept()}, state.scores.arrays())
+        except BaseException:
+            state.run.released, state.run.used = before
+            raise
+        return predicted
+
+    def _end(self):
+        file = getattr(vars(self).get("_state"), "file", None)
+        super()._end()
+        if file is not None:
+            file.close()
+
+    # ---- what comes out --------------------------------------------------------------------------------------------
+
+    def _publish(self, run):
+        self.released_weights_, self.updates_ = run.released[:], run.used["updates"]
+
+    def _hypothesis(self):
+        """What predicts: the sum of all releases, or the last one."""
+        if not self.released_weights_:
+            return first_hypothesis(self.calibration, self.negations, self.n_features_in_ + bool(self.fit_intercept))
+        return NOTHING.plus(self.released_weights_ if self.average else self.released_weights_[-1:], self.n_draws_)
+
+    def _released(self):
+        facts = {name: getattr(self, f"{name}_") for name in _FACTS}
+        return {"weights": histograms_to_json(self.released_weights_), **facts}
+
+    def _restore(self, released):
+        if isinstance(released, list) and self.calibration == "tight":  # of version 1
+            known = {"updates": len(released), "n_updates": self.n_updates, "n_draws": self.n_draws}
+            released = {"weights": released, **known, "learning_rate": None, "reads": None}
+        entries(released, "weights", *_FACTS)
+        self.released_weights_, most = histograms_from_json(released["weights"], self.n_features_in_), 1 << 62
+        for name in ("n_updates", "n_draws"):
+            setattr(self, f"{name}_", integer(released[name], 1, most))
+        self.updates_ = integer(released["updates"], 0, most if self.window else self.n_updates_)
+        if len(self.released_weights_) != min(self.updates_, self.n_updates_):
+            raise ValueError(f"{len(self.released_weights_)} releases of {self.updates_} updates")
+        self.learning_rate_ = optional(positive()).read("learning_rate", released["learning_rate"])
+        self.reads_ = optional(choice("signs", "numbers")).read("reads", released["reads"])

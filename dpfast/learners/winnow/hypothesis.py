@@ -1,0 +1,75 @@
+"""What Winnow releases, and what it predicts with: signed counts of drawn coordinates."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from dpfast.learners.saving import integers
+
+Histogram = tuple[np.ndarray, np.ndarray]  # rising coordinates, and their signed counts that are not 0: int64
+
+
+class Hypothesis(NamedTuple):
+    """Signed counts of rising coordinates, out of so many draws; coordinate d is the intercept."""
+
+    index: np.ndarray
+    count: np.ndarray
+    draws: int
+
+    def plus(self, releases: Sequence[Histogram], draws: int) -> "Hypothesis":
+        """The sum with more histograms, of so many draws each; time by its coordinates."""
+        if not releases:
+            return self
+        index, count = _sum(releases)
+        at = np.searchsorted(self.index, index)
+        held = np.append(self.index, -1)[at] == index
+        total = self.count.copy()
+        total[at[held]] += count[held]
+        at, index, count = at[~held], index[~held], count[~held]
+        return Hypothesis(
+            np.insert(self.index, at, index), np.insert(total, at, count), self.draws + draws * len(releases)
+        )
+
+    def votes(self, rows) -> np.ndarray:
+        """Integer votes on each row, int64 of shape (n,), in units of ``draws * rows.unit``."""
+        inside = self.index < rows.shape[1]
+        return rows.votes(self.index[inside], self.count[inside]) + rows.unit * self.count[~inside].sum()
+
+    def weights(self, d: int) -> np.ndarray:
+        """As float64 of shape (d + 1,), the intercept last; absolute values sum to at most 1."""
+        weights = np.zeros(d + 1)
+        weights[self.index] = self.count / max(1, self.draws)
+        return weights
+
+
+NOTHING = Hypothesis(np.empty(0, np.int64), np.empty(0, np.int64), 0)
+
+
+def uniform(size: int) -> Hypothesis:
+    """Equal weights on so many coordinates."""
+    return Hypothesis(np.arange(size), np.ones(size, np.int64), size)
+
+
+def histogram(coordinate: np.ndarray, sign: np.ndarray) -> Histogram:
+    """The release that draws of coordinates, each with a sign, amount to."""
+    index, place = np.unique(coordinate, return_inverse=True)
+    count = np.bincount(place, weights=sign).astype(np.int64)
+    return index[count != 0], count[count != 0]
+
+
+def histograms_to_json(releases: Sequence[Histogram]) -> list:
+    return [[index.tolist(), count.tolist()] for index, count in releases]
+
+
+def histograms_from_json(saved: list, d: int) -> list[Histogram]:
+    """What `histograms_to_json` gave, of d features and an intercept; all else is refused."""
+    releases = [(integers(index, 0, d), integers(count, -(1 << 62), 1 << 62)) for index, count in saved]
+    if any(i.shape != c.shape or (np.diff(i) <= 0).any() for i, c in releases):
+        raise ValueError("every coordinate needs a count, and they must rise")
+    return releases
+
+
+def _sum(releases):
+    index, place = np.unique(np.concatenate([index for index, _ in releases]), return_inverse=True)
+    return index, np.bincount(place, weights=np.concatenate([count for _, count in releases])).astype(np.int64)

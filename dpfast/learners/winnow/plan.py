@@ -1,0 +1,233 @@
+"""What a run of Winnow does, as numbers: by its parameters and what is public, whatever the rows are."""
+
+import math
+import warnings
+from dataclasses import dataclass
+from functools import lru_cache
+from types import SimpleNamespace
+
+import numpy as np
+
+from dpfast.accounting import winnow_learning_rate, winnow_paper, winnow_range, winnow_weight
+from dpfast.accounting.winnow import WEIGHT_GRID
+from dpfast.learners.winnow.hypothesis import NOTHING, Hypothesis, uniform
+from dpfast.mechanisms import AboveThreshold
+
+_STEP, _GROWTH = 2.0, 1.1  # what the second update moves a log-weight by, at most and about; a tenth more each time
+_THRESHOLD_SHARE = 0.05  # of a stream's budget; its counts are in the hundreds, noise in the dozens
+_LARGEST_COUNT, _LEAST_EPSILON = 1 << 60, 1e-15  # of AboveThreshold
+
+_planned = lru_cache(winnow_paper)
+
+
+class EveryFew:
+    """Ends an interval after so many rounds, whatever they are: as `AboveThreshold`, at no cost."""
+
+    def __init__(self, rounds: int):
+        self._left = rounds
+
+    def run(self, rounds: int, increments: np.ndarray) -> int | None:
+        """The round in which the interval ends, None if it goes on."""
+        if rounds >= self._left:
+            return self._left - 1
+        self._left -= rounds
+        return None
+
+    def _state(self) -> dict[str, int]:
+        return {"left": self._left}
+
+    def _go_on(self, state: dict[str, int]) -> None:
+        self._left = int(state["left"])
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The numbers of a run with the tight calibration; `PaperPlan` has those of the paper.
+
+    An interval is what lies between two updates, both numbered from 0; interval k ends with update k.
+    """
+
+    n_updates: int  # K; with a window, the releases that a row is in
+    n_draws: int  # m
+    learning_rate: float  # eta, for a row of weight 1
+    threshold_epsilon: float  # of AboveThreshold; 0 with a fixed schedule
+    batch: int | None  # rows of an interval that enter the scores, None for all
+    window: int | None  # K if an interval leaves the scores K releases after it was added; such a run has no end
+    rounds: int | None  # of an interval, with a fixed schedule in a stream
+    dimension: int  # coordinates and negated copies
+    confidence: float
+    negations: bool
+    fit_intercept: bool
+    average: bool
+
+    @property
+    def releases(self) -> int | None:
+        """How many are paid for; None if every row pays for its own, without end."""
+        return None if self.window else self.n_updates
+
+    @property
+    def grid(self) -> int:
+        """What `weight` is in units of 1 over."""
+        return 1 if self.window else WEIGHT_GRID
+
+    def weight(self, update: int) -> int:
+        """How often the rows of this interval enter the scores."""
+        return 1 if self.window else winnow_weight(update, self.n_updates)
+
+    def counts(self, votes: np.ndarray, signs: np.ndarray, most: int) -> np.ndarray:
+        """Whether each row is predicted wrongly, or with too small a margin, by votes of `most` at the most."""
+        return signs * votes <= self.confidence * most
+
+    def enough(self, update: int) -> int:
+        """How many counting rows call for this update.
+
+        The first must lift the right coordinates over all others: by half a row's worth a row. From then on a release
+        may move log-weights by a few units at most, or all weight falls on one coordinate; a little more each time, so
+        that there are updates left when the stream is long, unless they have no end.
+        """
+        if self.batch is not None:
+            return self.batch
+        nats = _STEP if self.window else _STEP * _GROWTH ** (update - 1)
+        if update == 0:
+            nats = 2 * (math.log(self.dimension) + 2)
+        return math.ceil(nats / self.learning_rate)
+
+    def tests(self, update: int, rng: np.random.Generator) -> AboveThreshold | EveryFew:
+        """What finds the end of the interval before this update."""
+        if not self.threshold_epsilon:
+            return EveryFew(self.rounds or 1)
+        return AboveThreshold(self.enough(update), self.threshold_epsilon, monotone="running", rng=rng)
+
+    def check(self) -> None:
+        """Refuse noise that integers do not hold, before there is any."""
+        if self.threshold_epsilon and (self.enough(0) > _LARGEST_COUNT or not self.threshold_epsilon >= _LEAST_EPSILON):
+            raise ValueError(
+                f"epsilon is too small for a stream: its first update would take {self.enough(0)} rows, with noise of "
+                f"scale {1 / self.threshold_epsilon:.3g}"
+            )
+
+
+@dataclass(frozen=True)
+class PaperPlan(Plan):
+    """The numbers of [BF, Theorem 4.5]: one row an update, counted if it is a mistake, and the paper's noise."""
+
+    threshold: int
+
+    grid = 1
+
+    def weight(self, update):
+        return 1
+
+    def counts(self, votes, signs, most):
+        return (votes >= 0) != (signs > 0)
+
+    def enough(self, update):
+        return self.threshold
+
+    def tests(self, update, rng):
+        return AboveThreshold(self.threshold, self.threshold_epsilon, monotone="running", noise="paper", rng=rng)
+
+
+def first_hypothesis(calibration: str, negations: bool, size: int) -> Hypothesis:
+    """What predicts before the first release: nothing, or uniform weights, which are nothing too with their copies."""
+    return uniform(size) if calibration == "paper" and not negations else NOTHING
+
+
+def streaming(p: SimpleNamespace) -> SimpleNamespace:
+    """Checked parameters, their schedule settled for a stream."""
+    if p.schedule == "auto":
+        p.schedule = "sparse-vector"
+    if p.schedule == "fixed" and p.horizon is None:
+        raise ValueError("a stream of fixed schedule needs horizon=, the rounds expected")
+    return p
+
+
+def check_paper(p: SimpleNamespace) -> None:
+    """Refuse what does not go with the paper's calibration, if it is asked for."""
+    if p.calibration != "paper":
+        return
+    paper = {"batch": (1,), "average": (False,), "schedule": ("auto", "sparse-vector"), "window": (False,)}
+    for name, wanted in paper.items():
+        if getattr(p, name) not in wanted:
+            raise ValueError(f'calibration="paper" needs {name}={wanted[-1]!r}, got {getattr(p, name)!r}')
+    for name in ("horizon", "margin"):
+        if getattr(p, name) is None:
+            raise ValueError(f'calibration="paper" needs {name}=')
+
+
+def plan_of(p: SimpleNamespace, n_features: int) -> Plan:
+    """The numbers of a run.
+
+    Parameters
+    ----------
+    p : SimpleNamespace
+        The checked parameters of `DPWinnowClassifier`, with a schedule that is settled.
+    n_features : int
+
+    Raises
+    ------
+    ValueError
+        If no noise will do.
+    """
+    form = {
+        "dimension": (n_features + p.fit_intercept) * (1 + p.negations),
+        "confidence": p.confidence,
+        "negations": p.negations,
+        "fit_intercept": p.fit_intercept,
+        "average": p.average,
+    }
+    plan = _paper(p, form) if p.calibration == "paper" else _tight(p, form)
+    plan.check()
+    return plan
+
+
+def _tight(p, form):
+    """The largest learning rate that the accountant allows."""
+    eta, threshold_epsilon = winnow_learning_rate(
+        p.epsilon,
+        p.delta,
+        n_updates=p.n_updates,
+        n_draws=p.n_draws,
+        threshold_share=_THRESHOLD_SHARE if p.schedule == "sparse-vector" else 0,
+        neighbors=p.neighbors,
+        score_range=winnow_range(p.neighbors, negations=p.negations, batch=p.batch),
+    )
+    return Plan(
+        n_updates=p.n_updates,
+        n_draws=p.n_draws,
+        learning_rate=eta,
+        threshold_epsilon=threshold_epsilon,
+        batch=None if p.batch == "all" else p.batch,
+        window=p.n_updates if p.window else None,
+        rounds=None if p.horizon is None else -(-p.horizon // p.n_updates),
+        **form,
+    )
+
+
+def _paper(p, form):
+    """[BF, Theorem 4.5]; warns if it comes with no promise."""
+    paper = _planned(
+        p.epsilon,
+        p.delta,
+        horizon=p.horizon,
+        dimension=form["dimension"],
+        margin=p.margin,
+        confidence=p.confidence,
+    )
+    if paper.vacuous:
+        warnings.warn(
+            f"the paper's promise is void for horizon={p.horizon}: it allows {paper.mistakes} mistakes, and says "
+            f"something from a horizon of {paper.horizon_needed} on; privacy is not affected",
+            stacklevel=4,
+        )
+    return PaperPlan(
+        n_updates=paper.n_updates,
+        n_draws=paper.n_draws,
+        learning_rate=paper.learning_rate,
+        threshold_epsilon=paper.threshold_epsilon,
+        batch=paper.batch,
+        window=None,
+        rounds=None,
+        threshold=math.ceil(paper.threshold),
+        **form,
+    )

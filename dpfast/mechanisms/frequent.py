@@ -1,0 +1,106 @@
+"""Values that many rows have, out of a set nobody declared: a noisy histogram with a threshold.
+
+Every value that some row has gets discrete Laplace noise on its count, and is published if the sum reaches a threshold
+that a count of one reaches with probability delta at most. Write e1 for the inverse of the noise's scale.
+
+**Add-remove.** A row of a value that others have changes one count by one: e1-DP. A row of a new value makes a cell
+that is published with probability at most delta, and changes no other: (0, delta)-DP. So (e1, delta)-DP with epsilon =
+e1.
+
+**Replace.** A row leaves one cell and joins another. If both cells remain, the counts of both change by one: 2 e1. If
+either was, or becomes, empty, it is published with probability at most delta on the side where it is not; given that it
+is not, it looks like an empty cell, and the other cell costs e1 at most: in all (2 e1, delta) as long as
+1 / (1 - delta) <= e^e1, by the four outcomes of the two cells. So (epsilon, delta)-DP with epsilon = 2 e1: a replaced
+row pays twice, as in Korolova, Kenthapadi, Mishra, Ntoulas, "Releasing Search Queries and Clicks Privately", 2009.
+
+**Composition.** Apart from an event of probability at most delta on either side, each cell that changes is e1-DP, hence
+e1^2 / 2-zCDP: the values are delta-approximately rho-zCDP (Bun, Steinke, "Concentrated Differential Privacy", 2016,
+section 8) with rho = e1^2 / 2 for add-remove and e1^2 for replace. rho and delta add up.
+"""
+
+import math
+from collections.abc import Mapping
+from fractions import Fraction
+
+from dpfast import random
+from dpfast.mechanisms.laplace import discrete_laplace
+
+
+def frequent_values(counts, epsilon, delta, *, neighbors="replace", rng=None):
+    """The values whose noisy counts reach a threshold.
+
+    **Privacy.** (epsilon, delta)-DP for the relation `neighbors`, for rows that have one value or none each; theorem
+    and proof are in the documentation of this module. The order of the result is that of the values, and tells nothing
+    else.
+
+    Parameters
+    ----------
+    counts : mapping from values to int
+        How many rows have each value; those that no row has may be left out, and must not be published.
+    epsilon : Fraction, int or float
+        Positive.
+    delta : Fraction or float
+        Positive, at most 1 - exp(-epsilon / 2).
+    neighbors : {"replace", "add-remove"}, default="replace"
+    rng : None, int or numpy.random.Generator
+        None is cryptographic; a seed is for tests.
+
+    Returns
+    -------
+    dict from values to int
+        Noisy counts of the values published, sorted by value.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Before anything is drawn.
+
+    Examples
+    --------
+    >>> [*frequent_values({"clerk": 900, "smith": 500, "astronaut": 1}, 0.5, 1e-6, rng=0)]
+    ['clerk', 'smith']
+    """
+    if not isinstance(counts, Mapping):
+        raise TypeError(f"counts must be a mapping from values to integers, got {type(counts).__name__}")
+    threshold, scale = frequent_threshold(epsilon, delta, neighbors=neighbors), _scale(epsilon, neighbors)
+    cells = sorted((value, int(count)) for value, count in counts.items() if count)
+    if any(count < 0 for _, count in cells):
+        raise ValueError("counts must be at least 0")
+    if not cells:
+        return {}
+    noisy = discrete_laplace([count for _, count in cells], scale, rng=random.generator(rng)).tolist()
+    return {value: count for (value, _), count in zip(cells, noisy, strict=True) if count >= threshold}
+
+
+def frequent_threshold(epsilon, delta, *, neighbors="replace"):
+    """The least integer that a count of one and its noise reach with probability at most delta.
+
+    Parameters
+    ----------
+    epsilon, delta, neighbors
+        As in `frequent_values`.
+
+    Returns
+    -------
+    int
+        1 + m, for P(noise >= m) = e^(-m e1) / (1 + e^-e1) at most delta; rounded up.
+    """
+    rate = float(1 / _scale(epsilon, neighbors))
+    if not 0 < delta <= -math.expm1(-rate):
+        raise ValueError(f"delta must lie in (0, {-math.expm1(-rate):.3g}], got {float(delta)}")
+    steps = (-math.log(delta) - math.log1p(math.exp(-rate))) / rate
+    return 1 + max(1, math.ceil(steps * (1 + 1e-12) + 1e-12))
+
+
+def frequent_rho(epsilon, neighbors="replace"):
+    """The rho for which `frequent_values` is delta-approximately rho-zCDP, as a Fraction."""
+    rate = 1 / _scale(epsilon, neighbors)
+    return rate**2 / (2 if neighbors == "add-remove" else 1)
+
+
+def _scale(epsilon, neighbors):
+    if neighbors not in ("replace", "add-remove"):
+        raise ValueError(f'neighbors must be "replace" or "add-remove", got {neighbors!r}')
+    if not 0 < epsilon < math.inf:
+        raise ValueError(f"epsilon must be a finite number above 0, got {epsilon!r}")
+    return (2 if neighbors == "replace" else 1) / Fraction(epsilon)

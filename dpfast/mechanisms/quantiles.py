@@ -1,0 +1,193 @@
+"""Quantiles of numbers, drawn from a public grid by the exponential mechanism.
+
+Of N numbers in an interval, x is as far from the quantile of share q as |L(x) - q N| rows, L(x) the numbers that are at
+most x; the score is the negative of that. One row more adds 1 - q to L(x) - q N where x is at least the row's number,
+and -q elsewhere: no score moves by more than w = max(q, 1 - q), in either direction, so that their change has range 2 w
+at most (1 for the median). A row replaced within the interval moves L(x) by one, in one direction, for the x between
+the two numbers and no other: range 2. A row that leaves the interval for another is one row less here and one more
+there.
+
+Edges between bins of equal shares are drawn by halving: the middle one first, then those below and above it from the
+rows below and above, level by level; the intervals of a level are disjoint. With weights exp(t score) a draw of range R
+is t R-DP and (t R)^2 / 8-zCDP, and a level costs what the dearer of its rows does:
+
+    add-remove   one row in one interval         t 2 w                  (t 2 w)^2 / 8
+    replace      one row within an interval      t 2                    (t 2)^2 / 8
+                 one row in each of two          2 t 2 w                2 (t 2 w)^2 / 8
+
+Levels are adaptive and add up.
+
+A cell of the grid, from one candidate a (or from minus infinity) up to the next one b (or to infinity), is as far from
+a quantile as q N is from the interval [L(a), L(b)]: the largest of 0, L(a) - q N and q N - L(b). Each of these moves by
+no more than |L(x) - q N| does, and so does their maximum: one cell costs what one edge does.
+"""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from dpfast import random
+from dpfast.mechanisms.exponential import exponential
+
+
+def quantiles(values, grid, shares, exponent, *, rng=None):
+    """Edges between bins of given shares of some numbers, drawn from a public grid.
+
+    **Privacy.** With P, Z = ``quantiles_cost(shares, neighbors)`` the edges together are ``exponent * P``-DP and
+    ``exponent**2 * Z``-zCDP for that relation, for rows of one number or none each. Theorem and proof are in the
+    documentation of this module.
+
+    Parameters
+    ----------
+    values : array_like of float, shape (n,)
+        No NaN. Numbers beyond the grid count for its ends.
+    grid : array_like of float, shape (g,)
+        Candidates, rising; declared, not computed from the values.
+    shares : int, or sequence of Fraction
+        A number of bins with equal shares, or the share of the rows below each edge, rising in (0, 1).
+    exponent : Fraction, int or float
+        t, of weights exp(-t * distance), for a distance in rows.
+    rng : None, int or numpy.random.Generator
+        None is cryptographic; a seed is for tests.
+
+    Returns
+    -------
+    ndarray of float64, shape (number of shares,)
+        Not falling: where an interval holds no candidate, its lower end is the edge again.
+
+    Raises
+    ------
+    ValueError, TypeError
+        Before anything is drawn.
+
+    Examples
+    --------
+    >>> quantiles(range(10_000), range(0, 10_000, 100), 4, 0.1, rng=0)
+    array([2500., 5000., 7500.])
+    """
+    values, grid, shares = *_checked(values, grid), _shares(shares)
+    exponent, rng = _exponent(exponent), random.generator(rng)
+    # above[c] of the values are above grid[c - 1], all for c = 0: intervals are ranges of the grid
+    counts = np.bincount(np.searchsorted(grid, values), minlength=len(grid) + 1)
+    at_most = np.cumsum(counts)  # grid[c]
+    edges = np.empty(len(shares))
+    # (first and end of the edges to draw, first and end of their candidates, values below the interval and in it)
+    level = [(0, len(shares), 0, len(grid), 0, len(values))]
+    for first, end, low, high, below, inside in level:
+        if first == end:
+            continue
+        middle, q = _middle(shares, first, end)
+        if low == high:
+            edges[first:end] = grid[max(low, 1) - 1]
+            continue
+        distance = np.abs(q.denominator * (at_most[low:high] - below) - q.numerator * inside)
+        chosen = low + exponential(-distance, exponent / q.denominator, rng=rng)
+        edges[middle] = grid[chosen]
+        lower = int(at_most[chosen]) - below
+        level.append((first, middle, low, chosen, below, lower))
+        level.append((middle + 1, end, chosen + 1, high, below + lower, inside - lower))
+    return edges
+
+
+def quantile_cell(values, grid, share, exponent, *, rng=None):
+    """The cell of a public grid that a quantile of some numbers lies in.
+
+    Unlike an edge, a cell is near the numbers: of the candidates beyond all of them none is better than another.
+
+    **Privacy.** As `quantiles` of one share.
+
+    Parameters
+    ----------
+    values, grid, exponent, rng
+        As in `quantiles`.
+    share : Fraction
+        In (0, 1).
+
+    Returns
+    -------
+    int
+        c, for the numbers above grid[c - 1] and at most grid[c]: from 0 to g.
+
+    Examples
+    --------
+    >>> quantile_cell([17.5] * 1000, [1, 2, 4, 8, 16, 32, 64], Fraction(1, 16), 0.5, rng=0)
+    5
+    """
+    values, grid, (share,) = *_checked(values, grid), _shares([share])
+    exponent, rng = _exponent(exponent), random.generator(rng)
+    at_most = np.cumsum(np.bincount(np.searchsorted(grid, values), minlength=len(grid) + 1))
+    below, most = share.denominator * np.append(0, at_most[:-1]), share.denominator * at_most
+    wanted = share.numerator * len(values)
+    distance = np.maximum(0, np.maximum(below - wanted, wanted - most))
+    return exponential(-distance, exponent / share.denominator, rng=rng)
+
+
+def quantiles_cost(shares, neighbors="replace"):
+    """What `quantiles` costs at exponent 1: P of pure and Z of zCDP, both exact.
+
+    Parameters
+    ----------
+    shares : as in `quantiles`
+    neighbors : {"replace", "add-remove"}
+
+    Returns
+    -------
+    tuple of Fraction
+        The edges are ``exponent * P``-DP, and ``exponent**2 * Z``-zCDP.
+    """
+    if neighbors not in ("replace", "add-remove"):
+        raise ValueError(f'neighbors must be "replace" or "add-remove", got {neighbors!r}')
+    shares = _shares(shares)
+    pure = rho = Fraction(0)
+    level = [(0, len(shares))]
+    while level:
+        draws = [(first, end, *_middle(shares, first, end)) for first, end in level]
+        width = 2 * max(max(q, 1 - q) for *_, q in draws)
+        if neighbors == "add-remove":
+            level_pure, level_rho = width, width**2 / 8
+        else:
+            touched = min(2, len(draws))
+            level_pure, level_rho = max(2, touched * width), max(Fraction(4, 8), touched * width**2 / 8)
+        pure, rho = pure + level_pure, rho + level_rho
+        halves = [half for first, end, middle, _ in draws for half in ((first, middle), (middle + 1, end))]
+        level = [(first, end) for first, end in halves if first < end]
+    return pure, rho
+
+
+def _middle(shares, first, end):
+    """The edge to draw first of a range of them, and the share of the interval's rows below it."""
+    middle = (first + end) // 2
+    low = shares[first - 1] if first else Fraction(0)
+    high = shares[end] if end < len(shares) else Fraction(1)
+    return middle, (shares[middle] - low) / (high - low)
+
+
+def _checked(values, grid):
+    values, grid = np.asarray(values, np.float64), np.asarray(grid, np.float64)
+    if values.ndim != 1 or np.isnan(values).any():
+        raise ValueError(f"values must be numbers of shape (n,), without NaN, got shape {values.shape}")
+    if grid.ndim != 1 or not grid.size or not np.isfinite(grid).all() or not (np.diff(grid) > 0).all():
+        raise ValueError(f"grid must be finite numbers of shape (g,) that rise, got shape {grid.shape}")
+    return values, grid
+
+
+def _shares(shares):
+    if isinstance(shares, int | np.integer) and not isinstance(shares, bool):
+        if shares < 2:
+            raise ValueError(f"there must be at least 2 bins, got {shares}")
+        return [Fraction(i, int(shares)) for i in range(1, int(shares))]
+    shares = [Fraction(share) for share in shares]
+    ends = [Fraction(0), *shares, Fraction(1)]
+    if not shares or any(not low < high for low, high in pairwise(ends)):
+        raise ValueError(f"shares must be a number of bins, or rise in (0, 1), got {[*map(str, shares)]}")
+    if max(share.denominator for share in shares) > 1 << 16:
+        raise ValueError("shares must be fractions with denominators of at most 65536")
+    return shares
+
+
+def _exponent(exponent):
+    exponent = Fraction(exponent)
+    if not exponent > 0:
+        raise ValueError(f"exponent must be a number above 0, got {float(exponent)}")
+    return exponent

@@ -1,0 +1,100 @@
+"""Private accuracy, and the confusion matrix."""
+
+import numpy as np
+from scipy.optimize import brentq
+
+from dpfast.metrics.figure import ConfusionMatrix, Counter, Figure, check_level, half_width
+from dpfast.tables.labels import class_codes, one_kind
+
+
+def accuracy(y_true, y_pred, *, epsilon, neighbors="replace", level=0.95, budget=None, random_state=None):
+    """The share of right predictions, with noise.
+
+    **Privacy.** epsilon-DP for the relation `neighbors` of the rows (y_true, y_pred), predictions by a model that does
+    not depend on them. "replace": their number is public, and one row moves the number of right ones by at most one.
+    "add-remove": a row more adds one to the right or to the wrong predictions, and both get noise.
+
+    Parameters
+    ----------
+    y_true, y_pred : array_like, shape (n,)
+    epsilon : real, > 0
+    neighbors : {"replace", "add-remove"}
+    level : float in (0, 1)
+        Of the interval.
+    budget : dpfast.accounting.Budget or None
+        Charged epsilon before anything is drawn.
+    random_state : None, int or numpy.random.Generator
+
+    Returns
+    -------
+    Figure
+
+    Raises
+    ------
+    ValueError, BudgetExceeded
+        Before anything is charged or drawn.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> y = np.arange(1000) % 4
+    >>> figure = accuracy(y, np.where(y < 3, y, 0), epsilon=1, random_state=0)
+    >>> print(figure)
+    0.749 (95% interval 0.721 to 0.775)
+    """
+    right, n = _right(y_true, y_pred)
+    check_level(level)
+    counter = Counter(epsilon, neighbors, budget, random_state, moved=1)
+    if neighbors == "replace":
+        right, noisy_n, noise = counter.release(right), n, counter.deviation
+    else:
+        right, wrong = counter.release([right, n - right]).tolist()
+        noisy_n, noise = right + wrong, counter.deviation * np.sqrt(0.5)  # of right (1 - p) - wrong p, at p = 1/2 least
+    low, high = _interval(right, max(1, noisy_n), noise, level, neighbors)
+    return Figure(float(np.clip(right / max(1, noisy_n), 0, 1)), low, high, level, counter.privacy)
+
+
+def confusion_matrix(y_true, y_pred, *, classes, epsilon, neighbors="replace", budget=None, random_state=None):
+    """Noisy counts of rows by their class and by what was predicted.
+
+    **Privacy.** epsilon-DP, as `accuracy`: a row is in one cell, so that replacing it moves the counts by two in sum.
+
+    Parameters
+    ----------
+    y_true, y_pred : array_like, shape (n,)
+    classes : array_like
+        The public set of labels.
+    epsilon, neighbors, budget, random_state
+        As in `accuracy`.
+
+    Returns
+    -------
+    ConfusionMatrix
+    """
+    _right(y_true, y_pred)
+    true, predicted = (class_codes(y, len(y), classes) for y in (y_true, y_pred))
+    k = len(true.classes)
+    counter = Counter(epsilon, neighbors, budget, random_state)
+    counts = np.bincount(k * true.codes + predicted.codes, minlength=k * k).reshape(k, k)
+    return ConfusionMatrix(counter.release(counts), true.classes, counter.deviation, counter.privacy)
+
+
+def _right(y_true, y_pred):
+    """How many predictions are right, and how many there are."""
+    y_true, y_pred = np.asarray(one_kind(y_true, "y_true")), np.asarray(one_kind(y_pred, "y_pred"))
+    if y_true.ndim != 1 or y_true.shape != y_pred.shape or not len(y_true):
+        raise ValueError(f"y_true and y_pred must be of one shape (n,), n >= 1, got {y_true.shape} and {y_pred.shape}")
+    return int(np.count_nonzero(y_true == y_pred)), len(y_true)
+
+
+def _interval(right, n, noise, level, neighbors):
+    """The p that a noisy count of n rows does not contradict: |right - n p| within what noise and sampling do."""
+
+    def slack(p):
+        spread = noise if neighbors == "replace" else noise * np.sqrt(2 * (p * p + (1 - p) * (1 - p)))
+        return half_width(np.sqrt(n * p * (1 - p)), spread, level) - abs(right - n * p)
+
+    middle = float(np.clip(right / n, 0, 1))
+    low = 0.0 if slack(0.0) >= 0 else brentq(slack, 0, middle) if slack(middle) > 0 else middle
+    high = 1.0 if slack(1.0) >= 0 else brentq(slack, middle, 1) if slack(middle) > 0 else middle
+    return float(low), float(high)

@@ -1,0 +1,154 @@
+"""What the private figures return, and how a count of rows is released for one."""
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import log_ndtr, ndtr
+
+from dpfast import random
+from dpfast.accounting import Budget, PrivacySpend, Release
+from dpfast.mechanisms import discrete_laplace
+
+_RELATIONS = ("replace", "add-remove")
+
+
+class Figure(NamedTuple):
+    """A number and an interval for what it would be on endless rows of the same kind.
+
+    The interval holds both what the noise and what the choice of the rows may have moved, with the probability `level`.
+    """
+
+    value: float
+    low: float
+    high: float
+    level: float
+    privacy: PrivacySpend
+
+    def __str__(self):
+        return f"{self.value:.3f} ({self.level:.0%} interval {self.low:.3f} to {self.high:.3f})"
+
+
+@dataclass(frozen=True)
+class ConfusionMatrix:
+    """Noisy counts of rows of class i that were predicted as class j: int64, shape (k, k); may be below zero."""
+
+    counts: np.ndarray
+    classes: np.ndarray
+    deviation: float  # of the noise on each count
+    privacy: PrivacySpend
+
+
+@dataclass(frozen=True)
+class Roc:
+    """The curve of true against false positives, from noisy counts of scores in bins.
+
+    Attributes
+    ----------
+    thresholds : ndarray, shape (bins + 1,)
+        Falling; rows of a score above one are called positive.
+    false_positives, true_positives : ndarray, shape (bins + 1,)
+        Rates at each threshold, from 0 to 1.
+    deviation : ndarray, shape (bins + 1,)
+        Of the true positives' rates, by noise and sampling.
+    auc : Figure
+        The area: the chance that a positive row's bin is above a negative one's, equal bins counting half.
+    privacy : PrivacySpend
+    """
+
+    thresholds: np.ndarray
+    false_positives: np.ndarray
+    true_positives: np.ndarray
+    deviation: np.ndarray
+    auc: Figure
+    privacy: PrivacySpend
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """How often what was predicted came true, by bins of the predicted probability.
+
+    Attributes
+    ----------
+    edges : ndarray, shape (bins + 1,)
+    observed, low, high : ndarray, shape (bins,)
+        The share of positive rows of each bin, and an interval; NaN where the noise drowns the bin.
+    rows : ndarray of int64, shape (bins,)
+        Noisy.
+    error : float
+        Expected calibration error: the mean over rows of the distance between observed share and middle of the bin.
+    privacy : PrivacySpend
+    """
+
+    edges: np.ndarray
+    observed: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    rows: np.ndarray
+    error: float
+    privacy: PrivacySpend
+
+
+class Counter:
+    """Releases a histogram of rows once: checked, charged, then drawn.
+
+    Parameters
+    ----------
+    epsilon : real, > 0
+    neighbors : {"replace", "add-remove"}
+    budget : Budget or None
+    random_state : None, int or numpy.random.Generator
+    moved : int
+        By how much one row replaced moves the counts, in sum; a row more or less moves them by one.
+    """
+
+    def __init__(self, epsilon, neighbors, budget, random_state, *, moved=2):
+        if neighbors not in _RELATIONS:
+            raise ValueError(f'neighbors must be "replace" or "add-remove", got {neighbors!r}')
+        if budget is not None and not isinstance(budget, Budget):
+            raise ValueError(f"budget must be None or a dpfast.accounting.Budget, got {budget!r}")
+        self._rng = random.generator(random_state)
+        self.privacy = PrivacySpend(
+            epsilon, 0, neighbors, (Release("counts", 1, 1),), reproducible=random.is_reproducible(self._rng)
+        )
+        if not epsilon > 0:
+            raise ValueError(f"epsilon must be a finite number > 0, got {epsilon!r}")
+        exact = epsilon if isinstance(epsilon, Fraction) else Fraction(repr(float(epsilon)))
+        self._scale = (moved if neighbors == "replace" else 1) / exact
+        if self._scale > 1 << 52:
+            raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {epsilon!r}")
+        self._budget, self._spend = budget, (epsilon, neighbors)
+        ratio = np.exp(-1 / float(self._scale))
+        self.deviation = float(np.sqrt(2 * ratio) / -np.expm1(-1 / float(self._scale)))
+
+    def release(self, counts):
+        """Noisy counts; charged first."""
+        if self._budget is not None:
+            self._budget.charge(self._spend[0], neighbors=self._spend[1])
+        return discrete_laplace(np.asarray(counts, np.int64), self._scale, rng=self._rng)
+
+
+def check_level(level):
+    """Refuse what is no probability of an interval."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must lie in (0, 1), got {level!r}")
+
+
+def half_width(sampling, noise, level):
+    """x with P(|N + L| <= x) = level, N normal and L Laplace of these standard deviations."""
+    if noise == 0 or sampling > 50 * noise:
+        sampling, noise = float(np.hypot(sampling, noise)), 0.0
+    if noise == 0:
+        return sampling * brentq(lambda x: 2 * ndtr(-x) - (1 - level), 0, 40)
+    b = noise / np.sqrt(2)
+    if sampling < 1e-9 * b:
+        return -b * np.log(1 - level)
+    a, k = sampling, sampling / b
+
+    def beyond(x):
+        tail = np.exp(k * k / 2 - x / b + log_ndtr(x / a - k)) - np.exp(k * k / 2 + x / b + log_ndtr(-x / a - k))
+        return 2 * (ndtr(-x / a) + tail / 2) - (1 - level)
+
+    return brentq(beyond, 0, 60 * (a + b))

@@ -1,0 +1,168 @@
+"""Figures of scores: the ROC curve with its area, and calibration, from one noisy histogram of scores by class."""
+
+import math
+
+import numpy as np
+from scipy.special import ndtri
+
+from dpfast.metrics.figure import Counter, Figure, Reliability, Roc, check_level
+
+_MOST_BINS = 64
+
+
+def roc(
+    y_true,
+    score,
+    *,
+    score_range=(0, 1),
+    bins="auto",
+    epsilon,
+    neighbors="replace",
+    level=0.95,
+    budget=None,
+    random_state=None,
+):
+    """The ROC curve and the area under it.
+
+    **Privacy.** epsilon-DP for the relation `neighbors` of the rows (y_true, score), scores by a model that does not
+    depend on them. Each row is in one cell of a histogram, its bin of the score by its class: a row more adds one to
+    one cell, a row replaced moves two. Under "replace" the number of rows is public.
+
+    Parameters
+    ----------
+    y_true : array_like of bool, shape (n,)
+        Which rows are positive.
+    score : array_like of float, shape (n,)
+        Larger is more positive; a column of `predict_proba`, say. Numbers beyond the range go to its end bins.
+    score_range : pair of float
+        Declared. (0, 1) suits probabilities.
+    bins : "auto" or int
+        Bins of equal width. "auto" is sqrt(n epsilon) / 2, from 8 to 64, under "add-remove" 32: public numbers only.
+    epsilon, neighbors, level, budget, random_state
+        As in `accuracy`.
+
+    Returns
+    -------
+    Roc
+        Rates within [0, 1] that rise, and the area of the binned score with an interval, of normal shape, for noise and
+        rows together.
+
+    Raises
+    ------
+    ValueError, BudgetExceeded
+        Before anything is charged or drawn.
+    """
+    check_level(level)
+    counter = Counter(epsilon, neighbors, budget, random_state)
+    positive, at, edges = _binned(y_true, score, score_range, _bins(bins, len(score), epsilon, neighbors))
+    noisy = counter.release(_histogram(positive, at, len(edges) - 1))
+    negatives, positives = noisy.astype(float)
+    area, deviation = _area(negatives, positives, counter.deviation)
+    reach = -ndtri((1 - level) / 2) * deviation
+    rates = [_rising(row[::-1]) for row in (negatives, positives)]
+    size = max(1.0, positives.sum())
+    k = np.arange(len(edges))
+    noise = counter.deviation**2 * k * (len(edges) - 1 - k) / (len(edges) - 1)  # of a bridge: both ends are known
+    spread = np.sqrt(rates[1] * (1 - rates[1]) / size + noise / size**2)
+    figure = Figure(
+        float(np.clip(area, 0, 1)),
+        float(np.clip(area - reach, 0, 1)),
+        float(np.clip(area + reach, 0, 1)),
+        level,
+        counter.privacy,
+    )
+    return Roc(edges[::-1], rates[0], rates[1], spread, figure, counter.privacy)
+
+
+def calibration(
+    y_true, probability, *, bins=10, epsilon, neighbors="replace", level=0.95, budget=None, random_state=None
+):
+    """How often rows of a predicted probability are positive, by bins of it.
+
+    **Privacy.** As `roc`.
+
+    Parameters
+    ----------
+    y_true : array_like of bool, shape (n,)
+    probability : array_like of float, shape (n,)
+    bins : int or "auto"
+        Of equal width in [0, 1]; "auto" as in `roc`.
+    epsilon, neighbors, level, budget, random_state
+        As in `accuracy`.
+
+    Returns
+    -------
+    Reliability
+    """
+    check_level(level)
+    counter = Counter(epsilon, neighbors, budget, random_state)
+    positive, at, edges = _binned(y_true, probability, (0, 1), _bins(bins, len(probability), epsilon, neighbors))
+    noisy = counter.release(_histogram(positive, at, len(edges) - 1))
+    rows = noisy.sum(axis=0)
+    seen = rows > 2 * counter.deviation
+    size = np.where(seen, rows, 1)
+    observed = np.clip(noisy[1] / size, 0, 1)
+    spread = np.sqrt(observed * (1 - observed) / size + (counter.deviation / size) ** 2)
+    reach = -ndtri((1 - level) / 2) * spread
+    blank = np.where(seen, 0, np.nan)
+    middle = (edges[:-1] + edges[1:]) / 2
+    error = float(np.average(np.abs(observed - middle), weights=np.where(seen, rows, 0))) if seen.any() else math.nan
+    low, high = np.clip([observed - reach, observed + reach], 0, 1)
+    return Reliability(edges, observed + blank, low + blank, high + blank, rows, error, counter.privacy)
+
+
+def _bins(bins, n, epsilon, neighbors):
+    if isinstance(bins, str) and bins == "auto":
+        return 32 if neighbors == "add-remove" else min(_MOST_BINS, max(8, round(math.sqrt(n * float(epsilon)) / 2)))
+    if isinstance(bins, bool) or not isinstance(bins, int) or not 2 <= bins <= 1 << 16:
+        raise ValueError(f'bins must be "auto" or an integer in [2, {1 << 16}], got {bins!r}')
+    return bins
+
+
+def _binned(y_true, score, score_range, bins):
+    """Which rows are positive, their bins, and the edges of these."""
+    y_true, score = np.asarray(y_true), np.asarray(score, np.float64)
+    if y_true.ndim != 1 or y_true.shape != score.shape or not len(score):
+        raise ValueError(f"y_true and scores must be of one shape (n,), n >= 1, got {y_true.shape} and {score.shape}")
+    if y_true.dtype != bool and not ((y_true == 0) | (y_true == 1)).all():
+        raise ValueError("y_true must be booleans, or 0 and 1: which rows are positive, as in y == positive_class")
+    if np.isnan(score).any():
+        raise ValueError("scores must be numbers, got NaN")
+    low, high = score_range
+    if not -math.inf < low < high < math.inf:
+        raise ValueError(f"score_range must be two finite numbers, the lower first, got {score_range!r}")
+    edges = np.linspace(low, high, bins + 1)
+    return y_true.astype(bool), np.searchsorted(edges[1:-1], score, side="right"), edges
+
+
+def _histogram(positive, at, bins):
+    """Rows of each bin, negative ones first: shape (2, bins)."""
+    return np.bincount(bins * positive + at, minlength=2 * bins).reshape(2, bins)
+
+
+def _area(negatives, positives, noise):
+    """The area by noisy counts, and its standard deviation by noise and sampling; both 1/2 where noise drowns it."""
+    n, p = negatives.sum(), positives.sum()
+    drowned = 2 * noise * math.sqrt(len(positives))
+    if n <= drowned or p <= drowned:
+        return 0.5, 0.5
+    below = (negatives.cumsum() - negatives / 2) / n  # the share of negatives below a positive of each bin
+    above = 1 - (positives.cumsum() - positives / 2) / p
+    area = float(positives @ below / p)
+    by_noise = noise**2 * (((below - area) ** 2).sum() / p**2 + ((above - area) ** 2).sum() / n**2)
+    shares = [np.maximum(row, 0) / np.maximum(row, 0).sum() for row in (positives, negatives)]
+    by_rows = sum(
+        max(0.0, share @ value**2 - (share @ value) ** 2) / size
+        for share, value, size in ((shares[0], below, p), (shares[1], above, n))
+    )
+    return area, math.sqrt(by_noise + by_rows)
+
+
+def _rising(counts):
+    """Shares of rows up to each bin, from 0 to 1: as near to the noisy ones as rising numbers are."""
+    from sklearn.isotonic import isotonic_regression
+
+    total = counts.sum()
+    shares = counts.cumsum() / total if total > 0 else np.linspace(1 / len(counts), 1, len(counts))
+    inside = isotonic_regression(shares[:-1], y_min=0, y_max=1)
+    return np.concatenate([[0.0], inside, [1.0]])

@@ -1,0 +1,135 @@
+"""Pictures of released models and figures, by matplotlib (the extra `plot`)."""
+
+import math
+
+import numpy as np
+
+from dpfast import report
+
+
+def terms(model, *, most=12, axes=None):
+    """One curve for each column of an additive model, those that move scores most first.
+
+    Parameters
+    ----------
+    model : HalfspaceClassifier
+        Fitted on a table with a schema.
+    most : int
+        Pictures at most.
+    axes : sequence of matplotlib.axes.Axes, optional
+        Where to draw; a new figure by default.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    found = report.terms(model)[:most]
+    width = min(3, len(found))
+    figure, axes = _grid(axes, -(-len(found) // width), width)
+    for panel, term in zip(axes, found, strict=False):
+        column, weights = term.column, term.weights
+        if column.ordered:
+            edges = [column.low, *np.clip(column.edges, column.low, column.high).tolist(), column.high]
+            panel.stairs(weights[: column.bins], edges, baseline=None, linewidth=2)
+            if column.missing is not None:
+                panel.plot([edges[-1]], [weights[column.missing]], "o", label="missing", clip_on=False)
+                panel.legend(frameon=False)
+        else:
+            order = np.argsort(-np.abs(weights), kind="stable")[:10]
+            order = order[np.argsort(weights[order], kind="stable")]
+            panel.barh([column.meaning(int(code)) for code in order], weights[order])
+        panel.axhline(0, color="0.7", linewidth=0.8) if column.ordered else panel.axvline(0, color="0.7", linewidth=0.8)
+        panel.set_title(column.name + (f": {term.label}" if len(model.classes_) > 2 else ""))
+    for panel in axes[len(found) :]:
+        panel.set_axis_off()
+    figure.tight_layout()
+    return figure
+
+
+def rules(model, *, axes=None):
+    """The rules of a list, each with the rows that it decides by their class, where `rule_counts_` were released.
+
+    Parameters
+    ----------
+    model : DecisionListClassifier
+    axes : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    texts = [line.rstrip() for line in model.to_text().split("\n")][: len(model.rules_)]
+    figure, (panel,) = _grid(None if axes is None else [axes], 1, 1, height=0.4 * len(texts) + 1)
+    counts = getattr(model, "rule_counts_", None)
+    at = np.arange(len(texts))
+    if counts is None:
+        panel.set_xticks([])
+    else:
+        counts, left = np.maximum(np.asarray(counts), 0), np.zeros(len(texts))
+        for label, row in zip(model.classes_.tolist(), counts.T, strict=True):
+            panel.barh(at, row, left=left, label=str(label))
+            left = left + row
+        panel.set_xlabel("rows that the rule decides, noisy")
+        panel.legend(frameon=False)
+    panel.set_yticks(at, texts, family="monospace")
+    panel.set_ylim(len(texts) - 0.4, -0.6)
+    figure.tight_layout()
+    return figure
+
+
+def roc(curve, *, axes=None):
+    """A private ROC curve with the band of one standard deviation.
+
+    Parameters
+    ----------
+    curve : dpfast.metrics.Roc
+    axes : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, (panel,) = _grid(None if axes is None else [axes], 1, 1, height=4)
+    low, high = np.clip([curve.true_positives - curve.deviation, curve.true_positives + curve.deviation], 0, 1)
+    panel.fill_between(curve.false_positives, low, high, alpha=0.25)
+    panel.plot(curve.false_positives, curve.true_positives, label=f"area {curve.auc}")
+    panel.plot([0, 1], [0, 1], color="0.7", linestyle=":")
+    panel.set(xlabel="false positives", ylabel="true positives", aspect="equal")
+    panel.legend(frameon=False, loc="lower right")
+    return figure
+
+
+def calibration(reliability, *, axes=None):
+    """How often what was predicted came true.
+
+    Parameters
+    ----------
+    reliability : dpfast.metrics.Reliability
+    axes : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, (panel,) = _grid(None if axes is None else [axes], 1, 1, height=4)
+    middle = (reliability.edges[:-1] + reliability.edges[1:]) / 2
+    below, above = reliability.observed - reliability.low, reliability.high - reliability.observed
+    panel.errorbar(middle, reliability.observed, yerr=[below, above], fmt="o", capsize=3)
+    panel.plot([0, 1], [0, 1], color="0.7", linestyle=":")
+    error = "" if math.isnan(reliability.error) else f"expected calibration error {reliability.error:.3f}"
+    panel.set(xlabel="predicted", ylabel="observed", xlim=(0, 1), ylim=(0, 1), title=error, aspect="equal")
+    return figure
+
+
+def _grid(axes, rows, columns, height=None):
+    """A figure and its panels: those given, or new ones."""
+    if axes is not None:
+        axes = list(np.ravel(np.asarray(axes, dtype=object)))
+        return axes[0].figure, axes
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise ImportError("pictures need matplotlib: pip install 'dpfast[plot]'") from None
+    size = (4.2 * columns, height or 2.8 * rows) if columns > 1 else (6.4, height or 3.2)
+    figure, grid = plt.subplots(rows, columns, figsize=size, squeeze=False)
+    return figure, list(grid.flat)

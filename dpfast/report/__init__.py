@@ -1,0 +1,9 @@
+"""What people look at: the terms of an additive model, pictures, and one self-contained page for any model.
+
+Everything here is computed from what a model released; nothing looks at rows.
+"""
+
+from .page import claim_in_words, page, write
+from .terms import Term, code_columns, terms
+
+__all__ = ["Term", "claim_in_words", "code_columns", "page", "terms", "write"]

@@ -1,0 +1,84 @@
+"""What every table is read through: an array or a sparse matrix of finite numbers, of a type that is declared.
+
+A row's image is a function of that row, of the format and the type of its table, and of parameters; it never depends
+on what other rows hold. So nothing here, nor in any module of `dpfast.tables`, chooses by values: an array or a column
+has its type, and what has none, a list say, is float64.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+from sklearn.utils import check_array
+
+
+def as_numbers(X, sparse=()):
+    """X as an ndarray or a sparse matrix of booleans, integers or floats up to float64, all of them finite.
+
+    Parameters
+    ----------
+    X : array_like, sparse matrix or DataFrame, shape (n, d)
+        Its type stays, but objects, and lists, which have no type, become float64; so do wider floats, before they
+        are seen to be finite.
+    sparse : sequence of str
+        The formats that a sparse matrix may keep; another becomes the first of them. None are allowed by default.
+
+    Raises
+    ------
+    ValueError, TypeError
+        For NaN, infinities, wrong shapes and entries that are no numbers; for indices that do not fit.
+    """
+    if sp.issparse(X):
+        X = _sound(X)
+    typed = sp.issparse(X) or hasattr(X, "__array__")
+    try:
+        X = check_array(X, accept_sparse=list(sparse) or False, dtype="numeric" if typed else np.float64)
+    except OverflowError as error:  # an integer of Python
+        raise ValueError(f"X holds a number too large for float64: {error}") from None
+    if X.dtype.kind not in "biuf":
+        raise ValueError(f"X must hold numbers, got {X.dtype}")
+    if X.dtype.kind == "f" and X.dtype.itemsize > 8:
+        with np.errstate(over="ignore"):  # infinity, which is refused
+            X = check_array(X.astype(np.float64), accept_sparse=True)
+    return canonical(X) if sp.issparse(X) else X
+
+
+def sound_csr(X):
+    """A sparse matrix as CSR, its indices checked, rising in each row and stored once.
+
+    Raises
+    ------
+    ValueError
+        For indices that do not fit the shape or do not end where the next row's begin.
+    """
+    return canonical(_sound(X).tocsr())
+
+
+def canonical(X):
+    """A CSR or CSC matrix whose indices are sound: itself, or a copy in which they rise and are stored once."""
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def _sound(X):
+    """Check all indices of a sparse matrix: nothing compiled may touch them before."""
+    if X.ndim != 2:
+        raise ValueError(f"Expected 2D array, got a sparse array of shape {X.shape} instead")
+    if X.format in ("csr", "csc", "bsr"):
+        for name in ("indptr", "indices"):
+            index = getattr(X, name)
+            if index.dtype.kind != "i":
+                raise ValueError(f"{name} of a sparse matrix must be signed integers, got {index.dtype}")
+        if (X.indptr[1:] < X.indptr[:-1]).any():  # also where the last is 0, which scipy lets pass
+            raise ValueError("indptr of a sparse matrix must not fall")
+        X.check_format(full_check=X.format == "bsr")
+        width = X.shape[1 if X.format == "csr" else 0]
+        if X.format != "bsr" and X.indices.view(f"u{X.indices.itemsize}").max(initial=0) >= max(1, width):
+            raise ValueError(f"indices of a sparse matrix must lie in [0, {width}), got {_outside(X.indices, width)}")
+    elif X.format == "coo":
+        X = sp.coo_array((X.data, X.coords), shape=X.shape)  # the constructor checks them
+    return X
+
+
+def _outside(indices, width):
+    return indices[(indices < 0) | (indices >= width)][0]

@@ -1,0 +1,226 @@
+"""Columns of any table as Arrow arrays, and Arrow arrays as numbers, texts and days: a map of single values.
+
+What will not do is refused as a `Fault` at its row, by its kind: the cell itself is not repeated.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, time
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dpfast.tables.columns import text_of
+
+_TEXT = pa.large_string()
+_DAY_TYPES = (pa.types.is_date, pa.types.is_timestamp)
+
+
+class Fault(ValueError):
+    """A value that will not do.
+
+    Attributes
+    ----------
+    column : str
+    what : str
+        What is wrong with it, after "row 7, column 'age' ".
+    row : int or None
+        Its number from 0; None if all of the column is meant.
+    """
+
+    def __init__(self, column: str, what: str, row: int | None = None):
+        self.column, self.what, self.row = column, what, row
+        place = f"column {column!r}" if row is None else f"row {row + 1}, column {column!r}"
+        super().__init__(f"{place} {what}")
+
+
+class Frame:
+    """The columns of a table by their names, each as an Arrow array when asked for.
+
+    Parameters
+    ----------
+    table : DataFrame of pandas or polars, Arrow table or batch, or dict of arrays
+        Whatever has the Arrow stream interface. Names must be text and distinct.
+    """
+
+    def __init__(self, table: Any):
+        if isinstance(table, Frame):
+            self._table, self.names = table._table, table.names
+        elif isinstance(table, Mapping):
+            self._table, self.names = table, list(table)
+        elif hasattr(table, "iloc") and hasattr(table, "columns"):  # pandas: a column at a time, to name one at fault
+            self._table, self.names = table, list(table.columns)
+        elif isinstance(table, pa.Table | pa.RecordBatch):
+            self._table, self.names = table, table.column_names
+        elif hasattr(table, "__arrow_c_stream__"):
+            self._table = pa.table(table)
+            self.names = self._table.column_names
+        else:
+            raise ValueError(
+                "a table with a schema must be a DataFrame, an Arrow table or a dict of arrays, with names of columns; "
+                f"got {type(table).__name__}"
+            )
+        wrong = next((name for name in self.names if not isinstance(name, str)), None)
+        if wrong is not None:
+            raise ValueError(f"the names of columns must be text, got {wrong!r}")
+        if len({*self.names}) < len(self.names):
+            twice = next(name for name in self.names if self.names.count(name) > 1)
+            raise ValueError(f"two columns have the name {twice!r}")
+        self.n = self._rows()
+
+    def _rows(self) -> int:
+        if isinstance(self._table, pa.Table | pa.RecordBatch):
+            return self._table.num_rows
+        lengths = {name: len(self._table[name]) for name in self.names}
+        odd = next((name for name, n in lengths.items() if n != lengths[self.names[0]]), None)
+        if odd is not None:
+            raise ValueError(
+                f"columns must be of one length, {odd!r} has {lengths[odd]}, others {lengths[self.names[0]]}"
+            )
+        return lengths[self.names[0]] if lengths else 0
+
+    def column(self, name: str) -> pa.Array:
+        """One column, whole; NaN of pandas and numpy are nulls."""
+        if isinstance(self._table, pa.Table | pa.RecordBatch):
+            return _whole(self._table.column(name))
+        values = self._table[name]
+        if isinstance(values, pa.Array | pa.ChunkedArray):
+            return _whole(values)
+        if np.ndim(values) != 1:
+            raise Fault(name, f"must be one-dimensional, got {np.ndim(values)} dimensions")
+        _refuse_inferred(name, values)
+        try:
+            return _whole(pa.array(values, from_pandas=True))
+        except (pa.ArrowException, TypeError, ValueError, OverflowError):
+            raise Fault(
+                name, "mixes kinds of values, or holds some that a table does not; make them one kind"
+            ) from None
+
+
+def _refuse_inferred(name: str, values: Any) -> None:
+    """Refuse objects whose common type Arrow would infer from all of them: it would move every row for one."""
+    if getattr(values, "dtype", np.dtype(object)) != np.dtype(object):
+        return
+    kinds = set(map(type, values))
+    if any(issubclass(kind, Decimal) for kind in kinds):
+        raise Fault(name, "holds Decimal objects, whose scale would be read off all rows; give them as floats or text")
+    timed = any(issubclass(kind, datetime | time) for kind in kinds)
+    if timed and any(getattr(value, "tzinfo", None) is not None for value in values):
+        raise Fault(name, "holds times with zones, and one would become all rows'; give them in UTC, without a zone")
+
+
+def numbers(name: str, array: pa.Array, marks: tuple = ()) -> np.ndarray:
+    """A column as float64, missing as NaN; texts are read as numbers, blanks around them do not count."""
+    array = _plain(array)
+    if pa.types.is_large_string(array.type):
+        array = pc.utf8_trim_whitespace(_without(array, marks))
+        array = _cast(name, array, pa.float64(), "holds text where a number is declared")
+        return _floats(array)
+    types = pa.types
+    if not (
+        types.is_integer(array.type)
+        or types.is_floating(array.type)
+        or types.is_boolean(array.type)
+        or types.is_decimal(array.type)
+        or types.is_null(array.type)
+    ):
+        raise Fault(name, f"holds {array.type} where numbers are declared")
+    if types.is_boolean(array.type):
+        array = array.cast(pa.uint8())
+    values = _floats(array.cast(pa.float64(), safe=False))
+    for mark in _numeric(marks):
+        values[values == mark] = np.nan
+    return values
+
+
+def texts(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarray, list]:
+    """A column as numbers of its distinct values, -1 for missing: int32 of shape (n,), and the values as text."""
+    if pa.types.is_nested(array.type) or pa.types.is_binary(array.type):
+        raise Fault(name, f"holds {array.type} where values are declared")
+    if not pa.types.is_dictionary(array.type):
+        array = pc.dictionary_encode(_plain(array))
+    index = array.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
+    values = [None if _is_missing(value) else text_of(value) for value in array.dictionary.to_pylist()]
+    missing = [k for k, value in enumerate(values) if value is None or value in marks]
+    if missing:
+        index = np.where(np.isin(index, missing), np.int32(-1), index)
+    return index, values
+
+
+def days(name: str, array: pa.Array, format: str | None, marks: tuple = ()) -> np.ndarray:
+    """A column of dates as days since 1970-01-01, missing as NaN: float64."""
+    array = _plain(array)
+    if pa.types.is_large_string(array.type):
+        array = pc.utf8_trim_whitespace(_without(array, marks))
+        stamp = pa.timestamp("us")
+        if format is None:
+            array = _cast(name, array, stamp, "holds no date as YYYY-MM-DD")
+        else:
+            parsed = pc.strptime(array, format=format, unit="us", error_is_null=True)
+            lost = np.flatnonzero(parsed.is_null().to_numpy(False) & array.is_valid().to_numpy(False))
+            if lost.size:
+                raise Fault(name, f"holds no date as {format}", int(lost[0]))
+            array = parsed
+    elif not any(known(array.type) for known in _DAY_TYPES) and not pa.types.is_null(array.type):
+        raise Fault(name, f"holds {array.type} where dates are declared")
+    return _floats(array.cast(pa.date32(), safe=False).cast(pa.int32()).cast(pa.float64()))
+
+
+def _whole(array):
+    if isinstance(array, pa.ChunkedArray):
+        if pa.types.is_string(array.type):
+            array = array.cast(_TEXT)  # which has no limit of 2 GB
+        return array.chunk(0) if array.num_chunks == 1 else pa.concat_arrays(array.chunks or [pa.array([], array.type)])
+    return array
+
+
+def _plain(array):
+    """The array without a dictionary, text as the one type that all functions take."""
+    if pa.types.is_dictionary(array.type):
+        array = array.cast(array.type.value_type)
+    if pa.types.is_string(array.type) or pa.types.is_string_view(array.type):
+        array = array.cast(_TEXT)
+    return array
+
+
+def _without(array, marks):
+    """Texts without those that mark a missing value."""
+    if not marks:
+        return array
+    return pc.if_else(pc.is_in(array, value_set=pa.array(marks, _TEXT)), pa.scalar(None, _TEXT), array)
+
+
+def _cast(name, array, to, what):
+    """Text as another type; the first that does not become one is found by halving."""
+    try:
+        return array.cast(to)
+    except pa.ArrowInvalid:
+        pass
+    good, bad = 0, len(array)
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        try:
+            array.slice(good, middle - good).cast(to)
+            good = middle
+        except pa.ArrowInvalid:
+            bad = middle
+    raise Fault(name, what, good)
+
+
+def _floats(array):
+    values = array.to_numpy(zero_copy_only=False)
+    return values if values.flags.writeable else values.copy()
+
+
+def _numeric(marks):
+    for mark in marks:
+        try:
+            yield float(mark)
+        except ValueError:
+            continue
+
+
+def _is_missing(value):
+    return value is None or (isinstance(value, float) and value != value)

@@ -1,0 +1,246 @@
+"""Packed 0/1 tables, from dense, sparse and pandas input."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from dpfast.kernels import bits
+from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
+from dpfast.tables.arrays import as_numbers
+
+
+class BitMatrix:
+    """A 0/1 table of n rows and d columns, packed 64 entries to a word, by rows and by columns.
+
+    Parameters
+    ----------
+    X : array_like, sparse matrix or array, DataFrame or BitMatrix, shape (n, d)
+        Booleans or 0 and 1; any real numbers if `threshold` is given.
+    threshold : None, float or array_like of float, shape (d,)
+        An entry becomes the bit ``x > threshold``; one number for all columns or one for each. Declare it, do not
+        compute it from private rows. None accepts nothing but 0 and 1.
+    feature_names : sequence of str, length d, optional
+        Taken from a DataFrame's columns by default.
+
+    Attributes
+    ----------
+    rows : ndarray of uint64, shape (n, ceil(d / 64))
+    columns : ndarray of uint64, shape (d, ceil(n / 64))
+        The transpose; made when first asked for.
+    shape : tuple (n, d)
+    feature_names : list of str or None
+
+    Raises
+    ------
+    ValueError
+        For NaN, infinities, entries that are not 0 or 1 without a threshold, and wrong shapes.
+
+    Notes
+    -----
+    n d / 8 bytes for each layout, and blocks of a few MB on the way: the input is never copied whole.
+
+    Examples
+    --------
+    >>> BitMatrix([[0, 1], [1, 1]])
+    BitMatrix of shape (2, 2)
+    """
+
+    def __init__(self, X, *, threshold=None, feature_names=None):
+        if isinstance(X, BitMatrix):
+            if threshold is not None:
+                raise ValueError(f"a BitMatrix holds bits already: threshold must be None, got {threshold!r}")
+            self._rows, self._columns, self.shape = X._rows, X._columns, X.shape
+            self.feature_names = X.feature_names
+        else:
+            self._rows = self._columns = None
+            self.feature_names = None
+            if hasattr(X, "iloc"):
+                self._pack_frame(X, threshold)
+            elif sp.issparse(X):
+                self._pack_sparse(as_numbers(X, sparse=["csr", "csc"]), threshold)
+            else:
+                self._pack_dense(as_numbers(X), threshold)
+        if feature_names is not None:
+            self.feature_names = [str(name) for name in feature_names]
+            if len(self.feature_names) != self.shape[1]:
+                raise ValueError(f"feature_names must number {self.shape[1]}, got {len(self.feature_names)}")
+
+    @classmethod
+    def from_columns(cls, columns, n):
+        """The table of n rows whose packed columns these are, uint64 of shape (d, words(n)); not copied."""
+        _check_packed("columns", columns, "n", n)
+        table = cls.__new__(cls)
+        table._rows, table._columns = None, columns
+        table.shape, table.feature_names = (n, columns.shape[0]), None
+        return table
+
+    @classmethod
+    def from_rows(cls, rows, d):
+        """The table of d columns whose packed rows these are, uint64 of shape (n, words(d)); not copied."""
+        _check_packed("rows", rows, "d", d)
+        table = cls.__new__(cls)
+        table._rows, table._columns = rows, None
+        table.shape, table.feature_names = (rows.shape[0], d), None
+        return table
+
+    @property
+    def rows(self):
+        if self._rows is None:
+            self._rows = bits.transpose(self._columns, self.shape[0])
+        return self._rows
+
+    @property
+    def columns(self):
+        if self._columns is None:
+            self._columns = bits.transpose(self._rows, self.shape[1])
+        return self._columns
+
+    @property
+    def has_columns(self):
+        """Whether `columns` is there already."""
+        return self._columns is not None
+
+    def column(self, j):
+        """Column j, packed; does not make the transpose."""
+        return self._columns[j] if self.has_columns else bits.column(self._rows, self.shape[1], j)
+
+    ndim = 2
+
+    def __len__(self):
+        return self.shape[0]
+
+    def __getitem__(self, index):
+        """The table of the rows that a slice, a mask or an array of row numbers picks."""
+        if isinstance(index, tuple):
+            if len(index) != 2 or index[1] not in (slice(None), Ellipsis):
+                raise IndexError("a BitMatrix is indexed by rows only")
+            index = index[0]
+        picked = self.rows[index]
+        if picked.ndim != 2:
+            raise IndexError(f"a BitMatrix is indexed by several rows at once, got {index!r}")
+        table = BitMatrix.from_rows(np.ascontiguousarray(picked), self.shape[1])
+        table.feature_names = self.feature_names
+        return table
+
+    def toarray(self):
+        """The table as booleans, shape (n, d)."""
+        return bits.unpack(self.rows, self.shape[1])
+
+    def __repr__(self):
+        return f"BitMatrix of shape {self.shape}"
+
+    def _pack_dense(self, X, threshold):
+        self.shape = n, d = X.shape
+        above = _comparison(threshold, d)
+        rows = np.empty((n, bits.words(d)), np.uint64)
+
+        def pack(block):
+            bits.pack(np.ascontiguousarray(above(X[block])).view(np.uint8), rows[block])
+
+        map_blocks(pack, slices(n, BLOCK_BYTES // (d * X.itemsize)))
+        self._rows = rows
+
+    def _pack_frame(self, X, threshold):
+        if X.columns.map(lambda name: isinstance(name, str)).all():
+            self.feature_names = list(X.columns)
+        self.shape = n, d = X.shape
+        if n == 0 or d == 0:
+            as_numbers(X)  # says what is wanted
+        above = _comparison(threshold, d, names=list(X.columns))
+        columns = np.empty((d, bits.words(n)), np.uint64)
+        for block in slices(d, BLOCK_BYTES // (8 * n)):
+            values = _frame_values(X, block)
+            bits.pack(np.ascontiguousarray(above(values, block).T).view(np.uint8), columns[block])
+        self._columns = columns
+
+    def _pack_sparse(self, X, threshold):
+        self.shape = n, d = X.shape
+        by_rows = X.format == "csr"
+        along = d if by_rows else n
+        if threshold is None:
+            _check_bits(X.data)
+            flipped = X.data != 0
+            absent = None
+        else:
+            level = _thresholds(threshold, d)
+            column = X.indices if by_rows else np.repeat(np.arange(d), np.diff(X.indptr))
+            absent = level < 0  # columns in which what is not stored, zero, is above
+            flipped = (X.data > level[column]) != absent[column]
+        if not flipped.all():
+            ends = np.concatenate([[0], np.cumsum(flipped)])[X.indptr]
+            indptr, indices = ends.astype(X.indptr.dtype), X.indices[flipped]
+        else:
+            indptr, indices = X.indptr, X.indices
+        packed = bits.pack_sparse(indptr, indices, along)
+        if absent is not None and absent.any():
+            if by_rows:
+                packed ^= bits.pack(absent[np.newaxis].view(np.uint8))
+            else:
+                packed[absent] ^= bits.pack(np.ones((1, n), np.uint8))
+        if by_rows:
+            self._rows = packed
+        else:
+            self._columns = packed
+
+
+def _check_packed(what, words, name, entries):
+    """Refuse runs of words that are not packed as `bits.pack` does it."""
+    wanted = f"{what} must be a C-contiguous ndarray of uint64, {bits.words(entries)} words for each {name}={entries}"
+    if not isinstance(words, np.ndarray) or words.dtype != np.uint64 or words.ndim != 2:
+        seen = f"{words.dtype} {words.shape}" if isinstance(words, np.ndarray) else type(words).__name__
+        raise TypeError(f"{wanted}, got {seen}")
+    if not words.flags.c_contiguous or words.shape[1] != bits.words(entries):
+        raise ValueError(f"{wanted}, got shape {words.shape}, strides {words.strides}")
+    if entries % 64 and (words[:, -1] >> np.uint64(entries % 64)).any():
+        raise ValueError(f"{what} must be zero past {name}={entries}, some have bits there")
+
+
+def _comparison(threshold, d, names=None):
+    """The function from a block of entries (and its columns) to booleans."""
+    if threshold is None:
+        return lambda values, block=slice(None): _as_bits(values, names[block] if names else None)
+    level = _thresholds(threshold, d)
+    return lambda values, block=slice(None): values > level[block]
+
+
+def _thresholds(threshold, d):
+    level = np.asarray(threshold, dtype=np.float64)
+    if level.ndim > 1 or level.size not in (1, d) or not np.isfinite(level).all():
+        raise ValueError(f"threshold must be one finite number or one for each of {d} columns, got {threshold!r}")
+    return np.broadcast_to(level, (d,))
+
+
+def _as_bits(values, names=None):
+    if values.dtype == bool:
+        return values
+    ones = values == 1
+    wrong = ~(ones | (values == 0))
+    if wrong.any():
+        i, j = np.argwhere(wrong)[0]
+        where = f" in column {names[j]!r}" if names else ""
+        _refuse(values[i, j], where)
+    return ones
+
+
+def _check_bits(values):
+    wrong = (values != 0) & (values != 1)
+    if wrong.any():
+        _refuse(values[wrong][0])
+
+
+def _refuse(value, where=""):
+    raise ValueError(
+        f"entries must be 0 or 1, got {value}{where}; give threshold=, a number or one for each column, "
+        "to turn real values into bits x > threshold"
+    )
+
+
+def _frame_values(X, block):
+    try:
+        return as_numbers(X.iloc[:, block])
+    except ValueError:
+        for j in range(block.start, block.stop):
+            try:
+                as_numbers(X.iloc[:, [j]])
+            except ValueError as error:
+                raise ValueError(f"column {X.columns[j]!r}: {error}") from None
+        raise

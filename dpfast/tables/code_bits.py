@@ -1,0 +1,111 @@
+"""Tables of codes as bits, for learners that read bits: what a bit means follows from declarations."""
+
+import numpy as np
+
+from dpfast.kernels import codes
+from dpfast.parts.blocks import map_blocks, slices
+from dpfast.tables.bit_matrix import BitMatrix
+from dpfast.tables.codes import CodeTable
+from dpfast.tables.columns import MISSING, OTHER
+
+_BLOCK_ROWS = 1 << 18  # a multiple of 64
+
+
+class CodeBits:
+    """The bits of a table of codes, each made when it is asked for: bit j is 1 for some codes of one column.
+
+    Parameters
+    ----------
+    table : CodeTable
+        Of n rows. Codes that its `columns` do not explain are values.
+    thresholds : bool, default=True
+        Whether a column of bins has a bit for each edge, "age > 37", and one for missing; else, as columns of values
+        have in any case, one for each code: exactly one bit of a column is 1 then.
+
+    Attributes
+    ----------
+    shape : tuple (n, d)
+    feature_names : list of str
+
+    Notes
+    -----
+    A column of two values that cannot be missing has one bit, the second value, with `thresholds`.
+    """
+
+    ndim = 2
+
+    def __init__(self, table: CodeTable, *, thresholds: bool = True):
+        columns = table.columns or (None,) * table.shape[1]
+        names = table.names or [f"x{j}" for j in range(table.shape[1])]
+        spans, self._codes, self.feature_names = [], table.codes, []
+        for j, (name, column, size) in enumerate(zip(names, columns, table.sizes.tolist(), strict=True)):
+            for meaning, low, high in _bits(column, size, thresholds):
+                spans.append((j, low, high))
+                self.feature_names.append(f"{name} {meaning}")
+        self._spans = np.array(spans, np.int64)
+        self.shape = (len(table), len(spans))
+
+    def __len__(self):
+        return self.shape[0]
+
+    def column(self, j: int) -> np.ndarray:
+        """Bit j of all rows, packed."""
+        return codes.match(self._codes, *self._spans[j].tolist())
+
+    def counts(self, labels: np.ndarray, classes: int, mask: np.ndarray | None = None) -> np.ndarray:
+        """Rows with each bit and label: int64, shape (classes, d).
+
+        Parameters
+        ----------
+        labels : ndarray of uint8 or uint16, shape (n,)
+        classes : int
+        mask : ndarray of uint64, shape (words(n),), optional
+            Packed: only these rows are counted.
+
+        Notes
+        -----
+        One read of the codes; the counts of a bit are a difference of running sums of those of codes.
+        """
+
+        def count(block):
+            rows = None if mask is None else mask[block.start // 64 : -(-block.stop // 64)]
+            return codes.counts(self._codes.part(block.start, block.stop), labels[block], classes, rows)
+
+        counted = sum(map_blocks(count, slices(len(self), _BLOCK_ROWS)))
+        below = np.concatenate([np.zeros((1, classes), np.int64), np.cumsum(counted, axis=0)])
+        j, low, high = self._spans.T
+        return np.ascontiguousarray((below[self._codes.offsets[j] + high + 1] - below[self._codes.offsets[j] + low]).T)
+
+    def packed(self) -> BitMatrix:
+        """All bits, packed: n / 8 bytes for each."""
+        bits = BitMatrix.from_columns(np.stack([self.column(j) for j in range(self.shape[1])]), len(self))
+        bits.feature_names = self.feature_names
+        return bits
+
+
+def code_bits(table: CodeTable, *, thresholds: bool = True) -> BitMatrix:
+    """The codes of a table as packed bits, with names; arguments are those of `CodeBits`."""
+    return CodeBits(table, thresholds=thresholds).packed()
+
+
+def code_names(columns) -> list[str]:
+    """What each code of each column means, in the order of `CodeTable.offsets`."""
+    return [f"{column.name} {meant}" for column in columns for meant, _, _ in _bits(column, column.size, False)]
+
+
+def _bits(column, size, thresholds):
+    """What is meant, and the first and the last code that the bit is 1 for."""
+    if column is None:
+        return [(f"= {code}", code, code) for code in range(size)]
+    if thresholds and column.ordered:
+        last = column.bins - 1
+        above = [(f"> {edge:.12g}", k + 1, last) for k, edge in enumerate(column.edges)]
+        return above + ([(f"= {MISSING}", size - 1, size - 1)] if column.nullable else [])
+    if thresholds and size == 2 and not column.other and not column.nullable:
+        return [(f"= {column.values[1]}", 1, 1)]
+    if column.ordered:
+        return [(column.meaning(code) if code < column.bins else f"= {MISSING}", code, code) for code in range(size)]
+    marks = {size - 1: MISSING} if column.nullable else {}
+    if column.other:
+        marks[column.bins] = OTHER
+    return [(f"= {marks.get(code) or column.values[code]}", code, code) for code in range(size)]

@@ -1,0 +1,446 @@
+"""The kinds of columns that a `Schema` declares, and the columns of codes that they become.
+
+What is `None` here is not declared: it is found privately (`dpfast.TableEncoder`) before rows become codes.
+"""
+
+import math
+from dataclasses import dataclass, field, fields, replace
+from datetime import date
+from decimal import Decimal
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+BINS = 32  # of a numeric column, unless declared
+MOST_CODES = 1 << 16  # of a column, missing and other among them
+SPACINGS = ("equal", "logarithmic", "quantiles")
+PARTS = ("age", "weekday", "month")
+OTHER, MISSING = "other", "missing"
+_WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June"),
+    *("July", "August", "September", "October", "November", "December"),
+)
+
+
+@dataclass(frozen=True)
+class CodeColumn:
+    """What the codes of one column mean.
+
+    Codes count up from 0: bins from low to high, or values in the order of their declaration; then "other", if there
+    is such a code; the last is "missing", if there is such a code.
+
+    Attributes
+    ----------
+    name : str
+    edges : tuple of float or None
+        Of a numeric column, rising: code k is for numbers above edges[k - 1] and at most edges[k]. None for values.
+    low, high : float or None
+        What the numbers are declared to lie between; those outside have the first or the last bin.
+    values : tuple of str
+        Of a column of values.
+    other, nullable : bool
+        Whether there is a code for other values, and one for missing ones.
+    """
+
+    name: str
+    edges: tuple | None = None
+    low: float | None = None
+    high: float | None = None
+    values: tuple = ()
+    other: bool = False
+    nullable: bool = False
+
+    @property
+    def ordered(self) -> bool:
+        """Whether codes are bins of numbers, in their order, but for the code of missing ones."""
+        return self.edges is not None
+
+    @property
+    def bins(self) -> int:
+        """Codes of bins or declared values."""
+        return len(self.values) if self.edges is None else len(self.edges) + 1
+
+    @property
+    def size(self) -> int:
+        """All codes are below this."""
+        return self.bins + self.other + self.nullable
+
+    @property
+    def missing(self) -> int | None:
+        """The code of a missing value."""
+        return self.size - 1 if self.nullable else None
+
+    def midpoints(self) -> np.ndarray:
+        """A number for each bin, in the middle of what it holds of [low, high]: float64, shape (bins,)."""
+        ends = np.clip([self.low, *self.edges, self.high], self.low, self.high)
+        return ends[:-1] / 2 + ends[1:] / 2
+
+    def meaning(self, code: int) -> str:
+        """What a code stands for, as text: ``"above 30, at most 40"``, ``"clerk"``, ``"other"``, ``"missing"``."""
+        if not 0 <= code < self.size:
+            raise ValueError(f"codes of {self.name!r} lie in [0, {self.size}), got {code}")
+        if code == self.missing:
+            return MISSING
+        if code >= self.bins:
+            return OTHER
+        if self.edges is None:
+            return self.values[code]
+        above = f"above {self.edges[code - 1]:.12g}" if code else ""
+        most = f"at most {self.edges[code]:.12g}" if code < len(self.edges) else ""
+        return ", ".join(filter(None, (above, most))) or "any number"
+
+
+@dataclass(frozen=True)
+class Column:
+    """What all kinds of columns have.
+
+    Parameters
+    ----------
+    name : str
+    nullable : bool, default=False
+        Whether a value may be missing: a value of its own then, else refused.
+    unconfirmed : tuple of str, default=()
+        Fields that a draft read off the rows; `Schema` refuses to be used while there are any.
+    """
+
+    name: str
+    nullable: bool = field(default=False, kw_only=True)
+    unconfirmed: tuple = field(default=(), kw_only=True)
+    kind: ClassVar[str]
+    facts: ClassVar[tuple] = ()  # fields that an owner declares or leaves to be found privately
+
+    def __post_init__(self):
+        if not isinstance(self.name, str) or not self.name or "\0" in self.name:
+            raise ValueError(f"a column must have a name, of text without NUL, got {self.name!r}")
+        self._set("nullable", _flag(self, "nullable"))
+        self._set("unconfirmed", tuple(self.unconfirmed))
+
+    @property
+    def to_find(self) -> tuple:
+        """The fields that are found privately."""
+        return tuple(fact for fact in self.facts if getattr(self, fact) is None)
+
+    def code_columns(self) -> tuple[CodeColumn, ...]:
+        """What this column becomes."""
+        raise NotImplementedError
+
+    def confirmed(self) -> "Column":
+        """The same column, with what a draft read off the rows confirmed to be public."""
+        return replace(self, unconfirmed=())
+
+    def _set(self, name, value):
+        object.__setattr__(self, name, value)
+
+    def _refuse(self, what):
+        raise ValueError(f"column {self.name!r}: {what}")
+
+
+@dataclass(frozen=True)
+class Numeric(Column):
+    """A column of numbers: to bins between declared bounds.
+
+    Parameters
+    ----------
+    name : str
+    low, high : float or None
+        Public bounds; numbers outside go to the first or the last bin. None is found privately, at a tail share, unless
+        `edges` are listed: it is a bin beyond them then.
+    edges : int or sequence of float, default=32
+        A number of bins, or what separates them: numbers above edges[k - 1] and at most edges[k] share a bin.
+    spacing : {"equal", "logarithmic", "quantiles"}, optional
+        How `edges`, if it is a number, lie: at equal distances, or ratios, from low to high, both public; or at
+        quantiles of the rows, found privately. By default "equal" between declared bounds, else "quantiles".
+        Logarithmic bins need low > 0, and the first is for numbers up to low.
+    integer : bool, default=False
+        Whether all numbers are whole: so are the edges then, and bins for which no number is left are dropped.
+    nullable : bool, default=False
+    """
+
+    low: float | None = None
+    high: float | None = None
+    edges: Any = BINS
+    spacing: str | None = None
+    integer: bool = False
+    kind: ClassVar[str] = "numeric"
+    facts: ClassVar[tuple] = ("low", "high")
+
+    def __post_init__(self):
+        super().__post_init__()
+        self._set("integer", _flag(self, "integer"))
+        for name in ("low", "high"):
+            value = getattr(self, name)
+            if value is not None and not _is_number(value):
+                self._refuse(f"{name} must be a finite number, got {value!r}")
+        if None not in (self.low, self.high) and not self.low < self.high:
+            self._refuse(f"low must be below high, got {self.low!r} and {self.high!r}")
+        if self.spacing is not None and self.spacing not in SPACINGS:
+            self._refuse(f"spacing must be one of {', '.join(SPACINGS)}, got {self.spacing!r}")
+        if _is_integer(self.edges):
+            if not 2 <= self.edges <= MOST_CODES - 2:
+                self._refuse(f"edges must be a number of bins in [2, {MOST_CODES - 2}], got {self.edges}")
+            if self.spacing is None:
+                self._set("spacing", "quantiles" if None in (self.low, self.high) else "equal")
+            least = min((end for end in (self.low, self.high) if end is not None), default=1)
+            if self.spacing == "logarithmic" and least <= 0:
+                self._refuse(f"logarithmic bins need low > 0, got {least!r}; smaller numbers go to the first bin")
+        else:
+            self._set("edges", _rising(self))
+            if self.spacing is not None:
+                self._refuse("spacing is for a number of edges, and they are listed")
+            low, high = -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high
+            beyond = next((edge for edge in self.edges if not low <= edge <= high), None)
+            if beyond is not None:
+                self._refuse(f"edges must lie between low and high, in [{low:g}, {high:g}], got {beyond!r}")
+
+    @property
+    def to_find(self) -> tuple:
+        if not _is_integer(self.edges):
+            return ()  # bounds beyond listed edges are of no use
+        return (*super().to_find, *(("edges",) if self.spacing == "quantiles" else ()))
+
+    def cuts(self) -> tuple:
+        """What separates the bins, rising but for rounding; decimals, the same on every machine."""
+        if self.to_find:
+            self._refuse(f"{' and '.join(self.to_find)} must be declared or found first")
+        if not _is_integer(self.edges):
+            return self.edges
+        k, low, high = int(self.edges), Decimal(float(self.low)), Decimal(float(self.high))
+        if self.spacing == "logarithmic":
+            return tuple(float(low * (high / low) ** (Decimal(i) / (k - 1))) for i in range(k - 1))
+        return tuple(float(low + (high - low) * i / k) for i in range(1, k))
+
+    def code_columns(self):
+        edges = np.unique(np.floor(self.cuts()) if self.integer else self.cuts()).tolist()
+        step = edges[1] - edges[0] if len(edges) > 1 else 1.0
+        low, high = (
+            edges[0] - step if self.low is None else self.low,
+            edges[-1] + step if self.high is None else self.high,
+        )
+        return (CodeColumn(self.name, tuple(edges), float(low), float(high), nullable=self.nullable),)
+
+    def found(self, **facts) -> "Numeric":
+        """The same column with `low`, `high` or `edges` (a list) as they were found."""
+        return replace(self, **facts, **({"spacing": None} if "edges" in facts else {}))
+
+
+@dataclass(frozen=True)
+class Category(Column):
+    """A column of values out of a list.
+
+    Parameters
+    ----------
+    name : str
+    values : sequence of str or None
+        As they stand in a file; numbers and truth values as text. None is found privately.
+    other : bool, default=True
+        Whether undeclared values go to a code of their own, "other"; else they are refused.
+    nullable : bool, default=False
+    """
+
+    values: tuple | None = None
+    other: bool = True
+    kind: ClassVar[str] = "category"
+    facts: ClassVar[tuple] = ("values",)
+
+    def __post_init__(self):
+        super().__post_init__()
+        self._set("other", _flag(self, "other"))
+        if self.values is None:
+            if not self.other:
+                self._refuse('values that are found privately need a code for the rest: "other" must be true')
+            return
+        self._set("values", _distinct(self, self.values, least=0 if self.other else 1))
+        size = len(self.values) + self.other + self.nullable
+        if not 1 <= size <= MOST_CODES:
+            self._refuse(
+                f"values must be at most {MOST_CODES - self.other - self.nullable:,}, got {len(self.values):,}; "
+                "declare those that matter, the rest is other"
+            )
+
+    def code_columns(self):
+        if self.values is None:
+            self._refuse("values must be declared or found first")
+        return (CodeColumn(self.name, values=self.values, other=self.other, nullable=self.nullable),)
+
+    def found(self, **facts) -> "Category":
+        """The same column with its `values` as they were found."""
+        return replace(self, **facts)
+
+
+@dataclass(frozen=True)
+class Boolean(Column):
+    """A column of two values.
+
+    Parameters
+    ----------
+    name : str
+    values : pair of str, optional
+        What false and true are written as. By default false and true in any case, 0 and 1.
+    nullable : bool, default=False
+    """
+
+    values: tuple | None = None
+    kind: ClassVar[str] = "boolean"
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.values is not None:
+            self._set("values", _distinct(self, self.values))
+            if len(self.values) != 2:
+                self._refuse(f"values must be two, false and true, got {len(self.values)}")
+
+    def code_columns(self):
+        return (CodeColumn(self.name, values=self.values or ("false", "true"), nullable=self.nullable),)
+
+
+@dataclass(frozen=True)
+class Date(Column):
+    """A column of dates: to up to three columns of codes.
+
+    Parameters
+    ----------
+    name : str
+    low, high : str or datetime.date
+        Public bounds, as YYYY-MM-DD; dates outside go to the first or the last bin.
+    parts : sequence of {"age", "weekday", "month"}, default=all
+        "age" is the number of days before `high`, in bins.
+    edges : int, default=32
+        Number of equally wide bins of the age.
+    format : str, optional
+        How dates are written, in the letters of `datetime.datetime.strptime`; by default YYYY-MM-DD, with or without a
+        time of day after it.
+    nullable : bool, default=False
+    """
+
+    low: Any = None
+    high: Any = None
+    parts: tuple = PARTS
+    edges: int = BINS
+    format: str | None = None
+    kind: ClassVar[str] = "date"
+
+    def __post_init__(self):
+        super().__post_init__()
+        for name in ("low", "high"):
+            value = getattr(self, name)
+            try:
+                value = value if isinstance(value, date) else date.fromisoformat(value)
+            except (TypeError, ValueError):
+                self._refuse(f"{name} must be a date, as YYYY-MM-DD, got {value!r}")
+            self._set(name, value.isoformat()[:10])
+        if not self.low < self.high:
+            self._refuse(f"low must be before high, got {self.low} and {self.high}")
+        parts = (self.parts,) if isinstance(self.parts, str) else tuple(self.parts)
+        if not parts or len({*parts}) < len(parts) or not {*parts} <= {*PARTS}:
+            self._refuse(f"parts must be some of {', '.join(PARTS)}, got {list(parts)!r}")
+        self._set("parts", parts)
+        if not _is_integer(self.edges) or not 2 <= self.edges <= MOST_CODES - 2:
+            self._refuse(f"edges must be a number of bins in [2, {MOST_CODES - 2}], got {self.edges!r}")
+        if self.format is not None and (not isinstance(self.format, str) or "%" not in self.format):
+            self._refuse(f'format must be one of strptime, as "%d.%m.%Y", got {self.format!r}')
+
+    def code_columns(self):
+        days = (date.fromisoformat(self.high) - date.fromisoformat(self.low)).days
+        age = Numeric(f"{self.name} age", low=0, high=days, edges=self.edges, integer=True, nullable=self.nullable)
+        made = {
+            "age": lambda: age.code_columns()[0],
+            "weekday": lambda: CodeColumn(f"{self.name} weekday", values=_WEEKDAYS, nullable=self.nullable),
+            "month": lambda: CodeColumn(f"{self.name} month", values=_MONTHS, nullable=self.nullable),
+        }
+        return tuple(made[part]() for part in self.parts)
+
+
+KINDS = {kind.kind: kind for kind in (Numeric, Category, Boolean, Date)}
+
+
+def column_from_dict(entry: dict) -> Column:
+    """The column that an entry of a schema file declares."""
+    if not isinstance(entry, dict) or "name" not in entry:
+        raise ValueError(f"a column must have a name and a kind, got {_kind_of(entry)}")
+    entry = dict(entry)
+    name, kind = entry["name"], entry.pop("kind", None)
+    if kind not in KINDS:
+        raise ValueError(f"column {name!r}: kind must be one of {', '.join(KINDS)}, ignored; got {kind!r}")
+    known = [each.name for each in fields(KINDS[kind]) if each.name != "unconfirmed"]
+    unknown = [key for key in entry if key not in known]
+    if unknown:
+        raise ValueError(f"column {name!r}: a {kind} column has no {unknown[0]!r}; it has {', '.join(known)}")
+    marked = []
+    for key, value in entry.items():
+        if isinstance(value, dict):
+            if list(value) != ["unconfirmed"]:
+                raise ValueError(f"column {name!r}: {key} must be a plain value, got {_kind_of(value)}")
+            entry[key] = value["unconfirmed"]
+            marked.append(key)
+    return KINDS[kind](**entry, unconfirmed=tuple(marked))
+
+
+def column_to_dict(column: Column) -> dict:
+    """What `column_from_dict` reads: what differs from the defaults."""
+    entry = {"name": column.name, "kind": column.kind}
+    for each in fields(column):
+        value = getattr(column, each.name)
+        if each.name in ("name", "unconfirmed") or value == each.default:
+            continue
+        if each.name == "spacing" and value == ("quantiles" if None in (column.low, column.high) else "equal"):
+            continue
+        value = list(value) if isinstance(value, tuple) else value
+        entry[each.name] = {"unconfirmed": value} if each.name in column.unconfirmed else value
+    return entry
+
+
+def text_of(value: Any) -> str:
+    """A value as it would stand in a file: whole floats without their point."""
+    if isinstance(value, bool | np.bool_):
+        return "true" if value else "false"
+    if isinstance(value, Real) and not isinstance(value, Integral) and float(value).is_integer():
+        return str(int(value))
+    return str(value)
+
+
+def _distinct(column, values, least=1):
+    """Values as text; refuses what is no list, is too short or has one twice."""
+    if isinstance(values, str | dict) or not np.iterable(values):
+        column._refuse(f"values must be a list, got {_kind_of(values)}")
+    values = tuple(text_of(value) for value in values)
+    if len(values) < least:
+        column._refuse("values must be at least one, the list is empty")
+    seen = set()
+    twice = next((value for value in values if value in seen or seen.add(value)), None)
+    if twice is not None:
+        column._refuse(f"the value {twice!r} is there twice")
+    return values
+
+
+def _rising(column):
+    edges = column.edges
+    if isinstance(edges, str | dict) or not np.iterable(edges):
+        column._refuse(f"edges must be a number of bins or a list of numbers, got {_kind_of(edges)}")
+    edges = tuple(edges)
+    if not 1 <= len(edges) <= MOST_CODES - 2 or not all(map(_is_number, edges)):
+        column._refuse("edges must be a number of bins or a list of finite numbers, at least one")
+    wrong = next((k for k in range(1, len(edges)) if not edges[k - 1] < edges[k]), None)
+    if wrong is not None:
+        column._refuse(f"edges must rise, got {edges[wrong - 1]!r} before {edges[wrong]!r}")
+    return tuple(map(float, edges))
+
+
+def _flag(column, name):
+    value = getattr(column, name)
+    if not isinstance(value, bool | np.bool_):
+        column._refuse(f"{name} must be true or false, got {value!r}")
+    return bool(value)
+
+
+def _is_integer(value):
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def _is_number(value):
+    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _kind_of(value):
+    return {dict: "a table", list: "a list", str: "text", type(None): "nothing"}.get(type(value), type(value).__name__)

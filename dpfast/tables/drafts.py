@@ -1,0 +1,163 @@
+"""What the owner of a table sees of it: a draft of its schema, and how it differs from one.
+
+Both look at all rows and say what they saw: neither is private, and neither is used by a learner.
+"""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dpfast.tables.arrow import Fault, Frame, days, numbers, texts
+from dpfast.tables.columns import Boolean, Category, Column, Date, Numeric, text_of
+from dpfast.tables.encoding import READERS
+from dpfast.tables.schema import Label, Schema
+
+MARKS = ("", " ", "?", "NA", "N/A", "NaN", "nan", "NULL", "null")  # what a draft takes for missing if it occurs
+MOST_VALUES = 1000  # of a category in a draft; a column with more is left out
+
+
+def draft(table: Any, label: str | None = None) -> Schema:
+    """As `Schema.draft`."""
+    frame = Frame(table)
+    if label is not None and label not in frame.names:
+        raise ValueError(f"there is no column {label!r} to take labels from; there is {', '.join(frame.names[:8])}")
+    if not frame.n:
+        raise ValueError("the table has no rows")
+    marks, columns, ignored, target = set(), [], [], None
+    for name in frame.names:
+        array = frame.column(name)
+        marks |= _marks(array)
+        if name == label:
+            _, values = texts(name, array, MARKS)
+            target = Label(name, sorted({value for value in values if value is not None} - {*MARKS}), True)
+            continue
+        column = _drafted(name, array)
+        if column is None:
+            ignored.append(name)
+        else:
+            columns.append(column)
+    marks = [mark for mark in MARKS if mark in marks] or [""]
+    return Schema(columns, label=target, missing_values=marks, ignore=ignored)
+
+
+def check(schema: Schema, table: Any) -> list[str]:
+    """As `Schema.check`."""
+    frame, findings = Frame(table), []
+    label = schema.label.name if schema.label else None
+    known = {*schema.names, *schema.ignore, label}
+    findings += [f"column {name!r} is in the table, and not in the schema" for name in frame.names if name not in known]
+    for column in schema.columns:
+        if column.name not in frame.names:
+            findings.append(f"column {column.name!r} is in the schema, and not in the table")
+            continue
+        try:
+            findings += _differences(column, frame.column(column.name), schema.missing_values)
+        except Fault as fault:
+            findings.append(str(fault))
+    if label is not None and label not in frame.names:
+        findings.append(f"the label {label!r} is in the schema, and not in the table")
+    elif label is not None:
+        index, values = texts(label, frame.column(label), schema.missing_values)
+        findings += _count(label, index < 0, "no label")
+        if schema.label.classes is not None:
+            classes = {*map(text_of, schema.label.classes)}
+            findings += _undeclared(label, index, values, lambda value: value.strip() in classes or value in classes)
+    return findings
+
+
+def _drafted(name: str, array: pa.Array) -> Column | None:
+    """The column that names and types suggest; None for one that is better left out."""
+    if pa.types.is_dictionary(array.type):
+        values = [text_of(value) for value in array.dictionary.to_pylist() if value is not None]
+        return Category(name, values, nullable=True) if values else None
+    if pa.types.is_boolean(array.type):
+        return Boolean(name, nullable=True)
+    if pa.types.is_nested(array.type) or pa.types.is_binary(array.type) or array.null_count == len(array):
+        return None
+    for read in (_numeric, _date):
+        try:
+            return read(name, array)
+        except Fault:
+            continue
+    _, values = texts(name, array, MARKS)
+    values = sorted({value for value in values if value is not None} - {*MARKS})
+    if not values:
+        return None
+    if {value.lower() for value in values} <= {"false", "true"}:
+        return Boolean(name, nullable=True)
+    if len(values) > min(MOST_VALUES, max(20, len(array) // 2)):
+        return None
+    return Category(name, values, nullable=True, unconfirmed=("values",))
+
+
+def _numeric(name, array):
+    values = numbers(name, array, MARKS)
+    values = values[np.isfinite(values)]
+    if not values.size:
+        raise Fault(name, "holds no numbers")
+    if np.isin(values, (0, 1)).all():
+        return Boolean(name, nullable=True)
+    low, high = values.min(), values.max()
+    whole = bool((values == np.rint(values)).all())
+    if low == high:
+        return None
+    low, high = (int(low), int(high)) if whole and max(abs(low), abs(high)) < 1 << 53 else (float(low), float(high))
+    return Numeric(name, low, high, integer=whole, nullable=True, unconfirmed=("low", "high"))
+
+
+def _date(name, array):
+    values = days(name, array, None, MARKS)
+    values = values[np.isfinite(values)].astype("datetime64[D]")
+    if not values.size:
+        raise Fault(name, "holds no dates")
+    if values.min() == values.max():
+        return None
+    return Date(name, str(values.min()), str(values.max()), nullable=True, unconfirmed=("low", "high"))
+
+
+def _marks(array):
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary
+    if not pa.types.is_large_string(array.type) and not pa.types.is_string(array.type):
+        return set()
+    return {mark for mark in pc.unique(array).to_pylist() if mark in MARKS}
+
+
+def _differences(column, array, marks):
+    name, findings = column.name, []
+    if isinstance(column, Numeric):
+        values = numbers(name, array, marks)
+        findings += [] if column.nullable else _count(name, np.isnan(values), "missing values, and is not nullable")
+        if column.low is not None:
+            findings += _count(name, values < column.low, f"numbers below {column.low:g}")
+        if column.high is not None:
+            findings += _count(name, values > column.high, f"numbers above {column.high:g}")
+        return findings
+    if isinstance(column, Date):
+        values = days(name, array, column.format, marks)
+        findings += [] if column.nullable else _count(name, np.isnan(values), "missing values, and is not nullable")
+        low, high = (np.datetime64(end).astype(int) for end in (column.low, column.high))
+        findings += _count(name, values < low, f"dates before {column.low}")
+        return findings + _count(name, values > high, f"dates after {column.high}")
+    index, values = texts(name, array, marks)
+    findings += [] if column.nullable else _count(name, index < 0, "missing values, and is not nullable")
+    if isinstance(column, Category) and column.values is None:
+        return findings
+    reader = READERS[type(column)](column, marks)
+    return findings + _undeclared(name, index, values, reader.knows)
+
+
+def _count(name, rows, what):
+    count = int(rows.sum())
+    return [f"column {name!r} has {count:,} {what}"] if count else []
+
+
+def _undeclared(name, index, values, knows):
+    unknown = [k for k, value in enumerate(values) if value is not None and not knows(value)]
+    rows = np.isin(index, unknown)
+    if not rows.any():
+        return []
+    some = ", ".join(repr(values[k]) for k in unknown[:4]) + (f", ... ({len(unknown):,} in all)" if unknown[4:] else "")
+    return _count(name, rows, f"values that are not declared: {some}")

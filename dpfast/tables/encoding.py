@@ -1,0 +1,333 @@
+"""Rows as codes, by a schema: a map of single rows, one column at a time.
+
+A row's codes follow from that row and from declarations alone. What a schema leaves to be found keeps its image, the
+numbers or the values as they are, until it was found.
+"""
+
+from collections.abc import Callable
+from datetime import date
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
+from dpfast.tables.arrow import Fault, Frame, days, numbers, texts
+from dpfast.tables.codes import CodeTable
+from dpfast.tables.columns import Boolean, Category, CodeColumn, Column, Date, Numeric, text_of
+from dpfast.tables.labels import LabelColumn, tidy_labels
+from dpfast.tables.schema import Label, Schema
+
+_EPOCH = date(1970, 1, 1).toordinal()
+_TRUTH = {"false": 0, "0": 0, "true": 1, "1": 1}
+
+
+def encode(table: Any, schema: Schema) -> CodeTable:
+    """A table as codes, by a schema that declares all of it.
+
+    Parameters
+    ----------
+    table : DataFrame, Arrow table or dict of arrays
+        Columns in any order; those that the schema does not name are not read.
+    schema : Schema
+
+    Raises
+    ------
+    ValueError
+        For a table that lacks a column, a value that is not as declared, by its place, or a schema that leaves
+        something to be found or confirmed.
+    """
+    encoding = Encoding(schema)
+    encoding.add(table)
+    return encoding.table()
+
+
+class Encoding:
+    """Tables of one schema on their way to codes, block by block.
+
+    Parameters
+    ----------
+    schema : Schema
+    label : Label, optional
+        What is read as the label; that of the schema, say.
+
+    Raises
+    ------
+    ValueError
+        If the schema is an unconfirmed draft.
+    """
+
+    def __init__(self, schema: Schema, label: Label | None = None):
+        schema.refuse_unconfirmed()
+        self.schema, self.n, self._label = schema, 0, label
+        self._columns = [READERS[type(column)](column, schema.missing_values) for column in schema.columns]
+        self._parts: list[list] = [[] for _ in self._columns]
+        self._labels: list[tuple] = []
+
+    @property
+    def names(self) -> list[str]:
+        """The columns that are read, the label's too if it is."""
+        return [*self.schema.names, *([self._label.name] if self._label is not None else [])]
+
+    def add(self, table: Any, y: Any = None) -> None:
+        """Go on with a table, as `Frame` takes it; what will not do is refused at its row of all rows so far.
+
+        Labels are `y`, an array, or the column of the table that the label names.
+        """
+        frame = Frame(table)
+        there, wanted = {*frame.names}, self.names if y is None else self.schema.names
+        lacking = [name for name in wanted if name not in there]
+        if lacking:
+            some = ", ".join(map(repr, lacking[:4])) + (f", ... ({len(lacking)} in all)" if len(lacking) > 4 else "")
+            raise ValueError(f"the table lacks columns that the schema declares: {some}")
+        try:
+            parts = [read(frame.column(read.column.name)) for read in self._columns]
+            labels = None if self._label is None else self._read_labels(frame, y)
+        except Fault as fault:
+            raise Fault(fault.column, fault.what, None if fault.row is None else self.n + fault.row) from None
+        for kept, part in zip(self._parts, parts, strict=True):
+            kept.append(part)
+        if labels is not None:
+            self._labels.append(labels)
+        self.n += frame.n
+
+    def __len__(self) -> int:
+        return self.n
+
+    def __getitem__(self, rows: Any) -> "Encoding":
+        """The rows that a mask or a slice picks."""
+        picked = Encoding(self.schema, self._label)
+        for column, kept, parts in zip(self.schema.columns, picked._parts, self._parts, strict=True):
+            if not column.to_find:
+                kept.append([np.concatenate(each)[rows] for each in zip(*parts, strict=True)])
+            elif isinstance(column, Numeric):
+                kept.append(np.concatenate(parts)[rows])
+            else:
+                index, values = _joined(parts)
+                kept.append((index[rows], values))
+        picked.n = len(np.arange(self.n)[rows])
+        if self._label is not None:
+            index, values = _joined(self._labels)
+            picked._labels = [(index[rows], values)]
+        return picked
+
+    def labels(self) -> LabelColumn:
+        """The labels of all rows, as the classes that the schema declares if it does."""
+        numbers, spellings = _joined(self._labels)
+        classes = self._label.classes
+        if classes is None:
+            return LabelColumn(numbers, tidy_labels(spellings))
+        place = {text_of(each): k for k, each in enumerate(classes)}
+        return LabelColumn(
+            np.array([_code_of(each, place) for each in spellings], np.int64)[numbers], np.array(classes)
+        )
+
+    def image(self, name: str) -> Any:
+        """What is kept of a column that is to be found: numbers, missing as NaN; or what `arrow.texts` gives."""
+        k = self.schema.names.index(name)
+        return (
+            np.concatenate(self._parts[k]) if isinstance(self.schema.columns[k], Numeric) else _joined(self._parts[k])
+        )
+
+    def table(self, schema: Schema | None = None) -> CodeTable:
+        """All rows as codes; the table's `columns` say what they mean.
+
+        Parameters
+        ----------
+        schema : Schema, optional
+            This one with everything found; by default there was nothing to find.
+        """
+        schema = self.schema if schema is None else schema
+        arrays = []
+        for column, declared, parts in zip(schema.columns, self.schema.columns, self._parts, strict=True):
+            made = column.code_columns()
+            if declared.to_find:
+                parts = [[_CODES[type(column)](column, made[0], part)] for part in parts]
+            empty = [np.empty(0, _dtype(each)) for each in made]
+            arrays += [
+                np.concatenate(each) if len(parts) != 1 else each[-1] for each in zip(empty, *parts, strict=True)
+            ]
+        columns = schema.code_columns
+        sizes, names = [column.size for column in columns], [column.name for column in columns]
+        return CodeTable.from_arrays(arrays, sizes, names=names, columns=columns)
+
+    def _read_labels(self, frame, y):
+        name = self._label.name
+        if y is not None:
+            labels = Frame({name: y})
+            if labels.n != frame.n:
+                raise ValueError(f"X and y must have as many rows, got {frame.n} and {labels.n}")
+            array = labels.column(name)
+        else:
+            array = frame.column(name)
+        index, values = texts(name, array, self.schema.missing_values)
+        if (index < 0).any():
+            raise Fault(name, "has no label; leave the row out", int(np.argmax(index < 0)))
+        if self._label.classes is not None:
+            known = {text_of(each): True for each in self._label.classes}
+            unknown = [k for k, value in enumerate(values) if value is not None and not _code_of(value, known)]
+            wrong = np.flatnonzero(np.isin(index, unknown)) if unknown else ()
+            if len(wrong):
+                some = ", ".join(map(repr, [*known][:8]))
+                raise Fault(name, f"has a label that is not declared; the classes are {some}", int(wrong[0]))
+        return index, values
+
+
+class _Reader:
+    """From the Arrow array of a column to its codes, or to its image if something is to be found."""
+
+    def __init__(self, column: Column, marks: tuple):
+        self.column, self.marks = column, marks
+        self.made = () if column.to_find else column.code_columns()
+
+    def __call__(self, array: pa.Array) -> Any:
+        image = self.image(array)
+        if self.column.to_find:
+            return image
+        return [_CODES[type(self.column)](self.column, made, image) for made in self.made]
+
+    def image(self, array):
+        raise NotImplementedError
+
+    def refuse_missing(self, missing):
+        if not self.column.nullable and missing.any():
+            raise Fault(self.column.name, "is missing, and not declared nullable", int(np.argmax(missing)))
+
+
+class _Numbers(_Reader):
+    def image(self, array):
+        values = numbers(self.column.name, array, self.marks)
+        self.refuse_missing(np.isnan(values))
+        return values
+
+
+class _Texts(_Reader):
+    def image(self, array):
+        index, values = texts(self.column.name, array, self.marks)
+        self.refuse_missing(index < 0)
+        refused = [k for k, value in enumerate(values) if value is not None and not self.fits(value)]
+        wrong = np.isin(index, refused) if refused else np.zeros(0, bool)
+        if wrong.any():
+            raise Fault(self.column.name, f"holds a value that is not declared; {self.wanted}", int(np.argmax(wrong)))
+        return index, values
+
+    def knows(self, value):
+        """Whether a value is declared."""
+        return _code_of(value, self.column.values) is not None
+
+    def fits(self, value):
+        return self.column.other or self.knows(value)
+
+    wanted = "there is no other"
+
+
+class _Truths(_Texts):
+    def knows(self, value):
+        return _truth(value, self.column.values) is not None
+
+    fits = knows
+
+    @property
+    def wanted(self):
+        return "it is " + (" or ".join(map(repr, self.column.values)) if self.column.values else "true or false")
+
+
+class _Days(_Reader):
+    def image(self, array):
+        values = days(self.column.name, array, self.column.format, self.marks)
+        self.refuse_missing(np.isnan(values))
+        return values
+
+
+READERS: dict[type, Callable] = {Numeric: _Numbers, Category: _Texts, Boolean: _Truths, Date: _Days}
+
+
+def _bins(column, made: CodeColumn, values):
+    """For each number, how many edges are below it; the code of missing for NaN."""
+    edges, codes = np.array(made.edges), np.empty(len(values), _dtype(made))
+    below = _search(edges)
+
+    def write(block):
+        part = values[block]
+        codes[block] = below(part)
+        if made.nullable:
+            codes[block][np.isnan(part)] = made.missing
+
+    map_blocks(write, slices(len(values), BLOCK_BYTES // 64))
+    return codes
+
+
+def _search(edges):
+    """The function from numbers to how many of the edges are below each; of NaN any of its values."""
+    k = len(edges)
+    even = np.linspace(edges[0], edges[-1], k)
+    step = (edges[-1] - edges[0]) / max(1, k - 1)
+    if k < 4 or not np.isfinite(1 / step) or np.abs(edges - even).max() > 0.4 * step:
+        return lambda x: np.searchsorted(edges, x)
+    low, high = np.append(np.nan, edges), np.append(edges, np.nan)  # of what shares a code; NaN is no bound
+
+    def below(x):
+        near = np.fmin(np.fmax(x, edges[0] - step), edges[-1] + step)
+        guess = np.minimum(((near - edges[0]) / step).astype(np.int32) + 1, k)  # wrong by one at most
+        guess += (x > high[guess]).astype(np.int32)
+        return guess - (x <= low[guess])
+
+    return below
+
+
+def _values(column, made: CodeColumn, image, code_of=None):
+    index, values = image
+    code_of = code_of or partial(_code_of, values=dict(zip(made.values, range(made.bins), strict=True)))
+    table = [made.bins if code is None else code for code in map(code_of, values)]  # else it is other
+    return np.array([*table, made.missing or 0], _dtype(made))[index]  # the last is that of index -1
+
+
+def _truths(column, made, image):
+    return _values(column, made, image, partial(_truth, values=column.values))
+
+
+def _parts(column, made: CodeColumn, values):
+    missing = np.isnan(values)
+    known = np.where(missing, 0, values).astype(np.int64)
+    part = made.name.removeprefix(f"{column.name} ")
+    if part == "age":
+        return _bins(column, made, date.fromisoformat(column.high).toordinal() - _EPOCH - values)
+    if part == "weekday":
+        codes = (known + 3) % 7  # 1970-01-01 was a Thursday
+    else:
+        codes = known.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) % 12
+    codes = codes.astype(_dtype(made))
+    codes[missing] = made.missing or 0
+    return codes
+
+
+_CODES: dict[type, Callable] = {Numeric: _bins, Category: _values, Boolean: _truths, Date: _parts}
+
+
+def _code_of(value, values):
+    """The code of a value, with or without the blanks around it."""
+    if value is None:
+        return None
+    known = values if isinstance(values, dict) else {each: k for k, each in enumerate(values)}
+    return known.get(value, known.get(value.strip()))
+
+
+def _truth(value, values):
+    if value is None:
+        return None
+    return _code_of(value, values) if values else _TRUTH.get(value.strip().lower())
+
+
+def _joined(parts):
+    """Numbers of values, and these, of several parts as of one."""
+    if len(parts) == 1:
+        return parts[0]
+    values = list(dict.fromkeys(value for _, part in parts for value in part if value is not None))
+    place = {value: k for k, value in enumerate(values)} | {None: -1}
+    numbers = [np.array([*map(place.get, part), -1], np.int64)[index] for index, part in parts]
+    return np.concatenate([np.empty(0, np.int64), *numbers]), values
+
+
+def _dtype(made):
+    return np.uint8 if made.size <= 256 else np.uint16

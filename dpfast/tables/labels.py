@@ -1,0 +1,152 @@
+"""Labels as learners read them: a number for each row, and the set of classes they stand for."""
+
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+MOST_READ_OFF = 20  # labels of an undeclared set: more are hardly classes, and may well be persons
+
+
+class Labels(NamedTuple):
+    """Class numbers `codes` of rows, shape (n,), of the `classes`; whether these were declared."""
+
+    codes: np.ndarray
+    classes: np.ndarray
+    declared: bool
+
+    def signs(self) -> np.ndarray:
+        """-1 for the first and 1 for the second of two classes: int8, shape (n,)."""
+        if len(self.classes) > 2:
+            raise ValueError(
+                "Only binary classification is supported. The type of the target is multiclass: "
+                f"y has {len(self.classes)} classes"
+            )
+        return (2 * self.codes - 1).astype(np.int8)
+
+
+class LabelColumn:
+    """Labels as a file or a frame holds them: each spelling once, and a number for each row.
+
+    An array of them would be as wide as the longest spelling in every row; ``numpy.asarray`` makes it all the same.
+
+    Parameters
+    ----------
+    numbers : ndarray of int, shape (n,)
+    spellings : ndarray
+        Of text or integers, no two the same.
+    """
+
+    def __init__(self, numbers: np.ndarray, spellings: np.ndarray):
+        self.numbers, self.spellings = numbers, spellings
+
+    @property
+    def dtype(self) -> np.dtype:
+        return self.spellings.dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.numbers.shape
+
+    def seen(self) -> np.ndarray:
+        """The labels that some row has, sorted."""
+        return np.unique(self.spellings[np.unique(self.numbers)])
+
+    def tolist(self) -> list:
+        spellings = self.spellings.tolist()
+        return [spellings[k] for k in self.numbers.tolist()]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def __getitem__(self, rows: Any) -> Any:
+        picked = self.numbers[rows]
+        return LabelColumn(picked, self.spellings) if np.ndim(picked) else self.spellings[picked]
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return self.spellings[self.numbers].astype(dtype or self.dtype, copy=False)
+
+    def __eq__(self, other: Any) -> Any:
+        return np.asarray(self) == np.asarray(other)
+
+    __hash__ = None  # as arrays have none
+
+
+def one_kind(y: Any, name: str = "y") -> Any:
+    """Labels, refused if they are a list of several kinds: numpy would make one kind of them, and so move all for one.
+
+    Raises
+    ------
+    ValueError
+        For texts beside numbers, or integers beside floats, in a list.
+    """
+    if isinstance(y, list | tuple):
+        kinds = {kind for kind in map(type, y) if not issubclass(kind, list | tuple | np.ndarray)}
+        kinds = {next((of for of in _KINDS if issubclass(kind, of)), kind) for kind in kinds}
+        if len(kinds) > 1:
+            names = " and ".join(sorted(kind.__name__ for kind in kinds))
+            raise ValueError(f"{name} must hold labels of one kind, got a list of {names}; give an array of one type")
+    return y
+
+
+_KINDS = (bool, np.bool_, str, Integral, Real)  # a label is the first of them that it is
+
+
+def class_codes(y: ArrayLike, n: int, classes: ArrayLike | None = None) -> Labels:
+    """The labels y of n rows as numbers of classes.
+
+    Parameters
+    ----------
+    y : array_like or LabelColumn, shape (n,)
+    n : int
+    classes : array_like, optional
+        The public set of labels. By default it is read off y, which publishes it.
+
+    Raises
+    ------
+    ValueError
+        For labels that are missing, undeclared or too few, and for a set of more than 20 that was not declared.
+    """
+    if not isinstance(y, LabelColumn):
+        y = column_or_1d(one_kind(y), warn=True)
+        assert_all_finite(y, input_name="y")
+        if y.dtype == object:
+            check_classification_targets(y)
+    if len(y) != n:
+        check_consistent_length(np.empty(n), y)
+    seen = y.seen() if isinstance(y, LabelColumn) else np.unique(y)
+    check_classification_targets(np.repeat(seen, 3))  # of hardly more rows than labels it would warn
+    if classes is None and len(seen) > MOST_READ_OFF:
+        raise ValueError(
+            f"y has {len(seen)} different labels, and a model publishes their set: more than {MOST_READ_OFF} must be "
+            "declared by classes="
+        )
+    known = seen if classes is None else np.unique(classes)
+    unknown = np.setdiff1d(seen, known)
+    if unknown.size:
+        raise ValueError(f"y holds the label {unknown.tolist()[0]!r}, which is not among classes={known.tolist()}")
+    if len(known) < 2:
+        raise ValueError(f"y must have at least two classes, got one class only: {known.tolist()[0]!r}; see classes=")
+    if isinstance(y, LabelColumn):
+        return Labels(np.searchsorted(known, y.spellings)[y.numbers], known, classes is not None)
+    return Labels(np.searchsorted(known, y), known, classes is not None)
+
+
+def tidy_labels(labels: ArrayLike) -> np.ndarray:
+    """Labels as int64 if all are integers, else as str."""
+    labels = np.asarray(labels)
+    if labels.dtype.kind == "f":
+        if not np.isfinite(labels).all():
+            raise ValueError("every row needs a label, got NaN or infinity")
+        if (labels == np.rint(labels)).all():
+            return labels.astype(np.int64)
+    text = labels.astype(str)
+    try:
+        numbers = labels.astype(np.int64)
+    except (TypeError, ValueError, OverflowError):
+        return text
+    return numbers if (numbers.astype(str) == text).all() else text

@@ -1,0 +1,60 @@
+"""Products of the rows of any table with a vector."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from dpfast.parts.blocks import BLOCK_BYTES, RowBlocks, read_block, slices
+from dpfast.tables.arrays import as_numbers
+from dpfast.tables.bit_matrix import BitMatrix
+
+_PART = 4096  # columns of a dot product, on one thread
+
+
+def readable(X):
+    """X as `row_products` takes it; refuses NaN, infinities and wrong shapes.
+
+    Parameters
+    ----------
+    X : array_like, sparse matrix, DataFrame, BitMatrix or RowBlocks, shape (n, d)
+    """
+    return X if isinstance(X, (BitMatrix, RowBlocks)) else as_numbers(X, sparse=["csr", "csc"])
+
+
+def row_products(X, w):
+    """<x_i, w> for each row: float64, shape (n,); bits are 0 and 1.
+
+    Parameters
+    ----------
+    X : what `readable` returned, shape (n, d)
+    w : ndarray of float64, shape (d,)
+
+    Notes
+    -----
+    Never more than a block of X is copied. A row has the same product whatever rows are beside it.
+    """
+    if sp.issparse(X):
+        return np.asarray(X @ w, np.float64)
+    return np.concatenate([np.empty(0), *(dots(block, w) for block in _blocks(X))])
+
+
+def dots(rows, w):
+    """<x_i, w> for each row of a C-contiguous array of float64; those of ``rows @ w`` depend on the rows beside."""
+    total = np.zeros(len(rows))
+    for part in slices(rows.shape[1], _PART):
+        total += np.matmul(rows[:, np.newaxis, part], w[part, np.newaxis])[:, 0, 0]
+    return total
+
+
+def dense_rows(X):
+    """What `readable` returned as an array of float64, shape (n, d)."""
+    return np.asarray(X.toarray(), np.float64) if sp.issparse(X) else np.concatenate(list(_blocks(X)))
+
+
+def _blocks(X):
+    """X as arrays of float64, some rows at a time."""
+    if isinstance(X, RowBlocks):
+        blocks = (read_block(X, k) for k in range(len(X.bounds) - 1))
+    else:
+        parts = slices(X.shape[0], BLOCK_BYTES // (8 * X.shape[1]))
+        blocks = (X[part].toarray() if isinstance(X, BitMatrix) else X[part] for part in parts)
+    return (np.ascontiguousarray(block, np.float64) for block in blocks)

@@ -1,0 +1,118 @@
+"""Random projection of whatever tables users hold, by blocks of rows on threads."""
+
+import numpy as np
+import scipy.sparse as sp
+
+from dpfast.kernels import signs
+from dpfast.parts.blocks import BLOCK_BYTES, RowBlocks, map_blocks, read_block, slices
+from dpfast.tables.arrays import as_numbers
+from dpfast.tables.bit_matrix import BitMatrix
+
+LARGEST = 1e28  # entry, so that no sum of 2**31 leaves float32
+
+
+def projectable(X):
+    """X as `project` reads it, refused if it will not do: by then nothing has been drawn.
+
+    Parameters
+    ----------
+    X : array_like, sparse matrix, DataFrame, BitMatrix or RowBlocks, shape (n, d)
+
+    Returns
+    -------
+    BitMatrix, RowBlocks, ndarray of float32 or CSR matrix of float32
+
+    Raises
+    ------
+    ValueError
+        For NaN, infinities, entries above 1e28 in size and wrong shapes.
+    """
+    if isinstance(X, (BitMatrix, RowBlocks)) and 0 in X.shape:
+        raise ValueError(f"X must have at least one row and one column, got shape {X.shape}")
+    if isinstance(X, BitMatrix):
+        return X
+    if isinstance(X, RowBlocks):
+        for k in range(len(X.bounds) - 1):
+            projectable(read_block(X, k))
+        return X
+    if _is_boolean(X):
+        return BitMatrix(X)
+    X = as_numbers(X, sparse=["csr"])
+    values = X.data if sp.issparse(X) else X
+    if values.size and not -LARGEST <= float(values.min()) <= float(values.max()) <= LARGEST:
+        raise ValueError(f"entries must be at most {LARGEST} in size, got {values.min()} to {values.max()}")
+    return X.astype(np.float32, copy=False)
+
+
+def project(X, m, key):
+    """A x for each row x, A the m x d matrix of entries +-1/sqrt(m) that `key` stands for.
+
+    Parameters
+    ----------
+    X : array_like, sparse matrix, DataFrame, BitMatrix or RowBlocks, shape (n, d)
+        Bits and booleans are 0 and 1 here; real numbers are read as float32.
+    m : int
+        Components.
+    key : int
+        In [0, 2**128), drawn independently of the data; see `dpfast.kernels.signs`.
+
+    Returns
+    -------
+    ndarray of float32, shape (n, m)
+        ``signs.lift(w, d, key)`` maps a linear function w of the components back to the d coordinates.
+
+    Raises
+    ------
+    ValueError
+        As `projectable`.
+
+    Notes
+    -----
+    m signed additions for each entry of a dense table or stored entry of a sparse one; for bits, and in sparse rows
+    whose entries are all 1, six bit operations for 256 of them. Besides the result, d * m bits at most, and none if
+    fewer than d are stored.
+
+    Examples
+    --------
+    >>> project([[3.0, 4.0]], 1000, key=7).shape
+    (1, 1000)
+    """
+    if isinstance(X, RowBlocks):
+        return np.concatenate([project(read_block(X, k), m, key) for k in range(len(X.bounds) - 1)])
+    X = projectable(X)
+    n, d = X.shape
+    stored = signs.matrix(d, m, key) if not sp.issparse(X) or X.nnz >= d else None
+    if isinstance(X, BitMatrix):
+        rows, entries = X.rows, d // 2
+
+        def part(block):
+            return signs.project_packed(rows[block], d, m, key, matrix=stored)
+
+    elif sp.issparse(X):
+        entries = X.nnz // n
+
+        def part(block):
+            indptr = X.indptr[block.start : block.stop + 1]
+            of = slice(indptr[0], indptr[-1])
+            return signs.project_csr(indptr - of.start, X.indices[of], X.data[of], d, m, key, matrix=stored)
+
+    else:
+        entries = d
+
+        def part(block):
+            return signs.project_dense(X[block], m, key, matrix=stored)
+
+    out = np.empty((n, m), np.float32)
+
+    def write(block):
+        out[block] = part(block)
+
+    map_blocks(write, slices(n, BLOCK_BYTES // (4 * (entries + m))))
+    return out
+
+
+def _is_boolean(X):
+    """Whether X is dense and every entry of a boolean type."""
+    if hasattr(X, "iloc"):
+        return all(dtype.kind == "b" for dtype in X.dtypes)
+    return isinstance(X, np.ndarray) and X.dtype.kind == "b"

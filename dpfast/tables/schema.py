@@ -1,0 +1,335 @@
+"""What an owner declares of a table: its columns, what marks a missing value, its label."""
+
+import json
+import os
+import tomllib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Integral
+from pathlib import Path
+from typing import Any
+
+from dpfast.tables.columns import CodeColumn, Column, column_from_dict, column_to_dict, text_of
+
+_INFORMATION = ("table", "file")  # keys that a file may have besides, for its readers
+_WIDTH = 100  # of a list on one line
+_MARK = "read off the data: confirm that this is public"
+
+
+@dataclass(frozen=True)
+class Label:
+    """The column to be learned.
+
+    Parameters
+    ----------
+    name : str
+    classes : sequence of str or int, optional
+        The public set of labels, two or more. By default it is read off the rows, which publishes it.
+    unconfirmed : bool, default=False
+        Whether a draft read `classes` off the rows; `Schema` refuses to be used then.
+    """
+
+    name: str
+    classes: tuple | None = None
+    unconfirmed: bool = False
+
+    def __post_init__(self):
+        if not isinstance(self.name, str) or not self.name or "\0" in self.name:
+            raise ValueError(f"the label must have a name, of text without NUL, got {self.name!r}")
+        if self.classes is None:
+            return
+        if isinstance(self.classes, str | dict) or not isinstance(self.classes, Iterable):
+            raise ValueError(f"classes of the label must be a list, got {self.classes!r}")
+        classes = tuple(self.classes)
+        texts = [text_of(each) for each in classes]
+        if len(classes) < 2 or len({*texts}) < len(texts):
+            raise ValueError(f"classes of the label must be two or more, each once, got {list(classes)!r}")
+        if not all(isinstance(each, Integral) and not isinstance(each, bool) for each in classes):
+            classes = tuple(texts)
+        object.__setattr__(self, "classes", classes)
+
+
+class Schema:
+    """What is declared of a table: public, never read off private rows.
+
+    A row of a table with a schema becomes one small integer for each of `code_columns`, and nothing of it depends on
+    other rows. What is not declared (bounds, edges, values: `None` or ``spacing="quantiles"``) is found privately, with
+    a share of the budget; `to_find` lists it.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        `dpfast.tables.Numeric`, `Category`, `Boolean` and `Date`, the features in their order. Columns of a table that
+        are not among them are not read.
+    label : Label or str, optional
+        The column to be learned; a name leaves its classes to be declared by ``fit(..., classes=)``.
+    missing_values : sequence of str, default=("",)
+        What stands in a file where a value is missing, in any column; numbers that do, such as "-999", do so in frames
+        too. Nulls and NaN are missing in any case.
+    ignore : sequence of str, default=()
+        Columns of the table that are known to be no features.
+
+    Raises
+    ------
+    ValueError
+        For a name that is there twice, or a declaration that contradicts itself; names the column.
+
+    Examples
+    --------
+    >>> from dpfast.tables import Category, Numeric
+    >>> schema = Schema([Numeric("age", 0, 120, edges=4), Category("job", ["clerk", "smith"])], label="buys")
+    >>> [column.size for column in schema.code_columns]
+    [4, 3]
+    >>> print(schema.to_toml())
+    [label]
+    name = "buys"
+    <BLANKLINE>
+    [[columns]]
+    name = "age"
+    kind = "numeric"
+    low = 0
+    high = 120
+    edges = 4
+    <BLANKLINE>
+    [[columns]]
+    name = "job"
+    kind = "category"
+    values = ["clerk", "smith"]
+    <BLANKLINE>
+    """
+
+    def __init__(self, columns, *, label=None, missing_values=("",), ignore=()):
+        self.columns = tuple(columns)
+        wrong = next((each for each in self.columns if not isinstance(each, Column)), None)
+        if wrong is not None or not self.columns:
+            raise ValueError(f"columns must be dpfast.tables.Numeric, Category, ..., at least one, got {wrong!r}")
+        self.label = Label(label) if isinstance(label, str) else label
+        if not isinstance(self.label, Label | None):
+            raise ValueError(f"label must be the name of a column or a Label, got {label!r}")
+        self.missing_values = _texts("missing_values", missing_values)
+        self.ignore = _texts("ignore", ignore)
+        seen = set()
+        names = [*self.names, *self.ignore, *([self.label.name] if self.label else [])]
+        twice = next((name for name in names if name in seen or seen.add(name)), None)
+        if twice is not None:
+            raise ValueError(f"the column {twice!r} is declared twice")
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns, in order."""
+        return [column.name for column in self.columns]
+
+    @property
+    def to_find(self) -> dict[str, tuple]:
+        """What is found privately: for the names of columns, their facts that are not declared."""
+        return {column.name: column.to_find for column in self.columns if column.to_find}
+
+    @property
+    def code_columns(self) -> tuple[CodeColumn, ...]:
+        """What a row becomes, in order; refused while something is to be found."""
+        self.refuse_unconfirmed()
+        return tuple(code_column for column in self.columns for code_column in column.code_columns())
+
+    @property
+    def unconfirmed(self) -> list[str]:
+        """What a draft read off the rows and nobody confirmed: "column.fact"."""
+        facts = [f"{column.name}.{fact}" for column in self.columns for fact in column.unconfirmed]
+        return facts + ([f"{self.label.name}.classes"] if self.label and self.label.unconfirmed else [])
+
+    def refuse_unconfirmed(self) -> None:
+        """Raise ValueError if there is anything `unconfirmed`."""
+        facts = self.unconfirmed
+        if facts:
+            some = ", ".join(facts[:4]) + (f", ... ({len(facts)} in all)" if len(facts) > 4 else "")
+            raise ValueError(
+                f"the schema is an unconfirmed draft: {some} read off the rows. Confirm each that is public "
+                "(take .unconfirmed away in the file), or delete its line to have it found privately"
+            )
+
+    def confirmed(self) -> "Schema":
+        """The same schema, with all that a draft read off the rows confirmed to be public."""
+        label = self.label and Label(self.label.name, self.label.classes)
+        return self._with([column.confirmed() for column in self.columns], label)
+
+    def found(self, facts: dict[str, dict]) -> "Schema":
+        """The same schema with facts as they were found: for names of columns, {"low": ...}, {"values": ...}."""
+        return self._with(
+            [column.found(**facts[column.name]) if column.name in facts else column for column in self.columns],
+            self.label,
+        )
+
+    def _with(self, columns, label):
+        return Schema(columns, label=label, missing_values=self.missing_values, ignore=self.ignore)
+
+    # ---- tables ----------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def draft(cls, table, label=None) -> "Schema":
+        """A schema from names and types, its ranges and values read off the rows and to be confirmed one by one.
+
+        Parameters
+        ----------
+        table : DataFrame, Arrow table or dict of arrays
+            Categories of pandas and Arrow dictionaries are taken as declared.
+        label : str, optional
+
+        Returns
+        -------
+        Schema
+            Unconfirmed: for the owner's eyes until every fact was confirmed to be public, or taken out.
+        """
+        from dpfast.tables.drafts import draft
+
+        return draft(table, label)
+
+    def check(self, table) -> list[str]:
+        """What a table has that this schema does not, and the other way round; private, for the owner's eyes.
+
+        Parameters
+        ----------
+        table : DataFrame, Arrow table or dict of arrays
+
+        Returns
+        -------
+        list of str
+            A finding a line; empty if the table is as declared.
+        """
+        from dpfast.tables.drafts import check
+
+        return check(self, table)
+
+    # ---- files -----------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_file(cls, path) -> "Schema":
+        """The schema that a TOML or JSON file declares.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Ends in .toml or .json.
+
+        Raises
+        ------
+        ValueError, OSError
+            For a file that is damaged or declares what will not do.
+        """
+        path = Path(path)
+        reader = {".toml": tomllib.loads, ".json": json.loads}.get(path.suffix.lower())
+        if reader is None:
+            raise ValueError(f"{path}: the name of a schema file must end in .toml or .json")
+        try:
+            return cls.from_dict(reader(path.read_text(encoding="utf-8")))
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path} is not UTF-8 text: {error.reason}") from None
+        except (ValueError, RecursionError) as error:
+            raise ValueError(f"{path}: {error}") from None
+
+    @classmethod
+    def from_dict(cls, document: dict) -> "Schema":
+        """The schema that `to_dict` wrote: the content of a schema file."""
+        if not isinstance(document, dict) or not isinstance(document.get("columns"), list):
+            raise ValueError("a schema must have columns, a list of tables [[columns]], each with a name and a kind")
+        known = {"columns", "label", "missing_values", "ignore", *_INFORMATION}
+        unknown = [key for key in document if key not in known]
+        if unknown:
+            raise ValueError(f"a schema has no {unknown[0]!r}; it has {', '.join(sorted(known))}")
+        label = document.get("label")
+        if isinstance(label, dict):
+            entry = {key: value for key, value in label.items() if key != "kind"}
+            classes = entry.get("classes")
+            if isinstance(classes, dict) and list(classes) == ["unconfirmed"]:
+                entry |= {"classes": classes["unconfirmed"], "unconfirmed": True}
+            if not {"name"} <= {*entry} <= {"name", "classes", "unconfirmed"}:
+                raise ValueError(f"the label has a name, a kind and classes; got {', '.join(label)}")
+            label = Label(**entry)
+        columns, ignore = [], list(_texts("ignore", document.get("ignore", ())))
+        for entry in document["columns"]:
+            if isinstance(entry, dict) and entry.get("kind") == "ignored" and "name" in entry:
+                ignore.append(entry["name"])
+            else:
+                columns.append(column_from_dict(entry))
+        return cls(columns, label=label, missing_values=document.get("missing_values", ("",)), ignore=ignore)
+
+    def to_dict(self) -> dict:
+        """The schema as a dictionary that JSON can hold, for `from_dict`."""
+        document: dict[str, Any] = {}
+        if self.missing_values != ("",):
+            document["missing_values"] = list(self.missing_values)
+        if self.ignore:
+            document["ignore"] = list(self.ignore)
+        if self.label is not None:
+            document["label"] = {"name": self.label.name}
+            if self.label.classes is not None:
+                classes = list(self.label.classes)
+                document["label"]["classes"] = {"unconfirmed": classes} if self.label.unconfirmed else classes
+        document["columns"] = [column_to_dict(column) for column in self.columns]
+        return document
+
+    def to_toml(self) -> str:
+        """The schema as TOML, for `from_file`; facts to be confirmed say so, each on its line."""
+        document = self.to_dict()
+        tables = [("[label]", document.pop("label"))] if "label" in document else []
+        tables += [("[[columns]]", entry) for entry in document.pop("columns")]
+        parts = [_toml(document)] if document else []
+        return "\n".join([*parts, *(f"{head}\n{_toml(entry)}" for head, entry in tables)])
+
+    def to_file(self, path) -> None:
+        """Write the schema as TOML or JSON, by the ending of the name; replaces a file at once or not at all."""
+        path = Path(path)
+        if path.suffix.lower() not in (".toml", ".json"):
+            raise ValueError(f"{path}: the name of a schema file must end in .toml or .json")
+        toml = path.suffix.lower() == ".toml"
+        text = self.to_toml() if toml else json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n"
+        partial = path.with_name(f"{path.name}.{os.getpid()}.part")
+        try:
+            partial.write_text(text, encoding="utf-8")
+            os.replace(partial, path)
+        finally:
+            partial.unlink(missing_ok=True)
+
+    def __eq__(self, other):
+        return isinstance(other, Schema) and self.to_dict() == other.to_dict()
+
+    def __hash__(self):
+        return hash(json.dumps(self.to_dict()))
+
+    def __repr__(self):
+        found = f", to find privately: {', '.join(self.to_find)}" if self.to_find else ""
+        label = f", label {self.label.name!r}" if self.label else ""
+        return f"<Schema of {len(self.columns)} columns{label}{found}>"
+
+
+def _texts(name, values):
+    if isinstance(values, str | dict) or not isinstance(values, Iterable):
+        raise ValueError(f"{name} must be a list of texts, got {values!r}")
+    values = tuple(values)
+    wrong = next((value for value in values if not isinstance(value, str)), None)
+    if wrong is not None:
+        raise ValueError(f"{name} must be a list of texts, got {wrong!r} in it")
+    return values
+
+
+def _toml(entry):
+    lines = []
+    for key, value in entry.items():
+        if not isinstance(value, dict):
+            lines.append(f"{key} = {_toml_value(value)}\n")
+            continue
+        rest = ", or leave it to be found privately" if entry.get("kind") in ("numeric", "category") else ""
+        text = f"{key}.unconfirmed = {_toml_value(value['unconfirmed'])}"
+        lines.append(f"# {_MARK}{rest}\n{text}\n" if "\n" in text else f"{text}  # {_MARK}{rest}\n")
+    return "".join(lines)
+
+
+def _toml_value(value):
+    if isinstance(value, list):
+        items = [_toml_value(each) for each in value]
+        if sum(map(len, items)) + 2 * len(items) <= _WIDTH:
+            return f"[{', '.join(items)}]"
+        lines = [""]
+        for item in items:
+            lines += [item] if len(lines[-1]) + len(item) > _WIDTH else []
+            lines[-1] = f"{lines[-1]} {item},".lstrip() if lines[-1] != item else f"{item},"
+        return "\n".join(["[", *(f"    {line}" for line in lines), "]"])
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,168 @@
+"""Rows clipped into, or brought onto, the unit ball: what halfspace learners ask of a table, part by part.
+
+A learner asks two things only: the margins of the rows with a vector, and the integer sum of rows by weights. A table
+answers by parts of consecutive rows, in memory or read from a file each time; sums of integers do not depend on the
+parts.
+"""
+
+import itertools
+
+import numpy as np
+import scipy.sparse as sp
+
+from dpfast.kernels import unit_rows as kernel
+from dpfast.parts.blocks import BLOCK_BYTES, RowBlocks, map_blocks, read_block, slices, threads
+from dpfast.tables.arrays import as_numbers
+from dpfast.tables.bit_matrix import BitMatrix
+from dpfast.tables.code_rows import CodeRows
+from dpfast.tables.codes import CodeTable
+
+MOST_ROWS = 1 << 30  # for which sums of weighted rows fit into 64 bits
+
+
+def unit_rows(X, *, fit_intercept=False, normalize=False):
+    """X as rows of the unit ball.
+
+    Parameters
+    ----------
+    X : array_like, sparse matrix, DataFrame, BitMatrix, RowBlocks or CodeTable, shape (n, d)
+        Finite. Bits are 0 and 1.
+    fit_intercept : bool
+        Whether a constant 1 is appended to each row first.
+    normalize : bool
+        Whether rows come onto the unit sphere, rows of zeros apart; else only those outside the ball are moved. Rows
+        of codes are in the ball whatever they are.
+
+    Returns
+    -------
+    UnitRows or CodeRows
+
+    Raises
+    ------
+    ValueError
+        For NaN, infinities and wrong shapes.
+
+    Notes
+    -----
+    C-contiguous floats, CSR indices and packed bits are not copied; other arrays, and blocks read from a file, become
+    floats part by part, in every pass. 8 bytes a row are kept. Reads X once.
+    """
+    if not isinstance(X, (BitMatrix, RowBlocks, CodeTable)):
+        X = as_numbers(X, sparse=["csr"])
+    if 0 in X.shape:
+        raise ValueError(f"X must have at least one row and one column, got shape {X.shape}")
+    if X.shape[0] > MOST_ROWS:
+        raise ValueError(f"X must have at most 2**30 rows, got {X.shape[0]}")
+    if isinstance(X, CodeTable):
+        return CodeRows(X, fit_intercept)
+    if isinstance(X, RowBlocks):
+        parts = [slice(*ends) for ends in itertools.pairwise(X.bounds)]
+        return UnitRows(X.shape, parts, lambda k: _kernel_rows(read_block(X, k)), fit_intercept, normalize)
+    if isinstance(X, BitMatrix):
+        rows, d = X.rows, X.shape[1]
+        parts = slices(len(rows), BLOCK_BYTES // max(8, rows[:1].nbytes))
+        packed = [kernel.Packed(rows[part], d) for part in parts]
+        return UnitRows(X.shape, parts, packed.__getitem__, fit_intercept, normalize)
+    if sp.issparse(X):
+        return _sparse(X, fit_intercept, normalize)
+    parts = slices(len(X), BLOCK_BYTES // X[:1].nbytes)
+    return UnitRows(X.shape, parts, lambda k: _kernel_rows(X[parts[k]]), fit_intercept, normalize)
+
+
+class UnitRows:
+    """Rows x_i of the unit ball, with 1 appended before clipping if they have an intercept; made by `unit_rows`.
+
+    Attributes
+    ----------
+    shape : tuple (n, d) or, with an intercept, (n, d + 1)
+    reach : int
+        Integer rows q_i = trunc(reach * x_i) have a Euclidean norm of at most this, exactly.
+    """
+
+    def __init__(self, shape, parts, load, fit_intercept, normalize):
+        self._parts, self._load, self._constant = parts, load, float(fit_intercept)
+        self.shape = shape[0], shape[1] + fit_intercept
+        self._d = shape[1]
+        self._scales = np.empty(shape[0])
+        inside = not normalize
+
+        def measure(k):
+            rows = load(k)
+            self._scales[parts[k]] = kernel.scales(rows, self._constant, inside)
+            return rows.bits
+
+        self.reach = 1 << map_blocks(measure, range(len(parts)))[0]
+
+    def margins(self, w):
+        """<w, x_i>, clipped to [-1, 1]: float32, shape (n,) or (n, k). One read of the rows for each w.
+
+        Parameters
+        ----------
+        w : array_like, shape (shape[1],) or (shape[1], k)
+            Rounded to float32.
+        """
+        if np.ndim(w) == 2:
+            return np.stack([self.margins(column) for column in np.transpose(w)], axis=1)
+        vector = np.zeros(self._d + 1, np.float32)
+        vector[: self.shape[1]] = w
+        out = np.empty(self.shape[0], np.float32)
+
+        def product(k):
+            part = self._parts[k]
+            kernel.margins(self._load(k), self._scales[part], vector, self._constant, out[part])
+
+        map_blocks(product, range(len(self._parts)))
+        return out
+
+    def weighted_sum(self, weights):
+        """sum of weights[i] * q_i, exactly: int64, shape (shape[1],) or (shape[1], k).
+
+        Parameters
+        ----------
+        weights : ndarray of int32, shape (n,) or (n, k)
+            At most 2**12 in size.
+
+        Notes
+        -----
+        One read, for each column of weights, of the rows whose weights are not zero.
+        """
+        if weights.ndim == 2:
+            return np.stack([self.weighted_sum(column) for column in np.ascontiguousarray(weights.T)], axis=1)
+
+        def add(group):
+            total = np.zeros(self._d + 1, np.int64)
+            for k in reversed(group):  # the last ones may still be in the cache, from the margins
+                part = self._parts[k]
+                kernel.add(total, self._load(k), self._scales[part], weights[part], self._constant)
+            return total
+
+        count = len(self._parts)
+        groups = [range(k, count, threads()) for k in range(min(threads(), count))]  # a total for each thread
+        return sum(map_blocks(add, groups))[: self.shape[1]]
+
+    def linear(self, w):
+        """w as coefficients (d, k) and intercept (k,), of rows of norm 1."""
+        return w[: self._d], w[self._d :].sum(axis=0)
+
+
+def _sparse(X, fit_intercept, normalize):
+    n, d = X.shape
+    data = _floats(X.data)
+    parts, rows = slices(n, -(-n // (4 * threads()))), []
+    for part in parts:
+        ends = X.indptr[part.start : part.stop + 1].astype(np.int64)
+        stored = slice(ends[0], ends[-1])
+        rows.append(kernel.Csr(ends - ends[0], X.indices[stored], data[stored], d))
+    return UnitRows(X.shape, parts, rows.__getitem__, fit_intercept, normalize)
+
+
+def _kernel_rows(block):
+    return kernel.Dense(np.ascontiguousarray(_floats(block)))
+
+
+def _floats(values):
+    """As float32 where that is exact, else as float64."""
+    if values.dtype in (np.float32, np.float64):
+        return values
+    exact = values.dtype.kind in "biuf" and values.dtype.itemsize <= 2
+    return values.astype(np.float32 if exact else np.float64)

@@ -1,0 +1,197 @@
+import csv
+import io
+import tomllib
+
+import numpy as np
+import pytest
+
+import dpfast
+from dpfast import Schema
+from dpfast.tables import Boolean, Category, Label, Numeric
+
+SCHEMA = Schema(
+    [
+        Numeric("age", 0, 120, edges=16, integer=True),
+        Category("job", ["clerk", "smith"], nullable=True),
+        Boolean("ill"),
+    ],
+    label=Label("buys", ["no", "yes"]),
+    missing_values=["?"],
+)
+
+
+@pytest.fixture
+def table(tmp_path, rng):
+    """A CSV file in which the label is "yes" above 50."""
+    n = 3000
+    age = rng.integers(18, 91, n)
+    rows = zip(
+        rng.choice(["clerk", "smith", "baker", "?"], n),
+        np.where(age > 50, "yes", "no"),
+        age,
+        rng.choice(["true", "false"], n),
+        strict=True,
+    )
+    path = tmp_path / "people.csv"
+    path.write_text("\n".join(["job,buys,age,ill", *(",".join(map(str, row)) for row in rows)]) + "\n")
+    return path
+
+
+@pytest.fixture
+def schema(tmp_path):
+    SCHEMA.to_file(tmp_path / "people.toml")
+    return tmp_path / "people.toml"
+
+
+def test_a_table_with_a_schema_is_fitted_by_default_by_a_halfspace(run, table, schema, tmp_path):
+    out = tmp_path / "model.json"
+    result = run("fit", table, "--schema", schema, "--epsilon", 4, "--seed", 1, "--out", out)
+    assert result.exit_code == 0, result.stderr
+    assert "people.csv: 3,000 rows, 3 columns, labels no, yes" in result.stdout
+    assert "The score is the log odds of yes." in result.stdout
+    assert "age above " in result.stdout
+    assert "test accuracy  0.9" in result.stdout
+    assert "test AUC       " in result.stdout
+    assert result.stdout.count("95% interval") == 2
+    assert "found" not in result.stdout
+    model = dpfast.load(out)
+    assert isinstance(model, dpfast.HalfspaceClassifier)
+    assert model.encoder_.schema_ == SCHEMA
+
+
+@pytest.mark.parametrize("name", ["decision-list", "projected", "linear-learner"])
+def test_other_models_read_it_too(run, table, schema, name):
+    result = run("fit", table, "--schema", schema, "--epsilon", 4, "--seed", 1, "--model", name)
+    assert result.exit_code == 0, result.stderr
+    assert "age > " in result.stdout
+    assert "test accuracy  0." in result.stdout
+
+
+def test_what_the_schema_leaves_open_is_found(run, table, tmp_path):
+    path = tmp_path / "open.json"
+    Schema([Numeric("age", integer=True), Category("job")], label="buys", missing_values=["?"]).to_file(path)
+    result = run("fit", table, "--schema", path, "--epsilon", 4, "--encoder-share", 0.25, "--seed", 1)
+    assert result.exit_code == 2
+    assert "is missing, and not declared nullable" in result.stderr
+    assert "people.csv: line" in result.stderr
+    columns = [Numeric("age", integer=True), Category("job", nullable=True)]
+    Schema(columns, label="buys", missing_values=["?"]).to_file(path)
+    result = run("fit", table, "--schema", path, "--epsilon", 4, "--encoder-share", 0.25, "--seed", 1)
+    assert result.exit_code == 0, result.stderr
+    assert "1 of it found age, job" in result.stdout
+    assert "(4.0, 1e-06)-DP" in result.stdout
+
+
+def test_predictions_know_columns_by_their_names_and_may_have_probabilities(run, refused, table, schema, tmp_path):
+    out = tmp_path / "model.json"
+    run("fit", table, "--schema", schema, "--epsilon", 4, "--seed", 1, "--out", out)
+    plain = run("predict", out, table).stdout.splitlines()
+    other = tmp_path / "other.csv"
+    rows = list(csv.DictReader(table.read_text().splitlines()))
+    with other.open("w", newline="") as file:
+        writer = csv.DictWriter(file, ["ill", "more", "age", "job"], delimiter=";", restval="0", extrasaction="ignore")
+        writer.writeheader()
+        writer.writerows(rows)
+    assert run("predict", out, other, "--separator", ";").stdout.splitlines() == plain
+    result = list(csv.reader(io.StringIO(run("predict", out, table, "--probabilities").stdout)))
+    assert result[0] == ["label", "no", "yes"]
+    assert [row[0] for row in result[1:]] == plain
+    shares = np.array([row[1:] for row in result[1:]], float)
+    np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-5)
+    assert ((shares[:, 1] > 0.5) == (np.array(plain) == "yes")).all()
+    other.write_text("ill,job\ntrue,clerk\n")
+    assert "other.csv: there is no column 'age', which the schema declares" in refused("predict", out, other)
+    assert "are for models without a schema" in refused("predict", out, table, "--threshold", 1)
+
+
+def test_a_model_without_a_schema_takes_columns_in_any_order(run, trees, model, tmp_path):
+    expected = run("predict", model, trees, "--label", "tree").stdout
+    lines = [line.split(",") for line in trees.read_text().splitlines()]
+    (tmp_path / "turned.csv").write_text("\n".join(",".join(line[2::-1]) for line in lines) + "\n")
+    assert run("predict", model, tmp_path / "turned.csv").stdout == expected
+    assert expected
+
+
+def test_a_draft_is_refused_until_it_is_confirmed(run, refused, table, tmp_path):
+    drafted = run("schema", "draft", table, "--label", "buys")
+    assert drafted.exit_code == 0
+    assert drafted.stdout.startswith("# A draft from people.csv, private until every fact")
+    assert Schema.from_dict(tomllib.loads(drafted.stdout)).unconfirmed == [
+        "job.values",
+        "age.low",
+        "age.high",
+        "buys.classes",
+    ]
+    path = tmp_path / "draft.toml"
+    path.write_text(drafted.stdout)
+    assert "unconfirmed draft: job.values, age.low" in refused("fit", table, "--schema", path, "--epsilon", 1)
+    result = run("schema", "check", table, path)
+    assert result.exit_code == 1
+    assert result.stdout.splitlines() == [
+        "job.values is not confirmed",
+        "age.low is not confirmed",
+        "age.high is not confirmed",
+        "buys.classes is not confirmed",
+    ]
+    path.write_text(drafted.stdout.replace(".unconfirmed", ""))
+    result = run("schema", "check", table, path)
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "The table is as declared.\n")
+    assert run("fit", table, "--schema", path, "--epsilon", 4, "--seed", 1).exit_code == 0
+
+
+def test_a_check_names_what_differs(run, schema, table):
+    table.write_text("job,buys,age,more\nclerk,maybe,130,1\n")
+    result = run("schema", "check", table, schema)
+    assert result.exit_code == 1
+    assert result.stdout.splitlines() == [
+        "column 'more' is in the table, and not in the schema",
+        "column 'age' has 1 numbers above 120",
+        "column 'ill' is in the schema, and not in the table",
+        "column 'buys' has 1 values that are not declared: 'maybe'",
+    ]
+    assert result.stderr == "These lines are private.\n"
+
+
+REFUSED = {
+    "a column that is not there": ("age,ill", "old,ill", "there is no column 'age', which the schema declares"),
+    "text among numbers": ("\n", "\nclerk,no,old,true\n", "line 2, column 'age' holds text where a number is declared"),
+    "a label that is not declared": ("\n", "\nclerk,maybe,3,true\n", "line 2, column 'buys' has a label that is not"),
+    "a missing value": ("\n", "\nclerk,no,?,true\n", "line 2, column 'age' is missing, and not declared nullable"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_a_table_that_is_not_as_declared_is_refused_before_anything_is_released(refused, table, schema, what):
+    old, new, said = REFUSED[what]
+    table.write_text(table.read_text().replace(old, new, 1))
+    message = refused("fit", table, "--schema", schema, "--epsilon", 1)
+    assert "people.csv" in message
+    assert said in message
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--threshold", 1], "are for tables without a schema"),
+        (["--numbers"], "are for tables without a schema"),
+        (["--label", "ill"], "--label ill is not the label of the schema, 'buys'"),
+        (["--encoder-share", 1], "encoder_share must lie in (0, 1), got 1.0"),
+        (["--separator", ";;"], "the separator must be one character"),
+    ],
+)
+def test_options_that_a_schema_rules_out_are_refused(refused, table, schema, options, said):
+    assert said in refused("fit", table, "--schema", schema, "--epsilon", 1, *options)
+
+
+def test_without_a_schema_a_model_is_named(refused, table, tmp_path):
+    assert "--model is needed, or a --schema" in refused("fit", table, "--epsilon", 1, "--label", "buys")
+    Schema(SCHEMA.columns, missing_values=["?"]).to_file(tmp_path / "s.toml")
+    said = refused("fit", table, "--schema", tmp_path / "s.toml", "--epsilon", 1)
+    assert "say which column holds the labels (--label), or declare it" in said
+
+
+def test_the_bundled_table_has_its_schema(run):
+    result = run("fit", "adult", "--epsilon", 1, "--seed", 1)
+    assert result.exit_code == 0, result.stderr
+    assert "adult: 48,842 rows, 14 columns, labels <=50K, >50K" in result.stdout
+    assert "test accuracy  0.85" in result.stdout

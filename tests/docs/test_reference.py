@@ -1,0 +1,18 @@
+import re
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+import dpfast
+
+PAGES = Path(__file__).parents[2] / "docs" / "reference"
+
+
+@pytest.mark.parametrize(
+    "module", ["dpfast", "dpfast.accounting", "dpfast.mechanisms", "dpfast.littlestone", "dpfast.metrics"]
+)
+def test_every_public_name_has_its_place_in_the_reference(module):
+    listed = {name for page in PAGES.glob("*.rst") for name in re.findall(r"^   ([\w.]+)$", page.read_text(), re.M)}
+    lacking = set(import_module(module).__all__) - set(dpfast._MODULES) - listed
+    assert not lacking, f"docs/reference: {sorted(lacking)} of {module}"

@@ -1,0 +1,166 @@
+import gzip
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+from dpfast import Schema
+from dpfast.files.tables import read_codes, read_encoding
+from dpfast.tables import Boolean, Category, Date, Label, Numeric
+from dpfast.tables.encoding import encode
+
+SCHEMA = Schema(
+    [
+        Numeric("age", 0, 120, edges=[18, 37.5, 65], nullable=True),
+        Category("job", ["clerk", "smith"], nullable=True),
+        Boolean("smokes", nullable=True),
+        Date("seen", "2020-01-01", "2020-12-31", parts="month", nullable=True),
+    ],
+    label=Label("buys", ["no", "yes"]),
+    missing_values=["", "?"],
+)
+TEXT = """\
+buys,job,age,id,seen,smokes
+yes,clerk, 17 ,1,2020-12-31,true
+no, smith,18,2,"2020-01-01 12:00:00",FALSE
+
+no,"baker, old",18.5,3,?,1
+ yes ,?,?,4,2020-02-29,
+no,clerk,-3e2,5,2019-07-04,?
+"""
+CODES = [[0, 0, 1, 11], [0, 1, 0, 0], [1, 2, 1, 12], [4, 3, 2, 1], [0, 0, 2, 6]]
+LABELS = ["yes", "no", "no", "yes", "no"]
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(text, name="t.csv"):
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write
+
+
+def test_a_csv_file_becomes_codes(write):
+    for path, options in (
+        (write(TEXT), {}),
+        (write("\ufeff" + TEXT.replace("\n", "\r\n"), "marked.csv"), {}),
+        (write(gzip.compress(TEXT.encode()), "t.csv.gz"), {}),
+        (
+            write(TEXT.replace(".", ";;").replace(",", ";").replace(";;", ","), "s.csv"),
+            {"separator": ";", "decimal": ","},
+        ),
+        (write(TEXT.encode("utf-16"), "wide.csv"), {"encoding": "utf-16"}),
+    ):
+        table, labels = read_codes(path, SCHEMA, SCHEMA.label, **options)
+        assert table.toarray().tolist() == CODES
+        assert table.columns == SCHEMA.code_columns
+        assert labels.tolist() == LABELS
+    table, labels = read_codes(write(TEXT), Schema(SCHEMA.columns, missing_values=["", "?"]))
+    assert table.toarray().tolist() == CODES
+    assert labels is None
+
+
+def test_parquet_files_become_the_codes_of_their_texts(write, tmp_path):
+    columns = {
+        "age": [17.0, 18.0, 18.5, None, -300.0],
+        "job": pa.array(["clerk", "smith", "baker, old", None, "clerk"]).dictionary_encode(),
+        "smokes": [True, False, True, None, None],
+        "seen": pa.array(["2020-12-31", "2020-01-01", None, "2020-02-29", "2019-07-04"]).cast(pa.date32()),
+        "buys": LABELS,
+    }
+    table = pa.table(columns)
+    for k in range(2):
+        pyarrow.parquet.write_table(table.slice(3 * k, 3), tmp_path / f"part-{k}.parquet")
+    codes, labels = read_codes(tmp_path / "part-*.parquet", SCHEMA, SCHEMA.label)
+    assert codes.toarray().tolist() == CODES
+    assert labels.tolist() == LABELS
+    pyarrow.parquet.write_table(table.drop_columns("age"), tmp_path / "part-1.parquet")
+    with pytest.raises(ValueError, match=r"part-1\.parquet"):
+        read_codes(tmp_path / "part-*.parquet", SCHEMA)
+    table = table.set_column(0, "age", pa.array(["17", "old", "1", "2", "3"]))
+    pyarrow.parquet.write_table(table, tmp_path / "t.parquet")
+    with pytest.raises(ValueError, match=r"t\.parquet: row 2, column 'age' holds text where a number is declared"):
+        read_codes(tmp_path / "t.parquet", SCHEMA)
+
+
+def test_a_bundled_table_becomes_codes():
+    from dpfast import load_dataset
+
+    adult = load_dataset("adult")
+    table, labels = read_codes("adult", adult.schema, adult.schema.label)
+    assert table == encode(adult.data, adult.schema)
+    assert (np.asarray(labels) == adult.target).all()
+
+
+def test_a_file_of_many_blocks_is_read_whole(write, monkeypatch):
+    from dpfast.files import csv
+
+    monkeypatch.setattr(csv, "LINE", 300)
+    lines = TEXT.splitlines()
+    text = "\n".join([lines[0], *(lines[1:] * 60)])
+    table, labels = read_codes(write(text), SCHEMA, SCHEMA.label)
+    assert table.toarray().tolist() == CODES * 60
+    assert labels.tolist() == LABELS * 60
+
+
+def test_cells_that_only_a_slow_look_understands_are_read(write):
+    """A mark of missing values with blanks around it: pyarrow's numbers have none."""
+    text = TEXT.replace("?,4,", " nan ,4,")
+    table, _ = read_codes(write(text), SCHEMA)
+    assert table.toarray().tolist() == CODES
+
+
+FAULTS = {
+    "text among numbers": ("-3e2", "old", "line 7, column 'age' holds text where a number is declared"),
+    "no date": ("2019-07-04", "soon", "line 7, column 'seen' holds no date"),
+    "neither true nor false": (",FALSE", ",often", "line 3, column 'smokes' holds a value that is not declared"),
+    "a label that is not declared": ("no,clerk", "maybe,clerk", "line 7, column 'buys' has a label that is not"),
+    "no label": ("no,clerk", ",clerk", "line 7, column 'buys' has no label"),
+    "a cell more": ("no,clerk", "no,no,clerk", "line 7 has 7 cells, the header row 6"),
+    "a cell less": ("no,clerk,", "no,", "line 7 has 5 cells, the header row 6"),
+    "a column that is not there": ("age,id", "old,id", "no column 'age', which the schema declares"),
+    "a column that is there twice": ("age,id", "age,age", "two columns have the name 'age'"),
+    "another separator": (",", ";", "the header row is one column"),
+    "a NUL in a name": ("id", "i\0d", "has a NUL in it"),
+    "an empty file": (TEXT, "", "the file is empty"),
+}
+
+
+@pytest.mark.parametrize("what", FAULTS)
+def test_a_file_that_is_not_as_declared_is_refused_by_its_line(what, write):
+    old, new, message = FAULTS[what]
+    assert old in TEXT
+    with pytest.raises(ValueError, match=r"t\.csv.*" + message):
+        read_codes(write(TEXT.replace(old, new)), SCHEMA, SCHEMA.label)
+
+
+def test_bytes_of_another_encoding_are_refused(write):
+    with pytest.raises(ValueError, match="not UTF-8 text"):
+        read_codes(write(TEXT.encode().replace(b"baker", b"b\xe4cker")), SCHEMA)
+    with pytest.raises(ValueError, match="not UTF-8 text"):
+        read_codes(write(TEXT.encode().replace(b"job", b"j\xe4b")), SCHEMA)
+
+
+def test_other_kinds_of_files_have_no_names(write):
+    with pytest.raises(ValueError, match="this kind of file"):
+        read_codes(write("1 1:1\n", "t.svm"), SCHEMA)
+    with pytest.raises(FileNotFoundError):
+        read_codes("absent.csv", SCHEMA)
+    with pytest.raises(ValueError, match="no bundled table with a schema; there is adult"):
+        read_codes("mushroom", SCHEMA)
+
+
+def test_rows_of_an_encoding_are_picked_by_a_mask(write):
+    schema = Schema([Numeric("age", nullable=True), Category("job", nullable=True), *SCHEMA.columns[2:]], label="buys")
+    schema = Schema(schema.columns, label=Label("buys", ["no", "yes"]), missing_values=["", "?"])
+    encoded = read_encoding(write(TEXT), schema, schema.label)
+    mask = np.array([True, False, False, True, True])
+    found = {"age": {"low": 0.0, "high": 120.0, "edges": (18.0, 37.5, 65.0)}, "job": {"values": ("clerk", "smith")}}
+    for rows in (mask, slice(1, 4)):
+        part = encoded[rows]
+        assert len(part) == 3
+        assert part.table(schema.found(found)).toarray().tolist() == np.array(CODES)[rows].tolist()
+        assert part.labels().tolist() == np.array(LABELS)[rows].tolist()

@@ -1,0 +1,468 @@
+import itertools
+import math
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from laws import assert_follows, exponential_law
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import dpfast
+from dpfast import BitMatrix, ProjectedHalfspaceClassifier
+from dpfast.accounting import Budget, BudgetExceeded, discrete_gaussian_delta, single_sample_epsilon
+from dpfast.kernels import signs as kernel
+from dpfast.kernels.unit_rows import GRID_BITS
+from dpfast.learners.halfspaces import descent
+from dpfast.learners.halfspaces import projected as projected_halfspace
+from dpfast.tables.projection import project
+from dpfast.tables.unit_rows import unit_rows
+
+
+@parametrize_with_checks([ProjectedHalfspaceClassifier(random_state=0)])
+def test_scikit_learn_finds_nothing_wrong(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def mushroom():
+    return dpfast.load_dataset("mushroom")
+
+
+@pytest.fixture
+def table(rng):
+    X = rng.normal(size=(3000, 12))
+    return X, np.where(X[:, 3] - X[:, 7] > 0, "yes", "no")
+
+
+@pytest.fixture
+def no_noise(monkeypatch):
+    monkeypatch.setattr(descent, "discrete_gaussian", lambda total, sigma, rng: total)
+
+
+# ---- the algorithm -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("n_components", ["auto", 7])
+def test_it_is_noisy_descent_on_the_hinge_loss_of_normalised_projected_rows(n_components, table, no_noise):
+    """Algorithm 1 in floats: the gradient of the mean loss by differences, steps on its own scale."""
+    X, y = table
+    clf = ProjectedHalfspaceClassifier(margin=0.2, n_components=n_components, n_rounds=12, random_state=5).fit(X, y)
+    signs = np.where(y == "yes", 1, -1)
+    rows = np.hstack([X, np.ones((len(X), 1))])
+    A = np.eye(13)
+    if n_components == 7:
+        key = int.from_bytes(np.random.default_rng(5).bytes(16))
+        A = np.array([kernel.lift(unit, 13, key) for unit in np.eye(7)])
+    rows = rows @ A.T
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+
+    def loss(w):
+        return np.maximum(0, 1 - signs * (rows @ w) / (0.86 * 0.2)).mean()
+
+    w, squares, late = np.zeros(len(A)), 0.0, []
+    for t in range(12):
+        h = 1e-9
+        gradient = np.array([(loss(w + h * unit) - loss(w - h * unit)) / (2 * h) for unit in np.eye(len(A))])
+        squares += gradient @ gradient
+        w = w - np.sqrt(2 / squares) * gradient
+        w /= max(1, np.linalg.norm(w))
+        if t >= 6:
+            late.append(w)
+    np.testing.assert_allclose([*clf.coef_, clf.intercept_], A.T @ np.mean(late, axis=0), atol=0.01)
+
+
+def test_a_halfspace_of_large_margin_is_learned(table):
+    X, y = table
+    for parameters in ({}, {"neighbors": "add-remove"}, {"fit_intercept": False}, {"n_rounds": 20, "margin": 0.3}):
+        assert ProjectedHalfspaceClassifier(random_state=0, **parameters).fit(X, y).score(X, y) > 0.95
+
+
+def test_an_intercept_is_learned(rng):
+    X = rng.random((4000, 3))
+    y = X[:, 0] > 0.7
+    assert ProjectedHalfspaceClassifier(random_state=0).fit(X, y).score(X, y) > 0.9
+    assert ProjectedHalfspaceClassifier(fit_intercept=False, random_state=0).fit(X, y).intercept_ == 0
+
+
+def test_many_columns_are_projected_and_the_model_is_mapped_back(rng):
+    d = 3000
+    x = rng.normal(size=(6, d))
+    y = rng.random(2500) < 0.5
+    X = np.where(y[:, np.newaxis], 1.0, -1.0) * x[0] + 3 * rng.normal(size=(2500, d))
+    X, test, y, truth = X[:2000], X[2000:], y[:2000], y[2000:]
+    for form in (np.asarray, sp.csr_array):
+        clf = ProjectedHalfspaceClassifier(random_state=0).fit(form(X), y)
+        assert clf.n_components_ == 1000
+        assert clf.coef_.shape == (d,)
+        assert clf.score(form(test), truth) > 0.97
+    clf = ProjectedHalfspaceClassifier(n_components=200, random_state=0).fit(X, y)
+    assert clf.n_components_ == 200
+    assert clf.score(test, truth) > 0.95
+
+
+def test_the_number_of_components_is_a_rule_of_public_numbers():
+    X, y = np.eye(2, 5000), [0, 1]
+    for margin, m in ((0.1, 1000), (0.3, 112), (1.0, 10), (0.01, 4096)):
+        clf = ProjectedHalfspaceClassifier(margin=margin, n_rounds=1, random_state=0).fit(X, y)
+        assert clf.n_components_ == m
+    assert ProjectedHalfspaceClassifier(n_rounds=1, random_state=0).fit(X[:, :999], y).n_components_ == 1000
+    clf = ProjectedHalfspaceClassifier(n_rounds=1, fit_intercept=False, random_state=0)
+    assert clf.fit(X[:, :999], y).n_components_ == 999
+
+
+FORMS = [np.asarray, sp.csr_array, sp.csc_array, pd.DataFrame, lambda X: X.astype(np.float32), np.asfortranarray]
+
+
+@pytest.mark.parametrize("n_components", ["auto", 6])
+@pytest.mark.parametrize("form", FORMS)
+def test_every_form_of_input_gives_nearly_the_same_model(form, n_components, rng):
+    X = rng.integers(-1, 2, (2000, 9)).astype(float)
+    y = X[:, 0] + X[:, 1] > 0
+    clf = ProjectedHalfspaceClassifier(n_components=n_components, n_rounds=10, random_state=1)
+    expected = clone(clf).fit(X, y)
+    clf.fit(form(X), y)
+    np.testing.assert_allclose(clf.coef_, expected.coef_, atol=1e-2)
+    assert (clf.predict(form(X)) == expected.predict(X)).mean() > 0.98
+
+
+@pytest.mark.parametrize("n_components", ["auto", 60])
+def test_bits_are_learned_from_as_numbers_are(n_components, mushroom, no_noise):
+    X, y = mushroom.data.toarray(), mushroom.target
+    clf = ProjectedHalfspaceClassifier(n_components=n_components, n_rounds=10, random_state=1)
+    dense = clone(clf).fit(X.astype(np.float32), y)
+    for bits in (BitMatrix(X), X.astype(bool)):
+        packed = clone(clf).fit(bits, y)
+        np.testing.assert_allclose(packed.coef_, dense.coef_, atol=2e-2)
+        assert (packed.predict(bits) == dense.predict(X)).mean() > 0.98
+
+
+@pytest.mark.parametrize("form", [lambda X: X.toarray(), BitMatrix, sp.csr_array])
+@pytest.mark.parametrize("n_components", ["auto", 60])
+def test_one_seed_gives_one_model_at_every_level_and_thread_count(form, n_components, mushroom, each_isa, monkeypatch):
+    X, y = form(mushroom.data), mushroom.target
+
+    def fit():
+        clf = ProjectedHalfspaceClassifier(0.3, n_components=n_components, n_rounds=10, random_state=7)
+        return clf.fit(X, y).coef_
+
+    results = each_isa(fit)
+    for threads in ("1", "2", "5"):
+        monkeypatch.setenv("DPFAST_THREADS", threads)
+        results.append(fit())
+    for result in results[1:]:
+        np.testing.assert_array_equal(result, results[0])
+
+
+def test_rows_of_zeros_contribute_nothing(table, no_noise):
+    X, y = table
+    X, y = np.vstack([X, np.zeros((50, 12))]), np.r_[y, ["yes"] * 50]
+    clf = ProjectedHalfspaceClassifier(fit_intercept=False, n_rounds=10, random_state=0)
+    np.testing.assert_array_equal(clone(clf).fit(X, y).coef_, clf.fit(X[:-50], y[:-50]).coef_)
+
+
+def test_rows_far_outside_the_ball_are_learned_from_if_not_projected(rng):
+    X = rng.normal(size=(500, 3)) * 1e200
+    y = X[:, 0] > 0
+    assert ProjectedHalfspaceClassifier(fit_intercept=False, random_state=0).fit(X, y).score(X, y) > 0.8
+    with pytest.raises(ValueError, match=r"entries must be at most 1e.28 in size"):
+        ProjectedHalfspaceClassifier(n_components=2, random_state=0).fit(X, y)
+
+
+# ---- privacy -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("n_components", [3, 6])
+def test_one_row_moves_the_sum_of_a_step_by_no_more_than_the_noise_is_calibrated_for(neighbors, n_components, rng):
+    """All tables of at most three rows out of seven, at many w: the largest distance is below, and near, the bound."""
+    pool = rng.normal(size=(7, 5)) * rng.choice([1e-3, 1, 1e3], (7, 1))
+    pool[1] = -pool[0]
+    key, labels = 12345, rng.choice([-1, 1], 7).astype(np.int8)
+    sums, worst = [], 0
+
+    def release(total, sigma, rng):
+        sums.append(total)
+        return total + np.rint(rng.normal(size=total.shape) * 2e6).astype(np.int64)
+
+    def rows_of(chosen):
+        X = np.hstack([pool[list(chosen)], np.ones((len(chosen), 1))])
+        return unit_rows(project(X, 3, key) if n_components == 3 else X, normalize=True)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(descent, "discrete_gaussian", release)
+        for chosen in itertools.combinations(range(7), 3):
+            rest = chosen[1:]
+            others = [rest] if neighbors == "add-remove" else [(i, *rest) for i in range(7)]
+            trace = []
+            for near in (chosen, *others):
+                runs = descent.FullBatch(0.5, 4, n_components)
+                sums.clear()
+                for step in range(4):  # the same w in all runs
+                    runs.step(rows_of(near), labels[list(near)], 1.0, np.random.default_rng(step))
+                    runs._w = np.random.default_rng(step).normal(size=n_components) / 3
+                trace.append(np.array(sums))
+            worst = max(worst, *(np.linalg.norm(trace[0] - other, axis=1).max() for other in trace[1:]))
+    bound = (2 if neighbors == "replace" else 1) * rows_of((0,)).reach
+    assert 0.98 * bound < worst <= bound
+
+
+@pytest.mark.parametrize("form", [lambda X: X, sp.csr_array])
+@pytest.mark.parametrize("n_components", ["auto", 5])
+def test_what_other_rows_are_changes_no_bit_of_a_row(form, n_components, rng, monkeypatch):
+    """Margins, projections and integers of a row, alone and among others."""
+    X = np.where(rng.random((9, 40)) < 0.6, rng.normal(size=(9, 40)), 0).astype(np.float32)
+    X[0] = X[0] != 0
+    w = rng.normal(size=40 if n_components == "auto" else 5) / 9
+
+    def looks(X):
+        rows = unit_rows(form(X) if n_components == "auto" else project(form(X), 5, 99), normalize=True)
+        return rows.margins(w)[0], rows.weighted_sum(np.eye(1, len(X), dtype=np.int32)[0])
+
+    alone = looks(X[:1])
+    for size in range(2, 10):
+        margin, row = looks(X[:size])
+        assert margin == alone[0]
+        np.testing.assert_array_equal(row, alone[1])
+
+
+@pytest.mark.parametrize("n_components", ["auto", 6])
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_the_noise_is_the_least_that_the_accountant_allows(neighbors, n_components, table):
+    clf = ProjectedHalfspaceClassifier(0.7, 1e-5, neighbors=neighbors, n_components=n_components, random_state=0)
+    clf.fit(*table)
+    assert (clf.privacy_.epsilon, clf.privacy_.delta, clf.privacy_.neighbors) == (0.7, 1e-5, neighbors)
+    grid = 1 << GRID_BITS
+    delta = discrete_gaussian_delta(
+        clf.sigma_ * grid,
+        0.7,
+        sensitivity=(2 if neighbors == "replace" else 1) * grid,
+        releases=clf.n_rounds_,
+        size=clf.n_components_,
+    )
+    assert delta <= 1e-5
+    assert delta == pytest.approx(1e-5, rel=1e-9)
+
+
+def test_the_noise_drawn_is_the_noise_paid_for(table, monkeypatch):
+    seen = []
+
+    def spy(total, sigma, rng):
+        seen.append((sigma, total.shape))
+        return total
+
+    monkeypatch.setattr(descent, "discrete_gaussian", spy)
+    clf = ProjectedHalfspaceClassifier(n_rounds=9, random_state=0).fit(*table)
+    assert seen == [(clf.sigma_ * (1 << GRID_BITS), (13,))] * 9
+
+
+def test_the_claim_is_one_honest_sentence(table):
+    clf = ProjectedHalfspaceClassifier(n_rounds=7).fit(*table)
+    assert str(clf.privacy_) == "(1.0, 1e-06)-DP, replace one row; 7 of 7 releases used"
+    clf = ProjectedHalfspaceClassifier(n_rounds=7, neighbors="add-remove", random_state=1).fit(*table)
+    assert str(clf.privacy_) == (
+        "(1.0, 1e-06)-DP, add or remove one row; 7 of 7 releases used; drawn with a seed: reproducible, not private"
+    )
+
+
+def test_a_fitted_model_holds_nothing_but_what_was_released(table):
+    clf = ProjectedHalfspaceClassifier().fit(*table)
+    fitted = {name for name in vars(clf) if name.endswith("_")}
+    released = {"coef_", "intercept_", "n_components_", "n_rounds_", "sigma_"}
+    assert fitted == {*released, "classes_", "n_features_in_", "privacy_"}
+    assert set(vars(clf)) - fitted == set(clf.get_params())
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(clf)).predict(table[0]), clf.predict(table[0]))
+
+
+@pytest.mark.parametrize("n_components", ["auto", 6])
+def test_a_saved_model_predicts_as_it_did(n_components, table, tmp_path):
+    clf = ProjectedHalfspaceClassifier(n_components=n_components, random_state=4).fit(*table)
+    clf.save(tmp_path / "m.json")
+    loaded = dpfast.load(tmp_path / "m.json")
+    np.testing.assert_array_equal(loaded.decision_function(table[0]), clf.decision_function(table[0]))
+    assert loaded.privacy_ == clf.privacy_
+    assert (loaded.n_components_, loaded.n_rounds_, loaded.sigma_) == (clf.n_components_, clf.n_rounds_, clf.sigma_)
+
+
+@pytest.mark.parametrize("after", [0, 3, 60])
+def test_an_interrupted_fit_keeps_what_was_released_and_stays_charged(after, table, monkeypatch):
+    step, calls = descent.FullBatch.step, itertools.count()
+
+    def interrupted(*arguments):
+        if next(calls) == after:
+            raise KeyboardInterrupt
+        return step(*arguments)
+
+    monkeypatch.setattr(descent.FullBatch, "step", interrupted)
+    budget = Budget(1.0, 1e-6)
+    clf = ProjectedHalfspaceClassifier(budget=budget, random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(*table)
+    assert len(budget.charges) == 1
+    assert clf.privacy_.events == (("rounds", after, 100),)
+    assert after == 0 or clf.score(*table) > 0.7
+    assert clf.predict(table[0]).shape == (3000,)
+
+
+def test_progress_is_shown_when_asked_for(table, capsys):
+    ProjectedHalfspaceClassifier(verbose=True, random_state=0).fit(*table)
+    assert "rounds" in capsys.readouterr().out
+
+
+# ---- the paper's schedule ------------------------------------------------------------------------------------------
+
+
+FEW = 120
+
+
+@pytest.fixture
+def few(rng):
+    X = rng.normal(size=(FEW, 2))
+    return X, X[:, 0] > 0
+
+
+def test_the_papers_steps_see_one_random_row_each(few, monkeypatch):
+    X, y = few
+    rows = unit_rows(X, normalize=True)
+    integers = np.array([rows.weighted_sum(row) for row in np.eye(FEW, dtype=np.int32)])
+    signs = np.where(y, 1, -1).astype(np.int8)
+    rng, twin = np.random.default_rng(1), np.random.default_rng(1)
+    monkeypatch.setattr(descent, "discrete_gaussian", lambda zeros, sigma, rng: zeros + 12345)
+    *_, last = descent.single_sample_steps(integers, rows.reach, signs, 0.3, 3.0 * rows.reach, rng)
+    w, unit = np.zeros(2), integers / rows.reach
+    for t in range(1, FEW**2 + 1):
+        if t % FEW == 1:
+            drawn = twin.integers(FEW, size=FEW)
+        i = drawn[(t - 1) % FEW]
+        gradient = 12345 / rows.reach + (signs[i] * unit[i] if signs[i] * (unit[i] @ w) < 0.86 * 0.3 else 0)
+        w = w + 2 / math.sqrt(t * (1 + 2 * 9)) * gradient
+        w /= max(1, np.linalg.norm(w))
+    np.testing.assert_allclose(last, w, atol=1e-9)
+
+
+def test_the_papers_schedule_learns_where_it_can(few):
+    clf = ProjectedHalfspaceClassifier(100.0, 1e-3, schedule="paper", margin=0.2, random_state=0).fit(*few)
+    assert clf.score(*few) > 0.8
+    assert clf.n_rounds_ == 6 * FEW**2
+    assert clf.privacy_.events == (("steps", 6 * FEW**2, 6 * FEW**2), ("choice", 1, 1))
+
+
+def test_the_papers_schedule_spends_epsilon_in_all(few):
+    clf = ProjectedHalfspaceClassifier(2.0, 1e-5, schedule="paper", random_state=0).fit(*few)
+    assert clf.privacy_.epsilon == 2.0
+    w = (1 + math.exp(1.0)) * 6 * FEW**2 * 3 / (24 * (clf.sigma_ * (1 << GRID_BITS)) ** 2)
+    spent = single_sample_epsilon(2 / clf.sigma_, 1e-5 - w, rows=FEW, steps=6 * FEW**2)
+    assert spent <= 1.0
+    assert spent == pytest.approx(1.0, abs=1e-9)
+
+
+def test_the_choice_among_results_is_the_exponential_mechanism_at_half_of_epsilon(few, monkeypatch):
+    """Two right and four wrong candidates: the right ones win as often as exp(epsilon / 4 * score) says."""
+    X, y = few
+    right = np.array([1.0, 0.0, 0.0])
+    runs = itertools.cycle([right, -right, -right, right, -right, -right])
+    monkeypatch.setattr(projected_halfspace, "single_sample_steps", lambda *_: iter([next(runs)] * FEW))
+    monkeypatch.setattr(projected_halfspace, "single_sample_sigma", lambda *_, **__: 1.0)
+    signs, epsilon = np.where(y, 1, -1), 0.2
+    rows = unit_rows(X, fit_intercept=True, normalize=True)
+    scores = [-(signs * rows.margins(w) < 0.01).sum() for w in (right, -right)]
+    law = exponential_law(np.repeat(scores, [2, 4]), epsilon / 4).reshape(-1)
+    clf = ProjectedHalfspaceClassifier(epsilon, schedule="paper", random_state=np.random.default_rng(2))
+    won = [clf.fit(X, y).coef_[0] > 0 for _ in range(100)]
+    assert_follows([np.sum(won), 100 - np.sum(won)], [law[:2].sum(), law[2:].sum()])
+
+
+def test_the_papers_schedule_is_refused_where_it_would_not_finish(table):
+    message = r'schedule="paper" takes 6 n\^2 = 54,000,000 steps for n = 3,000 rows, about [\d,]+ hours'
+    monster = ProjectedHalfspaceClassifier(schedule="paper", margin=0.05)
+    budget = Budget(1.0, 1e-6)
+    X = np.tile(table[0], (1, 100))
+    with pytest.raises(ValueError, match=message):
+        monster.set_params(budget=budget).fit(X, table[1])
+    assert budget.charges == ()
+
+
+def test_an_interrupted_run_of_the_papers_schedule_keeps_its_last_pass(few, monkeypatch):
+    steps = descent.single_sample_steps
+
+    def interrupted(*arguments):
+        yield from itertools.islice(steps(*arguments), 7)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(projected_halfspace, "single_sample_steps", interrupted)
+    clf = ProjectedHalfspaceClassifier(schedule="paper", random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        clf.fit(*few)
+    assert clf.privacy_.events == (("steps", 7 * FEW, 6 * FEW**2), ("choice", 0, 1))
+    assert np.any(clf.coef_)
+
+
+# ---- budgets and refusals ------------------------------------------------------------------------------------------
+
+
+def test_a_budget_is_charged_once_a_fit_and_never_overdrawn(table):
+    budget = Budget(2.0, 1e-5)
+    clf = ProjectedHalfspaceClassifier(budget=budget, n_rounds=5, random_state=0)
+    clf.fit(*table)
+    clone(clf).fit(*table)
+    with pytest.raises(BudgetExceeded):
+        clf.fit(*table)
+
+
+@pytest.mark.parametrize("n_components", ["auto", 4])
+def test_a_refusal_charges_nothing_and_draws_nothing(n_components, table, rng):
+    X, y = table
+    budget = Budget(1.0, 1e-6)
+    state = rng.bit_generator.state
+    for parameters, bad_X, bad_y in (
+        ({}, X * np.nan, y),
+        ({}, np.where(X > 3, np.inf, X), y),
+        ({}, X[0], y),
+        ({}, X[:0], y[:0]),
+        ({}, X, y[:-1]),
+        ({}, X, ["one"] * len(y)),
+        ({}, X, np.arange(len(y)) % 3),
+        ({"delta": 0.0}, X, y),
+        ({"epsilon": 1e-12, "delta": 1e-12}, X, y),
+        ({"schedule": "paper", "neighbors": "add-remove"}, X, y),
+    ):
+        clf = ProjectedHalfspaceClassifier(**parameters, n_components=n_components, budget=budget, random_state=rng)
+        with pytest.raises(ValueError, match=r"."):
+            clf.fit(bad_X, bad_y)
+    assert budget.charges == ()
+    assert rng.bit_generator.state == state
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"epsilon": 0}, "epsilon must"),
+        ({"epsilon": np.inf}, "epsilon must"),
+        ({"delta": 1.0}, "delta must"),
+        ({"delta": 0}, "delta must"),
+        ({"neighbors": "swap"}, 'neighbors must be "replace" or "add-remove"'),
+        ({"margin": 0}, r"margin must lie in \(0, 1\], got 0"),
+        ({"margin": 1.01}, "margin must"),
+        ({"margin": np.nan}, "margin must"),
+        ({"margin": "wide"}, "margin must"),
+        ({"n_components": 0}, "n_components must be"),
+        ({"n_components": "log"}, "n_components must be"),
+        ({"n_rounds": 0}, r'n_rounds must be "auto" or an integer in \[1, 32768\], got 0'),
+        ({"n_rounds": 2.5}, "n_rounds must"),
+        ({"schedule": "fast"}, 'schedule must be "full-batch" or "paper"'),
+        ({"schedule": "paper", "n_rounds": 5}, 'n_rounds must be "auto"'),
+        ({"schedule": "paper", "neighbors": "add-remove"}, 'needs neighbors="replace"'),
+        ({"random_state": -1}, "at least 0"),
+        ({"budget": 3.0}, "budget must be None or"),
+    ],
+)
+def test_parameters_that_will_not_do_are_refused_by_name(parameters, message, table):
+    with pytest.raises(ValueError, match=message):
+        ProjectedHalfspaceClassifier(**parameters).fit(*table)
+
+
+def test_sample_weights_are_refused_with_the_reason(table):
+    with pytest.raises(ValueError, match="sample_weight is refused"):
+        ProjectedHalfspaceClassifier().fit(*table, sample_weight=np.ones(3000))

@@ -1,0 +1,190 @@
+import copy
+from fractions import Fraction
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+from dpfast import Schema, TableEncoder
+from dpfast.accounting import Budget, BudgetExceeded, zcdp_epsilon
+from dpfast.learners.finding import plan
+from dpfast.tables import Boolean, Category, CodeTable, Numeric
+from dpfast.tables.grids import fine_grid, powers
+
+DECLARED = Schema([Numeric("age", 0, 120, edges=4, nullable=True), Category("job", ["clerk", "smith"])])
+OPEN = Schema(
+    [
+        Numeric("age", 0, 120, edges=8, spacing="quantiles", integer=True),
+        Numeric("income", edges=8, nullable=True),
+        Category("job"),
+        Boolean("smokes"),
+    ]
+)
+
+
+@pytest.fixture
+def table(rng):
+    n = 20_000
+    return pd.DataFrame(
+        {
+            "age": rng.integers(18, 91, n),
+            "income": np.where(rng.random(n) < 0.1, np.nan, rng.lognormal(10, 1, n)),
+            "job": rng.choice(["clerk", " smith", "baker"], n, p=[0.6, 0.3, 0.1]),
+            "smokes": rng.random(n) < 0.3,
+        }
+    )
+
+
+def test_what_is_declared_costs_nothing(table):
+    budget = Budget(1.0, 1e-6)
+    encoder = TableEncoder(DECLARED, epsilon=5.0, budget=budget).fit(table)
+    assert str(encoder.privacy_) == "(0.0, 0)-DP, replace one row"
+    assert budget.spent == (0, 0)
+    codes = encoder.transform(table[["job", "age"]].iloc[:3])
+    assert isinstance(codes, CodeTable)
+    assert codes == encoder.transform(table.iloc[:3]) == encoder.fit_transform(table)[:3]
+    assert encoder.get_feature_names_out().tolist() == ["age", "job"]
+    assert (encoder.n_features_in_, encoder.feature_names_in_.tolist()) == (2, ["age", "job"])
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_what_is_open_is_found_and_charged(table, neighbors, rng):
+    budget = Budget(1.0, 1e-6, neighbors=neighbors)
+    encoder = TableEncoder(OPEN, budget=budget, neighbors=neighbors, random_state=rng).fit(table)
+    age, income, job, smokes = encoder.schema_.columns
+    assert not encoder.schema_.to_find
+    ranks = np.searchsorted(np.sort(table["age"]), age.edges, side="right") / len(table)
+    np.testing.assert_allclose(ranks, np.arange(1, 8) / 8, atol=0.03)
+    kept = np.sort(table["income"].dropna())
+    ranks = np.searchsorted(kept, income.edges, side="right") / len(kept)
+    np.testing.assert_allclose(ranks, np.arange(1, 8) / 8, atol=0.03)
+    assert 0 <= income.low < kept[len(kept) // 4]
+    assert kept[3 * len(kept) // 4] < income.high <= 2**20
+    assert job.values == ("baker", "clerk", "smith")
+    assert smokes == OPEN.columns[3]
+    assert budget.spent == (1.0, 1e-6)
+    assert str(encoder.privacy_).startswith(f"(1.0, 1e-06)-DP, {neighbors.split('-')[0]}")
+    assert "5 of 5 releases used" in str(encoder.privacy_)
+    assert encoder.transform(table).sizes.tolist() == [8, 9, 4, 2]
+
+
+def test_rare_values_are_other(table, rng):
+    table.loc[:4, "job"] = "astronaut"
+    encoder = TableEncoder(OPEN, random_state=rng).fit(table)
+    assert "astronaut" not in encoder.schema_.columns[2].values
+    assert encoder.transform(table).column(2)[:5].tolist() == [3] * 5
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.1, 1e-7), (1.0, 1e-6), (8.0, 1e-9), (1.0, 0.0)])
+@pytest.mark.parametrize("columns", [OPEN.columns, OPEN.columns[:1], [Numeric(f"x{k}") for k in range(40)]])
+def test_the_parts_of_a_plan_compose_to_what_was_asked_for(columns, epsilon, delta, neighbors):
+    epsilon, delta = Fraction(epsilon), Fraction(delta)
+    schema = Schema(columns)
+    if not delta and "job" in schema.names:
+        with pytest.raises(ValueError, match="cannot be found privately with delta = 0: declare those of 'job'"):
+            plan(schema, epsilon, delta, neighbors)
+        return
+    parts = plan(schema, epsilon, delta, neighbors)
+    assert [(part.column.name, part.fact) for part in parts] == [
+        (name, fact) for name, facts in schema.to_find.items() for fact in facts
+    ]
+    pure = sum(part.strength * part.costs(neighbors)[0] for part in parts)
+    rho = sum(part.strength**2 * part.costs(neighbors)[1] for part in parts)
+    left = delta - sum(part.delta for part in parts)
+    assert left >= 0
+    if pure > epsilon:
+        assert zcdp_epsilon(rho, left) <= epsilon
+        assert zcdp_epsilon(rho * 1.001, left) > epsilon  # and no more than was asked for is left
+    else:
+        assert pure > epsilon * Fraction(999, 1000)
+
+
+def test_many_columns_compose_by_zcdp_and_few_purely():
+    many = plan(
+        Schema([Numeric(f"x{k}", 0, 1, spacing="quantiles") for k in range(200)]), 1, Fraction(1, 10**6), "replace"
+    )
+    few = plan(Schema([Numeric("x", 0, 1, spacing="quantiles")]), 1, Fraction(1, 10**6), "replace")
+    assert sum(part.strength * part.costs("replace")[0] for part in many) > 1
+    assert 0.999 < sum(part.strength * part.costs("replace")[0] for part in few) <= 1
+
+
+def test_a_refusal_charges_and_draws_nothing(table, rng):
+    before = copy.deepcopy(rng.bit_generator.state)
+    budget = Budget(1.0, 1e-6)
+
+    def refused(match, schema=OPEN, X=table, **parameters):
+        parameters = {"budget": budget, "random_state": rng, **parameters}
+        with pytest.raises(ValueError, match=match):
+            TableEncoder(schema, **parameters).fit(X)
+        assert budget.spent == (0, 0)
+        assert rng.bit_generator.state == before
+
+    refused("lacks columns that the schema declares: 'smokes'", X=table.drop(columns="smokes"))
+    refused("unconfirmed draft", schema=Schema.draft(table))
+    refused("schema must be a dpfast.Schema or the path", schema={"columns": []})
+    refused("no rows", X=table.iloc[:0])
+    refused("epsilon must be a finite number > 0", epsilon=0)
+    refused("delta must lie in", delta=0.0)
+    refused("neighbors must be", neighbors="none")
+    refused("epsilon is too small to find the edges of 'age'", epsilon=1e-13)
+    refused("row 8, column 'age' is missing", X=table.assign(age=table["age"].where(table.index != 7)))
+    with pytest.raises(BudgetExceeded):
+        TableEncoder(OPEN, epsilon=2.0, budget=budget).fit(table)
+
+
+def test_a_schema_may_be_the_path_of_its_file(table, tmp_path):
+    DECLARED.to_file(tmp_path / "table.toml")
+    for path in (tmp_path / "table.toml", str(tmp_path / "table.toml")):
+        assert TableEncoder(path).fit(table).schema_ == DECLARED
+
+
+def test_it_is_a_transformer_of_pipelines(table):
+    encoder = clone(TableEncoder(DECLARED)).set_output(transform="pandas")
+    frame = encoder.fit_transform(table.iloc[:9])
+    assert frame.columns.tolist() == ["age", "job"]
+    assert frame.index.tolist() == list(range(9))
+    model = make_pipeline(encoder, DecisionTreeClassifier()).fit(table, table["smokes"])
+    assert model.predict(table.iloc[:5]).shape == (5,)
+
+
+def test_grids_hold_their_ends_and_powers():
+    grid = fine_grid(Numeric("x", -3, 1000))
+    assert (grid[0], grid[-1], np.diff(grid).min() > 0) == (-3, 1000, True)
+    assert np.isin([0.0, -1.5, 498.5], grid).all()
+    assert fine_grid(Numeric("x", 0.5, 4.5, integer=True)).tolist() == [1, 2, 3, 4]
+    assert len(fine_grid(Numeric("x", 0, 10**9, integer=True))) > 1000
+    assert np.isin([-1.0, 0.0, 2.0**64, -(2.0**-32)], powers()).all()
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        Numeric("x"),
+        Numeric("x", low=5.0),
+        Numeric("x", high=-5.0),
+        Numeric("x", low=1e300),
+        Numeric("x", high=-1e300),
+        Numeric("x", high=1e-300),
+        Numeric("x", spacing="equal"),
+        Numeric("x", spacing="logarithmic"),
+        Numeric("x", low=3.0, spacing="logarithmic"),
+        Numeric("x", high=1e-20, spacing="logarithmic"),
+        Numeric("x", integer=True),
+        Numeric("x", 0.25, 0.75, spacing="quantiles", integer=True),
+        Category("x"),
+        Category("x", nullable=True),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("epsilon", [1e-3, 10.0])
+@pytest.mark.parametrize("values", [[-1e308, 1e308, 3.0], [7.0] * 50, [0.0], [-2.0, -1.0]], ids=str)
+def test_whatever_is_drawn_makes_a_schema(column, epsilon, values, rng):
+    encoder = TableEncoder(Schema([column]), epsilon=epsilon, random_state=rng).fit({"x": values})
+    assert not encoder.schema_.to_find
+    assert len(encoder.transform({"x": values})) == len(values)
+    made = encoder.schema_.code_columns[0]
+    assert not made.ordered or np.isfinite(made.midpoints()).all()

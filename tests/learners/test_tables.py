@@ -1,0 +1,214 @@
+"""What every private classifier does with a schema."""
+
+import copy
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+from sklearn.model_selection import cross_val_score
+from sklearn.pipeline import make_pipeline
+
+import dpfast
+from dpfast import Schema, TableEncoder
+from dpfast.accounting import Budget, BudgetExceeded
+from dpfast.tables import Boolean, Category, Date, Label, Numeric
+from dpfast.tables.encoding import encode
+
+LEARNERS = {
+    "halfspace": lambda **own: dpfast.HalfspaceClassifier(**own),
+    "projected": lambda **own: dpfast.ProjectedHalfspaceClassifier(**own),
+    "boosted": lambda **own: dpfast.BoostedHalfspaceClassifier(**own),
+    "net": lambda **own: dpfast.NetHalfspaceClassifier(n_components=3, net_radius=0.2, n_projections=10, **own),
+    "linear learner": lambda **own: dpfast.LinearLearner(**own),
+    "winnow": lambda **own: dpfast.DPWinnowClassifier(n_draws=100, **own),
+    "list": lambda **own: dpfast.DecisionListClassifier(**own),
+    "features": lambda **own: dpfast.FiniteClassLearner(hypotheses="features", **own),
+}
+DECLARED = Schema(
+    [
+        Numeric("age", 0, 120, edges=16, integer=True),
+        Category("job", ["clerk", "smith"], nullable=True),
+        Boolean("smokes"),
+    ],
+    label=Label("buys", ["no", "yes"]),
+)
+OPEN = Schema([Numeric("age", edges=16), *DECLARED.columns[1:]], label=DECLARED.label)
+
+
+@pytest.fixture(scope="module")
+def table():
+    rng = np.random.default_rng(7)
+    n = 4000
+    frame = pd.DataFrame(
+        {
+            "smokes": rng.random(n) < 0.3,
+            "buys": "",
+            "age": rng.integers(18, 91, n),
+            "job": rng.choice(["clerk", "smith", "baker", None], n),
+        }
+    )
+    frame["buys"] = np.where(frame["age"] > 50, "yes", "no")
+    return frame
+
+
+@pytest.fixture(params=LEARNERS)
+def make(request):
+    return LEARNERS[request.param]
+
+
+@pytest.mark.parametrize("schema", [DECLARED, OPEN], ids=["declared", "open"])
+def test_a_learner_reads_a_table_by_its_schema(make, schema, table):
+    if schema is OPEN and make is LEARNERS["features"]:
+        schema = Schema([Numeric("age", edges=16), Boolean("smokes")], label=OPEN.label)
+    model = make(epsilon=4.0, schema=schema, random_state=0).fit(table)
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert model.score(table, table["buys"]) > 0.8
+    assert not model.encoder_.schema_.to_find
+    assert model.privacy_.epsilon == 4.0
+    names = [event.name for event in model.privacy_.events]
+    assert ("facts" in names) == (schema is not DECLARED)
+    shuffled = table.drop(columns="buys").iloc[:, ::-1].assign(more=1)
+    np.testing.assert_array_equal(model.predict(shuffled), model.predict(table))
+
+
+def test_labels_may_be_given_or_read_off_the_table(make, table):
+    read = make(schema=DECLARED, random_state=0).fit(table)
+    for y in (table["buys"], table["buys"].tolist(), table["buys"].astype("category")):
+        given = make(schema=DECLARED, random_state=0).fit(table.drop(columns="buys"), y)
+        np.testing.assert_array_equal(given.predict(table), read.predict(table))
+    unnamed = make(schema=Schema(DECLARED.columns), random_state=0).fit(table, table["buys"], classes=["no", "yes"])
+    np.testing.assert_array_equal(unnamed.predict(table), read.predict(table))
+    with pytest.raises(ValueError, match="y must be given: the schema declares no label"):
+        make(schema=Schema(DECLARED.columns)).fit(table)
+
+
+def test_codes_and_pipelines_give_the_model_of_the_table(make, table):
+    whole = make(schema=DECLARED, random_state=0).fit(table)
+    piped = make_pipeline(TableEncoder(DECLARED), make(random_state=0)).fit(table, table["buys"])
+    coded = make(schema=DECLARED, random_state=0).fit(encode(table, DECLARED), table["buys"])
+    for model in (piped, coded):
+        np.testing.assert_array_equal(model.predict(table), whole.predict(table))
+    np.testing.assert_array_equal(whole.predict(encode(table, DECLARED)), whole.predict(table))
+    other = Schema([Numeric("age", 0, 100), *DECLARED.columns[1:]])
+    with pytest.raises(ValueError, match="X is a table of codes, of another schema"):
+        make(schema=other).fit(encode(table, DECLARED), table["buys"])
+
+
+def test_what_is_found_and_what_is_learned_share_one_budget(table):
+    budget = Budget(2.0, 1e-6)
+    model = dpfast.HalfspaceClassifier(2.0, schema=OPEN, encoder_share=0.25, budget=budget, random_state=0).fit(table)
+    assert budget.spent == (2.0, 1e-6)
+    found = model.encoder_.privacy_
+    assert found.epsilon == pytest.approx(0.5)
+    assert found.delta == pytest.approx(2.5e-7)
+    alone = dpfast.HalfspaceClassifier(1.5, 7.5e-7, random_state=0).fit(
+        encode(table, model.encoder_.schema_), table["buys"]
+    )
+    assert model.sigma_ == pytest.approx(alone.sigma_, rel=1e-9)
+    whole = dpfast.HalfspaceClassifier(2.0, schema=DECLARED, encoder_share=0.25, random_state=0).fit(table)
+    assert whole.sigma_ < model.sigma_
+    assert whole.encoder_.privacy_.epsilon == 0
+
+
+def test_a_model_is_saved_with_its_schema(make, table, tmp_path):
+    schema = Schema([Numeric("age", edges=16), Boolean("smokes")], label=OPEN.label)
+    model = make(schema=schema, random_state=0).fit(table)
+    model.save(tmp_path / "model.json")
+    loaded = dpfast.load(tmp_path / "model.json")
+    assert loaded.encoder_.schema_ == model.encoder_.schema_ == loaded.schema
+    assert loaded.encoder_.privacy_ == model.encoder_.privacy_
+    assert loaded.privacy_ == model.privacy_
+    np.testing.assert_array_equal(loaded.predict(table), model.predict(table))
+    if hasattr(model, "excess_errors"):
+        assert loaded.excess_errors() == model.excess_errors()
+
+
+def _object(table, name, first):
+    return table.assign(**{name: pd.Series([first, *table[name][1:]], dtype=object)})
+
+
+REFUSED = {
+    "a schema that does not fit": (
+        lambda t: t.drop(columns="job"),
+        {},
+        "lacks columns that the schema declares: 'job'",
+    ),
+    "a label that is not declared": (lambda t: _object(t, "buys", "maybe"), {}, "row 1, column 'buys' has a label"),
+    "no label": (lambda t: _object(t, "buys", None), {}, "row 1, column 'buys' has no label"),
+    "an empty column": (lambda t: t.assign(age=None), {}, "row 1, column 'age' is missing"),
+    "text among numbers": (
+        lambda t: _object(t.astype({"age": str}), "age", "old"),
+        {},
+        "row 1, column 'age' holds text",
+    ),
+    "mixed types": (lambda t: _object(t, "age", "old"), {}, "'age' mixes kinds"),
+    "a date that does not parse": (
+        lambda t: t.assign(seen=["2020-01-01", *["soon"] * (len(t) - 1)]),
+        {"schema": Schema([Date("seen", "2020-01-01", "2021-01-01")], label="buys")},
+        "row 2, column 'seen' holds no date as YYYY-MM-DD",
+    ),
+    "no rows": (lambda t: t.iloc[:0], {}, "at least one row"),
+    "an unconfirmed draft": (lambda t: t, {"schema": Schema.draft({"age": [1, 2]})}, r"unconfirmed draft: age\.low"),
+    "no schema": (lambda t: t, {"schema": 3}, "schema must be None or a dpfast.Schema or the path of its file, got 3"),
+    "a share of all": (lambda t: t, {"encoder_share": 1.0}, r"encoder_share must lie in \(0, 1\), got 1.0"),
+    "an array": (lambda t: np.zeros((3, 3)), {}, "a table with a schema must be a DataFrame"),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+@pytest.mark.parametrize("schema", [DECLARED, OPEN], ids=["declared", "open"])
+def test_what_will_not_do_is_refused_before_a_charge_or_a_draw(make, what, schema, table, rng):
+    change, parameters, message = REFUSED[what]
+    budget, before = Budget(1.0, 1e-6), copy.deepcopy(rng.bit_generator.state)
+    model = make(**{"schema": schema, "budget": budget, "random_state": rng} | parameters)
+    kept = dict(vars(model))
+    with pytest.raises(ValueError, match=message):
+        model.fit(change(table.copy()))
+    assert budget.spent == (0, 0)
+    assert rng.bit_generator.state == before
+    assert {name for name in vars(model) if name.endswith("_")} == {name for name in kept if name.endswith("_")}
+
+
+def test_a_budget_that_does_not_suffice_finds_nothing(make, table):
+    with pytest.raises(BudgetExceeded):
+        make(schema=Schema([Numeric("age")], label=DECLARED.label), budget=Budget(0.5, 1e-7)).fit(table)
+
+
+def test_more_than_two_classes_are_refused_before_anything_is_found(table):
+    schema = Schema([Numeric("age")], label=Label("job", ["clerk", "smith", "baker"]))
+    budget = Budget(1.0, 1e-6)
+    with pytest.raises(ValueError, match="Only binary classification is supported"):
+        dpfast.ProjectedHalfspaceClassifier(schema=schema, budget=budget).fit(table.dropna())
+    assert budget.spent == (0, 0)
+
+
+def test_what_was_found_is_kept_when_learning_does_not_come_about(table, monkeypatch):
+    model = dpfast.HalfspaceClassifier(schema=OPEN, budget=Budget(1.0, 1e-6), random_state=0)
+    monkeypatch.setattr(model, "_rows", lambda X: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        model.fit(table)
+    assert model.budget.spent == (1.0, 1e-6)
+    assert not model.encoder_.schema_.to_find
+    assert "3 of 3 releases used" in str(model.encoder_.privacy_)
+    assert not hasattr(model, "privacy_")
+
+
+def test_predictions_need_the_columns_of_the_model(make, table):
+    model = make(schema=DECLARED, random_state=0).fit(table)
+    with pytest.raises(ValueError, match="the table lacks columns that the schema declares: 'age'"):
+        model.predict(table.drop(columns="age"))
+    with pytest.raises(ValueError, match="row 3, column 'age' is missing"):
+        model.predict(table.assign(age=table["age"].where(table.index != 2)))
+
+
+def test_cross_validation_and_clones_take_tables(make, table):
+    model = clone(make(epsilon=4.0, schema=DECLARED, random_state=0))
+    assert model.schema == DECLARED
+    assert cross_val_score(model, table.iloc[:900], table["buys"].iloc[:900], cv=2).mean() > 0.6
+
+
+def test_a_learner_that_is_not_private_reads_codes_in_a_pipeline(table):
+    model = make_pipeline(TableEncoder(DECLARED), dpfast.WinnowClassifier()).fit(table, table["buys"])
+    assert model.score(table, table["buys"]) > 0.9
+    assert "age > 52" in model[-1].feature_names_in_

@@ -1,0 +1,35 @@
+# ruff: noqa: E501
+"""Mutants of experts, finite classes and statistical queries."""
+
+from mutant import Mutant
+
+_RWM, _SQ = "learners/experts/test_weighted_majority.py", "learners/experts/test_statistical_query.py"
+_LINEAR, _FINITE = "learners/experts/test_linear_learner.py", "learners/experts/test_finite_class.py"
+
+
+def _m(name, file, old, new, tests):
+    return Mutant(name, f"dpfast/learners/experts/{file}.py", old, new, tests)
+
+
+MUTANTS = [
+    _m("linear: signed range forgotten", "linear_learner", "experts_range(p.neighbors, signed=True)", "experts_range(p.neighbors)", _LINEAR),
+    _m("linear: rows not shuffled", "linear_learner", "order = run.rng.permutation(n)", "order = np.arange(n)", _LINEAR),
+    _m("linear: exponent doubled", "linear_learner", "Fraction(eta) / rows.unit", "2 * Fraction(eta) / rows.unit", _LINEAR),
+    _m("finite: replace moves by 1", "finite_class", '(2 if self.neighbors == "replace" else 1)', "1", _FINITE),
+    _m("finite: relation swapped", "finite_class", '(2 if self.neighbors == "replace" else 1)', '(1 if self.neighbors == "replace" else 2)', _FINITE),
+    _m("rwm: an action more than the horizon", "weighted_majority", "if rounds > left:", "if rounds > left + 1:", _RWM),
+    _m("rwm: the horizon may be edited", "weighted_majority", "left = self._paid.horizon - self.rounds_", "left = self.horizon - self.rounds_", _RWM),
+    _m("rwm: budget not charged", "weighted_majority", "            if self.budget is not None:\n                self.budget.charge", "            if False:\n                self.budget.charge", _RWM),
+    _m("rwm: an action seen before it is counted", "weighted_majority", "            self.rounds_ += 1  # before", "            self.rounds_ += 0  # before", _RWM),
+    _m("rwm: the losses of the round are in its draw", "weighted_majority", "Fraction(self.learning_rate_) / (1 << _GRID_BITS)", "2 * Fraction(self.learning_rate_) / (1 << _GRID_BITS)", _RWM),
+    _m("rwm: copied with its state", "weighted_majority", "    def __reduce__(self):\n        raise TypeError(", "    def __reduce__(self):\n        return object.__reduce_ex__(self, 2)\n        raise TypeError(", _RWM),
+    _m("queries: count of rows unpaid", "statistical_query", 'releases = p.n_queries + (p.neighbors == "add-remove")', "releases = p.n_queries", _SQ),
+    _m("queries: values not clipped", "statistical_query", "values = np.fmin(np.fmax(values, 0), 1)  # NaN is 0", "values = np.fmax(values, 0)", _SQ),
+    _m("queries: counted after they ran", "statistical_query",
+       "        self._count(len(queries))  # before the first of them runs\n        sums = [self._sum(query) for query in queries]\n",
+       "        sums = [self._sum(query) for query in queries]\n        self._count(len(queries))\n", _SQ),
+    _m("queries: a query that forked is answered twice", "statistical_query", "        self._sole.check_process()  # a query may have forked\n", "", _SQ),
+    _m("queries: exact n under add-remove", "statistical_query", "self.n_rows_ = max(1.0, counted / (1 << _GRID_BITS))", "pass", _SQ),
+    _m("queries: one noise for all", "statistical_query", "zip(sums, self._draw(len(sums)), strict=True)", "zip(sums, np.repeat(self._draw(1), len(sums)), strict=True)", _SQ),
+    _m("queries: sensitivity of the grid halved", "statistical_query", "sensitivity=1 << _GRID_BITS", "sensitivity=1 << (_GRID_BITS - 1)", _SQ),
+]  # fmt: skip

@@ -1,0 +1,25 @@
+# ruff: noqa: E501
+"""Mutants of C and Cython; each is built."""
+
+from mutant import Mutant
+
+
+def _m(name, file, old, new, tests):
+    return Mutant(name, file, old, new, tests)
+
+
+MUTANTS = [
+    _m("draw: rejection of Lemire dropped", "csrc/draw.c", "    if (low < n) {", "    if (0) {", "kernels/test_draw.py"),
+    _m("draw: exp(-x) ends a step early", "csrc/draw.c", "return k & 1;", "return !(k & 1);", "kernels"),
+    _m("noise: magnitude rounds down", "csrc/noise.c", "return (z + ((uint64_t)1 << (law->cells - 1))) >> law->cells;", "return z >> law->cells;", "kernels/test_noise.py"),
+    _m("noise: one sign only", "csrc/noise.c", "out[i] = with_sign(magnitude(law, s->start + offset), u >> 63);", "out[i] = with_sign(magnitude(law, s->start + offset), 0);", "kernels/test_noise.py"),
+    _m("noise: a guard of one side", "csrc/noise.c", "if (level > guard && h < level - guard) return KEPT;", "if (h < level) return KEPT;", "kernels/test_noise.py"),
+    _m("sparse vector: a guard of one side", "csrc/sparse_vector.c", "const double low = floor(fmax(0, least / hazard * (1 - slack)));", "const double low = floor(most / hazard * (1 + slack));", "kernels/test_sparse_vector.py"),
+    _m("sparse vector: a count that moved keeps its wait", "csrc/sparse_vector.c", "            tests->failing = 0;\n            tests->passing = false;\n", "", "kernels/test_sparse_vector.py mechanisms/test_above_threshold.py"),
+    _m("cover: a guard of one side", "csrc/cover.c", "target - before > guard;", "target - before > 0;", "kernels/test_cover.py"),
+    _m("cover: negated candidates forget the rows left", "csrc/cover.c", "negated[k] = whole - plain[k];", "negated[k] = -plain[k];", "kernels/test_cover.py"),
+    _m("unit rows: rows are not shrunk for rounding", "csrc/unit_rows.c", "ldexp(1 - 0x1p-20, (int)bits)", "ldexp(1, (int)bits)", "kernels/test_unit_rows.py premises"),
+    _m("unit rows: rows outside the ball stay", "csrc/unit_rows.c", "if (inside && root <= shrink) return radius;", "if (inside) return radius;", "kernels/test_unit_rows.py"),
+    _m("unit rows: the intercept not in the norm", "csrc/unit_rows.c", "sqrt((double)ones + constant * constant)", "sqrt((double)ones)", "kernels/test_unit_rows.py premises"),
+    _m("levels: mirrored scores as they are", "csrc/levels.c", "return levels->lowest ? above : 0 - above;", "return above;", "kernels/test_levels.py"),
+]  # fmt: skip

@@ -1,0 +1,35 @@
+# ruff: noqa: E501
+"""Mutants of files: models, checkpoints, readers, the command line."""
+
+from mutant import Mutant
+
+_MODELS, _CHECKPOINT = "test_persistence.py", "learners/winnow/test_checkpoint.py"
+
+
+def _m(name, file, old, new, tests):
+    return Mutant(name, f"dpfast/{file}.py", old, new, tests)
+
+
+MUTANTS = [
+    _m("save: not atomic", "learners/saving", "        os.replace(partial, path)\n", "        Path(path).write_bytes(partial.read_bytes())\n", _MODELS),
+    _m("save: file not on the disk", "learners/saving", "            os.fsync(file.fileno())\n", "", _MODELS),
+    _m("save: folder not on the disk", "learners/saving", "            os.fsync(folder)\n", "            pass\n", _MODELS),
+    _m("save: the seed is saved", "learners/saving", '("budget", "checkpoint", "random_state", "schema")', '("budget", "checkpoint", "schema")', _MODELS),
+    _m("save: parameters as edited since", "learners/saving", "made.get(name, params[name])", "params[name]", "accounting/test_warning.py"),
+    _m("load: the digest not looked at", "learners/saving", "if version > 1 and digest != _digest(document):", "if False:", _MODELS),
+    _m("load: newer versions", "learners/saving", "    if version > FORMAT_VERSION:\n", "    if version > FORMAT_VERSION + 100:\n", _MODELS),
+    _m("load: versions below one", "learners/saving", "type(version) is not int or version < 1", "type(version) is not int", _MODELS),
+    _m("load: an entry twice", "learners/saving", "    if len(document) < len(pairs):\n", "    if False:\n", _MODELS),
+    _m("load: a claim that the parameters do not make", "persistence", "    if claimed != asked:\n", "    if False:\n", _MODELS),
+    _m("load: a budget or a seed from the file", "persistence", "    if foreign:\n", "    if False:\n", _MODELS),
+    _m("load: numbers that are none", "learners/saving", "    if not np.isfinite(array).all():\n", "    if False:\n", _MODELS),
+    _m("load: integers of any size", "learners/saving", "type(saved) is not int or not least <= saved <= most", "type(saved) is not int", _MODELS),
+    _m("load: an error of another kind", "persistence", "except _FAULTS as error:", "except ValueError as error:", _MODELS),
+    _m("checkpoint: for all to read", "learners/winnow/checkpoint", "write, mode=0o600)", "write, mode=0o644)", _CHECKPOINT),
+    _m("checkpoint: the digest not looked at", "learners/winnow/checkpoint", "if content[-_DIGEST:] != _digest([body]):", "if False:", _CHECKPOINT),
+    _m("checkpoint: an older copy", "learners/winnow/checkpoint", "if self._generation < self._lock.generation:", "if False:", _CHECKPOINT),
+    _m("checkpoint: a new stream overwrites", "learners/winnow/checkpoint", "        if path.exists():\n", "        if False:\n", _CHECKPOINT),
+    _m("checkpoint: exponent believed", "learners/winnow/stream", "            if not math.isclose(kept[name], getattr(plan, name), rel_tol=1e-9):\n", "            if False:\n", _CHECKPOINT),
+    _m("readers: pickles allowed", "files/npz", "allow_pickle=False", "allow_pickle=True", "files"),
+    _m("fit: times for everyone", "cli/fit", "        if show_private:\n            taken", "        if True:\n            taken", "cli/test_fit.py"),
+]  # fmt: skip

@@ -1,0 +1,36 @@
+# ruff: noqa: E501
+"""Mutants of what a row becomes, and of what is read."""
+
+from mutant import Mutant
+
+_PREMISES = "premises"
+
+
+def _m(name, file, old, new, tests):
+    return Mutant(name, f"dpfast/{file}.py", old, new, tests)
+
+
+MUTANTS = [
+    _m("unit rows: clipping forgotten", "tables/unit_rows",
+       "self._scales[parts[k]] = kernel.scales(rows, self._constant, inside)",
+       "self._scales[parts[k]] = kernel.scales(rows, self._constant, inside).max()", f"tables/test_unit_rows.py {_PREMISES}"),
+    _m("unit rows: rows in the ball stay off the sphere", "tables/unit_rows", "inside = not normalize", "inside = True",
+       "tables/test_unit_rows.py learners/halfspaces"),
+    _m("unit rows: the type of the values tells the arithmetic", "tables/unit_rows",
+       'exact = values.dtype.kind in "biuf" and values.dtype.itemsize <= 2', "exact = (values == values.round()).all()", _PREMISES),
+    _m("signed rows: clip forgotten", "tables/signed_rows",
+       "x = np.clip(x, 0 if x.dtype.kind == \"u\" else -1, 1) if integers else np.clip(x, low, high)", "pass",
+       f"tables/test_signed_rows.py {_PREMISES} learners/winnow/test_classifier.py"),
+    _m("signed rows: only the upper end is checked", "tables/signed_rows", "not (low <= x.min() and x.max() <= high)",
+       "not x.max() <= high", f"tables/test_signed_rows.py {_PREMISES} learners/winnow/test_classifier.py"),
+    _m("signed rows: zeros outside the range", "tables/signed_rows", "        if not low <= 0 <= high:\n",
+       "        if False:\n", f"tables/test_signed_rows.py {_PREMISES}"),
+    _m("signed rows: integers by their values", "tables/signed_rows", 'integers = x.dtype.kind in "iub" and (low, high) == (-1, 1)',
+       "integers = (low, high) == (-1, 1) and bool((x == x.round()).all())", f"tables/test_signed_rows.py {_PREMISES}"),
+    _m("labels: any number may be read off", "tables/labels", "if classes is None and len(seen) > MOST_READ_OFF:", "if False:",
+       "tables/test_labels.py"),
+    _m("labels: undeclared ones pass", "tables/labels", "    if unknown.size:\n", "    if False:\n", "tables learners/lists"),
+    _m("labels: read off, and said to be declared", "tables/labels",
+       "return Labels(np.searchsorted(known, y), known, classes is not None)", "return Labels(np.searchsorted(known, y), known, True)",
+       "accounting/test_warning.py"),
+]  # fmt: skip

@@ -1,0 +1,211 @@
+"""All proofs rest on it: what a row becomes depends on that row alone, and stays within the reach that is declared."""
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from premises.tables import FORMS, neighbors
+
+from dpfast import BitMatrix, Schema
+from dpfast.kernels import net, weights
+from dpfast.tables import Boolean, Category, Numeric
+from dpfast.tables.code_bits import code_bits
+from dpfast.tables.encoding import encode
+from dpfast.tables.labels import class_codes
+from dpfast.tables.products import readable, row_products
+from dpfast.tables.projection import LARGEST, project
+from dpfast.tables.signed_rows import signed_rows
+from dpfast.tables.unit_rows import unit_rows
+
+KEY = 2**90 + 12345
+
+
+def _unit_rows(fit_intercept, normalize):
+    def image(table):
+        rows = unit_rows(table, fit_intercept=fit_intercept, normalize=normalize)
+        n, d = rows.shape
+        margins = rows.margins(np.cos(np.arange(d)))
+        integers = [rows.weighted_sum(row) for row in np.eye(n, dtype=np.int32)]
+        assert all(sum(int(q) ** 2 for q in row) <= rows.reach**2 for row in integers)
+        return [(row.tobytes(), margin.tobytes()) for row, margin in zip(integers, margins, strict=True)]
+
+    return image
+
+
+def _signed_rows(**options):
+    def image(table):
+        rows = signed_rows(table, **options)
+        (n, d), unit = rows.shape, rows.unit
+        images, ones = [], np.ones(n, np.int8)
+        votes = rows.votes(np.arange(d), np.arange(1, d + 1))
+        for i in range(n):
+            added = np.zeros(d, np.int64)
+            rows.add(added, ones, np.array([i]))
+            assert (np.abs(added) <= unit).all()
+            images.append((unit, added.tobytes(), int(votes[i])))
+            if getattr(rows, "offset", 0) == 0:
+                lost = weights.Weights(d + 1, 1)
+                lost.add(rows.losses(np.array([i]), ones, constant=True))
+                assert lost.totals()[:d].tolist() == added.tolist()
+        return images
+
+    return image
+
+
+def _bits(threshold):
+    return lambda table: [row.tobytes() for row in BitMatrix(table, threshold=threshold).rows]
+
+
+def _projection(table):
+    return [row.tobytes() for row in project(table, 70, KEY)]
+
+
+def _grid(table):
+    x = project(table, 4, KEY)
+    return [row.tobytes() for row in net.grid(x, np.ones(len(x), np.int8), 16)]
+
+
+def _products(table):
+    X = readable(table)
+    return [product.tobytes() for product in row_products(X, np.cos(np.arange(X.shape[1])))]
+
+
+def _floats(table):
+    rows = signed_rows(table, out_of_range="clip")
+    return [product.tobytes() for product in rows.dot(np.cos(np.arange(rows.shape[1])))]
+
+
+class Image:
+    """What rows become: `of` takes a table to a list with an item a row."""
+
+    def __init__(self, of, *, largest=np.inf, blocks=False, packed=True, sparse=True, bits=False):
+        self.of, self.largest, self.blocks = of, largest, blocks
+        self.packed, self.sparse, self.bits = packed, sparse, bits
+
+    def takes(self, form):
+        return (
+            (self.blocks or not form.blocks) and (self.packed or not form.packed) and (self.sparse or not form.sparse)
+        )
+
+
+IMAGES = {
+    "unit rows": Image(_unit_rows(False, False), blocks=True),
+    "unit rows, a constant": Image(_unit_rows(True, False), blocks=True),
+    "unit rows, normalised": Image(_unit_rows(True, True), blocks=True),
+    "signed rows": Image(_signed_rows(), largest=1),
+    "signed rows, 0 to 120": Image(_signed_rows(feature_range=(0, 120), out_of_range="clip")),
+    "signed rows, clipped": Image(_signed_rows(out_of_range="clip")),
+    "signed rows, off zero": Image(_signed_rows(feature_range=(1, 5), out_of_range="clip"), sparse=False),
+    "products of signed rows": Image(_floats),
+    "bits": Image(_bits(None), bits=True),
+    "bits above a threshold": Image(_bits(0.5), packed=False),
+    "projection": Image(_projection, largest=LARGEST, blocks=True),
+    "rows of a net": Image(_grid, largest=LARGEST, blocks=True),
+    "products": Image(_products, blocks=True),
+}
+
+
+def assert_one_row_moved(image, form, x, changed, i):
+    with tempfile.TemporaryDirectory() as folder:
+        before = image.of(form.make(x, Path(folder)))
+        after = image.of(form.make(changed, Path(folder)))
+        without = image.of(form.make(np.delete(x, i, axis=0), Path(folder)))
+    others = [j for j in range(len(x)) if j != i]
+    assert [before[j] for j in others] == [after[j] for j in others] == without
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=30, deadline=None, derandomize=True, database=None)
+@given(data=st.data(), seed=st.integers(0, 2**32), d=st.sampled_from([1, 3, 70]))
+def test_one_row_moves_no_other_rows_image(form, data, seed, d):
+    form = FORMS[form]
+    image = IMAGES[data.draw(st.sampled_from([name for name, image in IMAGES.items() if image.takes(form)]))]
+    holds = "bits" if image.bits else form.holds
+    x, changed, i = neighbors(holds, np.random.default_rng(seed), d=d, largest=image.largest)
+    assert_one_row_moved(image, form, x, changed, i)
+
+
+@pytest.mark.parametrize("form", [name for name, form in FORMS.items() if form.holds == "numbers" and form.fast])
+def test_a_row_of_numbers_does_not_change_how_rows_of_ones_are_rounded(form):
+    # 1 / sqrt(1333) is where float and double round to other integers.
+    x = np.ones((3, 1333))
+    x[1, 0] = 0
+    changed = x.copy()
+    changed[2, 7] = -2
+    assert_one_row_moved(IMAGES["unit rows"], FORMS[form], x, changed, 2)
+    assert_one_row_moved(IMAGES["unit rows, a constant"], FORMS[form], x, changed, 2)
+
+
+SCHEMA = Schema(
+    [
+        Numeric("age", 0, 100, edges=8, nullable=True),
+        Numeric("pay", 0, 9, edges=[1, 2, 5], integer=True),
+        Category("job", ["clerk", "smith"], nullable=True, other=True),
+        Boolean("smokes"),
+    ]
+)
+ENTRIES = {
+    "age": [0.0, 12.5, 50.0, 99.9, 1e9, -7.0, None],
+    "pay": [0, 1, 2, 5, 9],
+    "job": ["clerk", "smith", "baker", "", None],
+    "smokes": [True, False],
+}
+
+
+def _people(entries):
+    return pd.DataFrame({name: pd.Series([row[name] for row in entries]) for name in ENTRIES})
+
+
+def _codes(table):
+    codes = encode(table, SCHEMA)
+    n = len(codes)
+    images = [(row.tobytes(), bits.tobytes()) for row, bits in zip(codes.toarray(), code_bits(codes).rows, strict=True)]
+    for fit_intercept in (False, True):
+        rows = unit_rows(codes, fit_intercept=fit_intercept)
+        margins = rows.margins(np.cos(np.arange(2 * rows.shape[1])).reshape(-1, 2))
+        integers = [rows.weighted_sum(row[:, np.newaxis])[:, 0] for row in np.eye(n, dtype=np.int32)]
+        assert all(sum(int(q) ** 2 for q in row) <= rows.reach**2 for row in integers)
+        images = [
+            (*image, q.tobytes(), margin.tobytes()) for image, q, margin in zip(images, integers, margins, strict=True)
+        ]
+    return images
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@given(seed=st.integers(0, 2**32))
+def test_one_row_moves_no_other_rows_codes(seed):
+    rng = np.random.default_rng(seed)
+
+    def row():
+        return {name: entries[rng.integers(len(entries))] for name, entries in ENTRIES.items()}
+
+    entries, i = [row() for _ in range(4)], int(rng.integers(4))
+    changed = [*entries[:i], row(), *entries[i + 1 :]]
+    before, after, without = (_codes(_people(each)) for each in (entries, changed, entries[:i] + entries[i + 1 :]))
+    others = [j for j in range(4) if j != i]
+    assert [before[j] for j in others] == [after[j] for j in others] == without
+
+
+LABELS = {
+    "list": list,
+    "text": lambda y: np.array(y),
+    "series": lambda y: pd.Series(y),
+    "categories": lambda y: pd.Series(y, dtype="category"),
+}
+
+
+@pytest.mark.parametrize("form", LABELS)
+@pytest.mark.parametrize("classes", [["no", "yes", "a longer one"], [1, 2, 10], [0.0, 1.0, 2.0], [False, True]])
+def test_one_label_moves_no_other_rows_code(form, classes, rng):
+    for _ in range(5):
+        y = [classes[k] for k in rng.integers(0, len(classes), 6)]
+        i = rng.integers(6)
+        codes = class_codes(LABELS[form](y), 6, classes).codes
+        for label in classes:
+            changed = [*y[:i], label, *y[i + 1 :]]
+            others = np.delete(class_codes(LABELS[form](changed), 6, classes).codes, i)
+            assert others.tolist() == np.delete(codes, i).tolist()

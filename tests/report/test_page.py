@@ -1,0 +1,119 @@
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import dpfast
+from dpfast import report
+from dpfast.tables import Boolean, Category, CodeTable, Numeric, Schema
+
+SCHEMA = Schema(
+    [
+        Numeric("age <years>", 0, 80, edges=8, nullable=True),
+        Category("job", ["clerk", "smith & sons"]),
+        Boolean("member"),
+    ],
+    label="buys",
+)
+
+
+class Elements(HTMLParser):
+    """Whether elements close in order, and the text between them."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.text = [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in ("meta", "br"):
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+@pytest.fixture
+def additive(rng):
+    columns = SCHEMA.code_columns
+    codes = np.stack([rng.integers(column.size, size=800) for column in columns], axis=1)
+    table = CodeTable(codes, [column.size for column in columns], names=SCHEMA.names, columns=columns)
+    model = dpfast.HalfspaceClassifier(epsilon=4, schema=SCHEMA, random_state=0)
+    return model.fit(table, codes[:, 0] > 4, classes=[False, True])
+
+
+def test_terms_are_the_weights_of_the_codes_but_for_a_constant(additive):
+    found = additive.terms()
+    age = found[0]
+    assert age.column.name == "age <years>"
+    assert age.weights.mean() == pytest.approx(0)
+    assert np.diff(age.weights) == pytest.approx(np.diff(additive.coef_[0, :9]))
+    assert age.weights[7] > age.weights[0]
+    assert "missing" in str(age)
+    assert [term.importance for term in found] == sorted((term.importance for term in found), reverse=True)
+
+
+def test_a_page_is_whole_and_needs_nothing_else(additive, tmp_path):
+    additive.report(tmp_path / "model.html")
+    text = (tmp_path / "model.html").read_text(encoding="utf-8")
+    page = Elements(text)
+    assert page.open == []
+    words = " ".join(page.text)
+    for word in ("age <years>", "smith & sons", "(4.0, 1e-06)-DP, replace one row", "does not cover", "seed"):
+        assert word in words
+    assert not re.search(r'(src|href)="', text)
+    assert "nan" not in text.lower()
+    assert len(text) < 200_000
+
+
+def test_the_claim_is_said_in_words():
+    claim, said = dpfast.accounting.PrivacySpend, report.claim_in_words
+    assert said(claim(1, 1e-6, "replace")) == (
+        "Had any one row been another one, no result would have been more than 2.72 times as likely, but for a chance "
+        "of 1e-06."
+    )
+    assert said(claim(0.5, 0, "add-remove")) == (
+        "Had any one row not been there, no result would have been more than 1.65 times as likely."
+    )
+    assert "times as likely" in said(claim(1000, 0, "replace"))
+    assert "protects nobody" in said(claim(1, 0, "replace", reproducible=True))
+
+
+def test_lists_and_plain_halfspaces_have_pages_too():
+    mushroom = dpfast.load_dataset("mushroom")
+    for model in (dpfast.DecisionListClassifier(random_state=0), dpfast.BoostedHalfspaceClassifier(random_state=0)):
+        assert model._repr_html_() is None
+        model.fit(mushroom.data, mushroom.target)
+        page = Elements(model._repr_html_())
+        assert page.open == []
+        assert "edible" in " ".join(page.text)
+        assert set(model._repr_mimebundle_()) == {"text/plain", "text/html"}
+
+
+def test_a_model_without_a_schema_has_no_terms():
+    mushroom = dpfast.load_dataset("mushroom")
+    model = dpfast.BoostedHalfspaceClassifier(random_state=0).fit(mushroom.data, mushroom.target)
+    with pytest.raises(ValueError, match="schema"):
+        report.terms(model)
+
+
+def test_pictures_are_drawn(additive):
+    pytest.importorskip("matplotlib").use("agg")
+    from dpfast import metrics, plot
+
+    figure = plot.terms(additive)
+    titles = [axes.get_title() or axes.get_title("left") for axes in figure.axes]
+    assert titles[:3] == [term.column.name for term in report.terms(additive)]
+    mushroom = dpfast.load_dataset("mushroom")
+    model = dpfast.DecisionListClassifier(random_state=0).fit(mushroom.data, mushroom.target)
+    assert len(plot.rules(model).axes[0].get_yticklabels()) == len(model.rules_)
+    y, score = np.arange(400) % 2 == 0, np.linspace(0, 1, 400)
+    assert plot.roc(metrics.roc(y, score, epsilon=1, random_state=0)).axes
+    assert plot.calibration(metrics.calibration(y, score, epsilon=1, random_state=0)).axes

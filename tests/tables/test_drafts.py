@@ -1,0 +1,101 @@
+import datetime as dt
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from dpfast import Schema
+from dpfast.tables import Boolean, Category, Date, Label, Numeric
+
+
+@pytest.fixture
+def table():
+    return {
+        "age": ["31", "?", "47", "47"],
+        "height": [1.5, None, 1.75, 1.5],
+        "job": ["clerk", "smith", "?", "clerk"],
+        "smokes": [True, False, None, True],
+        "paid": ["0", "1", "1", "0"],
+        "seen": ["2020-01-05", "2021-02-03", "?", "2020-07-01"],
+        "constant": [3, 3, 3, 3],
+        "empty": [None, None, None, None],
+        "buys": ["yes", "no", "no", "yes"],
+    }
+
+
+def test_a_draft_declares_nothing_that_it_read_off_the_rows(table):
+    draft = Schema.draft(table, "buys")
+    assert draft == Schema(
+        [
+            Numeric("age", 31, 47, integer=True, nullable=True, unconfirmed=("low", "high")),
+            Numeric("height", 1.5, 1.75, nullable=True, unconfirmed=("low", "high")),
+            Category("job", ["clerk", "smith"], nullable=True, unconfirmed=("values",)),
+            Boolean("smokes", nullable=True),
+            Boolean("paid", nullable=True),
+            Date("seen", "2020-01-05", "2021-02-03", nullable=True, unconfirmed=("low", "high")),
+        ],
+        label=Label("buys", ["no", "yes"], unconfirmed=True),
+        missing_values=["?"],
+        ignore=["constant", "empty"],
+    )
+    with pytest.raises(ValueError, match=r"unconfirmed draft: age\.low, age\.high"):
+        draft.refuse_unconfirmed()
+    assert draft.check(table) == []
+    assert draft.confirmed().check(table) == []
+
+
+def test_categories_of_types_are_taken_as_declared():
+    jobs = pd.Categorical(["clerk", None], categories=["smith", "clerk"])
+    for column in (jobs, pa.DictionaryArray.from_arrays([1, None], ["smith", "clerk"])):
+        draft = Schema.draft({"job": column})
+        assert draft.columns == (Category("job", ["smith", "clerk"], nullable=True),)
+        assert not draft.unconfirmed
+
+
+def test_a_column_of_too_many_values_is_left_out():
+    draft = Schema.draft({"id": [f"row {k}" for k in range(1001)], "x": np.arange(1001)})
+    assert draft.names == ["x"]
+    assert draft.ignore == ("id",)
+
+
+def test_a_draft_needs_its_label_and_rows(table):
+    with pytest.raises(ValueError, match="there is no column 'sells'"):
+        Schema.draft(table, "sells")
+    with pytest.raises(ValueError, match="no rows"):
+        Schema.draft({"x": []})
+
+
+def test_a_check_says_how_table_and_schema_differ(table):
+    schema = Schema(
+        [
+            Numeric("age", 40, 45),
+            Numeric("job", 0, 1),
+            Category("height", ["1.5"]),
+            Boolean("smokes", ["no", "yes"], nullable=True),
+            Date("seen", "2020-02-01", "2020-12-31"),
+            Boolean("lost"),
+            Category("paid"),
+        ],
+        label=Label("buys", ["no", "maybe"]),
+        missing_values=["?"],
+        ignore=["empty"],
+    )
+    assert schema.check(table) == [
+        "column 'constant' is in the table, and not in the schema",
+        "column 'age' has 1 missing values, and is not nullable",
+        "column 'age' has 1 numbers below 40",
+        "column 'age' has 2 numbers above 45",
+        "row 1, column 'job' holds text where a number is declared",
+        "column 'height' has 1 missing values, and is not nullable",
+        "column 'height' has 1 values that are not declared: '1.75'",
+        "column 'smokes' has 3 values that are not declared: 'true', 'false'",
+        "column 'seen' has 1 missing values, and is not nullable",
+        "column 'seen' has 1 dates before 2020-02-01",
+        "column 'seen' has 1 dates after 2020-12-31",
+        "column 'lost' is in the schema, and not in the table",
+        "column 'buys' has 2 values that are not declared: 'yes'",
+    ]
+    del table["buys"]
+    table["seen"] = [dt.date(2020, 5, 1)] * 4
+    assert "the label 'buys' is in the schema, and not in the table" in schema.check(table)

@@ -1,0 +1,125 @@
+"""The house: rooms that import one way, files of one noun, nothing private taken from a neighbour."""
+
+import ast
+import re
+from collections import defaultdict
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parents[1]
+PACKAGE, CSRC = HERE / "dpfast", HERE / "csrc"
+MOST_LINES = 450
+
+BELOW = {  # the rooms that a room may import from, besides itself
+    "accounting": set(),
+    "random": set(),
+    "kernels": set(),
+    "parts": {"kernels"},
+    "tables": {"kernels", "parts"},
+    "files": {"kernels", "parts", "tables"},
+    "mechanisms": {"accounting", "kernels", "random"},
+}
+BELOW["learners"] = {*BELOW}
+BELOW |= {room: {*BELOW} for room in ("metrics", "model_selection", "report", "persistence", "audit", "littlestone")}
+BELOW["plot"] = {*BELOW}
+BELOW["cli"] = {*BELOW}
+BY_FUNCTIONS = {("learners", "report")}  # a model shows itself: imported when it is asked to; is not to grow
+
+SOURCES = sorted(
+    path
+    for folder, endings in ((PACKAGE, ("py", "pyi", "pyx", "pxd")), (CSRC, ("c", "h")))
+    for ending in endings
+    for path in folder.rglob(f"*.{ending}")
+)
+
+
+def _module(path):
+    parts = path.relative_to(HERE).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+MODULES = {_module(path): path for path in SOURCES if path.suffix in (".py", ".pyx")}
+
+
+def _imports(module, path):
+    """(module, name, whether it is imported at once) of everything of dpfast that a module imports."""
+    text = path.read_text(encoding="utf-8")
+    if path.suffix == ".pyx":
+        for base, names in re.findall(r"^from (dpfast[\w.]*) import (.+)$", text, re.M):
+            yield from ((base, name.strip(), True) for name in names.split(","))
+        return
+    tree = ast.parse(text)
+    at_once = {id(node) for node in tree.body}
+    package = module if path.stem == "__init__" else module.rpartition(".")[0]
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (
+                (alias.name, "", id(node) in at_once) for alias in node.names if alias.name.startswith("dpfast.")
+            )
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                above = package.split(".")
+                base = ".".join([*above[: len(above) - node.level + 1], *([base] if base else [])])
+            if base.split(".")[0] == "dpfast":
+                yield from ((base, alias.name, id(node) in at_once) for alias in node.names)
+
+
+def _edges():
+    """(importing module, imported module, name, whether at once)."""
+    for module, path in MODULES.items():
+        for base, name, at_once in _imports(module, path):
+            target = f"{base}.{name}" if f"{base}.{name}" in MODULES else base
+            yield module, target, name, at_once
+
+
+EDGES = list(_edges())
+
+
+def _room(module):
+    return module.split(".")[1] if "." in module else ""
+
+
+def test_the_imports_are_found():
+    assert len(EDGES) > 200
+    assert {_room(module) for module in MODULES} >= {*BELOW} - {"model_selection"}
+
+
+def test_rooms_import_one_way():
+    wrong = [
+        (module, target)
+        for module, target, _, at_once in EDGES
+        if _room(module)
+        and _room(target) not in ("", _room(module))
+        and _room(target) not in BELOW[_room(module)]
+        and (at_once or (_room(module), _room(target)) not in BY_FUNCTIONS)
+    ]
+    assert wrong == []
+
+
+def test_no_modules_import_each_other():
+    needed = defaultdict(set)
+    for module, target, _, at_once in EDGES:
+        if at_once and target != module:
+            needed[module].add(target)
+    try:
+        TopologicalSorter(needed).prepare()
+    except CycleError as error:
+        pytest.fail(" <- ".join(error.args[1]))
+
+
+def test_no_private_name_is_imported():
+    private = [
+        (module, target, name) for module, target, name, _ in EDGES if name.startswith("_") and not name.endswith("__")
+    ]
+    assert private == []
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(HERE)))
+def test_a_file_is_a_room(path):
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\n") <= MOST_LINES
+    if path.parent == CSRC:
+        assert "include <Python.h>" not in text
