@@ -147,15 +147,15 @@ cdef _check_histogram(const int64_t[::1] index, const int64_t[::1] count, d):
     cdef double size = 0
     if index.shape[0] != count.shape[0]:
         raise ValueError(f"index and count must have one length, got {index.shape[0]} and {count.shape[0]}")
+    if index.shape[0]:
+        aligned(&index[0], sizeof(int64_t))
+        aligned(&count[0], sizeof(int64_t))
     for p in range(index.shape[0]):
         rising &= index[p] > before
         before = index[p]
         size += abs(<double>count[p])
     if not rising or before >= d:
         raise ValueError(f"index must rise strictly within [0, {d}), got {np.asarray(index)[:5]}...")
-    if index.shape[0]:
-        aligned(&index[0], sizeof(int64_t))
-        aligned(&count[0], sizeof(int64_t))
     if size >= 2**31:
         raise ValueError(f"counts must add up to less than 2**31 in size, got {size:.4g}")
 
