@@ -14,23 +14,23 @@ typedef struct {
 #define LANES 1
 #define NAMED(name) dpf_codes_counts_##name
 #include "codes_lanes.h"
-#undef NUMBER
-#undef NAMED
+
 #define NUMBER int64_t
+#define LANES 1
 #define NAMED(name) dpf_codes_one_##name
 #include "codes_lanes.h"
-#undef LANES
-#undef NAMED
+
+#define NUMBER int64_t
 #define LANES 2
 #define NAMED(name) dpf_codes_two_##name
 #include "codes_lanes.h"
-#undef LANES
-#undef NAMED
+
+#define NUMBER int64_t
 #define LANES 4
 #define NAMED(name) dpf_codes_four_##name
 #include "codes_lanes.h"
-#undef LANES
-#undef NAMED
+
+#define NUMBER int64_t
 #define LANES 8
 #define NAMED(name) dpf_codes_eight_##name
 #include "codes_lanes.h"

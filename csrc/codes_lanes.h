@@ -1,18 +1,20 @@
 /* Bodies of codes.c and codes_margins.c for cells of LANES numbers of type NUMBER, named by NAMED(name); no header of its own. */
 
+#define CELL NAMED(cell)
+
 typedef struct {
     NUMBER lane[LANES];
-} NAMED(cell);
+} CELL;
 
 /* table[s][joint[s][row]] += weight for `some` groups; row NULL where all rows of the block count. */
 DPF_BODY void NAMED(scatter)(const uint16_t *joint, const uint16_t *row, size_t rows, const int32_t *weight,
-                             size_t some, NAMED(cell) *const *table) {
+                             size_t some, CELL *const *table) {
     for (size_t r = 0; r < rows; r++) {
         const size_t i = row ? row[r] : r;
         NUMBER w[LANES];
         for (size_t l = 0; l < LANES; l++) w[l] = weight[r * LANES + l];
         for (size_t s = 0; s < some; s++) {
-            NAMED(cell) *cell = table[s] + joint[s * BLOCK + i];
+            CELL *cell = table[s] + joint[s * BLOCK + i];
             for (size_t l = 0; l < LANES; l++) cell->lane[l] += w[l];
         }
     }
@@ -20,7 +22,7 @@ DPF_BODY void NAMED(scatter)(const uint16_t *joint, const uint16_t *row, size_t 
 
 /* One loop for each number of groups. */
 DPF_BODY void NAMED(scatter_some)(const uint16_t *joint, const uint16_t *row, size_t rows, const int32_t *weight,
-                                  size_t some, NAMED(cell) *const *table) {
+                                  size_t some, CELL *const *table) {
     if (some == 4 && !row) NAMED(scatter)(joint, NULL, rows, weight, 4, table);
     else if (some == 4) NAMED(scatter)(joint, row, rows, weight, 4, table);
     else if (some == 3) NAMED(scatter)(joint, row, rows, weight, 3, table);
@@ -29,7 +31,7 @@ DPF_BODY void NAMED(scatter_some)(const uint16_t *joint, const uint16_t *row, si
 }
 DPF_LEVELS(void, NAMED(add), NAMED(scatter_some),
            (const uint16_t *joint, const uint16_t *row, size_t rows, const int32_t *weight, size_t some,
-            NAMED(cell) *const *table),
+            CELL *const *table),
            (joint, row, rows, weight, some, table))
 
 /* Adds the weights of the chosen rows of a span to the cells of their joint codes. */
@@ -39,9 +41,9 @@ DPF_BODY void NAMED(add_span)(const dpf_codes *codes, const dpf_codes_plan *plan
     for (size_t g = 0, some; g < plan->groups; g += some) {
         const uint16_t *row = chosen->row;
         const int32_t *weight = chosen->weight;
-        NAMED(cell) *table[SIDE];
+        CELL *table[SIDE];
         some = plan->groups - g < SIDE ? plan->groups - g : SIDE;
-        for (size_t s = 0; s < some; s++) table[s] = (NAMED(cell) *)cells + plan->cell[g + s] * label.size;
+        for (size_t s = 0; s < some; s++) table[s] = (CELL *)cells + plan->cell[g + s] * label.size;
         for (size_t i = start, b = 0; i < end; i += BLOCK, b++) {
             const size_t all = end - i < BLOCK ? end - i : BLOCK, rows = chosen->rows[b];
             if (rows == 0) continue;
@@ -114,3 +116,8 @@ DPF_BODY void NAMED(sum)(const dpf_codes *codes, const dpf_codes_plan *plan, con
     }
     NAMED(settle)(codes, plan, cells, LANES, kept, k, total);
 }
+
+#undef CELL
+#undef NUMBER
+#undef LANES
+#undef NAMED

@@ -5,18 +5,15 @@
 #define LANES 1
 #define NAMED(name) one_##name
 #include "codes_look_up.h"
-#undef LANES
-#undef NAMED
+
 #define LANES 2
 #define NAMED(name) two_##name
 #include "codes_look_up.h"
-#undef LANES
-#undef NAMED
+
 #define LANES 4
 #define NAMED(name) four_##name
 #include "codes_look_up.h"
-#undef LANES
-#undef NAMED
+
 #define LANES 8
 #define NAMED(name) eight_##name
 #include "codes_look_up.h"
