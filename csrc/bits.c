@@ -23,8 +23,7 @@ DPF_BODY uint8_t gather8(const uint8_t *x, uint64_t *seen) {
 }
 
 /* out = `groups` bytes of eight bits each, `step` at a time; the last ones may be written twice. groups >= step. */
-DPF_BODY void gather_run(const uint8_t *x, size_t groups, size_t step, uint64_t *seen,
-                         uint8_t *DPF_RESTRICT out) {
+DPF_BODY void gather_run(const uint8_t *x, size_t groups, size_t step, uint64_t *seen, uint8_t *DPF_RESTRICT out) {
     uint64_t all = *seen;
     for (size_t g = 0; g < groups; g += step) {
         const size_t first = g + step <= groups ? g : groups - step;
@@ -54,8 +53,8 @@ DPF_BODY uint8_t pack(const uint8_t *x, size_t n, size_t d, uint64_t *DPF_RESTRI
     return (uint8_t)seen;
 }
 
-DPF_LEVELS(uint8_t, dpf_bits_pack, pack,
-           (const uint8_t *x, size_t n, size_t d, uint64_t *DPF_RESTRICT rows), (x, n, d, rows))
+DPF_LEVELS(uint8_t, dpf_bits_pack, pack, (const uint8_t *x, size_t n, size_t d, uint64_t *DPF_RESTRICT rows),
+           (x, n, d, rows))
 
 /* Eight bits to eight bytes of 0/1, in order: byte k keeps bit k alone, which then reaches the byte's top. */
 DPF_BODY void scatter8(uint64_t bits, uint8_t *x) {
@@ -84,15 +83,13 @@ DPF_BODY void set_bit(uint64_t *row, uint64_t j) { row[j / 64] |= (uint64_t)1 <<
 void dpf_bits_scatter32(const int32_t *indptr, const int32_t *index, size_t n, size_t words,
                         uint64_t *DPF_RESTRICT rows) {
     for (size_t i = 0; i < n; i++)
-        for (int32_t p = indptr[i]; p < indptr[i + 1]; p++)
-            set_bit(rows + i * words, (uint64_t)index[p]);
+        for (int32_t p = indptr[i]; p < indptr[i + 1]; p++) set_bit(rows + i * words, (uint64_t)index[p]);
 }
 
 void dpf_bits_scatter64(const int64_t *indptr, const int64_t *index, size_t n, size_t words,
                         uint64_t *DPF_RESTRICT rows) {
     for (size_t i = 0; i < n; i++)
-        for (int64_t p = indptr[i]; p < indptr[i + 1]; p++)
-            set_bit(rows + i * words, (uint64_t)index[p]);
+        for (int64_t p = indptr[i]; p < indptr[i + 1]; p++) set_bit(rows + i * words, (uint64_t)index[p]);
 }
 
 /* ---- transpose -------------------------------------------------------- */
@@ -147,13 +144,11 @@ DPF_BODY void transpose(const uint64_t *rows, size_t n, size_t d, uint64_t *DPF_
     const bool across = row_words <= column_words; /* along the shorter side: that one streams */
     const size_t outer = across ? column_words : row_words, inner = across ? row_words : column_words;
     for (size_t o = 0; o < outer; o += LINE)
-        for (size_t i = 0; i < inner; i += LINE)
-            transpose_tile(rows, n, d, across ? o : i, across ? i : o, columns);
+        for (size_t i = 0; i < inner; i += LINE) transpose_tile(rows, n, d, across ? o : i, across ? i : o, columns);
 }
 
 DPF_LEVELS(void, dpf_bits_transpose, transpose,
-           (const uint64_t *rows, size_t n, size_t d, uint64_t *DPF_RESTRICT columns),
-           (rows, n, d, columns))
+           (const uint64_t *rows, size_t n, size_t d, uint64_t *DPF_RESTRICT columns), (rows, n, d, columns))
 
 /* ---- whole words ------------------------------------------------------ */
 
@@ -165,8 +160,7 @@ DPF_BODY uint64_t popcount(const uint64_t *words, size_t size) {
 
 DPF_LEVELS(uint64_t, dpf_bits_popcount, popcount, (const uint64_t *words, size_t size), (words, size))
 
-DPF_BODY uint64_t and_flipped(const uint64_t *a, const uint64_t *b, uint64_t flip, size_t size,
-                              uint64_t *out) {
+DPF_BODY uint64_t and_flipped(const uint64_t *a, const uint64_t *b, uint64_t flip, size_t size, uint64_t *out) {
     uint64_t ones = 0;
     for (size_t w = 0; w < size; w++) {
         out[w] = a[w] & (b[w] ^ flip);
@@ -183,16 +177,15 @@ DPF_BODY uint64_t andnot_words(const uint64_t *a, const uint64_t *b, size_t size
     return and_flipped(a, b, ~(uint64_t)0, size, out);
 }
 
-DPF_LEVELS(uint64_t, dpf_bits_and, and_words,
-           (const uint64_t *a, const uint64_t *b, size_t size, uint64_t *out), (a, b, size, out))
-DPF_LEVELS(uint64_t, dpf_bits_andnot, andnot_words,
-           (const uint64_t *a, const uint64_t *b, size_t size, uint64_t *out), (a, b, size, out))
+DPF_LEVELS(uint64_t, dpf_bits_and, and_words, (const uint64_t *a, const uint64_t *b, size_t size, uint64_t *out),
+           (a, b, size, out))
+DPF_LEVELS(uint64_t, dpf_bits_andnot, andnot_words, (const uint64_t *a, const uint64_t *b, size_t size, uint64_t *out),
+           (a, b, size, out))
 
 size_t dpf_bits_nonzero(const uint64_t *words, size_t size, int64_t *DPF_RESTRICT at) {
     size_t found = 0;
     for (size_t w = 0; w < size; w++)
-        for (uint64_t rest = words[w]; rest; rest &= rest - 1)
-            at[found++] = (int64_t)(64 * w + dpf_lowest_bit(rest));
+        for (uint64_t rest = words[w]; rest; rest &= rest - 1) at[found++] = (int64_t)(64 * w + dpf_lowest_bit(rest));
     return found;
 }
 
@@ -215,8 +208,8 @@ void dpf_bits_column(const uint64_t *rows, size_t n, size_t words, size_t j, con
 
 /* ---- conjunctions ----------------------------------------------------- */
 
-void dpf_bits_conjunctions(const uint64_t *columns, size_t n, const int64_t *code, size_t m,
-                           size_t k, uint64_t *DPF_RESTRICT out) {
+void dpf_bits_conjunctions(const uint64_t *columns, size_t n, const int64_t *code, size_t m, size_t k,
+                           uint64_t *DPF_RESTRICT out) {
     const size_t words = DPF_WORDS(n);
     for (size_t i = 0; i < m; i++, code += k, out += words) {
         memset(out, 0xff, words * sizeof *out);

@@ -96,7 +96,7 @@ void dpf_bits_positional_popcount(const uint64_t *rows, size_t n, size_t stride,
  *   columns  any * DPF_WORDS(n)   read
  *   out      m * DPF_WORDS(n)     written
  */
-void dpf_bits_conjunctions(const uint64_t *columns, size_t n, const int64_t *code, size_t m,
-                           size_t k, uint64_t *DPF_RESTRICT out);
+void dpf_bits_conjunctions(const uint64_t *columns, size_t n, const int64_t *code, size_t m, size_t k,
+                           uint64_t *DPF_RESTRICT out);
 
 #endif

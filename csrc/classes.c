@@ -14,8 +14,7 @@ DPF_BODY void count(const uint64_t *columns, const uint64_t *members, size_t poi
 }
 
 DPF_LEVELS(void, dpf_classes_counts, count,
-           (const uint64_t *columns, const uint64_t *members, size_t points, size_t words,
-            uint32_t *DPF_RESTRICT out),
+           (const uint64_t *columns, const uint64_t *members, size_t points, size_t words, uint32_t *DPF_RESTRICT out),
            (columns, members, points, words, out))
 
 typedef struct {
@@ -42,10 +41,8 @@ static void learn(const search *s, const uint64_t *members, unsigned k, bool rea
         memcpy(slot + 1, members, s->words * sizeof *members);
     }
     const uint64_t above = slot[0] >> 32, known = slot[0] & 0xffffffffu;
-    if (reached)
-        slot[0] = above << 32 | (known > k + 1 ? known : k + 1);
-    else
-        slot[0] = (uint64_t)(above && above < k ? above : k) << 32 | known;
+    if (reached) slot[0] = above << 32 | (known > k + 1 ? known : k + 1);
+    else slot[0] = (uint64_t)(above && above < k ? above : k) << 32 | known;
 }
 
 static int at_least(const search *s, const uint64_t *members, uint64_t size, unsigned k) {
@@ -75,9 +72,8 @@ static int at_least(const search *s, const uint64_t *members, uint64_t size, uns
         int found = DPF_CLASSES_YES;
         for (int side = 0; side < 2 && found == DPF_CLASSES_YES; side++) {
             const uint64_t *column = s->columns + best * s->words;
-            const uint64_t left = first != (side == 1)
-                                      ? dpf_bits_and(members, column, s->words, child)
-                                      : dpf_bits_andnot(members, column, s->words, child);
+            const uint64_t left = first != (side == 1) ? dpf_bits_and(members, column, s->words, child)
+                                                       : dpf_bits_andnot(members, column, s->words, child);
             found = at_least(s, child, left, k - 1);
         }
         if (found == DPF_CLASSES_GAVE_UP) return found;
@@ -91,10 +87,9 @@ static int at_least(const search *s, const uint64_t *members, uint64_t size, uns
     return DPF_CLASSES_NO;
 }
 
-int dpf_classes_at_least(const uint64_t *columns, const uint64_t *members, size_t points,
-                         size_t words, unsigned k, uint64_t *DPF_RESTRICT sets,
-                         uint32_t *DPF_RESTRICT counts, uint64_t *DPF_RESTRICT memo, size_t slots,
-                         uint64_t *DPF_RESTRICT nodes) {
+int dpf_classes_at_least(const uint64_t *columns, const uint64_t *members, size_t points, size_t words, unsigned k,
+                         uint64_t *DPF_RESTRICT sets, uint32_t *DPF_RESTRICT counts, uint64_t *DPF_RESTRICT memo,
+                         size_t slots, uint64_t *DPF_RESTRICT nodes) {
     const search s = {columns, points, words, slots, sets, memo, nodes, counts};
     return at_least(&s, members, dpf_bits_popcount(members, words), k);
 }

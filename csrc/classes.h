@@ -20,8 +20,8 @@
  *
  * Cost: one read of the columns.
  */
-void dpf_classes_counts(const uint64_t *columns, const uint64_t *members, size_t points,
-                        size_t words, uint32_t *DPF_RESTRICT out);
+void dpf_classes_counts(const uint64_t *columns, const uint64_t *members, size_t points, size_t words,
+                        uint32_t *DPF_RESTRICT out);
 
 enum { DPF_CLASSES_NO = 0, DPF_CLASSES_YES = 1, DPF_CLASSES_GAVE_UP = 2 };
 
@@ -44,9 +44,8 @@ enum { DPF_CLASSES_NO = 0, DPF_CLASSES_YES = 1, DPF_CLASSES_GAVE_UP = 2 };
  * Requires k < 63 and slots a power of two. Cost: `points` times `words` words read for each subclass
  * searched; up to the number of its restrictions by k - 2 points in the worst case.
  */
-int dpf_classes_at_least(const uint64_t *columns, const uint64_t *members, size_t points,
-                         size_t words, unsigned k, uint64_t *DPF_RESTRICT sets,
-                         uint32_t *DPF_RESTRICT counts, uint64_t *DPF_RESTRICT memo, size_t slots,
-                         uint64_t *DPF_RESTRICT nodes);
+int dpf_classes_at_least(const uint64_t *columns, const uint64_t *members, size_t points, size_t words, unsigned k,
+                         uint64_t *DPF_RESTRICT sets, uint32_t *DPF_RESTRICT counts, uint64_t *DPF_RESTRICT memo,
+                         size_t slots, uint64_t *DPF_RESTRICT nodes);
 
 #endif

@@ -48,7 +48,7 @@ DPF_BODY void choose_masked(const uint64_t *mask, size_t start, size_t end, chos
 }
 
 void dpf_codes_count(const dpf_codes *codes, const dpf_codes_plan *plan, const void *label, bool wide_label,
-                    size_t classes, const uint64_t *mask, int32_t *DPF_RESTRICT joint, int64_t *DPF_RESTRICT total) {
+                     size_t classes, const uint64_t *mask, int32_t *DPF_RESTRICT joint, int64_t *DPF_RESTRICT total) {
     const dpf_codes_label labels = {label, wide_label, classes};
     chosen some;
     memset(joint, 0, plan->cell[plan->groups] * classes * sizeof *joint);
@@ -64,7 +64,7 @@ void dpf_codes_count(const dpf_codes *codes, const dpf_codes_plan *plan, const v
 }
 
 void dpf_codes_sum(const dpf_codes *codes, const dpf_codes_plan *plan, const int32_t *weight, size_t k,
-                  int64_t *DPF_RESTRICT joint, int64_t *DPF_RESTRICT total) {
+                   int64_t *DPF_RESTRICT joint, int64_t *DPF_RESTRICT total) {
     for (size_t l = 0, kept; l < k; l += kept) {
         kept = k - l < 8 ? k - l : 8;
         if (kept == 1) dpf_codes_one_sum(codes, plan, weight + l, k, kept, joint, total + l);

@@ -17,7 +17,7 @@
 typedef struct {
     const void *const *column; /* p runs of n codes */
     const uint8_t *wide;
-    const uint32_t *size;    /* 1 to 65536 */
+    const uint32_t *size; /* 1 to 65536 */
     const uint32_t *offset;
     size_t n, p;
 } dpf_codes;

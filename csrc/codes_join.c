@@ -14,7 +14,8 @@ DPF_BODY void append(dpf_codes_label next, bool first, size_t start, size_t rows
         for (size_t i = 0; i < rows; i++) joint[i] = (uint16_t)(joint[i] * scale + narrow[i]);
 }
 
-DPF_BODY void append_two(dpf_codes_label a, dpf_codes_label b, size_t start, size_t rows, uint16_t *DPF_RESTRICT joint) {
+DPF_BODY void append_two(dpf_codes_label a, dpf_codes_label b, size_t start, size_t rows,
+                         uint16_t *DPF_RESTRICT joint) {
     const uint8_t *high = (const uint8_t *)a.code + start, *low = (const uint8_t *)b.code + start;
     const uint16_t scale = (uint16_t)b.size;
     for (size_t i = 0; i < rows; i++) joint[i] = (uint16_t)(high[i] * scale + low[i]);

@@ -55,7 +55,8 @@ DPF_BODY void NAMED(margins)(const dpf_codes *codes, const dpf_codes_plan *plan,
             for (size_t s = 0; s < some; s++) side[s] = cells + plan->cell[g + s];
             for (size_t i = 0; i < rows; i += BLOCK) {
                 const size_t all = rows - i < BLOCK ? rows - i : BLOCK;
-                for (size_t s = 0; s < some; s++) dpf_codes_join(codes, plan, g + s, none, start + i, all, at + s * BLOCK);
+                for (size_t s = 0; s < some; s++)
+                    dpf_codes_join(codes, plan, g + s, none, start + i, all, at + s * BLOCK);
                 if (some == SIDE) NAMED(look_up)(at, all, SIDE, side, held + i);
                 else NAMED(look_up)(at, all, 1, side, held + i);
             }

@@ -32,7 +32,8 @@ WIDE void add_small(const uint8_t *const *column, size_t some, size_t rows, cons
         __m512i code[4];
         for (size_t s = 0; s < some; s++) code[s] = codes_at(column[s], at, rows);
         for (size_t l = 0; l < PLANES; l++) {
-            __m512i both = _mm512_loadu_si512(tally->both[l] + at / 2), odd = _mm512_loadu_si512(tally->odd[l] + at / 2);
+            __m512i both = _mm512_loadu_si512(tally->both[l] + at / 2),
+                    odd = _mm512_loadu_si512(tally->odd[l] + at / 2);
             for (size_t s = 0; s < some; s++) {
                 const __m512i value = _mm512_permutexvar_epi8(code[s], table[s][l]);
                 both = _mm512_add_epi16(both, value);
@@ -81,7 +82,8 @@ WIDE size_t table_size(uint32_t size) { return size <= 64 ? 64 : size <= 128 ? 1
 
 /* The planes of all columns of bytes, one after another, for entries that are k apart, and the sum of their least ones;
  * false if three bytes do not hold an entry less its column's least. */
-WIDE bool split(const dpf_codes *codes, const int32_t *table, size_t k, uint8_t *DPF_RESTRICT plane, int32_t *least_sum) {
+WIDE bool split(const dpf_codes *codes, const int32_t *table, size_t k, uint8_t *DPF_RESTRICT plane,
+                int32_t *least_sum) {
     *least_sum = 0;
     for (size_t j = 0; j < codes->p; j++) {
         const int32_t *entry = table + codes->offset[j] * k;

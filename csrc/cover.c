@@ -41,8 +41,8 @@ DPF_BODY void count_columns(const uint64_t *column, size_t words, size_t some, c
     }
 }
 
-DPF_BODY void count_labels(const uint64_t *columns, size_t n, size_t m, const uint64_t *label,
-                           size_t classes, int64_t *DPF_RESTRICT count) {
+DPF_BODY void count_labels(const uint64_t *columns, size_t n, size_t m, const uint64_t *label, size_t classes,
+                           int64_t *DPF_RESTRICT count) {
     const size_t words = DPF_WORDS(n);
     size_t j = 0;
     memset(count, 0, classes * m * sizeof *count);
@@ -74,8 +74,7 @@ size_t dpf_cover_tally(const uint64_t *rows, size_t n, size_t m, const uint64_t 
         for (size_t j = 0; j < m; j++) count[j] += sign * tally[j];
         if (touched)
             for (size_t i = 0; i < batch; i++)
-                for (size_t v = 0; v < row_words; v++)
-                    touched[v] |= rows[(size_t)index[i] * row_words + v];
+                for (size_t v = 0; v < row_words; v++) touched[v] |= rows[(size_t)index[i] * row_words + v];
         all += batch;
         batch = 0;
     }
@@ -96,8 +95,7 @@ DPF_BODY void block_scores(const dpf_cover *cover, size_t block, int64_t *DPF_RE
     for (size_t c = 0; c < cover->classes; c++) {
         const int64_t *count = cover->count + c * cover->m + first;
         int64_t *plain = score + 64 * c, *negated = score + 64 * (cover->classes + c);
-        for (size_t k = 0; k < size; k++)
-            plain[k] = cover->correct * count[k] - cover->covered * covers[k];
+        for (size_t k = 0; k < size; k++) plain[k] = cover->correct * count[k] - cover->covered * covers[k];
         for (size_t k = size; k < 64; k++) plain[k] = 0;
         if (cover->polarities < 2) continue;
         const int64_t whole = cover->correct * cover->total[c] - cover->covered * total;
@@ -123,8 +121,7 @@ DPF_BODY int64_t highest(const dpf_cover *cover, int64_t *DPF_RESTRICT score) {
     return best;
 }
 
-DPF_LEVELS(int64_t, dpf_cover_highest, highest, (const dpf_cover *cover, int64_t *DPF_RESTRICT score),
-           (cover, score))
+DPF_LEVELS(int64_t, dpf_cover_highest, highest, (const dpf_cover *cover, int64_t *DPF_RESTRICT score), (cover, score))
 
 /* weight[i] for the candidates of a block; false if a live one lies above the reference. */
 DPF_BODY bool block_weights(const dpf_cover *cover, size_t block, int64_t *DPF_RESTRICT score,
@@ -161,15 +158,14 @@ DPF_BODY bool weigh(const dpf_cover *cover, const uint64_t *touched, int64_t *DP
 }
 
 DPF_LEVELS(bool, dpf_cover_weigh, weigh,
-           (const dpf_cover *cover, const uint64_t *touched, int64_t *DPF_RESTRICT score,
-            double *DPF_RESTRICT weight, double *DPF_RESTRICT block_weight),
+           (const dpf_cover *cover, const uint64_t *touched, int64_t *DPF_RESTRICT score, double *DPF_RESTRICT weight,
+            double *DPF_RESTRICT block_weight),
            (cover, touched, score, weight, block_weight))
 
 /* ---- choice ----------------------------------------------------------- */
 
-size_t dpf_cover_at(const dpf_cover *cover, const double *block_weight, const double *constant,
-                    double target, double guard, int64_t *DPF_RESTRICT score,
-                    double *DPF_RESTRICT weight) {
+size_t dpf_cover_at(const dpf_cover *cover, const double *block_weight, const double *constant, double target,
+                    double guard, int64_t *DPF_RESTRICT score, double *DPF_RESTRICT weight) {
     const size_t blocks = DPF_WORDS(cover->m), size = 64 * cover->polarities * cover->classes;
     double before = 0;
     size_t b = 0;

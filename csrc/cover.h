@@ -26,8 +26,8 @@
  *   label    classes * DPF_WORDS(n)   read; label[c] packs the rows of label c, and each row has one
  *   count    classes * m              written
  */
-void dpf_cover_count(const uint64_t *columns, size_t n, size_t m, const uint64_t *label,
-                     size_t classes, int64_t *DPF_RESTRICT count);
+void dpf_cover_count(const uint64_t *columns, size_t n, size_t m, const uint64_t *label, size_t classes,
+                     int64_t *DPF_RESTRICT count);
 
 /*
  * count[j] += sign * #{rows in mask with bit j}, for j < m; returns the number of rows in mask.
@@ -78,8 +78,7 @@ bool dpf_cover_weigh(const dpf_cover *cover, const uint64_t *touched, int64_t *D
  * the `classes` candidates of the constant true, whose weights are given; those have numbers from
  * 64 * variants * DPF_WORDS(m) on. SIZE_MAX if a boundary lies within `guard` of the target.
  */
-size_t dpf_cover_at(const dpf_cover *cover, const double *block_weight, const double *constant,
-                    double target, double guard, int64_t *DPF_RESTRICT score,
-                    double *DPF_RESTRICT weight);
+size_t dpf_cover_at(const dpf_cover *cover, const double *block_weight, const double *constant, double target,
+                    double guard, int64_t *DPF_RESTRICT score, double *DPF_RESTRICT weight);
 
 #endif

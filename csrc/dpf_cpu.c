@@ -8,8 +8,8 @@ int dpf_cpu_best(void) {
 #if defined(__x86_64__) && defined(__GNUC__)
 #define HAS __builtin_cpu_supports
     if (!HAS("avx2") || !HAS("bmi") || !HAS("bmi2") || !HAS("popcnt")) return DPF_SCALAR;
-    return HAS("avx512f") && HAS("avx512bw") && HAS("avx512vl") && HAS("avx512dq") &&
-                   HAS("avx512vbmi") && HAS("avx512vpopcntdq")
+    return HAS("avx512f") && HAS("avx512bw") && HAS("avx512vl") && HAS("avx512dq") && HAS("avx512vbmi") &&
+                   HAS("avx512vpopcntdq")
                ? DPF_AVX512
                : DPF_AVX2;
 #else

@@ -30,23 +30,23 @@ void dpf_cpu_share(const int *level);
 #define DPF_WIDE ",prefer-vector-width=512"
 #endif
 #define DPF_TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
-#define DPF_TARGET_AVX512                                                                          \
-    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vpopcntdq,avx2,"    \
+#define DPF_TARGET_AVX512                                                                                              \
+    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vpopcntdq,avx2,"                        \
                           "bmi,bmi2,lzcnt,popcnt" DPF_WIDE)))
-#define DPF_LEVELS(result, name, body, params, args)                                               \
+#define DPF_LEVELS(result, name, body, params, args)                                                                   \
     DPF_LEVELS_OF(result, name, body, params, args) /* lets a name that is a macro expand first */
-#define DPF_LEVELS_OF(result, name, body, params, args)                                            \
-    DPF_TARGET_AVX2 static result name##_avx2 params { return body args; }                         \
-    DPF_TARGET_AVX512 static result name##_avx512 params { return body args; }                     \
-    static result name##_scalar params { return body args; }                                       \
-    result name params {                                                                           \
-        const int dpf_isa = dpf_cpu_level();                                                       \
-        if (dpf_isa == DPF_AVX512) return name##_avx512 args;                                        \
-        if (dpf_isa == DPF_AVX2) return name##_avx2 args;                                            \
-        return name##_scalar args;                                                                 \
+#define DPF_LEVELS_OF(result, name, body, params, args)                                                                \
+    DPF_TARGET_AVX2 static result name##_avx2 params { return body args; }                                             \
+    DPF_TARGET_AVX512 static result name##_avx512 params { return body args; }                                         \
+    static result name##_scalar params { return body args; }                                                           \
+    result name params {                                                                                               \
+        const int dpf_isa = dpf_cpu_level();                                                                           \
+        if (dpf_isa == DPF_AVX512) return name##_avx512 args;                                                          \
+        if (dpf_isa == DPF_AVX2) return name##_avx2 args;                                                              \
+        return name##_scalar args;                                                                                     \
     }
 #else
-#define DPF_LEVELS(result, name, body, params, args)                                               \
+#define DPF_LEVELS(result, name, body, params, args)                                                                   \
     result name params { return body args; }
 #endif
 

@@ -37,12 +37,12 @@ enum { DPF_LEVELS_BLOCK = 256, DPF_LEVELS_SHARE = 20, DPF_LEVELS_SCALE = 30 };
 typedef struct {
     const void *scores; /* n of them, each of `size` bytes: 1, 2, 4 or 8; n < 2^32 */
     size_t n, size;
-    bool lowest, mirrored; /* lowest: the best score is the lowest, not the highest */
-    double exponent;       /* the nearest to the true one; at least 0 */
-    float rate;            /* exponent / ln 2 * 2^23, at most 2^100 */
-    uint64_t cap;          /* shares of gaps beyond it are those of it: exponent * cap >= 23 if any is, */
-    unsigned drop;         /* and cap >> drop < 2^31, the least such: what shares see of a gap */
-    float share_rate;      /* rate * 2^drop, at most 32 * 2^23 */
+    bool lowest, mirrored;  /* lowest: the best score is the lowest, not the highest */
+    double exponent;        /* the nearest to the true one; at least 0 */
+    float rate;             /* exponent / ln 2 * 2^23, at most 2^100 */
+    uint64_t cap;           /* shares of gaps beyond it are those of it: exponent * cap >= 23 if any is, */
+    unsigned drop;          /* and cap >> drop < 2^31, the least such: what shares see of a gap */
+    float share_rate;       /* rate * 2^drop, at most 32 * 2^23 */
     size_t blocks, entries; /* ceil(n / BLOCK); with the others */
     int64_t *best;          /* entries */
     uint64_t *mass, *upto;  /* entries; upto[i] is the sum of the bounds of entries 0..i */

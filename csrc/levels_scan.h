@@ -67,8 +67,7 @@ DPF_BODY bool NAME(scan_body)(const dpf_levels *levels) {
 DPF_LEVELS(bool, NAME(scan), NAME(scan_body), (const dpf_levels *levels), (levels))
 
 /* The score, of n, whose shares *rank falls into; *rank becomes the rest inside them. */
-DPF_BODY size_t NAME(seek)(const dpf_levels *levels, const SCORE *score, size_t n, GAP best, order by,
-                           uint32_t *rank) {
+DPF_BODY size_t NAME(seek)(const dpf_levels *levels, const SCORE *score, size_t n, GAP best, order by, uint32_t *rank) {
     enum { CHUNK = 64 };
     const GAP cap = (GAP)levels->cap;
     const unsigned drop = levels->drop;

@@ -37,8 +37,7 @@ size_t dpf_measure_split(const int32_t *score, size_t n, const int32_t *table, s
 
 void dpf_measure_weights(const int32_t *score, const int8_t *sign, size_t n, const int32_t *table, size_t size,
                          int64_t threshold, size_t split, int64_t part, int32_t *DPF_RESTRICT weight) {
-    for (size_t i = 0; i < n; i++)
-        weight[i] = sign[i] * units(table, size, score[i] - threshold - (i < split));
+    for (size_t i = 0; i < n; i++) weight[i] = sign[i] * units(table, size, score[i] - threshold - (i < split));
     if (split < n) weight[split] += (int32_t)(sign[split] * part);
 }
 

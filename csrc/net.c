@@ -59,7 +59,8 @@ DPF_BODY void intersect(const double *a, const int32_t *z, const double *inverse
     }
 }
 
-DPF_BODY void line_body(const dpf_net *net, uint64_t line, uint32_t *DPF_RESTRICT scratch, uint32_t *DPF_RESTRICT wrong) {
+DPF_BODY void line_body(const dpf_net *net, uint64_t line, uint32_t *DPF_RESTRICT scratch,
+                        uint32_t *DPF_RESTRICT wrong) {
     const size_t n = net->n, side = (size_t)net->side, width = 2 * (side + 1);
     int64_t p[DPF_NET_LARGEST_M];
     const size_t inner = decode(net, line, p), last = net->m - 1 - inner;

@@ -8,11 +8,11 @@
  * down), eight terms of exp(-b) = 1 - b (1 - b/2 (1 - b/3 ...)) for the rest, b < ln(2) / 16.
  */
 static uint64_t power(uint64_t part) {
-    static const uint64_t sixteenth[] = {
-        0x8000000000000000, 0x7a92be8a92436616, 0x75606373ee921c97, 0x70666f76154a7088, 0x6ba27e656b4eb57a,
-        0x6712460a8fc24071, 0x62b39508aa836d6e, 0x5e8451cfac061b5f, 0x5a827999fcef3242, 0x56ac1f752150a563,
-        0x52ff6b54d8a89c75, 0x4f7a993048d088d6, 0x4c1bf828c6dc54b7, 0x48e1e9b9d588e19b, 0x45cae0f1f545eb73,
-        0x42d561b3e6243d8a, 0x4000000000000000};
+    static const uint64_t sixteenth[] = {0x8000000000000000, 0x7a92be8a92436616, 0x75606373ee921c97, 0x70666f76154a7088,
+                                         0x6ba27e656b4eb57a, 0x6712460a8fc24071, 0x62b39508aa836d6e, 0x5e8451cfac061b5f,
+                                         0x5a827999fcef3242, 0x56ac1f752150a563, 0x52ff6b54d8a89c75, 0x4f7a993048d088d6,
+                                         0x4c1bf828c6dc54b7, 0x48e1e9b9d588e19b, 0x45cae0f1f545eb73, 0x42d561b3e6243d8a,
+                                         0x4000000000000000};
     const uint64_t ln2 = 0xb17217f7d1cf79ab;
     uint64_t low, series = UINT64_MAX;
     const uint64_t b = dpf_multiply((part & (ONE / 16 - 1)) << 8, ln2, &low);
@@ -93,8 +93,8 @@ static verdict settle(const dpf_noise_law *law, uint64_t guard, const uint64_t w
     return h > level && h - level > guard && h < UINT64_MAX - guard ? REJECTED : OPEN;
 }
 
-size_t dpf_noise_draw(bitgen_t *rng, const dpf_noise_law *law, uint64_t guard, size_t size,
-                      int64_t *DPF_RESTRICT out, uint64_t words[2]) {
+size_t dpf_noise_draw(bitgen_t *rng, const dpf_noise_law *law, uint64_t guard, size_t size, int64_t *DPF_RESTRICT out,
+                      uint64_t words[2]) {
     for (size_t i = 0; i < size;) {
         const uint64_t word = dpf_draw_word(rng);
         uint64_t u, h;

@@ -58,7 +58,7 @@ bool dpf_noise_prepare(dpf_noise_law *law);
  * Requires guard >= 2^13; 2^16 is what leaves fewer than one draw in 2^46 open, a larger one leaves more.
  * About 1.1 words of randomness a draw.
  */
-size_t dpf_noise_draw(bitgen_t *rng, const dpf_noise_law *law, uint64_t guard, size_t size,
-                      int64_t *DPF_RESTRICT out, uint64_t words[2]);
+size_t dpf_noise_draw(bitgen_t *rng, const dpf_noise_law *law, uint64_t guard, size_t size, int64_t *DPF_RESTRICT out,
+                      uint64_t words[2]);
 
 #endif

@@ -143,8 +143,7 @@ DPF_BODY found narrow_body(const double *x, size_t n, double low, double high, d
 static found narrow(const double *x, size_t n, double low, double high, double *kept, size_t room,
                     double *DPF_RESTRICT e);
 DPF_LEVELS(found, narrow, narrow_body,
-           (const double *x, size_t n, double low, double high, double *kept, size_t room,
-            double *DPF_RESTRICT e),
+           (const double *x, size_t n, double low, double high, double *kept, size_t room, double *DPF_RESTRICT e),
            (x, n, low, high, kept, room, e))
 
 /* weight = min(1, factor * weight) */
@@ -156,20 +155,17 @@ DPF_BODY void scale_body(size_t n, double factor, double *DPF_RESTRICT weight) {
 }
 
 static void scale(size_t n, double factor, double *DPF_RESTRICT weight);
-DPF_LEVELS(void, scale, scale_body, (size_t n, double factor, double *DPF_RESTRICT weight),
-           (n, factor, weight))
+DPF_LEVELS(void, scale, scale_body, (size_t n, double factor, double *DPF_RESTRICT weight), (n, factor, weight))
 
 /* weight = 1 above the unit, factor * exp(x - unit) up to there; factor <= 1 */
-DPF_BODY void weigh_body(const double *x, size_t n, double unit, double factor,
-                         double *DPF_RESTRICT weight) {
+DPF_BODY void weigh_body(const double *x, size_t n, double unit, double factor, double *DPF_RESTRICT weight) {
     for (size_t i = 0; i < n; i++) {
         const double y = x[i] - unit;
         weight[i] = only_if(y > 0, 1) + only_if(y <= 0, factor * exponential(y));
     }
 }
 
-static void weigh(const double *x, size_t n, double unit, double factor,
-                  double *DPF_RESTRICT weight);
+static void weigh(const double *x, size_t n, double unit, double factor, double *DPF_RESTRICT weight);
 DPF_LEVELS(void, weigh, weigh_body,
            (const double *x, size_t n, double unit, double factor, double *DPF_RESTRICT weight),
            (x, n, unit, factor, weight))
@@ -226,8 +222,8 @@ static bracket everything(const double *x, size_t n, size_t inside) {
  * Where F crosses the mass among x[0..n), rising, each for `rate` entries of the bracket, got in `draws`
  * draws: it is above by z standard deviations at x[*low - 1], and below at x[*high]. None such: 0, and n.
  */
-static void crossing(const double *x, size_t n, const bracket *at, double rate, double draws, double z,
-                     double mass, size_t *low, size_t *high) {
+static void crossing(const double *x, size_t n, const bracket *at, double rate, double draws, double z, double mass,
+                     size_t *low, size_t *high) {
     double cap = at->low, outside = at->below, sum = 0, squares = 0;
     *low = 0, *high = n;
     for (size_t i = 0; i < n; i++) {

@@ -33,8 +33,8 @@ DPF_BODY void add_packed_narrow(const uint64_t *rows, size_t n, size_t d, const 
     add_packed(rows, n, d, y, index, m, signs, scratch, tally, score, NULL);
 }
 
-DPF_BODY void add_packed_wide(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index,
-                              size_t m, bool signs, uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally,
+DPF_BODY void add_packed_wide(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index, size_t m,
+                              bool signs, uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally,
                               int64_t *DPF_RESTRICT score) {
     add_packed(rows, n, d, y, index, m, signs, scratch, tally, NULL, score);
 }
@@ -87,8 +87,7 @@ DPF_LEVELS(void, dpf_scores_add_grid, add_grid,
 
 /* ---- CSR rows --------------------------------------------------------- */
 
-size_t dpf_scores_check_csr(const dpf_csr *rows, int64_t d, const int64_t *index, size_t m,
-                            int64_t *longest) {
+size_t dpf_scores_check_csr(const dpf_csr *rows, int64_t d, const int64_t *index, size_t m, int64_t *longest) {
     *longest = 0;
     for (size_t r = 0; r < m; r++) {
         const size_t i = chosen(index, r);
@@ -146,8 +145,8 @@ DPF_BODY size_t slot_of(const dpf_scores *table, uint32_t key) {
     return s;
 }
 
-size_t dpf_scores_add_sparse(dpf_scores *table, const dpf_csr *rows, const int8_t *y,
-                             const int64_t *index, size_t start, size_t m, size_t limit) {
+size_t dpf_scores_add_sparse(dpf_scores *table, const dpf_csr *rows, const int8_t *y, const int64_t *index,
+                             size_t start, size_t m, size_t limit) {
     for (size_t r = start; r < m; r++) {
         const size_t i = chosen(index, r);
         const int64_t begin = rows->indptr[i], end = rows->indptr[i + 1];
@@ -180,8 +179,8 @@ void dpf_scores_insert(dpf_scores *table, const uint32_t *key, const int64_t *sc
 
 /* ---- votes ------------------------------------------------------------ */
 
-DPF_BODY void votes_packed(const uint64_t *rows, size_t n, size_t d, const int64_t *index,
-                           const int64_t *count, size_t k, bool signs, int64_t *DPF_RESTRICT vote) {
+DPF_BODY void votes_packed(const uint64_t *rows, size_t n, size_t d, const int64_t *index, const int64_t *count,
+                           size_t k, bool signs, int64_t *DPF_RESTRICT vote) {
     const size_t words = DPF_WORDS(d);
     int64_t total = 0;
     for (size_t p = 0; p < k; p++) total += count[p];
@@ -197,12 +196,12 @@ DPF_BODY void votes_packed(const uint64_t *rows, size_t n, size_t d, const int64
 }
 
 DPF_LEVELS(void, dpf_scores_votes_packed, votes_packed,
-           (const uint64_t *rows, size_t n, size_t d, const int64_t *index, const int64_t *count,
-            size_t k, bool signs, int64_t *DPF_RESTRICT vote),
+           (const uint64_t *rows, size_t n, size_t d, const int64_t *index, const int64_t *count, size_t k, bool signs,
+            int64_t *DPF_RESTRICT vote),
            (rows, n, d, index, count, k, signs, vote))
 
-DPF_BODY void votes_grid(const int32_t *rows, size_t n, size_t d, const int64_t *index,
-                         const int64_t *count, size_t k, int64_t *DPF_RESTRICT vote) {
+DPF_BODY void votes_grid(const int32_t *rows, size_t n, size_t d, const int64_t *index, const int64_t *count, size_t k,
+                         int64_t *DPF_RESTRICT vote) {
     enum { ROWS_AHEAD = 4 };
     for (size_t i = 0; i < n; i++) {
         const int32_t *row = rows + i * d, *later = i + ROWS_AHEAD < n ? row + ROWS_AHEAD * d : row;
@@ -214,8 +213,8 @@ DPF_BODY void votes_grid(const int32_t *rows, size_t n, size_t d, const int64_t 
 }
 
 DPF_LEVELS(void, dpf_scores_votes_grid, votes_grid,
-           (const int32_t *rows, size_t n, size_t d, const int64_t *index, const int64_t *count,
-            size_t k, int64_t *DPF_RESTRICT vote),
+           (const int32_t *rows, size_t n, size_t d, const int64_t *index, const int64_t *count, size_t k,
+            int64_t *DPF_RESTRICT vote),
            (rows, n, d, index, count, k, vote))
 
 /* Place of j among k rising indices, k if it is not there. */
@@ -229,12 +228,11 @@ DPF_BODY size_t place_of(const int64_t *index, size_t k, int64_t j) {
     return low < k && index[low] == j ? low : k;
 }
 
-void dpf_scores_votes_csr(const dpf_csr *rows, size_t n, const int64_t *index, const int64_t *count,
-                          size_t k, int64_t *DPF_RESTRICT vote) {
+void dpf_scores_votes_csr(const dpf_csr *rows, size_t n, const int64_t *index, const int64_t *count, size_t k,
+                          int64_t *DPF_RESTRICT vote) {
     enum { FILTER = 1 << 16 }; /* bit j mod FILTER is set for every j of the histogram */
     uint64_t filter[FILTER / 64] = {0};
-    for (size_t p = 0; p < k; p++)
-        filter[index[p] % FILTER / 64] |= (uint64_t)1 << (index[p] % 64);
+    for (size_t p = 0; p < k; p++) filter[index[p] % FILTER / 64] |= (uint64_t)1 << (index[p] % 64);
     for (size_t i = 0; i < n; i++) {
         int64_t sum = 0;
         for (int64_t p = rows->indptr[i]; p < rows->indptr[i + 1]; p++) {

@@ -33,11 +33,11 @@ enum { DPF_SCORES_COLUMNS = 64 * DPF_BITS_BLOCK };
  * Rows of label -1 are counted flipped: the ones of a column, A, are then the agreements of x_j with y, and
  * the sums are 2 A - m and A - #{y = -1}. So one positional popcount (bits.h) serves both labels.
  */
-void dpf_scores_add_packed_32(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index,
-                              size_t m, bool signs, uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally,
+void dpf_scores_add_packed_32(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index, size_t m,
+                              bool signs, uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally,
                               int32_t *DPF_RESTRICT score);
-void dpf_scores_add_packed_64(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index,
-                              size_t m, bool signs, uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally,
+void dpf_scores_add_packed_64(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index, size_t m,
+                              bool signs, uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally,
                               int64_t *DPF_RESTRICT score);
 
 /* score[j] += sum over the m rows of y * q_j, for dense rows of d grid integers. One read of the rows. */
@@ -55,8 +55,7 @@ typedef struct {
  * The first of the m rows whose indices do not rise strictly within [0, d), as its place among the
  * chosen; m if all do. *longest is the most entries of a row before it.
  */
-size_t dpf_scores_check_csr(const dpf_csr *rows, int64_t d, const int64_t *index, size_t m,
-                            int64_t *longest);
+size_t dpf_scores_check_csr(const dpf_csr *rows, int64_t d, const int64_t *index, size_t m, int64_t *longest);
 
 /* score[j] += sum over the m rows of y * x_j. Cost by stored entries. */
 void dpf_scores_add_csr_32(const dpf_csr *rows, const int8_t *y, const int64_t *index, size_t m,
@@ -82,8 +81,8 @@ typedef struct {
  * Adds chosen rows start..m-1 as above, coordinate by coordinate, while used <= limit < 2^bits; returns
  * the first row that might pass the limit, m when all are added. Cost by stored entries.
  */
-size_t dpf_scores_add_sparse(dpf_scores *table, const dpf_csr *rows, const int8_t *y,
-                             const int64_t *index, size_t start, size_t m, size_t limit);
+size_t dpf_scores_add_sparse(dpf_scores *table, const dpf_csr *rows, const int8_t *y, const int64_t *index,
+                             size_t start, size_t m, size_t limit);
 
 /* Adds n scores with distinct keys that are not in the table and must fit; free slots are passed over. */
 void dpf_scores_insert(dpf_scores *table, const uint32_t *key, const int64_t *score, size_t n);
@@ -94,13 +93,13 @@ void dpf_scores_insert(dpf_scores *table, const uint32_t *key, const int64_t *sc
  * vote[i] = sum_p count[p] * x, x the entry index[p] of row i: 2 x - 1 for a bit x when `signs`. Reads,
  * of each row, the cache lines that hold coordinates of the histogram, fetched some rows ahead.
  */
-void dpf_scores_votes_packed(const uint64_t *rows, size_t n, size_t d, const int64_t *index,
-                             const int64_t *count, size_t k, bool signs, int64_t *DPF_RESTRICT vote);
-void dpf_scores_votes_grid(const int32_t *rows, size_t n, size_t d, const int64_t *index,
-                           const int64_t *count, size_t k, int64_t *DPF_RESTRICT vote);
+void dpf_scores_votes_packed(const uint64_t *rows, size_t n, size_t d, const int64_t *index, const int64_t *count,
+                             size_t k, bool signs, int64_t *DPF_RESTRICT vote);
+void dpf_scores_votes_grid(const int32_t *rows, size_t n, size_t d, const int64_t *index, const int64_t *count,
+                           size_t k, int64_t *DPF_RESTRICT vote);
 
 /* The same for n CSR rows. index rises strictly. An entry not in the histogram costs one look at a bit. */
-void dpf_scores_votes_csr(const dpf_csr *rows, size_t n, const int64_t *index, const int64_t *count,
-                          size_t k, int64_t *DPF_RESTRICT vote);
+void dpf_scores_votes_csr(const dpf_csr *rows, size_t n, const int64_t *index, const int64_t *count, size_t k,
+                          int64_t *DPF_RESTRICT vote);
 
 #endif

@@ -27,13 +27,11 @@ DPF_BODY uint64_t existing(size_t m, size_t w) {
     return m - 64 * w < 64 ? ~(uint64_t)0 >> (64 - (m - 64 * w)) : ~(uint64_t)0;
 }
 
-DPF_BODY void make_matrix(const uint64_t key[2], size_t first, size_t d, size_t m,
-                          uint64_t *DPF_RESTRICT matrix) {
+DPF_BODY void make_matrix(const uint64_t key[2], size_t first, size_t d, size_t m, uint64_t *DPF_RESTRICT matrix) {
     const size_t words = DPF_WORDS(m);
     for (size_t j = 0; j < d; j++) {
         const uint64_t coordinate = of_coordinate(key, first + j);
-        for (size_t w = 0; w < words; w++)
-            matrix[j * words + w] = word_of(key, coordinate, w) & existing(m, w);
+        for (size_t w = 0; w < words; w++) matrix[j * words + w] = word_of(key, coordinate, w) & existing(m, w);
     }
 }
 
@@ -42,8 +40,8 @@ DPF_LEVELS(void, dpf_signs_matrix, make_matrix,
            (key, first, d, m, matrix))
 
 /* tile[e] = words w0 .. w0 + BLOCK - 1 of coordinate indices[e], zeros past the last. */
-DPF_BODY void fetch(const int32_t *indices, size_t size, const uint64_t *matrix, const uint64_t key[2],
-                    size_t m, size_t w0, uint64_t (*DPF_RESTRICT tile)[BLOCK]) {
+DPF_BODY void fetch(const int32_t *indices, size_t size, const uint64_t *matrix, const uint64_t key[2], size_t m,
+                    size_t w0, uint64_t (*DPF_RESTRICT tile)[BLOCK]) {
     const size_t words = DPF_WORDS(m), width = words - w0 < BLOCK ? words - w0 : BLOCK;
     if (!matrix) {
         for (size_t e = 0; e < size; e++) {
@@ -51,12 +49,10 @@ DPF_BODY void fetch(const int32_t *indices, size_t size, const uint64_t *matrix,
             for (size_t w = 0; w < BLOCK; w++) tile[e][w] = word_of(key, coordinate, w0 + w);
         }
     } else if (width == BLOCK) {
-        for (size_t e = 0; e < size; e++)
-            memcpy(tile[e], matrix + (size_t)indices[e] * words + w0, sizeof tile[e]);
+        for (size_t e = 0; e < size; e++) memcpy(tile[e], matrix + (size_t)indices[e] * words + w0, sizeof tile[e]);
     } else {
         for (size_t e = 0; e < size; e++)
-            for (size_t w = 0; w < BLOCK; w++)
-                tile[e][w] = w < width ? matrix[(size_t)indices[e] * words + w0 + w] : 0;
+            for (size_t w = 0; w < BLOCK; w++) tile[e][w] = w < width ? matrix[(size_t)indices[e] * words + w0 + w] : 0;
     }
 }
 
@@ -107,8 +103,8 @@ DPF_BODY void count_tile(uint64_t (*DPF_RESTRICT tile)[BLOCK], size_t size, int3
 }
 
 /* count = how many of `size` coordinates have sign +1, for the components of BLOCK words from w0 on. */
-DPF_BODY void count_ones(const int32_t *indices, size_t size, const uint64_t *matrix,
-                         const uint64_t key[2], size_t m, size_t w0, int32_t *DPF_RESTRICT count) {
+DPF_BODY void count_ones(const int32_t *indices, size_t size, const uint64_t *matrix, const uint64_t key[2], size_t m,
+                         size_t w0, int32_t *DPF_RESTRICT count) {
     memset(count, 0, 64 * BLOCK * sizeof *count);
     for (size_t p = 0; p < size; p += TILE) {
         uint64_t tile[TILE][BLOCK];
@@ -148,8 +144,8 @@ DPF_BODY size_t rarer_places(const uint64_t *row, size_t d, int32_t *DPF_RESTRIC
     return ones;
 }
 
-DPF_BODY void packed(const uint64_t *rows, size_t n, size_t d, bool signs, const uint64_t *matrix,
-                     const int64_t *total, size_t m, int32_t *DPF_RESTRICT at, float *DPF_RESTRICT out) {
+DPF_BODY void packed(const uint64_t *rows, size_t n, size_t d, bool signs, const uint64_t *matrix, const int64_t *total,
+                     size_t m, int32_t *DPF_RESTRICT at, float *DPF_RESTRICT out) {
     const float scale = (float)(1 / sqrt((double)m));
     for (size_t i = 0; i < n; i++, rows += DPF_WORDS(d), out += m) {
         const size_t ones = rarer_places(rows, d, at);
@@ -168,8 +164,8 @@ DPF_BODY void packed(const uint64_t *rows, size_t n, size_t d, bool signs, const
 }
 
 DPF_LEVELS(void, dpf_signs_packed, packed,
-           (const uint64_t *rows, size_t n, size_t d, bool signs, const uint64_t *matrix,
-            const int64_t *total, size_t m, int32_t *DPF_RESTRICT at, float *DPF_RESTRICT out),
+           (const uint64_t *rows, size_t n, size_t d, bool signs, const uint64_t *matrix, const int64_t *total,
+            size_t m, int32_t *DPF_RESTRICT at, float *DPF_RESTRICT out),
            (rows, n, d, signs, matrix, total, m, at, out))
 
 /* ---- back ------------------------------------------------------------- */

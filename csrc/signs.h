@@ -19,8 +19,7 @@
 #include "dpf.h"
 
 /* matrix = the runs of coordinates first .. first + d - 1. */
-void dpf_signs_matrix(const uint64_t key[2], size_t first, size_t d, size_t m,
-                      uint64_t *DPF_RESTRICT matrix);
+void dpf_signs_matrix(const uint64_t key[2], size_t first, size_t d, size_t m, uint64_t *DPF_RESTRICT matrix);
 
 /*
  * out[i * m + r] = (A x_i)_r for n CSR rows: row i has data[p] at coordinate indices[p] for
@@ -33,8 +32,7 @@ void dpf_signs_matrix(const uint64_t key[2], size_t first, size_t d, size_t m,
 void dpf_signs_csr_float(const int64_t *indptr, const int32_t *indices, const float *data, size_t n,
                          const uint64_t *matrix, const uint64_t key[2], size_t m, float *DPF_RESTRICT out);
 void dpf_signs_csr_double(const int64_t *indptr, const int32_t *indices, const double *data, size_t n,
-                          const uint64_t *matrix, const uint64_t key[2], size_t m,
-                          double *DPF_RESTRICT out);
+                          const uint64_t *matrix, const uint64_t key[2], size_t m, double *DPF_RESTRICT out);
 
 /* The same for n dense rows of d numbers. Cost: n * d * m signed additions, for four rows at a time. */
 void dpf_signs_dense_float(const float *x, size_t n, size_t d, const uint64_t *matrix, size_t m,

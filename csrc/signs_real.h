@@ -46,8 +46,7 @@ DPF_BODY void NAME(row_of_ones)(const int32_t *indices, size_t size, const uint6
 }
 
 DPF_BODY void NAME(csr_body)(const int64_t *indptr, const int32_t *indices, const REAL *data, size_t n,
-                             const uint64_t *matrix, const uint64_t key[2], size_t m,
-                             REAL *DPF_RESTRICT out) {
+                             const uint64_t *matrix, const uint64_t key[2], size_t m, REAL *DPF_RESTRICT out) {
     const REAL scale = (REAL)(1 / sqrt((double)m));
     for (size_t i = 0; i < n; i++, out += m) {
         const size_t begin = (size_t)indptr[i], end = (size_t)indptr[i + 1];
@@ -71,8 +70,8 @@ DPF_BODY void NAME(csr_body)(const int64_t *indptr, const int32_t *indices, cons
 }
 
 DPF_LEVELS(void, NAME(csr), NAME(csr_body),
-           (const int64_t *indptr, const int32_t *indices, const REAL *data, size_t n,
-            const uint64_t *matrix, const uint64_t key[2], size_t m, REAL *DPF_RESTRICT out),
+           (const int64_t *indptr, const int32_t *indices, const REAL *data, size_t n, const uint64_t *matrix,
+            const uint64_t key[2], size_t m, REAL *DPF_RESTRICT out),
            (indptr, indices, data, n, matrix, key, m, out))
 
 DPF_BODY void NAME(dense_body)(const REAL *x, size_t n, size_t d, const uint64_t *matrix, size_t m,
@@ -91,8 +90,7 @@ DPF_BODY void NAME(dense_body)(const REAL *x, size_t n, size_t d, const uint64_t
                 NAME(add)(entry, ROWS, matrix[j * words + w], sum);
             }
             for (size_t k = 0; k < rows; k++)
-                for (size_t r = 64 * w; r < 64 * (w + 1) && r < m; r++)
-                    out[(i + k) * m + r] = scale * sum[k][r % 64];
+                for (size_t r = 64 * w; r < 64 * (w + 1) && r < m; r++) out[(i + k) * m + r] = scale * sum[k][r % 64];
         }
     }
 }

@@ -9,8 +9,7 @@
  * few operations stay below 8 (g rate + 16) u = slack. For g <= 0 nothing grows with the gap. One-sided, 1 - p =
  * -expm1(-g rate) is right to 11 u, and its logarithm, where that is at most 1/2, to 24 u; else it is as above.
  */
-bool dpf_sparse_vector_wait(uint64_t word, double rate, int64_t gap, bool one_sided, double guard,
-                            uint64_t *wait) {
+bool dpf_sparse_vector_wait(uint64_t word, double rate, int64_t gap, bool one_sided, double guard, uint64_t *wait) {
     const double last = (double)DPF_SPARSE_VECTOR_HORIZON, unit = 0x1p-64;
     const double depth = (double)(gap > 0 ? gap : 1 - gap) * rate;
     if (gap > 0 && depth > 100) { /* N is shorter only if U > 1 - 2^32 exp(-100) > 1 - 2^-112 */
@@ -18,12 +17,9 @@ bool dpf_sparse_vector_wait(uint64_t word, double rate, int64_t gap, bool one_si
         return word != UINT64_MAX;
     }
     double hazard; /* -ln(1 - p) */
-    if (gap <= 0)
-        hazard = depth + log1p(exp(-rate));
-    else if (one_sided)
-        hazard = depth > 0.7 ? -log1p(-exp(-depth)) : -log(-expm1(-depth));
-    else
-        hazard = -log1p(-exp(-depth) / (1 + exp(-rate)));
+    if (gap <= 0) hazard = depth + log1p(exp(-rate));
+    else if (one_sided) hazard = depth > 0.7 ? -log1p(-exp(-depth)) : -log(-expm1(-depth));
+    else hazard = -log1p(-exp(-depth) / (1 + exp(-rate)));
     const double slack = guard * 0x1p-50 * (gap > 0 ? depth + 16 : 16);
 
     const double most = word >> 63 ? -log1p(-unit * (double)(0 - word)) : -log(unit * (double)word);
@@ -41,8 +37,8 @@ void dpf_sparse_vector_resume(dpf_sparse_vector *tests, uint64_t wait) {
 }
 
 dpf_sparse_vector_outcome dpf_sparse_vector_run(bitgen_t *rng, double guard, dpf_sparse_vector *tests,
-                                                const int64_t *count, const int64_t *length, size_t runs,
-                                                size_t *at, int64_t *made, uint64_t *word) {
+                                                const int64_t *count, const int64_t *length, size_t runs, size_t *at,
+                                                int64_t *made, uint64_t *word) {
     for (; *at < runs; ++*at, *made = 0) {
         uint64_t left = (uint64_t)(length[*at] - *made), wait;
         if (left > 0 && tests->count != count[*at]) {

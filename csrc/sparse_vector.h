@@ -44,8 +44,7 @@ typedef struct {
  *
  * Requires |gap| <= 2^62, and gap >= 1 if one-sided. Chance of false: about 2^-50 * (g * rate + 16) * (N + 1).
  */
-bool dpf_sparse_vector_wait(uint64_t word, double rate, int64_t gap, bool one_sided, double guard,
-                            uint64_t *wait);
+bool dpf_sparse_vector_wait(uint64_t word, double rate, int64_t gap, bool one_sided, double guard, uint64_t *wait);
 
 /* What the next wait is, once the caller has drawn it. */
 void dpf_sparse_vector_resume(dpf_sparse_vector *tests, uint64_t wait);
@@ -63,7 +62,7 @@ typedef enum {
  *   at, made              in: where to begin, 0 and 0 or where the last call left off; out: where it ended
  */
 dpf_sparse_vector_outcome dpf_sparse_vector_run(bitgen_t *rng, double guard, dpf_sparse_vector *tests,
-                                                const int64_t *count, const int64_t *length, size_t runs,
-                                                size_t *at, int64_t *made, uint64_t *word);
+                                                const int64_t *count, const int64_t *length, size_t runs, size_t *at,
+                                                int64_t *made, uint64_t *word);
 
 #endif

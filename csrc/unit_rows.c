@@ -185,8 +185,8 @@ DPF_LEVELS(void, dpf_unit_rows_add_packed, packed_add,
 
 /* Sparse rows are gathered and scattered, entry by entry: no level does better than another. */
 
-void dpf_unit_rows_scale_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, double constant,
-                                   bool inside, unsigned bits, double *DPF_RESTRICT scale) {
+void dpf_unit_rows_scale_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, double constant, bool inside,
+                                   unsigned bits, double *DPF_RESTRICT scale) {
     float_scale_csr(rows, data, n, constant, inside, bits, scale);
 }
 
@@ -195,26 +195,22 @@ void dpf_unit_rows_scale_csr_double(const dpf_unit_csr *rows, const double *data
     double_scale_csr(rows, data, n, constant, inside, bits, scale);
 }
 
-void dpf_unit_rows_margins_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d,
-                                     double constant, unsigned bits, const double *scale, const float *w,
-                                     float *DPF_RESTRICT margin) {
+void dpf_unit_rows_margins_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d, double constant,
+                                     unsigned bits, const double *scale, const float *w, float *DPF_RESTRICT margin) {
     float_margins_csr(rows, data, n, d, constant, bits, scale, w, margin);
 }
 
-void dpf_unit_rows_margins_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d,
-                                      double constant, unsigned bits, const double *scale, const float *w,
-                                      float *DPF_RESTRICT margin) {
+void dpf_unit_rows_margins_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d, double constant,
+                                      unsigned bits, const double *scale, const float *w, float *DPF_RESTRICT margin) {
     double_margins_csr(rows, data, n, d, constant, bits, scale, w, margin);
 }
 
-void dpf_unit_rows_add_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d,
-                                 double constant, const double *scale, const int32_t *weight,
-                                 int64_t *DPF_RESTRICT total) {
+void dpf_unit_rows_add_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d, double constant,
+                                 const double *scale, const int32_t *weight, int64_t *DPF_RESTRICT total) {
     float_add_csr(rows, data, n, d, constant, scale, weight, total);
 }
 
-void dpf_unit_rows_add_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d,
-                                  double constant, const double *scale, const int32_t *weight,
-                                  int64_t *DPF_RESTRICT total) {
+void dpf_unit_rows_add_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d, double constant,
+                                  const double *scale, const int32_t *weight, int64_t *DPF_RESTRICT total) {
     double_add_csr(rows, data, n, d, constant, scale, weight, total);
 }

@@ -34,14 +34,14 @@ typedef struct {
  */
 void dpf_unit_rows_scale_float(const float *x, size_t n, size_t d, double constant, bool inside, unsigned bits,
                                double *DPF_RESTRICT scale);
-void dpf_unit_rows_scale_double(const double *x, size_t n, size_t d, double constant, bool inside,
-                                unsigned bits, double *DPF_RESTRICT scale);
-void dpf_unit_rows_scale_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, double constant,
-                                   bool inside, unsigned bits, double *DPF_RESTRICT scale);
+void dpf_unit_rows_scale_double(const double *x, size_t n, size_t d, double constant, bool inside, unsigned bits,
+                                double *DPF_RESTRICT scale);
+void dpf_unit_rows_scale_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, double constant, bool inside,
+                                   unsigned bits, double *DPF_RESTRICT scale);
 void dpf_unit_rows_scale_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, double constant,
                                     bool inside, unsigned bits, double *DPF_RESTRICT scale);
-void dpf_unit_rows_scale_packed(const uint64_t *rows, size_t n, size_t d, double constant, bool inside,
-                                unsigned bits, double *DPF_RESTRICT scale);
+void dpf_unit_rows_scale_packed(const uint64_t *rows, size_t n, size_t d, double constant, bool inside, unsigned bits,
+                                double *DPF_RESTRICT scale);
 
 /* ---- margins ----------------------------------------------------------- */
 
@@ -50,12 +50,10 @@ void dpf_unit_rows_margins_float(const float *x, size_t n, size_t d, double cons
                                  const double *scale, const float *w, float *DPF_RESTRICT margin);
 void dpf_unit_rows_margins_double(const double *x, size_t n, size_t d, double constant, unsigned bits,
                                   const double *scale, const float *w, float *DPF_RESTRICT margin);
-void dpf_unit_rows_margins_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d,
-                                     double constant, unsigned bits, const double *scale, const float *w,
-                                     float *DPF_RESTRICT margin);
-void dpf_unit_rows_margins_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d,
-                                      double constant, unsigned bits, const double *scale, const float *w,
-                                      float *DPF_RESTRICT margin);
+void dpf_unit_rows_margins_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d, double constant,
+                                     unsigned bits, const double *scale, const float *w, float *DPF_RESTRICT margin);
+void dpf_unit_rows_margins_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d, double constant,
+                                      unsigned bits, const double *scale, const float *w, float *DPF_RESTRICT margin);
 
 /*
  * Packed rows want w in bit planes: w_j = step * (v_j - 2^(PLANES - 1)) for integers v_j of PLANES bits, to within step / 2;
@@ -83,12 +81,10 @@ void dpf_unit_rows_add_float(const float *x, size_t n, size_t d, double constant
                              const int32_t *weight, int64_t *DPF_RESTRICT total);
 void dpf_unit_rows_add_double(const double *x, size_t n, size_t d, double constant, const double *scale,
                               const int32_t *weight, int64_t *DPF_RESTRICT total);
-void dpf_unit_rows_add_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d,
-                                 double constant, const double *scale, const int32_t *weight,
-                                 int64_t *DPF_RESTRICT total);
-void dpf_unit_rows_add_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d,
-                                  double constant, const double *scale, const int32_t *weight,
-                                  int64_t *DPF_RESTRICT total);
+void dpf_unit_rows_add_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d, double constant,
+                                 const double *scale, const int32_t *weight, int64_t *DPF_RESTRICT total);
+void dpf_unit_rows_add_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d, double constant,
+                                  const double *scale, const int32_t *weight, int64_t *DPF_RESTRICT total);
 void dpf_unit_rows_add_packed(const uint64_t *rows, size_t n, size_t d, double constant, const double *scale,
                               const int32_t *weight, int64_t *DPF_RESTRICT total);
 

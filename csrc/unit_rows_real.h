@@ -15,8 +15,7 @@ DPF_BODY void NAMED(scale)(const REAL *x, size_t n, size_t d, double constant, b
             for (j = 0; j < d; j++) square += (SHRINK * (double)row[j]) * (SHRINK * (double)row[j]);
             square += (SHRINK * constant) * (SHRINK * constant);
             scale[i] = scale_of(sqrt(square), SHRINK, inside, bits);
-        } else
-            scale[i] = scale_of(sqrt(square + constant * constant), 1, inside, bits);
+        } else scale[i] = scale_of(sqrt(square + constant * constant), 1, inside, bits);
     }
 }
 
@@ -34,8 +33,7 @@ DPF_BODY void NAMED(scale_csr)(const dpf_unit_csr *rows, const REAL *data, size_
                 square += (SHRINK * (double)data[p]) * (SHRINK * (double)data[p]);
             square += (SHRINK * constant) * (SHRINK * constant);
             scale[i] = scale_of(sqrt(square), SHRINK, inside, bits);
-        } else
-            scale[i] = scale_of(sqrt(square + constant * constant), 1, inside, bits);
+        } else scale[i] = scale_of(sqrt(square + constant * constant), 1, inside, bits);
     }
 }
 
@@ -90,8 +88,8 @@ DPF_BODY void NAMED(margins_csr)(const dpf_unit_csr *rows, const REAL *data, siz
     }
 }
 
-DPF_BODY void NAMED(add)(const REAL *x, size_t n, size_t d, double constant, const double *scale,
-                         const int32_t *weight, int64_t *DPF_RESTRICT total) {
+DPF_BODY void NAMED(add)(const REAL *x, size_t n, size_t d, double constant, const double *scale, const int32_t *weight,
+                         int64_t *DPF_RESTRICT total) {
     enum { ROWS = 4 }; /* whose sum 32 bits hold: 4 * 2^12 * (2^17 - 1) < 2^31 */
     size_t held = 0, at[ROWS];
     for (size_t i = 0; i < n; i++) {

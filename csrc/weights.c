@@ -52,16 +52,14 @@ DPF_BODY void bits_on_grid(const uint64_t *x, size_t n, int32_t zero, int32_t st
     for (size_t w = 0; w < DPF_WORDS(n); w++) {
         const uint32_t half[2] = {(uint32_t)x[w], (uint32_t)(x[w] >> 32)};
         for (size_t h = 0; h < 2; h++)
-            for (uint32_t b = 0; b < 32; b++)
-                q[64 * w + 32 * h + b] = zero + (step & -(int32_t)(half[h] >> b & 1));
+            for (uint32_t b = 0; b < 32; b++) q[64 * w + 32 * h + b] = zero + (step & -(int32_t)(half[h] >> b & 1));
     }
 }
 
 DPF_BODY int sign_of(const dpf_losses *losses, size_t row) { return losses->sign ? losses->sign[row] : 1; }
 
 /* Entries start..start + n - 1 of a dense row; start is a multiple of 64. */
-DPF_BODY bool on_grid(const dpf_losses *losses, size_t row, int sign, size_t start, size_t n,
-                      int32_t *DPF_RESTRICT q) {
+DPF_BODY bool on_grid(const dpf_losses *losses, size_t row, int sign, size_t start, size_t n, int32_t *DPF_RESTRICT q) {
     const double low = losses->low / losses->unit, high = losses->high / losses->unit;
     const size_t first = row * losses->stride + start;
     sign *= sign_of(losses, row);
@@ -143,10 +141,10 @@ dpf_weights_status dpf_weights_draw(bitgen_t *rng, dpf_weights *w, double guard,
         size_t b = 0;
         for (; rank >= w->sums[b]; b++) rank -= w->sums[b];
         const size_t start = b * w->block, n = w->d - start < w->block ? w->d - start : w->block;
-        const size_t j = start + (w->narrow ? dpf_weights_find_32(w->narrow + start, n, (int32_t)w->offset, w->mirrored,
-                                                                  w->rate, &rank)
-                                            : dpf_weights_find_64(w->wide + start, n, w->offset, w->mirrored, w->rate,
-                                                                  &rank));
+        const size_t j =
+            start + (w->narrow
+                         ? dpf_weights_find_32(w->narrow + start, n, (int32_t)w->offset, w->mirrored, w->rate, &rank)
+                         : dpf_weights_find_64(w->wide + start, n, w->offset, w->mirrored, w->rate, &rank));
         coin->gap = (uint64_t)(w->offset + total_of(w, j));
         coin->bound = dpf_weights_bound(w, coin->gap);
         coin->expert = (int64_t)j;
@@ -223,8 +221,8 @@ static dpf_weights_status add_sparse(dpf_weights *w, const dpf_losses *losses, s
 dpf_weights_status dpf_weights_add(dpf_weights *w, const dpf_losses *losses, size_t row) {
     const size_t j = w->drawn < 0 ? 0 : (size_t)w->drawn % w->d;
     const int64_t before = total_of(w, j);
-    const dpf_weights_status status = losses->kind == DPF_LOSSES_CSR ? add_sparse(w, losses, row)
-                                                                     : add_dense(w, losses, row);
+    const dpf_weights_status status =
+        losses->kind == DPF_LOSSES_CSR ? add_sparse(w, losses, row) : add_dense(w, losses, row);
     if (status != DPF_WEIGHTS_DONE || w->drawn < 0) return status;
     const int64_t loss = total_of(w, j) - before;
     w->paid += (size_t)w->drawn < w->d ? loss : -loss;

@@ -33,7 +33,13 @@ enum { DPF_WEIGHTS_SCALE = 30, DPF_WEIGHTS_BLOCK = 1024 /* blocks are multiples 
 /* Bits of a grid for floats: rounding adds and subtracts a power of two that has room for these. */
 enum { DPF_LOSSES_BITS_FLOAT = 22, DPF_LOSSES_BITS_DOUBLE = 30 };
 
-typedef enum { DPF_LOSSES_FLOAT, DPF_LOSSES_DOUBLE, DPF_LOSSES_GRID, DPF_LOSSES_PACKED, DPF_LOSSES_CSR } dpf_losses_kind;
+typedef enum {
+    DPF_LOSSES_FLOAT,
+    DPF_LOSSES_DOUBLE,
+    DPF_LOSSES_GRID,
+    DPF_LOSSES_PACKED,
+    DPF_LOSSES_CSR
+} dpf_losses_kind;
 
 /*
  * Rows of losses. Row i holds, in grid units and times sign[i],
