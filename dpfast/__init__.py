@@ -14,6 +14,7 @@ _HOMES = {
     "FiniteClassLearner": "dpfast.learners",
     "HalfspaceClassifier": "dpfast.learners",
     "LinearLearner": "dpfast.learners",
+    "LinearMinimizer": "dpfast.learners",
     "RandomizedWeightedMajority": "dpfast.learners",
     "Schema": "dpfast.tables",
     "TableEncoder": "dpfast.learners.encoder",

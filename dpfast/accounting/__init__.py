@@ -2,7 +2,16 @@
 
 from .budget import Budget, BudgetExceeded, PrivacySpend, Release
 from .curves import cover_delta, cover_epsilon, cover_exponent
-from .experts import experts_epsilon, experts_learning_rate, experts_range, experts_regret
+from .experts import (
+    ExpertsPaper,
+    experts_epsilon,
+    experts_learning_rate,
+    experts_paper,
+    experts_range,
+    experts_regret,
+    linear_excess,
+)
+from .finite_class import FiniteClassPlan, finite_class_plan
 from .gaussian import discrete_gaussian_delta, discrete_gaussian_sigma
 from .halfspaces import (
     BoostPlan,
@@ -35,6 +44,8 @@ __all__ = [
     "Budget",
     "BudgetExceeded",
     "DecisionListHalfspace",
+    "ExpertsPaper",
+    "FiniteClassPlan",
     "NetPlan",
     "PrivacySpend",
     "PrivacyWarning",
@@ -55,13 +66,16 @@ __all__ = [
     "discrete_gaussian_sigma",
     "experts_epsilon",
     "experts_learning_rate",
+    "experts_paper",
     "experts_range",
     "experts_regret",
+    "finite_class_plan",
     "gaussian_delta",
     "gaussian_epsilon",
     "gaussian_sigma",
     "halfspace_lower_bound",
     "laplace_scale",
+    "linear_excess",
     "net_plan",
     "projected_plan",
     "repeated_epsilon",

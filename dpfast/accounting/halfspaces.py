@@ -90,11 +90,11 @@ e^epsilon) delta).
 """
 
 import math
-from collections.abc import Callable
 from fractions import Fraction
 from typing import NamedTuple
 
 from .checks import LEAST, check_neighbors, count, delta_of, margin_between, number
+from .search import least_integer
 from .zcdp import gaussian_sigma
 
 HINGE_SHARE = 0.86  # the part of the margin at which the loss of Algorithm 1 [NUZ] ends
@@ -208,7 +208,7 @@ def boost_plan(
         return rate, sigma, kappa + 2 / rho * (1 + G / (2 * tau)) / math.sqrt(n) + math.sqrt(x / (2 * n))
 
     def rows(kappa: float, T: int) -> int:
-        return _least_rows(lambda n: (found := run(n, kappa, T)) is not None and found[2] <= target)
+        return least_integer(lambda n: (found := run(n, kappa, T)) is not None and found[2] <= target)
 
     tried = (
         (kappa, math.ceil(2 ** (j / 2) * -math.log(kappa) / (gamma * (1 - least / kappa)) ** 2))
@@ -280,7 +280,7 @@ def projected_plan(
         deviation = (m * (1 + math.log(2 * n / m)) + math.log(4) + x) / n
         return eta, sigma, min(ramp, loss + 2 * math.sqrt(loss * deviation) + 4 * deviation)
 
-    n = _least_rows(lambda n: run(n)[2] <= alpha)
+    n = least_integer(lambda n: run(n)[2] <= alpha)
     eta, sigma, _ = run(n)
     lower = halfspace_lower_bound(epsilon, delta, margin=gamma, alpha=alpha, beta=beta, dimension=dimension)
     return ProjectedPlan(n, m, T, eta, sigma, lower)
@@ -408,18 +408,6 @@ def _components(gamma: float, share: float, log_failures: float, dimension: int 
     e = (1 - share) * gamma / (1 - share * gamma**2)
     m = math.ceil(2 * log_failures / (e * e * (1 / 2 - e / 3)) * (1 + 1e-12))
     return m if dimension is None else min(m, count("dimension", dimension))
-
-
-def _least_rows(enough: Callable[[int], bool]) -> int:
-    """The least n at which `enough` begins to hold, by doubling and halving."""
-    high = 1
-    while not enough(high):
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    return high
 
 
 def _problem(epsilon, delta, margin, alpha, beta) -> tuple:

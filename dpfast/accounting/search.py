@@ -1,4 +1,4 @@
-"""The largest and the least float with a property, and answers that are kept."""
+"""The largest and the least number with a property, and answers that are kept."""
 
 import math
 from collections.abc import Callable
@@ -33,6 +33,18 @@ def least(fits: Callable[[float], bool]) -> float:
     while low > 0 and fits(low):
         low, high = low / 2, low
     while low < (middle := low + (high - low) / 2) < high:
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
+
+
+def least_integer(fits: Callable[[int], bool]) -> int:
+    """The least integer >= 1 at which `fits` begins to hold, by doubling and halving."""
+    high = 1
+    while not fits(high):
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
         low, high = (low, middle) if fits(middle) else (middle, high)
     return high
 

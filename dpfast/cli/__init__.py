@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from . import audit, fit, page, plan, predict, schema, stream
+from . import audit, experts, fit, page, plan, predict, schema, stream
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -22,6 +22,7 @@ app.command()(fit.fit)
 app.command()(predict.predict)
 app.command()(page.report)
 app.command()(stream.stream)
+app.command()(experts.experts)
 app.command()(audit.audit)
 app.add_typer(plan.app, name="plan")
 app.add_typer(schema.app, name="schema")

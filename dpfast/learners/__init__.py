@@ -1,6 +1,12 @@
 """Learners, with scikit-learn's estimator contract: a family a folder, its private state beside it."""
 
-from .experts import FiniteClassLearner, LinearLearner, RandomizedWeightedMajority, StatisticalQueryOracle
+from .experts import (
+    FiniteClassLearner,
+    LinearLearner,
+    LinearMinimizer,
+    RandomizedWeightedMajority,
+    StatisticalQueryOracle,
+)
 from .halfspaces import (
     BoostedHalfspaceClassifier,
     HalfspaceClassifier,
@@ -17,6 +23,7 @@ __all__ = [
     "FiniteClassLearner",
     "HalfspaceClassifier",
     "LinearLearner",
+    "LinearMinimizer",
     "NetHalfspaceClassifier",
     "ProjectedHalfspaceClassifier",
     "RandomizedWeightedMajority",

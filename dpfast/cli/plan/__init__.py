@@ -2,7 +2,7 @@
 
 import typer
 
-from . import decision_list, halfspace, halfspaces, winnow
+from . import decision_list, finite_class, halfspace, halfspaces, winnow
 
 app = typer.Typer(no_args_is_help=True, help="What a model needs and what is guaranteed, before there is any data.")
 app.command("decision-list")(decision_list.decision_list)
@@ -11,3 +11,4 @@ app.command("winnow")(winnow.winnow)
 app.command("boost")(halfspaces.boost)
 app.command("projected")(halfspaces.projected)
 app.command("net")(halfspaces.net)
+app.command("finite-class")(finite_class.finite_class)

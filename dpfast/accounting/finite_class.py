@@ -1,0 +1,99 @@
+"""How many rows one draw of the exponential mechanism needs to learn a finite class ([DR11], section 11.1).
+
+[DR11] is Dwork, Roth, "The Algorithmic Foundations of Differential Privacy", 2014. Of a class of k hypotheses one, h,
+is drawn with probability proportional to exp(-t W), W the number of the n rows that it gets wrong; t = epsilon / 2
+(replace) or epsilon (add-remove). Rows are i.i.d.; e(h) is the probability that h is wrong on a new row.
+
+**Claim (agnostic).** But for probability beta, e(h) <= min e + alpha if
+    sqrt(ln(3k/beta) / (2n)) + sqrt(ln(3/beta) / (2n)) + ln(3k/beta) / (t n) <= alpha.
+Proof. Three events of probability at most beta/3 each: some hypothesis's e exceeds its share of wrong rows by the
+first term (Hoeffding, all k at once); the best hypothesis's share exceeds its e by the second (Hoeffding, one); the
+one drawn has ln(3k/beta) / t more wrong rows than the best on the rows, which each has with probability e^(-t gap) at
+most.
+
+**Claim (realizable).** If min e = 0 then e(h) <= alpha but for probability beta if n >= ln(k/beta) / R, R = -ln(1 -
+alpha (1 - e^(-t))). Proof. Weights add up to 1 at least. A hypothesis with e > alpha is drawn with probability at
+most the mean of e^(-tW) over the rows, (1 - e (1 - e^(-t)))^n < e^(-Rn), and there are at most k of them.
+
+**The paper's**, agnostic: n >= O(max(ln k / (epsilon alpha), ln k / alpha^2)). It prints no constant for it, and none
+for beta; `paper_order` is that number with the constant 1. What it does print, that the draw has at most 2 (ln k +
+ln(1/beta)) / epsilon more wrong rows than the best but for probability beta, is ln(k/beta) / t at t = epsilon / 2.
+"""
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+from .checks import check_neighbors, count, epsilon_of, number
+from .search import least_integer
+
+
+class FiniteClassPlan(NamedTuple):
+    """Rows for one draw from a finite class."""
+
+    n: int
+    exponent: float  # t
+    excess: float  # rows that the hypothesis drawn gets wrong beyond the best one's, of these n
+    paper_order: int
+
+
+def finite_class_plan(
+    epsilon: float | Fraction,
+    n_hypotheses: int,
+    *,
+    alpha: float = 0.1,
+    beta: float = 0.1,
+    neighbors: str = "replace",
+    realizable: bool = False,
+) -> FiniteClassPlan:
+    """Rows with which the exponential mechanism learns an explicit finite class.
+
+    Parameters
+    ----------
+    epsilon : real, > 0
+    n_hypotheses : int, >= 1
+        k.
+    alpha, beta : real in (0, 1)
+        Error wanted beyond the best hypothesis's, and probability of missing it.
+    neighbors : {"replace", "add-remove"}
+    realizable : bool
+        Whether some hypothesis is never wrong, which takes far fewer rows.
+
+    Returns
+    -------
+    FiniteClassPlan
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Claims and proofs are in the documentation of this module.
+
+    Examples
+    --------
+    >>> finite_class_plan(1.0, 1000).n, finite_class_plan(1.0, 1000).paper_order
+    (1665, 691)
+    >>> finite_class_plan(1.0, 1000, realizable=True).n
+    230
+    """
+    check_neighbors(neighbors)
+    k = count("n_hypotheses", n_hypotheses)
+    alpha, beta = (
+        number(name, value, "above 0 and below 1", lambda x: 0 < x < 1)
+        for name, value in (("alpha", alpha), ("beta", beta))
+    )
+    epsilon = epsilon_of(epsilon)
+    t = epsilon / (2 if neighbors == "replace" else 1)
+    order = math.ceil(max(math.log(k) / (epsilon * alpha), math.log(k) / alpha**2))
+    if realizable:
+        n = math.ceil(math.log(k / beta) / -math.log1p(alpha * math.expm1(-t)))
+        return FiniteClassPlan(max(1, n), t, math.log(k / beta) / t, order)
+    every, one = math.log(3 * k / beta), math.log(3 / beta)
+
+    def enough(n):
+        return math.sqrt(every / (2 * n)) + math.sqrt(one / (2 * n)) + every / (t * n) <= alpha
+
+    return FiniteClassPlan(least_integer(enough), t, every / t, order)

@@ -1,0 +1,95 @@
+"""dpfast experts: follow the advice of experts on a table of losses."""
+
+import csv
+import sys
+from contextlib import nullcontext
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from .files import check_writable, read
+from .options import Beta, Decimal, Delta, Encoding, Epsilon, Neighbors, Relation, Seed, Separator, ShowPrivate
+from .report import errors, facts, number, reporting
+
+
+class Calibration(StrEnum):
+    tight = "tight"
+    paper = "paper"
+
+
+def experts(
+    losses: Annotated[
+        str,
+        typer.Argument(
+            metavar="LOSSES",
+            help="A .csv, .tsv, .parquet, .svm or .npz file: a row a round, a column an expert, in [0, 1].",
+        ),
+    ],
+    epsilon: Epsilon,
+    delta: Delta = 1e-6,
+    horizon: Annotated[
+        int | None, typer.Option(help="Rounds that are paid for; those of the file by default.", min=1)
+    ] = None,
+    neighbors: Relation = Neighbors.replace,
+    calibration: Annotated[Calibration, typer.Option(help="The largest learning rate, or the paper's.")] = (
+        Calibration.tight
+    ),
+    beta: Beta = 0.05,
+    separator: Separator = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    seed: Seed = None,
+    show_private: ShowPrivate = False,
+    out: Annotated[Path | None, typer.Option(help="Write here instead of to standard output.")] = None,
+):
+    """Draw for each round the expert to follow, from the rounds before it, and write their names, one a line.
+
+    Randomized weighted majority (Dwork and Roth, Algorithm 15). All that is written is (epsilon, delta)-DP where one
+    round's losses are replaced, or blanked. What was lost is private, and shown only with --show-private; what may be
+    lost beyond the best expert (Theorems 11.1 and 11.4) does not depend on the losses.
+    """
+    with reporting("nothing was drawn and nothing written") as state:
+        check_writable(out)
+
+        import numpy as np
+
+        from dpfast import RandomizedWeightedMajority
+        from dpfast.accounting import experts_regret
+
+        text = {"separator": separator, "decimal": decimal, "encoding": encoding}
+        table = read(losses, values="numbers", limits=(0, 1), **text)
+        rounds, width = table.X.shape
+        names = [str(j) for j in range(width)] if table.feature_names is None else table.feature_names
+        if horizon is not None and rounds > horizon:
+            raise ValueError(f"{losses} has {rounds:,} rounds, --horizon pays for {horizon:,}")
+        learner = RandomizedWeightedMajority(
+            epsilon,
+            delta,
+            n_experts=width,
+            horizon=rounds if horizon is None else horizon,
+            neighbors=neighbors.value,
+            calibration=calibration.value,
+            random_state=seed,
+        )
+        expected = experts_regret(learner.learning_rate_, width, rounds)
+        likely = experts_regret(learner.learning_rate_, width, rounds, failure=beta)
+        actions = learner.play(table.X)
+        state.now = f"the budget is spent; {out or 'the output'} may be cut short"
+        with nullcontext(sys.stdout) if out is None else open(out, "w", encoding="utf-8", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows([names[expert]] for expert in actions.tolist())
+
+        told = facts()
+        told.add_row("rounds", f"{rounds:,}, of {width:,} experts")
+        told.add_row("learning rate", f"{learner.learning_rate_:.4g}")
+        told.add_row("beyond the best", f"at most {number(expected)} in expectation, by Theorem 11.1")
+        told.add_row("", f"at most {number(likely)} with probability {1 - beta:g}, by Theorem 11.4")
+        if show_private:
+            report = learner.owner_report()
+            best = names[int(np.asarray(table.X.sum(axis=0)).argmin())]
+            seen = f"{report.loss:,.1f} lost, {report.best_loss:,.1f} by {best}, the best expert (not private)"
+            told.add_row("losses", Text(seen, style="yellow"))
+        told.add_row("privacy", str(learner.privacy_))
+        errors.print(told)

@@ -1,0 +1,176 @@
+"""Linear losses of unlabelled vectors, minimised by following experts."""
+
+from fractions import Fraction
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from dpfast.accounting import experts_learning_rate, experts_range, linear_excess
+from dpfast.kernels import weights
+from dpfast.learners.base import shown
+from dpfast.learners.fitting import Private, Public
+from dpfast.learners.parameters import PRIVATE, choice, flag, real
+from dpfast.parts.blocks import BLOCK_BYTES, slices
+from dpfast.tables import BitMatrix
+from dpfast.tables.signed_rows import SparseRows, signed_rows
+
+_FAILURE = real(0, 1, "()")
+
+
+class LinearMinimizer(Private, BaseEstimator):
+    """Private minimiser of <theta, x> over the simplex, for vectors x without labels [DR11, Algorithm 17]_.
+
+    One expert for each coordinate; in round t an expert is drawn with probability proportional to exp(-eta * what it
+    lost so far), and then loses x_t's coordinate. theta is the average of the T = n unit vectors drawn. `LinearLearner`
+    is the same on labelled rows, where expert j loses -y x_j.
+
+    **Privacy.** All draws, and so theta, are (epsilon, delta)-DP when one row is replaced. A row is a loss vector in
+    [-1, 1], and replacing it changes the totals by a vector of range R = 4: the draws are (4 eta)^2 n / 8-zCDP. Theorem
+    and proof: `dpfast.accounting.experts`. The number of rows is public.
+
+    Parameters
+    ----------
+    epsilon : float, default=1.0
+    delta : float, default=1e-6
+    neighbors : {"replace"}, default="replace"
+        To add or remove a row changes the number of rounds, and with it what is released.
+    out_of_range : {"error", "clip"}, default="error"
+        What to do with entries outside [-1, 1].
+    calibration : {"tight", "paper"}, default="tight"
+        "tight" is the largest learning rate that the accountant allows; "paper" is epsilon / sqrt(32 n ln(1/delta)),
+        refused where it does not fit: the paper's theorem is for losses in [0, 1], half as wide as its algorithm's.
+    budget, random_state, verbose
+        As in `DecisionListClassifier`.
+
+    Attributes
+    ----------
+    theta_ : ndarray of float64, shape (n_features_in_,)
+        At least 0, of sum 1.
+    learning_rate_ : float
+        eta.
+    n_rounds_ : int
+        T.
+    n_features_in_, feature_names_in_, privacy_
+        As in `DecisionListClassifier`.
+
+    Notes
+    -----
+    Rows are rounds in a random order, which does not depend on them; for the i.i.d. rows of Theorem 11.6 that changes
+    nothing. Entries go to a grid of 2**-10.
+
+    References
+    ----------
+    .. [DR11] C. Dwork, A. Roth, The Algorithmic Foundations of Differential Privacy, 2014, section 11.3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x = np.random.default_rng(0).choice([-1, 0, 1], (20_000, 3), p=[0.2, 0.5, 0.3])
+    >>> x[:, 1] -= x[:, 1] == 1
+    >>> fitted = LinearMinimizer(random_state=0).fit(x)
+    >>> int(fitted.theta_.argmax()), fitted.theta_.sum().round(9).item()
+    (1, 1.0)
+    """
+
+    _parameters = PRIVATE | {
+        "out_of_range": choice("error", "clip"),
+        "calibration": choice("tight", "paper"),
+        "verbose": flag(),
+    }
+
+    def __init__(
+        self,
+        epsilon=1.0,
+        delta=1e-6,
+        *,
+        neighbors="replace",
+        out_of_range="error",
+        calibration="tight",
+        budget=None,
+        random_state=None,
+        verbose=False,
+    ):
+        self.epsilon = epsilon
+        self.delta = delta
+        self.neighbors = neighbors
+        self.out_of_range = out_of_range
+        self.calibration = calibration
+        self.budget = budget
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X, y=None):
+        """Follow the coordinates in one pass over the rows.
+
+        Parameters
+        ----------
+        X : array_like, sparse matrix, DataFrame or BitMatrix, shape (n, d)
+            In [-1, 1]; booleans and BitMatrix are signs.
+        y : ignored
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For a parameter or data that will not do, before anything is charged or drawn.
+        BudgetExceeded
+            If the budget does not suffice, before the data is read.
+        """
+        p = self._checked()
+        rows = signed_rows(X, out_of_range=p.out_of_range)
+        n, d = rows.shape
+        width = experts_range(p.neighbors, signed=True)
+        eta = experts_learning_rate(p.epsilon, p.delta, horizon=n, loss_range=width, calibration=p.calibration)
+        state = weights.Weights(d, Fraction(eta) / rows.unit)
+        step = BLOCK_BYTES // (4 * d) if not isinstance(rows, SparseRows) else 1 << 14
+        new = BaseEstimator()
+        if not isinstance(X, BitMatrix):
+            validate_data(new, X, skip_check_array=True, reset=True)
+        names = getattr(new, "feature_names_in_", None)
+        public = Public(n, d, names, others={"learning_rate_": eta, "n_rounds_": n})
+
+        with self._spending(public, p.rng, draws=n) as run:
+            run.released = drawn = np.zeros(d, np.int64)
+            order, as_they_are = run.rng.permutation(n), np.ones(n, np.int8)
+            for part in shown(slices(n, step), "rounds", self.verbose):
+                experts = state.play(rows.losses(order[part], as_they_are, constant=False), run.rng)
+                drawn += np.bincount(experts, minlength=d)
+                run.used["draws"] += len(experts)
+        return self
+
+    def excess(self, failure=0.05):
+        """By how much the mean of <theta, x> on new rows may exceed that of the best theta: Theorem 11.6 [DR11]_.
+
+        Parameters
+        ----------
+        failure : float in (0, 1)
+
+        Returns
+        -------
+        float
+            `dpfast.accounting.linear_excess`, and 2**-10 for the grid; it does not depend on the data. It holds for
+            i.i.d. rows but for probability `failure`.
+        """
+        check_is_fitted(self)
+        failure = _FAILURE.read("failure", failure)
+        return linear_excess(self.learning_rate_, self.n_features_in_, self.n_rounds_, failure=failure) + 2**-10
+
+    def _publish(self, run):
+        self.theta_ = run.released / max(1, run.used["draws"])
+
+    def _checked(self):
+        p = super()._checked()
+        if p.neighbors != "replace":
+            raise ValueError(
+                f'neighbors must be "replace", got {p.neighbors!r}: a row more is a round more, and another release'
+            )
+        return p
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
