@@ -127,13 +127,14 @@ cdef class Counts:
     Parameters
     ----------
     rows : ndarray of uint64, shape (n, words(m)), or an object
-        The object has len(rows) = n; `column(j)`, feature j packed; and `counts(mask)`, what `count` returns for the rows
-        of a packed mask.
+        The object keeps its rows, wherever they are. It has len(rows) = n; `totals`, the rows of each label, int64 of
+        shape (classes,); `cover(feature, negated)`, which takes away the rows that the literal covers and returns what
+        `count` does for the others, and their totals; and `cover_last(feature, negated)`, which returns the totals only.
     columns : ndarray of uint64, shape (m, words(n)), or None
         The same features, packed both ways; neither is copied. Without them, the column of a feature is read off the
         rows when its turn comes.
-    labels : ndarray of uint64, shape (classes, words(n))
-        labels[c] packs which rows have label c; each row has one.
+    labels : ndarray of uint64, shape (classes, words(n)), or None
+        labels[c] packs which rows have label c; each row has one. None for an object, which knows them.
     first : ndarray of int64, shape (classes, m)
         What `count` returns for them.
     exponent : Fraction
@@ -148,7 +149,6 @@ cdef class Counts:
     """
 
     cdef const uint64_t[:, ::1] rows, columns, labels
-    cdef const uint64_t[::1] column
     cdef object source
     cdef Py_ssize_t n, words
     cdef bint by_columns, by_source
@@ -162,22 +162,27 @@ cdef class Counts:
     cdef int64_t headroom
 
     def __init__(self, rows, columns, labels, first, exponent, weights, negations, prior):
-        self.labels = labels
-        self.n, self.words = len(rows), labels.shape[1]
+        self.by_source, self.source = not isinstance(rows, np.ndarray), rows
         classes, m = first.shape
+        self.n = len(rows)
+        if self.by_source:
+            if columns is not None or labels is not None or rows.totals.shape != (classes,):
+                raise ValueError(f"an object has its own columns and labels, and {classes} totals, got shape "
+                                 f"{rows.totals.shape}")
+            labels = np.zeros((classes, 0), np.uint64)
+        self.labels = labels
+        self.words = labels.shape[1]
         wanted = (self.n, -(-m // 64)), (m, self.words), (classes, -(-self.n // 64))
-        packed = isinstance(rows, np.ndarray)
-        if (rows.shape if packed else wanted[0], (m, self.words) if columns is None else columns.shape, labels.shape) != wanted:
-            raise ValueError(f"rows {getattr(rows, 'shape', len(rows))}, columns {columns if columns is None else columns.shape}, labels "
+        if not self.by_source and (rows.shape, (m, self.words) if columns is None else columns.shape, labels.shape) != wanted:
+            raise ValueError(f"rows {rows.shape}, columns {columns if columns is None else columns.shape}, labels "
                              f"{labels.shape} and first {first.shape} do not fit together")
         self.weights = [(int(c), int(e)) for c, e in weights]
         if not self.weights or not all(0 <= w <= LARGEST_WEIGHT for pair in self.weights for w in pair):
             raise ValueError(f"weights must be pairs of integers in [0, {LARGEST_WEIGHT}], got {weights}")
-        check_packed("n", self.labels, self.n, NULL, 0)
         if not 0 <= prior <= LARGEST_PRIOR:
             raise ValueError(f"prior must lie in [0, 2**53], got {prior}")
-        self.by_source, self.source = not packed, rows
-        if packed:
+        if not self.by_source:
+            check_packed("n", self.labels, self.n, NULL, 0)
             self.rows = rows
             check_packed("m", self.rows, m, NULL, 0)
         self.by_columns = columns is not None
@@ -187,8 +192,8 @@ cdef class Counts:
         self.exponent, self.prior = Fraction(exponent), prior
         self.step = min(self.exponent, Fraction(2)**1000)
         self.counts = first.copy()
-        self.totals = np.array([dpf_bits_popcount(&self.labels[c, 0], self.words) if self.words else 0
-                                for c in range(classes)], np.int64)
+        self.totals = rows.totals.copy() if self.by_source else np.array(
+            [dpf_bits_popcount(&self.labels[c, 0], self.words) if self.words else 0 for c in range(classes)], np.int64)
         blocks, variants = -(-m // 64), (1 + bool(negations)) * classes
         alive = np.full(blocks, 2**64 - 1, np.uint64)
         if m % 64:
@@ -272,7 +277,8 @@ cdef class Counts:
         """Take away the rows that the literal covers, and the feature with them."""
         self._use(feature)
         if self.by_source:
-            self._subtract_source(feature, negated)
+            self.touched[:] = 1
+            np.asarray(self.counts)[:], np.asarray(self.totals)[:] = self.source.cover(feature, bool(negated))
         else:
             with nogil:
                 memset(&self.touched[0], 0, self.touched.shape[0] * sizeof(uint64_t))
@@ -287,8 +293,8 @@ cdef class Counts:
         cdef Py_ssize_t c
         self._use(feature)
         if self.by_source:
-            self.column = self.source.column(feature)
-        if self.words:
+            np.asarray(self.totals)[:] = self.source.cover_last(feature, bool(negated))
+        elif self.words:
             self._split(feature, negated)
             for c in range(<Py_ssize_t>self.cover.classes):
                 self.totals[c] = dpf_bits_and(&self.left[0], &self.labels[c, 0], self.words, &self.part[0])
@@ -313,9 +319,7 @@ cdef class Counts:
         cdef uint64_t *newly = &self.newly[0]
         cdef const uint64_t *column = &self.part[0]
         cdef uint64_t covered
-        if self.by_source:
-            column = &self.column[0]
-        elif self.by_columns:
+        if self.by_columns:
             column = &self.columns[feature, 0]
         else:
             dpf_bits_column(&self.rows[0, 0], self.n, self.rows.shape[1], feature, left, &self.part[0])
@@ -350,21 +354,6 @@ cdef class Counts:
             self.totals[c] += sign * <int64_t>dpf_cover_tally(&self.rows[0, 0], self.n, m, &self.part[0], sign,
                                                               &self.index[0], &self.scratch[0], &self.tally[0],
                                                               &self.counts[c, 0], touched)
-
-    cdef int _subtract_source(self, Py_ssize_t feature, bint negated) except -1:
-        """The same by what `source` counts."""
-        cdef Py_ssize_t c
-        self.column = self.source.column(feature)
-        self.touched[:] = 1
-        cdef uint64_t covered = self._split(feature, negated)
-        counts = np.asarray(self.counts)
-        if covered > dpf_bits_popcount(&self.left[0], self.words):
-            counts[:] = self.source.counts(np.asarray(self.left))
-        elif covered:
-            counts -= self.source.counts(np.asarray(self.newly))
-        for c in range(<Py_ssize_t>self.cover.classes):
-            self.totals[c] = dpf_bits_and(&self.left[0], &self.labels[c, 0], self.words, &self.part[0])
-        return 0
 
     def _constant_scores(self):
         totals = np.asarray(self.totals)

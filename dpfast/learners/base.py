@@ -11,9 +11,10 @@ from dpfast.learners.parameters import PRIVATE, Kind
 from dpfast.learners.saving import Saved, entries, reals
 from dpfast.learners.showing import Shown
 from dpfast.learners.tables import SCHEMAS, TableReader
-from dpfast.parts.blocks import RowBlocks
+from dpfast.parts import MemoryParts, Piece, RowBlocks
 from dpfast.tables import BitMatrix, CodeTable
 from dpfast.tables.code_bits import CodeBits
+from dpfast.tables.labels import class_codes
 from dpfast.tables.products import readable, row_products
 
 
@@ -60,28 +61,40 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, TableClassifier):
 
     _parameters = PRIVATE | SCHEMAS
 
-    def _bits(self, X, *, reset):
-        """X as bits, its width and names noted or checked."""
-        X = self._coded(X)
-        table = self._packed(X)
-        self._check_features(X, reset)
-        return table
+    def _asked(self, X, y, classes, image):
+        """The table as parts of what an image makes of rows, the image of one of them, and what a fit takes as public.
 
-    def _packed(self, X):
-        """X as a BitMatrix, or the CodeBits that it is; nothing of self changes."""
-        if isinstance(X, CodeBits):
-            table = X
-        else:
-            table = BitMatrix(X, threshold=None if isinstance(X, BitMatrix) else self.threshold)
-        if 0 in table.shape:
-            raise ValueError(f"X must have at least one row and one column, got shape {table.shape}")
-        return table
+        Parameters
+        ----------
+        X, y, classes
+            As `_tabled` gives them.
+        image : callable
+            From rows to what this learner reads, with a `shape`.
+
+        Returns
+        -------
+        tuple of MemoryParts or DaskParts, an image, Public
+        """
+        rows = image(X)
+        labels = class_codes(y, rows.shape[0], classes)
+        return MemoryParts([Piece(X, labels.codes, rows=rows)]), rows, self._public(X, labels)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.classifier_tags.poor_score = True  # noise decides on small tables
         return tags
+
+
+def packed_rows(X, threshold):
+    """X as a BitMatrix, or as the bits of its codes."""
+    if isinstance(X, CodeBits | CodeTable):
+        table = CodeBits(X) if isinstance(X, CodeTable) else X
+    else:
+        table = BitMatrix(X, threshold=None if isinstance(X, BitMatrix) else threshold)
+    if 0 in table.shape:
+        raise ValueError(f"X must have at least one row and one column, got shape {table.shape}")
+    return table
 
 
 class TwoSided:

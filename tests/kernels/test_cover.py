@@ -107,17 +107,21 @@ class Source:
     """Rows that are asked for, as tables of codes are."""
 
     def __init__(self, X, y, classes):
-        self.columns, self.X, self.y, self.classes = pack(X.T), X, y, classes
+        self.X, self.y, self.classes, self.n = X, y, classes, len(X)
+        self.totals = self.cover_last(None, True)
 
     def __len__(self):
-        return len(self.X)
+        return self.n
 
-    def column(self, j):
-        return self.columns[j]
+    def cover(self, feature, negated):
+        totals = self.cover_last(feature, negated)
+        return np.array([self.X[self.y == c].sum(0) for c in range(self.classes)]), totals
 
-    def counts(self, mask):
-        rows = bits.unpack(mask[np.newaxis], len(self.X))[0]
-        return np.array([self.X[rows & (self.y == c)].sum(0) for c in range(self.classes)])
+    def cover_last(self, feature, negated):
+        if feature is not None:
+            left = self.X[:, feature] == negated
+            self.X, self.y = self.X[left], self.y[left]
+        return np.bincount(self.y, minlength=self.classes)
 
 
 @pytest.mark.parametrize("negations", [False, True])
@@ -126,8 +130,8 @@ def test_rows_that_are_asked_for_give_the_same_run(negations):
     labels = pack(y == np.arange(3)[:, np.newaxis])
     first = cover.count(pack(X.T), 500, labels)
     weights = [(20, 100), (50, 90), (50, 60)]
-    arguments = labels, first, Fraction(1, 900), weights, negations, 2
-    states = [cover.Counts(pack(X), None, *arguments), cover.Counts(Source(X, y, 3), None, *arguments)]
+    arguments = first, Fraction(1, 900), weights, negations, 2
+    states = [cover.Counts(pack(X), None, labels, *arguments), cover.Counts(Source(X, y, 3), None, None, *arguments)]
     rngs = [np.random.default_rng(4) for _ in states]
     for _ in range(12):
         drawn = [state.draw(rng) for state, rng in zip(states, rngs, strict=True)]

@@ -1,6 +1,7 @@
 """The private linear classifier to take: any table, any number of classes, probabilities, nothing to tune."""
 
 import math
+from functools import partial
 
 import numpy as np
 from scipy.special import expit
@@ -9,12 +10,11 @@ from sklearn.utils.validation import check_is_fitted
 from dpfast.accounting import discrete_gaussian_sigma
 from dpfast.learners.base import PrivateClassifier, refuse_weights, shown
 from dpfast.learners.halfspaces import calibration
-from dpfast.learners.halfspaces.perceptron import MOST_ROUNDS, ROUNDS, NoisySums, sensitivity, unsettled
+from dpfast.learners.halfspaces.perceptron import MOST_ROUNDS, ROUNDS, NoisySums, sensitivity, unsettled_sum
 from dpfast.learners.parameters import auto, count, flag, positive
 from dpfast.learners.saving import entries, integer, reals
 from dpfast.mechanisms import discrete_gaussian
 from dpfast.tables.codes import CodeTable
-from dpfast.tables.labels import class_codes
 from dpfast.tables.unit_rows import unit_rows
 
 _LARGEST_SIGMA = 2.0**52
@@ -135,9 +135,8 @@ class HalfspaceClassifier(PrivateClassifier):
         refuse_weights(refused)
         p = self._checked()
         X, y, classes = self._tabled(X, y, classes, p)
-        rows = self._rows(X)
-        labels = class_codes(y, rows.shape[0], classes)
-        public, k = self._public(X, labels), len(labels.classes)
+        parts, rows, public = self._asked(X, y, classes, self._image())
+        k = len(public.classes)
         noise = _Noise(p, rows, k)
         public.others.update(n_rounds_=p.n_rounds, sigma_=noise.sigma / rows.reach)
 
@@ -146,10 +145,10 @@ class HalfspaceClassifier(PrivateClassifier):
             run.released = model = _Model(sums, rows)
             for _ in shown(range(p.n_rounds), "rounds", self.verbose):
                 w, threshold = sums.unit()
-                total = rows.weighted_sum(unsettled(rows.margins(w), labels.codes, threshold))
+                total = parts.sum(unsettled_sum, w, threshold)
                 sums.add(discrete_gaussian(total, noise.sigma, rng=run.rng) / rows.reach)
                 run.used["rounds"] += 1
-            counts = calibration.histogram(model.scores(rows), labels.codes)
+            counts = parts.sum(_histogram, sums.model())
             noisy = discrete_gaussian(noise.unit * counts, noise.sigma, rng=run.rng) / noise.unit
             model.slope, model.shift = calibration.fit(noisy, noise.sigma / noise.unit)
             run.used["histogram"] += 1
@@ -160,8 +159,8 @@ class HalfspaceClassifier(PrivateClassifier):
         self.coef_, self.intercept_ = model.linear()
         self.shift_ = model.shift
 
-    def _rows(self, X):
-        return unit_rows(X, fit_intercept=bool(self.fit_intercept), normalize=True)
+    def _image(self):
+        return partial(unit_rows, fit_intercept=bool(self.fit_intercept), normalize=True)
 
     def _checked(self):
         p = super()._checked()
@@ -176,7 +175,7 @@ class HalfspaceClassifier(PrivateClassifier):
         """Log odds of classes_[1] for two classes, shape (n,); else scores of the classes, shape (n, k)."""
         check_is_fitted(self)
         X = self._coded(X)
-        rows = self._rows(X)
+        rows = self._image()(X)
         self._check_features(X, reset=False)
         if isinstance(X, CodeTable):
             scores = rows.looked_up(self.coef_.T, self.intercept_).astype(np.float64)
@@ -256,14 +255,14 @@ class _Model:
         self._sums, self._linear = sums, rows.linear
         self.slope, self.shift = 1.0, 0.0
 
-    def scores(self, rows):
-        """In thresholds: shape (n, columns)."""
-        return _scores(rows, self._sums.model())
-
     def linear(self):
         """Coefficients and intercepts, shapes (columns, m) and (columns,)."""
         coef, intercept = self._linear(self.slope * self._sums.model())
         return np.ascontiguousarray(coef.T), intercept
+
+
+def _histogram(piece, w):
+    return calibration.histogram(_scores(piece.rows, w), piece.labels)
 
 
 def _scores(rows, w):

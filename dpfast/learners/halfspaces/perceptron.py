@@ -95,6 +95,11 @@ class NoisySums:
         return self._total / (self.threshold or 1.0)
 
 
+def unsettled_sum(piece, w, threshold):
+    """What a round asks of a piece: the sum of its unsettled rows, int64, shape (size, columns)."""
+    return piece.rows.weighted_sum(unsettled(piece.rows.margins(w), piece.labels, threshold))
+
+
 def unsettled(margins, labels, threshold):
     """The weights of rows in the sum of a round: 1 for the own class and -1 for the rival, or y; 0 for settled rows.
 

@@ -3,6 +3,7 @@
 import numpy as np
 
 from dpfast.kernels import bits, cover
+from dpfast.learners.lists.covering import Rest, counts_of_rows
 from dpfast.learners.lists.rule import Literal, packed
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
 from dpfast.tables.code_bits import CodeBits
@@ -45,25 +46,28 @@ class Conditions:
         """Draws of a run: every feature may have its turn, then the constant true; `max_rules` may be None."""
         return min(self.count + 1, max_rules or self.count + 1)
 
-    def counts(self, labels, rounds, exponent, weights, prior):
-        """The `cover.Counts` of a run over rows with these `Labels`."""
-        n, classes = len(labels.codes), len(labels.classes)
-        of_label = np.stack([packed(labels.codes == c) for c in range(classes)])
-        if isinstance(self._table, CodeBits) and self._codes is None:
-            rows, columns = _Source(self._table, labels), None
-        elif self._codes is not None:
+    def counts(self, parts, public, rounds, exponent, weights, prior):
+        """The `cover.Counts` of a run over parts of a table of which this is `Public`."""
+        n, classes = public.n_rows, len(public.classes)
+        options = exponent, weights, self._negated, prior
+        if parts.only is None and self._codes is not None:
+            raise ValueError("conjunctions above 1 need the table in this process's memory, not in parts elsewhere")
+        if parts.only is None or (isinstance(self._table, CodeBits) and self._codes is None):
+            rest = Rest(parts, n, classes)
+            return cover.Counts(rest, None, None, rest.first, *options)
+        codes = parts.only.labels
+        of_label = np.stack([packed(codes == c) for c in range(classes)])
+        if self._codes is not None:
             columns, rows = self._columns, bits.transpose(self._columns, n)
         else:
             rows = self._table.rows
             few = rounds + classes <= _FEW_READS
             columns = self._table.columns if self._table.has_columns or not few else None
-        if isinstance(rows, _Source):
-            first = rows.counts()
-        elif columns is None:
-            first = _counts_of_rows(rows, self.count, labels.codes, classes)
+        if columns is None:
+            first = counts_of_rows(rows, self.count, codes, classes)
         else:
             first = _counts_of_columns(columns, n, of_label)
-        return cover.Counts(rows, columns, of_label, first, exponent, weights, self._negated, prior)
+        return cover.Counts(rows, columns, of_label, first, *options)
 
     def literals(self, feature, negated):
         """The literals of a condition that was drawn."""
@@ -74,28 +78,7 @@ class Conditions:
         return tuple(Literal(int(code) // 2, bool(code % 2)) for code in self._codes[feature] if code >= 0)
 
 
-class _Source:
-    """Bits of codes with their labels, as `cover.Counts` reads them."""
-
-    def __init__(self, table, labels):
-        self._table, self._classes = table, len(labels.classes)
-        self._labels = labels.codes.astype(np.uint8 if self._classes <= 1 << 8 else np.uint16)
-        self.column = table.column
-
-    def __len__(self):
-        return len(self._table)
-
-    def counts(self, mask=None):
-        return self._table.counts(self._labels, self._classes, mask)
-
-
 def _counts_of_columns(columns, n, of_label):
     """`cover.count` over blocks of columns, on threads."""
     blocks = slices(len(columns), max(64, BLOCK_BYTES // max(8, columns[:1].nbytes)))  # labels are checked in each
     return np.concatenate(map_blocks(lambda block: cover.count(columns[block], n, of_label), blocks), axis=1)
-
-
-def _counts_of_rows(rows, m, codes, classes):
-    """`cover.count_rows` over blocks of rows, on threads."""
-    blocks = slices(len(rows), max(4096, 4 * BLOCK_BYTES // rows[:1].nbytes))  # many rows to a count of a column
-    return sum(map_blocks(lambda block: cover.count_rows(rows[block], m, codes[block], classes), blocks))

@@ -38,11 +38,12 @@ def noise_scale(epsilon: Fraction, neighbors: str) -> Fraction:
     return scale
 
 
-def class_counts(rules, table, labels):
-    """Rows of a BitMatrix that each rule decides, by class: int64, shape (n_rules, n_classes). Private."""
-    of_class = [packed(labels.codes == c) for c in range(len(labels.classes))]
+def class_counts(piece, rules, classes):
+    """Rows of a piece that each rule decides, by class: int64, shape (n_rules, classes). Private."""
+    of_class = [packed(piece.labels == c) for c in range(classes)]
     both = np.empty_like(of_class[0])
-    return np.array([[bits.bitwise_and(rows, of, both) for of in of_class] for rows in decided(rules, table)], np.int64)
+    decides = decided(rules, piece.rows)
+    return np.array([[bits.bitwise_and(rows, of, both) for of in of_class] for rows in decides], np.int64)
 
 
 def class_shares(counts, labels):

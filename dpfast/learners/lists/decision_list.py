@@ -1,6 +1,7 @@
 """Private decision lists by greedy cover."""
 
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from dpfast.accounting import cover_epsilon, cover_exponent
 from dpfast.kernels import bits
 from dpfast.learners import parameters as kinds
-from dpfast.learners.base import PrivateClassifier, shown
+from dpfast.learners.base import PrivateClassifier, packed_rows, shown
 from dpfast.learners.lists.bar import REACH, constant_weights, falling_weights
 from dpfast.learners.lists.conditions import CONSTANT, Conditions
 from dpfast.learners.lists.counts import class_counts, class_shares, noise_scale, worth
@@ -20,7 +21,6 @@ from dpfast.learners.saving import integer, integers
 from dpfast.mechanisms import discrete_laplace
 from dpfast.tables import CodeTable
 from dpfast.tables.code_bits import CodeBits
-from dpfast.tables.labels import class_codes
 
 _LARGEST_PRIOR = 1 << 53  # of the kernel
 _LARGEST_COUNT = 1 << 62
@@ -207,26 +207,34 @@ class DecisionListClassifier(PrivateClassifier):
         """
         p = self._checked()
         X, y, classes = self._tabled(X, y, classes, p)
-        table = self._packed(X)
-        labels = class_codes(y, len(table), classes)
-        public = self._public(X, labels)
+        parts, table, public = self._asked(X, y, classes, self._image())
         conditions = Conditions(table, p.conjunctions, p.negations)
         rounds = conditions.rounds(p.max_rules)
         prior = -(-conditions.candidates // 4) if p.default_prior == "auto" else p.default_prior
         exponent = Fraction(cover_exponent(p.epsilon_of_rules, p.delta, max_rounds=rounds, **p.curve))
         weights, unit = falling_weights(rounds) if p.falls else constant_weights(p.coverage_weight)
-        state = conditions.counts(labels, rounds, exponent / unit, weights, prior)
+        state = conditions.counts(parts, public, rounds, exponent / unit, weights, prior)
         counting = {f"rule counts ({self.rule_counts:g} of epsilon)": 1} if p.scale else {}
         with self._spending(public, p.rng, rules=rounds, **counting) as run:
             for feature, negated, label in shown(_greedy_cover(state, rounds, run.rng), "rules", self.verbose, rounds):
                 run.release("rules", Rule(conditions.literals(feature, negated), public.classes[label]))
             for name in counting:
-                counts = discrete_laplace(class_counts(run.released, table, labels), p.scale, rng=run.rng)
+                counts = parts.sum(class_counts, tuple(run.released), len(public.classes))
+                counts = discrete_laplace(counts, p.scale, rng=run.rng)
                 run.release(name, _Counts(counts, p.scale))
         return self
 
+    def _image(self):
+        return partial(packed_rows, threshold=self.threshold)
+
     def _read_codes(self, X):
         return CodeBits(X) if isinstance(X, CodeTable) else X
+
+    def _bits(self, X):
+        X = self._coded(X)
+        table = packed_rows(X, self.threshold)
+        self._check_features(X, reset=False)
+        return table
 
     def _publish(self, run):
         self.rules_ = [released for released in run.released if isinstance(released, Rule)]
@@ -247,7 +255,7 @@ class DecisionListClassifier(PrivateClassifier):
         ndarray, shape (n,)
         """
         check_is_fitted(self)
-        table = self._bits(X, reset=False)
+        table = self._bits(X)
         predicted = np.empty(len(table), dtype=self.classes_.dtype)
         for rule, rows in zip(self.rules_, decided(self.rules_, table), strict=True):
             predicted[bits.nonzero(rows)] = rule.label
@@ -269,7 +277,7 @@ class DecisionListClassifier(PrivateClassifier):
         ndarray of float64, shape (n, n_classes)
         """
         check_is_fitted(self)
-        table = self._bits(X, reset=False)
+        table = self._bits(X)
         shares = class_shares(self.rule_counts_, self._numbers_of_labels())
         probabilities = np.empty((len(table), len(self.classes_)))
         for share, rows in zip(shares, decided(self.rules_, table), strict=True):

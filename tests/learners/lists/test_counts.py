@@ -11,6 +11,7 @@ from dpfast import BitMatrix, DecisionListClassifier
 from dpfast.kernels import cover
 from dpfast.learners.lists import Literal, Rule
 from dpfast.learners.lists.counts import class_counts, class_shares, noise_reach, noise_scale, worth
+from dpfast.parts import Piece
 from dpfast.tables.labels import class_codes
 
 LISTS = (
@@ -27,7 +28,8 @@ def table(rng):
 
 
 def counts_of(rules, X, y, classes=3):
-    return class_counts(rules, BitMatrix(X), class_codes(y, len(y), range(classes)))
+    table = BitMatrix(X)
+    return class_counts(Piece(table, class_codes(y, len(y), range(classes)).codes, rows=table), rules, classes)
 
 
 @pytest.mark.parametrize("rules", LISTS, ids=len)

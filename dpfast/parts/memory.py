@@ -1,0 +1,47 @@
+"""Parts in this process: one table as a rule, whose questions go over its blocks on threads."""
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from operator import add
+from typing import Any
+
+
+class MemoryParts:
+    """Parts in memory, or mapped from a file.
+
+    What all kinds of parts answer: a learner asks no more of rows than this, and cannot tell where they are. A question
+    is a function of a part and of what is public; it changes nothing but what a part remembers to answer sooner
+    (`Piece.memo`), so that a part that is lost and made again gives the same answers.
+
+    Parameters
+    ----------
+    parts : sequence
+        In the order of the rows.
+    """
+
+    def __init__(self, parts: Sequence[Any]):
+        self._parts = list(parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def map(self, make: Callable, *public: Any) -> "MemoryParts":
+        """The parts make(part, *public), made now, kept where the part is."""
+        return MemoryParts(self.each(make, *public))
+
+    def each(self, question: Callable, *public: Any) -> list:
+        """question(part, *public) of every part, in order: few numbers each."""
+        return [question(part, *public) for part in self._parts]
+
+    def sum(self, question: Callable, *public: Any) -> Any:
+        """The sum over the parts of question(part, *public): integers, so the same for any parts."""
+        return reduce(add, self.each(question, *public))
+
+    def pick(self, chosen: Sequence[int]) -> "MemoryParts":
+        """Some of the parts, by their numbers."""
+        return MemoryParts([self._parts[k] for k in chosen])
+
+    @property
+    def only(self) -> Any:
+        """The one part that there is in this process, for what needs all rows at once; None if there are others."""
+        return self._parts[0] if len(self._parts) == 1 else None

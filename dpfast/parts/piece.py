@@ -1,0 +1,48 @@
+"""Some rows of a table, with the numbers of their classes."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+class Piece:
+    """Rows as they came and as a learner reads them, where they live.
+
+    Parameters
+    ----------
+    X : table of any kind
+    labels : ndarray of int, shape (n,)
+        The numbers of the classes.
+    image : callable, optional
+        From X to what a learner reads, `rows`: made when it is first asked for, and never moved with the piece.
+
+    Attributes
+    ----------
+    memo : dict
+        What questions keep here to answer sooner next time; an answer never depends on it. Private, and never moved.
+    """
+
+    def __init__(self, X: Any, labels: np.ndarray, image: Callable | None = None, rows: Any = None):
+        self.X, self.labels, self.image, self._rows = X, labels, image, rows
+        self.memo: dict[Any, Any] = {}
+
+    @property
+    def rows(self) -> Any:
+        if self._rows is None:
+            self._rows = self.image(self.X)
+        return self._rows
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"X": self.X, "labels": self.labels, "image": self.image}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(**state)
+
+    def __sizeof__(self) -> int:  # what a scheduler reckons with
+        return int(getattr(self.X, "nbytes", 0)) + self.labels.nbytes + object.__sizeof__(self)
+
+
+def imaged(piece: Piece, image: Callable) -> Piece:
+    """The same rows, for a learner that reads them by this image."""
+    return Piece(piece.X, piece.labels, image)
