@@ -12,6 +12,7 @@ from dpfast.learners.saving import Saved, entries, reals
 from dpfast.learners.showing import Shown
 from dpfast.learners.tables import SCHEMAS, TableReader
 from dpfast.parts import MemoryParts, Piece, RowBlocks
+from dpfast.parts.piece import imaged
 from dpfast.tables import BitMatrix, CodeTable
 from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.labels import class_codes
@@ -75,6 +76,14 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, TableClassifier):
         -------
         tuple of MemoryParts or DaskParts, an image, Public
         """
+        if isinstance(X, tuple):  # a PartedTable
+            parts = X.parts.map(imaged, image)
+            rows = image(X.like) if parts.only is None else parts.only.rows
+            if any(told != _told(rows) for told in parts.each(_read)):
+                raise ValueError("parts of X must have the same columns and types")
+            public = self._public(self._read_codes(X.like), X.labels)
+            public.n_rows = X.n
+            return parts, rows, public
         rows = image(X)
         labels = class_codes(y, rows.shape[0], classes)
         return MemoryParts([Piece(X, labels.codes, rows=rows)]), rows, self._public(X, labels)
@@ -84,6 +93,15 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, TableClassifier):
         tags.input_tags.sparse = True
         tags.classifier_tags.poor_score = True  # noise decides on small tables
         return tags
+
+
+def _read(piece):
+    """Make the image of a piece, which may refuse its rows."""
+    return _told(piece.rows)
+
+
+def _told(rows):
+    return rows.shape[1], getattr(rows, "reach", None)
 
 
 def packed_rows(X, threshold):

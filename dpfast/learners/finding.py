@@ -23,10 +23,9 @@ from dpfast.mechanisms import (
     frequent_rho,
     frequent_threshold,
     frequent_values,
-    quantile_cell,
-    quantiles,
     quantiles_cost,
 )
+from dpfast.mechanisms.quantiles import quantile_cell_of_cells, quantiles_of_cells
 from dpfast.tables.columns import MOST_CODES, Category
 from dpfast.tables.grids import fine_grid, powers
 
@@ -121,7 +120,7 @@ def find(encoding, parts, neighbors, rng):
 
     Parameters
     ----------
-    encoding : dpfast.tables.encoding.Encoding
+    encoding : dpfast.tables.encoding.Encoding or PartedEncoding
         Of all rows.
     parts : list of Part
         As `plan` gave them.
@@ -136,35 +135,30 @@ def find(encoding, parts, neighbors, rng):
     facts = {}
     for part in parts:
         known = facts.setdefault(part.column.name, {})
-        image = encoding.image(part.column.name)
         if isinstance(part.column, Category):
-            known["values"] = _values(part, image, neighbors, rng)
+            known["values"] = _values(part, encoding, neighbors, rng)
         else:
-            known |= _numbers(part, part.column.found(**known), image[~np.isnan(image)], rng)
+            known |= _numbers(part, part.column.found(**known), encoding, rng)
         yield encoding.schema.found(facts)
 
 
-def _values(part, image, neighbors, rng):
-    index, values = image
-    counts = np.bincount(index[index >= 0], minlength=len(values))
-    totals = {}
-    for value, count in zip(values, counts.tolist(), strict=True):
-        if value is not None and value.strip():  # without the blanks around it, as declared values are looked up
-            totals[value.strip()] = totals.get(value.strip(), 0) + count
+def _values(part, encoding, neighbors, rng):
+    totals = encoding.tally(part.column.name)
     noisy = frequent_values(totals, part.strength, part.delta, neighbors=neighbors, rng=rng)
     most = MOST_CODES - part.column.other - part.column.nullable
     kept = sorted(sorted(noisy, key=noisy.get, reverse=True)[:most])
     return tuple(kept)
 
 
-def _numbers(part, column, values, rng):
+def _numbers(part, column, encoding, rng):
     if part.fact == "edges":
-        drawn = quantiles(values, fine_grid(column), part.shares(), part.strength, rng=rng)
+        grid = fine_grid(column)
+        drawn = quantiles_of_cells(encoding.cells(column.name, grid), grid, part.shares(), part.strength, rng=rng)
         return {"edges": tuple(np.unique(drawn).tolist())}
     grid = powers()
     grid = grid[grid > 0] if column.spacing == "logarithmic" else grid
     (share,) = part.shares()
-    cell = quantile_cell(values, grid, share, part.strength, rng=rng)
+    cell = quantile_cell_of_cells(encoding.cells(column.name, grid), share, part.strength, rng=rng)
     if part.fact == "low":
         low = grid[max(cell - 1, 0)]
         if column.high is not None and low >= column.high:

@@ -11,6 +11,7 @@ from dpfast.accounting.warning import warn_of_repeated_rows
 from dpfast.learners.fitting import Public
 from dpfast.learners.parameters import SCHEMA, optional, real
 from dpfast.learners.saving import entries
+from dpfast.parts.sources import is_parted, parts_of
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.labels import class_codes
 from dpfast.tables.schema import Label, Schema
@@ -26,6 +27,7 @@ class TableReader:
     """
 
     _encoder = None  # of the fit under way, and of the model after it
+    _reads_parts = False  # whether it asks no more of rows than sums over parts
     _codes_as = "thresholds"  # what it reads: bits of "thresholds" or of "values", or the "codes" themselves
 
     def _checked(self):
@@ -50,11 +52,21 @@ class TableReader:
         What the schema leaves open is found here, once the table and its labels have passed: all of the budget is
         charged, and from then on self is no model any more, but has `encoder_`, with what was found and its claim.
         """
-        warn_of_repeated_rows(X)
-        if p.schema is None:
+        if is_parted(X) and not self._reads_parts:
+            raise ValueError(
+                f"{type(self).__name__} does not learn from tables in parts; HalfspaceClassifier and "
+                "DecisionListClassifier do"
+            )
+        if not is_parted(X):
+            warn_of_repeated_rows(X)
+        if p.schema is None and not is_parted(X):
             return self._read_codes(X), y, classes
         from dpfast.learners.encoder import TableEncoder
         from dpfast.tables.encoding import Encoding
+        from dpfast.tables.parted import PartedEncoding, parted_numbers
+
+        if p.schema is None:
+            return parted_numbers(parts_of(X, y), classes), None, classes
 
         label = p.schema.label or Label("y")
         classes = label.classes if classes is None else classes
@@ -65,15 +77,18 @@ class TableReader:
             return self._read_codes(X), y, classes
         if y is None and p.schema.label is None:
             raise ValueError("y must be given: the schema declares no label")
-        encoding = X if isinstance(X, Encoding) else Encoding(p.schema, label)
+        if is_parted(X):
+            encoding = PartedEncoding(parts_of(X, y, [*p.schema.names, label.name]), p.schema, label)
+        else:
+            encoding = X if isinstance(X, Encoding) else Encoding(p.schema, label)
         if encoding.schema != p.schema:
             raise ValueError("X was read by another schema")
-        if encoding is not X:
+        if isinstance(encoding, Encoding) and encoding is not X:
             encoding.add(X, y)
         if not encoding.n:
             raise ValueError("X must have at least one row, the table has none")
         labels = encoding.labels()
-        known = class_codes(labels, encoding.n, classes)
+        known = class_codes(labels, len(labels), classes)
         if not self.__sklearn_tags__().classifier_tags.multi_class:
             known.signs()  # refuses more than two classes
         encoder = TableEncoder(p.schema, *getattr(p, "to_find", ()), neighbors=self.neighbors)
@@ -83,6 +98,8 @@ class TableReader:
             self._forget()
             self.encoder_ = encoder
         self._encoder = encoder.find(encoding, p.rng)
+        if is_parted(X):
+            return encoding.table(encoder.schema_, known), None, classes
         return self._read_codes(encoding.table(encoder.schema_)), labels, classes
 
     def _refuse_rows(self, n, p):

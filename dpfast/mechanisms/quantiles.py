@@ -66,14 +66,17 @@ def quantiles(values, grid, shares, exponent, *, rng=None):
     >>> quantiles(range(10_000), range(0, 10_000, 100), 4, 0.1, rng=0)
     array([2500., 5000., 7500.])
     """
-    values, grid, shares = *_checked(values, grid), _shares(shares)
-    exponent, rng = _exponent(exponent), random.generator(rng)
-    # above[c] of the values are above grid[c - 1], all for c = 0: intervals are ranges of the grid
-    counts = np.bincount(np.searchsorted(grid, values), minlength=len(grid) + 1)
-    at_most = np.cumsum(counts)  # grid[c]
+    values, grid = _checked(values, grid)
+    return quantiles_of_cells(cells(values, grid), grid, shares, exponent, rng=rng)
+
+
+def quantiles_of_cells(counts, grid, shares, exponent, *, rng=None):
+    """`quantiles` of numbers of which `cells` are known: int, shape (g + 1,)."""
+    shares, exponent, rng = _shares(shares), _exponent(exponent), random.generator(rng)
+    at_most = np.cumsum(counts)  # grid[c]: intervals are ranges of the grid
     edges = np.empty(len(shares))
     # (first and end of the edges to draw, first and end of their candidates, values below the interval and in it)
-    level = [(0, len(shares), 0, len(grid), 0, len(values))]
+    level = [(0, len(shares), 0, len(grid), 0, int(at_most[-1]))]
     for first, end, low, high, below, inside in level:
         if first == end:
             continue
@@ -114,13 +117,23 @@ def quantile_cell(values, grid, share, exponent, *, rng=None):
     >>> quantile_cell([17.5] * 1000, [1, 2, 4, 8, 16, 32, 64], Fraction(1, 16), 0.5, rng=0)
     5
     """
-    values, grid, (share,) = *_checked(values, grid), _shares([share])
-    exponent, rng = _exponent(exponent), random.generator(rng)
-    at_most = np.cumsum(np.bincount(np.searchsorted(grid, values), minlength=len(grid) + 1))
+    values, grid = _checked(values, grid)
+    return quantile_cell_of_cells(cells(values, grid), share, exponent, rng=rng)
+
+
+def quantile_cell_of_cells(counts, share, exponent, *, rng=None):
+    """`quantile_cell` of numbers of which `cells` are known: int, shape (g + 1,)."""
+    (share,), exponent, rng = _shares([share]), _exponent(exponent), random.generator(rng)
+    at_most = np.cumsum(counts)
     below, most = share.denominator * np.append(0, at_most[:-1]), share.denominator * at_most
-    wanted = share.numerator * len(values)
+    wanted = share.numerator * int(at_most[-1])
     distance = np.maximum(0, np.maximum(below - wanted, wanted - most))
     return exponential(-distance, exponent / share.denominator, rng=rng)
+
+
+def cells(values, grid):
+    """How many of some numbers are above grid[c - 1] and at most grid[c], for c from 0 to g: int64, shape (g + 1,)."""
+    return np.bincount(np.searchsorted(grid, values), minlength=len(grid) + 1)
 
 
 def quantiles_cost(shares, neighbors="replace"):

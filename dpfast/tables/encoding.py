@@ -4,6 +4,7 @@ A row's codes follow from that row and from declarations alone. What a schema le
 numbers or the values as they are, until it was found.
 """
 
+from collections import Counter
 from collections.abc import Callable
 from datetime import date
 from functools import partial
@@ -114,14 +115,16 @@ class Encoding:
 
     def labels(self) -> LabelColumn:
         """The labels of all rows, as the classes that the schema declares if it does."""
-        numbers, spellings = _joined(self._labels)
-        classes = self._label.classes
-        if classes is None:
-            return LabelColumn(numbers, tidy_labels(spellings))
-        place = {text_of(each): k for k, each in enumerate(classes)}
-        return LabelColumn(
-            np.array([_code_of(each, place) for each in spellings], np.int64)[numbers], np.array(classes)
-        )
+        return label_column(self._label, *self.spelled())
+
+    def spelled(self) -> tuple[np.ndarray, list]:
+        """The labels of all rows as they were spelled: a number for each row, and the spellings."""
+        return _joined(self._labels)
+
+    def spellings(self) -> set:
+        """The spellings of labels that some row has."""
+        index, values = self.spelled()
+        return {values[k] for k in np.unique(index).tolist()}
 
     def image(self, name: str) -> Any:
         """What is kept of a column that is to be found: numbers, missing as NaN; or what `arrow.texts` gives."""
@@ -129,6 +132,21 @@ class Encoding:
         return (
             np.concatenate(self._parts[k]) if isinstance(self.schema.columns[k], Numeric) else _joined(self._parts[k])
         )
+
+    def cells(self, name: str, grid: np.ndarray) -> np.ndarray:
+        """How many numbers of a column are in each cell of a grid, the first below it and the last above: int64."""
+        values = self.image(name)
+        below = np.searchsorted(grid, values[~np.isnan(values)])
+        return np.bincount(below, minlength=len(grid) + 1)
+
+    def tally(self, name: str) -> Counter:
+        """How many rows have each value of a column, without the blanks around it, as declared values are looked up."""
+        index, values = self.image(name)
+        counts, totals = np.bincount(index[index >= 0], minlength=len(values)), Counter()
+        for value, count in zip(values, counts.tolist(), strict=True):
+            if value is not None and value.strip():
+                totals[value.strip()] += count
+        return totals
 
     def table(self, schema: Schema | None = None) -> CodeTable:
         """All rows as codes; the table's `columns` say what they mean.
@@ -172,6 +190,15 @@ class Encoding:
                 some = ", ".join(map(repr, [*known][:8]))
                 raise Fault(name, f"has a label that is not declared; the classes are {some}", int(wrong[0]))
         return index, values
+
+
+def label_column(label: Label, numbers: np.ndarray, spellings: list) -> LabelColumn:
+    """Labels by the numbers of their spellings, as the classes that are declared of the label if they are."""
+    if label.classes is None:
+        return LabelColumn(numbers, tidy_labels(spellings))
+    place = {text_of(each): k for k, each in enumerate(label.classes)}
+    known = np.array([_code_of(each, place) for each in spellings], np.int64)
+    return LabelColumn(known[numbers], np.array(label.classes))
 
 
 class _Reader:

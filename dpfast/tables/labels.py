@@ -111,14 +111,9 @@ def class_codes(y: ArrayLike, n: int, classes: ArrayLike | None = None) -> Label
     ValueError
         For labels that are missing, undeclared or too few, and for a set of more than 20 that was not declared.
     """
-    if not isinstance(y, LabelColumn):
-        y = column_or_1d(one_kind(y), warn=True)
-        assert_all_finite(y, input_name="y")
-        if y.dtype == object:
-            check_classification_targets(y)
+    y, seen = seen_labels(y)
     if len(y) != n:
         check_consistent_length(np.empty(n), y)
-    seen = y.seen() if isinstance(y, LabelColumn) else np.unique(y)
     check_classification_targets(np.repeat(seen, 3))  # of hardly more rows than labels it would warn
     if classes is None and len(seen) > MOST_READ_OFF:
         raise ValueError(
@@ -134,6 +129,23 @@ def class_codes(y: ArrayLike, n: int, classes: ArrayLike | None = None) -> Label
     if isinstance(y, LabelColumn):
         return Labels(np.searchsorted(known, y.spellings)[y.numbers], known, classes is not None)
     return Labels(np.searchsorted(known, y), known, classes is not None)
+
+
+def seen_labels(y: Any) -> tuple[Any, np.ndarray]:
+    """Labels as an array or a LabelColumn, and those that some row has, sorted.
+
+    Raises
+    ------
+    ValueError
+        For labels that are missing or no labels.
+    """
+    if isinstance(y, LabelColumn):
+        return y, y.seen()
+    y = column_or_1d(one_kind(y), warn=True)
+    assert_all_finite(y, input_name="y")
+    if y.dtype == object:
+        check_classification_targets(y)
+    return y, np.unique(y)
 
 
 def tidy_labels(labels: ArrayLike) -> np.ndarray:

@@ -81,6 +81,7 @@ class HalfspaceClassifier(PrivateClassifier):
     """
 
     _model = "halfspace"
+    _reads_parts = True
     _codes_as = "codes"
     _parameters = PrivateClassifier._parameters | {"n_rounds": auto(count(1, MOST_ROUNDS)), "fit_intercept": flag()}
 

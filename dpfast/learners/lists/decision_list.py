@@ -133,6 +133,7 @@ class DecisionListClassifier(PrivateClassifier):
     """
 
     _model = "decision-list"
+    _reads_parts = True
     _parameters = PrivateClassifier._parameters | {
         "delta": kinds.real(0, 1, "[)"),
         "coverage_weight": kinds.auto(kinds.real(0, 1)),

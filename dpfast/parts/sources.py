@@ -1,0 +1,35 @@
+"""What people have that is in parts already: tables in several pieces, collections of Dask."""
+
+from typing import Any
+
+from dpfast.parts.memory import MemoryParts
+
+
+def is_parted(X: Any) -> bool:
+    """Whether a table is in parts: `MemoryParts` of pairs of a table and labels, or something of Dask's."""
+    return isinstance(X, MemoryParts) or is_dask(X)
+
+
+def is_dask(X: Any) -> bool:
+    """Whether this is a DataFrame, an array or a list of delayed tables of Dask; does not import it."""
+    some = X[0] if isinstance(X, list | tuple) and X else X
+    return type(some).__module__.partition(".")[0] in ("dask", "distributed")
+
+
+def parts_of(X: Any, y: Any, columns: list[str] | None = None) -> Any:
+    """Parts of pairs of a table and its labels, or None.
+
+    Parameters
+    ----------
+    X : MemoryParts, or a DataFrame, an array or a list of delayed tables of Dask
+    y : None, or labels in the same parts
+    columns : list of str, optional
+        All that is read of a DataFrame.
+    """
+    if isinstance(X, MemoryParts):
+        if y is not None:
+            raise ValueError("y must not be given beside MemoryParts, whose parts have their labels")
+        return X
+    from dpfast.parts.dask_parts import dask_parts
+
+    return dask_parts(X, y, columns)

@@ -1,0 +1,133 @@
+"""One table in any parts gives one model."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+
+import dpfast
+from dpfast import DecisionListClassifier, HalfspaceClassifier
+from dpfast.parts import MemoryParts
+from dpfast.tables import Boolean, Category, Label, Numeric, Schema
+
+COLUMNS = [
+    Numeric("age", 0, 120, edges=20),
+    Numeric("pay", 0, 100, edges=10, nullable=True),
+    Category("job", ["clerk", "smith"], nullable=True),
+    Boolean("smokes"),
+]
+SCHEMA = Schema(COLUMNS, label=Label("buys", ["no", "yes"]))
+OPEN = Schema(
+    [Numeric("age", 0, None, edges=8, spacing="quantiles"), Numeric("pay", nullable=True), Category("job"), COLUMNS[3]],
+    label="buys",
+)
+
+
+def people(n=1500, seed=7):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(18, 91, n),
+            "pay": np.where(rng.random(n) < 0.2, np.nan, rng.uniform(0, 100, n)),
+            "job": rng.choice(["clerk", "smith", "baker"], n),
+            "smokes": rng.random(n) < 0.3,
+        }
+    )
+    frame["buys"] = np.where((frame["age"] > 50) & (frame["job"] != "smith") ^ (rng.random(n) < 0.1), "yes", "no")
+    return frame
+
+
+def cut(n, parts, seed=0):
+    """Ends of unequal parts of range(n), the second of them empty where there are several."""
+    inner = np.sort(np.random.default_rng(seed).integers(0, n, max(0, parts - 2)))
+    return [0, *inner[:1], *inner, n] if parts > 1 else [0, n]
+
+
+def pieces(X, y=None, parts=3):
+    ends = cut(X.shape[0], parts)
+    return [(X[a:b], None if y is None else y[a:b]) for a, b in itertools.pairwise(ends)]
+
+
+def released(model):
+    return model._released(), str(model.privacy_), model.classes_.tolist(), model.n_features_in_
+
+
+LEARNERS = [HalfspaceClassifier, DecisionListClassifier]
+
+
+@pytest.mark.parametrize("parts", [1, 3, 17])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_table_with_a_schema_gives_one_model_in_any_parts(learner, parts):
+    frame = people()
+    whole = learner(schema=SCHEMA, random_state=3).fit(frame)
+    model = learner(schema=SCHEMA, random_state=3).fit(MemoryParts(pieces(frame, parts=parts)))
+    assert released(model) == released(whole)
+    assert model.feature_names_in_.tolist() == whole.feature_names_in_.tolist()
+    np.testing.assert_array_equal(model.predict_proba(frame), whole.predict_proba(frame))
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_what_a_schema_leaves_open_is_found_alike_in_any_parts(learner):
+    frame = people(4000)
+    given = {"schema": OPEN, "epsilon": 20.0, "random_state": 3}
+    whole = learner(**given).fit(frame, classes=["no", "yes"])
+    model = learner(**given).fit(MemoryParts(pieces(frame, parts=5)), classes=["no", "yes"])
+    assert model.encoder_.schema_ == whole.encoder_.schema_
+    assert released(model) == released(whole)
+
+
+@pytest.mark.parametrize("parts", [1, 4])
+@pytest.mark.parametrize("kind", ["float32", "float64", "bool", "csr", "frame"])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_table_of_numbers_gives_one_model_in_any_parts(learner, kind, parts, rng):
+    X = (rng.random((900, 12)) < 0.4).astype("float64" if kind in ("csr", "frame") else kind)
+    y = np.where(X[:, 3] + X[:, 5] + (rng.random(900) < 0.1) > 1, "a", np.where(X[:, 1] > 0, "b", "c"))
+    X = sp.csr_array(X) if kind == "csr" else X
+    X = pd.DataFrame(X, columns=[f"x{j}" for j in range(12)]) if kind == "frame" else X
+    whole = learner(random_state=1).fit(X, y)
+    model = learner(random_state=1).fit(MemoryParts(pieces(X, y, parts)))
+    assert released(model) == released(whole)
+    assert getattr(model, "feature_names_in_", None) is None or model.feature_names_in_.tolist() == [*X.columns]
+
+
+def test_a_list_of_every_rule_is_the_same_from_a_part_that_forgets(monkeypatch):
+    """What a part remembers is never needed: it is the same asked from the start."""
+    frame = people()
+    table = MemoryParts(pieces(frame, parts=3))
+    given = {"schema": SCHEMA, "max_rules": None, "random_state": 5}
+    plain = released(DecisionListClassifier(**given).fit(table))
+    each = MemoryParts.each
+
+    def forgetting(self, question, *public):
+        for part in self._parts:
+            if hasattr(part, "memo"):
+                part.memo.clear()
+        return each(self, question, *public)
+
+    monkeypatch.setattr(MemoryParts, "each", forgetting)
+    assert released(DecisionListClassifier(**given).fit(table)) == plain
+    assert released(DecisionListClassifier(**given).fit(frame)) == plain
+
+
+@pytest.mark.parametrize("learner", [dpfast.DPWinnowClassifier, dpfast.NetHalfspaceClassifier])
+def test_learners_that_do_not_read_parts_say_which_do(learner):
+    with pytest.raises(ValueError, match="does not learn from tables in parts; HalfspaceClassifier and"):
+        learner(schema=SCHEMA).fit(MemoryParts(pieces(people(50))))
+
+
+def test_parts_that_do_not_fit_together_are_refused_before_anything_is_charged(rng):
+    X, y = rng.normal(size=(60, 4)), np.arange(60) % 2
+    for other, what in ((X[:, :3], "same columns and types"), (X.astype(np.float32), "same columns and types")):
+        budget = dpfast.accounting.Budget(1.0, 1e-6)
+        clf = HalfspaceClassifier(budget=budget)
+        with pytest.raises(ValueError, match=what):
+            clf.fit(MemoryParts([(X, y), (other, y)]))
+        assert budget.charges == ()
+    with pytest.raises(ValueError, match="all its parts have none"):
+        HalfspaceClassifier().fit(MemoryParts([(X[:0], y[:0])]))
+    with pytest.raises(ValueError, match="NaN"):
+        HalfspaceClassifier().fit(MemoryParts([(X, y), (X * np.nan, y)]))
+    with pytest.raises(ValueError, match="conjunctions above 1"):
+        DecisionListClassifier(conjunctions=2, threshold=0.0).fit(MemoryParts([(X, y), (X, y)]))
