@@ -22,6 +22,7 @@ from .halfspaces import (
     net_plan,
     projected_plan,
 )
+from .halfspaces_paper import BoostPaper, ProjectionPaper, boost_paper, net_paper, projected_paper
 from .laplace import laplace_scale
 from .list_margin import DecisionListHalfspace, decision_list_margin
 from .littlestone import StagedLittlestonePlan, StagedOnlinePlan, staged_online_plan, staged_plan
@@ -40,6 +41,7 @@ from .winnow_mistakes import WinnowPlan, batched_plan, batched_update_bound, win
 from .zcdp import gaussian_delta, gaussian_epsilon, gaussian_sigma, zcdp_delta, zcdp_epsilon, zcdp_rho
 
 __all__ = [
+    "BoostPaper",
     "BoostPlan",
     "Budget",
     "BudgetExceeded",
@@ -50,6 +52,7 @@ __all__ = [
     "PrivacySpend",
     "PrivacyWarning",
     "ProjectedPlan",
+    "ProjectionPaper",
     "Release",
     "SparseSamplePlan",
     "StagedLittlestonePlan",
@@ -57,6 +60,7 @@ __all__ = [
     "WinnowPlan",
     "batched_plan",
     "batched_update_bound",
+    "boost_paper",
     "boost_plan",
     "cover_delta",
     "cover_epsilon",
@@ -76,7 +80,9 @@ __all__ = [
     "halfspace_lower_bound",
     "laplace_scale",
     "linear_excess",
+    "net_paper",
     "net_plan",
+    "projected_paper",
     "projected_plan",
     "repeated_epsilon",
     "single_sample_epsilon",

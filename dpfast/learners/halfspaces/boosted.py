@@ -9,7 +9,7 @@ import numpy as np
 from dpfast.accounting import boost_plan, gaussian_sigma
 from dpfast.accounting.checks import exact
 from dpfast.learners.base import LinearClassifier, refuse_weights, shown
-from dpfast.learners.halfspaces.measure import CAP, MOST_ROUNDS, DenseMeasure
+from dpfast.learners.halfspaces.measure import CAP, MOST_ROUNDS, LazyBregman, Local, Measure
 from dpfast.learners.halfspaces.weak import LARGEST_SCALE, NoisyCentering, NoisyStump, WeakLearner
 from dpfast.learners.parameters import Kind, auto, choice, count, flag, optional, positive, real
 from dpfast.mechanisms import discrete_laplace
@@ -18,11 +18,15 @@ from dpfast.tables.labels import class_codes
 _COUNT_SHARE = Fraction(1, 20)  # of epsilon, for the number of rows where that is private
 _ROUNDS = 60
 _WEAK = {"centering": NoisyCentering, "stump": NoisyStump}
-_WEAK_LEARNER = Kind(
-    'be "centering", "stump" or a WeakLearner',
-    lambda value: isinstance(value, WeakLearner) or (isinstance(value, str) and value in _WEAK),
-    lambda value: _WEAK[value]() if isinstance(value, str) else value,
-)
+_MEASURES = {"lazy-bregman": LazyBregman, "local": Local}
+
+
+def _kind(wanted, base, named):
+    return Kind(
+        wanted,
+        lambda value: isinstance(value, base) or (isinstance(value, str) and value in named),
+        lambda value: named[value]() if isinstance(value, str) else value,
+    )
 
 
 class BoostedHalfspaceClassifier(LinearClassifier):
@@ -59,14 +63,21 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     weak_learner : {"centering", "stump"} or WeakLearner, default="centering"
         "centering" answers with the noisy weighted mean of y x, any real features; "stump" with one feature of a
         table of 0 and 1.
+    measure : {"lazy-bregman", "local"} or Measure, default="lazy-bregman"
+        How rows are weighed: "lazy-bregman" is the paper's, of density kappa; "local" weighs each row by itself,
+        min(1, exp(-learning_rate / 2 * sum of y h(x))). See `dpfast.learners.halfspaces.measure`.
     fit_intercept : bool, default=True
     calibration : {"tight", "paper"}, default="tight"
         "paper" takes density, n_rounds and learning_rate from `dpfast.accounting.boost_plan`, with which the algorithm
         of [BCS, section 5]_ provably errs on at most a tenth of new rows, except with probability 0.1, if a halfspace
-        has the margin; the constants are derived there, not the paper's own. It warns where there are fewer rows than
-        that asks for, which is many, and needs neighbors="replace". Noise is what the budget needs in either case.
+        has the margin before labels are flipped; the constants are derived there, not the paper's own. It warns where
+        there are fewer rows than that asks for, which is many, and needs neighbors="replace" and the paper's measure
+        and weak learner. Noise is what the budget needs in either case.
     margin : float in (0, 1] or None, default=None
         The margin of the paper's calibration; used by nothing else.
+    label_noise : float in [0, 0.5), default=0.0
+        The probability with which each label was flipped, for the paper's calibration, which then promises the error
+        against the labels before that [BCS, Algorithm 3 and Theorem 33]_; used by nothing else.
     schema, encoder_share, budget, random_state, verbose
         As in `DecisionListClassifier`.
 
@@ -106,10 +117,12 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         "density": auto(real(0, 1, "(]")),
         "n_rounds": auto(count(1, MOST_ROUNDS)),
         "learning_rate": auto(real(0.001, 1e6)),
-        "weak_learner": _WEAK_LEARNER,
+        "weak_learner": _kind('be "centering", "stump" or a WeakLearner', WeakLearner, _WEAK),
+        "measure": _kind('be "lazy-bregman", "local" or a Measure', Measure, _MEASURES),
         "fit_intercept": flag(),
         "calibration": choice("tight", "paper"),
         "margin": optional(real(0, 1, "(]")),
+        "label_noise": real(0, 0.5, "[)"),
     }
 
     def __init__(
@@ -122,9 +135,11 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         n_rounds="auto",
         learning_rate="auto",
         weak_learner="centering",
+        measure="lazy-bregman",
         fit_intercept=True,
         calibration="tight",
         margin=None,
+        label_noise=0.0,
         schema=None,
         encoder_share=0.1,
         budget=None,
@@ -138,9 +153,11 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         self.n_rounds = n_rounds
         self.learning_rate = learning_rate
         self.weak_learner = weak_learner
+        self.measure = measure
         self.fit_intercept = fit_intercept
         self.calibration = calibration
         self.margin = margin
+        self.label_noise = label_noise
         self.schema = schema
         self.encoder_share = encoder_share
         self.budget = budget
@@ -189,7 +206,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
                 run.used["row count"] += 1
             model.density = density(size)
             units = max(1, int(model.density * size * CAP))
-            measure = DenseMeasure(signs, units, p.learning_rate / 2)
+            measure = p.measure.start(signs, units, p.learning_rate / 2)
             for t in shown(range(p.n_rounds), "rounds", self.verbose):
                 hypothesis = p.weak_learner.learn(rows, measure.weights(), units, noise, run.rng)
                 model.add(*p.weak_learner.linear(hypothesis, d))
@@ -204,21 +221,22 @@ class BoostedHalfspaceClassifier(LinearClassifier):
 
     @property
     def _not_saved(self):
-        own = isinstance(self.weak_learner, WeakLearner)  # prediction does not need it
-        return (*super()._not_saved, *["weak_learner"] * own)
+        own = {"weak_learner": WeakLearner, "measure": Measure}  # prediction does not need them
+        return (*super()._not_saved, *[name for name, kind in own.items() if isinstance(getattr(self, name), kind)])
 
     def _calibrate(self, p, n, d):
         """Set learning rate and rounds in p; the density as a function of the number of rows, which may be private."""
         if p.calibration == "paper":
-            plan = boost_plan(p.epsilon, p.delta, margin=p.margin)
+            plan = boost_plan(p.epsilon, p.delta, margin=p.margin, noise=p.label_noise)
             if plan.n_rounds > MOST_ROUNDS:
                 raise ValueError(
                     f"margin={self.margin!r} asks for {plan.n_rounds:,} rounds, and at most {MOST_ROUNDS:,} can be run"
                 )
             if n < plan.n:
+                noise = f" and label noise {self.label_noise}" if p.label_noise else ""
                 warnings.warn(
-                    f"the guarantee of the paper's calibration, an error of at most 0.1 at margin {self.margin}, needs "
-                    f"{plan.n:,} rows, got {n:,}: it is void here",
+                    f"the guarantee of the paper's calibration, an error of at most 0.1 at margin {self.margin}{noise}"
+                    f", needs {plan.n:,} rows, got {n:,}: it is void here",
                     stacklevel=3,
                 )
             p.density, p.n_rounds, p.learning_rate = plan.density, plan.n_rounds, plan.learning_rate
@@ -242,6 +260,11 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         if p.calibration == "paper":
             if p.margin is None or p.neighbors != "replace":
                 raise ValueError('calibration="paper" needs margin= and neighbors="replace"')
+            if not (isinstance(p.weak_learner, NoisyCentering) and isinstance(p.measure, LazyBregman)):
+                raise ValueError(
+                    'calibration="paper" is for weak_learner="centering" and measure="lazy-bregman": the theorem is '
+                    f"about those, got {self.weak_learner!r} and {self.measure!r}"
+                )
             if (p.density, p.n_rounds, p.learning_rate) != ("auto",) * 3:
                 raise ValueError(
                     'calibration="paper" chooses density, n_rounds and learning_rate: leave them at "auto"'

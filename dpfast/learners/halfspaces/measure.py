@@ -1,4 +1,10 @@
-"""The measure that a smooth booster keeps on its rows, in integers."""
+"""The measures that smooth boosters keep on their rows, in integers [BCS, sections 3 and 4].
+
+[BCS] M. Bun, M. Carmosino, J. Sorrell, Efficient, Noise-Tolerant, and Private Learning via Boosting, COLT 2020.
+"""
+
+import math
+from abc import ABC, abstractmethod
 
 import numpy as np
 
@@ -7,6 +13,76 @@ from dpfast.kernels import measure
 CAP = 1 << 12  # units of the largest weight
 UNIT = 1 << 12  # of a margin, in scores
 MOST_ROUNDS = 1 << 15  # whose scores a projection takes
+
+
+class Measure(ABC):
+    """How a booster weighs its rows: NxM of [BCS, Algorithm 2].
+
+    **What it must hold to.** Row i has an integer weight u_i in [0, CAP], a function of the labels, the margins so far
+    and public numbers. On neighbouring tables, by one row replaced or added, all weights of other rows differ in one
+    direction and, in sum, by no more than the largest weight of the row that changed. That is what `WeakLearner` and
+    its noise rest on: then a sum of y_i u_i h(x_i), |h| <= 1, moves by at most 2 CAP. A measure of a fixed mass holds
+    to it if its weights move in one direction [BCS, Lemma 25], one that weighs each row by itself does in any case.
+    """
+
+    @abstractmethod
+    def start(self, signs, units, rate):
+        """An even measure.
+
+        Parameters
+        ----------
+        signs : ndarray of int8, shape (n,)
+            Labels y, -1 or 1.
+        units : int
+            The mass wanted, in units of 1 / CAP: public, or released.
+        rate : float
+            > 0: weights fall with exp(-rate * sum of y h(x)).
+
+        Returns
+        -------
+        state
+            With ``weights()``, y_i u_i as int32 of shape (n,), and ``add(margins)``, which counts in float32 h(x_i).
+        """
+
+
+class LazyBregman(Measure):
+    """Weights min(1, c exp(-rate s)) of a fixed mass: LB-NxM [BCS, Algorithm 4]."""
+
+    def start(self, signs, units, rate):
+        return DenseMeasure(signs, units, rate)
+
+
+class Local(Measure):
+    """Weights min(1, exp(-rate s)), each of its own row: those of MadaBoost (Domingo and Watanabe 2000).
+
+    Other rows' weights do not move at all. The mass is whatever it is, and private; sums are divided by the mass
+    wanted, so that means are those of the measure times a factor that nobody learns.
+    """
+
+    def start(self, signs, units, rate):
+        return LocalMeasure(signs, rate)
+
+
+class LocalMeasure:
+    """Weights min(1, exp(-rate * s_i)) of rows with scores s_i. Private state: it knows the data."""
+
+    def __init__(self, signs, rate):
+        self._signs, self._scores = signs, np.zeros(len(signs), np.int32)
+        falling = [math.floor(CAP * math.exp(-rate * s / UNIT)) for s in range(_reach(rate))]
+        self._table = np.array([*falling, 0], np.int32)
+
+    def weights(self):
+        """y_i times the units of each row: int32, shape (n,)."""
+        return self._table[np.clip(self._scores, 0, len(self._table) - 1)] * self._signs
+
+    def add(self, margins):
+        """Count in a hypothesis: float32 h(x_i) in [-1, 1], shape (n,)."""
+        measure.add(self._scores, self._signs, margins, UNIT)
+
+
+def _reach(rate):
+    """Scores from which weights are less than a unit."""
+    return min(math.ceil(UNIT * math.log(CAP) / rate) + 1, 1 << 24)
 
 
 class DenseMeasure:

@@ -69,7 +69,7 @@ class WeakLearner(ABC):
 
 
 class NoisyCentering(WeakLearner):
-    """The weighted mean of y x, plus Gaussian noise [BCS, Algorithm 3]: a halfspace through the mean of the measure.
+    """The weighted mean of y x, plus Gaussian noise [BCS, section 5.2]: a halfspace through the mean of the measure.
 
     Rows are clipped to the unit ball, after a 1 for the intercept has been appended. Noise is discrete Gaussian on the
     grid of the rows, so exact; (epsilon, delta) is that of n_rounds adaptive Gaussian mechanisms of sensitivity 2 CAP
