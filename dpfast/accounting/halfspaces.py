@@ -177,7 +177,7 @@ def boost_plan(
     >>> plan.n, plan.n_rounds, round(plan.density, 3)
     (437442, 2321, 0.055)
     """
-    epsilon, delta, gamma, alpha, beta = _problem(epsilon, delta, margin, alpha, beta)
+    epsilon, delta, gamma, alpha, beta = problem_of(epsilon, delta, margin, alpha, beta)
     noise = number("noise", noise, "at least 0 and below 1/2", lambda x: 0 <= x < 0.5)
     target = noise + (1 - 2 * noise) * alpha
     unit, x = gaussian_sigma(epsilon, delta), math.log(5 / beta)
@@ -262,7 +262,7 @@ def projected_plan(
     >>> plan.n, plan.n_components, plan.n_rounds
     (198579, 55184, 54084)
     """
-    epsilon, delta, gamma, alpha, beta = _problem(epsilon, delta, margin, alpha, beta)
+    epsilon, delta, gamma, alpha, beta = problem_of(epsilon, delta, margin, alpha, beta)
     L, x = 1 / (HINGE_SHARE * gamma), math.log(4 / beta)
     m = _components(gamma, HINGE_SHARE, math.log(128 * (1 + L) / alpha / beta), dimension)
     T = math.ceil((4 * L / alpha) ** 2)
@@ -325,7 +325,7 @@ def net_plan(
     >>> plan.n, plan.n_components, plan.side
     (614, 4, 87)
     """
-    epsilon, _, gamma, alpha, beta = _problem(epsilon, 0.5, margin, alpha, beta)
+    epsilon, _, gamma, alpha, beta = problem_of(epsilon, 0.5, margin, alpha, beta)
     check_neighbors(neighbors)
     t = epsilon if neighbors == "add-remove" else epsilon / 2
     R = -math.log1p(alpha * math.expm1(-t))
@@ -378,7 +378,7 @@ def halfspace_lower_bound(
     (53, 515)
     """
     pure = delta == 0
-    epsilon, delta, gamma, alpha, beta = _problem(epsilon, 0.5 if pure else delta, margin, alpha, beta)
+    epsilon, delta, gamma, alpha, beta = problem_of(epsilon, 0.5 if pure else delta, margin, alpha, beta)
     check_neighbors(neighbors)
     delta = 0.0 if pure else delta
     if neighbors == "add-remove":
@@ -410,7 +410,8 @@ def _components(gamma: float, share: float, log_failures: float, dimension: int 
     return m if dimension is None else min(m, count("dimension", dimension))
 
 
-def _problem(epsilon, delta, margin, alpha, beta) -> tuple:
+def problem_of(epsilon, delta, margin, alpha, beta) -> tuple:
+    """The checked numbers of a plan, as floats."""
     wanted = f"a finite number, at least {LEAST}"
     epsilon = number("epsilon", epsilon, wanted, lambda x: LEAST <= x < math.inf)
     wanted = f"from {LEAST} to 1 - {LEAST}"

@@ -38,7 +38,7 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from .halfspaces import _problem
+from .halfspaces import problem_of
 from .search import least_integer
 
 _C = math.sqrt(2)  # c of [BCS] Theorem 27
@@ -98,7 +98,7 @@ def boost_paper(
     >>> paper.n_rounds, paper.density, paper.learning_rate, paper.noise
     (94436, 0.025, 0.025, 0.0006250000000000001)
     """
-    epsilon, delta, tau, alpha, beta = _problem(epsilon, delta, margin, alpha, beta)
+    epsilon, delta, tau, alpha, beta = problem_of(epsilon, delta, margin, alpha, beta)
     kappa = alpha / 4
     log = math.log(1 / kappa)
     sigma = tau / (8 * _C * math.sqrt(math.log(3072 * log / (beta * tau**2))))
@@ -154,7 +154,7 @@ def projected_paper(
     >>> f"{paper.n:.2e}", f"{paper.n_components:.2e}", paper.lower_bound
     ('6.46e+11', '3.90e+07', 0)
     """
-    epsilon, delta, gamma, alpha, beta = _problem(epsilon, delta, margin, alpha, beta)
+    epsilon, delta, gamma, alpha, beta = problem_of(epsilon, delta, margin, alpha, beta)
     L, r = 100 / (86 * gamma), math.ceil(math.log(8 / beta))
 
     def enough(n: int) -> bool:
@@ -195,7 +195,7 @@ def net_paper(epsilon: float | Fraction, *, margin: float, alpha: float = 0.1, b
     >>> f"{paper.n:.2e}", f"{paper.n_components:.2e}"
     ('3.34e+11', '3.83e+07')
     """
-    epsilon, _, gamma, alpha, beta = _problem(epsilon, 0.5, margin, alpha, beta)
+    epsilon, _, gamma, alpha, beta = problem_of(epsilon, 0.5, margin, alpha, beta)
 
     def log_size(n: int) -> float:
         return _components(n, gamma, alpha, beta) * math.log(1 + 20 / gamma)
