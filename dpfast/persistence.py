@@ -5,42 +5,9 @@ from pathlib import Path
 import numpy as np
 
 from dpfast.accounting import PrivacySpend
-from dpfast.learners import (
-    BoostedHalfspaceClassifier,
-    DecisionListClassifier,
-    DPWinnowClassifier,
-    FiniteClassLearner,
-    HalfspaceClassifier,
-    LinearLearner,
-    NetHalfspaceClassifier,
-    ProjectedHalfspaceClassifier,
-)
-from dpfast.learners.littlestone import (
-    LittlestoneLearner,
-    OnlineLittlestoneLearner,
-    StagedLittlestoneLearner,
-    StagedOnlineLittlestoneLearner,
-)
 from dpfast.learners.parameters import Kind, count
 from dpfast.learners.saving import entries, read_document
 
-_MODELS = {
-    estimator._model: estimator
-    for estimator in (
-        BoostedHalfspaceClassifier,
-        DecisionListClassifier,
-        DPWinnowClassifier,
-        FiniteClassLearner,
-        HalfspaceClassifier,
-        LinearLearner,
-        LittlestoneLearner,
-        NetHalfspaceClassifier,
-        OnlineLittlestoneLearner,
-        ProjectedHalfspaceClassifier,
-        StagedLittlestoneLearner,
-        StagedOnlineLittlestoneLearner,
-    )
-}
 _ENTRIES = (
     "format", "version", "model", "parameters", "classes", "n_features", "feature_names", "privacy", "released",
 )  # fmt: skip
@@ -78,12 +45,35 @@ def load(path):
     path = Path(path)
     document = read_document(path)
     kind = document.get("model")
-    if not isinstance(kind, str) or kind not in _MODELS:
+    models = _models()
+    if not isinstance(kind, str) or kind not in models:
         raise ValueError(f"{path.name} holds a model of unknown kind {kind!r}")
     try:
-        return _restored(_MODELS[kind], entries(document, *_ENTRIES, maybe=("table", "encoder")))
+        return _restored(models[kind], entries(document, *_ENTRIES, maybe=("table", "encoder")))
     except _FAULTS as error:
         raise ValueError(f"{path.name} is damaged: {type(error).__name__}: {error}") from None
+
+
+def _models():
+    """The estimators by their names in files; imported once a file was read, as that takes a second."""
+    from dpfast import learners
+    from dpfast.learners import littlestone
+
+    estimators = (
+        learners.BoostedHalfspaceClassifier,
+        learners.DecisionListClassifier,
+        learners.DPWinnowClassifier,
+        learners.FiniteClassLearner,
+        learners.HalfspaceClassifier,
+        learners.LinearLearner,
+        littlestone.LittlestoneLearner,
+        learners.NetHalfspaceClassifier,
+        littlestone.OnlineLittlestoneLearner,
+        learners.ProjectedHalfspaceClassifier,
+        littlestone.StagedLittlestoneLearner,
+        littlestone.StagedOnlineLittlestoneLearner,
+    )
+    return {estimator._model: estimator for estimator in estimators}
 
 
 def _restored(kind, document):

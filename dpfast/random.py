@@ -97,7 +97,12 @@ def is_reproducible(rng):
     return not isinstance(rng.bit_generator, SystemKeyed)
 
 
-_cipher = SystemKeyedAES if AESCounter(key=0).use_aesni else SystemKeyedChaCha
+def by_instructions():
+    """Whether this machine has instructions for AES."""
+    return bool(AESCounter(key=0).use_aesni)
+
+
+_cipher = SystemKeyedAES if by_instructions() else SystemKeyedChaCha
 
 
 def _rekey_all():

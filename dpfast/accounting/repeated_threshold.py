@@ -4,7 +4,6 @@ import math
 from numbers import Real
 
 import numpy as np
-from scipy.signal import lfilter
 
 from .checks import count, exact
 
@@ -77,6 +76,8 @@ def repeated_epsilon(epsilon, positives, delta):
 
 def _largest_divergences(e, positives, size):
     """x_0, ..., x_{size - 1} of the theorem, rounded up."""
+    from scipy.signal import lfilter  # slow to import
+
     a, b = 1 / (1 + math.exp(-e)), 1 / (1 + math.exp(e))
     x = np.zeros(size)
     for _ in range(positives):

@@ -9,21 +9,22 @@ from typing import Annotated
 
 import typer
 
-from . import audit, experts, fit, page, plan, predict, schema, stream
+from . import audit, doctor, experts, fit, page, plan, predict, schema, stream
+from .help import ModelCommand
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",
     help="Learn readable models from private tables, under differential privacy.",
 )
-app.command()(fit.fit)
+app.command(cls=ModelCommand)(fit.fit)
 app.command()(predict.predict)
 app.command()(page.report)
 app.command()(stream.stream)
 app.command()(experts.experts)
 app.command()(audit.audit)
+app.command()(doctor.doctor)
 app.add_typer(plan.app, name="plan")
 app.add_typer(schema.app, name="schema")
 

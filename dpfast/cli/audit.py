@@ -28,6 +28,11 @@ def audit(
     The bound holds but with probability 1e-6. Above the claim it refutes it; near the claim, the claim is tight.
     """
     with reporting("no audit was finished"):
+        from dpfast.learners.parameters import DELTA, EPSILON
+
+        EPSILON.read("epsilon", epsilon)
+        DELTA.read("delta", delta)
+
         from rich.table import Table
 
         from dpfast import PrivacyWarning

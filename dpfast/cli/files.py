@@ -2,6 +2,7 @@
 
 import math
 import os
+from pathlib import Path
 
 from .report import errors, some
 
@@ -21,11 +22,18 @@ def check_writable(path):
         raise ValueError(f"{path} cannot be written: it must name a file in a folder that exists")
 
 
-def limits_of(estimator):
-    """What an estimator declares that numbers lie between, and refuses others; else None."""
-    if getattr(estimator, "out_of_range", None) != "error":
+def limits_of(parameters):
+    """What the parameters of an estimator declare that numbers lie between, and refuse others; else None."""
+    if parameters.get("out_of_range") != "error":
         return None
-    return tuple(getattr(estimator, "feature_range", (-1, 1)))
+    return tuple(parameters.get("feature_range", (-1, 1)))
+
+
+def check_there(data):
+    """Refuse, before what takes long, a table that is of no known kind or not there."""
+    from dpfast.files.readers import kind_of
+
+    kind_of(Path(data))
 
 
 def is_packed(X):

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from .figures import figures
 from .files import check_writable, classes_of, is_packed, limits_of, name_features, read, save
-from .models import MODELS, Name, estimator_of, values_of, with_options_of_models
+from .models import MODELS, Name, estimator_of, parameters_of, values_of, with_options_of_models
 from .options import (
     Data,
     Decimal,
@@ -41,7 +41,7 @@ def fit(
     context: typer.Context,
     data: Data,
     epsilon: Epsilon,
-    model: Annotated[Name | None, typer.Option(help=MODEL)] = None,
+    model: Annotated[Name | None, typer.Option(help=MODEL, metavar="NAME")] = None,
     delta: Delta = 1e-6,
     schema: Schema = None,
     encoder_share: Annotated[
@@ -73,11 +73,12 @@ def fit(
         check_writable(out)
 
         from dpfast import random
+        from dpfast.learners.parameters import EPSILON, real
 
         rng = random.generator(seed)
         asked = {
-            "epsilon": epsilon,
-            "delta": delta,
+            "epsilon": EPSILON.read("epsilon", epsilon),
+            "delta": real(0, 1, "[)").read("delta", delta),
             "neighbors": neighbors.value,
             "negations": negations,
             "threshold": threshold,
@@ -92,7 +93,7 @@ def fit(
         elif model is None:
             raise ValueError("--model is needed, or a --schema: see dpfast schema draft")
         model = model or Name.halfspace
-        estimator = estimator_of(model, context, asked, own)
+        parameters = parameters_of(model, context, asked, own)
         start = time.perf_counter()
         if declaration is not None:
             values, table = "codes", read_declared(data, declaration, **text)
@@ -104,7 +105,7 @@ def fit(
                 needs_label=True,
                 threshold=threshold,
                 values=values,
-                limits=limits_of(estimator),
+                limits=limits_of(parameters),
                 may_stay=MODELS[model].may_stay,
                 **text,
             )
@@ -115,6 +116,7 @@ def fit(
         names, bits, stays = table.feature_names, is_packed(table.X), hasattr(table.X, "block")
         X, X_test, y, y_test = *_split(table.X, test), table.y[~test], table.y[test]
         del table  # which has the rows once more
+        estimator = estimator_of(model, parameters)
         done = time.perf_counter()
         with errors.status(f"learning from {data}"):
             estimator.fit(X, y, classes=declared)

@@ -24,6 +24,7 @@ class Model(NamedTuple):
     show: Callable  # as in printers
     values: Callable = lambda own: "bits"  # from its own options to what it reads, as in dpfast.files.readers
     may_stay: bool = False  # whether it reads tables that stay on disk
+    lacks: tuple[str, ...] = ()  # of the options that all models share, those it has no parameter for
 
     @property
     def options(self):
@@ -195,7 +196,7 @@ def _finite_class():
 
 
 def _linear_learner(*, intercept: Intercept = True):
-    return {"fit_intercept": intercept}
+    return {"fit_intercept": intercept, "out_of_range": "error"}
 
 
 def _read(option, text, wanted, kind, **words):
@@ -208,14 +209,15 @@ def _read(option, text, wanted, kind, **words):
         raise ValueError(f"{option} must be {wanted} or {' or '.join(words)}, got {text!r}") from None
 
 
+_NO_SIGNS = ("negations",)
 MODELS = {
     "decision-list": Model("DecisionListClassifier", _decision_list, show_rules),
     "winnow": Model("DPWinnowClassifier", winnow_parameters, show_weights, winnow_values),
-    "halfspace": Model("HalfspaceClassifier", _halfspace, show_scores, _either, may_stay=True),
-    "boost": Model("BoostedHalfspaceClassifier", _boost, show_halfspace, _boost_values, may_stay=True),
-    "projected": Model("ProjectedHalfspaceClassifier", _projected, show_halfspace, _either, may_stay=True),
-    "net": Model("NetHalfspaceClassifier", _net, show_halfspace, _either),
-    "finite-class": Model("FiniteClassLearner", _finite_class, show_feature),
+    "halfspace": Model("HalfspaceClassifier", _halfspace, show_scores, _either, True, _NO_SIGNS),
+    "boost": Model("BoostedHalfspaceClassifier", _boost, show_halfspace, _boost_values, True, _NO_SIGNS),
+    "projected": Model("ProjectedHalfspaceClassifier", _projected, show_halfspace, _either, True, _NO_SIGNS),
+    "net": Model("NetHalfspaceClassifier", _net, show_halfspace, _either, lacks=("delta", *_NO_SIGNS)),
+    "finite-class": Model("FiniteClassLearner", _finite_class, show_feature, lacks=("delta", *_NO_SIGNS)),
     "linear-learner": Model("LinearLearner", _linear_learner, show_average, _either),
 }
 Name = StrEnum("Name", {name.replace("-", "_"): name for name in MODELS})
@@ -230,11 +232,11 @@ def with_options_of_models(command):
     return command
 
 
-def estimator_of(model, context, asked, own):
-    """The estimator of a model, from what `fit` asks for every model and the own options of all.
+def parameters_of(model, context, asked, own):
+    """The parameters of a model's estimator, from what `fit` asks for every model and the own options of all.
 
     An option that was given and is another model's is refused. So is one that the estimator has no parameter for,
-    unless it is one that reading the table makes use of.
+    unless it is one that reading the table makes use of. The estimator, slow to import, is not.
     """
     entry = MODELS[model]
     given = [each for each in context.command.params if context.get_parameter_source(each.name).name != "DEFAULT"]
@@ -242,16 +244,19 @@ def estimator_of(model, context, asked, own):
         owners = [name for name, each in MODELS.items() if option.name in each.options]
         if owners and model not in owners:
             raise ValueError(f"{option.opts[0]} is for --model {' or '.join(owners)}, not for {model}")
-    parameters = entry.parameters(**{name: own[name] for name in entry.options})
+        if option.name in entry.lacks:
+            raise ValueError(f"{option.opts[0]} is not for --model {model}")
+    shared = {name: value for name, value in asked.items() if name not in entry.lacks}
+    return shared | entry.parameters(**{name: own[name] for name in entry.options})
 
+
+def estimator_of(model, parameters):
+    """The estimator of a model; one that has no threshold leaves that to the reading of its table."""
     import dpfast
 
-    estimator = getattr(dpfast, entry.estimator)
+    estimator = getattr(dpfast, MODELS[model].estimator)
     known = inspect.signature(estimator).parameters
-    for option in given:
-        if option.name in asked and option.name not in known and option.name != "threshold":
-            raise ValueError(f"{option.opts[0]} is not for --model {model}")
-    return estimator(**{name: value for name, value in asked.items() if name in known}, **parameters)
+    return estimator(**{name: value for name, value in parameters.items() if name in known or name != "threshold"})
 
 
 def values_of(model, own, *, threshold=None, numbers=None):

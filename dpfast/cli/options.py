@@ -1,6 +1,7 @@
 """Options that more than one command has, as annotations."""
 
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,8 @@ class Neighbors(StrEnum):
     add_remove = "add-remove"
 
 
+_reading = partial(typer.Option, rich_help_panel="Reading the table")
+
 Data = Annotated[
     str,
     typer.Argument(metavar="DATA", help="A .csv, .tsv, .parquet, .svm or .npz file, or the bundled mushroom or adult."),
@@ -22,10 +25,10 @@ Alpha = Annotated[float, typer.Option(help="Error wanted, in (0, 1).")]
 Beta = Annotated[float, typer.Option(help="Probability of missing it, in (0, 1).")]
 Relation = Annotated[Neighbors, typer.Option(help="What may change between two tables: one row replaced, or added.")]
 Label = Annotated[str | None, typer.Option(help="The column that holds the labels.")]
-Threshold = Annotated[float | None, typer.Option(help="Turns numbers into bits: x > threshold.")]
+Threshold = Annotated[float | None, _reading(help="Turns numbers into bits: x > threshold.")]
 Numbers = Annotated[
     bool | None,
-    typer.Option(
+    _reading(
         "--numbers/--bits",
         help="Whether features are numbers or 0 and 1; by default the types of the file tell, never its entries.",
     ),
@@ -37,6 +40,6 @@ Out = Annotated[Path | None, typer.Option(help="Save the model here, as JSON.")]
 Schema = Annotated[
     Path | None, typer.Option(help="What is declared of the table's columns, a .toml or .json file; see dpfast schema.")
 ]
-Separator = Annotated[str | None, typer.Option(help="Between the cells of a CSV file: a comma, a tab for .tsv.")]
-Decimal = Annotated[str, typer.Option(help="The decimal mark of a CSV file.")]
-Encoding = Annotated[str, typer.Option(help="Of a CSV file.")]
+Separator = Annotated[str | None, _reading(help="Between the cells of a CSV file: a comma, a tab for .tsv.")]
+Decimal = Annotated[str, _reading(help="The decimal mark of a CSV file.")]
+Encoding = Annotated[str, _reading(help="Of a CSV file.")]

@@ -19,7 +19,10 @@ def report(
         check_writable(out)
 
         import dpfast
+
+        fitted = dpfast.load(model)
+
         from dpfast.report import write
 
-        write(dpfast.load(model), out)
+        write(fitted, out)
         say(f"wrote {out}")

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from .files import check_writable, in_order, limits_of, read, reading_of
+from .files import check_there, check_writable, in_order, limits_of, read, reading_of
 from .models import MODELS
 from .options import Data, Decimal, Encoding, Separator
 from .report import reporting
@@ -38,6 +38,7 @@ def predict(
     """
     with reporting("no predictions were written") as state:
         check_writable(out)
+        check_there(data)
 
         import dpfast
 
@@ -56,7 +57,7 @@ def predict(
                 label=label,
                 threshold=threshold,
                 values=values,
-                limits=limits_of(estimator),
+                limits=limits_of(estimator.get_params()),
                 may_stay=any(each.may_stay and each.estimator == type(estimator).__name__ for each in MODELS.values()),
                 n_features=estimator.n_features_in_,
                 **text,

@@ -12,7 +12,7 @@ import typer
 from rich.live import Live
 from rich.text import Text
 
-from .files import check_writable, in_order, limits_of, name_features, save
+from .files import check_there, check_writable, in_order, limits_of, name_features, save
 from .models import Clip, Draws, Range, Updates, values_of, winnow_parameters
 from .options import Delta, Epsilon, Label, Negations, Neighbors, Out, Relation, Seed, ShowPrivate, Threshold
 from .printers import show_weights
@@ -63,6 +63,8 @@ def stream(
         if new_rows and checkpoint is None:
             raise ValueError("--new-rows needs a --checkpoint")
         check_writable(out)
+        if data != "-":
+            check_there(data)
 
         import dpfast
         from dpfast.files.readers import read_steps
@@ -94,7 +96,7 @@ def stream(
             label=label,
             threshold=threshold,
             values=values,
-            limits=limits_of(estimator),
+            limits=limits_of(estimator.get_params()),
             skip=skip,
         )
         rows, mistakes, stopped = 0, 0, None

@@ -5,7 +5,6 @@ from importlib import resources
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import Bunch
 
 _LABELS = {"mushroom": {-1: "edible", 1: "poisonous"}}
 _TABLES = ("adult",)  # with a schema, for `read_codes` too
@@ -40,17 +39,21 @@ def load_dataset(name):
     >>> adult.schema
     <Schema of 14 columns, label 'income'>
     """
-    if name in _TABLES:
-        return _table(name)
-    if name not in _LABELS:
+    if name not in _LABELS and name not in _TABLES:
         raise ValueError(f"name must be one of {', '.join(sorted([*_LABELS, *_TABLES]))}, got {name!r}")
+    from sklearn.utils import Bunch
+
+    return Bunch(**(_table(name) if name in _TABLES else _bits(name)), DESCR=_description())
+
+
+def _bits(name):
     with resources.as_file(_FOLDER / f"{name}.npz") as path:
         data = sp.csr_array(sp.load_npz(path))
         with np.load(path) as stored:
             labels = _LABELS[name]
             target = np.array([labels[y] for y in stored["y"].tolist()])
             feature_names = stored["feature_names"].tobytes().decode().split("\n")
-    return Bunch(data=data, target=target, feature_names=feature_names, DESCR=_description())
+    return {"data": data, "target": target, "feature_names": feature_names}
 
 
 def dataset_schema(name):
@@ -82,7 +85,7 @@ def _table(name):
         table = csv.read_csv(path, convert_options=options)
     target = np.array(table.column(schema.label.name).to_pylist())
     data = pa.table({each: table.column(each) for each in schema.names})
-    return Bunch(data=data, target=target, feature_names=schema.names, schema=schema, DESCR=_description())
+    return {"data": data, "target": target, "feature_names": schema.names, "schema": schema}
 
 
 def _description():

@@ -1,32 +1,30 @@
-"""Learners, with scikit-learn's estimator contract: a family a folder, its private state beside it."""
+"""Learners, with scikit-learn's estimator contract: a family a folder, its private state beside it.
 
-from .experts import (
-    FiniteClassLearner,
-    LinearLearner,
-    LinearMinimizer,
-    RandomizedWeightedMajority,
-    StatisticalQueryOracle,
-)
-from .halfspaces import (
-    BoostedHalfspaceClassifier,
-    HalfspaceClassifier,
-    NetHalfspaceClassifier,
-    ProjectedHalfspaceClassifier,
-)
-from .lists import DecisionListClassifier
-from .winnow import DPWinnowClassifier, WinnowClassifier
+A family loads when first used, and scikit-learn with it: a second, which a command that refuses does not take.
+"""
 
-__all__ = [
-    "BoostedHalfspaceClassifier",
-    "DPWinnowClassifier",
-    "DecisionListClassifier",
-    "FiniteClassLearner",
-    "HalfspaceClassifier",
-    "LinearLearner",
-    "LinearMinimizer",
-    "NetHalfspaceClassifier",
-    "ProjectedHalfspaceClassifier",
-    "RandomizedWeightedMajority",
-    "StatisticalQueryOracle",
-    "WinnowClassifier",
-]
+from importlib import import_module
+
+_HOMES = {
+    "BoostedHalfspaceClassifier": "halfspaces",
+    "DPWinnowClassifier": "winnow",
+    "DecisionListClassifier": "lists",
+    "FiniteClassLearner": "experts",
+    "HalfspaceClassifier": "halfspaces",
+    "LinearLearner": "experts",
+    "LinearMinimizer": "experts",
+    "NetHalfspaceClassifier": "halfspaces",
+    "ProjectedHalfspaceClassifier": "halfspaces",
+    "RandomizedWeightedMajority": "experts",
+    "StatisticalQueryOracle": "experts",
+    "WinnowClassifier": "winnow",
+}
+
+__all__ = [*_HOMES]
+
+
+def __getattr__(name):
+    if name not in _HOMES:
+        raise AttributeError(f"module 'dpfast.learners' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"dpfast.learners.{_HOMES[name]}"), name)
+    return value

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
 FORMAT, FORMAT_VERSION = "dpfast model", 2
 
@@ -36,6 +35,8 @@ class Saved:
         write_model(self, path)
 
     def _document(self):
+        from sklearn.utils.validation import check_is_fitted
+
         check_is_fitted(self)
         claim, params = self.privacy_, self.get_params(deep=False)
         made = {"epsilon": claim.epsilon, "delta": claim.delta, "neighbors": claim.neighbors}  # not as edited since

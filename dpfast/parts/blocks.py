@@ -7,7 +7,6 @@ from functools import cache
 from typing import Protocol, runtime_checkable
 
 import numpy as np
-from sklearn.utils import assert_all_finite
 
 BLOCK_BYTES = 1 << 22  # of input to a piece of work
 
@@ -97,6 +96,8 @@ def read_block(X, k):
     ValueError
         For NaN, infinities, another shape, and entries of a type that the declared one cannot hold.
     """
+    from sklearn.utils import assert_all_finite
+
     dtype = np.dtype(getattr(X, "dtype", np.float64))
     block = np.asarray(X.block(k))
     wanted = X.bounds[k + 1] - X.bounds[k], X.shape[1]

@@ -7,7 +7,6 @@ has its type, and what has none, a list say, is float64.
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.utils import check_array
 
 
 def as_numbers(X, sparse=()):
@@ -26,6 +25,8 @@ def as_numbers(X, sparse=()):
     ValueError, TypeError
         For NaN, infinities, wrong shapes and entries that are no numbers; for indices that do not fit.
     """
+    from sklearn.utils import check_array
+
     if sp.issparse(X):
         X = _sound(X)
     typed = sp.issparse(X) or hasattr(X, "__array__")

@@ -5,9 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 MOST_READ_OFF = 20  # labels of an undeclared set: more are hardly classes, and may well be persons
 
@@ -111,6 +108,9 @@ def class_codes(y: ArrayLike, n: int, classes: ArrayLike | None = None) -> Label
     ValueError
         For labels that are missing, undeclared or too few, and for a set of more than 20 that was not declared.
     """
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import check_consistent_length
+
     y, seen = seen_labels(y)
     if len(y) != n:
         check_consistent_length(np.empty(n), y)
@@ -141,6 +141,11 @@ def seen_labels(y: Any) -> tuple[Any, np.ndarray]:
     """
     if isinstance(y, LabelColumn):
         return y, y.seen()
+
+    from sklearn.utils import assert_all_finite
+    from sklearn.utils.multiclass import check_classification_targets
+    from sklearn.utils.validation import column_or_1d
+
     y = column_or_1d(one_kind(y), warn=True)
     assert_all_finite(y, input_name="y")
     if y.dtype == object:

@@ -257,16 +257,16 @@ def test_each_option_of_a_model_is_shown_under_its_models_names():
         assert option.rich_help_panel == f"Options of {' and '.join(owners)}"
 
 
-def test_a_shared_option_that_a_model_does_not_know_is_refused_if_it_was_given(run, refused, monkeypatch):
-    class Bare(dpfast.DecisionListClassifier):
-        def __init__(self, epsilon=1.0, *, coverage_weight=0.5, max_rules=25, random_state=None):
-            super().__init__(epsilon, random_state=random_state, max_rules=max_rules, coverage_weight=coverage_weight)
+@pytest.mark.parametrize("model", MODELS)
+def test_the_options_that_a_model_lacks_are_those_its_estimator_has_no_parameter_for(refused, model):
+    entry = MODELS[model]
+    known = inspect.signature(getattr(dpfast, entry.estimator)).parameters
+    shared = {name: default for name, default in SHARED.items() if name not in known}
+    assert {*entry.lacks} == {*shared}
+    for name, default in shared.items():
+        option = ["--negations"] if name == "negations" else [f"--{name.replace('_', '-')}", default]
+        said = refused("fit", "mushroom", "--model", model, "--epsilon", 1, *option)
+        assert f"{option[0]} is not for --model {model}" in said
 
-    monkeypatch.setattr(dpfast, "DecisionListClassifier", Bare)
-    entry = MODELS["decision-list"]
-    monkeypatch.setitem(
-        MODELS, "decision-list", entry._replace(parameters=lambda *, coverage_weight: {"coverage_weight": 0.25})
-    )
-    assert "--delta is not for --model decision-list" in refused("fit", "mushroom", *FIT, "--delta", 1e-6)
-    assert "--negations is not for --model" in refused("fit", "mushroom", *FIT, "--negations")
-    assert run("fit", "mushroom", *FIT).exit_code == 0
+
+SHARED = {"epsilon": 1, "delta": 1e-6, "neighbors": "replace", "negations": True, "encoder_share": 0.1, "schema": "s"}

@@ -1,0 +1,67 @@
+"""dpfast doctor: what a report of a fault should begin with, and whether the kernels agree here."""
+
+import platform
+from importlib.metadata import PackageNotFoundError, version
+
+from rich.text import Text
+
+from .report import errors, facts, output, reporting
+
+NEEDED = ("numpy", "scipy", "scikit-learn", "pyarrow", "randomgen", "dp-accounting", "typer", "rich")
+OPTIONAL = {"pandas": "frames of pandas", "polars": "frames of polars", "matplotlib": "pictures: dpfast[plot]"}
+
+
+def doctor():
+    """Say what is installed and in use here, and check that all instruction sets learn the same model.
+
+    Ends with 1 if they do not. Nothing of it is private.
+    """
+    with reporting("the check was not finished"):
+        import dpfast
+        from dpfast import random
+        from dpfast.kernels import cpu
+        from dpfast.parts.blocks import threads
+
+        told = facts()
+        told.add_row("dpfast", _version("dpfast") or "not installed: a folder of its source")
+        told.add_row("", Text(str(dpfast.__path__[0])))
+        told.add_row("Python", f"{platform.python_version()} of {platform.platform()}")
+        told.add_row("instruction set", f"{cpu.level()}; the best here is {cpu.best()}")
+        told.add_row("threads", str(threads()))
+        cipher = "AES-128 by its instructions" if random.by_instructions() else "ChaCha20, no instructions for AES"
+        told.add_row("generator", f"{cipher}; keyed from the operating system")
+        told.add_row("needed", ", ".join(f"{name} {_version(name) or '(not installed)'}" for name in NEEDED))
+        for name, purpose in OPTIONAL.items():
+            told.add_row(name, Text(f"{_version(name) or 'not installed'} ({purpose})"))
+        output.print(told)
+
+        with errors.status("learning at every instruction set"):
+            models = _models_of_levels()
+        if len(set(models.values())) > 1:
+            raise ValueError(
+                f"the kernels are at fault here: {', '.join(models)} do not learn the same list of mushroom"
+            )
+        output.print(Text(f"The same list of mushroom is learned at {', '.join(models)}."))
+
+
+def _version(name):
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None
+
+
+def _models_of_levels():
+    """The text of a list of the bundled mushroom, learned with one seed, by the levels of this machine."""
+    import dpfast
+    from dpfast.kernels import cpu
+
+    X, y = (dpfast.load_dataset("mushroom")[name] for name in ("data", "target"))
+    before, models = cpu.level(), {}
+    for level in cpu.LEVELS[: cpu.LEVELS.index(cpu.best()) + 1]:
+        cpu.use(level)
+        try:
+            models[level] = dpfast.DecisionListClassifier(random_state=0).fit(X, y, classes=sorted({*y})).to_text()
+        finally:
+            cpu.use(before)
+    return models
