@@ -1,8 +1,10 @@
 """Noisy descent on the hinge loss over the unit ball [NUZ, Algorithm 1 and appendix A].
 
 Rows x_i are on the unit sphere and, for sums, integers q_i of norm at most `reach`; labels y_i are +-1. A row's loss is
-max(0, 1 - L y <w, x>), L = 1 / (0.86 margin); a subgradient is -L y x where y <w, x> < 0.86 margin and 0 elsewhere.
-What a step releases is a sum of y q over such rows plus exact discrete Gaussian noise; all else is a function of that.
+max(0, c - L y <w, x>), L = 1 / (0.86 margin); a subgradient is -L y x where y <w, x> < c / L and 0 elsewhere. The
+paper's c is 96/86, which ends at 0.96 margin and is 1 at a tenth of the margin; over all rows c is 1, up to a factor
+the loss for a margin of 0.86/0.96 of it, for which `dpfast.accounting.halfspaces` has the proof. What a step releases
+is a sum of y q over such rows plus exact discrete Gaussian noise; all else is a function of that.
 """
 
 import numpy as np
@@ -10,6 +12,7 @@ import numpy as np
 from dpfast.accounting.halfspaces import HINGE_SHARE
 from dpfast.mechanisms import discrete_gaussian
 
+_PAPER_HINGE = 0.96  # of the margin
 _CHUNK_BYTES = 1 << 20  # of noise drawn at a time
 
 
@@ -55,6 +58,8 @@ class FullBatch:
 def single_sample_steps(integers, reach, signs, margin, sigma, rng):
     """n^2 steps along one random row each [NUZ, appendix A; BST, Algorithm 1]; yields n times, last the result.
 
+    The paper takes n^2 - 1.
+
     Parameters
     ----------
     integers : ndarray of int64, shape (n, size)
@@ -78,7 +83,7 @@ def single_sample_steps(integers, reach, signs, margin, sigma, rng):
     n, size = integers.shape
     rows = integers / reach * signs[:, np.newaxis]
     rate = 2 / np.sqrt(1 + size * (sigma / reach) ** 2)
-    hinge, w, t = HINGE_SHARE * margin, np.zeros(size), 0
+    hinge, w, t = _PAPER_HINGE * margin, np.zeros(size), 0
     chunk = max(1, _CHUNK_BYTES // (8 * size))
     for _ in range(n):
         drawn = rng.integers(n, size=n)

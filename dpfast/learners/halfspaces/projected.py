@@ -39,8 +39,9 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     exact, and rounds are adaptive discrete Gaussian mechanisms: `dpfast.accounting.discrete_gaussian_sigma`. Nothing
     else depends on the rows, not even on their number: steps are functions of what was released.
 
-    ``schedule="paper"`` is appendix A instead: six times n^2 steps that see one random row each, and the exponential
-    mechanism among the six results, by the number of rows with y <w, x> < margin / 10. As printed that is 2 epsilon;
+    ``schedule="paper"`` is appendix A instead: six times n^2 steps that see one random row each, on the loss that ends
+    at 0.96 margin, and the exponential mechanism among the six results, by the number of rows with y <w, x> < margin /
+    10 (as printed by the loss, on which one row has 1 / margin times as much to say). As printed that is 2 epsilon;
     here the steps get (epsilon / 2, delta), by `dpfast.accounting.single_sample_sigma`, and the choice epsilon / 2.
 
     Parameters

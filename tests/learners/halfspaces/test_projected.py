@@ -336,7 +336,7 @@ def test_the_papers_steps_see_one_random_row_each(few, monkeypatch):
         if t % FEW == 1:
             drawn = twin.integers(FEW, size=FEW)
         i = drawn[(t - 1) % FEW]
-        gradient = 12345 / rows.reach + (signs[i] * unit[i] if signs[i] * (unit[i] @ w) < 0.86 * 0.3 else 0)
+        gradient = 12345 / rows.reach + (signs[i] * unit[i] if signs[i] * (unit[i] @ w) < 0.96 * 0.3 else 0)
         w = w + 2 / math.sqrt(t * (1 + 2 * 9)) * gradient
         w /= max(1, np.linalg.norm(w))
     np.testing.assert_allclose(last, w, atol=1e-9)
