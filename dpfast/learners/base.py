@@ -7,6 +7,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpfast.learners.fitting import Private, Public
+from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import PRIVATE, Kind
 from dpfast.learners.saving import Saved, entries, reals
 from dpfast.learners.showing import Shown
@@ -118,6 +119,7 @@ def packed_rows(X, threshold):
 class TwoSided:
     """Mixin of classifiers of two classes: `decision_function` says which side a row is on."""
 
+    @lazily
     def predict(self, X):
         """The label of the side that each row is on, shape (n,)."""
         positive = self.decision_function(X) >= 0
@@ -138,6 +140,7 @@ class LinearClassifier(TwoSided, PrivateClassifier):
 
     _numbers: Mapping[str, Kind] = {}
 
+    @lazily
     def decision_function(self, X):
         """<x, coef_> + intercept_ for each row: float64, shape (n,); at least 0 is for classes_[1]."""
         check_is_fitted(self)

@@ -10,7 +10,9 @@ from dpfast.accounting import PrivacySpend
 from dpfast.accounting.checks import exact
 from dpfast.learners.finding import find, plan
 from dpfast.learners.fitting import Private, Public
+from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import DELTA, PRIVATE, SCHEMA, Parameters
+from dpfast.parts.sources import is_parted, parts_of
 from dpfast.tables.encoding import Encoding, encode
 
 
@@ -93,8 +95,10 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
 
     def fit_transform(self, X, y=None):
         """`fit`, then `transform` the same table."""
-        return self._output(self._fit(X).table(self.schema_))
+        encoding = self._fit(X)
+        return self.transform(X) if is_parted(X) else self._output(encoding.table(self.schema_))
 
+    @lazily
     def transform(self, X):
         """The codes of a table.
 
@@ -138,8 +142,13 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
 
     def _fit(self, X):
         p = self._checked()
-        encoding = Encoding(p.schema)
-        encoding.add(X)
+        if is_parted(X):
+            from dpfast.tables.parted import PartedEncoding
+
+            encoding = PartedEncoding(parts_of(X, None, p.schema.names), p.schema)
+        else:
+            encoding = Encoding(p.schema)
+            encoding.add(X)
         self.find(encoding, p.rng)
         return encoding
 

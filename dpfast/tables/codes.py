@@ -153,4 +153,4 @@ def _as_codes(array, size, label):
         raise ValueError(f"a column must have one dimension, got shape {array.shape} in column {label}")
     if array.size and not 0 <= array.min() <= array.max() < size:
         raise ValueError(f"codes of column {label} must lie in [0, {size}), got {array.min()} to {array.max()}")
-    return np.ascontiguousarray(array, np.uint8 if size <= 1 << 8 else np.uint16)
+    return np.require(array, np.uint8 if size <= 1 << 8 else np.uint16, "CA")

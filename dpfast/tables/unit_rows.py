@@ -147,17 +147,17 @@ class UnitRows:
 
 def _sparse(X, fit_intercept, normalize):
     n, d = X.shape
-    data = _floats(X.data)
+    data, indices = np.require(_floats(X.data), None, "A"), np.require(X.indices, None, "A")
     parts, rows = slices(n, -(-n // (4 * threads()))), []
     for part in parts:
         ends = X.indptr[part.start : part.stop + 1].astype(np.int64)
         stored = slice(ends[0], ends[-1])
-        rows.append(kernel.Csr(ends - ends[0], X.indices[stored], data[stored], d))
+        rows.append(kernel.Csr(ends - ends[0], indices[stored], data[stored], d))
     return UnitRows(X.shape, parts, rows.__getitem__, fit_intercept, normalize)
 
 
 def _kernel_rows(block):
-    return kernel.Dense(np.ascontiguousarray(_floats(block)))
+    return kernel.Dense(np.require(_floats(block), None, "CA"))
 
 
 def _floats(values):

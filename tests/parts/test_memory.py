@@ -1,60 +1,14 @@
 """One table in any parts gives one model."""
 
-import itertools
-
 import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from people import LEARNERS, OPEN, SCHEMA, people, pieces, released
 
 import dpfast
 from dpfast import DecisionListClassifier, HalfspaceClassifier
 from dpfast.parts import MemoryParts
-from dpfast.tables import Boolean, Category, Label, Numeric, Schema
-
-COLUMNS = [
-    Numeric("age", 0, 120, edges=20),
-    Numeric("pay", 0, 100, edges=10, nullable=True),
-    Category("job", ["clerk", "smith"], nullable=True),
-    Boolean("smokes"),
-]
-SCHEMA = Schema(COLUMNS, label=Label("buys", ["no", "yes"]))
-OPEN = Schema(
-    [Numeric("age", 0, None, edges=8, spacing="quantiles"), Numeric("pay", nullable=True), Category("job"), COLUMNS[3]],
-    label="buys",
-)
-
-
-def people(n=1500, seed=7):
-    rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "age": rng.integers(18, 91, n),
-            "pay": np.where(rng.random(n) < 0.2, np.nan, rng.uniform(0, 100, n)),
-            "job": rng.choice(["clerk", "smith", "baker"], n),
-            "smokes": rng.random(n) < 0.3,
-        }
-    )
-    frame["buys"] = np.where((frame["age"] > 50) & (frame["job"] != "smith") ^ (rng.random(n) < 0.1), "yes", "no")
-    return frame
-
-
-def cut(n, parts, seed=0):
-    """Ends of unequal parts of range(n), the second of them empty where there are several."""
-    inner = np.sort(np.random.default_rng(seed).integers(0, n, max(0, parts - 2)))
-    return [0, *inner[:1], *inner, n] if parts > 1 else [0, n]
-
-
-def pieces(X, y=None, parts=3):
-    ends = cut(X.shape[0], parts)
-    return [(X[a:b], None if y is None else y[a:b]) for a, b in itertools.pairwise(ends)]
-
-
-def released(model):
-    return model._released(), str(model.privacy_), model.classes_.tolist(), model.n_features_in_
-
-
-LEARNERS = [HalfspaceClassifier, DecisionListClassifier]
 
 
 @pytest.mark.parametrize("parts", [1, 3, 17])

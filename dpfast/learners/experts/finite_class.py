@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from dpfast.accounting.checks import exact
 from dpfast.kernels import bits, scores
 from dpfast.learners.base import PrivateClassifier
+from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import PURE, real
 from dpfast.learners.saving import entries, integer, integers
 from dpfast.learners.tables import SCHEMAS
@@ -145,6 +146,7 @@ class FiniteClassLearner(PrivateClassifier):
         if run.released:
             self.hypothesis_, self._labelling = run.released
 
+    @lazily
     def predict(self, X):
         """The labels that the hypothesis gives, shape (n,); X as in `fit`."""
         check_is_fitted(self, "hypothesis_")

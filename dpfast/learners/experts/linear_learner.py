@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 from dpfast.accounting import experts_learning_rate, experts_range
 from dpfast.kernels import weights
 from dpfast.learners.base import PrivateClassifier, TwoSided, shown
+from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import choice, flag, optional
 from dpfast.learners.saving import integer, integers
 from dpfast.parts.blocks import BLOCK_BYTES, slices
@@ -175,6 +176,7 @@ class LinearLearner(TwoSided, PrivateClassifier):
             )
         return p
 
+    @lazily
     def decision_function(self, X):
         """<theta, x> of each row, in [-1, 1]: float64, shape (n,); at least 0 is for classes_[1]."""
         check_is_fitted(self)

@@ -11,6 +11,7 @@ from dpfast.accounting import discrete_gaussian_sigma
 from dpfast.learners.base import PrivateClassifier, refuse_weights, shown
 from dpfast.learners.halfspaces import calibration
 from dpfast.learners.halfspaces.perceptron import MOST_ROUNDS, ROUNDS, NoisySums, sensitivity, unsettled_sum
+from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import auto, count, flag, positive
 from dpfast.learners.saving import entries, integer, reals
 from dpfast.mechanisms import discrete_gaussian
@@ -172,6 +173,7 @@ class HalfspaceClassifier(PrivateClassifier):
 
     # ---- what was learned ------------------------------------------------------------------------------------------
 
+    @lazily
     def decision_function(self, X):
         """Log odds of classes_[1] for two classes, shape (n,); else scores of the classes, shape (n, k)."""
         check_is_fitted(self)
@@ -185,11 +187,13 @@ class HalfspaceClassifier(PrivateClassifier):
             scores = _scores(rows, w)
         return scores[:, 0] + self.shift_ if len(self.classes_) == 2 else scores
 
+    @lazily
     def predict(self, X):
         """The most probable label of each row, shape (n,)."""
         scores = self.decision_function(X)
         return self.classes_[(scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
+    @lazily
     def predict_proba(self, X):
         """Probabilities of the classes: float64, shape (n, k); see `dpfast.learners.halfspaces.calibration`."""
         scores = self.decision_function(X)

@@ -12,6 +12,7 @@ from dpfast.kernels import levels
 from dpfast.kernels import signs as projection
 from dpfast.kernels.net import Mistakes, Net, grid
 from dpfast.learners.base import LinearClassifier, refuse_weights, shown
+from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import PURE, Parameters, auto, count, flag, positive, real
 from dpfast.learners.saving import entries, integer
 from dpfast.learners.tables import SCHEMAS
@@ -222,6 +223,7 @@ class NetHalfspaceClassifier(LinearClassifier):
         """Those of a fitted model."""
         return _Nets(Parameters._checked(self), self.n_features_in_)
 
+    @lazily
     def decision_function(self, X):
         """<x, coef_> + intercept_ for each row: float64, shape (n,); at least 0 is for classes_[1]."""
         check_is_fitted(self, "coef_")

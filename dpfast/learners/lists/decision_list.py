@@ -12,6 +12,7 @@ from dpfast.accounting import cover_epsilon, cover_exponent
 from dpfast.kernels import bits
 from dpfast.learners import parameters as kinds
 from dpfast.learners.base import PrivateClassifier, packed_rows, shown
+from dpfast.learners.lazily import lazily
 from dpfast.learners.lists.bar import REACH, constant_weights, falling_weights
 from dpfast.learners.lists.conditions import CONSTANT, Conditions
 from dpfast.learners.lists.counts import class_counts, class_shares, noise_scale, worth
@@ -244,6 +245,7 @@ class DecisionListClassifier(PrivateClassifier):
         if not self.rules_ or self.rules_[-1].literals:  # interrupted
             self.rules_.append(Rule((), self.classes_[0]))
 
+    @lazily
     def predict(self, X):
         """The label of the first rule that holds for each row.
 
@@ -263,6 +265,7 @@ class DecisionListClassifier(PrivateClassifier):
         return predicted
 
     @available_if(_counts_rules)
+    @lazily
     def predict_proba(self, X):
         """Shares of the classes among the rows that the first rule to hold decides, estimated from noisy counts.
 
@@ -286,6 +289,7 @@ class DecisionListClassifier(PrivateClassifier):
         return probabilities
 
     @available_if(_counts_rules)
+    @lazily
     def decision_function(self, X):
         """Logarithms of `predict_proba`; for two classes the second less the first.
 

@@ -1,0 +1,79 @@
+"""What a model says of collections of Dask: collections of Dask, computed when they are asked for."""
+
+import copy
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from dpfast.parts.sources import is_dask
+
+
+def lazily(method: Callable) -> Callable:
+    """The method of a model, which gives of a collection of Dask a lazy one with the same parts."""
+
+    @wraps(method)
+    def asked(self, X):
+        return _lazy(self, method.__name__, X) if is_dask(X) else method(self, X)
+
+    return asked
+
+
+def _lazy(model, name, X):
+    """Of a DataFrame a Series or a DataFrame, of an array an array, of a list of delayed tables a list."""
+    check_is_fitted(model)
+    model = _released(model)
+    if isinstance(X, list | tuple):
+        from dask import delayed
+
+        said = delayed(_said, pure=False)
+        return [said(each, model, name) for each in X]
+    columns = _columns(model, name)
+    if hasattr(X, "to_bag"):
+        meta = _as_frame(_nothing(model, name, columns), X._meta.index[:0], columns)
+        return X.map_partitions(_said_of_frame, model, name, columns, meta=meta)
+    X = X.rechunk({1: -1})
+    shape = {"drop_axis": 1} if columns is None else {"chunks": (X.chunks[0], (len(columns),))}
+    return X.map_blocks(_said, model, name, dtype=_nothing(model, name, columns).dtype, **shape)
+
+
+def _released(model):
+    """The model without what only its owner has."""
+    model = copy.copy(model)
+    for name in ("budget", "random_state"):
+        if hasattr(model, name):
+            setattr(model, name, None)
+    return model
+
+
+def _columns(model, name):
+    """The names of what it says of a row, or None for one value."""
+    if name == "transform":
+        return model.get_feature_names_out().tolist()
+    several = name == "predict_proba" or (name == "decision_function" and len(model.classes_) > 2)
+    return model.classes_.tolist() if several else None
+
+
+def _nothing(model, name, columns):
+    """What it says of no rows."""
+    dtype = {"predict": lambda: model.classes_.dtype, "transform": lambda: np.uint16}.get(name, lambda: np.float64)()
+    return np.empty((0,) if columns is None else (0, len(columns)), dtype)
+
+
+def _said(X, model: Any, name: str):
+    if X.shape[0] == 0:
+        return _nothing(model, name, _columns(model, name))
+    said = getattr(model, name)(X)
+    return said.toarray().astype(np.uint16) if name == "transform" else said
+
+
+def _said_of_frame(X, model, name, columns):
+    return _as_frame(_said(X, model, name), X.index, columns)
+
+
+def _as_frame(said, index, columns):
+    import pandas as pd
+
+    return pd.Series(said, index=index) if columns is None else pd.DataFrame(said, index=index, columns=columns)

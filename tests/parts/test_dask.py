@@ -1,0 +1,227 @@
+"""The same estimators on a Dask cluster: one model, one charge, whatever becomes of the workers."""
+
+import os
+import signal
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from people import LEARNERS, OPEN, SCHEMA, people, pieces, released
+
+from dpfast import DecisionListClassifier, HalfspaceClassifier, TableEncoder
+from dpfast.accounting import Budget
+from dpfast.parts import MemoryParts, dask_parts
+from dpfast.parts.sources import parts_of
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two worker processes of one thread."""
+    soon = dask.config.set({"distributed.comm.timeouts.connect": "1s", "distributed.comm.retry.count": 0})
+    with warnings.catch_warnings(), soon:
+        warnings.simplefilter("ignore")
+        options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+        with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
+            yield client
+
+
+def few(learner, **given):
+    """A learner that takes few rounds."""
+    rounds = {"n_rounds": 3} if learner is HalfspaceClassifier else {}
+    return learner(random_state=3, **rounds, **given)
+
+
+def delayed(frame, parts):
+    return [dask.delayed(part) for part, _ in pieces(frame, parts=parts)]
+
+
+# ---- one model -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("parts", [1, 3, 17])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_delayed_frames_give_the_model_of_the_whole(learner, parts, client):
+    frame = people()
+    whole = few(learner, schema=SCHEMA).fit(frame)
+    assert released(few(learner, schema=SCHEMA).fit(delayed(frame, parts))) == released(whole)
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_frame_of_dask_gives_the_model_and_lazy_answers(learner, client):
+    import dask.dataframe as dd
+
+    frame = people(800)
+    lazy = dd.from_pandas(frame, npartitions=3)
+    whole = few(learner, schema=SCHEMA, epsilon=5.0).fit(frame)
+    model = few(learner, schema=SCHEMA, epsilon=5.0).fit(lazy)
+    assert released(model) == released(whole)
+    separate = few(learner, schema=SCHEMA, epsilon=5.0).fit(lazy.drop(columns="buys"), lazy["buys"])
+    assert released(separate) == released(whole)
+    for name in ("predict", "predict_proba", "decision_function"):
+        said = getattr(model, name)(lazy)
+        assert isinstance(said, dd.Series | dd.DataFrame)
+        computed = said.compute()
+        np.testing.assert_array_equal(computed.to_numpy(), getattr(whole, name)(frame))
+        assert computed.index.equals(frame.index)
+    assert [*model.predict_proba(lazy).columns] == ["no", "yes"]
+
+
+@pytest.mark.parametrize("kind", ["float32", "bool", "csr"])
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_arrays_of_dask_give_the_model_and_lazy_answers(learner, kind, client, rng):
+    import dask.array as da
+
+    X = (rng.random((700, 12)) < 0.4).astype("float32" if kind == "csr" else kind)
+    y = np.where(X[:, 3] + X[:, 5] > 1, "a", np.where(X[:, 1] > 0, "b", "c"))
+    lazy, labels = da.from_array(X, chunks=((100, 0, 350, 250), (5, 7))), da.from_array(y, chunks=((100, 0, 350, 250),))
+    if kind == "csr":
+        X, lazy = sp.csr_array(X), lazy.rechunk({1: -1}).map_blocks(sp.csr_array)
+    whole = few(learner).fit(X, y)
+    model = few(learner).fit(lazy, labels)
+    assert released(model) == released(whole)
+    for name in ("predict", "predict_proba", "decision_function"):
+        said = getattr(model, name)(lazy)
+        assert isinstance(said, da.Array)
+        np.testing.assert_array_equal(said.compute(), getattr(whole, name)(X))
+
+
+def test_arrays_of_unknown_lengths_are_learned_from(client, rng):
+    import dask.array as da
+
+    X, y = rng.normal(size=(400, 5)).astype(np.float32), rng.integers(0, 2, 400)
+    lazy, labels = da.from_array(X, chunks=(100, 5)), da.from_array(y, chunks=100)
+    wanted = lazy[:, 0] > 0
+    model = few(HalfspaceClassifier).fit(lazy[wanted], labels[wanted])
+    assert released(model) == released(few(HalfspaceClassifier).fit(X[X[:, 0] > 0], y[X[:, 0] > 0]))
+
+
+def test_what_is_open_is_found_on_the_workers_and_codes_are_lazy(client):
+    import dask.dataframe as dd
+
+    frame = people(4000)
+    lazy = dd.from_pandas(frame, npartitions=5)
+    model = few(HalfspaceClassifier, schema=OPEN, epsilon=20.0).fit(lazy, classes=["no", "yes"])
+    whole = few(HalfspaceClassifier, schema=OPEN, epsilon=20.0).fit(frame, classes=["no", "yes"])
+    assert released(model) == released(whole)
+    encoder = TableEncoder(OPEN, 20.0, random_state=1)
+    codes = encoder.fit_transform(lazy).compute()
+    assert encoder.schema_ == TableEncoder(OPEN, 20.0, random_state=1).fit(frame).schema_
+    np.testing.assert_array_equal(codes.to_numpy(), encoder.transform(frame).toarray())
+
+
+# ---- what goes wrong -----------------------------------------------------------------------------------------------
+
+
+def test_bad_tables_are_refused_here_before_a_charge_and_workers_log_nothing(client):
+    import dask.dataframe as dd
+
+    frame = people(300)
+    bad = frame.astype({"smokes": object})
+    bad.loc[250, "smokes"] = None
+    for table, what in (
+        (dd.from_pandas(frame[["age", "buys"]], npartitions=2), "lacks columns that the schema declares: 'pay', 'job'"),
+        (dd.from_pandas(bad, npartitions=3), "row 51, column 'smokes' is missing, and not declared nullable"),
+        ([dask.delayed(frame), frame], "must hold delayed ones only"),
+    ):
+        budget = Budget(1.0, 1e-6)
+        with pytest.raises(ValueError, match=what):
+            few(HalfspaceClassifier, schema=SCHEMA, budget=budget).fit(table)
+        assert budget.charges == ()
+    logs = client.get_worker_logs()
+    assert not any("Failed" in line or "smokes" in line for lines in logs.values() for _, line in lines)
+
+
+def test_the_names_of_tasks_tell_nothing(client):
+    seen = client.run_on_scheduler(lambda dask_scheduler: [*dask_scheduler.task_prefixes])
+    few(DecisionListClassifier, schema=SCHEMA).fit(delayed(people(300), 2))
+    seen = {*client.run_on_scheduler(lambda dask_scheduler: [*dask_scheduler.task_prefixes])} - {*seen}
+    assert {name for name in seen if "dpfast" in name} <= {f"dpfast-{verb}" for verb in VERBS}
+
+
+VERBS = ("ask", "make", "pair", "sum", "tell")
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_a_worker_killed_in_the_middle_changes_nothing(learner, client, monkeypatch):
+    """Its parts are computed again where another worker, or the one that takes its place, is."""
+    frame, budget, asked = people(), Budget(1.0, 1e-6), []
+    whole = few(learner, schema=SCHEMA).fit(frame)
+    plain = dask_parts.DaskParts._ask
+
+    def killing(self, verb, question, public):
+        asked.append(question)
+        futures = plain(self, verb, question, public)
+        if len(asked) == 9:
+            assert budget.charges  # a release or more is out
+            os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+        return futures
+
+    monkeypatch.setattr(dask_parts.DaskParts, "_ask", killing)
+    model = few(learner, schema=SCHEMA, budget=budget).fit(delayed(frame, 5))
+    assert len(asked) > 9
+    assert released(model)[:1] == released(whole)[:1]
+    assert len(budget.charges) == 1
+
+
+@pytest.mark.parametrize("lost", ["workers", "scheduler"])
+def test_a_lost_cluster_is_an_error_and_what_was_released_is_paid_for(lost, monkeypatch):
+    monkeypatch.setattr(dask_parts, "PATIENCE", 0.2)
+    monkeypatch.setattr(dask_parts, "_TICK", 0.05)
+    frame, budget, plain, asked = people(300), Budget(1.0, 1e-6), dask_parts.DaskParts._ask, []
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+    soon = dask.config.set({"distributed.comm.timeouts.connect": "200ms"})
+    with soon, distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as own:
+
+        def losing(self, verb, question, public):
+            asked.append(question)
+            if len(asked) == 8:
+                for each in [*cluster.workers.values()] if lost == "workers" else [cluster.scheduler]:
+                    cluster.sync(each.close)
+            return plain(self, verb, question, public)
+
+        monkeypatch.setattr(dask_parts.DaskParts, "_ask", losing)
+        model = few(HalfspaceClassifier, schema=SCHEMA, budget=budget)
+        with own.as_current(), pytest.raises(dask_parts.ClusterLost, match="lost; what was released until then"):
+            model.fit(delayed(frame, 2))
+    assert len(budget.charges) == 1
+    assert 1 <= model.privacy_.events[0].used < 3
+    assert model.predict(frame).shape == (300,)
+
+
+def test_a_table_of_dask_needs_a_client(monkeypatch):
+    monkeypatch.setattr(distributed, "default_client", lambda: int("none"))
+    with pytest.raises(ValueError, match="make a client first"):
+        parts_of([dask.delayed(people(5))], None)
+
+
+def test_labels_must_be_in_the_parts_of_the_rows(client):
+    frame = people(40)
+    with pytest.raises(ValueError, match="same parts as X, got 1 and 3 parts"):
+        few(HalfspaceClassifier, schema=SCHEMA).fit(delayed(frame, 3), [dask.delayed(frame["buys"])])
+    with pytest.raises(ValueError, match="must not be given beside MemoryParts"):
+        few(HalfspaceClassifier, schema=SCHEMA).fit(MemoryParts(pieces(frame)), frame["buys"])
+
+
+def test_nothing_of_dask_is_imported_without_a_table_of_dask():
+    code = (
+        "import sys, numpy as np, dpfast;"
+        "X = np.eye(40); dpfast.HalfspaceClassifier(random_state=0, n_rounds=2).fit(X, np.arange(40) % 2).predict(X);"
+        "assert not {'dask', 'distributed'} & {*sys.modules}"
+    )
+    subprocess.run([sys.executable, "-P", "-W", "ignore", "-c", code], check=True)
+
+
+def test_an_exception_that_cannot_travel_comes_as_text():
+    class Odd(Exception):
+        def __init__(self, a, b):
+            super().__init__("what it says")
+
+    failure = dask_parts.Failure(3, Odd(1, 2))
+    with pytest.raises(ValueError, match="what it says"):
+        dask_parts._raise(failure + np.ones(2))
