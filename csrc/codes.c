@@ -15,6 +15,11 @@ typedef struct {
 #define NAMED(name) dpf_codes_counts_##name
 #include "codes_lanes.h"
 
+#define NUMBER uint32_t
+#define LANES 1
+#define NAMED(name) dpf_codes_pairs_##name
+#include "codes_lanes.h"
+
 #define NUMBER int64_t
 #define LANES 1
 #define NAMED(name) dpf_codes_one_##name
@@ -47,18 +52,51 @@ DPF_BODY void choose_masked(const uint64_t *mask, size_t start, size_t end, chos
     }
 }
 
+/* joint[2 e] and joint[2 e + 1] += the low and the high half of pair e, which becomes zero. */
+DPF_BODY void part_pairs(size_t cells, uint32_t *DPF_RESTRICT pair, int32_t *DPF_RESTRICT joint) {
+    for (size_t e = 0; e < cells; e++) {
+        joint[2 * e] += (int32_t)(pair[e] & 0xffff);
+        joint[2 * e + 1] += (int32_t)(pair[e] >> 16);
+        pair[e] = 0;
+    }
+}
+
+/* What each chosen row of a span adds to the pair of its joint code: 1 to the half of its label. */
+DPF_BODY void label_pairs(dpf_codes_label label, size_t start, size_t end, bool all, chosen *DPF_RESTRICT some) {
+    const uint8_t *narrow = label.code;
+    const uint16_t *wide = label.code;
+    const uint16_t *row = some->row;
+    int32_t *weight = some->weight;
+    for (size_t i = start, b = 0; i < end; i += BLOCK, b++) {
+        const size_t rows = some->rows[b];
+        for (size_t r = 0; r < rows; r++) {
+            const size_t at = i + (all ? r : row[r]);
+            weight[r] = (label.wide ? wide[at] : narrow[at]) ? 1 << 16 : 1;
+        }
+        row += rows, weight += rows;
+    }
+}
+
 void dpf_codes_count(const dpf_codes *codes, const dpf_codes_plan *plan, const void *label, bool wide_label,
                      size_t classes, const uint64_t *mask, int32_t *DPF_RESTRICT joint, int64_t *DPF_RESTRICT total) {
-    const dpf_codes_label labels = {label, wide_label, classes};
+    const dpf_codes_label labels = {label, wide_label, classes}, none = {NULL, false, 1};
+    const size_t cells = plan->cell[plan->groups];
+    const bool pairs = classes == 2;
+    uint32_t *pair = (uint32_t *)joint + 2 * cells; /* two numbers of 16 bits */
     chosen some;
-    memset(joint, 0, plan->cell[plan->groups] * classes * sizeof *joint);
+    memset(joint, 0, cells * DPF_CODES_COUNTED(classes) * sizeof *joint);
     for (size_t r = 0; r < SPAN; r++) some.weight[r] = 1;
-    for (size_t start = 0, end; start < codes->n; start = end) {
+    for (size_t start = 0, end, held = 0; start < codes->n; start = end) {
         end = codes->n - start < SPAN ? codes->n : start + SPAN;
         if (mask) choose_masked(mask, start, end, &some);
         else
             for (size_t i = start, b = 0; i < end; i += BLOCK, b++) some.rows[b] = end - i < BLOCK ? end - i : BLOCK;
-        dpf_codes_counts_add_span(codes, plan, labels, start, end, &some, joint);
+        if (pairs) {
+            label_pairs(labels, start, end, !mask, &some);
+            dpf_codes_pairs_add_span(codes, plan, none, start, end, &some, pair);
+            held += SPAN;
+            if (held + SPAN > UINT16_MAX || end == codes->n) part_pairs(cells, pair, joint), held = 0;
+        } else dpf_codes_counts_add_span(codes, plan, labels, start, end, &some, joint);
     }
     dpf_codes_counts_settle(codes, plan, joint, classes, classes, classes, total);
 }

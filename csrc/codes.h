@@ -41,13 +41,14 @@ uint32_t dpf_codes_largest(const void *column, bool wide, size_t n);
  * total[(offset[j] + v) * classes + c] += #{rows of code v in column j with label c}.
  *
  *   label  n labels below `classes`, of one byte or, where wide_label, two
- *   mask   DPF_WORDS(n)                   only these rows; NULL for all
- *   joint  cell[groups] * classes         scratch
+ *   mask   DPF_WORDS(n)                                only these rows; NULL for all
+ *   joint  cell[groups] * DPF_CODES_COUNTED(classes)   scratch
  *   total  offset[p] * classes
  *
  * Requires n < 2^31 and cells * classes <= 65536 for every group. Cost: one read of the codes, an addition for each row
- * and group.
+ * that counts and group. Two classes share the number that is added to, 16 bits each, which is emptied in time.
  */
+#define DPF_CODES_COUNTED(classes) ((classes) == 2 ? 3 : (classes))
 void dpf_codes_count(const dpf_codes *codes, const dpf_codes_plan *plan, const void *label, bool wide_label,
                      size_t classes, const uint64_t *mask, int32_t *DPF_RESTRICT joint, int64_t *DPF_RESTRICT total);
 

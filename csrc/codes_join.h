@@ -10,6 +10,7 @@ enum {
     BLOCK = 1024, /* rows whose joint codes stay near */
     SPAN = 8192,  /* rows, times sums, for which the tables of joint codes stay near */
     SIDE = 4,     /* groups that take turns, so that no addition waits for the one before */
+    FEW = 8,      /* rows of a block to each one that counts, from which on only these are joined */
 };
 
 typedef struct {
@@ -18,8 +19,17 @@ typedef struct {
     size_t size;
 } dpf_codes_label;
 
+/* Whether the joint codes of a group have to be made: all but those of one column of bytes without labels. */
+DPF_BODY bool dpf_codes_joins(const dpf_codes *codes, const dpf_codes_plan *plan, size_t g, dpf_codes_label label) {
+    return label.code || plan->first[g + 1] - plan->first[g] > 1 || codes->wide[plan->member[plan->first[g]]];
+}
+
 /* The joint codes of group g in `rows` rows; if there are labels, times their number plus the label. */
 void dpf_codes_join(const dpf_codes *codes, const dpf_codes_plan *plan, size_t g, dpf_codes_label label, size_t start,
                     size_t rows, uint16_t *DPF_RESTRICT joint);
+
+/* The same for rows start + row[0], ..., start + row[rows - 1]. */
+void dpf_codes_join_rows(const dpf_codes *codes, const dpf_codes_plan *plan, size_t g, dpf_codes_label label,
+                         size_t start, const uint16_t *row, size_t rows, uint16_t *DPF_RESTRICT joint);
 
 #endif

@@ -6,33 +6,37 @@ typedef struct {
     NUMBER lane[LANES];
 } CELL;
 
-/* table[s][joint[s][row]] += weight for `some` groups; row NULL where all rows of the block count. */
-DPF_BODY void NAMED(scatter)(const uint16_t *joint, const uint16_t *row, size_t rows, const int32_t *weight,
-                             size_t some, CELL *const *table) {
+/* table[s][code[s][row]] += weight for `some` groups of codes of one width; row NULL where all rows of the block count. */
+DPF_BODY void NAMED(scatter)(const void *const *code, bool wide, const uint16_t *row, size_t rows,
+                             const int32_t *weight, size_t some, CELL *const *table) {
     for (size_t r = 0; r < rows; r++) {
         const size_t i = row ? row[r] : r;
         NUMBER w[LANES];
-        for (size_t l = 0; l < LANES; l++) w[l] = weight[r * LANES + l];
+        for (size_t l = 0; l < LANES; l++) w[l] = (NUMBER)weight[r * LANES + l];
         for (size_t s = 0; s < some; s++) {
-            CELL *cell = table[s] + joint[s * BLOCK + i];
+            CELL *cell = table[s] + (wide ? ((const uint16_t *)code[s])[i] : ((const uint8_t *)code[s])[i]);
             for (size_t l = 0; l < LANES; l++) cell->lane[l] += w[l];
         }
     }
 }
 
-/* One loop for each number of groups. */
-DPF_BODY void NAMED(scatter_some)(const uint16_t *joint, const uint16_t *row, size_t rows, const int32_t *weight,
-                                  size_t some, CELL *const *table) {
-    if (some == 4 && !row) NAMED(scatter)(joint, NULL, rows, weight, 4, table);
-    else if (some == 4) NAMED(scatter)(joint, row, rows, weight, 4, table);
-    else if (some == 3) NAMED(scatter)(joint, row, rows, weight, 3, table);
-    else if (some == 2) NAMED(scatter)(joint, row, rows, weight, 2, table);
-    else NAMED(scatter)(joint, row, rows, weight, 1, table);
+/* One loop for each kind of codes, of rows, and for four groups or one. */
+DPF_BODY void NAMED(scatter_some)(const void *const *code, bool wide, const uint16_t *row, size_t rows,
+                                  const int32_t *weight, size_t some, CELL *const *table) {
+    for (size_t s = 0, next; s < some; s += next) {
+        next = some - s < SIDE ? 1 : SIDE;
+        if (next == SIDE && !wide && !row) NAMED(scatter)(code, false, NULL, rows, weight, SIDE, table);
+        else if (next == SIDE && !wide) NAMED(scatter)(code, false, row, rows, weight, SIDE, table);
+        else if (next == SIDE && !row) NAMED(scatter)(code, true, NULL, rows, weight, SIDE, table);
+        else if (next == SIDE) NAMED(scatter)(code, true, row, rows, weight, SIDE, table);
+        else if (!wide) NAMED(scatter)(code + s, false, row, rows, weight, 1, table + s);
+        else NAMED(scatter)(code + s, true, row, rows, weight, 1, table + s);
+    }
 }
 DPF_LEVELS(void, NAMED(add), NAMED(scatter_some),
-           (const uint16_t *joint, const uint16_t *row, size_t rows, const int32_t *weight, size_t some,
+           (const void *const *code, bool wide, const uint16_t *row, size_t rows, const int32_t *weight, size_t some,
             CELL *const *table),
-           (joint, row, rows, weight, some, table))
+           (code, wide, row, rows, weight, some, table))
 
 /* Adds the weights of the chosen rows of a span to the cells of their joint codes. */
 DPF_BODY void NAMED(add_span)(const dpf_codes *codes, const dpf_codes_plan *plan, dpf_codes_label label, size_t start,
@@ -41,14 +45,25 @@ DPF_BODY void NAMED(add_span)(const dpf_codes *codes, const dpf_codes_plan *plan
     for (size_t g = 0, some; g < plan->groups; g += some) {
         const uint16_t *row = chosen->row;
         const int32_t *weight = chosen->weight;
+        const bool joins = dpf_codes_joins(codes, plan, g, label);
         CELL *table[SIDE];
-        some = plan->groups - g < SIDE ? plan->groups - g : SIDE;
-        for (size_t s = 0; s < some; s++) table[s] = (CELL *)cells + plan->cell[g + s] * label.size;
+        const void *code[SIDE];
+        for (some = 0; some < SIDE && g + some < plan->groups; some++) {
+            if (dpf_codes_joins(codes, plan, g + some, label) != joins) break;
+            table[some] = (CELL *)cells + plan->cell[g + some] * label.size;
+        }
         for (size_t i = start, b = 0; i < end; i += BLOCK, b++) {
             const size_t all = end - i < BLOCK ? end - i : BLOCK, rows = chosen->rows[b];
+            const uint16_t *at = rows == all ? NULL : row;
+            const bool few = joins && rows < all / FEW;
             if (rows == 0) continue;
-            for (size_t s = 0; s < some; s++) dpf_codes_join(codes, plan, g + s, label, i, all, joint + s * BLOCK);
-            NAMED(add)(joint, rows == all ? NULL : row, rows, weight, some, table);
+            for (size_t s = 0; s < some; s++) {
+                code[s] = joint + s * BLOCK;
+                if (few) dpf_codes_join_rows(codes, plan, g + s, label, i, at, rows, joint + s * BLOCK);
+                else if (joins) dpf_codes_join(codes, plan, g + s, label, i, all, joint + s * BLOCK);
+                else code[s] = (const uint8_t *)codes->column[plan->member[plan->first[g + s]]] + i;
+            }
+            NAMED(add)(code, joins, few ? NULL : at, rows, weight, some, table);
             row += rows, weight += rows * LANES;
         }
     }

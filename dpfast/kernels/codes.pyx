@@ -28,6 +28,7 @@ cdef extern from "codes.h" nogil:
         const uint32_t *cell
         size_t groups
     size_t DPF_CODES_LANES(size_t k)
+    size_t DPF_CODES_COUNTED(size_t classes)
     uint32_t dpf_codes_largest(const void *column, bint wide, size_t n)
     void dpf_codes_count(const dpf_codes *codes, const dpf_codes_plan *plan, const void *label, bint wide_label,
                          size_t classes, const uint64_t *mask, int32_t *joint, int64_t *total)
@@ -222,7 +223,7 @@ def counts(Columns columns, labels, Py_ssize_t classes, const uint64_t[::1] mask
     if mask is not None:
         chosen = &mask[0]
     cdef _Plan plan = columns._plan(4 * classes)
-    cdef int32_t[::1] joint = _scratch(plan.cells * classes, np.int32)
+    cdef int32_t[::1] joint = _scratch(plan.cells * DPF_CODES_COUNTED(classes), np.int32)
     cdef int64_t[:, ::1] total = out
     with nogil:
         dpf_codes_count(&columns.codes, &plan.plan, label, wide, classes, chosen, &joint[0], &total[0, 0])

@@ -36,10 +36,11 @@ def packed(chosen):
 
 
 @each_shape
-@pytest.mark.parametrize("masked", [False, True])
-def test_counts_are_those_of_every_code_and_label(sizes, n, masked, rng):
+@pytest.mark.parametrize("share", [None, 0.6, 0.03])
+def test_counts_are_those_of_every_code_and_label(sizes, n, share, rng):
+    masked = share is not None
     columns, at = table(rng, SIZES[sizes], n, skewed=masked)
-    chosen = rng.random(n) < rng.random() if masked else np.ones(n, bool)
+    chosen = rng.random(n) < share if masked else np.ones(n, bool)
     for classes in (1, 2, 7):
         labels = rng.integers(0, classes, n).astype(np.uint8)
         expected = np.zeros((sum(SIZES[sizes]), classes), np.int64)
@@ -97,6 +98,7 @@ def test_every_level_gives_the_same_integers(sizes, each_isa, rng):
         return (
             codes.counts(columns, labels, 3),
             codes.counts(columns, labels, 3, mask),
+            codes.counts(columns, labels // 2, 2, mask),
             codes.sums(columns, weights),
             codes.sums(columns, weights[:, 0].copy()),
             codes.margins(columns, entries),
@@ -117,6 +119,17 @@ def test_sums_of_large_weights_are_exact(weight, rng):
     for k in (1, 2, 4, 8):
         total = codes.sums(columns, np.full((3000, k), weight, np.int32))
         np.testing.assert_array_equal(total, np.repeat(expected[:, np.newaxis], k, axis=1))
+
+
+@pytest.mark.parametrize("sizes", [[3], [256, 40, 2]])
+def test_counts_by_two_labels_go_beyond_sixteen_bits(sizes):
+    n = 140_000
+    columns = codes.Columns([np.full(n, size - 1, np.uint8) for size in sizes], sizes)
+    last = columns.offsets[1:] - 1
+    for given in (None, packed(np.ones(n, bool))):
+        for label in (0, 1):
+            counted = codes.counts(columns, np.full(n, label, np.uint8), 2, given)
+            assert (counted[last, label] == n).all() and counted.sum() == n * len(sizes)
 
 
 def test_many_classes_are_counted_by_label(rng):
