@@ -24,6 +24,15 @@ DPF_BODY bool dpf_codes_joins(const dpf_codes *codes, const dpf_codes_plan *plan
     return label.code || plan->first[g + 1] - plan->first[g] > 1 || codes->wide[plan->member[plan->first[g]]];
 }
 
+/* Asks for some rows of the columns of group g. */
+DPF_BODY void dpf_codes_fetch(const dpf_codes *codes, const dpf_codes_plan *plan, size_t g, size_t start, size_t rows) {
+    for (size_t m = plan->first[g]; m < plan->first[g + 1]; m++) {
+        const size_t j = plan->member[m], size = codes->wide[j] ? 2 : 1;
+        const char *column = codes->column[j];
+        for (size_t at = start * size; at < (start + rows) * size; at += 64) dpf_prefetch(column + at);
+    }
+}
+
 /* The joint codes of group g in `rows` rows; if there are labels, times their number plus the label. */
 void dpf_codes_join(const dpf_codes *codes, const dpf_codes_plan *plan, size_t g, dpf_codes_label label, size_t start,
                     size_t rows, uint16_t *DPF_RESTRICT joint);

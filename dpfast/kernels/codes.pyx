@@ -139,17 +139,16 @@ cdef class Columns:
                 most = dpf_codes_largest(at, wide, n)
             if n and most >= sizes[j]:
                 raise ValueError(f"codes of column {j} must be below its size, {sizes[j]}, got {most}")
-        self._set(columns, len(columns[0]), sizes)
-
-    cdef _set(self, tuple columns, Py_ssize_t n, sizes):
-        self.columns, self.n, self.sizes = columns, n, sizes
-        self.offsets = np.concatenate([[0], np.cumsum(sizes)])
-        self.address = np.array([column.ctypes.data for column in columns], np.uintp)
+        self.columns, self.sizes, self.offsets = columns, sizes, np.concatenate([[0], np.cumsum(sizes)])
         self.wide = np.array([column.dtype == np.uint16 for column in columns], np.uint8)
         self.size, self.offset = sizes.astype(np.uint32), self.offsets.astype(np.uint32)
         self.plans = {}
+        self._set(len(columns[0]), np.array([column.ctypes.data for column in columns], np.uintp))
+
+    cdef _set(self, Py_ssize_t n, size_t[::1] address):
+        self.n, self.address = n, address
         self.codes = dpf_codes(<const void *const *>&self.address[0], &self.wide[0], &self.size[0], &self.offset[0],
-                               n, len(columns))
+                               n, len(self.sizes))
 
     @property
     def p(self):
@@ -160,8 +159,9 @@ cdef class Columns:
         if not 0 <= start <= stop <= self.n:
             raise ValueError(f"rows {start} to {stop} are not among {self.n}")
         cdef Columns part = Columns.__new__(Columns)
-        part._set(tuple([column[start:stop] for column in self.columns]), stop - start, self.sizes)
-        part.plans = self.plans
+        part.columns, part.sizes, part.offsets = tuple([c[start:stop] for c in self.columns]), self.sizes, self.offsets
+        part.wide, part.size, part.offset, part.plans = self.wide, self.size, self.offset, self.plans
+        part._set(stop - start, np.asarray(self.address) + start * (np.uintp(1) + np.asarray(self.wide)))
         return part
 
     cdef _Plan _plan(self, Py_ssize_t width):

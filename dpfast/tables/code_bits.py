@@ -1,5 +1,7 @@
 """Tables of codes as bits, for learners that read bits: what a bit means follows from declarations."""
 
+from functools import lru_cache
+
 import numpy as np
 
 from dpfast.kernels import codes
@@ -37,13 +39,16 @@ class CodeBits:
     def __init__(self, table: CodeTable, *, thresholds: bool = True):
         columns = table.columns or (None,) * table.shape[1]
         names = table.names or [f"x{j}" for j in range(table.shape[1])]
-        spans, self._codes, self.feature_names = [], table.codes, []
-        for j, (name, column, size) in enumerate(zip(names, columns, table.sizes.tolist(), strict=True)):
-            for meaning, low, high in _bits(column, size, thresholds):
-                spans.append((j, low, high))
-                self.feature_names.append(f"{name} {meaning}")
-        self._spans = np.array(spans, np.int64)
-        self.shape = (len(table), len(spans))
+        bits = [_bits(*of, thresholds) for of in zip(columns, table.sizes.tolist(), strict=True)]
+        self._codes = table.codes
+        self.feature_names = [
+            f"{name} {meant}" for name, (all_meant, _) in zip(names, bits, strict=True) for meant in all_meant
+        ]
+        of_column = np.repeat(np.arange(len(bits)), [len(spans) for _, spans in bits])
+        self._spans = np.column_stack([of_column, np.concatenate([spans for _, spans in bits])])
+        starts = table.offsets[of_column]
+        self._starts, self._ends = starts + self._spans[:, 1], starts + self._spans[:, 2] + 1
+        self.shape = (len(table), len(of_column))
 
     def __len__(self):
         return self.shape[0]
@@ -72,9 +77,9 @@ class CodeBits:
             return codes.counts(self._codes.part(block.start, block.stop), labels[block], classes, rows)
 
         counted = sum(map_blocks(count, slices(len(self), _BLOCK_ROWS)))
-        below = np.concatenate([np.zeros((1, classes), np.int64), np.cumsum(counted, axis=0)])
-        j, low, high = self._spans.T
-        return np.ascontiguousarray((below[self._codes.offsets[j] + high + 1] - below[self._codes.offsets[j] + low]).T)
+        below = np.zeros((classes, len(counted) + 1), np.int64)
+        np.cumsum(counted.T, axis=1, out=below[:, 1:])
+        return below.take(self._ends, axis=1) - below.take(self._starts, axis=1)
 
     def packed(self) -> BitMatrix:
         """All bits, packed: n / 8 bytes for each."""
@@ -90,22 +95,24 @@ def code_bits(table: CodeTable, *, thresholds: bool = True) -> BitMatrix:
 
 def code_names(columns) -> list[str]:
     """What each code of each column means, in the order of `CodeTable.offsets`."""
-    return [f"{column.name} {meant}" for column in columns for meant, _, _ in _bits(column, column.size, False)]
+    return [f"{column.name} {meant}" for column in columns for meant in _bits(column, column.size, False)[0]]
 
 
+@lru_cache(maxsize=1 << 12)  # of a declaration: what is fitted again need not be spelled again
 def _bits(column, size, thresholds):
-    """What is meant, and the first and the last code that the bit is 1 for."""
+    """What each bit of a column means, and the first and the last code that it is 1 for: int64, shape (bits, 2)."""
+    each = np.arange(size).repeat(2).reshape(-1, 2)
     if column is None:
-        return [(f"= {code}", code, code) for code in range(size)]
+        return [f"= {code}" for code in range(size)], each
     if thresholds and column.ordered:
-        last = column.bins - 1
-        above = [(f"> {edge:.12g}", k + 1, last) for k, edge in enumerate(column.edges)]
-        return above + ([(f"= {MISSING}", size - 1, size - 1)] if column.nullable else [])
+        first, above = np.arange(1, column.bins), [f"> {edge:.12g}" for edge in column.edges]
+        spans = np.column_stack([first, np.full_like(first, column.bins - 1)])
+        return ([*above, f"= {MISSING}"], np.vstack([spans, each[-1:]])) if column.nullable else (above, spans)
     if thresholds and size == 2 and not column.other and not column.nullable:
-        return [(f"= {column.values[1]}", 1, 1)]
+        return [f"= {column.values[1]}"], each[1:]
     if column.ordered:
-        return [(column.meaning(code) if code < column.bins else f"= {MISSING}", code, code) for code in range(size)]
+        return [column.meaning(code) if code < column.bins else f"= {MISSING}" for code in range(size)], each
     marks = {size - 1: MISSING} if column.nullable else {}
     if column.other:
         marks[column.bins] = OTHER
-    return [(f"= {marks.get(code) or column.values[code]}", code, code) for code in range(size)]
+    return [f"= {marks.get(code) or column.values[code]}" for code in range(size)], each

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+_CLOSE = 1 << 16
 MOST_READ_OFF = 20  # labels of an undeclared set: more are hardly classes, and may well be persons
 
 
@@ -51,7 +52,7 @@ class LabelColumn:
 
     def seen(self) -> np.ndarray:
         """The labels that some row has, sorted."""
-        return np.unique(self.spellings[np.unique(self.numbers)])
+        return np.unique(self.spellings[_distinct(self.numbers)])
 
     def tolist(self) -> list:
         spellings = self.spellings.tolist()
@@ -128,7 +129,7 @@ def class_codes(y: ArrayLike, n: int, classes: ArrayLike | None = None) -> Label
         raise ValueError(f"y must have at least two classes, got one class only: {known.tolist()[0]!r}; see classes=")
     if isinstance(y, LabelColumn):
         return Labels(np.searchsorted(known, y.spellings)[y.numbers], known, classes is not None)
-    return Labels(np.searchsorted(known, y), known, classes is not None)
+    return Labels(_places(known, y), known, classes is not None)
 
 
 def seen_labels(y: Any) -> tuple[Any, np.ndarray]:
@@ -150,7 +151,23 @@ def seen_labels(y: Any) -> tuple[Any, np.ndarray]:
     assert_all_finite(y, input_name="y")
     if y.dtype == object:
         check_classification_targets(y)
-    return y, np.unique(y)
+    return y, _distinct(y)
+
+
+def _distinct(y):
+    """What numpy.unique returns; where integers lie close together, by counting them."""
+    if y.dtype == bool:
+        return np.unique(y.view(np.uint8)).astype(bool)
+    if y.dtype.kind in "ui" and y.dtype.itemsize > 1 and y.size:
+        low, high = int(y.min()), int(y.max())
+        if high - low < _CLOSE and high < 1 << 63:
+            return (low + np.flatnonzero(np.bincount(y.astype(np.int64) - low))).astype(y.dtype)
+    return np.unique(y)
+
+
+def _places(known, y):
+    """Where the entries of y are in the sorted array `known`, which has them all."""
+    return (y == known[1]).astype(np.int64) if len(known) == 2 else np.searchsorted(known, y)
 
 
 def tidy_labels(labels: ArrayLike) -> np.ndarray:
