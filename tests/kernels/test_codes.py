@@ -129,7 +129,8 @@ def test_counts_by_two_labels_go_beyond_sixteen_bits(sizes):
     for given in (None, packed(np.ones(n, bool))):
         for label in (0, 1):
             counted = codes.counts(columns, np.full(n, label, np.uint8), 2, given)
-            assert (counted[last, label] == n).all() and counted.sum() == n * len(sizes)
+            assert (counted[last, label] == n).all()
+            assert counted.sum() == n * len(sizes)
 
 
 def test_many_classes_are_counted_by_label(rng):
