@@ -214,6 +214,7 @@ static dpf_weights_status add_sparse(dpf_weights *w, const dpf_losses *losses, s
         w->sum += change;
     }
     w->low = lowest < w->low ? lowest : w->low, w->high = highest > w->high ? highest : w->high, w->stale = true;
+    if (w->sum > w->peak) w->peak = w->sum;
     if (is_thin(w) && w->sum < w->peak / 2) settle(w, INT64_MAX, INT64_MIN, reserve);
     return DPF_WEIGHTS_DONE;
 }

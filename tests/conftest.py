@@ -8,6 +8,16 @@ from dpfast.kernels import cpu
 os.environ["COLUMNS"] = "200"  # of consoles, which note it when they are made
 
 
+def pytest_addoption(parser):
+    parser.addoption("--long", action="store_true", help="search for faults for hours, not seconds")
+
+
+@pytest.fixture
+def many(request):
+    """A function that gives the first of two numbers, or with --long the second."""
+    return lambda some, number: number if request.config.getoption("--long") else some
+
+
 @pytest.fixture
 def rng():
     return np.random.default_rng(20261121)

@@ -84,7 +84,7 @@ def pack_sparse(indptr, indices, Py_ssize_t d):
     """
     if indptr.ndim != 1 or indices.ndim != 1 or len(indptr) == 0:
         raise ValueError(f"indptr and indices must be one-dimensional, got {indptr.shape} and {indices.shape}")
-    if indptr[0] != 0 or indptr[-1] > len(indices) or (np.diff(indptr) < 0).any():
+    if indptr[0] != 0 or indptr[-1] > len(indices) or (indptr[1:] < indptr[:-1]).any():
         raise ValueError("indptr must rise from 0 to at most the number of indices")
     if len(indices) and not 0 <= indices.min() <= indices.max() < d:
         raise ValueError(f"indices must lie in [0, {d}), got {indices.min()} to {indices.max()}")

@@ -284,6 +284,7 @@ cdef _check_int32(what, array, length):
         raise ValueError(f"{what} must be an ndarray of int32 of one or two dimensions, got {seen}")
     if len(array) != length or not array.flags.c_contiguous:
         raise ValueError(f"{what} must have {length} contiguous rows, got shape {array.shape}, strides {array.strides}")
+    aligned(<const void *><size_t>array.ctypes.data, sizeof(int32_t))
 
 
 def margins(Columns columns, table, int32_t[:, ::1] out=None):
@@ -312,6 +313,7 @@ def margins(Columns columns, table, int32_t[:, ::1] out=None):
     cdef uint8_t[::1] planes
     cdef const int32_t[:, ::1] entry
     if columns.n and k:
+        aligned(&out[0, 0], sizeof(int32_t))
         entry = table.reshape(-1, k)
         sizes = np.abs(np.asarray(entry).astype(np.int64))
         if np.maximum.reduceat(sizes, columns.offsets[:-1]).sum(axis=0).max() >= 2**31:

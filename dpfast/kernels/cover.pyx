@@ -261,6 +261,8 @@ cdef class Counts:
 
         It ends with the constant true if that is drawn. One permutation, whatever the length.
         """
+        if length < 0:
+            raise ValueError(f"length must be at least 0, got {length}")
         polarities, classes = self.cover.polarities, self.cover.classes
         features = bits.nonzero(np.asarray(self.alive))
         length = min(length, len(features) + (self.prior > 0))

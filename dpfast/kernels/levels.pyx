@@ -5,6 +5,7 @@ often as the bound lies above the weight: no outcome's probability is moved by r
 impossible. See csrc/levels.h.
 """
 import math
+import operator
 import sys
 from fractions import Fraction
 
@@ -233,7 +234,7 @@ def sample(scores, exponent, m, rng, *, mirrored=False, zeros=0):
         raise ValueError("scores is empty: there is nothing to draw from")
     if scores.size >= 2**32:
         raise ValueError(f"scores must number fewer than 2**32, got {scores.size}")
-    t = _fraction(exponent)
+    t, m = _fraction(exponent), operator.index(m)
     if m < 0:
         raise ValueError(f"m must be at least 0, got {m}")
     bitgen(rng)  # refuses what is not a generator

@@ -91,6 +91,8 @@ class Net:
         ndarray of int64, shape (k, m)
         """
         members = np.atleast_1d(np.asarray(members, np.uint64))
+        if members.ndim != 1:
+            raise ValueError(f"members must have shape (k,), got {members.shape}")
         if members.size and not int(members.max()) < self.size:
             raise ValueError(f"members must be below {self.size}, got {members.max()}")
         side, m = np.uint64(self.side), self.m

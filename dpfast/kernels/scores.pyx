@@ -316,7 +316,7 @@ cdef class SparseScores:
         self._allocate(10)
         if keys is None or len(keys) == 0:
             return
-        key, score = keys, scores
+        key, score = np.require(keys, None, "A"), np.require(scores, None, "A")
         if key.shape[0] != score.shape[0]:
             raise ValueError(f"keys and scores must have one length, got {key.shape[0]} and {score.shape[0]}")
         if np.max(key) >= d or len(np.unique(key)) < len(key):

@@ -298,6 +298,9 @@ def add(int64_t[::1] total, _Rows rows, const double[::1] scale, const int32_t[:
     aligned(&weights[0], sizeof(int32_t))
     if not -2**12 <= np.min(weights) <= np.max(weights) <= 2**12:
         raise ValueError(f"weights must lie within 2**12, got {np.min(weights)} to {np.max(weights)}")
+    most = 1e36 if rows.x32 != NULL or rows.x64 != NULL else 2.0**19  # of ones; times a weight it is below 2**31
+    if not 0 <= np.min(scale) <= np.max(scale) < most:
+        raise ValueError(f"scale must lie in [0, {most:g}), as scales makes it, got {np.min(scale)} to {np.max(scale)}")
     with nogil:
         if rows.words != NULL:
             dpf_unit_rows_add_packed(rows.words, n, d, constant, &scale[0], &weights[0], &total[0])

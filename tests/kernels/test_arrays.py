@@ -83,10 +83,14 @@ def _unit(x, of=lambda array: array, at=None):
 
 X32, X64 = np.ones((3, 4), np.float32), np.ones((3, 4))
 TABLE = measure.table(0.5, 16)
+CODES = codes.Columns([np.zeros(3, np.uint8)], [2])
 REFUSED = {
     "bits.popcount": lambda f: bits.bitwise_and(f(np.ones(2, np.uint64)), np.ones(2, np.uint64), np.ones(2, np.uint64)),
     "bits.nonzero": lambda f: bits.column(f(np.ones((2, 1), np.uint64)), 3, 1),
     "classes": lambda f: classes.counts(f(np.ones((2, 1), np.uint64)), np.ones(1, np.uint64)),
+    "codes.sums": lambda f: codes.sums(CODES, f(np.ones(3, np.int32))),
+    "codes.margins": lambda f: codes.margins(CODES, f(np.ones(2, np.int32))),
+    "codes.margins, out": lambda f: codes.margins(CODES, np.ones(2, np.int32), f(np.ones((3, 1), np.int32))),
     "codes": lambda f: codes.Columns([f(np.zeros(3, np.uint16))], [2]),
     "measure.project": lambda f: measure.project(f(np.arange(3, dtype=np.int32)), ONES, TABLE, 20),
     "measure.add": lambda f: measure.add(np.zeros(3, np.int32), ONES, f(np.zeros(3, np.float32)), 16.0),
@@ -119,6 +123,9 @@ COPIED = {
     "scores.votes_csr": lambda f: scores.votes_csr(
         f(INDPTR), f(INDICES), f(np.ones(3, np.int32)), np.array([1, 3]), np.array([2, 3])
     ).tolist(),
+    "scores.SparseScores": lambda f: [
+        part.tolist() for part in scores.SparseScores(9, f(np.arange(3, dtype=np.uint32)), f(np.arange(3))).export()
+    ],
     "scores.to_grid": lambda f: scores.to_grid(f(np.array([0.5, 0.25])), 4)[0].tolist(),
     "signs.project_dense": lambda f: signs.project_dense(f(X32), 5, KEY).tolist(),
     "signs.project_csr": lambda f: signs.project_csr(f(INDPTR), f(INDICES), f(np.ones(3)), 4, 5, KEY).tolist(),

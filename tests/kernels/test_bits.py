@@ -65,6 +65,12 @@ def test_sparse_indices_out_of_range_are_refused(indptr, indices, message):
         bits.pack_sparse(np.array(indptr, np.int32), np.array(indices, np.int32), 5)
 
 
+def test_row_ends_whose_differences_wrap_around_are_refused():
+    for indptr in ([0, 2**62, -(2**63)], [0, 2**63 - 1, -(2**63)]):
+        with pytest.raises(ValueError, match="rise from 0"):
+            bits.pack_sparse(np.array(indptr), np.array([1, 2]), 5)
+
+
 @pytest.mark.parametrize("n", [1, 64, 100, 200, 512, 600, 1025])
 @pytest.mark.parametrize("d", [*WIDTHS, 70, 129, 200, 300, 1024])
 def test_transpose_is_the_transpose(isa, n, d):

@@ -204,6 +204,13 @@ def test_a_tail_knows_the_largest_prior(rng):
     assert all(state.draw_tail(5, rng)[0][0] == -1 for _ in range(50))
 
 
+def test_a_tail_of_less_than_nothing_is_refused_and_draws_nothing(rng):
+    state, before = counts_of(np.ones((3, 2), bool), np.array([0, 1, 1])), rng.bit_generator.state
+    with pytest.raises(ValueError, match="length must be at least 0, got -1"):
+        state.draw_tail(-1, rng)
+    assert rng.bit_generator.state == before
+
+
 @pytest.mark.parametrize("exponent", [Fraction(1, 10**9), Fraction(25), Fraction(10**30)])
 def test_exponents_of_any_size_give_a_choice(exponent):
     X, y = table(50, 5)

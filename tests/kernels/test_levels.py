@@ -383,6 +383,7 @@ def test_counts_that_will_not_do_are_refused_before_a_draw(counts, message, rng)
         (np.array([1], np.int32), float("inf"), 1, ValueError, "exponent must be a finite number"),
         (np.array([1], np.int32), "high", 1, ValueError, "exponent must be a finite number"),
         (np.array([1], np.int32), 1, -1, ValueError, "m must be at least 0, got -1"),
+        (np.array([1], np.int32), 1, 0.5, TypeError, "'float' object cannot be interpreted as an integer"),
     ],
 )
 def test_a_refusal_draws_nothing(scores, exponent, m, error, message, rng):

@@ -96,6 +96,11 @@ def test_members_that_do_not_exist_are_refused(member):
         Net(3, 0.5).vectors([member])
 
 
+def test_members_are_a_list():
+    with pytest.raises(ValueError, match=r"members must have shape \(k,\), got \(1, 2\)"):
+        Net(3, 0.5).vectors([[1, 2]])
+
+
 @pytest.mark.parametrize(
     ("m", "radius", "message"),
     [

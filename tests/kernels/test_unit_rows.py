@@ -144,3 +144,15 @@ def test_what_does_not_fit_is_refused(rng):
         unit_rows.add(np.zeros(3, np.int64), rows, scale, np.zeros(3, np.int32))
     with pytest.raises(ValueError, match=r"within 2\*\*12, got -3 to 5000"):
         unit_rows.add(np.zeros(3, np.int64), rows, scale, np.array([5000, -3], np.int32))
+
+
+@pytest.mark.parametrize("wrong", [-1.0, np.nan, np.inf, 2.0**31])
+def test_a_scale_that_no_row_has_is_refused_before_it_is_added(wrong):
+    for rows in (
+        unit_rows.Packed(np.ones((2, 1), np.uint64), 3),
+        unit_rows.Csr(np.array([0, 1, 2]), np.array([0, 2]), None, 3),
+    ):
+        total, scale = np.zeros(4, np.int64), np.array([1.0, wrong])
+        with pytest.raises(ValueError, match=r"scale must lie in \[0, 524288\), as scales makes it"):
+            unit_rows.add(total, rows, scale, np.full(2, 4096, np.int32))
+        assert not total.any()

@@ -195,6 +195,15 @@ def test_weights_that_all_fall_far_are_referred_to_the_best_again(rng):
     assert one == 300
 
 
+def test_a_sparse_loss_that_is_taken_back_is_referred_to_the_best_again(rng):
+    """One expert goes far and comes back, at an exponent of thousands of nats a row: each draw ends."""
+    state = weights.Weights(1, 3.0, mirrored=True)
+    rows = weights.csr(np.arange(3), np.zeros(2, int), np.array([1000, -1000], np.int32), 1, bits=10, low=-1)
+    for row in (0, 1, 0, 1):
+        state.add(rows, row)
+        assert state.draw(rng) == 1 - row or state.totals()[0] == 0
+
+
 @pytest.mark.parametrize("low", [0, -1])
 def test_sparse_rows_give_the_draws_of_dense_ones_in_law(low, rng):
     losses, q = rows_of("csr", rng, 300, 8, low)
