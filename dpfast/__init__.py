@@ -25,6 +25,7 @@ _HOMES = {
     "WinnowClassifier": "dpfast.learners",
     "load": "dpfast.persistence",
     "load_dataset": "dpfast.files",
+    "make_point_stream": "dpfast.learners.winnow",
 }
 _MODULES = ("accounting", "audit", "kernels", "littlestone", "mechanisms", "metrics", "plot", "report")
 

@@ -26,6 +26,7 @@ from .halfspaces_paper import BoostPaper, ProjectionPaper, boost_paper, net_pape
 from .laplace import laplace_scale
 from .list_margin import DecisionListHalfspace, decision_list_margin
 from .littlestone import StagedLittlestonePlan, StagedOnlinePlan, staged_online_plan, staged_plan
+from .point_functions import PointBound, point_lower_bound
 from .repeated_threshold import repeated_epsilon
 from .single_sample import single_sample_epsilon, single_sample_sigma
 from .sparse_sample import (
@@ -49,6 +50,7 @@ __all__ = [
     "ExpertsPaper",
     "FiniteClassPlan",
     "NetPlan",
+    "PointBound",
     "PrivacySpend",
     "PrivacyWarning",
     "ProjectedPlan",
@@ -82,6 +84,7 @@ __all__ = [
     "linear_excess",
     "net_paper",
     "net_plan",
+    "point_lower_bound",
     "projected_paper",
     "projected_plan",
     "repeated_epsilon",

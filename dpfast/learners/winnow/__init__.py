@@ -2,5 +2,6 @@
 
 from .classifier import DPWinnowClassifier
 from .confident import WinnowClassifier
+from .point_stream import make_point_stream
 
-__all__ = ["DPWinnowClassifier", "WinnowClassifier"]
+__all__ = ["DPWinnowClassifier", "WinnowClassifier", "make_point_stream"]

@@ -1,0 +1,96 @@
+"""How many mistakes every private online learner makes on point functions ([BF], section 4.4).
+
+[BF] is Bun, Fang, "Privately Learning Decision Lists and a Differentially Private Winnow". Point j of d, as a row of -1
+but for a 1 at place j, is told from all others by the unit vector e_j: point functions are halfspaces of margin 1 in d
+dimensions. (The paper's rows, of 1 but for a -1, give them with all labels turned.) It quotes a bound of order min(ln
+d, ln T) mistakes at (1/2, 1/(20 ln T))-DP, without a constant, from Cohen and others 2024. Here is one with its
+constants, by group privacy: of the same order in T, d and 1/epsilon for delta of about 1/T, weaker for larger ones.
+
+**Theorem.** The hypotheses h_1, ..., h_T of a learner, h_t a function of the examples before round t, be (epsilon,
+delta)-DP where one example is replaced. With N = min(T, d - 1), for every k <= N some stream of T examples that a point
+function is right on has an expected number of mistakes of at least
+
+    [k - delta * sum_{i<k} (e^(i epsilon) - 1)/(e^epsilon - 1)] / [1 + sum_{i<k} e^(i epsilon) / (N - k + 1)].
+
+**Proof.** Let j, x_1, ..., x_N be different points, drawn uniformly. S is x_1, ..., x_N, all labelled -1, then x_1
+again; p_j is right on it. Given x_1, ..., x_{t-1}, on which alone h_t depends, x_t and j have one law: h_t(j) = 1 with
+the probability p_t of a mistake in round t, so that the p_t add up to at most M, the most mistakes expected on any
+stream. Draw s uniformly and replace rounds s, ..., s + k - 1 by (j, 1): p_j is right on that too. In round s + i so far
+i examples were replaced, and h_{s+i}(j) = 1 with probability at most e^(i epsilon) p_{s+i} + delta (e^(i epsilon) -
+1)/(e^epsilon - 1). The mean of p_{s+i} over s is at most M / (N - k + 1). Each of the k rounds is a mistake otherwise:
+M >= k - sum_i [e^(i epsilon) M / (N - k + 1) + delta (e^(i epsilon) - 1)/(e^epsilon - 1)].
+
+Where a neighbour has a blank in place of an example (add-remove), replacing is two steps: (2 epsilon, (1 + e^epsilon)
+delta).
+"""
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+from .checks import check_neighbors, count, delta_of, epsilon_of
+
+
+class PointBound(NamedTuple):
+    """A lower bound on mistakes, and the stream that it is for."""
+
+    mistakes: float
+    insertions: int  # k
+
+
+def point_lower_bound(
+    epsilon: float | Fraction,
+    delta: float | Fraction,
+    *,
+    horizon: int,
+    dimension: int,
+    neighbors: str = "replace",
+) -> PointBound:
+    """Mistakes that every private online learner makes on some stream of a point function, in expectation.
+
+    Parameters
+    ----------
+    epsilon : real, > 0
+    delta : real, 0 or at least 1e-300 and below 1
+    horizon : int, >= 1
+        T.
+    dimension : int, >= 2
+        d: points, or columns of the halfspaces of margin 1 that they are.
+    neighbors : {"replace", "add-remove"}
+
+    Returns
+    -------
+    PointBound
+        The best bound over k, rounded down, and that k; `dpfast.make_point_stream` draws the stream of the proof.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Theorem and proof are in the documentation of this module. Linear in the best k, about ln(min(T, d)) / epsilon.
+
+    Examples
+    --------
+    >>> [round(point_lower_bound(1.0, 0, horizon=10**k, dimension=10**9).mistakes, 1) for k in (2, 4, 6)]
+    [3.0, 6.8, 11.0]
+    """
+    epsilon = epsilon_of(epsilon)
+    delta = 0.0 if delta == 0 else delta_of(delta)
+    check_neighbors(neighbors)
+    if neighbors == "add-remove":
+        epsilon, delta = 2 * epsilon, delta * (1 + math.exp(min(epsilon, 700.0)))
+    N = min(count("horizon", horizon), count("dimension", dimension, least=2) - 1)
+    best, lost, grown, growth = PointBound(0.0, 1), 0.0, 0.0, 1.0
+    for k in range(1, N + 1):
+        grown += growth  # of e^(i epsilon), i < k
+        lost += delta * (growth - 1) / math.expm1(min(epsilon, 700.0))
+        mistakes = (k - lost) / (1 + grown / (N - k + 1)) * (1 - 1e-9)
+        if mistakes > best.mistakes:
+            best = PointBound(mistakes, k)
+        if grown > 4 * (N + 1) * (k + 1):  # the bound is below 1/4 from here on
+            break
+        growth *= math.exp(min(epsilon, 600.0))
+    return best

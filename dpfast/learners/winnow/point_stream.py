@@ -1,0 +1,76 @@
+"""The hard instances of private online learning: streams of a point function [BF, section 4.4]."""
+
+import numpy as np
+
+from dpfast import random
+from dpfast.learners.parameters import count
+from dpfast.tables import BitMatrix
+
+_MOST_BYTES = 1 << 32
+
+
+def make_point_stream(horizon, dimension, insertions, *, random_state=None):
+    """A stream on which private online learners make many mistakes: point functions as halfspaces of margin 1.
+
+    Point x of d is a row of signs, -1 but for a +1 at place x, and the target is "is it point j?", the halfspace of the
+    unit vector e_j [BF, section 4.4]_. A stream of the proof of `dpfast.accounting.point_functions`: different points
+    that are not j, one a round, then the first one again; somewhere among them j comes `insertions` times in a row. By
+    `dpfast.accounting.point_lower_bound` every private learner makes so many mistakes on one of these streams, whatever
+    it costs.
+
+    Parameters
+    ----------
+    horizon : int, >= 1
+        T, rounds.
+    dimension : int, >= 2
+        d, columns.
+    insertions : int
+        k, in [1, min(T, d - 1)].
+    random_state : None, int or numpy.random.Generator, default=None
+
+    Returns
+    -------
+    X : BitMatrix, shape (T, d)
+    y : ndarray of int64, shape (T,)
+        Labels -1 and 1.
+    target : int
+        j.
+
+    Raises
+    ------
+    ValueError
+        For an argument out of its range, or a stream of more than 4 GB.
+
+    References
+    ----------
+    .. [BF] M. Bun, W. Fang, Privately Learning Decision Lists and a Differentially Private Winnow, arXiv 2602.07370.
+
+    Examples
+    --------
+    >>> X, y, target = make_point_stream(8, 100, 3, random_state=0)
+    >>> X.shape, int((y == 1).sum()), bool((X.toarray()[:, target] == (y == 1)).all())
+    ((8, 100), 3, True)
+    """
+    T, d = count(1).read("horizon", horizon), count(2).read("dimension", dimension)
+    different = min(T, d - 1)
+    k = count(1, different).read("insertions", insertions)
+    words = -(-d // 64)
+    if 8 * words * T > _MOST_BYTES:
+        raise ValueError(f"horizon times dimension must be at most 2**35 bits, got {T:,} rounds of {d:,}")
+    rng = random.generator(random_state)
+    target, *others = rng.permutation(d)[: different + 1].tolist() if different > d // 8 else _some(d, different, rng)
+    points = np.full(T, others[0])
+    points[:different] = others
+    start = int(rng.integers(different - k + 1))
+    points[start : start + k] = target
+    rows = np.zeros((T, words), np.uint64)
+    rows[np.arange(T), points // 64] = np.uint64(1) << (points % 64).astype(np.uint64)
+    return BitMatrix.from_rows(rows, d), np.where(points == target, 1, -1), target
+
+
+def _some(d, different, rng):
+    """So many different points and one more, in a random order, without a list of all."""
+    seen = {}
+    while len(seen) <= different:
+        seen[int(rng.integers(d))] = True
+    return list(seen)
