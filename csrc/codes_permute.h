@@ -22,15 +22,16 @@ WIDE __m512i codes_at(const uint8_t *column, size_t at, size_t rows) {
     return _mm512_maskz_loadu_epi8(in, column + at);
 }
 
-/* Adds what `some` columns of at most 64 codes look up; their tables follow each other. */
-WIDE void add_small(const uint8_t *const *column, size_t some, size_t rows, const uint8_t *plane,
-                    tallies *DPF_RESTRICT tally) {
+/* Adds what `some` columns of at most 64 codes look up, whose tables follow each other; asks for columns to come. */
+WIDE void add_small(const uint8_t *const *column, const uint8_t *const *next, size_t some, size_t rows,
+                    const uint8_t *plane, tallies *DPF_RESTRICT tally) {
     __m512i table[4][PLANES];
     for (size_t s = 0; s < some; s++)
         for (size_t l = 0; l < PLANES; l++) table[s][l] = _mm512_loadu_si512(plane + (s * PLANES + l) * SMALL);
     for (size_t at = 0; at < rows; at += 64) {
         __m512i code[4];
         for (size_t s = 0; s < some; s++) code[s] = codes_at(column[s], at, rows);
+        for (size_t s = 0; s < some; s++) dpf_prefetch(next[s] + at);
         for (size_t l = 0; l < PLANES; l++) {
             __m512i both = _mm512_loadu_si512(tally->both[l] + at / 2),
                     odd = _mm512_loadu_si512(tally->odd[l] + at / 2);
@@ -45,8 +46,8 @@ WIDE void add_small(const uint8_t *const *column, size_t some, size_t rows, cons
     }
 }
 
-/* Adds what one column of at most `size` codes, 128 or 256, looks up. */
-WIDE void add_large(const uint8_t *column, size_t size, size_t rows, const uint8_t *plane,
+/* Adds what one column of at most `size` codes, 128 or 256, looks up; asks for the column to come. */
+WIDE void add_large(const uint8_t *column, const uint8_t *next, size_t size, size_t rows, const uint8_t *plane,
                     tallies *DPF_RESTRICT tally) {
     __m512i table[PLANES][4];
     for (size_t l = 0; l < PLANES; l++)
@@ -54,6 +55,7 @@ WIDE void add_large(const uint8_t *column, size_t size, size_t rows, const uint8
     for (size_t at = 0; at < rows; at += 64) {
         const __m512i code = codes_at(column, at, rows);
         const __mmask64 high = _mm512_movepi8_mask(code);
+        dpf_prefetch(next + at);
         for (size_t l = 0; l < PLANES; l++) {
             __m512i value = _mm512_permutex2var_epi8(table[l][0], code, table[l][1]);
             if (size > 128)
@@ -110,7 +112,7 @@ WIDE void look_up_block(const dpf_codes *codes, const int32_t *table, size_t k, 
                         size_t rows, tallies *DPF_RESTRICT tally, int32_t *DPF_RESTRICT sum) {
     size_t added = 0;
     for (size_t j = 0, some; j < codes->p; j += some) {
-        const uint8_t *column[4];
+        const uint8_t *column[4] = {NULL}, *next[4] = {NULL};
         some = 1;
         if (codes->wide[j]) {
             const uint16_t *code = (const uint16_t *)codes->column[j] + start;
@@ -122,12 +124,16 @@ WIDE void look_up_block(const dpf_codes *codes, const int32_t *table, size_t k, 
         if (size == SMALL)
             for (; some < 4 && j + some < codes->p && !codes->wide[j + some] && codes->size[j + some] <= SMALL; some++)
                 column[some] = (const uint8_t *)codes->column[j + some] + start;
-        if (size == 256) add_large(column[0], 256, rows, plane, tally);
-        else if (size == 128) add_large(column[0], 128, rows, plane, tally);
-        else if (some == 4) add_small(column, 4, rows, plane, tally);
-        else if (some == 3) add_small(column, 3, rows, plane, tally);
-        else if (some == 2) add_small(column, 2, rows, plane, tally);
-        else add_small(column, 1, rows, plane, tally);
+        for (size_t s = 0; s < some; s++) {
+            const size_t to_come = j + some + s < codes->p ? j + some + s : j + s;
+            next[s] = (const uint8_t *)codes->column[to_come] + (codes->wide[to_come] ? 2 : 1) * start;
+        }
+        if (size == 256) add_large(column[0], next[0], 256, rows, plane, tally);
+        else if (size == 128) add_large(column[0], next[0], 128, rows, plane, tally);
+        else if (some == 4) add_small(column, next, 4, rows, plane, tally);
+        else if (some == 3) add_small(column, next, 3, rows, plane, tally);
+        else if (some == 2) add_small(column, next, 2, rows, plane, tally);
+        else add_small(column, next, 1, rows, plane, tally);
         plane += some * PLANES * size;
         added += some;
         if (added > COLUMNS - 4) add_up(rows, tally, sum), added = 0;
