@@ -1,6 +1,9 @@
 """Privacy accounting: numbers only, no data."""
 
-from .budget import Budget, BudgetExceeded, PrivacySpend, Release
+from .budget import Budget
+from .claims import PrivacySpend, Release, compose
+from .composition import Composed
+from .costs import Cost
 from .curves import cover_delta, cover_epsilon, cover_exponent
 from .experts import (
     ExpertsPaper,
@@ -11,6 +14,7 @@ from .experts import (
     experts_regret,
     linear_excess,
 )
+from .filters import BudgetExceeded
 from .finite_class import FiniteClassPlan, finite_class_plan
 from .gaussian import discrete_gaussian_delta, discrete_gaussian_sigma
 from .halfspaces import (
@@ -46,6 +50,8 @@ __all__ = [
     "BoostPlan",
     "Budget",
     "BudgetExceeded",
+    "Composed",
+    "Cost",
     "DecisionListHalfspace",
     "ExpertsPaper",
     "FiniteClassPlan",
@@ -64,6 +70,7 @@ __all__ = [
     "batched_update_bound",
     "boost_paper",
     "boost_plan",
+    "compose",
     "cover_delta",
     "cover_epsilon",
     "cover_exponent",

@@ -1,106 +1,106 @@
-"""What was spent, and what may be: the claim of one fit and the ledger of many."""
+"""What may be spent: the budget of many releases about the same rows."""
 
-import math
 import os
 import threading
-from dataclasses import dataclass
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
-from numbers import Integral
+from itertools import chain, repeat
 from typing import NamedTuple
 
-from .checks import RELATIONS, check_neighbors, exact
+from .amounts import NOTHING, Amount, Sums, amount
+from .checks import check_neighbors, check_unit
+from .checks import count as checked_count
+from .claims import pair_cost
+from .composition import Composed
+from .costs import Cost
+from .filters import FILTERS, BudgetExceeded, Filter
 
 
-class Release(NamedTuple):
-    """How many of the releases paid for were made, by name, e.g. ``Release("rules", 25, 25)``."""
+class Charge(NamedTuple):
+    """One charge, `count` times over."""
 
-    name: str
-    used: int
-    of: int
+    pair: Amount
+    cost: tuple[Cost, ...]
+    count: int = 1
+    part: str | None = None
 
 
-@dataclass(frozen=True)
-class PrivacySpend:
-    """The privacy claim of one fitted estimator.
+class Book(NamedTuple):
+    """A filter, and the sums of what was charged to the whole table and to parts of it."""
 
-    Parameters
-    ----------
-    epsilon : float, >= 0
-    delta : float in [0, 1)
-    neighbors : {"replace", "add-remove"}
-        Whether neighbouring tables differ by one row replaced, or by one row added or deleted.
-    events : sequence of Release
-    reproducible : bool
-        True if a seed was given: whoever knows the seed can undo the noise.
+    filter: Filter
+    whole: Sums = Sums()
+    parts: dict[str, Sums] = {}  # noqa: RUF012 - never changed in place
 
-    Raises
-    ------
-    ValueError
-        If a value is out of its range.
+    def charged(self, charge: Charge) -> "Book":
+        """The book after a charge; BudgetExceeded if it does not fit."""
+        settled = self.filter
+        if settled.kind == "auto" and charge.pair.delta:
+            settled = settled.settled(charge.cost, self.sums(None).pairs)
+        asked = settled.measure(charge.cost, charge.pair)
+        book = Book(settled, self.whole, self.parts)
+        if charge.part is None:
+            book = book._replace(whole=self.whole.plus(asked, charge.count))
+        else:
+            own = self.parts.get(charge.part, Sums()).plus(asked, charge.count)
+            book = book._replace(parts=self.parts | {charge.part: own})
+        if not settled.fits(book.sums(charge.part)):
+            raise BudgetExceeded(
+                f"the charge {_times(charge)} does not fit: of (epsilon, delta) = {settled.total.below()}, "
+                f"spent {{spent}}, left {self.left(charge.part)}; nothing was charged"
+            )
+        return book
 
-    Examples
-    --------
-    >>> print(PrivacySpend(1.0, 1e-6, "replace", [Release("rules", 25, 25)]))
-    (1.0, 1e-06)-DP, replace one row; 25 of 25 releases used
-    """
+    def sums(self, part: str | None) -> Sums:
+        """Of the whole and one part; without a part, at least those of the whole and any part."""
+        if part is not None:
+            return self.whole.plus(self.parts.get(part, Sums()))
+        if not self.parts:
+            return self.whole
+        every = list(self.parts.values())
+        epsilon = max(Fraction(each.pairs.epsilon, each.pairs.over) for each in every)
+        delta = max(Fraction(each.pairs.delta, each.pairs.over) for each in every)
+        most = Sums(amount(epsilon, delta), max(each.curve for each in every), max(each.apart for each in every))
+        return self.whole.plus(most)
 
-    epsilon: float
-    delta: float
-    neighbors: str
-    events: tuple[Release, ...] = ()
-    reproducible: bool = False
+    def left(self, part: str | None) -> tuple[float, float]:
+        return self.filter.left(self.sums(part))
 
-    def __post_init__(self):
-        check_neighbors(self.neighbors)
-        exact("epsilon", self.epsilon)
-        exact("delta", self.delta, below=1)
-        events = tuple(Release(*event) for event in self.events)
-        for event in events:
-            integers = isinstance(event.used, Integral) and isinstance(event.of, Integral)
-            if not isinstance(event.name, str) or not integers or not 0 <= event.used <= event.of:
-                raise ValueError(f"a release must have a name and 0 <= used <= of, got {event}")
-        if not isinstance(self.reproducible, bool):
-            raise ValueError(f"reproducible must be True or False, got {self.reproducible!r}")
-        object.__setattr__(self, "epsilon", float(self.epsilon))
-        object.__setattr__(self, "delta", float(self.delta))
-        object.__setattr__(self, "events", events)
-
-    def __str__(self):
-        claim = f"({self.epsilon}, {self.delta or 0})-DP, {RELATIONS[self.neighbors]}"
-        if self.events:
-            used, of = sum(event.used for event in self.events), sum(event.of for event in self.events)
-            claim += f"; {used} of {of} releases used"
-        if self.reproducible:
-            claim += "; drawn with a seed: reproducible, not private"
-        return claim
+    def spent(self, charges: Sequence[Charge], part: str | None) -> tuple[float, float]:
+        """Exactly for a basic filter, else what all costs make at the budget's delta."""
+        if self.filter.kind in ("auto", "basic"):
+            return self.sums(part).pairs.above()
+        parts = {charge.part for charge in charges} - {None} if part is None else {part}
+        delta = self.filter.total.below()[1]
+        return max((_composed(charges, each, delta) for each in parts or {None}), default=(0.0, 0.0))
 
     def to_dict(self) -> dict:
-        """The claim as a dictionary that JSON can hold."""
         return {
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "neighbors": self.neighbors,
-            "events": [event._asdict() for event in self.events],
-            "reproducible": self.reproducible,
+            "total": [str(number) for number in self.filter.total],
+            "filter": self.filter.kind,
+            "pairs": [str(number) for number in self.filter.pairs],
+            "whole": self.whole.to_list(),
+            "parts": {name: sums.to_list() for name, sums in self.parts.items()},
         }
 
     @classmethod
-    def from_dict(cls, state: dict) -> "PrivacySpend":
-        """The claim that `to_dict` wrote."""
-        return cls(**{**state, "events": tuple(Release(**event) for event in state["events"])})
-
-
-class BudgetExceeded(ValueError):
-    """A charge was refused because it did not fit into what was left; nothing was charged."""
+    def from_dict(cls, state: dict) -> "Book":
+        total, pairs = (Amount(*map(int, state[name])) for name in ("total", "pairs"))
+        if state["filter"] not in FILTERS:
+            raise ValueError(f"unknown filter {state['filter']!r}")
+        parts = {name: Sums.from_list(sums) for name, sums in state["parts"].items()}
+        return cls(Filter(total, state["filter"], pairs), Sums.from_list(state["whole"]), parts)
 
 
 class Budget:
-    """A privacy budget that several fits draw from, and that refuses what does not fit.
+    """A privacy budget that several releases draw from, and that refuses what does not fit.
 
-    The charges' epsilons and deltas add up (basic composition, which also holds when each charge is
-    chosen after seeing earlier results: Rogers, Roth, Ullman and Vadhan, "Privacy Odometers and
-    Filters", 2016). Give the same Budget to every estimator that reads the same rows.
+    Releases may be chosen one after another with all earlier results in view, and what each costs too: whatever is
+    charged, all of it together is (epsilon, delta)-DP. A charge is a curve (`Cost`) where one is known, and a filter
+    says whether it fits: for costs that have a Gaussian one, five fits at (1, 1e-6) fit into (2.4, 1e-6). The
+    theorems are in the documentation of `dpfast.accounting.filters`. Give the same Budget to every estimator that
+    reads the same rows.
 
     Sums are exact. A float counts as the decimal it prints as, so ten charges of 0.1 fill a budget
     of 1.0 exactly; a `fractions.Fraction` counts as itself.
@@ -108,7 +108,8 @@ class Budget:
     Copies are the same object: scikit-learn's ``clone``, and with it cross-validation, deep-copies an
     estimator's parameters, and a copied ledger would let every clone spend the whole budget again.
     For the same reason a Budget charges only in the process that made it; one that was pickled and
-    loaded is closed: it tells what had been spent and refuses every charge.
+    loaded is closed: it tells what had been spent and refuses every charge. A budget for several
+    processes is a file: `Budget.open`.
 
     Parameters
     ----------
@@ -116,6 +117,15 @@ class Budget:
     delta : real in [0, 1)
     neighbors : {"replace", "add-remove"}
         The neighbour relation of the budget and of every charge.
+    unit : {"row", "person"}
+        What it protects: one row, or all rows of one person. Charges must be for the same.
+    composition : {"auto", "basic", "gaussian", "renyi"}
+        The filter. "auto": the first charge with a delta settles it: by Gaussian DP if its cost has a mu, else by
+        Renyi divergence if it has one, else by adding epsilons and deltas up, as "basic" does with all charges. A
+        Gaussian filter refuses what has only rho, and both refuse what has only a pair, but for what `pairs` sets
+        aside.
+    pairs : pair of real
+        (epsilon, delta) set aside for charges that have only a pair, beside a "gaussian" or "renyi" filter.
 
     Raises
     ------
@@ -128,27 +138,39 @@ class Budget:
     >>> budget.charge(0.3, 1e-7)
     >>> budget
     Budget(epsilon=1.0, delta=1e-06, neighbors='replace'; spent (0.3, 1e-07), left (0.7, 9e-07))
+    >>> budget = Budget(3, 1e-6)
+    >>> for _ in range(5):
+    ...     budget.charge(1, 1e-6, cost=[Cost("gaussian", 0.2367)])
+    >>> round(budget.spent[0], 2), round(budget.left[0], 2)
+    (2.4, 1.64)
     """
 
-    def __init__(self, epsilon, delta=0.0, *, neighbors="replace"):
-        check_neighbors(neighbors)
-        self._total = self._left = _amount(epsilon, delta)
-        if self._total.epsilon == 0:
-            raise ValueError(f"the epsilon of a budget must be > 0, got {epsilon!r}")
-        self._neighbors = neighbors
-        self._charges = []
+    _part: str | None = None
+
+    def __init__(self, epsilon, delta=0.0, *, neighbors="replace", unit="row", composition="auto", pairs=(0.0, 0.0)):
+        self._book = new_book(epsilon, delta, neighbors, unit, composition, pairs)
+        self._how = composition, amount(*pairs)
+        self._neighbors, self._unit = neighbors, unit
+        self._charges: list[Charge] = []
         self._lock = threading.Lock()
         self._process = os.getpid()
+
+    @staticmethod
+    def open(path, epsilon=None, delta=None, **how):
+        """A budget in a file, for many processes of one machine; see `dpfast.accounting.Ledger`."""
+        from .ledger import open_ledger  # which is a Budget
+
+        return open_ledger(path, epsilon, delta, **how)
 
     @property
     def epsilon(self) -> float:
         """Epsilon of the whole budget."""
-        return self._total.below()[0]
+        return self._book.filter.total.below()[0]
 
     @property
     def delta(self) -> float:
         """Delta of the whole budget."""
-        return self._total.below()[1]
+        return self._book.filter.total.below()[1]
 
     @property
     def neighbors(self) -> str:
@@ -156,85 +178,159 @@ class Budget:
         return self._neighbors
 
     @property
+    def unit(self) -> str:
+        """What is protected: a row or a person."""
+        return self._unit
+
+    @property
+    def composition(self) -> str:
+        """The filter: "auto" as long as it is not settled."""
+        return self._book.filter.kind
+
+    @property
     def charges(self) -> tuple[tuple[float, float], ...]:
         """Past charges in order, each (epsilon, delta), rounded up."""
-        return tuple(charge.above() for charge in tuple(self._charges))
+        charges = tuple(self._charges)
+        return tuple(chain.from_iterable(repeat(charge.pair.above(), charge.count) for charge in charges))
 
     @property
     def spent(self) -> tuple[float, float]:
-        """(epsilon, delta) of all charges together, rounded up."""
-        return (self._total - self._left).above()
+        """(epsilon, delta) of all charges together, rounded up.
+
+        Sums where epsilons and deltas are added up; else the epsilon of all costs (`dpfast.accounting.composition`)
+        at the budget's delta, which is a claim for costs that were settled beforehand. What always holds is the
+        budget.
+        """
+        return self._book.spent(tuple(self._charges), self._part)
 
     @property
     def left(self) -> tuple[float, float]:
-        """(epsilon, delta) that still fit, rounded down: ``charge(*left)`` is never refused."""
-        return self._left.below()
+        """(epsilon, delta) that still fit, rounded down.
 
-    def charge(self, epsilon, delta=0.0, *, neighbors="replace") -> None:
-        """Take (epsilon, delta) from the budget, before the data is read.
+        ``charge(*left)`` is never refused where epsilons and deltas are added up; by another filter, no fit of that
+        epsilon and delta is refused whose cost is Gaussian, or zCDP.
+        """
+        return self._book.left(self._part)
+
+    def part(self, name: str) -> "Budget":
+        """The budget of a part of the table, for rows that are in no other part.
+
+        Parameters
+        ----------
+        name : str
+
+        Returns
+        -------
+        Budget
+            Charges of it count for that part: parts do not add up, the whole and a part do. Neighbouring tables must
+            differ in one part only: under "replace" which part a row is in is public.
+        """
+        if not isinstance(name, str) or not name:
+            raise ValueError(f"the name of a part must be a text, got {name!r}")
+        return Part(self, name)
+
+    def charge(self, epsilon, delta=0.0, *, neighbors="replace", unit="row", cost=None, count=1, what=None) -> None:
+        """Take a release from the budget, before the data is read.
 
         Parameters
         ----------
         epsilon : real, >= 0
         delta : real in [0, 1)
+            The release is (epsilon, delta)-DP.
         neighbors : {"replace", "add-remove"}
-            The relation under which the charged claim holds; it must be the budget's.
+        unit : {"row", "person"}
+            The relation and unit under which the claim holds; they must be the budget's.
+        cost : sequence of Cost, optional
+            What is proved of the release besides; by default no more than the pair.
+        count : int, >= 1
+            So many releases of the same cost at once.
+        what : dict, optional
+            What a ledger notes of it.
 
         Raises
         ------
         BudgetExceeded
             If the charge does not fit into what is left. Nothing is charged.
         ValueError
-            If a value is out of its range, or the relation is not the budget's.
+            If a value is out of its range, or the relation or unit is not the budget's.
         RuntimeError
             In a process other than the one that made the budget.
         """
+        charge = self._asked(epsilon, delta, neighbors, unit, cost, count)
         with self._lock:
-            asked, left = self._fitting(epsilon, delta, neighbors)
-            self._left = left
-            self._charges.append(asked)
+            self._charge(charge, what)
 
-    def check(self, epsilon, delta=0.0, *, neighbors="replace") -> None:
+    def check(self, epsilon, delta=0.0, *, neighbors="replace", unit="row", cost=None) -> None:
         """Refuse what `charge` would refuse now, and charge nothing."""
-        self._fitting(epsilon, delta, neighbors)
+        charge = self._asked(epsilon, delta, neighbors, unit, cost, 1)
+        self._fitting(charge)
 
-    def _fitting(self, epsilon, delta, neighbors):
-        """The charge, if it fits, and what it leaves."""
+    def foresee(self, epsilon, delta=0.0, *, neighbors="replace", unit="row") -> None:
+        """Refuse a claim whose cost is not yet known, and that `charge` will refuse whatever it is."""
+        charge = self._asked(epsilon, delta, neighbors, unit, None, 1)
+        if self._book.filter.kind in ("auto", "basic"):
+            self._fitting(charge)
+
+    def _charge(self, charge: Charge, what) -> None:
+        self._book = self._fitting(charge)
+        self._charges.append(charge)
+
+    def _fitting(self, charge: Charge) -> Book:
+        """The book after the charge."""
+        try:
+            return self._book.charged(charge)
+        except BudgetExceeded as refusal:
+            raise BudgetExceeded(str(refusal).replace("{spent}", str(self.spent))) from None
+
+    def _asked(self, epsilon, delta, neighbors, unit, cost, count) -> Charge:
         check_neighbors(neighbors)
-        asked = _amount(epsilon, delta)
+        check_unit(unit)
+        pair, count = amount(epsilon, delta), checked_count("count", count)
         if neighbors != self._neighbors:
             raise ValueError(
                 f"the budget is stated for neighbors={self._neighbors!r} and the charge for {neighbors!r}; "
                 f"a claim under one relation does not hold at the same epsilon and delta under the other"
             )
+        if unit != self._unit:
+            raise ValueError(
+                f"the budget protects one {self._unit} and the charge one {unit}: a claim for one does not hold for "
+                f'the other; fit with units= and rows_per_unit= for persons, or make a budget of unit="{unit}"'
+            )
+        self._check_process()
+        cost = tuple(cost) if cost else _known(pair)
+        return Charge(pair, cost, count, self._part)
+
+    def _check_process(self) -> None:
         if os.getpid() != self._process:
             raise RuntimeError(
                 f"a Budget charges only in the process that made it: what a copy spends would be lost. {_REMEDY}"
             )
-        left = self._left - asked
-        if left.epsilon < 0 or left.delta < 0:
-            raise BudgetExceeded(
-                f"the charge {asked.above()} does not fit: of (epsilon, delta) = "
-                f"{self._total.below()}, spent {self.spent}, left {self.left}; nothing was charged"
-            )
-        return asked, left
 
     def to_dict(self) -> dict:
         """The ledger as a dictionary that JSON can hold; its numbers are exact fractions in strings."""
-        total = self._total.exactly()
+        epsilon, delta = self._book.filter.total.exactly()
         return {
-            "epsilon": str(total[0]),
-            "delta": str(total[1]),
+            "epsilon": str(epsilon),
+            "delta": str(delta),
             "neighbors": self._neighbors,
-            "charges": [[str(part) for part in charge.exactly()] for charge in tuple(self._charges)],
+            "unit": self._unit,
+            "composition": self._how[0],
+            "pairs": [str(number) for number in self._how[1].exactly()],
+            "charges": [
+                [*map(str, charge.pair.exactly()), [each.to_list() for each in charge.cost], charge.count, charge.part]
+                for charge in tuple(self._charges)
+            ],
         }
 
     @classmethod
     def from_dict(cls, state: dict) -> "Budget":
         """The ledger that `to_dict` wrote, to be resumed by one process; the old one must not go on."""
-        budget = cls(Fraction(state["epsilon"]), Fraction(state["delta"]), neighbors=state["neighbors"])
-        for epsilon, delta in state["charges"]:
-            budget.charge(Fraction(epsilon), Fraction(delta), neighbors=budget.neighbors)
+        how = {"unit": state["unit"], "composition": state["composition"], "pairs": [*map(Fraction, state["pairs"])]}
+        budget = cls(Fraction(state["epsilon"]), Fraction(state["delta"]), neighbors=state["neighbors"], **how)
+        for epsilon, delta, cost, count, part in state["charges"]:
+            taker = budget if part is None else budget.part(part)
+            kept = {"neighbors": budget.neighbors, "unit": budget.unit, "cost": [Cost(*each) for each in cost]}
+            taker.charge(Fraction(epsilon), Fraction(delta), count=count, **kept)
         return budget
 
     def __copy__(self):
@@ -247,61 +343,87 @@ class Budget:
         return _closed, (self.to_dict(),)
 
     def __repr__(self):
+        person = "" if self._unit == "row" else f", unit={self._unit!r}"
         return (
-            f"Budget(epsilon={self.epsilon}, delta={self.delta}, neighbors={self._neighbors!r}; "
+            f"Budget(epsilon={self.epsilon}, delta={self.delta}, neighbors={self._neighbors!r}{person}; "
             f"spent {self.spent}, left {self.left})"
         )
 
 
-class _Amount(NamedTuple):
-    """An exact (epsilon, delta), both as integers over one denominator: adding fractions each time is slow."""
+class Part(Budget):
+    """A budget of a part of the table: `Budget.part`."""
 
-    epsilon: int
-    delta: int
-    over: int
+    def __init__(self, whole: Budget, name: str):
+        self._whole, self._part = whole, name
+        self._neighbors, self._unit, self._lock = whole.neighbors, whole.unit, threading.Lock()
 
-    def __sub__(self, other: "_Amount") -> "_Amount":
-        over = math.lcm(self.over, other.over)
-        mine, others = over // self.over, over // other.over
-        return _Amount(self.epsilon * mine - other.epsilon * others, self.delta * mine - other.delta * others, over)
+    @property
+    def _book(self) -> Book:
+        return self._whole._book
 
-    def exactly(self) -> tuple[Fraction, Fraction]:
-        return Fraction(self.epsilon, self.over), Fraction(self.delta, self.over)
+    @property
+    def _charges(self) -> list[Charge]:
+        return [charge for charge in self._whole._charges if charge.part in (None, self._part)]
 
-    def below(self) -> tuple[float, float]:
-        """The largest floats whose decimals are at most these."""
-        epsilon, delta = self.exactly()
-        return _float_below(epsilon), _float_below(delta)
+    def part(self, name: str) -> Budget:
+        raise ValueError(f"{name!r} would be a part of a part: make it a part of the whole")
 
-    def above(self) -> tuple[float, float]:
-        """The smallest floats whose decimals are at least these."""
-        epsilon, delta = self.exactly()
-        return _float_above(epsilon), _float_above(delta)
+    def _charge(self, charge: Charge, what) -> None:
+        with self._whole._lock:
+            self._whole._charge(charge, what)
 
+    def _check_process(self) -> None:
+        self._whole._check_process()
 
-@lru_cache(maxsize=256, typed=True)
-def _amount(epsilon, delta) -> _Amount:
-    epsilon, delta = exact("epsilon", epsilon), exact("delta", delta, below=1)
-    over = math.lcm(epsilon.denominator, delta.denominator)
-    return _Amount(int(epsilon * over), int(delta * over), over)
+    def to_dict(self) -> dict:
+        raise ValueError("a part has no ledger of its own: keep that of the whole")
 
-
-def _float_below(number: Fraction) -> float:
-    value = float(number)
-    while Fraction(repr(value)) > number:
-        value = math.nextafter(value, -math.inf)
-    return value
+    def __reduce__(self):
+        return self._whole.part, (self._part,)
 
 
-def _float_above(number: Fraction) -> float:
-    value = float(number)
-    while Fraction(repr(value)) < number:
-        value = math.nextafter(value, math.inf)
-    return value
+def new_book(epsilon, delta, neighbors, unit, composition, pairs) -> Book:
+    """An empty book; refuses what it may not be."""
+    check_neighbors(neighbors)
+    check_unit(unit)
+    if composition not in FILTERS:
+        raise ValueError(f"composition must be one of {', '.join(FILTERS)}, got {composition!r}")
+    total, aside = amount(epsilon, delta), amount(*pairs)
+    if total.epsilon == 0:
+        raise ValueError(f"the epsilon of a budget must be > 0, got {epsilon!r}")
+    left = total.plus(aside, -1)
+    if left.epsilon <= 0 or left.delta < 0 or (composition in ("gaussian", "renyi") and not left.delta):
+        raise ValueError(
+            f"{composition!r} composition needs an epsilon and a delta beside the pairs set aside, got {epsilon!r}, "
+            f"{delta!r} and pairs={pairs!r}"
+        )
+    return Book(Filter(total, composition, NOTHING if composition == "basic" else aside))
+
+
+def _composed(charges: Sequence[Charge], part: str | None, delta: float) -> tuple[float, float]:
+    """Of the whole and one part."""
+    own = [charge for charge in charges if charge.part in (None, part)]
+    if not own:
+        return 0.0, 0.0
+    costs = (
+        Cost(cost.kind, cost.size, cost.times * charge.count, cost.delta) for charge in own for cost in charge.cost
+    )
+    return Composed(costs).epsilon(delta), delta
+
+
+@lru_cache(maxsize=256)
+def _known(pair: Amount) -> tuple[Cost, ...]:
+    """What a claim costs of which nothing more is known."""
+    return (pair_cost(*pair.above()),)
+
+
+def _times(charge: Charge) -> str:
+    return f"{charge.pair.above()}" + (f", {charge.count:,} times," if charge.count > 1 else "")
 
 
 _REMEDY = (
-    'Use n_jobs=1 or joblib.parallel_config(backend="threading"), or charge by hand before starting other '
+    "Open a budget that is a file (Budget.open), or use n_jobs=1 or "
+    'joblib.parallel_config(backend="threading"), or charge by hand before starting other '
     "processes and fit there without the budget, or save the ledger with to_dict() and resume it with "
     "from_dict()"
 )

@@ -9,12 +9,19 @@ from numbers import Integral, Rational, Real
 SMALLEST_DELTA = 1e-300
 LEAST = 1e-9  # planning works with numbers no smaller, so that squares and quotients stay floats
 RELATIONS = {"replace": "replace one row", "add-remove": "add or remove one row"}
+UNITS = ("row", "person")
 
 
 def check_neighbors(neighbors: str) -> None:
     """Refuse what is no neighbour relation."""
     if neighbors not in RELATIONS:
         raise ValueError(f'neighbors must be "replace" or "add-remove", got {neighbors!r}')
+
+
+def check_unit(unit: str) -> None:
+    """Refuse what is no unit of privacy."""
+    if unit not in UNITS:
+        raise ValueError(f'unit must be "row" or "person", got {unit!r}')
 
 
 def count(name: str, value, *, least: int = 1, or_else: str = "") -> int:
@@ -64,6 +71,12 @@ def exact(name: str, value, below: float = math.inf) -> Fraction:
         return _fraction(value)
     wanted = "a finite number >= 0" if below == math.inf else f"a number >= 0 and below {below}"
     raise ValueError(f"{name} must be {wanted}, got {value!r}")
+
+
+def float_above(number: Fraction) -> float:
+    """The least float that is no less."""
+    nearest = float(number)
+    return nearest if nearest >= number else math.nextafter(nearest, math.inf)
 
 
 @lru_cache(maxsize=256, typed=True)

@@ -52,7 +52,7 @@ import sys
 from fractions import Fraction
 from numbers import Rational
 
-from .checks import count, delta_of, epsilon_of, positive
+from .checks import count, delta_of, epsilon_of, float_above, positive
 from .search import least, remembered
 from .zcdp import gaussian_delta, zcdp_delta
 
@@ -151,6 +151,11 @@ def discrete_gaussian_sigma(
     return least(
         lambda sigma: sigma > 0 and _discrete_delta(Fraction(sigma), epsilon, squared, releases * size) <= delta
     )
+
+
+def squared_mu(sigma: float | Fraction, sensitivity: float | Fraction, releases: int) -> float:
+    """mu**2 = T s**2 / sigma**2 of the module's documentation, rounded up."""
+    return float_above(releases * _exact("sensitivity", sensitivity) ** 2 / _exact("sigma", sigma) ** 2)
 
 
 def _discrete_delta(sigma: Fraction, epsilon: float, squared: Fraction, entries: int) -> float:

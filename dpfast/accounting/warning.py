@@ -5,7 +5,7 @@ import warnings
 
 import dpfast
 
-from .budget import PrivacySpend
+from .claims import PrivacySpend
 
 
 class PrivacyWarning(UserWarning):

@@ -273,17 +273,17 @@ def composed_epsilon(rho: float, delta: float, pure: float = 0.0, runs: int = 0)
     log = -math.log(delta)
 
     def log_at(b: float) -> float:
-        bent = b * pure * math.tanh((b + 0.5) * pure) - _pure_cumulant(b, pure) if runs else 0.0
+        bent = b * pure * math.tanh((b + 0.5) * pure) - pure_cumulant(b, pure) if runs else 0.0
         return b * b * rho + runs * bent + math.log1p(b)
 
     b = _solve(log_at, log)
-    divergence = (1 + b) * rho + runs * _pure_cumulant(b, pure) / b
+    divergence = (1 + b) * rho + runs * pure_cumulant(b, pure) / b
     from_delta, from_order = (log - math.log1p(b)) / b, math.log1p(1 / b)
     error = divergence + runs * pure + (1 + log + math.log1p(b)) / b + from_order
     return max(0.0, divergence + from_delta - from_order + 4 * SLACK * error)
 
 
-def _pure_cumulant(b: float, pure: float) -> float:
+def pure_cumulant(b: float, pure: float) -> float:
     """b D_{1+b} of randomised response with log-ratio `pure`."""
     u, p = b * pure, special.expit(pure)
     if u < 1:

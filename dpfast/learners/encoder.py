@@ -159,5 +159,5 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         p = Parameters._checked(self)
         p.rng = random.generator(self.random_state)
         if p.budget is not None and p.schema.to_find:
-            p.budget.check(self.epsilon, self.delta, neighbors=self.neighbors)
+            p.budget.foresee(self.epsilon, self.delta, neighbors=self.neighbors)
         return p

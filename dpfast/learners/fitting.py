@@ -3,7 +3,7 @@
     p = self._checked()                     # plain values; a parameter or a budget that will not do is refused
     table, labels, public = ...             # the rows may be refused; nothing of self has changed
     state = ...                             # whatever else may fail has failed after this line
-    with self._spending(public, p.rng, rules=p.rounds) as run:
+    with self._spending(public, p.rng, cost, rules=p.rounds) as run:
         for rule in greedy_cover(state, p.rounds, run.rng):
             run.release("rules", rule)
     return self
@@ -12,7 +12,7 @@ What `_spending` charges is refused, with self as it was, or paid; then self bec
 by `_publish`, and its claim, also when the block is interrupted.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from dpfast import random
-from dpfast.accounting import PrivacySpend, Release
+from dpfast.accounting import Cost, PrivacySpend, Release
 from dpfast.accounting.warning import warn, warn_of_claim, warn_of_edits
 from dpfast.learners.parameters import PRIVATE, PrivateParameters
 
@@ -53,12 +53,14 @@ class Run:
         Releases made, by their names.
     reproducible : bool
         Whether any of the noise so far was drawn with a seed.
+    cost : sequence of Cost
+        What all releases together cost; empty where it is the pair that is claimed.
     """
 
-    def __init__(self, rng: np.random.Generator, of: dict[str, int | None]):
+    def __init__(self, rng: np.random.Generator, of: dict[str, int | None], cost: Sequence[Cost] = ()):
         self.rng, self._of, self.reproducible = rng, of, random.is_reproducible(rng)
         self.released: Any = []
-        self.used = dict.fromkeys(of, 0)
+        self.used, self.cost = dict.fromkeys(of, 0), tuple(cost)
 
     def release(self, name: str, *what: Any) -> None:
         """Count one release of this name, and keep what was released."""
@@ -78,7 +80,9 @@ class Private(PrivateParameters):
     _parameters = PRIVATE
 
     @contextmanager
-    def _spending(self, public: Public, rng: np.random.Generator, **releases: int | None) -> Iterator[Run]:
+    def _spending(
+        self, public: Public, rng: np.random.Generator, cost: Sequence[Cost] = (), **releases: int | None
+    ) -> Iterator[Run]:
         """Charge, run the block, and publish what it released, whole or in part.
 
         Parameters
@@ -86,6 +90,9 @@ class Private(PrivateParameters):
         public : Public
         rng : numpy.random.Generator
             Of `_checked`.
+        cost : sequence of Cost, optional
+            What all releases together are proved to cost, of which epsilon and delta follow; by default no more than
+            these.
         **releases : int or None
             How many releases are paid for, by name; None for a release that each row pays for anew, without end.
 
@@ -98,10 +105,10 @@ class Private(PrivateParameters):
         BudgetExceeded, ValueError
             Before the block; self is as it was.
         """
-        run = Run(rng, releases)
-        self._claim(run)  # refuses what is no claim
+        run = Run(rng, releases, cost)
+        claim = self._claim(run)  # refuses what is no claim
         self._warn(public)
-        self._charge()
+        self._charge(claim)
         try:
             yield run
         finally:
@@ -109,9 +116,25 @@ class Private(PrivateParameters):
             self._publish(run)
             self.privacy_ = self._claim(run)
 
-    def _charge(self) -> None:
+    def _charge(self, claim: PrivacySpend) -> None:
         if self.budget is not None:
-            self.budget.charge(self.epsilon, self.delta, neighbors=self.neighbors)
+            self.budget.charge(
+                self.epsilon,
+                self.delta,
+                neighbors=self.neighbors,
+                unit=claim.unit,
+                cost=claim.cost,
+                what=self._told(),
+            )
+
+    def _told(self) -> dict[str, Any]:
+        """What a ledger notes of a charge."""
+        get = getattr(self, "get_params", None)
+        parameters = {} if get is None else get(deep=False)
+        plain = {name: value for name, value in parameters.items() if isinstance(value, str | bool | int | float)}
+        schema = parameters.get("schema")
+        described = schema.to_dict() if hasattr(schema, "to_dict") else None if schema is None else str(schema)
+        return {"model": type(self).__name__, "parameters": plain, "schema": described}
 
     def _warn(self, public: Public) -> None:
         """Say what is true and still worth knowing of the claim that is about to be made."""
@@ -120,7 +143,17 @@ class Private(PrivateParameters):
             warn("the set of labels was read off the rows, and is published with the model: declare it by classes=")
 
     def _claim(self, run: Run) -> PrivacySpend:
-        return PrivacySpend(self.epsilon, self.delta, self.neighbors, self._events(run), reproducible=run.reproducible)
+        return PrivacySpend(
+            self.epsilon,
+            self.delta,
+            self.neighbors,
+            self._events(run),
+            reproducible=run.reproducible,
+            cost=self._cost(run),
+        )
+
+    def _cost(self, run: Run) -> tuple[Cost, ...]:
+        return run.cost
 
     def _events(self, run: Run) -> tuple[Release, ...]:
         return run.events()

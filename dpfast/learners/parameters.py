@@ -159,5 +159,5 @@ class PrivateParameters(Parameters):
         p = super()._checked()
         p.rng = random.generator(self.random_state)
         if p.budget is not None:
-            p.budget.check(self.epsilon, self.delta, neighbors=self.neighbors)
+            p.budget.foresee(self.epsilon, self.delta, neighbors=self.neighbors)
         return p

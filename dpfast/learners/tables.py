@@ -94,7 +94,7 @@ class TableReader:
         encoder = TableEncoder(p.schema, *getattr(p, "to_find", ()), neighbors=self.neighbors)
         if p.schema.to_find:
             self._refuse_rows(encoding.n, p)
-            self._charge()
+            super()._charge(PrivacySpend(self.epsilon, self.delta, self.neighbors))
             self._forget()
             self.encoder_ = encoder
         self._encoder = encoder.find(encoding, p.rng)
@@ -143,9 +143,16 @@ class TableReader:
             value = math.nextafter(value, 0)
         return value
 
-    def _charge(self):
-        if self._encoder is None or not self._encoder.schema.to_find:  # else all was charged before anything was found
-            super()._charge()
+    def _charge(self, claim):
+        if not self._finds():  # else all was charged before anything was found
+            super()._charge(claim)
+
+    def _cost(self, run):
+        return () if self._finds() else super()._cost(run)
+
+    def _finds(self):
+        """Whether something was found privately, by the fit under way."""
+        return self._encoder is not None and bool(self._encoder.schema.to_find)
 
     def _events(self, run):
         found = self._encoder.privacy_.events if self._encoder is not None else ()

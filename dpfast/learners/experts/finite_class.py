@@ -5,7 +5,8 @@ import math
 import numpy as np
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from dpfast.accounting.checks import exact
+from dpfast.accounting import Cost
+from dpfast.accounting.checks import exact, float_above
 from dpfast.kernels import bits, scores
 from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.lazily import lazily
@@ -136,7 +137,8 @@ class FiniteClassLearner(PrivateClassifier):
         public = self._public(X, labels)
         public.others["n_hypotheses_"] = len(errors)
 
-        with self._spending(public, p.rng, hypotheses=1) as run:
+        cost = [Cost("range", float_above(exact("epsilon", p.epsilon)))]
+        with self._spending(public, p.rng, cost, hypotheses=1) as run:
             drawn = exponential(-errors, self._exponent(p.epsilon), rng=run.rng)
             labelling = None if table is None else bits.unpack(table.rows[[drawn]], table.shape[1])[0]
             run.release("hypotheses", drawn, labelling)

@@ -5,7 +5,8 @@ from fractions import Fraction
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.accounting import experts_learning_rate, experts_range
+from dpfast.accounting import Cost, experts_learning_rate, experts_range
+from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import weights
 from dpfast.learners.base import PrivateClassifier, TwoSided, shown
 from dpfast.learners.lazily import lazily
@@ -154,7 +155,8 @@ class LinearLearner(TwoSided, PrivateClassifier):
         step = BLOCK_BYTES // (4 * d) if not isinstance(rows, SparseRows) else 1 << 14
         public.others = {"learning_rate_": eta, "reads_": rows.reads}
 
-        with self._spending(public, p.rng, draws=n) as run:
+        cost = [Cost("range", eta * width * (1 + SLACK), times=n)]
+        with self._spending(public, p.rng, cost, draws=n) as run:
             run.released = drawn = np.zeros((2, d + p.fit_intercept), np.int64)
             order = run.rng.permutation(n)
             for part in shown(slices(n, step), "rounds", self.verbose):

@@ -7,8 +7,10 @@ import numpy as np
 from scipy import special
 
 from dpfast import random
-from dpfast.accounting import BudgetExceeded, PrivacySpend, Release, discrete_gaussian_sigma, laplace_scale
+from dpfast.accounting import BudgetExceeded, Cost, PrivacySpend, Release, discrete_gaussian_sigma, laplace_scale
+from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.accounting.warning import warn_of_claim
+from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import noise
 from dpfast.kernels.grid import to_grid
 from dpfast.learners.parameters import PRIVATE, Parameters, choice, count, real
@@ -122,14 +124,19 @@ class StatisticalQueryOracle(Parameters):
         if len(sizes) != 1 or not next(iter(sizes)):
             raise ValueError(f"the tables of data must have one number of rows, at least 1, got {sorted(sizes)}")
         releases = p.n_queries + (p.neighbors == "add-remove")
-        calibrate = discrete_gaussian_sigma if p.noise == "discrete-gaussian" else laplace_scale
-        self._scale = calibrate(epsilon, delta, sensitivity=1 << _GRID_BITS, releases=releases)
+        noise = {"sensitivity": 1 << _GRID_BITS, "releases": releases}
+        if p.noise == "discrete-gaussian":
+            self._scale = discrete_gaussian_sigma(epsilon, delta, **noise)
+            p.cost = discrete_gaussian_cost(self._scale, **noise, size=1)
+        else:
+            self._scale = laplace_scale(epsilon, delta, **noise)
+            p.cost = (Cost("pure", (1 << _GRID_BITS) / self._scale * (1 + SLACK), times=releases),)
         if self._scale > 1 << 52:
             raise ValueError(f"the noise for {releases} releases at epsilon={epsilon!r} is too large to be drawn")
         self._rng = random.generator(random_state)
         warn_of_claim(p.epsilon, p.delta, next(iter(sizes)) if p.neighbors == "replace" else None)
         if budget is not None:
-            budget.charge(epsilon, delta, neighbors=neighbors)
+            budget.charge(epsilon, delta, neighbors=neighbors, cost=p.cost, what={"model": type(self).__name__})
         self._sole, self._counting, self.answered_ = Sole("an oracle"), threading.Lock(), 0
         self.noise_scale_ = self._scale / (1 << _GRID_BITS)
         self._rows = self.n_rows_ = sizes.pop()
@@ -216,7 +223,7 @@ class StatisticalQueryOracle(Parameters):
         if paid.neighbors == "add-remove":
             events.append(Release("counts", 1, 1))
         seeded = random.is_reproducible(self._rng)
-        return PrivacySpend(paid.epsilon, paid.delta, paid.neighbors, events, reproducible=seeded)
+        return PrivacySpend(paid.epsilon, paid.delta, paid.neighbors, events, seeded, paid.cost)
 
     def _count(self, queries):
         """Count queries that are about to be called, or refuse them."""

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from dpfast import random
 from dpfast.accounting import (
     BudgetExceeded,
+    Cost,
     PrivacySpend,
     Release,
     experts_learning_rate,
@@ -17,6 +18,7 @@ from dpfast.accounting import (
     experts_regret,
 )
 from dpfast.accounting.warning import warn_of_claim
+from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import weights
 from dpfast.learners.parameters import PRIVATE, Parameters, choice, count, optional
 from dpfast.learners.sole import Sole
@@ -129,8 +131,10 @@ class RandomizedWeightedMajority(Parameters):
         self.neighbors, self.calibration, self.budget = neighbors, calibration, budget
         self._paid = self._checked()  # what is claimed, whatever becomes of the attributes
         self.learning_rate_ = self._rate(calibration)
+        bent = self.learning_rate_ * experts_range(neighbors) * (1 + SLACK)
+        self._paid.cost = (Cost("range", bent, times=horizon),)
         if budget is not None:
-            budget.check(epsilon, delta, neighbors=neighbors)
+            budget.check(epsilon, delta, neighbors=neighbors, cost=self._paid.cost)
         warn_of_claim(epsilon, delta, horizon)
         self._rng, self._sole = random.generator(random_state), Sole("a learner from experts")
         self._weights, self._parts, self.rounds_, self._waiting = None, [], 0, False
@@ -238,7 +242,7 @@ class RandomizedWeightedMajority(Parameters):
     def privacy_(self):
         paid, drawn = self._paid, Release("actions", self.rounds_, self._paid.horizon)
         seeded = random.is_reproducible(self._rng)
-        return PrivacySpend(paid.epsilon, paid.delta, paid.neighbors, (drawn,), reproducible=seeded)
+        return PrivacySpend(paid.epsilon, paid.delta, paid.neighbors, (drawn,), seeded, paid.cost)
 
     def owner_report(self):
         """What was lost. PRIVATE: for the owner of the losses, not covered by the guarantee.
@@ -281,7 +285,8 @@ class RandomizedWeightedMajority(Parameters):
         if self._weights is None:
             state = weights.Weights(n_experts, Fraction(self.learning_rate_) / (1 << _GRID_BITS))
             if self.budget is not None:
-                self.budget.charge(self._paid.epsilon, self._paid.delta, neighbors=self._paid.neighbors)
+                paid, what = self._paid, {"model": type(self).__name__}
+                self.budget.charge(paid.epsilon, paid.delta, neighbors=paid.neighbors, cost=paid.cost, what=what)
             self.n_experts, self._weights = n_experts, state
 
     def _rows(self, block):

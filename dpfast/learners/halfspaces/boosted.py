@@ -6,8 +6,9 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpfast.accounting import boost_plan, gaussian_sigma
-from dpfast.accounting.checks import exact
+from dpfast.accounting import Cost, boost_plan, gaussian_sigma
+from dpfast.accounting.checks import exact, float_above
+from dpfast.accounting.claims import pair_cost
 from dpfast.learners.base import LinearClassifier, refuse_weights, shown
 from dpfast.learners.halfspaces.measure import CAP, MOST_ROUNDS, LazyBregman, Local, Measure
 from dpfast.learners.halfspaces.weak import LARGEST_SCALE, NoisyCentering, NoisyStump, WeakLearner
@@ -197,8 +198,10 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         noise = p.weak_learner.noise(rows, p.epsilon_of_rounds, p.delta, p.n_rounds)
         public.others.update(learning_rate_=p.learning_rate, n_rounds_=p.n_rounds)
         paid = ({"row count": 1} if p.count_scale else {}) | {"rounds": p.n_rounds}
+        cost = [Cost("pure", float_above(1 / p.count_scale))] if p.count_scale else []
+        cost += p.weak_learner.cost(rows, noise, p.n_rounds) or [pair_cost(p.epsilon_of_rounds, p.delta)]
 
-        with self._spending(public, p.rng, **paid) as run:
+        with self._spending(public, p.rng, cost, **paid) as run:
             run.released = model = _Average(d, density(1))
             size = n
             if p.count_scale:

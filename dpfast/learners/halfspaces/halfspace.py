@@ -8,6 +8,7 @@ from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import discrete_gaussian_sigma
+from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.learners.base import PrivateClassifier, refuse_weights, shown
 from dpfast.learners.halfspaces import calibration
 from dpfast.learners.halfspaces.perceptron import MOST_ROUNDS, ROUNDS, NoisySums, sensitivity, unsettled_sum
@@ -142,7 +143,7 @@ class HalfspaceClassifier(PrivateClassifier):
         noise = _Noise(p, rows, k)
         public.others.update(n_rounds_=p.n_rounds, sigma_=noise.sigma / rows.reach)
 
-        with self._spending(public, p.rng, rounds=p.n_rounds, histogram=1) as run:
+        with self._spending(public, p.rng, noise.cost, rounds=p.n_rounds, histogram=1) as run:
             sums = NoisySums(rows.shape[1], k, noise.sigma / rows.reach, p.n_rounds)
             run.released = model = _Model(sums, rows)
             for _ in shown(range(p.n_rounds), "rounds", self.verbose):
@@ -242,13 +243,10 @@ class _Noise:
         moves, columns = sensitivity(rows, classes, p.neighbors), 1 if classes == 2 else classes
         paid = -(-p.n_rounds // _SHARE)
         self.unit = math.isqrt(paid * moves**2 // (2 if p.neighbors == "replace" else 1))
-        self.sigma = discrete_gaussian_sigma(
-            p.epsilon,
-            p.delta,
-            sensitivity=moves,
-            releases=p.n_rounds + paid,
-            size=max(columns * rows.shape[1], 2 * calibration.BINS),
-        )
+        size = max(columns * rows.shape[1], 2 * calibration.BINS)
+        releases = {"sensitivity": moves, "releases": p.n_rounds + paid, "size": size}
+        self.sigma = discrete_gaussian_sigma(p.epsilon, p.delta, **releases)
+        self.cost = discrete_gaussian_cost(self.sigma, **releases)
         if self.sigma > _LARGEST_SIGMA:
             raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {p.epsilon!r}")
 

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.accounting.checks import exact
+from dpfast.accounting import Cost
+from dpfast.accounting.checks import exact, float_above
 from dpfast.kernels import levels
 from dpfast.kernels import signs as projection
 from dpfast.kernels.net import Mistakes, Net, grid
@@ -200,7 +201,8 @@ class NetHalfspaceClassifier(LinearClassifier):
 
         key = int.from_bytes(p.rng.bytes(16), "little")
         scan = nets.scan(table, key, signs, self.verbose)  # nothing is released yet
-        with self._spending(public, p.rng, halfspaces=1) as run:
+        cost = [Cost("range", float_above(exact("epsilon", p.epsilon)))]
+        with self._spending(public, p.rng, cost, halfspaces=1) as run:
             run.release("halfspaces", nets, scan.draw(p.exponent, run.rng), key)
         return self
 

@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpfast.accounting import discrete_gaussian_sigma, single_sample_sigma
+from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.kernels import signs as projection
 from dpfast.kernels.unit_rows import GRID_BITS
 from dpfast.learners.base import LinearClassifier, refuse_weights, shown
@@ -174,12 +175,12 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         else:
             rows = unit_rows(table, fit_intercept=p.fit_intercept, normalize=True)
             reach = rows.reach
-        n_rounds, sigma = self._noise(p, len(signs), m, reach)
+        n_rounds, sigma, cost = self._noise(p, len(signs), m, reach)
         public.others.update(n_components_=m, n_rounds_=n_rounds, sigma_=sigma / reach)
 
         schedule = self._full_batch if p.schedule == "full-batch" else self._paper
         paid = {"rounds": n_rounds} if p.schedule == "full-batch" else {"steps": n_rounds, "choice": 1}
-        with self._spending(public, p.rng, **paid) as run:
+        with self._spending(public, p.rng, cost, **paid) as run:
             run.released = model = _Model(np.zeros(m), public.n_features, d)
             if m < d:
                 model.key = int.from_bytes(run.rng.bytes(16))
@@ -219,13 +220,15 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         yield candidates[chosen]
 
     def _noise(self, p, n, m, reach):
-        """Rounds or steps, and the noise of one in units of the grid; refused if it will not do."""
+        """Rounds or steps, the noise of one in units of the grid, and the cost; refused if it will not do."""
         sensitivity = (2 if p.neighbors == "replace" else 1) * reach
         if p.schedule == "full-batch":
             rounds = p.n_rounds
-            sigma = discrete_gaussian_sigma(p.epsilon, p.delta, sensitivity=sensitivity, releases=rounds, size=m)
+            releases = {"sensitivity": sensitivity, "releases": rounds, "size": m}
+            sigma = discrete_gaussian_sigma(p.epsilon, p.delta, **releases)
+            cost = discrete_gaussian_cost(sigma, **releases)
         else:
-            rounds = _REPETITIONS * n**2
+            rounds, cost = _REPETITIONS * n**2, ()
             seconds = rounds * (_STEP_SECONDS + _NOISE_SECONDS * m)
             if seconds > _PATIENCE:
                 raise ValueError(
@@ -237,7 +240,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
             )
         if sigma > _LARGEST_SIGMA:
             raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {self.epsilon!r}")
-        return rounds, sigma
+        return rounds, sigma, cost
 
     def _checked(self):
         p = super()._checked()

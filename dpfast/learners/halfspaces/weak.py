@@ -8,7 +8,9 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from dpfast.accounting import discrete_gaussian_sigma, zcdp_rho
+from dpfast.accounting import Cost, discrete_gaussian_sigma, zcdp_rho
+from dpfast.accounting.costs import discrete_gaussian_cost
+from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import levels
 from dpfast.learners.halfspaces.measure import CAP
 from dpfast.mechanisms import discrete_gaussian
@@ -42,6 +44,11 @@ class WeakLearner(ABC):
     @abstractmethod
     def noise(self, rows, epsilon, delta, n_rounds):
         """The amount of noise in a round, as `learn` takes it."""
+
+    def cost(self, rows, noise, n_rounds):
+        """What n_rounds calls of `learn` cost, as a list of `dpfast.accounting.Cost`; None where no more is proved than
+        epsilon and delta."""
+        return None
 
     @abstractmethod
     def learn(self, rows, weights, units, noise, rng):
@@ -90,6 +97,11 @@ class NoisyCentering(WeakLearner):
             raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {epsilon!r}")
         return sigma
 
+    def cost(self, rows, noise, n_rounds):
+        return [
+            *discrete_gaussian_cost(noise, sensitivity=self.sensitivity(rows), releases=n_rounds, size=rows.shape[1])
+        ]
+
     def learn(self, rows, weights, units, noise, rng):
         total = rows.weighted_sum(weights)
         return discrete_gaussian(total, noise, rng=rng) / (float(units) * rows.reach)
@@ -129,6 +141,9 @@ class NoisyStump(WeakLearner):
     def noise(self, rows, epsilon, delta, n_rounds):
         rho = zcdp_rho(epsilon, delta)
         return math.nextafter(math.sqrt(8 * rho / n_rounds), 0) * (1 - 1e-15) / (2 * self.sensitivity(rows))
+
+    def cost(self, rows, noise, n_rounds):
+        return [Cost("range", 2 * self.sensitivity(rows) * noise * (1 + SLACK), times=n_rounds)]
 
     def learn(self, rows, weights, units, noise, rng):
         agreements = rows.weighted_sum(weights) // self.GRID

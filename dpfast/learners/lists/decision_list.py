@@ -8,7 +8,9 @@ import numpy as np
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.accounting import cover_epsilon, cover_exponent
+from dpfast.accounting import Cost, cover_epsilon, cover_exponent
+from dpfast.accounting.amounts import decimal_above
+from dpfast.accounting.claims import pair_cost
 from dpfast.kernels import bits
 from dpfast.learners import parameters as kinds
 from dpfast.learners.base import PrivateClassifier, packed_rows, shown
@@ -217,7 +219,9 @@ class DecisionListClassifier(PrivateClassifier):
         weights, unit = falling_weights(rounds) if p.falls else constant_weights(p.coverage_weight)
         state = conditions.counts(parts, public, rounds, exponent / unit, weights, prior)
         counting = {f"rule counts ({self.rule_counts:g} of epsilon)": 1} if p.scale else {}
-        with self._spending(public, p.rng, rules=rounds, **counting) as run:
+        cost = [pair_cost(decimal_above(p.epsilon_of_rules), p.delta)]
+        cost += [Cost("pure", decimal_above(p.epsilon_of_counts))] if p.scale else []
+        with self._spending(public, p.rng, cost, rules=rounds, **counting) as run:
             for feature, negated, label in shown(_greedy_cover(state, rounds, run.rng), "rules", self.verbose, rounds):
                 run.release("rules", Rule(conditions.literals(feature, negated), public.classes[label]))
             for name in counting:
@@ -352,8 +356,9 @@ class DecisionListClassifier(PrivateClassifier):
         p.curve = {"coverage_weight": p.coverage_weight, "neighbors": p.neighbors, "accounting": p.accounting}
         cover_epsilon(0, p.delta, max_rounds=p.max_rules, **p.curve)  # refuses what they may not be
         epsilon, share = (Fraction(repr(float(value))) for value in (p.epsilon, p.rule_counts))
-        p.epsilon_of_rules = epsilon - share * epsilon
-        p.scale = noise_scale(share * epsilon, p.neighbors) if share else None
+        p.epsilon_of_counts = share * epsilon
+        p.epsilon_of_rules = epsilon - p.epsilon_of_counts
+        p.scale = noise_scale(p.epsilon_of_counts, p.neighbors) if share else None
         return p
 
     def _numbers_of_labels(self):

@@ -220,7 +220,7 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
                 "later rows, and the claim of a stream is for a blank row in its place"
             )
         rows, signs, public, plan, stream = self._read(p, X, y, classes)
-        with self._spending(public, p.rng, updates=plan.releases) as run:
+        with self._spending(public, p.rng, plan.cost, updates=plan.releases) as run:
             stream = stream(run)
             if p.schedule == "sparse-vector":
                 stream.follow(rows, signs)
@@ -335,7 +335,7 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
                 self.feature_names_in_ = np.array(fitted["feature_names"], dtype=object)
             self._restore(fitted["released"])
             plan = plan_of(p, self.n_features_in_)
-            run = Run(p.rng, {"updates": plan.releases})
+            run = Run(p.rng, {"updates": plan.releases}, plan.cost)
             run.released, run.used["updates"] = self.released_weights_[:], self.updates_
             self._owned()
             self._state = Stream.resumed(plan, self._hypothesis(), run, file, kept["stream"], arrays)
@@ -395,7 +395,7 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
             raise ValueError("a stream has no schema: transform its rows by a TableEncoder of the schema")
         rows, signs, public, plan, stream = self._read(p, X, y, classes)
         file = None if self.checkpoint is None else Checkpoint.new(self.checkpoint)
-        with self._spending(public, p.rng, updates=plan.releases) as run:
+        with self._spending(public, p.rng, plan.cost, updates=plan.releases) as run:
             pass  # nothing is drawn yet
         self._state = stream(run, file)
         return self._state, rows, signs

@@ -8,8 +8,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from dpfast.accounting import winnow_learning_rate, winnow_paper, winnow_range, winnow_weight
+from dpfast.accounting import Cost, winnow_learning_rate, winnow_paper, winnow_range, winnow_weight
 from dpfast.accounting.winnow import WEIGHT_GRID
+from dpfast.accounting.zcdp import SLACK
 from dpfast.learners.winnow.hypothesis import NOTHING, Hypothesis, uniform
 from dpfast.mechanisms import AboveThreshold
 
@@ -59,6 +60,14 @@ class Plan:
     negations: bool
     fit_intercept: bool
     average: bool
+    score_range: float  # R
+
+    @property
+    def cost(self) -> tuple[Cost, ...]:
+        """What a run costs: `dpfast.accounting.winnow`."""
+        bent = self.learning_rate * self.score_range * (1 + SLACK)
+        draws = Cost("range", bent, times=self.n_draws * self.n_updates)
+        return (draws, Cost("pure", self.threshold_epsilon)) if self.threshold_epsilon else (draws,)
 
     @property
     def releases(self) -> int | None:
@@ -113,7 +122,7 @@ class PaperPlan(Plan):
 
     threshold: int
 
-    grid = 1
+    grid, cost = 1, ()
 
     def weight(self, update):
         return 1
@@ -183,6 +192,7 @@ def plan_of(p: SimpleNamespace, n_features: int) -> Plan:
 
 def _tight(p, form):
     """The largest learning rate that the accountant allows."""
+    score_range = winnow_range(p.neighbors, negations=p.negations, batch=p.batch)
     eta, threshold_epsilon = winnow_learning_rate(
         p.epsilon,
         p.delta,
@@ -190,7 +200,7 @@ def _tight(p, form):
         n_draws=p.n_draws,
         threshold_share=_THRESHOLD_SHARE if p.schedule == "sparse-vector" else 0,
         neighbors=p.neighbors,
-        score_range=winnow_range(p.neighbors, negations=p.negations, batch=p.batch),
+        score_range=score_range,
     )
     return Plan(
         n_updates=p.n_updates,
@@ -200,6 +210,7 @@ def _tight(p, form):
         batch=None if p.batch == "all" else p.batch,
         window=p.n_updates if p.window else None,
         rounds=None if p.horizon is None else -(-p.horizon // p.n_updates),
+        score_range=float(score_range),
         **form,
     )
 
@@ -229,5 +240,6 @@ def _paper(p, form):
         window=None,
         rounds=None,
         threshold=math.ceil(paper.threshold),
+        score_range=float(winnow_range(p.neighbors, negations=p.negations, batch=1)),
         **form,
     )

@@ -1,0 +1,102 @@
+"""Exact sums of what was spent: pairs of epsilon and delta, and curves, as integers."""
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+from typing import NamedTuple
+
+from .checks import exact
+
+UNIT = 1 << 120  # curves are counted in units of 1 / this
+
+
+class Amount(NamedTuple):
+    """An exact (epsilon, delta), both as integers over one denominator: adding fractions each time is slow."""
+
+    epsilon: int
+    delta: int
+    over: int
+
+    def plus(self, other: "Amount", times: int = 1) -> "Amount":
+        """This and `times` the other."""
+        over = math.lcm(self.over, other.over)
+        mine, others = over // self.over, times * (over // other.over)
+        return Amount(self.epsilon * mine + other.epsilon * others, self.delta * mine + other.delta * others, over)
+
+    def within(self, other: "Amount") -> bool:
+        """Whether neither part is more than the other's."""
+        return self.epsilon * other.over <= other.epsilon * self.over and (
+            self.delta * other.over <= other.delta * self.over
+        )
+
+    def exactly(self) -> tuple[Fraction, Fraction]:
+        return Fraction(self.epsilon, self.over), Fraction(self.delta, self.over)
+
+    def below(self) -> tuple[float, float]:
+        """The largest floats whose decimals are at most these."""
+        epsilon, delta = self.exactly()
+        return decimal_below(epsilon), decimal_below(delta)
+
+    def above(self) -> tuple[float, float]:
+        """The smallest floats whose decimals are at least these."""
+        epsilon, delta = self.exactly()
+        return decimal_above(epsilon), decimal_above(delta)
+
+
+NOTHING = Amount(0, 0, 1)
+
+
+class Sums(NamedTuple):
+    """Everything that was charged: pairs, and curves and total variations in units of 1 / UNIT."""
+
+    pairs: Amount = NOTHING
+    curve: int = 0
+    apart: int = 0
+
+    def plus(self, other: "Sums", times: int = 1) -> "Sums":
+        return Sums(
+            self.pairs.plus(other.pairs, times), self.curve + times * other.curve, self.apart + times * other.apart
+        )
+
+    def to_list(self) -> list[str]:
+        """For JSON, exactly."""
+        return [str(number) for number in (*self.pairs, self.curve, self.apart)]
+
+    @classmethod
+    def from_list(cls, saved: list[str]) -> "Sums":
+        epsilon, delta, over, curve, apart = map(int, saved)
+        return cls(Amount(epsilon, delta, over), curve, apart)
+
+
+@lru_cache(maxsize=256, typed=True)
+def amount(epsilon, delta) -> Amount:
+    """A float counts as the decimal that it prints as, a rational as itself."""
+    epsilon, delta = exact("epsilon", epsilon), exact("delta", delta, below=1)
+    over = math.lcm(epsilon.denominator, delta.denominator)
+    return Amount(int(epsilon * over), int(delta * over), over)
+
+
+def units_above(number: float) -> int:
+    """A float in units, rounded up."""
+    return math.ceil(Fraction(number) * UNIT)
+
+
+def units_below(number: float) -> int:
+    """A float in units, rounded down."""
+    return math.floor(Fraction(number) * UNIT)
+
+
+def decimal_below(number: Fraction) -> float:
+    """The largest float whose decimal is no more."""
+    value = float(number)
+    while Fraction(repr(value)) > number:
+        value = math.nextafter(value, -math.inf)
+    return value
+
+
+def decimal_above(number: Fraction) -> float:
+    """The least float whose decimal is no less."""
+    value = float(number)
+    while Fraction(repr(value)) < number:
+        value = math.nextafter(value, math.inf)
+    return value

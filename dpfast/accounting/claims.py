@@ -1,0 +1,184 @@
+"""What was promised of one fit, or of several together: the claim that is printed, kept and composed."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import NamedTuple
+
+from .amounts import decimal_above
+from .checks import RELATIONS, check_neighbors, check_unit, count, exact
+from .composition import Composed
+from .costs import Cost
+
+
+class Release(NamedTuple):
+    """How many of the releases paid for were made, by name, e.g. ``Release("rules", 25, 25)``."""
+
+    name: str
+    used: int
+    of: int
+
+
+@dataclass(frozen=True)
+class PrivacySpend:
+    """The privacy claim of one fitted estimator.
+
+    Parameters
+    ----------
+    epsilon : float, >= 0
+    delta : float in [0, 1)
+    neighbors : {"replace", "add-remove"}
+        Whether neighbouring tables differ by one row replaced, or by one row added or deleted.
+    events : sequence of Release
+    reproducible : bool
+        True if a seed was given: whoever knows the seed can undo the noise.
+    cost : sequence of Cost
+        What was spent, as the curve that it is, for composition; by default the pair (epsilon, delta).
+    unit : {"row", "person"}
+        What neighbouring tables differ in: one row, or all rows of one person.
+    rows_per_unit : int, >= 1, or None
+        At most so many rows of a person were used; only for persons.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of its range.
+
+    Examples
+    --------
+    >>> print(PrivacySpend(1.0, 1e-6, "replace", [Release("rules", 25, 25)]))
+    (1.0, 1e-06)-DP, replace one row; 25 of 25 releases used
+    >>> print(PrivacySpend(1.0, 1e-6, "add-remove", unit="person", rows_per_unit=5))
+    (1.0, 1e-06)-DP, add or remove one person with at most 5 rows
+    """
+
+    epsilon: float
+    delta: float
+    neighbors: str
+    events: tuple[Release, ...] = ()
+    reproducible: bool = False
+    cost: tuple[Cost, ...] = ()
+    unit: str = "row"
+    rows_per_unit: int | None = None
+
+    def __post_init__(self):
+        check_neighbors(self.neighbors)
+        exact("epsilon", self.epsilon)
+        exact("delta", self.delta, below=1)
+        events = tuple(Release(*event) for event in self.events)
+        for event in events:
+            integers = isinstance(event.used, Integral) and isinstance(event.of, Integral)
+            if not isinstance(event.name, str) or not integers or not 0 <= event.used <= event.of:
+                raise ValueError(f"a release must have a name and 0 <= used <= of, got {event}")
+        if not isinstance(self.reproducible, bool):
+            raise ValueError(f"reproducible must be True or False, got {self.reproducible!r}")
+        object.__setattr__(self, "epsilon", float(self.epsilon))
+        object.__setattr__(self, "delta", float(self.delta))
+        object.__setattr__(self, "events", events)
+        check_unit(self.unit)
+        if (self.rows_per_unit is None) != (self.unit == "row"):
+            raise ValueError(f"rows_per_unit goes with persons, got {self.rows_per_unit!r} for unit={self.unit!r}")
+        if self.rows_per_unit is not None:
+            object.__setattr__(self, "rows_per_unit", count("rows_per_unit", self.rows_per_unit))
+        cost = tuple(self.cost) or (pair_cost(self.epsilon, self.delta),)
+        if not all(isinstance(each, Cost) for each in cost):
+            raise ValueError(f"cost must be a sequence of dpfast.accounting.Cost, got {self.cost!r}")
+        object.__setattr__(self, "cost", cost)
+
+    def __str__(self):
+        claim = f"({self.epsilon}, {self.delta or 0})-DP, {self.relation}"
+        if self.events:
+            used, of = sum(event.used for event in self.events), sum(event.of for event in self.events)
+            claim += f"; {used} of {of} releases used"
+        if self.reproducible:
+            claim += "; drawn with a seed: reproducible, not private"
+        return claim
+
+    @property
+    def relation(self) -> str:
+        """What neighbouring tables differ in, in words."""
+        if self.unit == "row":
+            return RELATIONS[self.neighbors]
+        rows = "1 row" if self.rows_per_unit == 1 else f"{self.rows_per_unit} rows"
+        return RELATIONS[self.neighbors].replace("row", f"person with at most {rows}")
+
+    def to_dict(self) -> dict:
+        """The claim as a dictionary that JSON can hold."""
+        return {
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "neighbors": self.neighbors,
+            "events": [event._asdict() for event in self.events],
+            "reproducible": self.reproducible,
+            "cost": [each.to_list() for each in self.cost],
+            "unit": self.unit,
+            "rows_per_unit": self.rows_per_unit,
+        }
+
+    @classmethod
+    def from_dict(cls, state: dict) -> "PrivacySpend":
+        """The claim that `to_dict` wrote."""
+        read = {"events": tuple(Release(**event) for event in state["events"])}
+        return cls(**{**state, **read, "cost": tuple(Cost(*each) for each in state.get("cost", ()))})
+
+
+def pair_cost(epsilon: float, delta: float) -> Cost:
+    """What a claim of (epsilon, delta) costs of which nothing more is known."""
+    return Cost("pair", float(epsilon), delta=float(delta)) if delta else Cost("pure", float(epsilon))
+
+
+def compose(claims: Iterable[PrivacySpend], *, delta: float | None = None) -> PrivacySpend:
+    """The claim of several releases about the same rows, together.
+
+    Parameters
+    ----------
+    claims : iterable of PrivacySpend
+        `privacy_` of models, of one unit and one relation `neighbors`.
+    delta : float in [0, 1), optional
+        At which epsilon is stated. By default the largest of the claims' deltas, or the sum of those of claims that
+        have nothing but a pair where that is more.
+
+    Returns
+    -------
+    PrivacySpend
+        With all costs. The least epsilon that `dpfast.accounting.composition` proves.
+
+    Raises
+    ------
+    ValueError
+        If there is no claim, they are of different relations or units, or no epsilon holds at that delta.
+
+    Notes
+    -----
+    It holds for releases that were chosen one after another, as long as what each was to cost was settled beforehand.
+    Where that, too, was chosen by what had been seen, charge a `Budget`.
+
+    Examples
+    --------
+    >>> five = [PrivacySpend(1.0, 1e-6, "replace", cost=[Cost("gaussian", 0.2367)])] * 5
+    >>> round(compose(five).epsilon, 2)
+    2.4
+    """
+    claims = list(claims)
+    if not claims:
+        raise ValueError("claims is empty: there is nothing to compose")
+    if not all(isinstance(claim, PrivacySpend) for claim in claims):
+        raise ValueError("claims must be PrivacySpend, as privacy_ of a model is")
+    kinds = {(claim.neighbors, claim.unit) for claim in claims}
+    if len(kinds) > 1:
+        raise ValueError(f"claims must be for one relation and one unit, got {sorted(kinds)}")
+    costs = tuple(cost for claim in claims for cost in claim.cost)
+    if delta is None:
+        pairs = decimal_above(sum(exact("delta", cost.delta) * cost.times for cost in costs if cost.kind == "pair"))
+        largest = max(claim.delta for claim in claims)
+        curves = any(cost.pure == float("inf") and cost.kind != "pair" for cost in costs)
+        delta = max(largest, pairs + (largest if curves else 0))
+    epsilon = Composed(costs).epsilon(float(delta))
+    if sum(exact("delta", claim.delta) for claim in claims) <= exact("delta", delta, below=1):
+        epsilon = min(epsilon, decimal_above(sum(exact("epsilon", claim.epsilon) for claim in claims)))
+    if epsilon == float("inf"):
+        raise ValueError(f"no epsilon holds at delta={delta!r}: the claims' own deltas are more")
+    events = tuple(event for claim in claims for event in claim.events)
+    (neighbors, unit), rows = kinds.pop(), max((claim.rows_per_unit or 0 for claim in claims), default=0)
+    reproducible = any(claim.reproducible for claim in claims)
+    return PrivacySpend(epsilon, delta, neighbors, events, reproducible, costs, unit, rows or None)

@@ -1,0 +1,170 @@
+"""What a release costs, as what it is, so that costs compose better than pairs of epsilon and delta do.
+
+A `Cost` says which of these holds for the laws P, Q of the outcome on any two neighbours.
+
+    pure        P/Q lies in [e^-e, e^e].
+    range       `times` draws, chosen one after another; ln(P/Q) of draw i lies in some interval of length r_i, given
+                the earlier ones, and r_1^2 + r_2^2 + ... <= times r^2 ("bounded range": an exponential mechanism).
+    zcdp        D_a(P, Q) <= a rho for every order a > 1 (D_a is the Renyi divergence).
+    gaussian    mu-Gaussian DP: no test tells P from Q better than N(0, 1) from N(mu, 1). `delta` is how far, in total
+                variation, the law of what is drawn is from a law of which that is so, on every table: 0 for a
+                continuous Gaussian, next to nothing for a discrete one on a fine grid
+                (`dpfast.accounting.discrete_gaussian_delta`).
+    pair        (epsilon, delta)-DP and no more.
+
+**Theorem 1 (Gaussian DP of bounded ranges).** A draw of bounded range r is mu-Gaussian DP for mu = r sqrt(2 pi) / 4,
+and what is `range` is so for mu^2 = times r^2 pi / 8.
+
+Proof. ln P(S) - ln P(not S) - ln Q(S) + ln Q(not S) <= r for every event S, as P(S)/Q(S) is at most the upper end of
+the interval and P(not S)/Q(not S) at least the lower. With g(x) = Phi^-1(1 / (1 + e^-x)), g(x + r) - g(x) therefore
+bounds Phi^-1(P(S)) - Phi^-1(Q(S)), which is what mu-Gaussian DP asks for. g'(x) = Phi(z) Phi(-z) / phi(z) at z =
+g(x), and 4 Phi(z) Phi(-z) = 1 - (2 Phi(z) - 1)^2 <= e^(-z^2/2), since a pair of standard normals lies in the square
+of half width z at least as often as in the disk in it. So g' <= sqrt(2 pi) / 4. Squares of mu add up for adaptively
+chosen draws whose squares have a bounded sum (Smith and Thakurta, see `dpfast.accounting.filters`).
+
+**Theorem 2 (Gaussian DP of pure epsilon)** (Dong, Roth, Su, "Gaussian Differential Privacy", 2022). What is e-DP is
+mu-Gaussian DP for mu = 2 Phi^-1(1 / (1 + exp(-e))): of all tests of e-DP, the one in the corner is the hardest to
+cover, and the curve of mu-Gaussian DP goes through it.
+
+**Theorem 3 (Renyi divergence).** With b = a - 1 > 0, D_{1+b} is at most (1 + b) mu^2/2 of mu-Gaussian DP, (1 + b)
+rho, what `dpfast.accounting.zcdp` says of a pure part, and (1 + b) times r^2/8 of draws of bounded range (Hoeffding's
+lemma).
+
+Floats are rounded towards safety: up.
+"""
+
+import math
+from dataclasses import dataclass
+
+from scipy import special
+
+from .checks import SMALLEST_DELTA, count, number
+from .zcdp import SLACK, pure_cumulant
+
+KINDS = ("pure", "range", "zcdp", "gaussian", "pair")
+_UP = 1 + 1e-12  # what special functions may be wrong by, and more
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a release costs: one of the five kinds of this module, `times` over.
+
+    Parameters
+    ----------
+    kind : {"pure", "range", "zcdp", "gaussian", "pair"}
+    size : float, >= 0
+        epsilon, r, rho, mu, or the epsilon of a pair.
+    times : int, >= 1
+        So many releases, adaptively chosen.
+    delta : float in [0, 1)
+        Of a pair, or the total variation of "gaussian", for each of them; else 0.
+
+    Raises
+    ------
+    ValueError
+        If a value is out of its range.
+
+    Notes
+    -----
+    What each kind means, and the theorems behind it, are in the documentation of `dpfast.accounting.costs`.
+
+    Examples
+    --------
+    >>> round(Cost("gaussian", 0.25).gaussian, 6), round(Cost("range", 1.0, times=4).renyi(1.0), 6)
+    (0.0625, 1.0)
+    >>> Cost("zcdp", 0.1).gaussian
+    inf
+    """
+
+    kind: str
+    size: float
+    times: int = 1
+    delta: float = 0.0
+
+    def __post_init__(self):
+        if self.kind not in KINDS:
+            raise ValueError(f"the kind of a cost must be one of {', '.join(KINDS)}, got {self.kind!r}")
+        size = number("size", self.size, "a finite number >= 0", lambda x: 0 <= x < math.inf)
+        delta = number("delta", self.delta, "at least 0 and below 1", lambda x: 0 <= x < 1)
+        if delta and self.kind not in ("gaussian", "pair"):
+            raise ValueError(f"delta must be 0 for a cost of the kind {self.kind!r}, got {delta!r}")
+        object.__setattr__(self, "size", size)
+        object.__setattr__(self, "times", count("times", self.times))
+        object.__setattr__(self, "delta", delta)
+
+    @property
+    def gaussian(self) -> float:
+        """mu squared, of all together; infinite where nothing is proved."""
+        if self.kind == "gaussian":
+            square = self.size**2
+        elif self.kind == "range":
+            square = min(self.size**2 * math.pi / 8, _pure_mu(self.size) ** 2 if self.times == 1 else math.inf)
+        elif self.kind == "pure":
+            square = _pure_mu(self.size) ** 2
+        else:
+            return math.inf if self.size or self.delta else 0.0
+        return self._up(square)
+
+    def renyi(self, b: float) -> float:
+        """The Renyi divergence of order 1 + b of all together; infinite for a pair."""
+        if self.kind == "gaussian":
+            divergence = (1 + b) * self.size**2 / 2
+        elif self.kind == "zcdp":
+            divergence = (1 + b) * self.size
+        elif self.kind == "range":
+            divergence = (1 + b) * self.size**2 / 8
+            if self.times == 1:
+                divergence = min(divergence, _pure_renyi(self.size, b))
+        elif self.kind == "pure":
+            divergence = _pure_renyi(self.size, b)
+        else:
+            return math.inf if self.size or self.delta else 0.0
+        return self._up(divergence)
+
+    @property
+    def pure(self) -> float:
+        """The epsilon of all together at delta = 0; infinite where there is none."""
+        if self.kind in ("pure", "range") or (self.kind == "pair" and not self.delta):
+            return self._up(self.size)
+        return math.inf if self.size or self.delta else 0.0
+
+    def _up(self, each: float) -> float:
+        return each * self.times * (1 + SLACK)
+
+    def to_list(self) -> list:
+        """For JSON."""
+        return [self.kind, self.size, self.times, self.delta]
+
+
+def discrete_gaussian_cost(sigma, *, sensitivity, releases: int, size: int) -> tuple[Cost, ...]:
+    """What discrete Gaussian noise costs, by `dpfast.accounting.discrete_gaussian_delta`.
+
+    Parameters
+    ----------
+    sigma, sensitivity, releases, size
+        As there.
+
+    Returns
+    -------
+    tuple of one Cost
+        Gaussian, with the total variation of all releases from continuous noise. Its Renyi divergence needs no such
+        term: discrete noise is zCDP as it is.
+    """
+    from .gaussian import squared_mu
+
+    square = squared_mu(sigma, sensitivity, releases)
+    apart = releases * size / 24 / float(sigma) ** 2 * (1 + SLACK)
+    if apart >= 1:
+        return (Cost("zcdp", square / 2 * (1 + SLACK)),)
+    return (Cost("gaussian", math.sqrt(square) * (1 + SLACK), delta=max(apart, SMALLEST_DELTA)),)
+
+
+def _pure_mu(epsilon: float) -> float:
+    """mu of Theorem 2."""
+    return float(-2 * special.ndtri_exp(-math.log1p(math.exp(epsilon)))) * _UP if epsilon < 700 else math.inf
+
+
+def _pure_renyi(epsilon: float, b: float) -> float:
+    if b * epsilon < 1e-8:  # where the cumulant cancels
+        return min(epsilon, (1 + b) * epsilon**2 / 2)
+    return min(epsilon, (1 + b) * epsilon**2 / 2, pure_cumulant(b, epsilon) / b * _UP)

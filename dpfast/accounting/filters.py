@@ -1,0 +1,166 @@
+"""Whether one more release fits, where it and its cost are chosen with everything in view that was released before.
+
+A filter keeps a sum and refuses what would bring it above a bound that was settled beforehand. Three are proved, for
+total (E, d), each against any rule, adaptive in every way, by which releases and their costs are chosen:
+
+    basic       epsilons add up to E at most, deltas to d (Rogers, Roth, Ullman, Vadhan, "Privacy Odometers and
+                Filters", 2016, Theorem 3.6).
+    gaussian    squares of mu add up to mu^2 at most, where mu-Gaussian DP is (E, d')-DP (Smith, Thakurta, "Fully
+                Adaptive Composition for Gaussian Differential Privacy", 2022; Koskela, Tobaben, Honkela, "Individual
+                Privacy Accounting with Gaussian Differential Privacy", 2023). d' is d less its 2^16th part, for (1 +
+                e^E) times the total variations of all costs, which add up too: the coupling of
+                `dpfast.accounting.discrete_gaussian_delta`, step by step.
+    renyi       divergences of one order 1 + b, fixed beforehand, add up to the D at most for which (1) of
+                `dpfast.accounting.zcdp` gives (E, d) (Feldman, Zrnic, "Individual Privacy Accounting via a Renyi
+                Filter", 2021, Theorem 3.1). b is that at which most fits of what is zCDP.
+
+What a cost adds to either sum is in `dpfast.accounting.costs`.
+
+**Pairs on top.** What is set aside for pairs, (E_p, d_p), is another basic filter; the curve's is one of (E - E_p,
+d - d_p). Proof. Put randomised response that tells the table with probability d_i in place of each pair (it
+dominates, see `dpfast.accounting.composition`). The chance that one of them tells is at most d_p, as the d_i add up
+to no more on every path. If none does, they lower Q/P by a factor of e^-E_p at most, and the divergence at E, the
+mean under P of max(0, 1 - e^E Q/P), is at most that at E - E_p without them. The two bounds must be settled
+beforehand: a sum of both that is kept below one bound is not a filter, as what came out may tell which of the two to
+use up.
+
+**"auto".** Such a filter is settled by the first charge whose delta is not 0: gaussian or renyi, whichever that charge
+takes the smaller share of, and basic if it has nothing but a pair, or fits neither. Until then epsilons add up, to E_0
+say, and the filter is one of (E - E_0, d). Proof. A filter chosen by what came out is one mechanism that is (E - E_0,
+d)-DP whatever is chosen; pure ones before it and it are the basic filter's.
+
+**Parts.** Tables that have no row in common and that together are one table (no row, and under "replace" no change of
+a row, moves another row from one part to another, or itself) may be charged as parts: the sum of the whole and of
+each part is bounded. Proof. Neighbouring tables differ in one part; what is released of another has one law on both,
+given the past, and leaves the likelihood ratio as it is. So the ratio moves by charges of the whole and of that part
+alone.
+
+The bounds are exact sums of integers; a charge counts rounded up, a bound rounded down.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+
+from .amounts import NOTHING, UNIT, Amount, Sums, amount, units_above, units_below
+from .costs import Cost
+from .search import largest
+from .zcdp import SLACK, gaussian_delta, gaussian_epsilon, zcdp_epsilon, zcdp_rho
+
+FILTERS = ("auto", "basic", "gaussian", "renyi")
+_APART = Fraction(1, 1 << 16)  # of delta, for total variations
+
+
+class BudgetExceeded(ValueError):
+    """A charge was refused because it did not fit into what was left; nothing was charged."""
+
+
+@dataclass(frozen=True)
+class Filter:
+    """What may still be charged.
+
+    Attributes
+    ----------
+    total : Amount
+    kind : {"auto", "basic", "gaussian", "renyi"}
+        "auto" is not settled yet.
+    pairs : Amount
+        Set aside for what has only a pair; 0 for "basic".
+    """
+
+    total: Amount
+    kind: str
+    pairs: Amount = NOTHING
+
+    def settled(self, costs: Sequence[Cost], before: Amount) -> "Filter":
+        """The filter that a first charge with a delta settles, after pure ones that add up to `before`."""
+        own = [cost for cost in costs if not (cost.kind == "pair" and cost.delta)]
+        known = {
+            "gaussian": sum(cost.gaussian for cost in own) < math.inf,
+            "renyi": sum(cost.renyi(1.0) for cost in own) < math.inf,
+        }
+        aside = self.pairs.plus(before)
+        left, shares = self.total.plus(aside, -1), {}
+        if own and left.epsilon > 0 and left.delta > 0:
+            for chosen in (replace(self, kind=kind, pairs=aside) for kind in known if known[kind]):
+                asked = chosen.measure(costs, NOTHING).plus(Sums(before))
+                if chosen.fits(asked):
+                    shares[chosen] = Fraction(asked.curve, chosen._most)
+        return min(shares, key=shares.get, default=replace(self, kind="basic", pairs=NOTHING))
+
+    def measure(self, costs: Sequence[Cost], pair: Amount) -> Sums:
+        """What a charge adds; `pair` is its claim, which counts where the filter is basic."""
+        if self.kind in ("auto", "basic"):
+            return Sums(pair)
+        pairs, curve, apart = NOTHING, 0, 0
+        for cost in costs:
+            if cost.kind == "pair" and cost.delta:
+                pairs = pairs.plus(amount(cost.size, cost.delta), cost.times)
+                continue
+            found = cost.gaussian if self.kind == "gaussian" else cost.renyi(self.order)
+            if found == math.inf:
+                raise BudgetExceeded(
+                    f'a cost of the kind "{cost.kind}" is not counted by a {self.kind} filter, as this budget has: '
+                    f'make the budget with composition="renyi" or "basic"; nothing was charged'
+                )
+            curve += units_above(found)
+            if self.kind == "gaussian" and cost.delta:
+                apart += units_above(cost.delta * cost.times * (1 + SLACK))
+        return Sums(pairs, curve, apart)
+
+    def fits(self, sums: Sums) -> bool:
+        """Whether so much in all is within the bounds."""
+        if self.kind in ("auto", "basic"):
+            return sums.pairs.within(self.total)
+        return sums.pairs.within(self.pairs) and sums.curve <= self._most and sums.apart <= self._most_apart
+
+    def left(self, sums: Sums) -> tuple[float, float]:
+        """(epsilon, delta) of a charge that still fits, rounded down: a pair, or a Gaussian or zCDP cost."""
+        if self.kind in ("auto", "basic"):
+            return self.total.plus(sums.pairs, -1).below()
+        curve, delta = (self._most - sums.curve) / UNIT, self._core[1]
+        if curve <= 0:
+            return 0.0, 0.0
+        if self.kind == "gaussian":
+            epsilon = gaussian_epsilon(1.0, delta, sensitivity=math.sqrt(curve))
+        else:
+            epsilon = zcdp_epsilon(curve / (1 + self.order), delta)
+        return max(0.0, epsilon * (1 - 1e-9)), delta
+
+    @cached_property
+    def order(self) -> float:
+        """b, for "renyi"."""
+        epsilon, delta = self._core
+        rho = zcdp_rho(epsilon, delta)
+        low, high = 1e-6, 1e9
+        for _ in range(200):  # the bound on rho is unimodal in ln b
+            a, c = low ** (2 / 3) * high ** (1 / 3), low ** (1 / 3) * high ** (2 / 3)
+            low, high = (a, high) if self._bound(a) / (1 + a) < self._bound(c) / (1 + c) else (low, c)
+        return max((low, math.sqrt(math.log(1 / delta) / rho)), key=lambda b: self._bound(b) / (1 + b))
+
+    def _bound(self, b: float) -> float:
+        """D of order 1 + b."""
+        epsilon, delta = self._core
+        tail = (math.log(delta) + b * math.log1p(1 / b) + math.log1p(b)) / b
+        return epsilon + tail - 8 * SLACK * (epsilon + (abs(math.log(delta)) + 2 * math.log1p(b) + 1) / b + 1)
+
+    @cached_property
+    def _most(self) -> int:
+        if self.kind == "renyi":
+            return max(0, units_below(self._bound(self.order)))
+        epsilon, delta = self._core
+        spared = delta * float(1 - _APART) * (1 - SLACK)
+        mu = largest(lambda mu: gaussian_delta(1.0, epsilon, sensitivity=mu) <= spared)
+        return units_below(mu * mu * (1 - SLACK))
+
+    @cached_property
+    def _most_apart(self) -> int:
+        epsilon, delta = self._core
+        return units_below(delta * float(_APART) / (1 + math.exp(min(epsilon, 700.0))) * (1 - SLACK))
+
+    @cached_property
+    def _core(self) -> tuple[float, float]:
+        """Epsilon and delta of the curve, rounded down."""
+        return self.total.plus(self.pairs, -1).below()
