@@ -5,6 +5,7 @@ import math
 import numpy as np
 
 from dpfast import report
+from dpfast.accounting import Budget, Composed, PrivacySpend
 
 
 def terms(model, *, most=12, axes=None):
@@ -118,6 +119,39 @@ def calibration(reliability, *, axes=None):
     panel.plot([0, 1], [0, 1], color="0.7", linestyle=":")
     error = "" if math.isnan(reliability.error) else f"expected calibration error {reliability.error:.3f}"
     panel.set(xlabel="predicted", ylabel="observed", xlim=(0, 1), ylim=(0, 1), title=error, aspect="equal")
+    return figure
+
+
+def privacy(what, *, epsilon=None, axes=None):
+    """Delta against epsilon: the whole curve of a claim, of several together, or of what a budget was charged.
+
+    Parameters
+    ----------
+    what : PrivacySpend, sequence of PrivacySpend, or Budget
+    epsilon : pair of float, optional
+        From where to where; from 0 to about three times the epsilon at delta = 1e-6 by default.
+    axes : matplotlib.axes.Axes, optional
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    if isinstance(what, Budget):
+        costs, point = what.costs, (what.epsilon, what.delta)
+    else:
+        claims = [what] if isinstance(what, PrivacySpend) else list(what)
+        costs = [cost for claim in claims for cost in claim.cost]
+        point = (claims[0].epsilon, claims[0].delta) if len(claims) == 1 else None
+    curve = Composed(costs)
+    if epsilon is None:
+        most = curve.epsilon(1e-6)
+        epsilon = (0.0, 3 * most if 0 < most < math.inf else 1.0 if point is None else 2 * point[0])
+    at = np.linspace(*epsilon, 201)
+    figure, (panel,) = _grid(None if axes is None else [axes], 1, 1)
+    panel.semilogy(at, np.maximum([curve.delta(float(each)) for each in at], 1e-15))
+    if point is not None:
+        panel.plot([point[0]], [max(point[1], 1e-15)], "o", clip_on=False)
+    panel.set(xlabel="epsilon", ylabel="delta", ylim=(1e-15, 1))
     return figure
 
 

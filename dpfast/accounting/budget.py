@@ -194,6 +194,11 @@ class Budget:
         return tuple(chain.from_iterable(repeat(charge.pair.above(), charge.count) for charge in charges))
 
     @property
+    def costs(self) -> tuple[Cost, ...]:
+        """What all charges cost, as curves."""
+        return _costs(tuple(self._charges))
+
+    @property
     def spent(self) -> tuple[float, float]:
         """(epsilon, delta) of all charges together, rounded up.
 
@@ -405,10 +410,13 @@ def _composed(charges: Sequence[Charge], part: str | None, delta: float) -> tupl
     own = [charge for charge in charges if charge.part in (None, part)]
     if not own:
         return 0.0, 0.0
-    costs = (
-        Cost(cost.kind, cost.size, cost.times * charge.count, cost.delta) for charge in own for cost in charge.cost
+    return Composed(_costs(own)).epsilon(delta), delta
+
+
+def _costs(charges: Sequence[Charge]) -> tuple[Cost, ...]:
+    return tuple(
+        Cost(cost.kind, cost.size, cost.times * charge.count, cost.delta) for charge in charges for cost in charge.cost
     )
-    return Composed(costs).epsilon(delta), delta
 
 
 @lru_cache(maxsize=256)

@@ -4,7 +4,7 @@ The releases may be chosen one after another with the earlier outcomes in view; 
 `Budget` is a filter, `dpfast.accounting.filters`). Four ways are proved, and the least of them is taken; what has
 only a pair is added on top in the last three, epsilon to epsilon and delta to delta.
 
-**Exactly.** Where every cost but Gaussian ones is pure, a bounded range (as the pure cost that it is) or a pair:
+**Exactly.** Where every cost but Gaussian ones is pure, one draw of bounded range (pure, too) or a pair:
 pairs of laws dominate, and dominating pairs compose (Zhu, Dong, Wang, "Optimal Accounting of Differential Privacy via
 Characteristic Function", 2022). That of (e, d)-DP is randomised response of log-ratio +-e, but with probability d the
 outcome tells the table (Kairouz, Oh, Viswanath, "The Composition Theorem for Differential Privacy", 2015). All of
@@ -41,7 +41,7 @@ from .costs import Cost
 from .search import least
 from .zcdp import SLACK, gaussian_delta
 
-_MOST_ATOMS = 1 << 18
+_MOST_ATOMS = 1 << 14
 _ORDERS, _STEPS, _GOLDEN = (-10.0, 25.0), 60, (math.sqrt(5) - 1) / 2  # ln b from, to: every one is valid
 _UP = 1 + 1e-9  # binomial probabilities of a million draws are that good
 
@@ -104,7 +104,7 @@ class Composed:
 
     def _atoms(self) -> tuple | None:
         """Losses and probabilities of the atoms, and -ln(1 - D); None where that is no way or too long."""
-        if any(cost.kind == "zcdp" for cost in self._curves):
+        if any(cost.kind == "zcdp" or (cost.kind == "range" and cost.times > 1) for cost in self._curves):
             return None
         sizes: Counter[float] = Counter()
         for cost in (*self._curves, *self._pairs):

@@ -7,7 +7,7 @@ total (E, d), each against any rule, adaptive in every way, by which releases an
                 Filters", 2016, Theorem 3.6).
     gaussian    squares of mu add up to mu^2 at most, where mu-Gaussian DP is (E, d')-DP (Smith, Thakurta, "Fully
                 Adaptive Composition for Gaussian Differential Privacy", 2022; Koskela, Tobaben, Honkela, "Individual
-                Privacy Accounting with Gaussian Differential Privacy", 2023). d' is d less its 2^16th part, for (1 +
+                Privacy Accounting with Gaussian Differential Privacy", 2023). d' is d less its 2^12th part, for (1 +
                 e^E) times the total variations of all costs, which add up too: the coupling of
                 `dpfast.accounting.discrete_gaussian_delta`, step by step.
     renyi       divergences of one order 1 + b, fixed beforehand, add up to the D at most for which (1) of
@@ -50,7 +50,7 @@ from .search import largest
 from .zcdp import SLACK, gaussian_delta, gaussian_epsilon, zcdp_epsilon, zcdp_rho
 
 FILTERS = ("auto", "basic", "gaussian", "renyi")
-_APART = Fraction(1, 1 << 16)  # of delta, for total variations
+_APART = Fraction(1, 1 << 12)  # of delta, for total variations
 
 
 class BudgetExceeded(ValueError):
@@ -87,7 +87,7 @@ class Filter:
             for chosen in (replace(self, kind=kind, pairs=aside) for kind in known if known[kind]):
                 asked = chosen.measure(costs, NOTHING).plus(Sums(before))
                 if chosen.fits(asked):
-                    shares[chosen] = Fraction(asked.curve, chosen._most)
+                    shares[chosen] = chosen._share(asked)
         return min(shares, key=shares.get, default=replace(self, kind="basic", pairs=NOTHING))
 
     def measure(self, costs: Sequence[Cost], pair: Amount) -> Sums:
@@ -115,6 +115,11 @@ class Filter:
         if self.kind in ("auto", "basic"):
             return sums.pairs.within(self.total)
         return sums.pairs.within(self.pairs) and sums.curve <= self._most and sums.apart <= self._most_apart
+
+    def _share(self, sums: Sums) -> Fraction:
+        """Of the bounds of the curve, the larger one."""
+        apart = Fraction(sums.apart, self._most_apart) if sums.apart else Fraction(0)
+        return max(Fraction(sums.curve, self._most), apart)
 
     def left(self, sums: Sums) -> tuple[float, float]:
         """(epsilon, delta) of a charge that still fits, rounded down: a pair, or a Gaussian or zCDP cost."""

@@ -6,6 +6,7 @@ from mutant import Mutant
 _CURVES, _WINNOW = "accounting/test_curves.py", "accounting/test_winnow.py"
 _ZCDP, _GAUSS = "accounting/test_zcdp.py", "accounting/test_discrete_gaussian.py"
 _SPARSE, _BUDGET = "mechanisms/test_sparse_sample.py learners/littlestone", "accounting/test_budget.py"
+_FILTERS, _COSTS = "accounting/test_filters.py", "accounting/test_costs.py"
 
 
 def _m(name, file, old, new, tests):
@@ -84,15 +85,28 @@ MUTANTS = [
        '(2 if neighbors == "replace" else 1)', "accounting/test_experts.py learners/experts/test_linear_learner.py"),
     _m("repeated threshold: a positive too few", "repeated_threshold", "    for _ in range(positives):",
        "    for _ in range(positives - 1):", "mechanisms/test_above_threshold.py"),
-    _m("budget: delta not looked at", "budget", "if left.epsilon < 0 or left.delta < 0:", "if left.epsilon < 0:", _BUDGET),
-    _m("budget: epsilon not looked at", "budget", "if left.epsilon < 0 or left.delta < 0:", "if left.delta < 0:", _BUDGET),
-    _m("budget: an exact fill refused", "budget", "if left.epsilon < 0 or left.delta < 0:",
-       "if left.epsilon <= 0 or left.delta < 0:", _BUDGET),
-    _m("budget: what is left not kept", "budget", "            self._left = left\n", "", _BUDGET),
+    _m("budget: delta not looked at", "amounts", "            self.delta * other.over <= other.delta * self.over\n", "            True\n", _BUDGET),
+    _m("budget: epsilon not looked at", "amounts", "self.epsilon * other.over <= other.epsilon * self.over and (", "True and (", _BUDGET),
+    _m("budget: an exact fill refused", "amounts", "self.epsilon * other.over <= other.epsilon * self.over and (",
+       "self.epsilon * other.over < other.epsilon * self.over and (", _BUDGET),
+    _m("budget: what is left not kept", "budget", "        self._book = self._fitting(charge)\n", "        self._fitting(charge)\n", _BUDGET),
     _m("budget: charges in a fork", "budget", "if os.getpid() != self._process:", "if False:", _BUDGET),
     _m("budget: a copy is another ledger", "budget", "    def __deepcopy__(self, memo):\n        return self",
        "    def __deepcopy__(self, memo):\n        return Budget.from_dict(self.to_dict())", _BUDGET),
     _m("budget: relations mixed", "budget", "if neighbors != self._neighbors:", "if False:", _BUDGET),
+    _m("budget: units mixed", "budget", "if unit != self._unit:", "if False:", _FILTERS),
     _m("budget: a resumed ledger forgets", "budget",
-       "            budget.charge(Fraction(epsilon), Fraction(delta), neighbors=budget.neighbors)\n", "            pass\n", _BUDGET),
+       "            taker.charge(Fraction(epsilon), Fraction(delta), count=count, **kept)\n", "            pass\n", _BUDGET),
+    _m("budget: a part forgets the whole", "budget", "return self.whole.plus(self.parts.get(part, Sums()))",
+       "return self.parts.get(part, Sums())", _FILTERS),
+    _m("filter: the curve has no bound", "filters", "sums.curve <= self._most and", "True and", _FILTERS),
+    _m("filter: pairs set aside are there twice", "filters", "return self.total.plus(self.pairs, -1).below()",
+       "return self.total.below()", _FILTERS),
+    _m("filter: half the divergence", "filters", "            curve += units_above(found)", "            curve += units_above(found / 2)", _FILTERS),
+    _m("filter: pure charges before it forgotten", "filters", "aside = self.pairs.plus(before)", "aside = self.pairs", _FILTERS),
+    _m("cost: a bounded range half as wide", "costs", "self.size**2 * math.pi / 8", "self.size**2 * math.pi / 32", _COSTS),
+    _m("cost: Hoeffding's lemma halved", "costs", "divergence = (1 + b) * self.size**2 / 8", "divergence = (1 + b) * self.size**2 / 16", _COSTS),
+    _m("cost: the corner of pure epsilon missed", "costs", "-2 * special.ndtri_exp", "-1.9 * special.ndtri_exp", _COSTS),
+    _m("composition: pairs tell nothing", "composition", "for cost in (*self._curves, *self._pairs):", "for cost in self._curves:", _COSTS),
+    _m("composition: losses not shifted", "composition", "x = epsilon - loss", "x = epsilon + 0 * loss", _COSTS),
 ]  # fmt: skip

@@ -19,7 +19,7 @@ MUTANTS = [
     _m("finite: relation swapped", "finite_class", '(2 if self.neighbors == "replace" else 1)', '(1 if self.neighbors == "replace" else 2)', _FINITE),
     _m("rwm: an action more than the horizon", "weighted_majority", "if rounds > left:", "if rounds > left + 1:", _RWM),
     _m("rwm: the horizon may be edited", "weighted_majority", "left = self._paid.horizon - self.rounds_", "left = self.horizon - self.rounds_", _RWM),
-    _m("rwm: budget not charged", "weighted_majority", "            if self.budget is not None:\n                self.budget.charge", "            if False:\n                self.budget.charge", _RWM),
+    _m("rwm: budget not charged", "weighted_majority", "            if self.budget is not None:\n                paid, what", "            if False:\n                paid, what", _RWM),
     _m("rwm: an action seen before it is counted", "weighted_majority", "            self.rounds_ += 1  # before", "            self.rounds_ += 0  # before", _RWM),
     _m("rwm: the losses of the round are in its draw", "weighted_majority", "Fraction(self.learning_rate_) / (1 << _GRID_BITS)", "2 * Fraction(self.learning_rate_) / (1 << _GRID_BITS)", _RWM),
     _m("rwm: copied with its state", "weighted_majority", "    def __reduce__(self):\n        raise TypeError(", "    def __reduce__(self):\n        return object.__reduce_ex__(self, 2)\n        raise TypeError(", _RWM),
@@ -31,5 +31,5 @@ MUTANTS = [
     _m("queries: a query that forked is answered twice", "statistical_query", "        self._sole.check_process()  # a query may have forked\n", "", _SQ),
     _m("queries: exact n under add-remove", "statistical_query", "self.n_rows_ = max(1.0, counted / (1 << _GRID_BITS))", "pass", _SQ),
     _m("queries: one noise for all", "statistical_query", "zip(sums, self._draw(len(sums)), strict=True)", "zip(sums, np.repeat(self._draw(1), len(sums)), strict=True)", _SQ),
-    _m("queries: sensitivity of the grid halved", "statistical_query", "sensitivity=1 << _GRID_BITS", "sensitivity=1 << (_GRID_BITS - 1)", _SQ),
+    _m("queries: sensitivity of the grid halved", "statistical_query", '"sensitivity": 1 << _GRID_BITS', '"sensitivity": 1 << (_GRID_BITS - 1)', _SQ),
 ]  # fmt: skip

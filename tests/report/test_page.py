@@ -116,4 +116,5 @@ def test_pictures_are_drawn(additive):
     assert len(plot.rules(model).axes[0].get_yticklabels()) == len(model.rules_)
     y, score = np.arange(400) % 2 == 0, np.linspace(0, 1, 400)
     assert plot.roc(metrics.roc(y, score, epsilon=1, random_state=0)).axes
+    assert plot.privacy(model.privacy_).axes
     assert plot.calibration(metrics.calibration(y, score, epsilon=1, random_state=0)).axes
