@@ -223,7 +223,7 @@ def test_parameters_are_refused_by_name(parameters, message):
 
 
 def test_the_budget_is_charged_once_before_the_first_action():
-    budget = Budget(1.5, 1e-5)
+    budget = Budget(1.5, 1e-5, composition="basic")
     learner = RandomizedWeightedMajority(1.0, 1e-6, horizon=5, n_experts=2, budget=budget)
     other = RandomizedWeightedMajority(1.0, 1e-6, horizon=5, n_experts=2, budget=budget)
     assert budget.spent == (0.0, 0.0)

@@ -267,7 +267,7 @@ def test_a_budget_next_to_nothing_still_releases_what_it_paid_for(table):
 
 
 def test_a_budget_is_charged_once_a_fit_and_never_overdrawn(table):
-    budget = Budget(2.0, 1e-5)
+    budget = Budget(2.0, 1e-5, composition="basic")
     clf = BoostedHalfspaceClassifier(budget=budget, random_state=0)
     clf.fit(*table)
     clone(clf).fit(*table)

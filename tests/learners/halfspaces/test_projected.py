@@ -403,7 +403,7 @@ def test_an_interrupted_run_of_the_papers_schedule_keeps_its_last_pass(few, monk
 
 
 def test_a_budget_is_charged_once_a_fit_and_never_overdrawn(table):
-    budget = Budget(2.0, 1e-5)
+    budget = Budget(2.0, 1e-5, composition="basic")
     clf = ProjectedHalfspaceClassifier(budget=budget, n_rounds=5, random_state=0)
     clf.fit(*table)
     clone(clf).fit(*table)
