@@ -11,6 +11,7 @@ _HOMES = {
     "CodeTable": "dpfast.tables",
     "DPWinnowClassifier": "dpfast.learners",
     "DecisionListClassifier": "dpfast.learners",
+    "FileParts": "dpfast.files",
     "FiniteClassLearner": "dpfast.learners",
     "HalfspaceClassifier": "dpfast.learners",
     "LinearLearner": "dpfast.learners",

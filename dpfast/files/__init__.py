@@ -2,7 +2,13 @@
 
 from importlib import import_module
 
-_HOMES = {"ParquetRows": "parquet", "load_dataset": "datasets", "read_codes": "tables", "read_table": "readers"}
+_HOMES = {
+    "FileParts": "spooled",
+    "ParquetRows": "parquet",
+    "load_dataset": "datasets",
+    "read_codes": "tables",
+    "read_table": "readers",
+}
 
 __all__ = [*_HOMES]
 

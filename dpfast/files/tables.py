@@ -13,6 +13,7 @@ from dpfast.files.readers import kind_of, separator_of
 from dpfast.tables.arrow import Fault
 from dpfast.tables.columns import Date, Numeric
 from dpfast.tables.encoding import Encoding
+from dpfast.tables.kept import Kept
 
 _PLAIN = pa.large_string()
 
@@ -51,14 +52,18 @@ def read_codes(path, schema, label=None, *, separator=None, decimal=".", encodin
     return encoded.table(), None if label is None else encoded.labels()
 
 
-def read_encoding(path, schema, label=None, *, separator=None, decimal=".", encoding="utf-8"):
-    """The same as an `Encoding`, for a schema that leaves something to be found."""
-    encoded, kind = Encoding(schema, label), kind_of(Path(path))
+def read_encoding(path, schema, label=None, *, room=None, separator=None, decimal=".", encoding="utf-8"):
+    """The same as an `Encoding`, for a schema that leaves something to be found.
+
+    `room`, if given, says for a number of rows, which is not exceeded, what keeps its columns: see `Encoding`.
+    """
+    kind, room = kind_of(Path(path)), room or (lambda most: Kept)
     if kind == "bundled":
         with dataset_path(str(path)) as bundled:
-            return read_encoding(bundled, schema, label)
+            return read_encoding(bundled, schema, label, room=room)
     if kind == "parquet":
         files = ParquetFiles(path)
+        encoded = Encoding(schema, label, room(sum(files.sizes)))
         try:
             files.encode(encoded)
         except Fault as fault:
@@ -70,6 +75,7 @@ def read_encoding(path, schema, label=None, *, separator=None, decimal=".", enco
     with csv.faults_of(path):
         file = csv.CsvFile(path, separator=separator or separator_of(path), decimal=decimal, encoding=encoding)
         check_names(file.names, None, needs_label=False)
+        encoded = Encoding(schema, label, room(file.count()))
         lacking = next((name for name in encoded.names if name not in file.names), None)
         if lacking is not None:
             raise ValueError(f"there is no column {lacking!r}, which the schema declares")

@@ -1,6 +1,7 @@
 """Tables with a schema: what every private classifier does to read them."""
 
 import math
+import os
 from fractions import Fraction
 
 import numpy as np
@@ -8,6 +9,7 @@ import numpy as np
 from dpfast.accounting import PrivacySpend
 from dpfast.accounting.checks import exact
 from dpfast.accounting.warning import warn_of_repeated_rows
+from dpfast.files.spooled import FileParts
 from dpfast.learners.fitting import Public
 from dpfast.learners.parameters import SCHEMA, optional, real
 from dpfast.learners.saving import entries
@@ -52,6 +54,9 @@ class TableReader:
         What the schema leaves open is found here, once the table and its labels have passed: all of the budget is
         charged, and from then on self is no model any more, but has `encoder_`, with what was found and its claim.
         """
+        X = _files(X)
+        if isinstance(X, FileParts) and p.schema is None:
+            X, y = _numbers(X, y)
         if is_parted(X) and not self._reads_parts:
             raise ValueError(
                 f"{type(self).__name__} does not learn from tables in parts; HalfspaceClassifier and "
@@ -77,7 +82,11 @@ class TableReader:
             return self._read_codes(X), y, classes
         if y is None and p.schema.label is None:
             raise ValueError("y must be given: the schema declares no label")
-        if is_parted(X):
+        if isinstance(X, FileParts):
+            if y is not None:
+                raise ValueError("y must not be given beside files with a schema, which says which column it is")
+            encoding = X = X.encoded(p.schema, label)
+        elif is_parted(X):
             encoding = PartedEncoding(parts_of(X, y, [*p.schema.names, label.name]), p.schema, label)
         else:
             encoding = X if isinstance(X, Encoding) else Encoding(p.schema, label)
@@ -162,6 +171,19 @@ class TableReader:
         super()._become(public)
         if self._encoder is not None:
             self.encoder_ = self._encoder
+
+
+def _files(X):
+    """The table, or the files that a text or a path means."""
+    return FileParts(X) if isinstance(X, str | os.PathLike) else X
+
+
+def _numbers(files, y):
+    """Rows and labels of files of numbers; the labels may come apart."""
+    X, read = files.numbers()
+    if (read is None) == (y is None):
+        raise ValueError("y must be given, or be read from the files by FileParts(..., label=), and not both")
+    return X, read if y is None else y
 
 
 def _above(value: float) -> Fraction:

@@ -17,10 +17,12 @@ from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
 from dpfast.tables.arrow import Fault, Frame, days, numbers, texts
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Boolean, Category, CodeColumn, Column, Date, Numeric, text_of
+from dpfast.tables.kept import Kept, KeptTexts
 from dpfast.tables.labels import LabelColumn, tidy_labels
 from dpfast.tables.schema import Label, Schema
 
 _EPOCH = date(1970, 1, 1).toordinal()
+_CODED = 1 << 20  # rows at a time, of what was found
 _TRUTH = {"false": 0, "0": 0, "true": 1, "1": 1}
 
 
@@ -52,6 +54,8 @@ class Encoding:
     schema : Schema
     label : Label, optional
         What is read as the label; that of the schema, say.
+    keep : callable, default=Kept
+        From a dtype to what keeps an array of it, block by block: in memory, or elsewhere.
 
     Raises
     ------
@@ -59,12 +63,18 @@ class Encoding:
         If the schema is an unconfirmed draft.
     """
 
-    def __init__(self, schema: Schema, label: Label | None = None):
+    def __init__(self, schema: Schema, label: Label | None = None, keep: Callable = Kept):
         schema.refuse_unconfirmed()
-        self.schema, self.n, self._label = schema, 0, label
+        self.schema, self.n, self._label, self._keep = schema, 0, label, keep
         self._columns = [READERS[type(column)](column, schema.missing_values) for column in schema.columns]
-        self._parts: list[list] = [[] for _ in self._columns]
-        self._labels: list[tuple] = []
+        self._kept = [self._room(read) for read in self._columns]
+        self._labels = None if label is None else KeptTexts(keep)
+
+    def _room(self, read):
+        """What keeps the codes of a column, or its image if something is to be found: a list."""
+        if not read.column.to_find:
+            return [self._keep(_dtype(made)) for made in read.made]
+        return [self._keep(np.float64) if isinstance(read.column, Numeric) else KeptTexts(self._keep)]
 
     @property
     def names(self) -> list[str]:
@@ -87,8 +97,9 @@ class Encoding:
             labels = None if self._label is None else self._read_labels(frame, y)
         except Fault as fault:
             raise Fault(fault.column, fault.what, None if fault.row is None else self.n + fault.row) from None
-        for kept, part in zip(self._parts, parts, strict=True):
-            kept.append(part)
+        for room, part in zip(self._kept, parts, strict=True):
+            for kept, array in zip(room, part, strict=True):
+                kept.append(array)
         if labels is not None:
             self._labels.append(labels)
         self.n += frame.n
@@ -98,19 +109,16 @@ class Encoding:
 
     def __getitem__(self, rows: Any) -> "Encoding":
         """The rows that a mask or a slice picks."""
-        picked = Encoding(self.schema, self._label)
-        for column, kept, parts in zip(self.schema.columns, picked._parts, self._parts, strict=True):
-            if not column.to_find:
-                kept.append([np.concatenate(each)[rows] for each in zip(*parts, strict=True)])
-            elif isinstance(column, Numeric):
-                kept.append(np.concatenate(parts)[rows])
-            else:
-                index, values = _joined(parts)
-                kept.append((index[rows], values))
+        picked = Encoding(self.schema, self._label, self._keep)
+        every = [
+            *zip(picked._kept, self._kept, strict=True),
+            *([([picked._labels], [self._labels])] if self._label else []),
+        ]
+        for into, room in every:
+            for new, kept in zip(into, room, strict=True):
+                whole = kept.whole()
+                new.append((whole[0][rows], whole[1]) if isinstance(whole, tuple) else whole[rows])
         picked.n = len(np.arange(self.n)[rows])
-        if self._label is not None:
-            index, values = _joined(self._labels)
-            picked._labels = [(index[rows], values)]
         return picked
 
     def labels(self) -> LabelColumn:
@@ -119,7 +127,7 @@ class Encoding:
 
     def spelled(self) -> tuple[np.ndarray, list]:
         """The labels of all rows as they were spelled: a number for each row, and the spellings."""
-        return _joined(self._labels)
+        return self._labels.whole()
 
     def spellings(self) -> set:
         """The spellings of labels that some row has."""
@@ -128,10 +136,7 @@ class Encoding:
 
     def image(self, name: str) -> Any:
         """What is kept of a column that is to be found: numbers, missing as NaN; or what `arrow.texts` gives."""
-        k = self.schema.names.index(name)
-        return (
-            np.concatenate(self._parts[k]) if isinstance(self.schema.columns[k], Numeric) else _joined(self._parts[k])
-        )
+        return self._kept[self.schema.names.index(name)][0].whole()
 
     def cells(self, name: str, grid: np.ndarray) -> np.ndarray:
         """How many numbers of a column are in each cell of a grid, the first below it and the last above: int64."""
@@ -158,17 +163,22 @@ class Encoding:
         """
         schema = self.schema if schema is None else schema
         arrays = []
-        for column, declared, parts in zip(schema.columns, self.schema.columns, self._parts, strict=True):
-            made = column.code_columns()
+        for column, declared, room in zip(schema.columns, self.schema.columns, self._kept, strict=True):
             if declared.to_find:
-                parts = [[_CODES[type(column)](column, made[0], part)] for part in parts]
-            empty = [np.empty(0, _dtype(each)) for each in made]
-            arrays += [
-                np.concatenate(each) if len(parts) != 1 else each[-1] for each in zip(empty, *parts, strict=True)
-            ]
+                (made,), (kept,) = column.code_columns(), room
+                room = [self._coded(column, made, kept.whole())]
+            arrays += [kept.whole() for kept in room]
         columns = schema.code_columns
         sizes, names = [column.size for column in columns], [column.name for column in columns]
         return CodeTable.from_arrays(arrays, sizes, names=names, columns=columns)
+
+    def _coded(self, column, made, image):
+        """The codes of an image, by the column as it was found."""
+        codes = self._keep(_dtype(made))
+        for block in slices(self.n, _CODED):
+            part = (image[0][block], image[1]) if isinstance(image, tuple) else image[block]
+            codes.append(_CODES[type(column)](column, made, part))
+        return codes
 
     def _read_labels(self, frame, y):
         name = self._label.name
@@ -211,7 +221,7 @@ class _Reader:
     def __call__(self, array: pa.Array) -> Any:
         image = self.image(array)
         if self.column.to_find:
-            return image
+            return [image]
         return [_CODES[type(self.column)](self.column, made, image) for made in self.made]
 
     def image(self, array):
@@ -344,16 +354,6 @@ def _truth(value, values):
     if value is None:
         return None
     return _code_of(value, values) if values else _TRUTH.get(value.strip().lower())
-
-
-def _joined(parts):
-    """Numbers of values, and these, of several parts as of one."""
-    if len(parts) == 1:
-        return parts[0]
-    values = list(dict.fromkeys(value for _, part in parts for value in part if value is not None))
-    place = {value: k for k, value in enumerate(values)} | {None: -1}
-    numbers = [np.array([*map(place.get, part), -1], np.int64)[index] for index, part in parts]
-    return np.concatenate([np.empty(0, np.int64), *numbers]), values
 
 
 def _dtype(made):

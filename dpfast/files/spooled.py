@@ -1,0 +1,165 @@
+"""Tables in files that are read once, and kept as codes or numbers in memory or in a scratch file."""
+
+import os
+import zipfile
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from dpfast.files.parquet import ParquetRows, paths_of
+from dpfast.files.readers import kind_of, read_table
+from dpfast.files.tables import read_encoding
+from dpfast.parts.blocks import BLOCK_BYTES
+from dpfast.parts.spool import Spool
+from dpfast.tables.encoding import Encoding
+from dpfast.tables.schema import Label, Schema
+
+MEMORY = 1 << 30
+
+
+class FileParts:
+    """A table in files, for `fit` of any classifier: read once, whatever the number of rounds.
+
+    What is read is kept as small integers, by a schema, or as numbers: in memory up to a limit, and beyond it in a
+    scratch file that is mapped into memory, so that every pass runs at the speed of the system's cache or of the disk.
+    The file has no name, nobody else can open it, and its room is free again when the model is learned, or the process
+    is killed.
+
+    Parameters
+    ----------
+    path : str or path-like
+        With a schema: a .parquet or .csv file (and .csv.gz, .tsv), or a folder or pattern of Parquet files. Without
+        one: Parquet of numbers, .npy, .npz with an array ``X`` or a sparse matrix as `scipy.sparse.save_npz` writes
+        it, or whatever `dpfast.files.read_table` reads, which is then held in memory.
+    label : str, optional
+        The column, or the array of a .npz file, of labels; with a schema, the label that it names.
+    memory : int, default=2**30
+        Bytes that may be kept in memory.
+    scratch : str or path-like, optional
+        The folder of the scratch file; that of temporary files by default.
+    dtype : {"float32", "float64"}, default="float32"
+        What numbers in Parquet become.
+    separator, decimal, encoding
+        Of text, as in `dpfast.files.read_table`.
+
+    Examples
+    --------
+    >>> rows = FileParts("people/*.parquet", memory=4 << 30)
+    >>> clf = dpfast.HalfspaceClassifier(schema="people.toml").fit(rows)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        path: Any,
+        *,
+        label: str | None = None,
+        memory: int = MEMORY,
+        scratch: Any = None,
+        dtype: str = "float32",
+        separator: str | None = None,
+        decimal: str = ".",
+        encoding: str = "utf-8",
+    ):
+        self.path, self.label, self.memory, self.scratch, self.dtype = path, label, memory, scratch, dtype
+        self._text = {"separator": separator, "decimal": decimal, "encoding": encoding}
+
+    def encoded(self, schema: Schema, label: Label | None) -> Encoding:
+        """All rows, on their way to codes.
+
+        Raises
+        ------
+        ValueError, OSError
+            For a file that is missing, damaged, changes while it is read or is not as declared, and a scratch folder
+            without room.
+        """
+        spool = Spool(self.memory, self.scratch)
+        with _unchanged(self.path):
+            return read_encoding(self.path, schema, label, room=lambda most: partial(spool.array, most), **self._text)
+
+    def numbers(self) -> tuple[Any, Any]:
+        """The features, an array or a CSR matrix, and the labels or None; raises what `encoded` does."""
+        spool = Spool(self.memory, self.scratch)
+        with _unchanged(self.path):
+            if Path(self.path).suffix == ".npy":
+                with open(self.path, "rb") as file:
+                    return _stream(file, spool), None
+            kind = kind_of(Path(self.path))
+            if kind == "parquet":
+                return _parquet(self.path, self.label, self.dtype, spool)
+            if kind == "npz" and zipfile.is_zipfile(self.path):
+                return _npz(self.path, self.label, spool)
+            table = read_table(self.path, label=self.label, values="either", **self._text)
+            return table.X, table.y
+
+
+@contextmanager
+def _unchanged(path):
+    """Refuse files that are others after the block than they were before it, by size and time stamp."""
+    before = _stamps(path)
+    yield
+    changed = [each for each, stamp in _stamps(path).items() if before.get(each) != stamp]
+    changed += [each for each in before if each not in _stamps(path)]
+    if changed:
+        raise ValueError(f"{changed[0]} changed while it was read: nothing was learned from it; fit again")
+
+
+def _stamps(path):
+    try:
+        paths = paths_of(path)
+    except FileNotFoundError:  # a bundled table, or what its reader will refuse
+        return {}
+    stats = {each: os.stat(each) for each in paths}
+    return {each: (stat.st_size, stat.st_mtime_ns) for each, stat in stats.items()}
+
+
+def _parquet(path, label, dtype, spool):
+    rows = ParquetRows(path, label=label, dtype=dtype)
+    filling = spool.array(rows.shape, rows.dtype)
+    for k in range(len(rows.bounds) - 1):
+        filling.append(rows.block(k))
+    return filling.whole(), None if label is None else rows.labels()
+
+
+def _npz(path, label, spool):
+    label = label or "y"
+    with zipfile.ZipFile(path) as archive:
+        there = {name.removesuffix(".npy") for name in archive.namelist()}
+
+        def read(name):
+            with archive.open(f"{name}.npy") as file:
+                return _stream(file, spool)
+
+        y = read(label) if label in there else None
+        if "X" in there:
+            return read("X"), y
+        if not {"data", "indices", "indptr", "shape", "format"} <= there or bytes(read("format").item()) != b"csr":
+            raise ValueError(f"{path}: there is neither an array X nor a sparse matrix in CSR format")
+        shape = tuple(read("shape").tolist())
+        return sp.csr_array((read("data"), read("indices"), read("indptr")), shape=shape), y
+
+
+def _stream(file, spool):
+    """An array as numpy stores it, read block by block."""
+    version = np.lib.format.read_magic(file)
+    header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, fortran, dtype = header(file)
+    if dtype.hasobject or (fortran and len(shape) > 1):
+        raise ValueError(
+            f"an array must hold numbers or text, row by row, got {dtype} in {'F' if fortran else 'C'} order"
+        )
+    if not shape:
+        return np.frombuffer(file.read(dtype.itemsize), dtype).reshape(())
+    filling, left = spool.array(shape, dtype), shape[0]
+    size = dtype.itemsize * int(np.prod(shape[1:]))
+    while left:
+        rows = min(left, max(1, BLOCK_BYTES // max(1, size)))
+        data = file.read(rows * size)
+        if len(data) != rows * size:
+            raise ValueError("the file ends before the array does")
+        filling.append(np.frombuffer(data, dtype).reshape(rows, *shape[1:]))
+        left -= rows
+    return filling.whole()

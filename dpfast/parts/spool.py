@@ -1,0 +1,131 @@
+"""Room for a table that is read once: memory up to a limit, then a file without a name that is mapped into memory.
+
+The file lies in a scratch folder, has no name from the moment that it is made, and belongs to the arrays that are
+mapped from it: the system gives its room back when the last one goes, also if the process is killed. Nobody else can
+open it.
+"""
+
+import errno
+import mmap
+import shutil
+import tempfile
+from typing import Any
+
+import numpy as np
+
+
+class Spool:
+    """Arrays of declared lengths, filled once from the front.
+
+    Parameters
+    ----------
+    memory : int
+        Bytes that stay in memory; arrays beyond them go to the file.
+    scratch : path-like, optional
+        The folder of the file; that of temporary files by default.
+
+    Attributes
+    ----------
+    in_memory, on_disk : int
+        Bytes that were asked for so far.
+    """
+
+    def __init__(self, memory: int, scratch: Any = None):
+        self._memory, self._scratch = memory, scratch
+        self._file: Any = None
+        self.in_memory = self.on_disk = 0
+
+    def array(self, shape: tuple[int, ...] | int, dtype: Any) -> "Filling":
+        """Room for an array of at most so many rows.
+
+        Raises
+        ------
+        OSError
+            If the scratch folder has no room for it.
+        """
+        shape, dtype = (shape,) if isinstance(shape, int) else tuple(shape), np.dtype(dtype)
+        size = dtype.itemsize * int(np.prod(shape))
+        if self.in_memory + size <= self._memory:
+            self.in_memory += size
+            return Filling(np.empty(shape, dtype))
+        start = self.on_disk
+        self.on_disk = start + -(-size // mmap.ALLOCATIONGRANULARITY) * mmap.ALLOCATIONGRANULARITY
+        if self._file is None:
+            self._folder = self._scratch or tempfile.gettempdir()
+            self._file = _Nameless(self._folder)
+        if self.on_disk - self._file.written > shutil.disk_usage(self._folder).free:
+            raise full(self._folder, self.on_disk)
+        self._file.grow(self.on_disk)
+        return FileFilling(self._file, start, shape, dtype)
+
+
+class Filling:
+    """An array that is being filled; `whole` is what was."""
+
+    def __init__(self, array: np.ndarray):
+        self._array, self.n = array, 0
+
+    def append(self, rows: np.ndarray) -> None:
+        """Go on with some rows, which are cast to the type."""
+        self._array[self.n : self.n + len(rows)] = rows
+        self.n += len(rows)
+
+    def whole(self) -> np.ndarray:
+        return self._array[: self.n]
+
+
+class FileFilling:
+    """The same in a file, written without being mapped: a full disk is an error then, not a fault of the bus."""
+
+    def __init__(self, file: "_Nameless", start: int, shape: tuple[int, ...], dtype: np.dtype):
+        self._file, self._start, self._shape, self._dtype = file, start, shape, dtype
+        self._row = dtype.itemsize * int(np.prod(shape[1:]))
+        self.n = 0
+
+    def append(self, rows: np.ndarray) -> None:
+        if self.n + len(rows) > self._shape[0]:
+            raise ValueError(f"room is for {self._shape[0]} rows, got {self.n + len(rows)}")
+        data = memoryview(np.ascontiguousarray(rows, self._dtype)).cast("B") if rows.size else b""
+        self._file.write(self._start + self.n * self._row, data)
+        self.n += len(rows)
+
+    def whole(self) -> np.ndarray:
+        shape = (self.n, *self._shape[1:])
+        if not self.n * self._row:
+            return np.empty(shape, self._dtype)
+        return np.frombuffer(self._file.mapped(self._start, self.n * self._row), self._dtype).reshape(shape)
+
+
+class _Nameless:
+    """The file; what is mapped from it remains when it is closed."""
+
+    def __init__(self, folder: Any):
+        self._folder, self.written = folder, 0
+        self._file = tempfile.TemporaryFile(dir=folder, prefix="dpfast-", buffering=0)  # noqa: SIM115
+
+    def __del__(self) -> None:
+        if hasattr(self, "_file"):
+            self._file.close()
+
+    def grow(self, size: int) -> None:
+        self._file.truncate(size)
+
+    def write(self, at: int, data: Any) -> None:
+        self.written += len(data)
+        try:
+            self._file.seek(at)
+            while len(data):
+                data = data[self._file.write(data) :]
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)):
+                raise full(self._folder, None) from None
+            raise
+
+    def mapped(self, start: int, size: int) -> mmap.mmap:
+        return mmap.mmap(self._file.fileno(), size, offset=start, access=mmap.ACCESS_WRITE)
+
+
+def full(folder: Any, needed: int | None) -> OSError:
+    """What is said when the scratch folder has no room."""
+    wanted = "" if needed is None else f", {needed / 1e9:.3g} GB are needed"
+    return OSError(errno.ENOSPC, f"the scratch folder {folder} has no room left{wanted}; see scratch= and memory=")

@@ -1,0 +1,44 @@
+"""What an encoding keeps of a column, block by block: numbers, or texts of which each value is kept once."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+
+class Kept:
+    """An array in memory that grows; `dpfast.parts.spool.Filling` is another."""
+
+    def __init__(self, dtype: Any):
+        self._parts: list[np.ndarray] = []
+        self._dtype = dtype
+
+    def append(self, rows: np.ndarray) -> None:
+        self._parts.append(rows)
+
+    def whole(self) -> np.ndarray:
+        if len(self._parts) != 1:
+            self._parts = [np.concatenate([np.empty(0, self._dtype), *self._parts])]
+        return self._parts[0]
+
+
+class KeptTexts:
+    """Values by their numbers: -1 where one is missing.
+
+    Parameters
+    ----------
+    keep : callable
+        From a dtype to what keeps an array of it.
+    """
+
+    def __init__(self, keep: Callable):
+        self._numbers, self._place = keep(np.int32), {}
+
+    def append(self, texts: tuple[np.ndarray, list]) -> None:
+        """Go on with the numbers of some values, and the values."""
+        index, values = texts
+        place = [-1 if value is None else self._place.setdefault(value, len(self._place)) for value in values]
+        self._numbers.append(np.array([*place, -1], np.int32)[index])
+
+    def whole(self) -> tuple[np.ndarray, list]:
+        return self._numbers.whole(), [*self._place]
