@@ -72,7 +72,7 @@ def certify(
     delta: float = 0.0,
     runs: int = 10_000,
     failure: float = 1e-6,
-    random_state=None,
+    random_state: int | np.random.Generator | None = None,
 ) -> Audit:
     """A lower bound on the epsilon of a mechanism, from its runs on two neighbouring tables.
 

@@ -1,6 +1,8 @@
 """Saved models: what was released, as JSON."""
 
+import os
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +22,7 @@ _PLAIN = Kind(
 )
 
 
-def load(path):
+def load(path: str | os.PathLike[str]) -> Any:
     """The fitted estimator that ``estimator.save(path)`` wrote.
 
     Parameters

@@ -1,6 +1,7 @@
 """Pictures of released models and figures, by matplotlib (the extra `plot`)."""
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -8,7 +9,7 @@ from dpfast import report
 from dpfast.accounting import Budget, Composed, PrivacySpend
 
 
-def terms(model, *, most=12, axes=None):
+def terms(model: Any, *, most: int = 12, axes: Any = None) -> Any:
     """One curve for each column of an additive model, those that move scores most first.
 
     Parameters
@@ -47,7 +48,7 @@ def terms(model, *, most=12, axes=None):
     return figure
 
 
-def rules(model, *, axes=None):
+def rules(model: Any, *, axes: Any = None) -> Any:
     """The rules of a list, each with the rows that it decides by their class, where `rule_counts_` were released.
 
     Parameters
@@ -78,7 +79,7 @@ def rules(model, *, axes=None):
     return figure
 
 
-def roc(curve, *, axes=None):
+def roc(curve: Any, *, axes: Any = None) -> Any:
     """A private ROC curve with the band of one standard deviation.
 
     Parameters
@@ -100,7 +101,7 @@ def roc(curve, *, axes=None):
     return figure
 
 
-def calibration(reliability, *, axes=None):
+def calibration(reliability: Any, *, axes: Any = None) -> Any:
     """How often what was predicted came true.
 
     Parameters
@@ -122,7 +123,7 @@ def calibration(reliability, *, axes=None):
     return figure
 
 
-def privacy(what, *, epsilon=None, axes=None):
+def privacy(what: Any, *, epsilon: float | None = None, axes: Any = None) -> Any:
     """Delta against epsilon: the whole curve of a claim, of several together, or of what a budget was charged.
 
     Parameters

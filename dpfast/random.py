@@ -7,6 +7,7 @@ tests and experiments, and a model fitted with one says so.
 import os
 import weakref
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 from randomgen import AESCounter, ChaCha
@@ -21,11 +22,11 @@ class SystemKeyed:
     that no two ever give the same stream and no stream is ever written down.
     """
 
-    def __init__(self, key_bytes, **options):
+    def __init__(self, key_bytes: int, **options: Any) -> None:
         super().__init__(key=int.from_bytes(os.urandom(key_bytes), "little"), **options)
         _live.add(self)
 
-    def rekey(self):
+    def rekey(self) -> None:
         """Forget the key and the stream, and start another."""
         self.state = type(self)().state
 
@@ -40,7 +41,7 @@ class SystemKeyedAES(SystemKeyed, AESCounter):
     most q**2 / 2**129 over an ideal cipher, 2**-49 after 16 TB.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(16)
 
 
@@ -50,21 +51,21 @@ class SystemKeyedChaCha(SystemKeyed, ChaCha):
     AES in software is slower still, and its table look-ups leak the key to whoever shares the cache.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__(32, rounds=20)
 
 
-def system_keyed():
+def system_keyed() -> Any:
     """The bit generator that suits this machine, newly keyed."""
     return _cipher()
 
 
-def default_rng():
+def default_rng() -> np.random.Generator:
     """A numpy.random.Generator whose stream is cryptographic, keyed from the operating system."""
     return np.random.Generator(system_keyed())
 
 
-def generator(random_state=None):
+def generator(random_state: int | np.random.Generator | None = None) -> np.random.Generator:
     """The generator that a `random_state` or `rng` argument stands for.
 
     Parameters
@@ -92,12 +93,12 @@ def generator(random_state=None):
     raise TypeError(f"random_state must be None, an int or a numpy.random.Generator, got {type(random_state).__name__}")
 
 
-def is_reproducible(rng):
+def is_reproducible(rng: np.random.Generator) -> bool:
     """Whether a generator's stream may be known to others: any but one keyed from the operating system."""
     return not isinstance(rng.bit_generator, SystemKeyed)
 
 
-def by_instructions():
+def by_instructions() -> bool:
     """Whether this machine has instructions for AES."""
     return bool(AESCounter(key=0).use_aesni)
 

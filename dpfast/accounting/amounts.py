@@ -3,10 +3,11 @@
 import math
 from fractions import Fraction
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from .checks import exact
 
+Number: TypeAlias = float | Fraction
 UNIT = 1 << 120  # curves are counted in units of 1 / this
 
 

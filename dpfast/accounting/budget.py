@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain, repeat
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from .amounts import NOTHING, Amount, Sums, amount
+from .amounts import NOTHING, Amount, Number, Sums, amount
 from .checks import check_neighbors, check_unit
 from .checks import count as checked_count
 from .claims import pair_cost
@@ -147,16 +147,18 @@ class Budget:
 
     _part: str | None = None
 
-    def __init__(self, epsilon, delta=0.0, *, neighbors="replace", unit="row", composition="auto", pairs=(0.0, 0.0)):
+    def __init__(
+        self, epsilon: Number, delta: Number = 0.0, *, neighbors: str = "replace", unit: str = "row",
+        composition: str = "auto", pairs: Sequence[Number] = (0.0, 0.0),
+    ) -> None:  # fmt: skip
         self._book = new_book(epsilon, delta, neighbors, unit, composition, pairs)
         self._how = composition, amount(*pairs)
         self._neighbors, self._unit = neighbors, unit
         self._charges: list[Charge] = []
-        self._lock = threading.Lock()
-        self._process = os.getpid()
+        self._lock, self._process = threading.Lock(), os.getpid()
 
     @staticmethod
-    def open(path, epsilon=None, delta=None, **how):
+    def open(path: str | os.PathLike, epsilon: Number | None = None, delta: Number | None = None, **how: Any) -> Any:
         """A budget in a file, for many processes of one machine; see `dpfast.accounting.Ledger`."""
         from .ledger import open_ledger  # which is a Budget
 
@@ -234,7 +236,8 @@ class Budget:
             raise ValueError(f"the name of a part must be a text, got {name!r}")
         return Part(self, name)
 
-    def charge(self, epsilon, delta=0.0, *, neighbors="replace", unit="row", cost=None, count=1, what=None) -> None:
+    def charge(self, epsilon: Number, delta: Number = 0.0, *, neighbors: str = "replace", unit: str = "row",
+               cost: Any = None, count: int = 1, what: Any = None) -> None:  # fmt: skip
         """Take a release from the budget, before the data is read.
 
         Parameters
@@ -265,12 +268,14 @@ class Budget:
         with self._lock:
             self._charge(charge, what)
 
-    def check(self, epsilon, delta=0.0, *, neighbors="replace", unit="row", cost=None) -> None:
+    def check(
+        self, epsilon: Number, delta: Number = 0.0, *, neighbors: str = "replace", unit: str = "row", cost: Any = None
+    ) -> None:
         """Refuse what `charge` would refuse now, and charge nothing."""
         charge = self._asked(epsilon, delta, neighbors, unit, cost, 1)
         self._fitting(charge)
 
-    def foresee(self, epsilon, delta=0.0, *, neighbors="replace", unit="row") -> None:
+    def foresee(self, epsilon: Number, delta: Number = 0.0, *, neighbors: str = "replace", unit: str = "row") -> None:
         """Refuse a claim whose cost is not yet known, and that `charge` will refuse whatever it is."""
         charge = self._asked(epsilon, delta, neighbors, unit, None, 1)
         if self._book.filter.kind in ("auto", "basic"):

@@ -65,7 +65,7 @@ class Composed:
     (2.4, '9.7e-03')
     """
 
-    def __init__(self, costs: Iterable[Cost]):
+    def __init__(self, costs: Iterable[Cost]) -> None:
         number = Counter(costs)
         every = [Cost(c.kind, c.size, c.times * k, c.delta) for c, k in number.items() if c.size or c.delta]
         self._pairs = [cost for cost in every if cost.kind == "pair" and cost.delta]

@@ -1,6 +1,7 @@
 """What tests of counts without threshold noise cost together, up to a number of positive ones."""
 
 import math
+from fractions import Fraction
 from numbers import Real
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from .checks import count, exact
 
 
-def repeated_epsilon(epsilon, positives, delta):
+def repeated_epsilon(epsilon: float | Fraction, positives: int, delta: float) -> float:
     """Epsilon of all tests together that end with a number of positive ones, each test being epsilon-DP.
 
     Parameters

@@ -1,6 +1,13 @@
 """Files, one module a format: readers parse and hand over to `dpfast.tables`."""
 
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # what a type checker reads; a test compares it with _HOMES
+    from dpfast.files.datasets import load_dataset as load_dataset
+    from dpfast.files.parquet import ParquetRows as ParquetRows
+    from dpfast.files.readers import read_table as read_table
+    from dpfast.files.tables import read_codes as read_codes
 
 _HOMES = {
     "FileParts": "spooled",
@@ -13,7 +20,7 @@ _HOMES = {
 __all__ = [*_HOMES]
 
 
-def __getattr__(name):
+def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'dpfast.files' has no attribute {name!r}")
     value = globals()[name] = getattr(import_module(f"dpfast.files.{_HOMES[name]}"), name)

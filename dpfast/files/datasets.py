@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 from importlib import resources
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -11,7 +12,7 @@ _TABLES = ("adult",)  # with a schema, for `read_codes` too
 _FOLDER = resources.files("dpfast.files") / "bundled"
 
 
-def load_dataset(name):
+def load_dataset(name: str) -> Any:
     """A bundled data set.
 
     Parameters

@@ -3,8 +3,10 @@
 import bisect
 import glob
 import itertools
+import os
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -55,7 +57,9 @@ class ParquetRows:
 
     ndim = 2
 
-    def __init__(self, path, *, label=None, dtype="float32", keep=0):
+    def __init__(
+        self, path: str | os.PathLike[str], *, label: str | None = None, dtype: str = "float32", keep: int = 0
+    ) -> None:
         if dtype not in ("float32", "float64"):
             raise ValueError(f'dtype must be "float32" or "float64", got {dtype!r}')
         self._files, self._label, self.dtype, self._keep = ParquetFiles(path), label, np.dtype(dtype), keep
@@ -92,7 +96,7 @@ class ParquetRows:
         self.bounds = [0, *itertools.accumulate(counts[k] for k in self._groups)]
         self.shape = self.bounds[-1], len(self.feature_names)
 
-    def block(self, k):
+    def block(self, k: int) -> Any:
         """The rows of block k, which are those of a row group: finite floats, not to be written to."""
         k = self._groups[k]
         if k in self._kept:
@@ -115,7 +119,7 @@ class ParquetRows:
         chosen = self._chosen[self._starts[k] : self._starts[k + 1]]
         return block if chosen.all() else block[chosen]
 
-    def labels(self):
+    def labels(self) -> Any:
         """The labels of these rows: integers if all are, else text; `numpy.asarray` makes an array of them."""
         if self._label is None:
             raise ValueError("these rows have no label column; see label=")

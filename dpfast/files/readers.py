@@ -1,13 +1,16 @@
 """Tables from files, by the ending of their names: CSV, Parquet, svmlight and NumPy, or a bundled data set by name."""
 
 import glob
+import os
 import sys
+from collections.abc import Sequence
 from contextlib import nullcontext
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpfast.files.datasets import load_dataset
 from dpfast.files.entries import Entries, from_sparse
@@ -28,19 +31,19 @@ class Table(NamedTuple):
 
 
 def read_table(
-    path,
+    path: str | os.PathLike[str],
     *,
-    label=None,
-    needs_label=False,
-    threshold=None,
-    values="bits",
-    limits=None,
-    may_stay=False,
-    n_features=None,
-    separator=None,
-    decimal=".",
-    encoding="utf-8",
-):
+    label: str | None = None,
+    needs_label: bool = False,
+    threshold: ArrayLike | None = None,
+    values: str = "bits",
+    limits: Sequence[float] | None = None,
+    may_stay: bool = False,
+    n_features: int | None = None,
+    separator: str | None = None,
+    decimal: str = ".",
+    encoding: str = "utf-8",
+) -> Table:
     """Read a table and its labels; the kind of file is known by its ending.
 
     ===========================  ======================================================================

@@ -1,6 +1,8 @@
 """Tables with a schema, from files: block by block to codes."""
 
+import os
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -10,6 +12,7 @@ from dpfast.files.datasets import dataset_path
 from dpfast.files.names import check_names, has_its_labels
 from dpfast.files.parquet import ParquetFiles
 from dpfast.files.readers import kind_of, separator_of
+from dpfast.tables import Label, Schema
 from dpfast.tables.arrow import Fault
 from dpfast.tables.columns import Date, Numeric
 from dpfast.tables.encoding import Encoding
@@ -18,7 +21,15 @@ from dpfast.tables.kept import Kept
 _PLAIN = pa.large_string()
 
 
-def read_codes(path, schema, label=None, *, separator=None, decimal=".", encoding="utf-8"):
+def read_codes(
+    path: str | os.PathLike[str],
+    schema: Schema,
+    label: Label | None = None,
+    *,
+    separator: str | None = None,
+    decimal: str = ".",
+    encoding: str = "utf-8",
+) -> Any:
     """Read a table as codes, by a schema that declares all of it.
 
     Parameters

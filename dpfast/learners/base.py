@@ -1,6 +1,7 @@
 """What the estimators share: their tables and labels; if private, a budget and a saved form."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -120,7 +121,7 @@ class TwoSided:
     """Mixin of classifiers of two classes: `decision_function` says which side a row is on."""
 
     @lazily
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """The label of the side that each row is on, shape (n,)."""
         positive = self.decision_function(X) >= 0
         return self.classes_[positive.astype(int)]
@@ -141,7 +142,7 @@ class LinearClassifier(TwoSided, PrivateClassifier):
     _numbers: Mapping[str, Kind] = {}
 
     @lazily
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """<x, coef_> + intercept_ for each row: float64, shape (n,); at least 0 is for classes_[1]."""
         check_is_fitted(self)
         rows = X = readable(self._coded(X))

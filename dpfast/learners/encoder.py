@@ -1,17 +1,20 @@
 """From the tables that people have to codes: what is declared costs nothing, what is not is found privately."""
 
+from typing import Any, Self
+
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast import random
-from dpfast.accounting import PrivacySpend
+from dpfast.accounting import Budget, PrivacySpend
 from dpfast.accounting.checks import exact
 from dpfast.learners.finding import find, plan
 from dpfast.learners.fitting import Private, Public
 from dpfast.learners.lazily import lazily
-from dpfast.learners.parameters import DELTA, PRIVATE, SCHEMA, Parameters
+from dpfast.learners.parameters import DELTA, PRIVATE, SCHEMA, Parameters, SchemaLike
 from dpfast.parts.sources import is_parted, parts_of
 from dpfast.tables.encoding import Encoding, encode
 
@@ -63,7 +66,16 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
 
     _parameters = PRIVATE | {"delta": DELTA, "schema": SCHEMA}
 
-    def __init__(self, schema, epsilon=1.0, delta=1e-6, *, neighbors="replace", budget=None, random_state=None):
+    def __init__(
+        self,
+        schema: SchemaLike,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        *,
+        neighbors: str = "replace",
+        budget: Budget | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
         self.schema = schema
         self.epsilon = epsilon
         self.delta = delta
@@ -71,7 +83,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         self.budget = budget
         self.random_state = random_state
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Check the table, and find what the schema leaves open.
 
         Parameters
@@ -93,13 +105,13 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         self._fit(X)
         return self
 
-    def fit_transform(self, X, y=None):
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
         """`fit`, then `transform` the same table."""
         encoding = self._fit(X)
         return self.transform(X) if is_parted(X) else self._output(encoding.table(self.schema_))
 
     @lazily
-    def transform(self, X):
+    def transform(self, X: Any) -> Any:
         """The codes of a table.
 
         Parameters
@@ -114,12 +126,12 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         check_is_fitted(self)
         return self._output(encode(X, self.schema_))
 
-    def get_feature_names_out(self, input_features=None):
+    def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
         """The names of the columns of codes: ndarray of str."""
         check_is_fitted(self)
         return np.array([column.name for column in self.schema_.code_columns], dtype=object)
 
-    def find(self, encoding, rng):
+    def find(self, encoding: Any, rng: int | np.random.Generator) -> Self:
         """Find what is open in the schema of an `Encoding` that holds all rows, for learners: they have checked."""
         schema = encoding.schema
         parts = plan(schema, exact("epsilon", self.epsilon), exact("delta", self.delta), self.neighbors)

@@ -18,13 +18,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from dpfast import random
 from dpfast.accounting import Budget
 from dpfast.tables.schema import Schema
+
+SchemaLike: TypeAlias = Schema | str | os.PathLike[str] | None
 
 
 @dataclass(frozen=True)
@@ -154,6 +156,12 @@ class Parameters:
 
 class PrivateParameters(Parameters):
     """Those of a private estimator: its generator is among them, as `rng`, and its budget can pay."""
+
+    epsilon: float
+    delta: float
+    neighbors: str
+    budget: Budget | None
+    random_state: Any
 
     def _checked(self) -> SimpleNamespace:
         p = super()._checked()

@@ -20,7 +20,7 @@ class Saved:
 
     _not_saved = ("budget", "checkpoint", "random_state", "schema")
 
-    def save(self, path):
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write what was released to a JSON file, for `dpfast.load`; replaces the file at once or not at all.
 
         Parameters

@@ -1,12 +1,13 @@
 """How a fitted private model shows itself: a page, in a file or in a notebook."""
 
+import os
 from typing import Any
 
 
 class Shown:
     """Mixin of private estimators that `dpfast.report` can draw."""
 
-    def report(self, path) -> None:
+    def report(self, path: str | os.PathLike[str]) -> None:
         """Write one self-contained HTML page: the claim, the model, what was declared of its table.
 
         Parameters

@@ -28,6 +28,7 @@ from fractions import Fraction
 from numbers import Integral, Rational, Real
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpfast import random
 from dpfast.accounting import repeated_epsilon
@@ -47,11 +48,11 @@ class _Tests:
         self._rng = random.generator(rng)
         self._count = 0
 
-    def add(self, number=1):
+    def add(self, number: int = 1) -> None:
         """The running count goes up by `number`, an int."""
         self._count += _integer("number", number)
 
-    def test(self, count=None):
+    def test(self, count: int | None = None) -> bool:
         """Test once.
 
         Parameters
@@ -76,7 +77,7 @@ class _Tests:
             return True
         return False
 
-    def run(self, rounds, increments=()):
+    def run(self, rounds: int, increments: ArrayLike = ()) -> int | None:
         """Test the running count once in each of many rounds, until a test is positive.
 
         The same as a loop over `add` and `test`, with the same outcomes for one stream of random words however the
@@ -185,7 +186,15 @@ class AboveThreshold(_Tests):
     True
     """
 
-    def __init__(self, threshold, epsilon, *, monotone=False, noise="geometric", rng=None):
+    def __init__(
+        self,
+        threshold: int,
+        epsilon: float | Fraction,
+        *,
+        monotone: bool | str = False,
+        noise: str = "geometric",
+        rng: int | np.random.Generator | None = None,
+    ) -> None:
         if monotone not in (False, True, "running"):
             raise ValueError(f'monotone must be False, True or "running", got {monotone!r}')
         if noise not in ("geometric", "paper"):
@@ -200,7 +209,7 @@ class AboveThreshold(_Tests):
         self.runs = 0
         self.reset()
 
-    def reset(self):
+    def reset(self) -> None:
         """Start again with new threshold noise and a count of 0; it costs epsilon once more."""
         draw = noise.discrete_laplace if self.noise == "paper" else noise.geometric
         drawn = draw(self.threshold_scale, 1, self._rng)
@@ -284,14 +293,16 @@ class RepeatedThreshold(_Tests):
     4.29
     """
 
-    def __init__(self, threshold, epsilon, positives, *, rng=None):
+    def __init__(
+        self, threshold: int, epsilon: float | Fraction, positives: int, *, rng: int | np.random.Generator | None = None
+    ) -> None:
         super().__init__(threshold, epsilon, rng)
         self.positives = _positives(positives)
         _test_epsilon(self._exact)
         self.test_scale, self.fired = 1 / self._exact, 0
         self._tests = sparse_vector.Tests(self.threshold, self.test_scale)
 
-    def claim(self, delta):
+    def claim(self, delta: float) -> tuple[float, float]:
         """(epsilon, delta) of all tests together; see `repeated_epsilon`."""
         return repeated_epsilon(self._exact, self.positives, delta), delta
 

@@ -1,8 +1,12 @@
 """Covering private elements by the exponential mechanism [BF, Algorithm A.1]."""
 
 import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpfast import random
 from dpfast.kernels import levels
@@ -10,7 +14,16 @@ from dpfast.kernels import levels
 _LARGEST = 1 << 30  # of an entry: sums over the elements stay within 64 bits
 
 
-def exponential_cover(covers, exponent, *, rounds, worth=None, bounds=(0, 1), available=None, rng=None):
+def exponential_cover(
+    covers: ArrayLike,
+    exponent: float | Fraction,
+    *,
+    rounds: int,
+    worth: ArrayLike | None = None,
+    bounds: tuple[int, ...] = (0, 1),
+    available: Callable[..., Any] | None = None,
+    rng: int | np.random.Generator | None = None,
+) -> list[int]:
     """Draw candidates that cover private elements, one after another: EMCover [BF, appendix A.1]_.
 
     In each round a candidate is drawn with probability proportional to exp(exponent * score), exactly, where its score

@@ -1,12 +1,18 @@
 """The exponential mechanism."""
 
+from fractions import Fraction
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpfast import random
 from dpfast.kernels import levels
 
 
-def exponential(scores, exponent, *, size=1, rng=None):
+def exponential(
+    scores: ArrayLike, exponent: float | Fraction, *, size: int = 1, rng: int | np.random.Generator | None = None
+) -> Any:
     """Draw candidates with probability proportional to exp(exponent * score), exactly.
 
     **Privacy.** Let R be the range of the change of the score vector between neighbours: the largest change of any

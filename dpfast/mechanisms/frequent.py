@@ -21,12 +21,22 @@ section 8) with rho = e1^2 / 2 for add-remove and e1^2 for replace. rho and delt
 import math
 from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
+
+import numpy as np
 
 from dpfast import random
 from dpfast.mechanisms.laplace import discrete_laplace
 
 
-def frequent_values(counts, epsilon, delta, *, neighbors="replace", rng=None):
+def frequent_values(
+    counts: Mapping[Any, int],
+    epsilon: float | Fraction,
+    delta: float | Fraction,
+    *,
+    neighbors: str = "replace",
+    rng: int | np.random.Generator | None = None,
+) -> dict[Any, int]:
     """The values whose noisy counts reach a threshold.
 
     **Privacy.** (epsilon, delta)-DP for the relation `neighbors`, for rows that have one value or none each; theorem
@@ -72,7 +82,7 @@ def frequent_values(counts, epsilon, delta, *, neighbors="replace", rng=None):
     return {value: count for (value, _), count in zip(cells, noisy, strict=True) if count >= threshold}
 
 
-def frequent_threshold(epsilon, delta, *, neighbors="replace"):
+def frequent_threshold(epsilon: float | Fraction, delta: float | Fraction, *, neighbors: str = "replace") -> int:
     """The least integer that a count of one and its noise reach with probability at most delta.
 
     Parameters
@@ -92,7 +102,7 @@ def frequent_threshold(epsilon, delta, *, neighbors="replace"):
     return 1 + max(1, math.ceil(steps * (1 + 1e-12) + 1e-12))
 
 
-def frequent_rho(epsilon, neighbors="replace"):
+def frequent_rho(epsilon: float | Fraction, neighbors: str = "replace") -> Fraction:
     """The rho for which `frequent_values` is delta-approximately rho-zCDP, as a Fraction."""
     rate = 1 / _scale(epsilon, neighbors)
     return rate**2 / (2 if neighbors == "add-remove" else 1)

@@ -1,12 +1,18 @@
 """Discrete Gaussian noise on integers."""
 
+from fractions import Fraction
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpfast import random
 from dpfast.kernels import noise
 
 
-def discrete_gaussian(values, sigma, *, rng=None):
+def discrete_gaussian(
+    values: ArrayLike, sigma: float | Fraction, *, rng: int | np.random.Generator | None = None
+) -> Any:
     """Values plus independent integer noise with P(x) proportional to exp(-x**2 / (2 * sigma**2)), exactly.
 
     **Privacy.** If neighbours of the relation in use change the values by at most s in Euclidean norm, the release is

@@ -1,12 +1,18 @@
 """Discrete Laplace noise on counts."""
 
+from fractions import Fraction
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpfast import random
 from dpfast.kernels import noise
 
 
-def discrete_laplace(counts, scale, *, rng=None):
+def discrete_laplace(
+    counts: ArrayLike, scale: float | Fraction, *, rng: int | np.random.Generator | None = None
+) -> Any:
     """Counts plus independent integer noise with P(x) proportional to exp(-abs(x) / scale), exactly.
 
     **Privacy.** If neighbours of the relation in use change the counts by at most s in all (the sum of absolute

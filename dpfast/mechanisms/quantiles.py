@@ -24,14 +24,23 @@ no more than |L(x) - q N| does, and so does their maximum: one cell costs what o
 
 from fractions import Fraction
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpfast import random
 from dpfast.mechanisms.exponential import exponential
 
 
-def quantiles(values, grid, shares, exponent, *, rng=None):
+def quantiles(
+    values: ArrayLike,
+    grid: ArrayLike,
+    shares: Any,
+    exponent: float | Fraction,
+    *,
+    rng: int | np.random.Generator | None = None,
+) -> np.ndarray:
     """Edges between bins of given shares of some numbers, drawn from a public grid.
 
     **Privacy.** With P, Z = ``quantiles_cost(shares, neighbors)`` the edges together are ``exponent * P``-DP and
@@ -93,7 +102,14 @@ def quantiles_of_cells(counts, grid, shares, exponent, *, rng=None):
     return edges
 
 
-def quantile_cell(values, grid, share, exponent, *, rng=None):
+def quantile_cell(
+    values: np.ndarray,
+    grid: np.ndarray,
+    share: Fraction,
+    exponent: Fraction,
+    *,
+    rng: int | np.random.Generator | None = None,
+) -> int:
     """The cell of a public grid that a quantile of some numbers lies in.
 
     Unlike an edge, a cell is near the numbers: of the candidates beyond all of them none is better than another.
@@ -136,7 +152,7 @@ def cells(values, grid):
     return np.bincount(np.searchsorted(grid, values), minlength=len(grid) + 1)
 
 
-def quantiles_cost(shares, neighbors="replace"):
+def quantiles_cost(shares: Any, neighbors: str = "replace") -> tuple[Any, ...]:
     """What `quantiles` costs at exponent 1: P of pure and Z of zCDP, both exact.
 
     Parameters

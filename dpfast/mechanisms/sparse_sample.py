@@ -1,8 +1,10 @@
 """SparseSample: an exponential mechanism over items that few lists name out of a universe of any size."""
 
 from collections import Counter
+from fractions import Fraction
 from itertools import islice
 from numbers import Integral
+from typing import Any
 
 import numpy as np
 
@@ -10,7 +12,14 @@ from dpfast import random
 from dpfast.mechanisms.exponential import exponential
 
 
-def sparse_sample(lists, epsilon, bottom_score, *, max_length, rng=None):
+def sparse_sample(
+    lists: Any,
+    epsilon: float | Fraction,
+    bottom_score: int,
+    *,
+    max_length: int,
+    rng: int | np.random.Generator | None = None,
+) -> int | str | None:
     """Draw an item that many lists contain, or nothing, exactly [Lyu, Algorithm 1]_.
 
     An item that is on s lists has weight exp(epsilon * s); nothing has weight exp(epsilon * bottom_score). Items on no

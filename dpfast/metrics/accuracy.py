@@ -1,13 +1,26 @@
 """Private accuracy, and the confusion matrix."""
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
+from dpfast.accounting import Budget
 from dpfast.metrics.figure import ConfusionMatrix, Counter, Figure, check_level, half_width
 from dpfast.tables.labels import class_codes, one_kind
 
 
-def accuracy(y_true, y_pred, *, epsilon, neighbors="replace", level=0.95, budget=None, random_state=None):
+def accuracy(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    epsilon: float,
+    neighbors: str = "replace",
+    level: float = 0.95,
+    budget: Budget | None = None,
+    random_state: int | np.random.Generator | None = None,
+) -> Figure:
     """The share of right predictions, with noise.
 
     **Privacy.** epsilon-DP for the relation `neighbors` of the rows (y_true, y_pred), predictions by a model that does
@@ -54,7 +67,16 @@ def accuracy(y_true, y_pred, *, epsilon, neighbors="replace", level=0.95, budget
     return Figure(float(np.clip(right / max(1, noisy_n), 0, 1)), low, high, level, counter.privacy)
 
 
-def confusion_matrix(y_true, y_pred, *, classes, epsilon, neighbors="replace", budget=None, random_state=None):
+def confusion_matrix(
+    y_true: Any,
+    y_pred: Any,
+    *,
+    classes: ArrayLike | None,
+    epsilon: float,
+    neighbors: str = "replace",
+    budget: Budget | None = None,
+    random_state: int | np.random.Generator | None = None,
+) -> ConfusionMatrix:
     """Noisy counts of rows by their class and by what was predicted.
 
     **Privacy.** epsilon-DP, as `accuracy`: a row is in one cell, so that replacing it moves the counts by two in sum.

@@ -1,27 +1,31 @@
 """Figures of scores: the ROC curve with its area, and calibration, from one noisy histogram of scores by class."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
+from dpfast.accounting import Budget
 from dpfast.metrics.figure import Counter, Figure, Reliability, Roc, check_level
 
 _MOST_BINS = 64
 
 
 def roc(
-    y_true,
-    score,
+    y_true: Any,
+    score: ArrayLike,
     *,
-    score_range=(0, 1),
-    bins="auto",
-    epsilon,
-    neighbors="replace",
-    level=0.95,
-    budget=None,
-    random_state=None,
-):
+    score_range: Sequence[float] = (0, 1),
+    bins: int | str = "auto",
+    epsilon: float,
+    neighbors: str = "replace",
+    level: float = 0.95,
+    budget: Budget | None = None,
+    random_state: int | np.random.Generator | None = None,
+) -> Roc:
     """The ROC curve and the area under it.
 
     **Privacy.** epsilon-DP for the relation `neighbors` of the rows (y_true, score), scores by a model that does not
@@ -75,8 +79,16 @@ def roc(
 
 
 def calibration(
-    y_true, probability, *, bins=10, epsilon, neighbors="replace", level=0.95, budget=None, random_state=None
-):
+    y_true: Any,
+    probability: ArrayLike,
+    *,
+    bins: int | str = 10,
+    epsilon: float,
+    neighbors: str = "replace",
+    level: float = 0.95,
+    budget: Budget | None = None,
+    random_state: int | np.random.Generator | None = None,
+) -> Reliability:
     """How often rows of a predicted probability are positive, by bins of it.
 
     **Privacy.** As `roc`.

@@ -1,5 +1,6 @@
 """One self-contained HTML page for a released model: the claim, the model, what it was told of the table."""
 
+import os
 from collections.abc import Iterable
 from html import escape
 from typing import Any
@@ -8,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 import dpfast
+from dpfast.accounting import PrivacySpend
 from dpfast.learners.lists.text import condition_text, precision_text, support_text
 from dpfast.learners.saving import replace_file
 from dpfast.report.drawing import bars, steps
@@ -41,7 +43,7 @@ _NOT_COVERED = (
 )
 
 
-def write(model, path) -> None:
+def write(model: Any, path: str | os.PathLike[str]) -> None:
     """Write the page of a fitted model; replaces the file at once or not at all.
 
     Parameters
@@ -58,7 +60,7 @@ def write(model, path) -> None:
     replace_file(path, lambda file: file.write(text.encode()))
 
 
-def page(model) -> str:
+def page(model: Any) -> str:
     """What `write` writes, as an element that stands in a notebook too."""
     parts = [
         f"<style>{_STYLE}</style>",
@@ -86,7 +88,7 @@ def _headline(model):
     return f"Which is it: {', '.join(names[:-1])} or {names[-1]}?"
 
 
-def claim_in_words(privacy):
+def claim_in_words(privacy: PrivacySpend) -> str:
     """The claim for a reader who has never seen one."""
     change = {"replace": "been another one", "add-remove": "not been there"}[privacy.neighbors]
     ratio = np.exp(min(privacy.epsilon, 300.0))

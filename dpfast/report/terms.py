@@ -37,13 +37,13 @@ class Term:
         return "\n".join([f"{self.column.name} (for {self.label})", *("  " + line for line in lines)])
 
 
-def code_columns(model) -> tuple[CodeColumn, ...] | None:
+def code_columns(model: Any) -> tuple[CodeColumn, ...] | None:
     """What the columns of a fitted model's table mean, if it had a schema."""
     encoder = getattr(model, "encoder_", None)
     return None if encoder is None else encoder.schema_.code_columns
 
 
-def terms(model) -> list[Term]:
+def terms(model: Any) -> list[Term]:
     """The terms of a fitted additive model, those that matter most first.
 
     Parameters

@@ -1,7 +1,11 @@
 """Packed 0/1 tables, from dense, sparse and pandas input."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from dpfast.kernels import bits
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
@@ -44,7 +48,9 @@ class BitMatrix:
     BitMatrix of shape (2, 2)
     """
 
-    def __init__(self, X, *, threshold=None, feature_names=None):
+    def __init__(
+        self, X: Any, *, threshold: ArrayLike | None = None, feature_names: Sequence[str] | None = None
+    ) -> None:
         if isinstance(X, BitMatrix):
             if threshold is not None:
                 raise ValueError(f"a BitMatrix holds bits already: threshold must be None, got {threshold!r}")
@@ -83,23 +89,23 @@ class BitMatrix:
         return table
 
     @property
-    def rows(self):
+    def rows(self) -> np.ndarray:
         if self._rows is None:
             self._rows = bits.transpose(self._columns, self.shape[0])
         return self._rows
 
     @property
-    def columns(self):
+    def columns(self) -> np.ndarray:
         if self._columns is None:
             self._columns = bits.transpose(self._rows, self.shape[1])
         return self._columns
 
     @property
-    def has_columns(self):
+    def has_columns(self) -> bool:
         """Whether `columns` is there already."""
         return self._columns is not None
 
-    def column(self, j):
+    def column(self, j: int) -> np.ndarray:
         """Column j, packed; does not make the transpose."""
         return self._columns[j] if self.has_columns else bits.column(self._rows, self.shape[1], j)
 
@@ -121,7 +127,7 @@ class BitMatrix:
         table.feature_names = self.feature_names
         return table
 
-    def toarray(self):
+    def toarray(self) -> np.ndarray:
         """The table as booleans, shape (n, d)."""
         return bits.unpack(self.rows, self.shape[1])
 

@@ -1,8 +1,11 @@
 """Tables of codes: one small integer a column and row, for a bin, a value or what is missing."""
 
 import operator
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpfast.kernels.codes import MOST_SIZE, Columns
 
@@ -52,7 +55,14 @@ class CodeTable:
     CodeTable of shape (2, 2), 5 codes
     """
 
-    def __init__(self, codes, sizes, *, names=None, columns=None):
+    def __init__(
+        self,
+        codes: ArrayLike,
+        sizes: Sequence[int],
+        *,
+        names: Sequence[str] | None = None,
+        columns: Sequence[Any] | None = None,
+    ) -> None:
         codes = np.asarray(codes)
         if codes.ndim != 2:
             raise ValueError(f"codes must have two dimensions, got shape {codes.shape}")
@@ -91,14 +101,14 @@ class CodeTable:
     ndim = 2
 
     @property
-    def feature_names(self):
+    def feature_names(self) -> list[str] | None:
         return self.names
 
     @property
-    def nbytes(self):
+    def nbytes(self) -> int:
         return sum(array.nbytes for array in self.codes.columns)
 
-    def column(self, j):
+    def column(self, j: int) -> np.ndarray:
         """The codes of column j: ndarray of uint8 or uint16, shape (n,); not copied."""
         return self.codes.columns[j]
 
@@ -133,7 +143,7 @@ class CodeTable:
     def __reduce__(self):
         return _from_arrays, (self.codes.columns, self.sizes, self.names, self.columns)
 
-    def toarray(self):
+    def toarray(self) -> np.ndarray:
         """The codes as they are, shape (n, p)."""
         return np.stack(self.codes.columns, axis=1)
 

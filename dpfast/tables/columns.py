@@ -211,7 +211,7 @@ class Numeric(Column):
             return tuple(float(low * (high / low) ** (Decimal(i) / (k - 1))) for i in range(k - 1))
         return tuple(float(low + (high - low) * i / k) for i in range(1, k))
 
-    def code_columns(self):
+    def code_columns(self) -> tuple[CodeColumn, ...]:
         edges = np.unique(np.floor(self.cuts()) if self.integer else self.cuts()).tolist()
         step = edges[1] - edges[0] if len(edges) > 1 else 1.0
         low, high = (
@@ -220,7 +220,7 @@ class Numeric(Column):
         )
         return (CodeColumn(self.name, tuple(edges), float(low), float(high), nullable=self.nullable),)
 
-    def found(self, **facts) -> "Numeric":
+    def found(self, **facts: Any) -> "Numeric":
         """The same column with `low`, `high` or `edges` (a list) as they were found."""
         return replace(self, **facts, **({"spacing": None} if "edges" in facts else {}))
 
@@ -259,12 +259,12 @@ class Category(Column):
                 "declare those that matter, the rest is other"
             )
 
-    def code_columns(self):
+    def code_columns(self) -> tuple[CodeColumn, ...]:
         if self.values is None:
             self._refuse("values must be declared or found first")
         return (CodeColumn(self.name, values=self.values, other=self.other, nullable=self.nullable),)
 
-    def found(self, **facts) -> "Category":
+    def found(self, **facts: Any) -> "Category":
         """The same column with its `values` as they were found."""
         return replace(self, **facts)
 
@@ -291,7 +291,7 @@ class Boolean(Column):
             if len(self.values) != 2:
                 self._refuse(f"values must be two, false and true, got {len(self.values)}")
 
-    def code_columns(self):
+    def code_columns(self) -> tuple[CodeColumn, ...]:
         return (CodeColumn(self.name, values=self.values or ("false", "true"), nullable=self.nullable),)
 
 
@@ -341,7 +341,7 @@ class Date(Column):
         if self.format is not None and (not isinstance(self.format, str) or "%" not in self.format):
             self._refuse(f'format must be one of strptime, as "%d.%m.%Y", got {self.format!r}')
 
-    def code_columns(self):
+    def code_columns(self) -> tuple[CodeColumn, ...]:
         days = (date.fromisoformat(self.high) - date.fromisoformat(self.low)).days
         age = Numeric(f"{self.name} age", low=0, high=days, edges=self.edges, integer=True, nullable=self.nullable)
         made = {

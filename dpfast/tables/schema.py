@@ -3,7 +3,7 @@
 import json
 import os
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
@@ -98,7 +98,14 @@ class Schema:
     <BLANKLINE>
     """
 
-    def __init__(self, columns, *, label=None, missing_values=("",), ignore=()):
+    def __init__(
+        self,
+        columns: Sequence[Column],
+        *,
+        label: str | Label | None = None,
+        missing_values: Sequence[str] = ("",),
+        ignore: Sequence[str] = (),
+    ) -> None:
         self.columns = tuple(columns)
         wrong = next((each for each in self.columns if not isinstance(each, Column)), None)
         if wrong is not None or not self.columns:
@@ -182,7 +189,7 @@ class Schema:
 
         return draft(table, label)
 
-    def check(self, table) -> list[str]:
+    def check(self, table: Any) -> list[str]:
         """What a table has that this schema does not, and the other way round; private, for the owner's eyes.
 
         Parameters
@@ -274,7 +281,7 @@ class Schema:
         parts = [_toml(document)] if document else []
         return "\n".join([*parts, *(f"{head}\n{_toml(entry)}" for head, entry in tables)])
 
-    def to_file(self, path) -> None:
+    def to_file(self, path: str | os.PathLike[str]) -> None:
         """Write the schema as TOML or JSON, by the ending of the name; replaces a file at once or not at all."""
         path = Path(path)
         if path.suffix.lower() not in (".toml", ".json"):

@@ -1,16 +1,18 @@
 """Agnostic learning of a finite class by one draw of the exponential mechanism."""
 
 import math
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from dpfast.accounting import Cost
+from dpfast.accounting import Budget, Cost
 from dpfast.accounting.checks import exact, float_above
 from dpfast.kernels import bits, scores
 from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.lazily import lazily
-from dpfast.learners.parameters import PURE, real
+from dpfast.learners.parameters import PURE, SchemaLike, real
 from dpfast.learners.saving import entries, integer, integers
 from dpfast.learners.tables import SCHEMAS
 from dpfast.mechanisms import exponential
@@ -76,15 +78,15 @@ class FiniteClassLearner(PrivateClassifier):
 
     def __init__(
         self,
-        epsilon=1.0,
+        epsilon: float = 1.0,
         *,
-        hypotheses=None,
-        neighbors="replace",
-        schema=None,
-        encoder_share=0.1,
-        budget=None,
-        random_state=None,
-    ):
+        hypotheses: Any = None,
+        neighbors: str = "replace",
+        schema: SchemaLike | None = None,
+        encoder_share: float = 0.1,
+        budget: Budget | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
         self.epsilon = epsilon
         self.hypotheses = hypotheses
         self.neighbors = neighbors
@@ -93,7 +95,7 @@ class FiniteClassLearner(PrivateClassifier):
         self.budget = budget
         self.random_state = random_state
 
-    def fit(self, X, y=None, *, classes=None):
+    def fit(self, X: Any, y: Any = None, *, classes: ArrayLike | None = None) -> Self:
         """Draw a hypothesis by its errors.
 
         Parameters
@@ -149,7 +151,7 @@ class FiniteClassLearner(PrivateClassifier):
             self.hypothesis_, self._labelling = run.released
 
     @lazily
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """The labels that the hypothesis gives, shape (n,); X as in `fit`."""
         check_is_fitted(self, "hypothesis_")
         X = self._coded(X)
@@ -166,7 +168,7 @@ class FiniteClassLearner(PrivateClassifier):
         X = validate_data(self, _column(X), reset=False)
         return self.classes_[self._labelling[_points(X, len(self._labelling))].astype(int)]
 
-    def excess_errors(self, failure=0.05):
+    def excess_errors(self, failure: float = 0.05) -> float:
         """How many errors more than the best hypothesis the one drawn makes, but with probability `failure`.
 
         Parameters

@@ -1,16 +1,18 @@
 """Linear functions learned by following experts."""
 
 from fractions import Fraction
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.accounting import Cost, experts_learning_rate, experts_range
+from dpfast.accounting import Budget, Cost, experts_learning_rate, experts_range
 from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import weights
 from dpfast.learners.base import PrivateClassifier, TwoSided, shown
 from dpfast.learners.lazily import lazily
-from dpfast.learners.parameters import choice, flag, optional
+from dpfast.learners.parameters import SchemaLike, choice, flag, optional
 from dpfast.learners.saving import integer, integers
 from dpfast.parts.blocks import BLOCK_BYTES, slices
 from dpfast.tables.labels import class_codes
@@ -93,20 +95,20 @@ class LinearLearner(TwoSided, PrivateClassifier):
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=1e-6,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
         *,
-        neighbors="replace",
-        negations=True,
-        fit_intercept=True,
-        out_of_range="error",
-        calibration="tight",
-        schema=None,
-        encoder_share=0.1,
-        budget=None,
-        random_state=None,
-        verbose=False,
-    ):
+        neighbors: str = "replace",
+        negations: bool = True,
+        fit_intercept: bool = True,
+        out_of_range: str = "error",
+        calibration: str = "tight",
+        schema: SchemaLike | None = None,
+        encoder_share: float = 0.1,
+        budget: Budget | None = None,
+        random_state: int | np.random.Generator | None = None,
+        verbose: bool = False,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.neighbors = neighbors
@@ -120,7 +122,7 @@ class LinearLearner(TwoSided, PrivateClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y=None, *, classes=None):
+    def fit(self, X: Any, y: Any = None, *, classes: ArrayLike | None = None) -> Self:
         """Learn in one pass over the rows, in a random order.
 
         Parameters
@@ -179,7 +181,7 @@ class LinearLearner(TwoSided, PrivateClassifier):
         return p
 
     @lazily
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """<theta, x> of each row, in [-1, 1]: float64, shape (n,); at least 0 is for classes_[1]."""
         check_is_fitted(self)
         rows = self._read(X)
@@ -189,11 +191,11 @@ class LinearLearner(TwoSided, PrivateClassifier):
         return votes / max(1, draws * rows.unit)
 
     @property
-    def coef_(self):
+    def coef_(self) -> np.ndarray:
         return self._theta()[:-1]
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> float:
         return float(self._theta()[-1])
 
     def _theta(self):

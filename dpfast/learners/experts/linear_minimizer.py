@@ -1,12 +1,13 @@
 """Linear losses of unlabelled vectors, minimised by following experts."""
 
 from fractions import Fraction
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dpfast.accounting import experts_learning_rate, experts_range, linear_excess
+from dpfast.accounting import Budget, experts_learning_rate, experts_range, linear_excess
 from dpfast.kernels import weights
 from dpfast.learners.base import shown
 from dpfast.learners.fitting import Private, Public
@@ -81,16 +82,16 @@ class LinearMinimizer(Private, BaseEstimator):
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=1e-6,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
         *,
-        neighbors="replace",
-        out_of_range="error",
-        calibration="tight",
-        budget=None,
-        random_state=None,
-        verbose=False,
-    ):
+        neighbors: str = "replace",
+        out_of_range: str = "error",
+        calibration: str = "tight",
+        budget: Budget | None = None,
+        random_state: int | np.random.Generator | None = None,
+        verbose: bool = False,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.neighbors = neighbors
@@ -100,7 +101,7 @@ class LinearMinimizer(Private, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y=None):
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Follow the coordinates in one pass over the rows.
 
         Parameters
@@ -142,7 +143,7 @@ class LinearMinimizer(Private, BaseEstimator):
                 run.used["draws"] += len(experts)
         return self
 
-    def excess(self, failure=0.05):
+    def excess(self, failure: float = 0.05) -> float:
         """By how much the mean of <theta, x> on new rows may exceed that of the best theta: Theorem 11.6 [DR11]_.
 
         Parameters

@@ -2,12 +2,22 @@
 
 import math
 import threading
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 from scipy import special
 
 from dpfast import random
-from dpfast.accounting import BudgetExceeded, Cost, PrivacySpend, Release, discrete_gaussian_sigma, laplace_scale
+from dpfast.accounting import (
+    Budget,
+    BudgetExceeded,
+    Cost,
+    PrivacySpend,
+    Release,
+    discrete_gaussian_sigma,
+    laplace_scale,
+)
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.accounting.warning import warn_of_claim
 from dpfast.accounting.zcdp import SLACK
@@ -104,16 +114,16 @@ class StatisticalQueryOracle(Parameters):
 
     def __init__(
         self,
-        data,
-        epsilon=1.0,
-        delta=1e-6,
+        data: Any,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
         *,
-        n_queries,
-        noise="discrete-gaussian",
-        neighbors="replace",
-        budget=None,
-        random_state=None,
-    ):
+        n_queries: int,
+        noise: str = "discrete-gaussian",
+        neighbors: str = "replace",
+        budget: Budget | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
         self.epsilon, self.delta, self.n_queries = epsilon, delta, n_queries
         self.noise, self.neighbors, self.budget = noise, neighbors, budget
         self._paid = p = self._checked()  # what is claimed, whatever becomes of the attributes
@@ -144,7 +154,7 @@ class StatisticalQueryOracle(Parameters):
             counted = (self._rows << _GRID_BITS) + int(self._draw(1)[0])
             self.n_rows_ = max(1.0, counted / (1 << _GRID_BITS))
 
-    def answer(self, query):
+    def answer(self, query: Callable[..., Any]) -> float:
         """The noisy mean of a query.
 
         Parameters
@@ -168,7 +178,7 @@ class StatisticalQueryOracle(Parameters):
         """
         return float(self.answer_all([query])[0])
 
-    def answer_all(self, queries):
+    def answer_all(self, queries: Iterable[Callable[..., Any]]) -> np.ndarray:
         """The noisy means of several queries, all evaluated before any noise is drawn.
 
         Parameters
@@ -192,7 +202,7 @@ class StatisticalQueryOracle(Parameters):
         noisy = [total + int(x) for total, x in zip(sums, self._draw(len(sums)), strict=True)]
         return np.array([total / (1 << _GRID_BITS) / self.n_rows_ for total in noisy])
 
-    def tolerance(self, failure=0.05):
+    def tolerance(self, failure: float = 0.05) -> float:
         """How far the answers lie from the means at most, all of `n_queries` together, but with probability `failure`.
 
         Parameters
@@ -218,7 +228,7 @@ class StatisticalQueryOracle(Parameters):
         return (1 + counted) * off + (1 + counted * off) / (2 * step)
 
     @property
-    def privacy_(self):
+    def privacy_(self) -> PrivacySpend:
         paid, events = self._paid, [Release("queries", self.answered_, self._paid.n_queries)]
         if paid.neighbors == "add-remove":
             events.append(Release("counts", 1, 1))

@@ -2,13 +2,14 @@
 
 import math
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from dpfast import random
 from dpfast.accounting import (
+    Budget,
     BudgetExceeded,
     Cost,
     PrivacySpend,
@@ -117,16 +118,16 @@ class RandomizedWeightedMajority(Parameters):
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=1e-6,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
         *,
-        n_experts=None,
-        horizon,
-        neighbors="replace",
-        calibration="tight",
-        budget=None,
-        random_state=None,
-    ):
+        n_experts: int | None = None,
+        horizon: int,
+        neighbors: str = "replace",
+        calibration: str = "tight",
+        budget: Budget | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
         self.epsilon, self.delta, self.n_experts, self.horizon = epsilon, delta, n_experts, horizon
         self.neighbors, self.calibration, self.budget = neighbors, calibration, budget
         self._paid = self._checked()  # what is claimed, whatever becomes of the attributes
@@ -139,7 +140,7 @@ class RandomizedWeightedMajority(Parameters):
         self._rng, self._sole = random.generator(random_state), Sole("a learner from experts")
         self._weights, self._parts, self.rounds_, self._waiting = None, [], 0, False
 
-    def act(self):
+    def act(self) -> int:
         """Draw the expert to follow in the next round.
 
         Returns
@@ -164,7 +165,7 @@ class RandomizedWeightedMajority(Parameters):
             self._waiting = True
         return expert
 
-    def observe(self, losses):
+    def observe(self, losses: Any) -> None:
         """Take the losses of the round whose action was drawn last.
 
         Parameters
@@ -193,7 +194,7 @@ class RandomizedWeightedMajority(Parameters):
             self._weights.add(rows)
             self._waiting = False
 
-    def play(self, losses):
+    def play(self, losses: Any) -> np.ndarray:
         """`act` and `observe` for many rounds at once.
 
         Parameters
@@ -235,16 +236,16 @@ class RandomizedWeightedMajority(Parameters):
         return experts
 
     @property
-    def actions_(self):
+    def actions_(self) -> np.ndarray:
         return np.concatenate([np.empty(0, np.int64), *self._parts])
 
     @property
-    def privacy_(self):
+    def privacy_(self) -> PrivacySpend:
         paid, drawn = self._paid, Release("actions", self.rounds_, self._paid.horizon)
         seeded = random.is_reproducible(self._rng)
         return PrivacySpend(paid.epsilon, paid.delta, paid.neighbors, (drawn,), seeded, paid.cost)
 
-    def owner_report(self):
+    def owner_report(self) -> Regret:
         """What was lost. PRIVATE: for the owner of the losses, not covered by the guarantee.
 
         Returns

@@ -3,16 +3,18 @@
 import math
 import warnings
 from fractions import Fraction
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from dpfast.accounting import Cost, boost_plan, gaussian_sigma
+from dpfast.accounting import Budget, Cost, boost_plan, gaussian_sigma
 from dpfast.accounting.checks import exact, float_above
 from dpfast.accounting.claims import pair_cost
 from dpfast.learners.base import LinearClassifier, refuse_weights, shown
 from dpfast.learners.halfspaces.measure import CAP, MOST_ROUNDS, LazyBregman, Local, Measure
 from dpfast.learners.halfspaces.weak import LARGEST_SCALE, NoisyCentering, NoisyStump, WeakLearner
-from dpfast.learners.parameters import Kind, auto, choice, count, flag, optional, positive, real
+from dpfast.learners.parameters import Kind, SchemaLike, auto, choice, count, flag, optional, positive, real
 from dpfast.mechanisms import discrete_laplace
 from dpfast.tables.labels import class_codes
 
@@ -128,25 +130,25 @@ class BoostedHalfspaceClassifier(LinearClassifier):
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=1e-6,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
         *,
-        neighbors="replace",
-        density="auto",
-        n_rounds="auto",
-        learning_rate="auto",
-        weak_learner="centering",
-        measure="lazy-bregman",
-        fit_intercept=True,
-        calibration="tight",
-        margin=None,
-        label_noise=0.0,
-        schema=None,
-        encoder_share=0.1,
-        budget=None,
-        random_state=None,
-        verbose=False,
-    ):
+        neighbors: str = "replace",
+        density: float | str = "auto",
+        n_rounds: int | str = "auto",
+        learning_rate: float | str = "auto",
+        weak_learner: Any = "centering",
+        measure: Any = "lazy-bregman",
+        fit_intercept: bool = True,
+        calibration: str = "tight",
+        margin: float | None = None,
+        label_noise: float = 0.0,
+        schema: SchemaLike | None = None,
+        encoder_share: float = 0.1,
+        budget: Budget | None = None,
+        random_state: int | np.random.Generator | None = None,
+        verbose: bool = False,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.neighbors = neighbors
@@ -165,7 +167,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y=None, *, classes=None, **refused):
+    def fit(self, X: Any, y: Any = None, *, classes: ArrayLike | None = None, **refused: Any) -> Self:
         """Learn by T rounds of boosting.
 
         Parameters

@@ -2,18 +2,20 @@
 
 import math
 from functools import partial
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.accounting import discrete_gaussian_sigma
+from dpfast.accounting import Budget, discrete_gaussian_sigma
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.learners.base import PrivateClassifier, refuse_weights, shown
 from dpfast.learners.halfspaces import calibration
 from dpfast.learners.halfspaces.perceptron import MOST_ROUNDS, ROUNDS, NoisySums, sensitivity, unsettled_sum
 from dpfast.learners.lazily import lazily
-from dpfast.learners.parameters import auto, count, flag, positive
+from dpfast.learners.parameters import SchemaLike, auto, count, flag, positive
 from dpfast.learners.saving import entries, integer, reals
 from dpfast.mechanisms import discrete_gaussian
 from dpfast.tables.codes import CodeTable
@@ -89,18 +91,18 @@ class HalfspaceClassifier(PrivateClassifier):
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=1e-6,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
         *,
-        neighbors="replace",
-        n_rounds="auto",
-        fit_intercept=True,
-        schema=None,
-        encoder_share=0.1,
-        budget=None,
-        random_state=None,
-        verbose=False,
-    ):
+        neighbors: str = "replace",
+        n_rounds: int | str = "auto",
+        fit_intercept: bool = True,
+        schema: SchemaLike | None = None,
+        encoder_share: float = 0.1,
+        budget: Budget | None = None,
+        random_state: int | np.random.Generator | None = None,
+        verbose: bool = False,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.neighbors = neighbors
@@ -112,7 +114,7 @@ class HalfspaceClassifier(PrivateClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y=None, *, classes=None, **refused):
+    def fit(self, X: Any, y: Any = None, *, classes: ArrayLike | None = None, **refused: Any) -> Self:
         """Learn from noisy sums.
 
         Parameters
@@ -175,7 +177,7 @@ class HalfspaceClassifier(PrivateClassifier):
     # ---- what was learned ------------------------------------------------------------------------------------------
 
     @lazily
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """Log odds of classes_[1] for two classes, shape (n,); else scores of the classes, shape (n, k)."""
         check_is_fitted(self)
         X = self._coded(X)
@@ -189,20 +191,20 @@ class HalfspaceClassifier(PrivateClassifier):
         return scores[:, 0] + self.shift_ if len(self.classes_) == 2 else scores
 
     @lazily
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """The most probable label of each row, shape (n,)."""
         scores = self.decision_function(X)
         return self.classes_[(scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
     @lazily
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Probabilities of the classes: float64, shape (n, k); see `dpfast.learners.halfspaces.calibration`."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return np.stack([expit(-scores), expit(scores)], axis=1)
         return calibration.probabilities(scores, self.shift_)
 
-    def terms(self):
+    def terms(self) -> Any:
         """What each column adds to the scores, code by code, those that matter most first: a list of
         `dpfast.report.Term`, for a model of a table with a schema."""
         from dpfast.report import terms

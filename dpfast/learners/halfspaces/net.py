@@ -2,19 +2,20 @@
 
 import math
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.accounting import Cost
+from dpfast.accounting import Budget, Cost
 from dpfast.accounting.checks import exact, float_above
 from dpfast.kernels import levels
 from dpfast.kernels import signs as projection
 from dpfast.kernels.net import Mistakes, Net, grid
 from dpfast.learners.base import LinearClassifier, refuse_weights, shown
 from dpfast.learners.lazily import lazily
-from dpfast.learners.parameters import PURE, Parameters, auto, count, flag, positive, real
+from dpfast.learners.parameters import PURE, Parameters, SchemaLike, auto, count, flag, positive, real
 from dpfast.learners.saving import entries, integer
 from dpfast.learners.tables import SCHEMAS
 from dpfast.parts.blocks import map_blocks, slices, threads
@@ -137,21 +138,21 @@ class NetHalfspaceClassifier(LinearClassifier):
 
     def __init__(
         self,
-        epsilon=1.0,
+        epsilon: float = 1.0,
         *,
-        margin=0.1,
-        n_components=4,
-        n_projections=1,
-        net_radius="auto",
-        neighbors="replace",
-        fit_intercept=True,
-        max_seconds=60.0,
-        schema=None,
-        encoder_share=0.1,
-        budget=None,
-        random_state=None,
-        verbose=False,
-    ):
+        margin: float = 0.1,
+        n_components: int = 4,
+        n_projections: int = 1,
+        net_radius: float | str = "auto",
+        neighbors: str = "replace",
+        fit_intercept: bool = True,
+        max_seconds: float = 60.0,
+        schema: SchemaLike | None = None,
+        encoder_share: float = 0.1,
+        budget: Budget | None = None,
+        random_state: int | np.random.Generator | None = None,
+        verbose: bool = False,
+    ) -> None:
         self.epsilon = epsilon
         self.margin = margin
         self.n_components = n_components
@@ -166,7 +167,7 @@ class NetHalfspaceClassifier(LinearClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y=None, *, classes=None, **refused):
+    def fit(self, X: Any, y: Any = None, *, classes: ArrayLike | None = None, **refused: Any) -> Self:
         """Draw the halfspace.
 
         Parameters
@@ -226,7 +227,7 @@ class NetHalfspaceClassifier(LinearClassifier):
         return _Nets(Parameters._checked(self), self.n_features_in_)
 
     @lazily
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """<x, coef_> + intercept_ for each row: float64, shape (n,); at least 0 is for classes_[1]."""
         check_is_fitted(self, "coef_")
         if not self._nets().projected:
@@ -237,7 +238,7 @@ class NetHalfspaceClassifier(LinearClassifier):
         x = project(table, len(self.direction_), self.projection_key_)
         return row_products(x, self.direction_) + self.intercept_
 
-    def owner_report(self, X, y):
+    def owner_report(self, X: Any, y: Any) -> NetReport:
         """What this model does on some rows, beside the best that its net can do. **Not private.**
 
         For the owner of X and y: nothing here has noise, and nothing of it is kept in the model. Takes as long as a

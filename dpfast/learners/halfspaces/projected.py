@@ -2,16 +2,18 @@
 
 import math
 from fractions import Fraction
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from dpfast.accounting import discrete_gaussian_sigma, single_sample_sigma
+from dpfast.accounting import Budget, discrete_gaussian_sigma, single_sample_sigma
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.kernels import signs as projection
 from dpfast.kernels.unit_rows import GRID_BITS
 from dpfast.learners.base import LinearClassifier, refuse_weights, shown
 from dpfast.learners.halfspaces.descent import FullBatch, single_sample_steps
-from dpfast.learners.parameters import auto, choice, count, flag, positive, real
+from dpfast.learners.parameters import SchemaLike, auto, choice, count, flag, positive, real
 from dpfast.mechanisms import exponential
 from dpfast.tables.labels import class_codes
 from dpfast.tables.products import readable
@@ -111,21 +113,21 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=1e-6,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
         *,
-        margin=0.1,
-        n_components="auto",
-        n_rounds="auto",
-        schedule="full-batch",
-        neighbors="replace",
-        fit_intercept=True,
-        schema=None,
-        encoder_share=0.1,
-        budget=None,
-        random_state=None,
-        verbose=False,
-    ):
+        margin: float = 0.1,
+        n_components: int | str = "auto",
+        n_rounds: int | str = "auto",
+        schedule: str = "full-batch",
+        neighbors: str = "replace",
+        fit_intercept: bool = True,
+        schema: SchemaLike | None = None,
+        encoder_share: float = 0.1,
+        budget: Budget | None = None,
+        random_state: int | np.random.Generator | None = None,
+        verbose: bool = False,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.margin = margin
@@ -140,7 +142,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y=None, *, classes=None, **refused):
+    def fit(self, X: Any, y: Any = None, *, classes: ArrayLike | None = None, **refused: Any) -> Self:
         """Learn by noisy descent.
 
         Parameters

@@ -1,14 +1,16 @@
 """Private decision lists by greedy cover."""
 
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.accounting import Cost, cover_epsilon, cover_exponent
+from dpfast.accounting import Budget, Cost, cover_epsilon, cover_exponent
 from dpfast.accounting.amounts import decimal_above
 from dpfast.accounting.claims import pair_cost
 from dpfast.kernels import bits
@@ -20,6 +22,7 @@ from dpfast.learners.lists.conditions import CONSTANT, Conditions
 from dpfast.learners.lists.counts import class_counts, class_shares, noise_scale, worth
 from dpfast.learners.lists.rule import Literal, Rule, decided
 from dpfast.learners.lists.text import as_text
+from dpfast.learners.parameters import SchemaLike
 from dpfast.learners.saving import integer, integers
 from dpfast.mechanisms import discrete_laplace
 from dpfast.tables import CodeTable
@@ -150,24 +153,24 @@ class DecisionListClassifier(PrivateClassifier):
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=1e-6,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
         *,
-        neighbors="replace",
-        coverage_weight="auto",
-        max_rules=10,
-        default_prior="auto",
-        conjunctions=1,
-        negations=True,
-        rule_counts=0.05,
-        threshold=None,
-        accounting="curve",
-        schema=None,
-        encoder_share=0.1,
-        budget=None,
-        random_state=None,
-        verbose=False,
-    ):
+        neighbors: str = "replace",
+        coverage_weight: float | str = "auto",
+        max_rules: int | None = 10,
+        default_prior: int | str = "auto",
+        conjunctions: int = 1,
+        negations: bool = True,
+        rule_counts: float = 0.05,
+        threshold: ArrayLike | None = None,
+        accounting: str = "curve",
+        schema: SchemaLike | None = None,
+        encoder_share: float = 0.1,
+        budget: Budget | None = None,
+        random_state: int | np.random.Generator | None = None,
+        verbose: bool = False,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.neighbors = neighbors
@@ -185,7 +188,7 @@ class DecisionListClassifier(PrivateClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y=None, *, classes=None):
+    def fit(self, X: Any, y: Any = None, *, classes: ArrayLike | None = None) -> Self:
         """Learn the list.
 
         Parameters
@@ -250,7 +253,7 @@ class DecisionListClassifier(PrivateClassifier):
             self.rules_.append(Rule((), self.classes_[0]))
 
     @lazily
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """The label of the first rule that holds for each row.
 
         Parameters
@@ -270,7 +273,7 @@ class DecisionListClassifier(PrivateClassifier):
 
     @available_if(_counts_rules)
     @lazily
-    def predict_proba(self, X):
+    def predict_proba(self, X: Any) -> np.ndarray:
         """Shares of the classes among the rows that the first rule to hold decides, estimated from noisy counts.
 
         The label of `predict` has the largest share: a rule's own class is never rated below another. There is no
@@ -294,7 +297,7 @@ class DecisionListClassifier(PrivateClassifier):
 
     @available_if(_counts_rules)
     @lazily
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """Logarithms of `predict_proba`; for two classes the second less the first.
 
         Parameters
@@ -309,7 +312,7 @@ class DecisionListClassifier(PrivateClassifier):
         return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
 
     @available_if(_counts_rules)
-    def rule_worth(self, confidence=0.95):
+    def rule_worth(self, confidence: float = 0.95) -> list[Any]:
         """How many rows each rule decides, and for which share of them its label is right, from noisy counts.
 
         Parameters
@@ -331,7 +334,7 @@ class DecisionListClassifier(PrivateClassifier):
             for row, own in zip(self.rule_counts_, numbers, strict=True)
         ]
 
-    def to_text(self, feature_names=None):
+    def to_text(self, feature_names: Sequence[str] | None = None) -> str:
         """The list as text, a rule a line, with the rows that it decides and the share it is right for, if counted.
 
         Parameters

@@ -1,8 +1,11 @@
 """Point functions and thresholds on any number of points: no table, every answer in closed form."""
 
+from collections.abc import Sequence
 from itertools import islice
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpfast.learners.parameters import count
 
@@ -51,7 +54,7 @@ class PointFunctions(_ClosedForm):
     (1, 0, 1)
     """
 
-    def __init__(self, n_points):
+    def __init__(self, n_points: int) -> None:
         self.n_points = _number_of_points(n_points)
         self._points, self._complement = frozenset(), True
 
@@ -61,13 +64,13 @@ class PointFunctions(_ClosedForm):
         return part
 
     @property
-    def size(self):
+    def size(self) -> int:
         return self.n_points - len(self._points) if self._complement else len(self._points)
 
     def _has(self, point):
         return (point in self._points) != self._complement
 
-    def restrict(self, point, label):
+    def restrict(self, point: int, label: int) -> Any:
         point, label = int(self.check_points(point)), int(check_labels(label))
         if label:
             return self._part([point] if self._has(point) else [], False)
@@ -75,14 +78,14 @@ class PointFunctions(_ClosedForm):
             return self
         return self._part(self._points ^ {point}, self._complement)
 
-    def littlestone_dimension(self):
+    def littlestone_dimension(self) -> int:
         return min(1, self.size - 1)
 
-    def reduction_depth(self, dimension, *, at_most=None):
+    def reduction_depth(self, dimension: int, *, at_most: int | None = None) -> int | None:
         depth = 0 if count(0).read("dimension", dimension) else max(0, self.size - 1)
         return depth if at_most is None or depth <= at_most else None
 
-    def balls(self, points, labels, radii):
+    def balls(self, points: ArrayLike, labels: ArrayLike, radii: Sequence[int]) -> Any:
         points, labels = self.check_points(points), check_labels(labels)
         seen, which = np.unique(points, return_inverse=True)
         gain = np.bincount(which, weights=2.0 * labels - 1, minlength=len(seen)).astype(np.int64)
@@ -95,7 +98,7 @@ class PointFunctions(_ClosedForm):
             else:
                 yield self._part(self._points.difference(seen[gain < least].tolist()), False)
 
-    def estimate(self):
+    def estimate(self) -> Any:
         return ClassCost(self.size, min(1, self.size - 1), 1, 64 * (1 + len(self._points)))
 
     def _root(self):
@@ -178,7 +181,7 @@ class Thresholds(_ClosedForm):
     (40, 10)
     """
 
-    def __init__(self, n_points):
+    def __init__(self, n_points: int) -> None:
         self.n_points = _number_of_points(n_points)
         self._set(np.zeros(1, np.int64), np.full(1, self.n_points, np.int64))
 
@@ -194,7 +197,7 @@ class Thresholds(_ClosedForm):
         return part
 
     @property
-    def size(self):
+    def size(self) -> int:
         return int(self._below[-1])
 
     def _at_most(self, t):
@@ -207,7 +210,7 @@ class Thresholds(_ClosedForm):
         i = int(np.searchsorted(self._below, rank, side="right")) - 1
         return int(self._low[i] + rank - self._below[i])
 
-    def restrict(self, point, label):
+    def restrict(self, point: int, label: int) -> Any:
         point, label = int(self.check_points(point)), int(check_labels(label))
         if label:  # t <= point
             low, high = self._low, np.minimum(self._high, point)
@@ -215,20 +218,20 @@ class Thresholds(_ClosedForm):
             low, high = np.maximum(self._low, point + 1), self._high
         return self._part(low[low <= high], high[low <= high])
 
-    def littlestone_dimension(self):
+    def littlestone_dimension(self) -> int:
         return self.size.bit_length() - 1
 
-    def soa(self, point):
+    def soa(self, point: int) -> int:
         self._check_members()
         one = self._at_most(int(self.check_points(point)))
         return int(one.bit_length() > (self.size - one).bit_length())
 
-    def reduction_depth(self, dimension, *, at_most=None):
+    def reduction_depth(self, dimension: int, *, at_most: int | None = None) -> int | None:
         leaf = (2 << count(0).read("dimension", dimension)) - 1
         depth = max(0, -(-self.size // leaf) - 1).bit_length()
         return depth if at_most is None or depth <= at_most else None
 
-    def balls(self, points, labels, radii):
+    def balls(self, points: ArrayLike, labels: ArrayLike, radii: Sequence[int]) -> Any:
         points, labels = self.check_points(points), check_labels(labels)
         # t errs on the ones below it and the zeros from it on: constant on the thresholds between two points seen.
         seen, which = np.unique(points, return_inverse=True)
@@ -250,7 +253,7 @@ class Thresholds(_ClosedForm):
             low, high = lows[lows <= highs], highs[lows <= highs]
         return self._part(low[low <= high], high[low <= high])
 
-    def estimate(self):
+    def estimate(self) -> Any:
         return ClassCost(self.size, self.size.bit_length() - 1, 1, 24 * len(self._low) + 8)
 
     def _root(self):

@@ -54,7 +54,7 @@ SOA(G)); or if for some question the side that f does not take is valid and f is
 """
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 _NEVER = -(1 << 62)
 
@@ -109,10 +109,10 @@ class Tree:
 
     __slots__ = ("members", "one", "point", "zero")
 
-    def __init__(self, members):
+    def __init__(self, members: Any) -> None:
         self.members, self.point, self.zero, self.one = members, None, None, None
 
-    def leaves(self):
+    def leaves(self) -> Any:
         """The leaves as classes, all with members, from left to right."""
         found, waiting = [], [self]
         while waiting:
@@ -124,12 +124,12 @@ class Tree:
         return found
 
     @property
-    def degree(self):
+    def degree(self) -> int:
         """The largest Littlestone dimension of a leaf."""
         return max(leaf.littlestone_dimension() for leaf in self.leaves())
 
     @property
-    def depth(self):
+    def depth(self) -> int:
         """Questions on the longest path."""
         deepest, waiting = 0, [(self, 0)]
         while waiting:

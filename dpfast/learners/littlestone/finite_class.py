@@ -2,9 +2,12 @@
 
 import math
 import sys
+from collections.abc import Sequence
 from functools import wraps
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpfast.kernels import bits, classes
 from dpfast.learners.parameters import count
@@ -59,7 +62,7 @@ class FiniteClass(HypothesisClass):
     (1, 2, [0, 1])
     """
 
-    def __init__(self, table, *, max_nodes=10**7):
+    def __init__(self, table: Any, *, max_nodes: int = 10**7) -> None:
         rows = _checked(table)
         kept = np.sort(np.unique(rows, axis=0, return_index=True)[1]) if len(rows) > 1 else np.arange(len(rows))
         self._shared = BitTable(rows[kept].view(bool), count(1).read("max_nodes", max_nodes))
@@ -71,26 +74,26 @@ class FiniteClass(HypothesisClass):
         return part
 
     @property
-    def n_points(self):
+    def n_points(self) -> int:
         return self._shared.table.shape[1]
 
     @property
-    def table(self):
+    def table(self) -> np.ndarray:
         if self.size == len(self._shared.table):
             return self._shared.table
         part = self._shared.table[bits.nonzero(self._members)]
         part.flags.writeable = False
         return part
 
-    def restrict(self, point, label):
+    def restrict(self, point: int, label: int) -> Any:
         point, label = int(self.check_points(point)), bool(check_labels(label))
         return self._part(*classes.restrict(self._shared.columns, self._members, point, label))
 
-    def littlestone_dimension(self):
+    def littlestone_dimension(self) -> int:
         return Search(self._shared).dimension(number(self._members))
 
     @_bounded
-    def reduction_depth(self, dimension, *, at_most=None):
+    def reduction_depth(self, dimension: int, *, at_most: int | None = None) -> int | None:
         search = Search(self._shared, Reduction(count(0).read("dimension", dimension)))
         most = max(0, min(self.n_points, self.size - 1))
         for depth in range((most if at_most is None else min(most, at_most)) + 1):
@@ -98,7 +101,7 @@ class FiniteClass(HypothesisClass):
                 return depth
         return None
 
-    def balls(self, points, labels, radii):
+    def balls(self, points: ArrayLike, labels: ArrayLike, radii: Sequence[int]) -> Any:
         points, labels = self.check_points(points), check_labels(labels)
         seen, which = np.unique(points, return_inverse=True)
         ones = np.bincount(which, weights=labels, minlength=len(seen)).astype(np.int64)
@@ -109,7 +112,7 @@ class FiniteClass(HypothesisClass):
             chosen = inside & (errors <= radius)
             yield self._part(bits.pack(chosen[None].view(np.uint8))[0], int(chosen.sum()))
 
-    def estimate(self):
+    def estimate(self) -> Any:
         bound = self.size.bit_length() - 1
         nodes = sum(math.comb(self.n_points, j) << j for j in range(max(1, min(bound - 1, self.n_points) + 1)))
         shared = self._shared
@@ -200,7 +203,7 @@ class FiniteClass(HypothesisClass):
         return f"FiniteClass({self.size} hypotheses on {self.n_points} points)"
 
 
-def littlestone_dimension(table):
+def littlestone_dimension(table: Any) -> int:
     """Littlestone dimension of the class whose members are the rows of a table; rows may repeat.
 
     Parameters

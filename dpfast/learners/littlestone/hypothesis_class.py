@@ -6,9 +6,10 @@ A class holds functions from points 0, ..., n_points - 1 to {0, 1}. Definitions,
 
 from abc import ABC, abstractmethod
 from collections import Counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpfast.learners.parameters import count
 
@@ -31,7 +32,7 @@ class Hypothesis:
     Equal hypotheses of one class compare equal, and hash so.
     """
 
-    def __init__(self, domain, code):
+    def __init__(self, domain: Any, code: Any) -> None:
         self._domain, self._code = domain, code
 
     def __call__(self, points):
@@ -137,7 +138,7 @@ class HypothesisClass(ABC):
     def estimate(self):
         """A `ClassCost`: members, a bound on LDim, and on the subclasses searched and bytes kept to compute LDim."""
 
-    def soa(self, point):
+    def soa(self, point: int) -> int:
         """The label whose restriction at `point` has the larger Littlestone dimension; 0 on ties.
 
         In a 1-irreducible class, where the theory needs it, it is that of [Lyu].
@@ -151,12 +152,12 @@ class HypothesisClass(ABC):
         one, zero = (self.restrict(point, label).littlestone_dimension() for label in (1, 0))
         return int(one > zero)
 
-    def soa_hypothesis(self):
+    def soa_hypothesis(self) -> Any:
         """SOA of the class as a `Hypothesis`; it need not be a member."""
         self._check_members()
         return self._hypothesis(self._soa_code())
 
-    def reducibility_witness(self, k):
+    def reducibility_witness(self, k: int) -> Any:
         """A `Tree` of depth at most `k` whose leaves all have a smaller Littlestone dimension; None if there is none.
 
         The class is k-reducible or k-irreducible accordingly (Definition 4.1). The tree's longest path asks for points
@@ -170,7 +171,7 @@ class HypothesisClass(ABC):
         depth = self.reduction_depth(top - 1, at_most=k) if top > 0 else None
         return None if depth is None else self._tree(Reduction(top - 1), -depth)
 
-    def decomposition(self, p, d=None, *, max_leaves=10**6):
+    def decomposition(self, p: int, d: int | None = None, *, max_leaves: int = 10**6) -> Any:
         """A valid (p, d)-decomposition tree of least degree (Definition 4.2), an optimal one.
 
         Parameters
@@ -200,7 +201,7 @@ class HypothesisClass(ABC):
                 raise ValueError(f"the tree may have {most:,} leaves, more than max_leaves={max_leaves:,}")
         return self._tree(schedule, 0)
 
-    def decomposition_dimension(self, p, d=None):
+    def decomposition_dimension(self, p: int, d: int | None = None) -> int:
         """The (p, d)-decomposition dimension, in [0, LDim] (Definition 4.2); -1 without members.
 
         Parameters
@@ -211,7 +212,7 @@ class HypothesisClass(ABC):
         p, d = self._check_parameters(p, d)
         return self._degree(p, d)
 
-    def essential_hypotheses(self, p, d=None, *, max_hypotheses=10**6):
+    def essential_hypotheses(self, p: int, d: int | None = None, *, max_hypotheses: int = 10**6) -> Any:
         """The essential functions (Definition 4.3): a tuple of `Hypothesis`.
 
         There may be none: at least one if twice the p gives the same dimension (Corollary 4.1).
@@ -237,12 +238,12 @@ class HypothesisClass(ABC):
         codes = codes.tolist() if isinstance(codes, np.ndarray) else codes
         return tuple(map(self._hypothesis, codes))
 
-    def list_bound(self, p, d=None):
+    def list_bound(self, p: int, d: int | None = None) -> Any:
         """The most essential hypotheses that the class or any subclass can have: the smaller of size and Lemma 4.1."""
         p, d = self._check_parameters(p, d)
         return most_leaves(Schedule(p, d, 0).leaf(0), min(d, self.estimate().dimension_bound), self.size)
 
-    def check_points(self, points):
+    def check_points(self, points: ArrayLike) -> np.ndarray:
         """Points as int64 of the same shape; refused unless integers in [0, n_points)."""
         points = np.asarray(points)
         if points.dtype.kind not in "iu" and points.size:

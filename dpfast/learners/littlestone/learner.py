@@ -2,11 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from dpfast.accounting import sparse_sample_plan
+from dpfast.accounting import Budget, sparse_sample_plan
 from dpfast.learners.parameters import auto, choice, count, positive, real
 from dpfast.mechanisms import AboveThreshold, sparse_sample
 from dpfast.mechanisms.sparse_sample import votes
@@ -149,27 +149,27 @@ class LittlestoneLearner(PrivatePointClassifier):
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=1e-6,
-        hypothesis_class=None,
-        accuracy=0.1,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        hypothesis_class: Any = None,
+        accuracy: float = 0.1,
         *,
-        confidence=0.1,
-        dimension=None,
-        neighbors="replace",
-        threshold_share=0.5,
-        calibration="tight",
-        vote_fraction=0.75,
-        agreement=0.9375,
-        minority=0.5,
-        sample_constant=1.0,
-        n_teachers="auto",
-        rows_per_teacher="auto",
-        irreducibility="auto",
-        max_work=10**9,
-        budget=None,
-        random_state=None,
-    ):
+        confidence: float = 0.1,
+        dimension: int | None = None,
+        neighbors: str = "replace",
+        threshold_share: float = 0.5,
+        calibration: str = "tight",
+        vote_fraction: float = 0.75,
+        agreement: float = 0.9375,
+        minority: float = 0.5,
+        sample_constant: float = 1.0,
+        n_teachers: int | str = "auto",
+        rows_per_teacher: int | str = "auto",
+        irreducibility: int | str = "auto",
+        max_work: int = 10**9,
+        budget: Budget | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.hypothesis_class = hypothesis_class
@@ -225,7 +225,7 @@ class LittlestoneLearner(PrivatePointClassifier):
             bottom_score=mechanism.bottom_score,
         )
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> Self:
         """Learn from examples.
 
         Parameters

@@ -1,18 +1,20 @@
 """Online learners of a class, not private: the optimal one, and the one that halves."""
 
+from typing import Any
+
 from .hypothesis_class import HypothesisClass, check_labels
 
 
 class _OnlineLearner:
     """Keeps the members that agree with all mistakes."""
 
-    def __init__(self, hypothesis_class):
+    def __init__(self, hypothesis_class: Any) -> None:
         if not isinstance(hypothesis_class, HypothesisClass):
             raise TypeError(f"hypothesis_class must be a class of dpfast.littlestone, got {hypothesis_class!r}")
         hypothesis_class._check_members()
         self.hypothesis_class, self.mistakes, self._version = hypothesis_class, 0, hypothesis_class
 
-    def update(self, point, label):
+    def update(self, point: int, label: int) -> bool:
         """Learn the label of a point; what the present prediction would have been counts.
 
         Parameters
@@ -76,7 +78,7 @@ class SOALearner(_OnlineLearner):
     True
     """
 
-    def predict(self, point):
+    def predict(self, point: int) -> int:
         """The label predicted for a point, an int: 0 or 1."""
         return self._version.soa(point)
 
@@ -105,6 +107,6 @@ class HalvingLearner(_OnlineLearner):
     (False, True, 1)
     """
 
-    def predict(self, point):
+    def predict(self, point: int) -> int:
         """The label predicted for a point, an int: 0 or 1, 0 on ties."""
         return int(2 * self._version.restrict(point, 1).size > self._version.size)

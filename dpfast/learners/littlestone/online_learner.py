@@ -1,9 +1,11 @@
 """Private online learning of a Littlestone class, after [Lyu, Algorithms 3 and 4], on short streams."""
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from dpfast.accounting import sparse_sample_plan
+import numpy as np
+
+from dpfast.accounting import Budget, sparse_sample_plan
 from dpfast.learners.parameters import Kind, auto, choice, count, positive
 from dpfast.mechanisms import AboveThreshold, sparse_sample
 
@@ -140,25 +142,25 @@ class OnlineLittlestoneLearner(PointStream):
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=1e-6,
-        hypothesis_class=None,
-        horizon=None,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        hypothesis_class: Any = None,
+        horizon: int | None = None,
         *,
-        confidence=0.1,
-        dimension=None,
-        neighbors="replace",
-        n_releases="auto",
-        release_constant=2.0,
-        batch_constant=1.5,
-        n_teachers="auto",
-        irreducibility="auto",
-        threshold_share=0.15,
-        calibration="tight",
-        max_work=10**9,
-        budget=None,
-        random_state=None,
-    ):
+        confidence: float = 0.1,
+        dimension: int | None = None,
+        neighbors: str = "replace",
+        n_releases: int | str = "auto",
+        release_constant: float = 2.0,
+        batch_constant: float = 1.5,
+        n_teachers: int | str = "auto",
+        irreducibility: int | str = "auto",
+        threshold_share: float = 0.15,
+        calibration: str = "tight",
+        max_work: int = 10**9,
+        budget: Budget | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.hypothesis_class = hypothesis_class

@@ -1,5 +1,7 @@
 """What the private learners of a hypothesis class share: points, labels 0 and 1, a class, a hypothesis, a file."""
 
+from typing import Any
+
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
@@ -27,7 +29,7 @@ class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
         "max_work": count(1),
     }
 
-    def estimate(self):
+    def estimate(self) -> Any:
         """What a run will do and what it needs, as a named tuple. No data is read.
 
         Raises
@@ -37,7 +39,7 @@ class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
         """
         return self._plan(Parameters._checked(self))
 
-    def predict(self, X):
+    def predict(self, X: Any) -> np.ndarray:
         """Labels of points by the hypothesis released last.
 
         Parameters

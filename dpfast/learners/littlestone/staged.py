@@ -3,7 +3,11 @@
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any, Self
 
+import numpy as np
+
+from dpfast.accounting import Budget
 from dpfast.accounting.littlestone import staged_plan
 from dpfast.learners.parameters import real
 from dpfast.mechanisms import AboveThreshold, exponential, sparse_sample
@@ -101,21 +105,21 @@ class StagedLittlestoneLearner(PrivatePointClassifier):
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=1e-6,
-        hypothesis_class=None,
-        accuracy=0.1,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        hypothesis_class: Any = None,
+        accuracy: float = 0.1,
         *,
-        confidence=0.1,
-        scale=1.0,
-        dimension=None,
-        neighbors="replace",
-        threshold_share=0.5,
-        proper_share=0.0,
-        max_work=10**9,
-        budget=None,
-        random_state=None,
-    ):
+        confidence: float = 0.1,
+        scale: float = 1.0,
+        dimension: int | None = None,
+        neighbors: str = "replace",
+        threshold_share: float = 0.5,
+        proper_share: float = 0.0,
+        max_work: int = 10**9,
+        budget: Budget | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.hypothesis_class = hypothesis_class
@@ -146,7 +150,7 @@ class StagedLittlestoneLearner(PrivatePointClassifier):
         self._check_work(p, plan.list_items)
         return plan
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> Self:
         """Learn from examples.
 
         Parameters

@@ -2,9 +2,11 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
+from dpfast.accounting import Budget
 from dpfast.accounting.littlestone import staged_online_plan
 from dpfast.learners.parameters import choice, real
 from dpfast.mechanisms import RepeatedThreshold, exponential
@@ -106,20 +108,20 @@ class StagedOnlineLittlestoneLearner(PointStream):
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=1e-6,
-        hypothesis_class=None,
-        horizon=None,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        hypothesis_class: Any = None,
+        horizon: int | None = None,
         *,
-        scale=1.0,
-        listing="stage",
-        dimension=None,
-        neighbors="replace",
-        threshold_share=0.2,
-        max_work=10**9,
-        budget=None,
-        random_state=None,
-    ):
+        scale: float = 1.0,
+        listing: str = "stage",
+        dimension: int | None = None,
+        neighbors: str = "replace",
+        threshold_share: float = 0.2,
+        max_work: int = 10**9,
+        budget: Budget | None = None,
+        random_state: int | np.random.Generator | None = None,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.hypothesis_class = hypothesis_class

@@ -2,8 +2,10 @@
 
 import warnings
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dpfast.learners.fitting import Run
 from dpfast.learners.parameters import count
@@ -34,7 +36,7 @@ class PointStream(Streamed, PrivatePointClassifier):
 
     _parameters = PrivatePointClassifier._parameters | {"horizon": count(1)}
 
-    def fit(self, X, y):
+    def fit(self, X: Any, y: Any) -> Self:
         """Begin a new stream with these rows; see `stream`. Needs neighbors="replace".
 
         Returns
@@ -53,12 +55,12 @@ class PointStream(Streamed, PrivatePointClassifier):
             self._follow(*examples)
         return self
 
-    def partial_fit(self, X, y, classes=None):
+    def partial_fit(self, X: Any, y: Any, classes: ArrayLike | None = None) -> Self:
         """Go on with a stream: rows are predicted and learned from in order. See `stream`."""
         self.stream(X, y)
         return self
 
-    def stream(self, X, y):
+    def stream(self, X: Any, y: Any) -> np.ndarray:
         """`partial_fit`, and what was predicted for each row before its label was seen.
 
         A prediction belongs to its row: it is computed from it, and no noise hides the row in it. Show it to the row's

@@ -1,14 +1,19 @@
 """Winnow: online learning of linear thresholds whose mistakes grow with the logarithm of the dimension."""
 
+import os
 import warnings
+from collections.abc import Sequence
 from functools import partial
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from dpfast.accounting import Budget
 from dpfast.learners.base import PrivateClassifier, TwoSided, refuse_weights, shown
 from dpfast.learners.fitting import Run
-from dpfast.learners.parameters import auto, choice, count, ends, flag, optional, positive, real
+from dpfast.learners.parameters import SchemaLike, auto, choice, count, ends, flag, optional, positive, real
 from dpfast.learners.saving import entries, integer
 from dpfast.learners.streamed import Streamed
 from dpfast.learners.winnow.checkpoint import Checkpoint
@@ -141,31 +146,31 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
 
     def __init__(
         self,
-        epsilon=1.0,
-        delta=1e-6,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
         *,
-        neighbors="replace",
-        n_updates=20,
-        n_draws=5,
-        window=False,
-        batch="all",
-        schedule="auto",
-        horizon=None,
-        confidence=0.05,
-        negations=True,
-        fit_intercept=True,
-        feature_range=(-1, 1),
-        out_of_range="error",
-        average=True,
-        calibration="tight",
-        margin=None,
-        checkpoint=None,
-        schema=None,
-        encoder_share=0.1,
-        budget=None,
-        random_state=None,
-        verbose=False,
-    ):
+        neighbors: str = "replace",
+        n_updates: int = 20,
+        n_draws: int = 5,
+        window: bool = False,
+        batch: int | str = "all",
+        schedule: str = "auto",
+        horizon: int | None = None,
+        confidence: float = 0.05,
+        negations: bool = True,
+        fit_intercept: bool = True,
+        feature_range: Sequence[float] = (-1, 1),
+        out_of_range: str = "error",
+        average: bool = True,
+        calibration: str = "tight",
+        margin: float | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+        schema: SchemaLike = None,
+        encoder_share: float = 0.1,
+        budget: Budget | None = None,
+        random_state: int | np.random.Generator | None = None,
+        verbose: bool = False,
+    ) -> None:
         self.epsilon = epsilon
         self.delta = delta
         self.neighbors = neighbors
@@ -190,7 +195,7 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X, y=None, *, classes=None, **refused):
+    def fit(self, X: Any, y: Any = None, *, classes: ArrayLike | None = None, **refused: Any) -> Self:
         """Learn in one pass over the rows, each put into one of the intervals at random.
 
         Parameters
@@ -231,12 +236,12 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
                     stream.learn(rows[chosen], signs[chosen])
         return self
 
-    def partial_fit(self, X, y, classes=None):
+    def partial_fit(self, X: Any, y: Any, classes: ArrayLike | None = None) -> Self:
         """Go on with a stream: rows are predicted and learned from in order. See `stream`."""
         self.stream(X, y, classes=classes)
         return self
 
-    def stream(self, X, y, *, classes=None):
+    def stream(self, X: Any, y: Any, *, classes: ArrayLike | None = None) -> np.ndarray:
         """`partial_fit`, and what was predicted for each row before its label was seen.
 
         A prediction is for the owner of its row, or for the owner of all rows: it depends on that row, and the claim
@@ -290,7 +295,7 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
                     predicted = self.classes_[self._followed(state, rows, signs)]
             return predicted
 
-    def close(self):
+    def close(self) -> None:
         """End the stream: this estimator predicts, and another one may `resume` the checkpoint."""
         with self._alone():
             self._end()
@@ -342,25 +347,23 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
             self._show(run)
         return self
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """The weighted vote on each row, in [-1, 1]: float64, shape (n,); at least 0 is for classes_[1]."""
         check_is_fitted(self)
         rows, hypothesis = self._rows(X), self._hypothesis()
         return hypothesis.votes(rows) / max(1, hypothesis.draws * rows.unit)
 
     @property
-    def rounds_(self):
+    def rounds_(self) -> int:
         return self._state.rounds
 
     @property
-    def coef_(self):
+    def coef_(self) -> np.ndarray:
         return self._hypothesis().weights(self.n_features_in_)[:-1]
 
     @property
-    def intercept_(self):
+    def intercept_(self) -> float:
         return float(self._hypothesis().weights(self.n_features_in_)[-1])
-
-    # ---- what goes in ----------------------------------------------------------------------------------------------
 
     def _checked(self):
         p = super()._checked()
@@ -385,8 +388,6 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
         public.others["reads_"] = rows.reads
         first = first_hypothesis(p.calibration, p.negations, public.n_features + p.fit_intercept)
         return rows, signs, public, plan, partial(Stream, plan, score_vector(rows, plan.window), rows.unit, first)
-
-    # ---- a stream --------------------------------------------------------------------------------------------------
 
     def _begun(self, X, y, classes):
         """A stream that was charged, its first rows and their signs."""
@@ -419,8 +420,6 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
         super()._end()
         if file is not None:
             file.close()
-
-    # ---- what comes out --------------------------------------------------------------------------------------------
 
     def _publish(self, run):
         self.released_weights_, self.updates_ = run.released[:], run.used["updates"]

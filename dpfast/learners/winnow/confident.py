@@ -1,8 +1,10 @@
 """ConfidentWinnow: online learning of linear thresholds, not private."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.learners.base import TableClassifier, TwoSided
@@ -91,14 +93,14 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
     def __init__(
         self,
         *,
-        margin=0.1,
-        confidence=0.5,
-        learning_rate="auto",
-        negations=True,
-        fit_intercept=True,
-        feature_range=(-1, 1),
-        out_of_range="error",
-    ):
+        margin: float = 0.1,
+        confidence: float = 0.5,
+        learning_rate: float | str = "auto",
+        negations: bool = True,
+        fit_intercept: bool = True,
+        feature_range: Sequence[float] = (-1, 1),
+        out_of_range: str = "error",
+    ) -> None:
         self.margin = margin
         self.confidence = confidence
         self.learning_rate = learning_rate
@@ -107,7 +109,7 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
         self.feature_range = feature_range
         self.out_of_range = out_of_range
 
-    def fit(self, X, y, *, classes=None, marks=None):
+    def fit(self, X: Any, y: Any, *, classes: ArrayLike | None = None, marks: ArrayLike | None = None) -> Self:
         """Learn anew, in one pass over the rows in their order.
 
         Parameters
@@ -132,7 +134,7 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
         """
         return self._learn(X, y, classes, marks, reset=True)
 
-    def partial_fit(self, X, y, classes=None, *, marks=None):
+    def partial_fit(self, X: Any, y: Any, classes: ArrayLike | None = None, *, marks: ArrayLike | None = None) -> Self:
         """Go on learning, from rows in their order.
 
         Parameters
@@ -151,7 +153,7 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
         """
         return self._learn(X, y, classes, marks, reset=not hasattr(self, "coef_"))
 
-    def decision_function(self, X):
+    def decision_function(self, X: Any) -> np.ndarray:
         """The weighted vote on each row, in [-1, 1]: float64, shape (n,); at least 0 is for classes_[1]."""
         check_is_fitted(self)
         X = _bits(X)

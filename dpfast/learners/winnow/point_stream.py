@@ -9,7 +9,9 @@ from dpfast.tables import BitMatrix
 _MOST_BYTES = 1 << 32
 
 
-def make_point_stream(horizon, dimension, insertions, *, random_state=None):
+def make_point_stream(
+    horizon: int, dimension: int, insertions: int, *, random_state: int | np.random.Generator | None = None
+) -> tuple[BitMatrix, np.ndarray, int]:
     """A stream on which private online learners make many mistakes: point functions as halfspaces of margin 1.
 
     Point x of d is a row of signs, -1 but for a +1 at place x, and the target is "is it point j?", the halfspace of the
