@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from .cluster import on_cluster
 from .figures import figures
 from .files import check_writable, classes_of, is_packed, limits_of, name_features, read, save
 from .models import MODELS, Name, estimator_of, parameters_of, values_of, with_options_of_models
@@ -16,6 +17,7 @@ from .options import (
     Encoding,
     Epsilon,
     Label,
+    Memory,
     Negations,
     Neighbors,
     Numbers,
@@ -57,6 +59,14 @@ def fit(
     separator: Separator = None,
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
+    memory: Memory = 1.0,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ADDRESS",
+            help="Learn from all rows on the workers of this Dask cluster, tcp://..., that see the same files.",
+        ),
+    ] = None,
     seed: Seed = None,
     show_private: ShowPrivate = False,
     out: Out = None,
@@ -95,41 +105,53 @@ def fit(
         model = model or Name.halfspace
         parameters = parameters_of(model, context, asked, own)
         start = time.perf_counter()
-        if declaration is not None:
-            values, table = "codes", read_declared(data, declaration, **text)
+        if scheduler is not None:
+            if test_share and context.get_parameter_source("test_share").name != "DEFAULT":
+                raise ValueError("--scheduler learns from all rows: --test-share must be 0")
+            values, names, bits, stays, shown, exact = "codes", None, False, False, [], None
+            estimator = estimator_of(model, parameters)
+            with on_cluster(scheduler, data, declaration) as (X, n):
+                done = time.perf_counter()
+                with errors.status(f"learning from {data} on {scheduler}"):
+                    estimator.fit(X, classes=declaration.label.classes)
+                fitted = time.perf_counter()
         else:
-            values = values_of(model, own, threshold=threshold, numbers=numbers)
-            table = read(
-                data,
-                label=label,
-                needs_label=True,
-                threshold=threshold,
-                values=values,
-                limits=limits_of(parameters),
-                may_stay=MODELS[model].may_stay,
-                **text,
-            )
-        declared = classes_of(table.y, classes, data) if declaration is None else declaration.label.classes
-        test = rng.random(len(table.y)) < test_share
-        if test.all() or (test_share and not test.any()):
-            raise ValueError(f"{data}: {len(test)} rows are too few for a training and a test part; see --test-share")
-        names, bits, stays = table.feature_names, is_packed(table.X), hasattr(table.X, "block")
-        X, X_test, y, y_test = *_split(table.X, test), table.y[~test], table.y[test]
-        del table  # which has the rows once more
-        estimator = estimator_of(model, parameters)
-        done = time.perf_counter()
-        with errors.status(f"learning from {data}"):
-            estimator.fit(X, y, classes=declared)
-        fitted = time.perf_counter()
-        shown = figures(estimator, X_test, y_test, rng) if test_share else []
-        exact = estimator.score(X_test, y_test) if test_share and show_private else None
+            if declaration is not None:
+                values, table = "codes", read_declared(data, declaration, memory, **text)
+            else:
+                values = values_of(model, own, threshold=threshold, numbers=numbers)
+                table = read(
+                    data,
+                    label=label,
+                    needs_label=True,
+                    threshold=threshold,
+                    values=values,
+                    limits=limits_of(parameters),
+                    may_stay=MODELS[model].may_stay,
+                    **text,
+                )
+            declared = classes_of(table.y, classes, data) if declaration is None else declaration.label.classes
+            n = len(table.y)
+            test = rng.random(n) < test_share
+            if test.all() or (test_share and not test.any()):
+                raise ValueError(f"{data}: {n} rows are too few for a training and a test part; see --test-share")
+            names, bits, stays = table.feature_names, is_packed(table.X), hasattr(table.X, "block")
+            X, X_test, y, y_test = *_split(table.X, test), table.y[~test], table.y[test]
+            del table  # which has the rows once more
+            estimator = estimator_of(model, parameters)
+            done = time.perf_counter()
+            with errors.status(f"learning from {data}"):
+                estimator.fit(X, y, classes=declared)
+            fitted = time.perf_counter()
+            shown = figures(estimator, X_test, y_test, rng) if test_share else []
+            exact = estimator.score(X_test, y_test) if test_share and show_private else None
         name_features(estimator, names)
         if out is not None:
             save(estimator, out, bits=bits, threshold=threshold)
         state.now = "the model is released and its budget spent" + (f"; it is whole in {out}" if out else "")
 
         public_rows = neighbors is Neighbors.replace or show_private
-        rows = f"{len(test):,} rows, " if public_rows else ""
+        rows = f"{n:,} rows, " if public_rows else ""
         if declaration is not None:
             shape = f"{len(declaration.columns):,} columns"
         else:

@@ -17,7 +17,10 @@ _reading = partial(typer.Option, rich_help_panel="Reading the table")
 
 Data = Annotated[
     str,
-    typer.Argument(metavar="DATA", help="A .csv, .tsv, .parquet, .svm or .npz file, or the bundled mushroom or adult."),
+    typer.Argument(
+        metavar="DATA",
+        help="A .csv, .tsv, .parquet, .svm or .npz file, a folder of Parquet files, or the bundled mushroom or adult.",
+    ),
 ]
 Epsilon = Annotated[float, typer.Option(help="Privacy budget, above 0: smaller is more private.")]
 Delta = Annotated[float, typer.Option(help="In (0, 1); well below one in the number of rows.")]
@@ -41,5 +44,8 @@ Schema = Annotated[
     Path | None, typer.Option(help="What is declared of the table's columns, a .toml or .json file; see dpfast schema.")
 ]
 Separator = Annotated[str | None, _reading(help="Between the cells of a CSV file: a comma, a tab for .tsv.")]
+Memory = Annotated[
+    float, _reading(min=0, help="GB of a table with a schema that stay in memory; the rest is in a scratch file.")
+]
 Decimal = Annotated[str, _reading(help="The decimal mark of a CSV file.")]
 Encoding = Annotated[str, _reading(help="Of a CSV file.")]

@@ -35,12 +35,12 @@ def declaration_of(data, path, label=None, classes=None):
     )
 
 
-def read_declared(data, schema, **text):
-    """A table of the schema's columns and label, read block by block."""
-    from dpfast.files.tables import read_encoding
+def read_declared(data, schema, memory, **text):
+    """A table of the schema's columns and label, read block by block; so many GB of it stay in memory."""
+    from dpfast.files.spooled import FileParts
 
     with errors.status(f"reading {data}"):
-        encoded = read_encoding(data, schema, schema.label, **text)
+        encoded = FileParts(data, memory=int(memory * 1e9), **text).encoded(schema, schema.label)
         return Declared(encoded, encoded.labels())
 
 

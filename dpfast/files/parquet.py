@@ -152,6 +152,14 @@ class ParquetFiles:
                 self._firsts.append(len(self.sizes))
                 self.sizes += [file.metadata.row_group(k).num_rows for k in range(file.metadata.num_row_groups)]
 
+    def groups(self):
+        """All row groups that have rows: pairs of the number of a file, and that of a group in it."""
+        ends = [*self._firsts[1:], len(self.sizes)]
+        every = [
+            (at, k) for at, (first, end) in enumerate(zip(self._firsts, ends, strict=True)) for k in range(end - first)
+        ]
+        return [each for each, size in zip(every, self.sizes, strict=True) if size]
+
     @contextmanager
     def group(self, k, columns):
         """Row group k, and the number of its first row in its file; what fails in the block names the file."""

@@ -18,7 +18,7 @@ PATIENCE = 60.0  # seconds without a worker after which all are taken as lost
 _TICK = 0.5  # seconds between two looks at the cluster
 
 
-class ClusterLost(RuntimeError):
+class ClusterLost(ConnectionError):
     """The scheduler, all workers, or the rows that they held are gone."""
 
 
@@ -90,6 +90,8 @@ class DaskParts:
                     if alone and time.monotonic() - alone > PATIENCE:
                         client.cancel(futures)
                         raise ClusterLost(_LOST.format("all workers of the Dask cluster are")) from None
+        except ClusterLost:
+            raise
         except KilledWorker:
             raise ClusterLost(_LOST.format("several workers that were given the same part are")) from None
         except (FutureCancelledError, OSError):

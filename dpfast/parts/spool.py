@@ -128,4 +128,5 @@ class _Nameless:
 def full(folder: Any, needed: int | None) -> OSError:
     """What is said when the scratch folder has no room."""
     wanted = "" if needed is None else f", {needed / 1e9:.3g} GB are needed"
-    return OSError(errno.ENOSPC, f"the scratch folder {folder} has no room left{wanted}; see scratch= and memory=")
+    what = f"the scratch folder has no room left{wanted}; see scratch= and memory="
+    return OSError(errno.ENOSPC, what, str(folder))

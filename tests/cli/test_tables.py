@@ -195,3 +195,42 @@ def test_the_bundled_table_has_its_schema(run):
     assert result.exit_code == 0, result.stderr
     assert "adult: 48,842 rows, 14 columns, labels <=50K, >50K" in result.stdout
     assert "test accuracy  0.85" in result.stdout
+
+
+def test_a_folder_larger_than_memory_gives_the_same_model(run, table, schema, tmp_path):
+    from pyarrow import csv, parquet
+
+    rows = csv.read_csv(table)
+    (tmp_path / "folder").mkdir()
+    for k in range(3):
+        parquet.write_table(rows.slice(1000 * k, 1000), tmp_path / "folder" / f"{k}.parquet", row_group_size=400)
+    common = "--schema", schema, "--epsilon", 4, "--seed", 1, "--rounds", 5
+    shown = [
+        run("fit", tmp_path / "folder" / "*.parquet", *common, "--memory", memory).stdout
+        for memory in ("1", "0", "1e-6")
+    ]
+    assert "*.parquet: 3,000 rows" in shown[0]
+    assert shown[0] == shown[1] == shown[2]
+
+
+def test_a_cluster_that_runs_already_learns_the_same_model(run, refused, table, schema, tmp_path, monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    from pyarrow import csv, parquet
+
+    parquet.write_table(csv.read_csv(table), tmp_path / "people.parquet", row_group_size=700)
+    common = "fit", tmp_path / "people.parquet", "--schema", schema, "--epsilon", 4, "--seed", 1, "--rounds", 3
+    for more, what in (
+        (["--test-share", "0.2"], "must be 0"),
+        (["--label", "age"], "is not the label of the schema"),
+    ):
+        assert what in refused(*common, "--scheduler", "tcp://nowhere:1", *more)
+    assert "reads Parquet" in refused(
+        "fit", table, "--schema", schema, "--epsilon", 4, "--scheduler", "tcp://nowhere:1"
+    )
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+    with distributed.LocalCluster(protocol="tcp", **options) as cluster:
+        there = run(*common, "--scheduler", cluster.scheduler_address, "--out", tmp_path / "there.json")
+    assert there.exit_code == 0, there.stderr
+    assert "people.parquet: 3,000 rows, 3 columns" in there.stdout
+    here = dpfast.HalfspaceClassifier(4.0, n_rounds=3, schema=SCHEMA, random_state=1).fit(tmp_path / "people.parquet")
+    assert dpfast.load(tmp_path / "there.json")._released() == here._released()

@@ -1,0 +1,32 @@
+"""Parquet files as delayed tables of Dask: a row group each, read by the worker that needs it."""
+
+from typing import Any
+
+from dpfast.files.parquet import ParquetFiles
+
+
+def delayed_parquet(path: Any, columns: list[str]) -> tuple[list, int]:
+    """A list of delayed Arrow tables, for `fit`, and how many rows they have.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file, a folder of .parquet files, or a pattern, which this process and the workers see under one name.
+    columns : list of str
+    """
+    from dask import delayed
+
+    files = ParquetFiles(path)
+    lacking = [name for name in columns if name not in files.schema.names]
+    if lacking:
+        raise ValueError(f"{path}: there is no column {lacking[0]!r}, which the schema declares")
+    read = delayed(_group, pure=False)
+    paths = [str(each.absolute()) for each in files.paths]
+    return [read(paths[at], k, columns) for at, k in files.groups()], sum(files.sizes)
+
+
+def _group(path, k, columns):
+    from pyarrow import parquet
+
+    with parquet.ParquetFile(path) as file:
+        return file.read_row_group(k, columns=columns, use_threads=False)
