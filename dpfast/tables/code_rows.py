@@ -1,21 +1,28 @@
-"""Rows of the unit ball from codes: an indicator for each code, and a number for bins; what halfspaces ask of a table.
+"""Rows of the unit ball from codes: an indicator for each code, and curves over bins; what halfspaces ask of a table.
 
-Row i has the entry 1 for the code of each column, the number v = (2 b + 1) / m - 1 for bin b of the m bins of each
-column of numbers (0 where it is missing), and perhaps the constant 1; all of that divided by the square root of how
-many there are. On the grid 1 is UNIT, and v an integer, so that the norm of a row of integers is at most `reach`,
-exactly. An image depends on one row and on declarations alone.
+Row i has the entry 1 for the code of each column and perhaps the constant 1. For bin b of the m bins of a column of
+numbers it has the number v = (2 b + 1) / m - 1 besides and, where m > HATS, the heights at v of HATS + 1 *hats*: hat k is
+1 at 2 k / HATS - 1 and falls to 0 at the places of its neighbours, so that a sum of hats is a broken line. All of that
+is 0 where the number is missing. A row is divided by the square root of the most that its squares can add up to: 1 for
+each column, 1 more for v and 1 more for the hats, whose squares add up to at most 1, and 1 for the constant.
 
-Numbers and indicators are sums over codes, so rows are read as codes: margins are looked up, and a weighted sum is one
-by code."""
+The reason is noise. Each entry of a sum has as much of it, and a curve over the bins of a column is mostly smooth: a few
+hats, which many rows share, say more of it than as many indicators; these are left with where it jumps.
+
+On the grid 1 is UNIT, v and heights are integers, rounded down, so that the norm of a row of integers is at
+most `reach`, exactly. An image depends on one row and on declarations alone. Numbers, hats and indicators are sums over
+codes, so rows are read as codes: margins are looked up, and a weighted sum is one by code."""
 
 import math
 
 import numpy as np
+import scipy.sparse as sp
 
 from dpfast.kernels import codes as kernel
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices, threads
 
 UNIT = 1 << 12  # of an entry 1 on the grid
+HATS = 8  # intervals of a broken line
 _STEPS = 2.0**24 - 2  # of looked-up coefficients, between those of one column: three bytes hold them, rounded
 _LARGE_PARTS = 16  # blocks of bytes to a part: a sum over a part settles tables of joint codes
 
@@ -32,22 +39,23 @@ class CodeRows:
     Attributes
     ----------
     shape : tuple (n, size)
-        Codes, numbers and, with an intercept, one entry more.
+        Codes, numbers, hats and, with an intercept, one entry more.
     reach : int
         Integer rows have a Euclidean norm of at most this, exactly.
     """
 
     def __init__(self, table, fit_intercept):
         self._codes, (n, p) = table.codes, table.shape
-        ordered = [j for j, column in enumerate(table.columns or ()) if column.ordered]
-        self._ordered = np.array(ordered, np.intp)
-        self._number = np.zeros(table.offsets[-1], np.int64)  # of each code, on the grid; 0 where it has none
-        for j in ordered:
-            bins, start = table.columns[j].bins, table.offsets[j]
-            self._number[start : start + bins] = UNIT * (2 * np.arange(bins) + 1 - bins) // bins
+        curves, squares = [], p + bool(fit_intercept)
+        for column, start in zip(table.columns or (), table.offsets[:-1], strict=False):
+            if column.ordered:
+                made = _curves(column.bins)
+                curves.append((start, made))
+                squares += 1 + (len(made) > 1)
+        self._curves = _placed(curves, table.offsets[-1])  # of each code, on the grid
         self._constant = bool(fit_intercept)
-        self.shape = n, len(self._number) + len(ordered) + self._constant
-        self.reach = math.isqrt((p + len(ordered) + self._constant) * UNIT**2 - 1) + 1
+        self.shape = n, sum(self._curves.shape) + self._constant
+        self.reach = math.isqrt(squares * UNIT**2 - 1) + 1
         parts = slices(n, min(_LARGE_PARTS * BLOCK_BYTES // p, -(-n // threads())))
         self._parts = [(part, table.codes.part(part.start, part.stop)) for part in parts]
 
@@ -67,8 +75,8 @@ class CodeRows:
         Coefficients are rounded to a 2**24th of how far those of one column are apart, where they are furthest; for
         more than 128 columns to a 2**31th of what the largest add up to, if that is more.
         """
-        if len(coef) != len(self._number):
-            raise ValueError(f"the model has coefficients for {len(coef)} codes, X has {len(self._number)}")
+        if len(coef) != self._curves.shape[1]:
+            raise ValueError(f"the model has coefficients for {len(coef)} codes, X has {self._curves.shape[1]}")
         starts = self._codes.offsets[:-1]
         highest, least = np.maximum.reduceat(coef, starts), np.minimum.reduceat(coef, starts)
         largest = np.maximum(highest, -least).sum(axis=0).max()
@@ -98,15 +106,36 @@ class CodeRows:
 
         groups = [self._parts[k :: threads()] for k in range(min(threads(), len(self._parts)))]
         total = sum(map_blocks(add, groups))
-        starts = self._codes.offsets[:-1]
-        numbers = np.add.reduceat(self._number[:, np.newaxis] * total, starts)[self._ordered]
         constant = UNIT * total[: self._codes.sizes[0]].sum(axis=0, keepdims=True)  # each row has a code of column 0
-        return np.concatenate([UNIT * total, numbers, constant[: self._constant]])
+        return np.concatenate([UNIT * total, self._curves @ total, constant[: self._constant]])
 
     def linear(self, w):
         """w as a coefficient for each code (codes, k), and an intercept (k,)."""
-        size, numbers = len(self._number), len(self._ordered)
-        slope = np.zeros((self._codes.p, w.shape[1]))
-        slope[self._ordered] = w[size : size + numbers]
-        coef = UNIT * w[:size] + self._number[:, np.newaxis] * np.repeat(slope, self._codes.sizes, axis=0)
-        return coef / self.reach, UNIT * w[size + numbers :].sum(axis=0) / self.reach
+        curves, size = self._curves.shape
+        coef = UNIT * w[:size] + self._curves.T @ w[size : size + curves]
+        return coef / self.reach, UNIT * w[size + curves :].sum(axis=0) / self.reach
+
+
+def _curves(bins):
+    """The number and, where there are enough bins, the heights of the hats: integers, shape (1 or HATS + 2, bins)."""
+    odd = 2 * np.arange(bins) + 1
+    number = UNIT * (odd - bins) // bins
+    if bins <= HATS:
+        return number[np.newaxis]
+    apart = np.abs(HATS * odd - 2 * bins * np.arange(HATS + 1)[:, np.newaxis])  # in parts of 1 / (2 bins) of an interval
+    return np.concatenate([number[np.newaxis], UNIT * np.maximum(0, 2 * bins - apart) // (2 * bins)])
+
+
+def _placed(curves, codes):
+    """A row for each curve over all codes: sparse matrix of int64."""
+    rows, places, heights, count = [], [], [], 0
+    for start, made in curves:
+        row, place = np.nonzero(made)
+        rows.append(count + row)
+        places.append(start + place)
+        heights.append(made[row, place])
+        count += len(made)
+    if not curves:
+        return sp.csr_array((0, codes), dtype=np.int64)
+    entries = np.concatenate(heights), (np.concatenate(rows), np.concatenate(places))
+    return sp.csr_array(entries, shape=(count, codes), dtype=np.int64)

@@ -23,20 +23,24 @@ def table(rng, described, n):
 
 
 def dense(table, fit_intercept):
-    """The rows as floats: indicators, numbers and the constant, scaled to the norm of a row whose numbers are 1."""
-    X, blocks, numbers = table.toarray(), [], []
+    """The rows as floats: indicators, numbers, hats and the constant, scaled to the longest that a row may be."""
+    X, blocks, curves, squares = table.toarray(), [], [], len(table.sizes) + fit_intercept
     for j, (size, column) in enumerate(zip(table.sizes, table.columns, strict=True)):
         blocks.append(X[:, [j]] == np.arange(size))
         if column.ordered:
-            numbers.append(np.where(X[:, j] < column.bins, (2 * X[:, j] + 1) / column.bins - 1, 0))
-    whole = np.column_stack([*blocks, *numbers, *[np.ones(len(X))] * fit_intercept])
-    return whole / math.sqrt(len(blocks) + len(numbers) + fit_intercept)
+            v = (2 * X[:, [j]] + 1) / column.bins - 1
+            knots = np.linspace(-1, 1, module.HATS + 1)
+            hats = [np.maximum(0, 1 - abs(v - knots) * module.HATS / 2)] * (column.bins > module.HATS)
+            curves.append(np.where(X[:, [j]] < column.bins, np.hstack([v, *hats]), 0))
+            squares += 1 + len(hats)
+    whole = np.column_stack([*blocks, *curves, *[np.ones(len(X))] * fit_intercept])
+    return whole / math.sqrt(squares)
 
 
 @pytest.mark.parametrize("described", TABLES)
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("k", [1, 3])
-def test_margins_and_sums_are_those_of_indicators_and_numbers(described, fit_intercept, k, rng):
+def test_margins_and_sums_are_those_of_indicators_and_curves(described, fit_intercept, k, rng):
     codes = table(rng, TABLES[described], 400)
     rows, x = unit_rows(codes, fit_intercept=fit_intercept), dense(codes, fit_intercept)
     assert rows.shape == x.shape
@@ -55,6 +59,20 @@ def test_no_row_of_integers_leaves_the_ball_and_none_without_numbers_is_inside(d
         assert square <= rows.reach**2
         if described == "categories":
             assert square > (rows.reach - 1) ** 2
+
+
+@pytest.mark.parametrize("bins", [2, module.HATS, module.HATS + 1, 10, 32, 255, 65535])
+def test_hats_add_up_to_one_and_span_what_is_straight_and_what_bends(bins):
+    codes = CodeTable(np.arange(bins)[:, np.newaxis], [bins], columns=[SimpleNamespace(ordered=True, bins=bins)])
+    curves = unit_rows(codes)._curves.toarray()
+    if bins <= module.HATS:
+        assert curves.shape == (1, bins)
+        return
+    number, hats = curves[0], curves[1:]
+    assert hats.min() == 0 and (hats > 0).sum(axis=0).max() <= 2
+    assert (abs(hats.sum(axis=0) - module.UNIT) <= 2).all()  # between two knots their heights are 1 in all
+    assert (np.square(hats).sum(axis=0) <= module.UNIT**2).all()
+    assert np.abs(np.linspace(-1, 1, module.HATS + 1) @ hats - number).max() <= 4
 
 
 def test_changing_one_row_changes_no_other_rows_integers(rng):
@@ -82,7 +100,7 @@ def test_sums_are_exact_and_do_not_depend_on_threads_and_parts(rng, monkeypatch)
     for total, margins in results[1:]:
         np.testing.assert_array_equal(total, results[0][0])
         np.testing.assert_array_equal(margins, results[0][1])
-    grid = np.floor(dense(codes, True) * math.sqrt(5 + 4 + 1) * module.UNIT + 1e-9).astype(np.int64)
+    grid = np.floor(dense(codes, True) * math.sqrt(5 + 4 + 2 + 1) * module.UNIT + 1e-6).astype(np.int64)
     np.testing.assert_array_equal(results[0][0], grid.T @ weights)
 
 

@@ -1,0 +1,206 @@
+"""The best of a random number of private runs, at little more than the cost of one (Papernot and Steinke, 2022).
+
+A run is one private mechanism Q whose outcome carries a score: draw one of several learners, fit it, score it with
+noise. Let K be geometric, P(K = k) = g (1 - g)^(k-1) with g = 1 / m, drawn without a look at the data; run Q anew K times,
+and release the outcome of the best score, the first among equals, and nothing else: neither K nor what else was tried.
+
+Q is (e_i, d_i)-DP for every pair of a list, its *claims*; a mechanism with a curve has as many as one likes. T(u) is the
+most that a test which Q passes with probability u on one table can pass with on a neighbouring one:
+
+    T(u) <= min over i of min( e^(e_i) u + d_i,  1 - e^(-e_i) (1 - d_i - u) ),    T(u) <= 1,                       (1)
+
+the second by looking at the complement.
+
+**Theorem.** The release is (e_i + c, m d_i)-DP for every i, with
+
+    c = 2 ln max over 0 <= u <= 1 of (1 + (m - 1) T(u)) / (1 + (m - 1) u).                                         (2)
+
+Proof. Break equal scores by a uniform number in each outcome; as runs are alike this changes no law. Let u(y) be the
+probability that Q's outcome beats y, and f(z) = g z / (1 - (1 - g) z), so that f(P(outcome does not beat y)) is the
+probability that the best does not beat y. The best has the law A(dy) = f'(1 - u(y)) Q(dy), where
+
+    f'(1 - u) = g / (g + (1 - g) u)^2 = m / (1 + (m - 1) u)^2 <= m.
+
+With primes on a neighbour's, "beats y" is a test, so that u'(y) <= T(u(y)), and f'(1 - u) <= e^c f'(1 - u'). For any
+event S
+
+    A(S) - e^(e_i + c) A'(S) <= integral over S of f'(1 - u) (dQ - e^(e_i) dQ') <= m max over events (Q - e^(e_i) Q'),
+
+which is at most m d_i. (2) is attained at a corner of (1): between corners T is linear, and so the quotient monotone.
+
+For one claim (e, 0) that is 2 ln((m e^e + 1) / (m + e^e)) + e, at most 3 e (Liu and Talwar, 2019); for noise of
+Gaussian kind, whose T is far below its claims' single lines for small u, c is a fraction of e.
+
+Sources: N. Papernot, T. Steinke, Hyperparameter Tuning with Renyi Differential Privacy, ICLR 2022, Theorem 2, for the
+law and the Renyi form; J. Liu, K. Talwar, Private Selection from Private Candidates, STOC 2019; A. Koskela, R. Redberg,
+Y.-X. Wang, Privacy Profiles for Private Selection, ICML 2024, for profiles. (2) is derived here, and enumerated in the
+tests.
+"""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from .checks import count, delta_of, epsilon_of, number
+from .search import largest, remembered
+from .zcdp import gaussian_delta, zcdp_delta
+
+_LINES = 64  # claims of a Gaussian kind
+_SLACK = 1e-12
+
+
+def selection_cost(claims: Sequence[tuple[float, float]], *, runs: int) -> float:
+    """c of the theorem: what choosing adds to the epsilon of every claim of a run.
+
+    Parameters
+    ----------
+    claims : sequence of (epsilon, delta)
+        A run is (epsilon, delta)-DP for each of them.
+    runs : int, >= 1
+        m, the mean number of runs.
+
+    Returns
+    -------
+    float
+        Rounded up. O(len(claims) log len(claims)).
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Theorem, proof and sources are in the documentation of this module.
+
+    Examples
+    --------
+    >>> round(selection_cost([(0.5, 1e-7)], runs=30), 2)
+    0.9
+    """
+    more = count("runs", runs) - 1
+    slopes, levels = _envelope(claims)
+    corners = np.append((levels[1:] - levels[:-1]) / (slopes[:-1] - slopes[1:]), [0.0, 1.0])
+    corners = corners[(corners >= 0) & (corners <= 1)]
+    passed = (np.outer(corners, slopes) + levels).min(axis=1)
+    return 2 * math.log(((1 + more * passed) / (1 + more * corners)).max() * (1 + _SLACK))
+
+
+def selection_epsilon(claims: Sequence[tuple[float, float]], delta: float | Fraction, *, runs: int) -> float:
+    """Epsilon at a given delta of the best of a geometric number of runs.
+
+    Parameters
+    ----------
+    claims, runs
+        As in `selection_cost`.
+    delta : real, at least 1e-300 and below 1
+
+    Returns
+    -------
+    float
+        Rounded up; infinite if no claim's delta is at most delta / runs.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Theorem, proof and sources are in the documentation of this module.
+
+    Examples
+    --------
+    >>> round(selection_epsilon([(0.5, 1e-7)], 1e-5, runs=30), 2)
+    1.4
+    """
+    added, delta = selection_cost(claims, runs=runs), delta_of(delta)
+    fitting = (epsilon for epsilon, each in claims if runs * float(each) * (1 + _SLACK) <= delta)
+    return (min(fitting, default=math.inf) + added) * (1 + _SLACK)
+
+
+@remembered
+def selection_base(
+    epsilon: float | Fraction, delta: float | Fraction, *, runs: int, gaussian: bool = False
+) -> tuple[float, float]:
+    """The claim of one run for which the best of a geometric number of runs is (epsilon, delta)-DP.
+
+    Parameters
+    ----------
+    epsilon : real, > 0
+    delta : real, at least 1e-300 and below 1
+    runs : int, >= 1
+        m, the mean number of runs.
+    gaussian : bool
+        Whether all that a run releases is noise that `discrete_gaussian_sigma` made fit this claim. It is rho-zCDP
+        then, with rho = mu^2 / 2 for the mu of the one Gaussian mechanism that has exactly this claim: whichever of
+        its two claims made it fit, its own mu is no larger. `dpfast.accounting.zcdp_delta` gives as many claims as
+        wanted. Otherwise nothing but the pair is used.
+
+    Returns
+    -------
+    epsilon, delta : float
+        Rounded down. 0 for an epsilon that is too small for anything.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Theorem, proof and sources are in the documentation of this module.
+
+    Examples
+    --------
+    >>> [round(selection_base(1.0, 1e-6, runs=30, gaussian=kind)[0], 2) for kind in (False, True)]
+    [0.36, 0.71]
+    """
+    epsilon, delta, runs = epsilon_of(epsilon), delta_of(delta), count("runs", runs)
+    each = delta / runs * (1 - 4 * _SLACK)
+
+    def fits(base):
+        claims = [(base, each)]
+        if gaussian:
+            claims += _gaussian_claims(base, each, epsilon)
+        return base <= epsilon and selection_epsilon(claims, delta, runs=runs) <= epsilon
+
+    return largest(fits), each
+
+
+def gaussian_mu(epsilon: float, delta: float) -> float:
+    """mu of the Gaussian mechanism that is exactly (epsilon, delta)-DP; rounded up."""
+    found = largest(lambda mu: gaussian_delta(1.0, epsilon, sensitivity=mu) <= delta)
+    return math.nextafter(found, math.inf) * (1 + _SLACK)
+
+
+def _gaussian_claims(base, each, most):
+    rho = gaussian_mu(base, each) ** 2 / 2 * (1 + _SLACK)
+    reach = [most * (k + 0.5) / _LINES for k in range(_LINES)]
+    return [(epsilon, min(zcdp_delta(rho, epsilon), 1 - 1e-15)) for epsilon in reach]
+
+
+def _envelope(claims):
+    """The lines of (1) that are the lowest somewhere, by falling slopes: slopes and levels, T(u) <= slope u + level."""
+    lines = [(0.0, 1.0)]
+    for epsilon, delta in claims:
+        slope, delta = math.exp(min(epsilon_of(epsilon, zero=True), 700.0)), _delta(delta)
+        lines += [(slope, delta), (1 / slope, 1 - (1 - delta) / slope)]
+    kept: list[tuple[float, float]] = []
+    for slope, level in sorted(lines, key=lambda line: (-line[0], line[1])):
+        if kept and slope == kept[-1][0]:
+            continue
+        while len(kept) > 1 and _meet(kept[-2], (slope, level)) <= _meet(kept[-2], kept[-1]):
+            kept.pop()
+        kept.append((slope, level))
+    return np.array(kept).T
+
+
+def _meet(steep, flat):
+    return (flat[1] - steep[1]) / (steep[0] - flat[0])
+
+
+def _delta(value):
+    return number("delta", value, "a number >= 0 and below 1", lambda x: 0 <= x < 1)
