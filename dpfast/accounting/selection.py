@@ -1,11 +1,12 @@
 """The best of a random number of private runs, at little more than the cost of one (Papernot and Steinke, 2022).
 
 A run is one private mechanism Q whose outcome carries a score: draw one of several learners, fit it, score it with
-noise. Let K be geometric, P(K = k) = g (1 - g)^(k-1) with g = 1 / m, drawn without a look at the data; run Q anew K times,
-and release the outcome of the best score, the first among equals, and nothing else: neither K nor what else was tried.
+noise. Let K be geometric, P(K = k) = g (1 - g)^(k-1) with g = 1 / m, drawn without a look at the data; run Q anew K
+times, and release the outcome of the best score, the first among equals, and nothing else: neither K nor what else was
+tried.
 
-Q is (e_i, d_i)-DP for every pair of a list, its *claims*; a mechanism with a curve has as many as one likes. T(u) is the
-most that a test which Q passes with probability u on one table can pass with on a neighbouring one:
+Q is (e_i, d_i)-DP for every pair of a list, its *claims*; a mechanism with a curve has as many as one likes. T(u) is
+the most that a test which Q passes with probability u on one table can pass with on a neighbouring one:
 
     T(u) <= min over i of min( e^(e_i) u + d_i,  1 - e^(-e_i) (1 - d_i - u) ),    T(u) <= 1,                       (1)
 

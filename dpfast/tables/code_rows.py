@@ -1,17 +1,19 @@
 """Rows of the unit ball from codes: an indicator for each code, and curves over bins; what halfspaces ask of a table.
 
 Row i has the entry 1 for the code of each column and perhaps the constant 1. For bin b of the m bins of a column of
-numbers it has the number v = (2 b + 1) / m - 1 besides and, where m > HATS, the heights at v of HATS + 1 *hats*: hat k is
-1 at 2 k / HATS - 1 and falls to 0 at the places of its neighbours, so that a sum of hats is a broken line. All of that
-is 0 where the number is missing. A row is divided by the square root of the most that its squares can add up to: 1 for
-each column, 1 more for v and 1 more for the hats, whose squares add up to at most 1, and 1 for the constant.
+numbers it has the number v = (2 b + 1) / m - 1 besides and, where m > HATS, the heights at v of HATS + 1 *hats*: hat k
+is 1 at 2 k / HATS - 1 and falls to 0 at the places of its neighbours, so that a sum of hats is a broken line. All of
+that is 0 where the number is missing. Codes of a column that has hats have an entry 1/2 only. A row is divided by the
+square root of the most that its squares can add up to: 1 for each column, or 1/4 if it has hats, whose squares add up
+to at most 1 more, 1 more for v, and 1 for the constant.
 
-The reason is noise. Each entry of a sum has as much of it, and a curve over the bins of a column is mostly smooth: a few
-hats, which many rows share, say more of it than as many indicators; these are left with where it jumps.
+The reason is noise. Each entry of a sum has as much of it, and a curve over the bins of a column is mostly smooth: a
+few hats, which many rows share, say more of it than as many indicators; to these is left where it jumps.
 
-On the grid 1 is UNIT, v and heights are integers, rounded down, so that the norm of a row of integers is at
-most `reach`, exactly. An image depends on one row and on declarations alone. Numbers, hats and indicators are sums over
-codes, so rows are read as codes: margins are looked up, and a weighted sum is one by code."""
+On the grid 1 is UNIT, v and heights are integers, rounded down, so that the norm of a row of integers is at most
+`reach`, exactly. An image depends on one row and on declarations alone. Numbers, hats and indicators are sums over
+codes, so rows are read as codes: margins are looked up, and a weighted sum is one by code.
+"""
 
 import math
 
@@ -46,16 +48,20 @@ class CodeRows:
 
     def __init__(self, table, fit_intercept):
         self._codes, (n, p) = table.codes, table.shape
-        curves, squares = [], p + bool(fit_intercept)
-        for column, start in zip(table.columns or (), table.offsets[:-1], strict=False):
+        curves, self._heights = [], np.full((table.offsets[-1], 1), UNIT)  # of each code, on the grid
+        square = (p + bool(fit_intercept)) * UNIT**2
+        for column, start, size in zip(table.columns or (), table.offsets[:-1], table.sizes, strict=False):
             if column.ordered:
                 made = _curves(column.bins)
                 curves.append((start, made))
-                squares += 1 + (len(made) > 1)
-        self._curves = _placed(curves, table.offsets[-1])  # of each code, on the grid
+                square += UNIT**2
+                if len(made) > 1:
+                    self._heights[start : start + size] = UNIT // 2
+                    square += (UNIT // 2) ** 2
+        self._curves = _placed(curves, table.offsets[-1])
         self._constant = bool(fit_intercept)
         self.shape = n, sum(self._curves.shape) + self._constant
-        self.reach = math.isqrt(squares * UNIT**2 - 1) + 1
+        self.reach = math.isqrt(square - 1) + 1
         parts = slices(n, min(_LARGE_PARTS * BLOCK_BYTES // p, -(-n // threads())))
         self._parts = [(part, table.codes.part(part.start, part.stop)) for part in parts]
 
@@ -107,12 +113,12 @@ class CodeRows:
         groups = [self._parts[k :: threads()] for k in range(min(threads(), len(self._parts)))]
         total = sum(map_blocks(add, groups))
         constant = UNIT * total[: self._codes.sizes[0]].sum(axis=0, keepdims=True)  # each row has a code of column 0
-        return np.concatenate([UNIT * total, self._curves @ total, constant[: self._constant]])
+        return np.concatenate([self._heights * total, self._curves @ total, constant[: self._constant]])
 
     def linear(self, w):
         """w as a coefficient for each code (codes, k), and an intercept (k,)."""
         curves, size = self._curves.shape
-        coef = UNIT * w[:size] + self._curves.T @ w[size : size + curves]
+        coef = self._heights * w[:size] + self._curves.T @ w[size : size + curves]
         return coef / self.reach, UNIT * w[size + curves :].sum(axis=0) / self.reach
 
 
@@ -122,7 +128,9 @@ def _curves(bins):
     number = UNIT * (odd - bins) // bins
     if bins <= HATS:
         return number[np.newaxis]
-    apart = np.abs(HATS * odd - 2 * bins * np.arange(HATS + 1)[:, np.newaxis])  # in parts of 1 / (2 bins) of an interval
+    apart = np.abs(
+        HATS * odd - 2 * bins * np.arange(HATS + 1)[:, np.newaxis]
+    )  # in parts of 1 / (2 bins) of an interval
     return np.concatenate([number[np.newaxis], UNIT * np.maximum(0, 2 * bins - apart) // (2 * bins)])
 
 

@@ -26,13 +26,14 @@ def dense(table, fit_intercept):
     """The rows as floats: indicators, numbers, hats and the constant, scaled to the longest that a row may be."""
     X, blocks, curves, squares = table.toarray(), [], [], len(table.sizes) + fit_intercept
     for j, (size, column) in enumerate(zip(table.sizes, table.columns, strict=True)):
-        blocks.append(X[:, [j]] == np.arange(size))
+        bends = column.ordered and column.bins > module.HATS
+        blocks.append((X[:, [j]] == np.arange(size)) / (1 + bends))
         if column.ordered:
             v = (2 * X[:, [j]] + 1) / column.bins - 1
             knots = np.linspace(-1, 1, module.HATS + 1)
-            hats = [np.maximum(0, 1 - abs(v - knots) * module.HATS / 2)] * (column.bins > module.HATS)
+            hats = [np.maximum(0, 1 - abs(v - knots) * module.HATS / 2)] * bends
             curves.append(np.where(X[:, [j]] < column.bins, np.hstack([v, *hats]), 0))
-            squares += 1 + len(hats)
+            squares += 1 + bends / 4  # 1/4 + 1 for the hats in the place of 1
     whole = np.column_stack([*blocks, *curves, *[np.ones(len(X))] * fit_intercept])
     return whole / math.sqrt(squares)
 
@@ -69,7 +70,8 @@ def test_hats_add_up_to_one_and_span_what_is_straight_and_what_bends(bins):
         assert curves.shape == (1, bins)
         return
     number, hats = curves[0], curves[1:]
-    assert hats.min() == 0 and (hats > 0).sum(axis=0).max() <= 2
+    assert hats.min() == 0
+    assert (hats > 0).sum(axis=0).max() <= 2
     assert (abs(hats.sum(axis=0) - module.UNIT) <= 2).all()  # between two knots their heights are 1 in all
     assert (np.square(hats).sum(axis=0) <= module.UNIT**2).all()
     assert np.abs(np.linspace(-1, 1, module.HATS + 1) @ hats - number).max() <= 4
@@ -100,7 +102,7 @@ def test_sums_are_exact_and_do_not_depend_on_threads_and_parts(rng, monkeypatch)
     for total, margins in results[1:]:
         np.testing.assert_array_equal(total, results[0][0])
         np.testing.assert_array_equal(margins, results[0][1])
-    grid = np.floor(dense(codes, True) * math.sqrt(5 + 4 + 2 + 1) * module.UNIT + 1e-6).astype(np.int64)
+    grid = np.floor(dense(codes, True) * math.sqrt(5 + 4 + 2 / 4 + 1) * module.UNIT + 1e-6).astype(np.int64)
     np.testing.assert_array_equal(results[0][0], grid.T @ weights)
 
 

@@ -1,6 +1,7 @@
 """The private linear classifier to take: any table, any number of classes, probabilities, nothing to tune."""
 
 import math
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Self
 
@@ -13,15 +14,29 @@ from dpfast.accounting import Budget, discrete_gaussian_sigma
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.learners.base import PrivateClassifier, refuse_weights, shown
 from dpfast.learners.halfspaces import calibration
-from dpfast.learners.halfspaces.perceptron import MOST_ROUNDS, ROUNDS, NoisySums, sensitivity, unsettled_sum
+from dpfast.learners.halfspaces.perceptron import (
+    MOST_ROUNDS,
+    WEIGHT,
+    NoisySums,
+    class_weights,
+    rounds,
+    sensitivity,
+    unsettled_sum,
+)
 from dpfast.learners.lazily import lazily
-from dpfast.learners.parameters import SchemaLike, auto, count, flag, positive
+from dpfast.learners.parameters import Kind, SchemaLike, auto, count, flag, optional, positive
 from dpfast.learners.saving import entries, integer, reals
 from dpfast.mechanisms import discrete_gaussian
+from dpfast.tables.code_rows import CodeRows
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.unit_rows import unit_rows
 
 _LARGEST_SIGMA = 2.0**52
+_WEIGHTS = Kind(
+    "be a dict of finite numbers > 0 by class",
+    lambda value: isinstance(value, Mapping) and len(value) > 0 and all(map(positive().fits, value.values())),
+    dict,
+)
 _SHARE = 20  # the histogram is paid for like one round for each so many
 
 
@@ -37,9 +52,10 @@ class HalfspaceClassifier(PrivateClassifier):
     **Privacy.** All releases together are (epsilon, delta)-DP for the relation `neighbors`: "replace" compares tables
     that differ in one row (x, y), "add-remove" tables one of which has a row more. Given the earlier rounds, a row adds
     a vector of norm at most 1 (sqrt(2) for more than two classes) to a sum or nothing, so that the sum moves by at most
-    2 (2 sqrt(2)) under "replace" and 1 (sqrt(2)) under "add-remove". Rows are integers on a grid, sums are exact, and
-    rounds and histogram are adaptive discrete Gaussian mechanisms: `dpfast.accounting.discrete_gaussian_sigma`. Nothing
-    else that is released depends on the rows; their number is public under "replace", and plays no part.
+    2 (2 sqrt(2)) under "replace" and 1 (sqrt(2)) under "add-remove", whatever weights of at most 1 classes have. Rows
+    are integers on a grid, sums are exact, and rounds and histogram are adaptive discrete Gaussian mechanisms:
+    `dpfast.accounting.discrete_gaussian_sigma`. Nothing else that is released depends on the rows; their number is
+    public under "replace", and plays no part.
 
     Parameters
     ----------
@@ -47,9 +63,13 @@ class HalfspaceClassifier(PrivateClassifier):
     delta : float, default=1e-6
     neighbors : {"replace", "add-remove"}, default="replace"
     n_rounds : "auto" or int, default="auto"
-        "auto" is 100. The noise of the coefficients hardly depends on it. With tens of thousands of rows and epsilon
-        from 1 on, 200 to 300 come closer to the best halfspace, by .002 or so, in as many times longer; else they gain
-        nothing.
+        "auto" is 100; for a `CodeTable` or a schema more where noise is small, 201 at epsilon 1 and 300 from 1.5 on for
+        delta = 1e-6. The noise of the coefficients hardly depends on it.
+    class_weight : dict or None, default=None
+        Declared weights by class, 1 for those that it does not name; only their ratios count, up to 256. A row of a
+        class of less weight counts for less in every sum, so that rare classes can be declared to weigh more. Nothing
+        like "balanced" is known here: how many rows a class has is a fact about rows. With two classes probabilities,
+        and with them predictions, are those for rows so weighted.
     fit_intercept : bool, default=True
     schema, encoder_share, budget, random_state, verbose
         As in `DecisionListClassifier`.
@@ -65,6 +85,8 @@ class HalfspaceClassifier(PrivateClassifier):
         Log odds of classes_[1] are the score and shift_; with more classes, those of the best one are its lead over the
         second best and shift_.
     n_rounds_ : int
+    class_weight_ : ndarray of float64, shape (k,)
+        Weights of the classes, the largest 1; only if they were declared.
     sigma_ : float
         Scale of the noise on each component of a sum of rows of norm 1.
     n_features_in_, feature_names_in_, privacy_
@@ -87,7 +109,12 @@ class HalfspaceClassifier(PrivateClassifier):
     _model = "halfspace"
     _reads_parts = True
     _codes_as = "codes"
-    _parameters = PrivateClassifier._parameters | {"n_rounds": auto(count(1, MOST_ROUNDS)), "fit_intercept": flag()}
+    _not_saved = (*PrivateClassifier._not_saved, "class_weight")  # `class_weight_` is
+    _parameters = PrivateClassifier._parameters | {
+        "n_rounds": auto(count(1, MOST_ROUNDS)),
+        "class_weight": optional(_WEIGHTS),
+        "fit_intercept": flag(),
+    }
 
     def __init__(
         self,
@@ -96,6 +123,7 @@ class HalfspaceClassifier(PrivateClassifier):
         *,
         neighbors: str = "replace",
         n_rounds: int | str = "auto",
+        class_weight: Mapping[Any, float] | None = None,
         fit_intercept: bool = True,
         schema: SchemaLike | None = None,
         encoder_share: float = 0.1,
@@ -107,6 +135,7 @@ class HalfspaceClassifier(PrivateClassifier):
         self.delta = delta
         self.neighbors = neighbors
         self.n_rounds = n_rounds
+        self.class_weight = class_weight
         self.fit_intercept = fit_intercept
         self.schema = schema
         self.encoder_share = encoder_share
@@ -141,20 +170,27 @@ class HalfspaceClassifier(PrivateClassifier):
         p = self._checked()
         X, y, classes = self._tabled(X, y, classes, p)
         parts, rows, public = self._asked(X, y, classes, self._image())
-        k = len(public.classes)
-        noise = _Noise(p, rows, k)
-        public.others.update(n_rounds_=p.n_rounds, sigma_=noise.sigma / rows.reach)
+        k, weights, one = len(public.classes), None, rows.reach
+        if p.n_rounds == "auto":
+            p.n_rounds = rounds(p.epsilon, p.delta, isinstance(rows, CodeRows))
+        if p.class_weight is not None:
+            weights, one = class_weights(p.class_weight, public.classes), WEIGHT * rows.reach
+            public.others["class_weight_"] = weights / WEIGHT
+        noise = _Noise(p, rows, k, one // rows.reach)
+        public.others.update(n_rounds_=p.n_rounds, sigma_=noise.sigma / one)
 
         with self._spending(public, p.rng, noise.cost, rounds=p.n_rounds, histogram=1) as run:
-            sums = NoisySums(rows.shape[1], k, noise.sigma / rows.reach, p.n_rounds)
+            sums = NoisySums(rows.shape[1], k, noise.sigma / one, p.n_rounds)
             run.released = model = _Model(sums, rows)
             for _ in shown(range(p.n_rounds), "rounds", self.verbose):
                 w, threshold = sums.unit()
-                total = parts.sum(unsettled_sum, w, threshold)
-                sums.add(discrete_gaussian(total, noise.sigma, rng=run.rng) / rows.reach)
+                total = parts.sum(unsettled_sum, w, threshold, weights)
+                sums.add(discrete_gaussian(total, noise.sigma, rng=run.rng) / one)
                 run.used["rounds"] += 1
             counts = parts.sum(_histogram, sums.model())
             noisy = discrete_gaussian(noise.unit * counts, noise.sigma, rng=run.rng) / noise.unit
+            if weights is not None and k == 2:
+                noisy = noisy * weights / WEIGHT
             model.slope, model.shift = calibration.fit(noisy, noise.sigma / noise.unit)
             run.used["histogram"] += 1
         return self
@@ -169,8 +205,6 @@ class HalfspaceClassifier(PrivateClassifier):
 
     def _checked(self):
         p = super()._checked()
-        if p.n_rounds == "auto":
-            p.n_rounds = ROUNDS
         discrete_gaussian_sigma(p.epsilon, p.delta)  # refuses what they may not be
         return p
 
@@ -219,10 +253,10 @@ class HalfspaceClassifier(PrivateClassifier):
             "shift": self.shift_,
             "n_rounds": self.n_rounds_,
             "sigma": self.sigma_,
-        }
+        } | ({"class_weight": self.class_weight_.tolist()} if hasattr(self, "class_weight_") else {})
 
     def _restore(self, released):
-        entries(released, "coef", "intercept", "shift", "n_rounds", "sigma")
+        entries(released, "coef", "intercept", "shift", "n_rounds", "sigma", maybe=("class_weight",))
         columns = 1 if len(self.classes_) == 2 else len(self.classes_)
         coef = released["coef"]
         if not isinstance(coef, list) or len(coef) != columns or not isinstance(coef[0], list):
@@ -232,6 +266,8 @@ class HalfspaceClassifier(PrivateClassifier):
         self.shift_ = float(reals([released["shift"]], 1)[0])
         self.n_rounds_ = integer(released["n_rounds"], 1, MOST_ROUNDS)
         self.sigma_ = positive().read("sigma", released["sigma"])
+        if "class_weight" in released:
+            self.class_weight_ = reals(released["class_weight"], len(self.classes_))
 
 
 class _Noise:
@@ -241,8 +277,8 @@ class _Noise:
     round's sum moves by: it costs what that many rounds do.
     """
 
-    def __init__(self, p, rows, classes):
-        moves, columns = sensitivity(rows, classes, p.neighbors), 1 if classes == 2 else classes
+    def __init__(self, p, rows, classes, steps):
+        moves, columns = steps * sensitivity(rows, classes, p.neighbors), 1 if classes == 2 else classes
         paid = -(-p.n_rounds // _SHARE)
         self.unit = math.isqrt(paid * moves**2 // (2 if p.neighbors == "replace" else 1))
         size = max(columns * rows.shape[1], 2 * calibration.BINS)

@@ -11,6 +11,15 @@ it is no concern of its whether others are settled. So a sum moves by at most 2 
 and by sqrt(2) reach where one is added; without the factors sqrt(2) for two classes. All else, the threshold too,
 follows from what was released.
 
+**Weights of classes** are declared, none above 1: a row adds omega_own times as much. That is no more than what it
+added without, and just that for the class of weight 1, so that the bounds stay and are attained. On the grid a weight
+is an integer of steps of 1 / WEIGHT, rounded down but not to 0, and sums count such steps.
+
+**How many rounds.** The noise of G after all of them hardly depends on how many they are: what more of them buy is a
+closer look at rows near the threshold, which is worth its time where noise is small. Rows of codes need the closest
+look: entries of one column stand in for another, so that what a round adds is far from what is missing. For these
+rounds grow with mu = 1 / sigma, sigma the noise that a single release of sensitivity 1 would need.
+
 **Why this threshold.** Each sum has noise of deviation s along any row, so G has sqrt(t) s after t rounds: a row
 further ahead than a few times that is right for sure, and would only drown those that are not. With little noise,
 though, a threshold below what one round moves would have G swing from side to side. So the threshold is
@@ -29,7 +38,11 @@ import math
 
 import numpy as np
 
+from dpfast.accounting import gaussian_sigma
+
 ROUNDS, MOST_ROUNDS = 100, 1 << 15
+WEIGHT = 1 << 8  # of a class of weight 1
+_CODES = 850, 300  # rounds for rows of codes: so many times mu, and no more than so many
 _STEP = 0.03  # c
 _TAIL = 5  # the model is the mean over the last fifth of the rounds
 
@@ -45,6 +58,35 @@ def sensitivity(rows, classes, neighbors):
     """
     changes = 2 if neighbors == "replace" else 1
     return math.isqrt((1 if classes == 2 else 2) * (changes * rows.reach) ** 2 - 1) + 1
+
+
+def rounds(epsilon, delta, of_codes):
+    """How many rounds a run has by default."""
+    if not of_codes:
+        return ROUNDS
+    slope, most = _CODES
+    return min(max(ROUNDS, round(slope / gaussian_sigma(epsilon, delta))), most)
+
+
+def class_weights(declared, classes):
+    """Declared weights as integers, WEIGHT for the largest: int32, shape (k,).
+
+    Parameters
+    ----------
+    declared : dict
+        Positive finite numbers by class; a class that it does not name has weight 1.
+    classes : ndarray, shape (k,)
+
+    Raises
+    ------
+    ValueError
+        For a class that there is not.
+    """
+    known = classes.tolist()
+    if foreign := [label for label in declared if label not in known]:
+        raise ValueError(f"class_weight names {foreign[0]!r}, which is none of the classes {known[:5]!r}")
+    weights = np.array([float(declared.get(label, 1)) for label in known])
+    return np.maximum(np.floor(WEIGHT * (weights / weights.max())), 1).astype(np.int32)
 
 
 class NoisySums:
@@ -95,9 +137,21 @@ class NoisySums:
         return self._total / (self.threshold or 1.0)
 
 
-def unsettled_sum(piece, w, threshold):
-    """What a round asks of a piece: the sum of its unsettled rows, int64, shape (size, columns)."""
-    return piece.rows.weighted_sum(unsettled(piece.rows.margins(w), piece.labels, threshold))
+def unsettled_sum(piece, w, threshold, of_classes=None):
+    """What a round asks of a piece: the sum of its unsettled rows, int64, shape (size, columns).
+
+    Parameters
+    ----------
+    piece : Piece
+    w, threshold
+        As `NoisySums.unit` gives them.
+    of_classes : ndarray of int32, shape (k,), optional
+        Weights, as `class_weights` gives them.
+    """
+    weights = unsettled(piece.rows.margins(w), piece.labels, threshold)
+    if of_classes is not None:
+        weights *= of_classes[piece.labels][:, np.newaxis]
+    return piece.rows.weighted_sum(weights)
 
 
 def unsettled(margins, labels, threshold):

@@ -12,7 +12,8 @@ import dpfast
 from dpfast import BitMatrix, CodeTable, HalfspaceClassifier
 from dpfast.accounting import Budget, BudgetExceeded, discrete_gaussian_delta
 from dpfast.learners.halfspaces import calibration, halfspace
-from dpfast.learners.halfspaces.perceptron import NoisySums, sensitivity, unsettled
+from dpfast.learners.halfspaces.perceptron import NoisySums, sensitivity, unsettled, unsettled_sum
+from dpfast.parts.piece import Piece
 from dpfast.tables.columns import CodeColumn
 from dpfast.tables.unit_rows import unit_rows
 
@@ -142,6 +143,16 @@ def test_all_images_of_a_table_give_the_same_model(mushroom):
 # ---- codes ---------------------------------------------------------------------------------------------------------
 
 
+def test_rows_of_codes_get_more_rounds_where_noise_is_small_and_others_do_not(table, rng):
+    X, y = table
+    found = [
+        HalfspaceClassifier(epsilon, random_state=0).fit(codes(rng, 200), np.arange(200) % 2).n_rounds_
+        for epsilon in (0.1, 0.3, 1.0, 3.0)
+    ]
+    assert found == [100, 100, 201, 300]
+    assert HalfspaceClassifier(3.0, random_state=0).fit(X[:200], y[:200]).n_rounds_ == 100
+
+
 @pytest.mark.parametrize("fit_intercept", [False, True])
 @pytest.mark.parametrize("numbers", [False, True])
 def test_rows_of_codes_are_indicators_and_numbers_side_by_side(numbers, fit_intercept, rng):
@@ -177,6 +188,58 @@ def test_a_model_of_codes_is_a_number_for_each_code(rng):
         clf.predict(CodeTable(drawn, [5, 5], names=["age", "job"]))
 
 
+# ---- weights of classes --------------------------------------------------------------------------------------------
+
+
+def test_a_declared_weight_makes_a_rare_class_count(rng):
+    X = rng.normal(size=(8000, 6))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=8000) > 2.0, "rare", "usual")
+    recalls = [
+        (clf := HalfspaceClassifier(class_weight=declared, random_state=0).fit(X, y))
+        and (clf.predict(X)[y == "rare"] == "rare").mean()
+        for declared in (None, {"rare": 30.0})
+    ]
+    assert 0.01 < (y == "rare").mean() < 0.06
+    assert recalls[1] > 0.9 > recalls[0]
+    assert clf.class_weight_.tolist() == [1.0, math.floor(256 / 30) / 256]
+
+
+def test_equal_weights_of_classes_are_no_weights(table, three, no_noise):
+    for X, y in (table, three):
+        plain, equal = (
+            HalfspaceClassifier(class_weight=declared, random_state=0, n_rounds=20).fit(X, y)
+            for declared in (None, dict.fromkeys(np.unique(y).tolist(), 7))
+        )
+        assert equal.sigma_ == pytest.approx(plain.sigma_, rel=1e-3)
+        np.testing.assert_allclose(equal.coef_, plain.coef_, rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("declared", "match"),
+    [
+        ({"rare": 1.0}, "names 'rare', which is none of the classes"),
+        ({"yes": 0.0}, "finite numbers > 0"),
+        ({"yes": math.inf}, "finite numbers > 0"),
+        ({}, "finite numbers > 0"),
+        ("balanced", "finite numbers > 0"),
+    ],
+)
+def test_weights_that_are_none_are_refused_before_a_charge(declared, match, table):
+    budget = Budget(1.0, 1e-5)
+    with pytest.raises(ValueError, match=match):
+        HalfspaceClassifier(class_weight=declared, budget=budget).fit(*table)
+    assert not budget.charges
+
+
+def test_a_saved_model_keeps_the_weights_of_its_classes(table, tmp_path):
+    X, y = table
+    clf = HalfspaceClassifier(class_weight={"yes": 3}, random_state=0, n_rounds=5).fit(X, y)
+    clf.save(tmp_path / "model.json")
+    again = dpfast.load(tmp_path / "model.json")
+    assert np.array_equal(again.class_weight_, clf.class_weight_)
+    assert np.array_equal(again.predict_proba(X), clf.predict_proba(X))
+
+
 # ---- privacy -------------------------------------------------------------------------------------------------------
 
 
@@ -202,12 +265,14 @@ def test_one_row_moves_a_sum_by_the_sensitivity_at_most(image, seed, classes):
     sums = NoisySums(7 if image != "codes" else 25, classes, 1.0, 10)
     w = rng.normal(size=sums.unit()[0].shape)
     w /= np.linalg.norm(w)
-    totals, threshold = [], abs(rng.normal(scale=0.3))
+    totals, threshold, weights = [], abs(rng.normal(scale=0.3)), rng.integers(1, 257, classes).astype(np.int32)
     for table, codes_of in ((X, labels), (changed, others), (np.delete(X, i, 0), np.delete(labels, i))):
         rows = unit_rows(IMAGES[image](table, rng), fit_intercept=True, normalize=True)
-        totals.append(rows.weighted_sum(unsettled(rows.margins(w), codes_of, threshold)))
-    assert np.linalg.norm(totals[0] - totals[1]) <= sensitivity(rows, classes, "replace")
-    assert np.linalg.norm(totals[0] - totals[2]) <= sensitivity(rows, classes, "add-remove")
+        piece = Piece(None, codes_of, rows=rows)
+        totals.append([unsettled_sum(piece, w, threshold), unsettled_sum(piece, w, threshold, weights)])
+    for unit, before, replaced, removed in zip((1, 256), *totals, strict=True):
+        assert np.linalg.norm(before - replaced) <= unit * sensitivity(rows, classes, "replace")
+        assert np.linalg.norm(before - removed) <= unit * sensitivity(rows, classes, "add-remove")
 
 
 @pytest.mark.parametrize("classes", [2, 5])
