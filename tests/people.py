@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from dpfast import DecisionListClassifier, HalfspaceClassifier
+from dpfast import BoostedHalfspaceClassifier, DecisionListClassifier, HalfspaceClassifier
 from dpfast.tables import Boolean, Category, Label, Numeric, Schema
 
 COLUMNS = [
@@ -53,3 +53,11 @@ def released(model):
 
 
 LEARNERS = [HalfspaceClassifier, DecisionListClassifier]
+TWO_SIDED = [BoostedHalfspaceClassifier]
+ROUNDS = {HalfspaceClassifier: 3, BoostedHalfspaceClassifier: 4}
+
+
+def few(learner, **given):
+    """A learner that takes few rounds."""
+    rounds = {"n_rounds": ROUNDS[learner]} if learner in ROUNDS else {}
+    return learner(random_state=3, **rounds, **given)

@@ -73,7 +73,6 @@ def project(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::
     section 5.
     """
     cdef size_t n = scores.shape[0], split
-    cdef int32_t low = 0, high = 0
     cdef int64_t part, threshold, excess
     if signs.shape[0] != scores.shape[0]:
         raise ValueError(f"signs must have shape ({n},), got ({signs.shape[0]},)")
@@ -86,16 +85,8 @@ def project(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::
     cdef int32_t[::1] out = weight
     if mass == 0:
         return weight
-    aligned(&scores[0], sizeof(int32_t))
     aligned(&table[0], sizeof(int32_t))
-    with nogil:
-        dpf_measure_range(&scores[0], n, &low, &high)
-    if <int64_t>high - low >= 1 << 28:
-        raise ValueError(f"scores must lie within 2**28 of each other, got {low} to {high}")
-    counts = np.zeros(<int64_t>high - low + 1, np.int64)
-    cdef int64_t[::1] count = counts
-    with nogil:
-        dpf_measure_count(&scores[0], n, low, &count[0])
+    counts, low = _counts(scores)
     threshold, excess = _threshold(counts, units.astype(np.int64), mass)
     threshold += low
     with nogil:
@@ -104,8 +95,77 @@ def project(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::
     return weight
 
 
-def _threshold(counts, units, mass):
-    """The largest threshold, counts[0] being of score 0, with at most `mass` units, and what is missing to it."""
+def units(const int32_t[::1] scores, const int32_t[::1] table, levels):
+    """What rows weigh together at each of some thresholds: what sums over several tables are made of.
+
+    Parameters
+    ----------
+    scores : ndarray of int32, shape (n,)
+        Within 2**28 of each other.
+    table : ndarray of int32
+        As `table` makes it.
+    levels : array_like of int, shape (k,)
+
+    Returns
+    -------
+    ndarray of int64, shape (k,)
+        Rising with the threshold.
+    """
+    if not scores.shape[0]:
+        return np.zeros(len(levels), np.int64)
+    counts, low = _counts(scores)
+    total = _total(counts, np.asarray(table).astype(np.int64))
+    return np.array([total(level - low) for level in np.asarray(levels).tolist()], np.int64)
+
+
+def weights(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::1] table, threshold, excess):
+    """The signed weights at a threshold, with so many units more, towards those at the next threshold, row by row.
+
+    Parameters
+    ----------
+    scores, signs, table
+        As in `project`.
+    threshold : int
+    excess : int
+        At least 0; more than the rows would weigh at the next threshold is left over.
+
+    Returns
+    -------
+    ndarray of int32, shape (n,)
+    """
+    cdef size_t n = scores.shape[0], split
+    cdef int64_t part, level = threshold, more = excess
+    if signs.shape[0] != scores.shape[0] or more < 0:
+        raise ValueError(f"signs must have shape ({n},) and excess be at least 0, got ({signs.shape[0]},) and {more}")
+    weight = np.zeros(n, np.int32)
+    cdef int32_t[::1] out = weight
+    if n:
+        aligned(&scores[0], sizeof(int32_t))
+        aligned(&table[0], sizeof(int32_t))
+        with nogil:
+            split = dpf_measure_split(&scores[0], n, &table[0], table.shape[0], level, more, &part)
+            dpf_measure_weights(&scores[0], &signs[0], n, &table[0], table.shape[0], level, split, part, &out[0])
+    return weight
+
+
+def _counts(const int32_t[::1] scores):
+    """Rows of each score from the lowest on, and the lowest."""
+    cdef size_t n = scores.shape[0]
+    cdef int32_t low = 0, high = 0
+    aligned(&scores[0], sizeof(int32_t))
+    with nogil:
+        dpf_measure_range(&scores[0], n, &low, &high)
+    if <int64_t>high - low >= 1 << 28:
+        raise ValueError(f"scores must lie within 2**28 of each other, got {low} to {high}")
+    counts = np.zeros(<int64_t>high - low + 1, np.int64)
+    cdef int64_t[::1] count = counts
+    with nogil:
+        dpf_measure_count(&scores[0], n, low, &count[0])
+    return counts, low
+
+
+def _total(counts, units):
+    """The function from a threshold to what all rows weigh there, counts[0] being of score 0."""
     capped = np.cumsum(counts)
     size = len(units)
 
@@ -115,7 +175,13 @@ def _threshold(counts, units, mass):
         inside = int(counts[first:last] @ units[first - threshold:last - threshold]) if first < last else 0
         return inside + (int(capped[min(threshold, len(counts) - 1)] * units[0]) if threshold >= 0 else 0)
 
-    low, high = -size, len(counts) - 1  # total(low) = 0
+    return total
+
+
+def _threshold(counts, units, mass):
+    """The largest threshold, counts[0] being of score 0, with at most `mass` units, and what is missing to it."""
+    total = _total(counts, units)
+    low, high = -len(units), len(counts) - 1  # total(low) = 0
     if total(high) <= mass:
         return high, mass - total(high)
     while high - low > 1:

@@ -14,7 +14,7 @@ from dpfast.learners.saving import Saved, entries, reals
 from dpfast.learners.showing import Shown
 from dpfast.learners.tables import SCHEMAS, TableReader
 from dpfast.parts import MemoryParts, Piece, RowBlocks
-from dpfast.parts.piece import imaged
+from dpfast.parts.piece import PartedTable, imaged
 from dpfast.tables import BitMatrix, CodeTable
 from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.labels import class_codes
@@ -78,7 +78,7 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, TableClassifier):
         -------
         tuple of MemoryParts or DaskParts, an image, Public
         """
-        if isinstance(X, tuple):  # a PartedTable
+        if isinstance(X, PartedTable):
             parts = X.parts.map(imaged, image)
             rows = image(X.like) if parts.only is None else parts.only.rows
             if any(told != _told(rows) for told in parts.each(_read)):

@@ -59,8 +59,8 @@ class TableReader:
             X, y = _numbers(X, y)
         if is_parted(X) and not self._reads_parts:
             raise ValueError(
-                f"{type(self).__name__} does not learn from tables in parts; HalfspaceClassifier and "
-                "DecisionListClassifier do"
+                f"{type(self).__name__} does not learn from tables in parts; HalfspaceClassifier, "
+                "DecisionListClassifier and BoostedHalfspaceClassifier do"
             )
         if not is_parted(X):
             warn_of_repeated_rows(X)

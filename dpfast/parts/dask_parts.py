@@ -44,16 +44,16 @@ class DaskParts:
         """The parts make(part, *public), each kept where it was made."""
         return DaskParts(self._client, self._ask("make", make, public))
 
-    def each(self, question: Callable, *public: Any) -> list:
-        """question(part, *public) of every part, in order: few numbers each."""
-        answers = self._wait(self._ask("ask", question, public))
+    def each(self, question: Callable, *public: Any, own: Sequence | None = None) -> list:
+        """question(part, *public) of every part, in order: few numbers each; with `own` question(part, own[k], ...)."""
+        answers = self._wait(self._ask("ask", question, public, own))
         for answer in answers:
             _raise(answer)
         return answers
 
-    def sum(self, question: Callable, *public: Any) -> Any:
-        """The sum over the parts of question(part, *public): integers, so the same for any parts and workers."""
-        answers = self._ask("ask", question, public)
+    def sum(self, question: Callable, *public: Any, own: Sequence | None = None) -> Any:
+        """The sum over the parts of what `each` gives: integers, so the same for any parts and workers."""
+        answers = self._ask("ask", question, public, own)
         while len(answers) > 1:
             groups = [answers[k : k + FAN] for k in range(0, len(answers), FAN)]
             answers = self._client.map(_total, groups, key="dpfast-sum", pure=False)
@@ -65,12 +65,13 @@ class DaskParts:
         """Some of the parts, by their numbers."""
         return DaskParts(self._client, [self._futures[k] for k in chosen])
 
-    def _ask(self, verb, question, public):
+    def _ask(self, verb, question, public, own=None):
         # one task holds what is public of a question: the parts fetch it from each other, and a lost one is made again
         told = self._client.submit(_told, public, key=f"dpfast-tell-{_fresh()}", pure=False)
         numbers = range(len(self._futures))
-        name = f"dpfast-{verb}"
-        return self._client.map(_answer, self._futures, numbers, question=question, told=told, key=name, pure=False)
+        own = [()] * len(numbers) if own is None else [(each,) for each in own]
+        given = {"question": question, "told": told, "key": f"dpfast-{verb}", "pure": False}
+        return self._client.map(_answer, self._futures, numbers, own, **given)
 
     def _wait(self, futures):
         """What the futures come to, while there is a cluster."""
@@ -134,11 +135,11 @@ def _told(public):
     return public
 
 
-def _answer(part, number, question, told):
+def _answer(part, number, own, question, told):
     if isinstance(part, Failure):
         return part
     try:
-        return question(part, *told)
+        return question(part, *own, *told)
     except Exception as error:
         return Failure(number, error)
 

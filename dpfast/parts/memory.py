@@ -29,13 +29,18 @@ class MemoryParts:
         """The parts make(part, *public), made now, kept where the part is."""
         return MemoryParts(self.each(make, *public))
 
-    def each(self, question: Callable, *public: Any) -> list:
-        """question(part, *public) of every part, in order: few numbers each."""
-        return [question(part, *public) for part in self._parts]
+    def each(self, question: Callable, *public: Any, own: Sequence | None = None) -> list:
+        """question(part, *public) of every part, in order: few numbers each.
 
-    def sum(self, question: Callable, *public: Any) -> Any:
-        """The sum over the parts of question(part, *public): integers, so the same for any parts."""
-        return reduce(add, self.each(question, *public))
+        With `own`, an argument for each part, question(part, own[k], *public).
+        """
+        if own is None:
+            return [question(part, *public) for part in self._parts]
+        return [question(part, each, *public) for part, each in zip(self._parts, own, strict=True)]
+
+    def sum(self, question: Callable, *public: Any, own: Sequence | None = None) -> Any:
+        """The sum over the parts of what `each` gives: integers, so the same for any parts."""
+        return reduce(add, self.each(question, *public, own=own))
 
     def pick(self, chosen: Sequence[int]) -> "MemoryParts":
         """Some of the parts, by their numbers."""

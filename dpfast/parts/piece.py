@@ -1,7 +1,7 @@
 """Some rows of a table, with the numbers of their classes."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -46,3 +46,23 @@ class Piece:
 def imaged(piece: Piece, image: Callable) -> Piece:
     """The same rows, for a learner that reads them by this image."""
     return Piece(piece.X, piece.labels, image)
+
+
+class PartedTable(NamedTuple):
+    """Rows and labels in parts.
+
+    Attributes
+    ----------
+    parts : MemoryParts or DaskParts
+        Of `Piece`, none without rows.
+    n : int
+    like : table
+        One row of zeros, of the type and with the names of the others.
+    labels : dpfast.tables.labels.Labels
+        Of the labels that there are, each once.
+    """
+
+    parts: Any
+    n: int
+    like: Any
+    labels: Any

@@ -5,36 +5,16 @@ names and the set of labels.
 """
 
 from collections import Counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from dpfast.parts.piece import Piece
+from dpfast.parts.piece import PartedTable, Piece
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.encoding import Encoding, label_column
 from dpfast.tables.labels import Labels, class_codes, seen_labels
 from dpfast.tables.schema import Label, Schema
-
-
-class PartedTable(NamedTuple):
-    """Rows and labels in parts.
-
-    Attributes
-    ----------
-    parts : MemoryParts or DaskParts
-        Of `Piece`, none without rows.
-    n : int
-    like : table
-        One row of zeros, of the type and with the names of the others.
-    labels : Labels
-        Of the labels that there are, each once.
-    """
-
-    parts: Any
-    n: int
-    like: Any
-    labels: Labels
 
 
 class PartedEncoding:

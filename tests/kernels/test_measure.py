@@ -122,3 +122,31 @@ def test_what_does_not_fit_is_refused():
         measure.table(0.0, 7)
     with pytest.raises(ValueError, match="must have one length"):
         measure.add(np.zeros(2, np.int32), ones(3), np.zeros(2, np.float32), 1)
+
+
+@pytest.mark.parametrize("share", [0.0, 0.01, 0.4, 1.0])
+def test_weights_at_a_level_make_up_the_projection_part_by_part(share, rng):
+    scores, signs = rng.integers(-3000, 9000, 500).astype(np.int32), rng.choice([-1, 1], 500).astype(np.int8)
+    table = measure.table(0.001, 4096)
+    mass = int(share * 500 * 4096)
+    whole = measure.project(scores, signs, table, mass)
+    levels = np.arange(-3000 - len(table), 9001)
+    units = measure.units(scores, table, levels)
+    assert (np.diff(units) >= 0).all()
+    assert (units[0], units[-1]) == (0, 500 * 4096)
+    level = int(levels[np.searchsorted(units, mass, side="right") - 1])
+    left, parts = mass - int(measure.units(scores, table, [level])[0]), []
+    for part in (slice(0, 0), slice(0, 90), slice(90, 91), slice(91, 500)):
+        gain = int(np.diff(measure.units(scores[part], table, [level, level + 1]))[0])
+        parts.append(measure.weights(scores[part], signs[part], table, level, min(left, gain)))
+        left -= min(left, gain)
+    assert left == 0
+    np.testing.assert_array_equal(np.concatenate(parts), whole)
+
+
+def test_weights_at_a_level_refuse_what_will_not_do():
+    scores, table = np.zeros(3, np.int32), measure.table(0.5, 10)
+    with pytest.raises(ValueError, match="excess be at least 0"):
+        measure.weights(scores, np.ones(3, np.int8), table, 0, -1)
+    with pytest.raises(ValueError, match=r"shape \(3,\)"):
+        measure.weights(scores, np.ones(2, np.int8), table, 0, 0)

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from people import LEARNERS, OPEN, SCHEMA, people, pieces, released
+from people import LEARNERS, OPEN, SCHEMA, TWO_SIDED, few, people, pieces, released
 
 from dpfast import DecisionListClassifier, HalfspaceClassifier, TableEncoder
 from dpfast.accounting import Budget
@@ -31,12 +31,6 @@ def client():
             yield client
 
 
-def few(learner, **given):
-    """A learner that takes few rounds."""
-    rounds = {"n_rounds": 3} if learner is HalfspaceClassifier else {}
-    return learner(random_state=3, **rounds, **given)
-
-
 def delayed(frame, parts):
     return [dask.delayed(part) for part, _ in pieces(frame, parts=parts)]
 
@@ -45,7 +39,7 @@ def delayed(frame, parts):
 
 
 @pytest.mark.parametrize("parts", [1, 3, 17])
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", [*LEARNERS, *TWO_SIDED])
 def test_delayed_frames_give_the_model_of_the_whole(learner, parts, client):
     frame = people()
     whole = few(learner, schema=SCHEMA).fit(frame)
@@ -147,16 +141,16 @@ def test_the_names_of_tasks_tell_nothing(client):
 VERBS = ("ask", "make", "pair", "sum", "tell")
 
 
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", [*LEARNERS, *TWO_SIDED])
 def test_a_worker_killed_in_the_middle_changes_nothing(learner, client, monkeypatch):
     """Its parts are computed again where another worker, or the one that takes its place, is."""
     frame, budget, asked = people(), Budget(1.0, 1e-6), []
     whole = few(learner, schema=SCHEMA).fit(frame)
     plain = dask_parts.DaskParts._ask
 
-    def killing(self, verb, question, public):
+    def killing(self, verb, question, public, own=None):
         asked.append(question)
-        futures = plain(self, verb, question, public)
+        futures = plain(self, verb, question, public, own)
         if len(asked) == 9:
             assert budget.charges  # a release or more is out
             os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
@@ -178,12 +172,12 @@ def test_a_lost_cluster_is_an_error_and_what_was_released_is_paid_for(lost, monk
     soon = dask.config.set({"distributed.comm.timeouts.connect": "200ms"})
     with soon, distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as own:
 
-        def losing(self, verb, question, public):
+        def losing(self, verb, question, public, own=None):
             asked.append(question)
             if len(asked) == 8:
                 for each in [*cluster.workers.values()] if lost == "workers" else [cluster.scheduler]:
                     cluster.sync(each.close)
-            return plain(self, verb, question, public)
+            return plain(self, verb, question, public, own)
 
         monkeypatch.setattr(dask_parts.DaskParts, "_ask", losing)
         model = few(HalfspaceClassifier, schema=SCHEMA, budget=budget)

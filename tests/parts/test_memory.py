@@ -4,22 +4,22 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from people import LEARNERS, OPEN, SCHEMA, people, pieces, released
+from people import LEARNERS, OPEN, SCHEMA, TWO_SIDED, few, people, pieces, released
 
 import dpfast
-from dpfast import DecisionListClassifier, HalfspaceClassifier
+from dpfast import BoostedHalfspaceClassifier, DecisionListClassifier, HalfspaceClassifier
 from dpfast.parts import MemoryParts
 
 
 @pytest.mark.parametrize("parts", [1, 3, 17])
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize("learner", [*LEARNERS, *TWO_SIDED])
 def test_a_table_with_a_schema_gives_one_model_in_any_parts(learner, parts):
     frame = people()
-    whole = learner(schema=SCHEMA, random_state=3).fit(frame)
-    model = learner(schema=SCHEMA, random_state=3).fit(MemoryParts(pieces(frame, parts=parts)))
+    whole = few(learner, schema=SCHEMA).fit(frame)
+    model = few(learner, schema=SCHEMA).fit(MemoryParts(pieces(frame, parts=parts)))
     assert released(model) == released(whole)
     assert model.feature_names_in_.tolist() == whole.feature_names_in_.tolist()
-    np.testing.assert_array_equal(model.predict_proba(frame), whole.predict_proba(frame))
+    np.testing.assert_array_equal(model.decision_function(frame), whole.decision_function(frame))
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -46,6 +46,24 @@ def test_a_table_of_numbers_gives_one_model_in_any_parts(learner, kind, parts, r
     assert getattr(model, "feature_names_in_", None) is None or model.feature_names_in_.tolist() == [*X.columns]
 
 
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("density", [0.002, 0.3, 1.0])
+def test_a_measure_is_projected_over_parts_as_over_the_whole(neighbors, density, rng):
+    X = rng.normal(size=(700, 6))
+    y = X[:, 2] + 0.5 * rng.normal(size=700) > 0
+    given = {"neighbors": neighbors, "density": density, "n_rounds": 8, "epsilon": 30.0, "random_state": 2}
+    whole = released(BoostedHalfspaceClassifier(**given).fit(X, y))
+    for parts in (1, 3, 17):
+        assert released(BoostedHalfspaceClassifier(**given).fit(MemoryParts(pieces(X, y, parts)))) == whole
+
+
+def test_boosting_over_parts_takes_the_measure_and_the_weak_learner_that_sums_serve(rng):
+    table = MemoryParts(pieces(rng.normal(size=(50, 3)), np.arange(50) % 2))
+    for given in ({"weak_learner": "stump"}, {"measure": "local"}):
+        with pytest.raises(ValueError, match='needs weak_learner="centering" and measure="lazy-bregman"'):
+            BoostedHalfspaceClassifier(**given).fit(table)
+
+
 def test_a_list_of_every_rule_is_the_same_from_a_part_that_forgets(monkeypatch):
     """What a part remembers is never needed: it is the same asked from the start."""
     frame = people()
@@ -54,11 +72,11 @@ def test_a_list_of_every_rule_is_the_same_from_a_part_that_forgets(monkeypatch):
     plain = released(DecisionListClassifier(**given).fit(table))
     each = MemoryParts.each
 
-    def forgetting(self, question, *public):
+    def forgetting(self, question, *public, own=None):
         for part in self._parts:
             if hasattr(part, "memo"):
                 part.memo.clear()
-        return each(self, question, *public)
+        return each(self, question, *public, own=own)
 
     monkeypatch.setattr(MemoryParts, "each", forgetting)
     assert released(DecisionListClassifier(**given).fit(table)) == plain
@@ -67,7 +85,7 @@ def test_a_list_of_every_rule_is_the_same_from_a_part_that_forgets(monkeypatch):
 
 @pytest.mark.parametrize("learner", [dpfast.DPWinnowClassifier, dpfast.NetHalfspaceClassifier])
 def test_learners_that_do_not_read_parts_say_which_do(learner):
-    with pytest.raises(ValueError, match="does not learn from tables in parts; HalfspaceClassifier and"):
+    with pytest.raises(ValueError, match="does not learn from tables in parts; HalfspaceClassifier, "):
         learner(schema=SCHEMA).fit(MemoryParts(pieces(people(50))))
 
 

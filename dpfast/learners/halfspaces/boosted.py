@@ -3,6 +3,7 @@
 import math
 import warnings
 from fractions import Fraction
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -13,9 +14,11 @@ from dpfast.accounting.checks import exact, float_above
 from dpfast.accounting.claims import pair_cost
 from dpfast.learners.base import LinearClassifier, refuse_weights, shown
 from dpfast.learners.halfspaces.measure import CAP, MOST_ROUNDS, LazyBregman, Local, Measure
+from dpfast.learners.halfspaces.parted import PartedMeasure, PartedRows, unit_rows_of
 from dpfast.learners.halfspaces.weak import LARGEST_SCALE, NoisyCentering, NoisyStump, WeakLearner
 from dpfast.learners.parameters import Kind, SchemaLike, auto, choice, count, flag, optional, positive, real
 from dpfast.mechanisms import discrete_laplace
+from dpfast.parts.piece import PartedTable
 from dpfast.tables.labels import class_codes
 
 _COUNT_SHARE = Fraction(1, 20)  # of epsilon, for the number of rows where that is private
@@ -115,6 +118,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     """
 
     _model = "boosted-halfspace"
+    _reads_parts = True
     _numbers = {"density": real(0, 1, "(]"), "learning_rate": positive(), "n_rounds": count(1)}  # noqa: RUF012
     _parameters = LinearClassifier._parameters | {
         "density": auto(real(0, 1, "(]")),
@@ -192,10 +196,8 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         refuse_weights(refused)
         p = self._checked()
         X, y, classes = self._tabled(X, y, classes, p)
-        rows = p.weak_learner.rows(X, p.fit_intercept)
-        labels = class_codes(y, rows.shape[0], classes)
-        signs, public = labels.signs(), self._public(X, labels)
-        n, d = len(signs), public.n_features
+        rows, start, public = self._rows(X, y, classes, p)
+        n, d = public.n_rows, public.n_features
         density = self._calibrate(p, n, d)
         noise = p.weak_learner.noise(rows, p.epsilon_of_rounds, p.delta, p.n_rounds)
         public.others.update(learning_rate_=p.learning_rate, n_rounds_=p.n_rounds)
@@ -211,7 +213,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
                 run.used["row count"] += 1
             model.density = density(size)
             units = max(1, int(model.density * size * CAP))
-            measure = p.measure.start(signs, units, p.learning_rate / 2)
+            measure = start(units, p.learning_rate / 2)
             for t in shown(range(p.n_rounds), "rounds", self.verbose):
                 hypothesis = p.weak_learner.learn(rows, measure.weights(), units, noise, run.rng)
                 model.add(*p.weak_learner.linear(hypothesis, d))
@@ -219,6 +221,19 @@ class BoostedHalfspaceClassifier(LinearClassifier):
                 if t + 1 < p.n_rounds:
                     measure.add(p.weak_learner.margins(rows, hypothesis))
         return self
+
+    def _rows(self, X, y, classes, p):
+        """The rows as the weak learner reads them, the function that starts a measure on them, and what is public."""
+        if isinstance(X, PartedTable):
+            if not (isinstance(p.weak_learner, NoisyCentering) and isinstance(p.measure, LazyBregman)):
+                raise ValueError('a table in parts needs weak_learner="centering" and measure="lazy-bregman"')
+            parts, form, public = self._asked(X, y, classes, partial(unit_rows_of, fit_intercept=p.fit_intercept))
+            X.labels.signs()  # refuses more than two classes
+            rows = PartedRows(parts, form, public.n_rows)
+            return rows, partial(PartedMeasure, parts, public.n_rows), public
+        rows = p.weak_learner.rows(X, p.fit_intercept)
+        labels = class_codes(y, rows.shape[0], classes)
+        return rows, partial(p.measure.start, labels.signs()), self._public(X, labels)
 
     def _publish(self, run):
         model = run.released
