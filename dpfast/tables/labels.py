@@ -91,6 +91,7 @@ def one_kind(y: Any, name: str = "y") -> Any:
     return y
 
 
+_DISCRETE = "biuUS"  # kinds of arrays whose values are finite, and classes whatever they are
 _KINDS = (bool, np.bool_, str, Integral, Real)  # a label is the first of them that it is
 
 
@@ -115,15 +116,16 @@ def class_codes(y: ArrayLike, n: int, classes: ArrayLike | None = None) -> Label
     y, seen = seen_labels(y)
     if len(y) != n:
         check_consistent_length(np.empty(n), y)
-    check_classification_targets(np.repeat(seen, 3))  # of hardly more rows than labels it would warn
+    if seen.dtype.kind not in _DISCRETE:
+        check_classification_targets(np.repeat(seen, 3))  # of hardly more rows than labels it would warn
     if classes is None and len(seen) > MOST_READ_OFF:
         raise ValueError(
             f"y has {len(seen)} different labels, and a model publishes their set: more than {MOST_READ_OFF} must be "
             "declared by classes="
         )
     known = seen if classes is None else np.unique(classes)
-    unknown = np.setdiff1d(seen, known)
-    if unknown.size:
+    unknown = () if classes is None else np.setdiff1d(seen, known)
+    if len(unknown):
         raise ValueError(f"y holds the label {unknown.tolist()[0]!r}, which is not among classes={known.tolist()}")
     if len(known) < 2:
         raise ValueError(f"y must have at least two classes, got one class only: {known.tolist()[0]!r}; see classes=")
@@ -147,8 +149,10 @@ def seen_labels(y: Any) -> tuple[Any, np.ndarray]:
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import column_or_1d
 
-    y = column_or_1d(one_kind(y), warn=True)
-    assert_all_finite(y, input_name="y")
+    if not (type(y) is np.ndarray and y.ndim == 1):
+        y = column_or_1d(one_kind(y), warn=True)
+    if y.dtype.kind not in _DISCRETE:
+        assert_all_finite(y, input_name="y")
     if y.dtype == object:
         check_classification_targets(y)
     return y, _distinct(y)

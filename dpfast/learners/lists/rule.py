@@ -29,17 +29,13 @@ def decided(rules, table):
     ndarray of uint64, shape (words(n),)
         Overwritten by the next one.
     """
-    n = len(table)
-    used = sorted({literal.feature for rule in rules for literal in rule.literals})
-    place = {j: k for k, j in enumerate(used)}
-    columns = np.empty((len(used), bits.words(n)), np.uint64)
-    for j, k in place.items():
-        columns[k] = table.column(j)
-    left = packed(np.ones(n, dtype=bool))
+    left = packed(np.ones(len(table), dtype=bool))
     holds = np.empty_like(left)
     for rule in rules:
-        codes = [[2 * place[literal.feature] + literal.negated for literal in rule.literals]]
-        bits.bitwise_and(left, bits.conjunctions(columns, n, np.array(codes, np.int64))[0], holds)
+        holds[:] = left
+        for literal in rule.literals:
+            keep = bits.bitwise_andnot if literal.negated else bits.bitwise_and
+            keep(holds, table.column(literal.feature), holds)
         bits.bitwise_andnot(left, holds, left)
         yield holds
 
