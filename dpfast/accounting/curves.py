@@ -77,7 +77,7 @@ from fractions import Fraction
 from numbers import Integral, Rational, Real
 
 from .checks import SMALLEST_DELTA, check_neighbors, delta_of, epsilon_of, number
-from .search import remembered
+from .search import largest, remembered
 
 PAPER_LARGEST_EXPONENT = 1.0
 
@@ -244,14 +244,7 @@ def cover_exponent(
     def fits(t: float) -> bool:
         return _nearly(t, delta, float(g), neighbors, rounds, accounting) <= float(most)
 
-    low = PAPER_LARGEST_EXPONENT
-    while not fits(low):
-        low /= 2
-    high = 2 * low
-    while fits(high):
-        low, high = high, 2 * high
-    while low < (middle := low + (high - low) / 2) < high:
-        low, high = (middle, high) if fits(middle) else (low, middle)
+    low = largest(fits)
     step = _SLACK
     while _epsilon_at(Fraction(low), delta, g, neighbors, rounds, accounting) > most:
         low, step = low * (1 - step), 2 * step
