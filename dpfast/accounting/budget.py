@@ -2,95 +2,18 @@
 
 import os
 import threading
-from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain, repeat
-from typing import Any, NamedTuple
+from typing import Any
 
-from .amounts import NOTHING, Amount, Number, Sums, amount
+from .amounts import Amount, Number, amount
+from .books import Book, Charge, costs_of, new_book
 from .checks import check_neighbors, check_unit
 from .checks import count as checked_count
 from .claims import pair_cost
-from .composition import Composed
 from .costs import Cost
-from .filters import FILTERS, BudgetExceeded, Filter
-
-
-class Charge(NamedTuple):
-    """One charge, `count` times over."""
-
-    pair: Amount
-    cost: tuple[Cost, ...]
-    count: int = 1
-    part: str | None = None
-
-
-class Book(NamedTuple):
-    """A filter, and the sums of what was charged to the whole table and to parts of it."""
-
-    filter: Filter
-    whole: Sums = Sums()
-    parts: dict[str, Sums] = {}  # noqa: RUF012 - never changed in place
-
-    def charged(self, charge: Charge) -> "Book":
-        """The book after a charge; BudgetExceeded if it does not fit."""
-        settled = self.filter
-        if settled.kind == "auto" and charge.pair.delta:
-            settled = settled.settled(charge.cost, self.sums(None).pairs)
-        asked = settled.measure(charge.cost, charge.pair)
-        book = Book(settled, self.whole, self.parts)
-        if charge.part is None:
-            book = book._replace(whole=self.whole.plus(asked, charge.count))
-        else:
-            own = self.parts.get(charge.part, Sums()).plus(asked, charge.count)
-            book = book._replace(parts=self.parts | {charge.part: own})
-        if not settled.fits(book.sums(charge.part)):
-            raise BudgetExceeded(
-                f"the charge {_times(charge)} does not fit: of (epsilon, delta) = {settled.total.below()}, "
-                f"spent {{spent}}, left {self.left(charge.part)}; nothing was charged"
-            )
-        return book
-
-    def sums(self, part: str | None) -> Sums:
-        """Of the whole and one part; without a part, at least those of the whole and any part."""
-        if part is not None:
-            return self.whole.plus(self.parts.get(part, Sums()))
-        if not self.parts:
-            return self.whole
-        every = list(self.parts.values())
-        epsilon = max(Fraction(each.pairs.epsilon, each.pairs.over) for each in every)
-        delta = max(Fraction(each.pairs.delta, each.pairs.over) for each in every)
-        most = Sums(amount(epsilon, delta), max(each.curve for each in every), max(each.apart for each in every))
-        return self.whole.plus(most)
-
-    def left(self, part: str | None) -> tuple[float, float]:
-        return self.filter.left(self.sums(part))
-
-    def spent(self, charges: Sequence[Charge], part: str | None) -> tuple[float, float]:
-        """Exactly for a basic filter, else what all costs make at the budget's delta."""
-        if self.filter.kind in ("auto", "basic"):
-            return self.sums(part).pairs.above()
-        parts = {charge.part for charge in charges} - {None} if part is None else {part}
-        delta = self.filter.total.below()[1]
-        return max((_composed(charges, each, delta) for each in parts or {None}), default=(0.0, 0.0))
-
-    def to_dict(self) -> dict:
-        return {
-            "total": [str(number) for number in self.filter.total],
-            "filter": self.filter.kind,
-            "pairs": [str(number) for number in self.filter.pairs],
-            "whole": self.whole.to_list(),
-            "parts": {name: sums.to_list() for name, sums in self.parts.items()},
-        }
-
-    @classmethod
-    def from_dict(cls, state: dict) -> "Book":
-        total, pairs = (Amount(*map(int, state[name])) for name in ("total", "pairs"))
-        if state["filter"] not in FILTERS:
-            raise ValueError(f"unknown filter {state['filter']!r}")
-        parts = {name: Sums.from_list(sums) for name, sums in state["parts"].items()}
-        return cls(Filter(total, state["filter"], pairs), Sums.from_list(state["whole"]), parts)
+from .filters import BudgetExceeded
 
 
 class Budget:
@@ -159,8 +82,12 @@ class Budget:
 
     @staticmethod
     def open(path: str | os.PathLike, epsilon: Number | None = None, delta: Number | None = None, **how: Any) -> Any:
-        """A budget in a file, for many processes of one machine; see `dpfast.accounting.Ledger`."""
-        from .ledger import open_ledger  # which is a Budget
+        """A budget in a file, for many processes of one machine: `dpfast.accounting.ledger.open_ledger`.
+
+        ``Budget.open("patients.budget", epsilon=3, delta=1e-6)`` makes it, with the other arguments of `Budget` by
+        their names, and ``Budget.open("patients.budget")`` joins it.
+        """
+        from .ledger import open_ledger  # which is of budgets
 
         return open_ledger(path, epsilon, delta, **how)
 
@@ -198,7 +125,7 @@ class Budget:
     @property
     def costs(self) -> tuple[Cost, ...]:
         """What all charges cost, as curves."""
-        return _costs(tuple(self._charges))
+        return costs_of(tuple(self._charges))
 
     @property
     def spent(self) -> tuple[float, float]:
@@ -218,6 +145,11 @@ class Budget:
         epsilon and delta is refused whose cost is Gaussian, or zCDP.
         """
         return self._book.left(self._part)
+
+    def as_pairs(self) -> "Budget":
+        """The same budget, which counts whatever is charged as the pair that it claims: for what covers more than the
+        release whose cost is known, as a model and figures on other rows together are."""
+        return Pairs(self)
 
     def part(self, name: str) -> "Budget":
         """The budget of a part of the table, for rows that are in no other part.
@@ -265,8 +197,7 @@ class Budget:
             In a process other than the one that made the budget.
         """
         charge = self._asked(epsilon, delta, neighbors, unit, cost, count)
-        with self._lock:
-            self._charge(charge, what)
+        self._charge(charge, what)
 
     def check(
         self, epsilon: Number, delta: Number = 0.0, *, neighbors: str = "replace", unit: str = "row", cost: Any = None
@@ -282,8 +213,9 @@ class Budget:
             self._fitting(charge)
 
     def _charge(self, charge: Charge, what) -> None:
-        self._book = self._fitting(charge)
-        self._charges.append(charge)
+        with self._lock:
+            self._book = self._fitting(charge)
+            self._charges.append(charge)
 
     def _fitting(self, charge: Charge) -> Book:
         """The book after the charge."""
@@ -363,9 +295,9 @@ class Budget:
 class Part(Budget):
     """A budget of a part of the table: `Budget.part`."""
 
-    def __init__(self, whole: Budget, name: str):
+    def __init__(self, whole: Budget, name: str | None):
         self._whole, self._part = whole, name
-        self._neighbors, self._unit, self._lock = whole.neighbors, whole.unit, threading.Lock()
+        self._neighbors, self._unit = whole.neighbors, whole.unit
 
     @property
     def _book(self) -> Book:
@@ -379,8 +311,7 @@ class Part(Budget):
         raise ValueError(f"{name!r} would be a part of a part: make it a part of the whole")
 
     def _charge(self, charge: Charge, what) -> None:
-        with self._whole._lock:
-            self._whole._charge(charge, what)
+        self._whole._charge(charge, what)
 
     def _check_process(self) -> None:
         self._whole._check_process()
@@ -392,46 +323,23 @@ class Part(Budget):
         return self._whole.part, (self._part,)
 
 
-def new_book(epsilon, delta, neighbors, unit, composition, pairs) -> Book:
-    """An empty book; refuses what it may not be."""
-    check_neighbors(neighbors)
-    check_unit(unit)
-    if composition not in FILTERS:
-        raise ValueError(f"composition must be one of {', '.join(FILTERS)}, got {composition!r}")
-    total, aside = amount(epsilon, delta), amount(*pairs)
-    if total.epsilon == 0:
-        raise ValueError(f"the epsilon of a budget must be > 0, got {epsilon!r}")
-    left = total.plus(aside, -1)
-    if left.epsilon <= 0 or left.delta < 0 or (composition in ("gaussian", "renyi") and not left.delta):
-        raise ValueError(
-            f"{composition!r} composition needs an epsilon and a delta beside the pairs set aside, got {epsilon!r}, "
-            f"{delta!r} and pairs={pairs!r}"
-        )
-    return Book(Filter(total, composition, NOTHING if composition == "basic" else aside))
+class Pairs(Part):
+    """`Budget.as_pairs`."""
 
+    def __init__(self, whole: Budget):
+        super().__init__(whole, whole._part)
 
-def _composed(charges: Sequence[Charge], part: str | None, delta: float) -> tuple[float, float]:
-    """Of the whole and one part."""
-    own = [charge for charge in charges if charge.part in (None, part)]
-    if not own:
-        return 0.0, 0.0
-    return Composed(_costs(own)).epsilon(delta), delta
+    def _asked(self, epsilon, delta, neighbors, unit, cost, count) -> Charge:
+        return super()._asked(epsilon, delta, neighbors, unit, None, count)
 
-
-def _costs(charges: Sequence[Charge]) -> tuple[Cost, ...]:
-    return tuple(
-        Cost(cost.kind, cost.size, cost.times * charge.count, cost.delta) for charge in charges for cost in charge.cost
-    )
+    def __reduce__(self):
+        return Budget.as_pairs, (self._whole,)
 
 
 @lru_cache(maxsize=256)
 def _known(pair: Amount) -> tuple[Cost, ...]:
     """What a claim costs of which nothing more is known."""
     return (pair_cost(*pair.above()),)
-
-
-def _times(charge: Charge) -> str:
-    return f"{charge.pair.above()}" + (f", {charge.count:,} times," if charge.count > 1 else "")
 
 
 _REMEDY = (

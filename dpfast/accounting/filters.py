@@ -7,7 +7,7 @@ total (E, d), each against any rule, adaptive in every way, by which releases an
                 Filters", 2016, Theorem 3.6).
     gaussian    squares of mu add up to mu^2 at most, where mu-Gaussian DP is (E, d')-DP (Smith, Thakurta, "Fully
                 Adaptive Composition for Gaussian Differential Privacy", 2022; Koskela, Tobaben, Honkela, "Individual
-                Privacy Accounting with Gaussian Differential Privacy", 2023). d' is d less its 2^12th part, for (1 +
+                Privacy Accounting with Gaussian Differential Privacy", 2023). d' is d less its 2^10th part, for (1 +
                 e^E) times the total variations of all costs, which add up too: the coupling of
                 `dpfast.accounting.discrete_gaussian_delta`, step by step.
     renyi       divergences of one order 1 + b, fixed beforehand, add up to the D at most for which (1) of
@@ -24,10 +24,10 @@ mean under P of max(0, 1 - e^E Q/P), is at most that at E - E_p without them. Th
 beforehand: a sum of both that is kept below one bound is not a filter, as what came out may tell which of the two to
 use up.
 
-**"auto".** Such a filter is settled by the first charge whose delta is not 0: gaussian or renyi, whichever that charge
-takes the smaller share of, and basic if it has nothing but a pair, or fits neither. Until then epsilons add up, to E_0
-say, and the filter is one of (E - E_0, d). Proof. A filter chosen by what came out is one mechanism that is (E - E_0,
-d)-DP whatever is chosen; pure ones before it and it are the basic filter's.
+**"auto".** Such a filter is settled by the first charge whose delta is not 0: gaussian or renyi, whichever that
+charge takes the smaller share of, and basic if it has nothing but a pair, or fits neither. Until then epsilons add
+up, to E_0 say, and the filter is one of (E - E_0, d). Proof. A filter chosen by what came out is one mechanism that
+is (E - E_0, d)-DP whatever is chosen; pure ones before it and it are the basic filter's.
 
 **Parts.** Tables that have no row in common and that together are one table (no row, and under "replace" no change of
 a row, moves another row from one part to another, or itself) may be charged as parts: the sum of the whole and of
@@ -50,7 +50,7 @@ from .search import largest
 from .zcdp import SLACK, gaussian_delta, gaussian_epsilon, zcdp_epsilon, zcdp_rho
 
 FILTERS = ("auto", "basic", "gaussian", "renyi")
-_APART = Fraction(1, 1 << 12)  # of delta, for total variations
+_APART = Fraction(1, 1 << 10)  # of delta, for total variations
 
 
 class BudgetExceeded(ValueError):

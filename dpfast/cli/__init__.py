@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from . import audit, doctor, experts, fit, page, plan, predict, schema, stream
+from . import audit, budget, doctor, experts, fit, page, plan, predict, schema, stream
 from .help import ModelCommand
 
 app = typer.Typer(
@@ -24,6 +24,7 @@ app.command()(page.report)
 app.command()(stream.stream)
 app.command()(experts.experts)
 app.command()(audit.audit)
+app.command()(budget.budget)
 app.command()(doctor.doctor)
 app.add_typer(plan.app, name="plan")
 app.add_typer(schema.app, name="schema")

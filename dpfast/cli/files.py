@@ -22,6 +22,15 @@ def check_writable(path):
         raise ValueError(f"{path} cannot be written: it must name a file in a folder that exists")
 
 
+def charged(path, neighbors, *, unit="row", as_pairs=False):
+    """The budget in a file, for claims of this relation and unit."""
+    from dpfast.accounting import Budget
+
+    ledger = Budget.open(path)
+    ledger.foresee(0, neighbors=neighbors, unit=unit)
+    return ledger.as_pairs() if as_pairs else ledger
+
+
 def limits_of(parameters):
     """What the parameters of an estimator declare that numbers lie between, and refuse others; else None."""
     if parameters.get("out_of_range") != "error":

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from .cluster import on_cluster
 from .figures import figures
-from .files import check_writable, classes_of, is_packed, limits_of, name_features, read, save
+from .files import charged, check_writable, classes_of, is_packed, limits_of, name_features, read, save
 from .models import MODELS, Name, estimator_of, parameters_of, values_of, with_options_of_models
 from .options import (
     Data,
@@ -17,6 +17,7 @@ from .options import (
     Encoding,
     Epsilon,
     Label,
+    Ledger,
     Memory,
     Negations,
     Neighbors,
@@ -70,12 +71,16 @@ def fit(
     seed: Seed = None,
     show_private: ShowPrivate = False,
     out: Out = None,
+    budget: Ledger = None,
     **own,
 ):
     """Learn a private model and show it, its test accuracy and what was spent.
 
     Rows are put into a training and a test part at random, each on its own; both parts are released with the
     whole budget, which is the budget of the whole: a row is in one of them only.
+
+    With --budget both together are charged epsilon and delta; with --test-share 0 the model alone, as the curve that it
+    costs, of which more fit.
     """
     with reporting("nothing was released and no file was written") as state:
         if not 0 <= test_share < 1:
@@ -103,6 +108,8 @@ def fit(
         elif model is None:
             raise ValueError("--model is needed, or a --schema: see dpfast schema draft")
         model = model or Name.halfspace
+        if budget is not None:
+            asked["budget"] = charged(budget, neighbors.value, as_pairs=test_share > 0)
         parameters = parameters_of(model, context, asked, own)
         start = time.perf_counter()
         if scheduler is not None:

@@ -40,6 +40,10 @@ Negations = Annotated[bool, typer.Option(help="Whether features count negated, t
 Seed = Annotated[int | None, typer.Option(help="Reproducible, hence not private: for tests.")]
 ShowPrivate = Annotated[bool, typer.Option("--show-private", help="Also show exact, private figures.")]
 Out = Annotated[Path | None, typer.Option(help="Save the model here, as JSON.")]
+Ledger = Annotated[
+    Path | None,
+    typer.Option("--budget", help="Charge this file, made by dpfast budget, before anything is drawn."),
+]
 Schema = Annotated[
     Path | None, typer.Option(help="What is declared of the table's columns, a .toml or .json file; see dpfast schema.")
 ]

@@ -12,9 +12,9 @@ import typer
 from rich.live import Live
 from rich.text import Text
 
-from .files import check_there, check_writable, in_order, limits_of, name_features, save
+from .files import charged, check_there, check_writable, in_order, limits_of, name_features, save
 from .models import Clip, Draws, Range, Updates, values_of, winnow_parameters
-from .options import Delta, Epsilon, Label, Negations, Neighbors, Out, Relation, Seed, ShowPrivate, Threshold
+from .options import Delta, Epsilon, Label, Ledger, Negations, Neighbors, Out, Relation, Seed, ShowPrivate, Threshold
 from .printers import show_weights
 from .report import errors, facts, reporting
 
@@ -48,6 +48,7 @@ def stream(
     seed: Seed = None,
     show_private: ShowPrivate = False,
     out: Out = None,
+    budget: Ledger = None,
 ):
     """Learn by Winnow from rows in order, and write what was predicted for each before its label was used.
 
@@ -80,6 +81,7 @@ def stream(
             "window": window,
             **winnow_parameters(updates=updates, draws=draws, feature_range=feature_range, clip=clip),
         }
+        paying = None if budget is None else charged(budget, neighbors.value)
         skip = 0
         if checkpoint is not None and checkpoint.exists():
             estimator = dpfast.DPWinnowClassifier.resume(checkpoint)
@@ -87,7 +89,7 @@ def stream(
             skip = 0 if new_rows else estimator.rounds_
             state.now = _kept(estimator, checkpoint)
         else:
-            estimator = dpfast.DPWinnowClassifier(**asked, checkpoint=checkpoint, random_state=seed)
+            estimator = dpfast.DPWinnowClassifier(**asked, budget=paying, checkpoint=checkpoint, random_state=seed)
         ending.callback(estimator.close)
         steps = read_steps(
             data,

@@ -108,7 +108,7 @@ class Private(PrivateParameters):
         run = Run(rng, releases, cost)
         claim = self._claim(run)  # refuses what is no claim
         self._warn(public)
-        self._charge(claim)
+        self._charge(claim, public)
         try:
             yield run
         finally:
@@ -116,7 +116,7 @@ class Private(PrivateParameters):
             self._publish(run)
             self.privacy_ = self._claim(run)
 
-    def _charge(self, claim: PrivacySpend) -> None:
+    def _charge(self, claim: PrivacySpend, public: Public) -> None:
         if self.budget is not None:
             self.budget.charge(
                 self.epsilon,
@@ -124,16 +124,17 @@ class Private(PrivateParameters):
                 neighbors=self.neighbors,
                 unit=claim.unit,
                 cost=claim.cost,
-                what=self._told(),
+                what=self._told(public),
             )
 
-    def _told(self) -> dict[str, Any]:
+    def _told(self, public: Public) -> dict[str, Any]:
         """What a ledger notes of a charge."""
         get = getattr(self, "get_params", None)
         parameters = {} if get is None else get(deep=False)
         plain = {name: value for name, value in parameters.items() if isinstance(value, str | bool | int | float)}
-        schema = parameters.get("schema")
-        described = schema.to_dict() if hasattr(schema, "to_dict") else None if schema is None else str(schema)
+        schema, names = parameters.get("schema"), public.feature_names
+        columns = public.n_features if names is None else [str(name) for name in names]
+        described = schema.to_dict() if hasattr(schema, "to_dict") else columns
         return {"model": type(self).__name__, "parameters": plain, "schema": described}
 
     def _warn(self, public: Public) -> None:

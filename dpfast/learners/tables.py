@@ -103,7 +103,8 @@ class TableReader:
         encoder = TableEncoder(p.schema, *getattr(p, "to_find", ()), neighbors=self.neighbors)
         if p.schema.to_find:
             self._refuse_rows(encoding.n, p)
-            super()._charge(PrivacySpend(self.epsilon, self.delta, self.neighbors))
+            found = Public(encoding.n, len(p.schema.names))
+            super()._charge(PrivacySpend(self.epsilon, self.delta, self.neighbors), found)
             self._forget()
             self.encoder_ = encoder
         self._encoder = encoder.find(encoding, p.rng)
@@ -152,9 +153,9 @@ class TableReader:
             value = math.nextafter(value, 0)
         return value
 
-    def _charge(self, claim):
+    def _charge(self, claim, public):
         if not self._finds():  # else all was charged before anything was found
-            super()._charge(claim)
+            super()._charge(claim, public)
 
     def _cost(self, run):
         return () if self._finds() else super()._cost(run)

@@ -8,7 +8,7 @@ from scipy import special
 
 from dpfast.accounting import Budget, BudgetExceeded, Composed, Cost, discrete_gaussian_sigma, gaussian_sigma, zcdp_rho
 from dpfast.accounting.amounts import UNIT, amount
-from dpfast.accounting.budget import Book, Charge, new_book
+from dpfast.accounting.books import Book, Charge, new_book
 from dpfast.accounting.costs import discrete_gaussian_cost
 
 # A move of an adversary: what it is charged as, and the law of its outcome under Q with the ratios P/Q; `told` is the
@@ -155,7 +155,7 @@ def test_the_bounds_are_those_of_the_conversions():
         renyi = new_book(epsilon, delta, "replace", "row", "renyi", (0, 0)).filter
         assert 1 - 1e-6 < renyi._most / UNIT / (1 + renyi.order) / zcdp_rho(epsilon, delta) <= 1
         gaussian = new_book(epsilon, delta, "replace", "row", "gaussian", (0, 0)).filter
-        assert 1 - 1e-4 < gaussian._most / UNIT * gaussian_sigma(epsilon, delta) ** 2 <= 1
+        assert 1 - 1e-3 < gaussian._most / UNIT * gaussian_sigma(epsilon, delta) ** 2 <= 1
 
 
 def test_a_million_charges_are_one_sum():

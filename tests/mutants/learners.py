@@ -14,8 +14,8 @@ def _m(name, file, old, new, tests):
 MUTANTS = [
     _m("charge skipped", "fitting", "        if self.budget is not None:\n            self.budget.charge", "        if False:\n            self.budget.charge",
        "learners/experts/test_finite_class.py learners/lists/test_decision_list.py"),
-    _m("charge after the draws", "fitting", "        self._charge(claim)\n        try:\n            yield run\n        finally:\n",
-       "        try:\n            yield run\n            self._charge(claim)\n        finally:\n", "learners/lists/test_decision_list.py learners/halfspaces"),
+    _m("charge after the draws", "fitting", "        self._charge(claim, public)\n        try:\n            yield run\n        finally:\n",
+       "        try:\n            yield run\n            self._charge(claim, public)\n        finally:\n", "learners/lists/test_decision_list.py learners/halfspaces"),
     _m("nothing is published when interrupted", "fitting", "        finally:\n            self._become(public)\n",
        "        else:\n            self._become(public)\n", "learners/lists/test_decision_list.py learners/halfspaces"),
     _m("the old model stays among the new one", "fitting", "        self._forget()\n        for name, value in public", "        for name, value in public",

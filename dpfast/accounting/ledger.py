@@ -1,0 +1,373 @@
+"""A budget in a file: an SQLite database that many processes and users of one machine charge.
+
+A charge is a transaction: the sums are read, the charge is judged by the filter, and the charge and the new sums are
+written together, under a lock that one process at a time has. It is on the disk (`PRAGMA synchronous = EXTRA`) before
+`charge` returns, and so before anything is drawn. A process that is killed leaves either nothing or the whole charge;
+half of one is taken back by whoever opens the file next. A charge that was made and not followed by a draw stays: too
+much is counted then, never too little.
+
+**What is noticed.** A copy, and a file put back from a backup by a new file, are not the file that was made (its
+inode is noted) and are refused; ``Budget.open(path, moved=True)`` says that the file was moved, that the old one is
+gone, and is noted. A file that is cut short, damaged, of a newer version, or whose sums are not those of its charges
+is refused. So is one with a second link, whose journals would not be found. A budget object that has seen more
+charges than the file holds refuses it.
+
+**What is not.** An earlier content that is written over the file in place (``cp backup file``) while no process has
+it open; a file that was deleted and made anew; the same table under two budgets. Files are not merged: two ledgers of
+one table are two budgets, and the table has spent the sum of both.
+"""
+
+import getpass
+import hashlib
+import hmac
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from urllib.parse import quote
+
+from .amounts import amount
+from .books import Book, Charge, new_book
+from .budget import Budget
+from .checks import exact
+from .costs import Cost
+from .filters import BudgetExceeded
+
+_APPLICATION, _VERSION, _PATIENCE = 0x64704C31, 1, 60.0
+_TABLES = (
+    "CREATE TABLE budget (one INTEGER PRIMARY KEY CHECK (one = 1), made TEXT NOT NULL, neighbors TEXT NOT NULL,"
+    " unit TEXT NOT NULL, place TEXT NOT NULL, key BLOB NOT NULL, first TEXT NOT NULL, book TEXT NOT NULL,"
+    " charges INTEGER NOT NULL)",
+    "CREATE TABLE charge (number INTEGER PRIMARY KEY, time TEXT NOT NULL, user TEXT NOT NULL, process INTEGER NOT NULL,"
+    " model TEXT, parameters TEXT, schema TEXT, part TEXT, epsilon TEXT NOT NULL, delta TEXT NOT NULL,"
+    " cost TEXT NOT NULL, count INTEGER NOT NULL)",
+    f"PRAGMA application_id = {_APPLICATION}",
+    f"PRAGMA user_version = {_VERSION}",
+)
+
+
+class LedgerError(ValueError):
+    """A ledger cannot be used; nothing was charged, and nothing may be drawn."""
+
+
+class Ledger(Budget):
+    """A budget in a file; `Budget.open` makes and joins it.
+
+    It is charged in any process and thread, pickled as its path, and closed after every charge. Reading `spent` of a
+    filter other than "basic" takes time for each charge; a charge does not.
+
+    Attributes
+    ----------
+    path : Path
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        self._seen = 0
+        with self._reading() as db:
+            self._neighbors, self._unit = db.execute("SELECT neighbors, unit FROM budget").fetchone()
+            self._verify(db)
+
+    @property
+    def _book(self) -> Book:
+        with self._reading() as db:
+            return _book_of(db)
+
+    @property
+    def _charges(self) -> list[Charge]:
+        with self._reading() as db:
+            return [_charge_of(row) for row in db.execute(_CHARGES)]
+
+    def notes(self) -> list[dict]:
+        """What was noted of every charge, in order: number, time, user, process, model, parameters, schema (a keyed
+        digest), part, epsilon, delta, count."""
+        names = ("number", "time", "user", "process", "model", "parameters", "schema", "part", "count")
+        with self._reading() as db:
+            rows = db.execute(f"SELECT {', '.join(names)}, epsilon, delta FROM charge ORDER BY number").fetchall()
+        noted = [dict(zip(names, row, strict=False)) for row in rows]
+        for note, row in zip(noted, rows, strict=True):
+            note["epsilon"], note["delta"] = _amount_of(*row[-2:]).above()
+            note["parameters"] = json.loads(note["parameters"] or "{}")
+        return noted
+
+    def _charge(self, charge: Charge, what) -> None:
+        with self._writing() as db:
+            book, number = _book_of(db), db.execute("SELECT charges FROM budget").fetchone()[0]
+            try:
+                after = book.charged(charge)
+            except BudgetExceeded as refusal:
+                spent = book.spent([_charge_of(row) for row in db.execute(_CHARGES)], charge.part)
+                raise BudgetExceeded(str(refusal).replace("{spent}", str(spent))) from None
+            self._write(db, number + 1, charge, what or {}, after)
+            self._seen = number + 1
+
+    def _write(self, db, number, charge, what, after) -> None:
+        key = db.execute("SELECT key FROM budget").fetchone()[0]
+        described = what.get("schema")
+        digest = None if described is None else hmac.new(key, _json(described).encode(), hashlib.sha256).hexdigest()
+        epsilon, delta = map(str, charge.pair.exactly())
+        row = (number, _now(), _user(), os.getpid(), what.get("model"), _json(what.get("parameters", {})), digest)
+        row += (charge.part, epsilon, delta, _json([cost.to_list() for cost in charge.cost]), charge.count)
+        db.execute(f"INSERT INTO charge VALUES ({', '.join('?' * len(row))})", row)
+        db.execute("UPDATE budget SET book = ?, charges = ?", (_json(after.to_dict()), number))
+
+    def _fitting(self, charge: Charge) -> Book:
+        with self._reading() as db:
+            book = _book_of(db)
+        try:
+            return book.charged(charge)
+        except BudgetExceeded as refusal:
+            raise BudgetExceeded(str(refusal).replace("{spent}", str(self.spent))) from None
+
+    def _check_process(self) -> None:
+        pass  # every process is welcome
+
+    # ---- the file --------------------------------------------------------------------------------------------------
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        mode = "rw" if self._writable() else "ro"  # what a killed process left half done is taken back by writing
+        with self._refusing(), closing(_connect(self.path, mode)) as db:
+            self._look(db)
+            yield db
+
+    @contextmanager
+    def _writing(self) -> Iterator[sqlite3.Connection]:
+        with self._refusing():
+            if not self._writable():
+                raise LedgerError("it may not be written: its mode is read-only")
+            with closing(_connect(self.path, "rw")) as db:
+                db.execute("BEGIN IMMEDIATE")
+                try:
+                    self._look(db)
+                    self._check_place(db)
+                    yield db
+                    db.execute("COMMIT")
+                finally:
+                    if db.in_transaction:
+                        db.execute("ROLLBACK")
+
+    def _writable(self) -> bool:
+        return not self.path.exists() or (bool(self.path.stat().st_mode & 0o222) and os.access(self.path, os.W_OK))
+
+    def _look(self, db) -> None:
+        """Refuse what is no ledger, or an older one than was seen."""
+        application, version = (
+            db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+        )
+        if application != _APPLICATION:
+            raise LedgerError("it is no dpfast budget, or was cut short")
+        if version > _VERSION:
+            raise LedgerError(f"it has version {version}, this dpfast knows up to {_VERSION}: install a newer one")
+        charges = db.execute("SELECT charges FROM budget").fetchone()[0]
+        if charges < self._seen:
+            raise LedgerError(
+                f"it holds {charges:,} charges and had {self._seen:,}: an earlier content was put in its place"
+            )
+        self._seen = charges
+
+    def _check_place(self, db) -> None:
+        place = db.execute("SELECT place FROM budget").fetchone()[0]
+        if place != _place(self.path):
+            raise LedgerError(
+                "it is a copy of a budget, or was put back from one: what either spends the other does not know. Use "
+                "the file that was made; if it was moved here and the old one is gone, open it with moved=True"
+            )
+        for _ in range(20):  # while it is being made it has two names
+            links = self.path.stat().st_nlink
+            if links == 1:
+                return
+            time.sleep(0.05)
+        raise LedgerError(f"it has {links} links, and changes under one name are not safe under another: remove them")
+
+    def _verify(self, db) -> None:
+        """Refuse a damaged file, and one whose sums are not those of its charges."""
+        found = db.execute("PRAGMA quick_check").fetchone()[0]
+        if found != "ok":
+            raise LedgerError(f"it is damaged: {found}")
+        first, kept, charges = db.execute("SELECT first, book, charges FROM budget").fetchone()
+        book, number = Book.from_dict(json.loads(first)), 0
+        for row in db.execute(_CHARGES):
+            book, number = book.charged(_charge_of(row)), number + 1
+        if book.to_dict() != json.loads(kept) or number != charges:
+            raise LedgerError("it is damaged: its sums are not those of its charges")
+
+    @contextmanager
+    def _refusing(self) -> Iterator[None]:
+        """Word what SQLite and the system say."""
+        try:
+            yield
+        except BudgetExceeded:
+            raise
+        except LedgerError as error:
+            raise LedgerError(f"{self.path.name}: {error}; nothing was charged") from None
+        except FileNotFoundError:
+            raise LedgerError(f"{self.path.name}: there is no such file; nothing was charged") from None
+        except sqlite3.DatabaseError as error:
+            if not self.path.exists():
+                raise LedgerError(f"{self.path.name}: there is no such file; nothing was charged") from None
+            raise LedgerError(f"{self.path.name}: {_said(error)}; nothing may be drawn") from None
+        except (KeyError, TypeError, json.JSONDecodeError) as error:
+            raise LedgerError(f"{self.path.name}: it is damaged: {error!r}; nothing was charged") from None
+
+    def to_dict(self) -> dict:
+        raise ValueError(f"this budget is a file, {self.path.name}: open it where it is wanted")
+
+    def __reduce__(self):
+        return open_ledger, (str(self.path),)
+
+    def __repr__(self):
+        return super().__repr__().replace("Budget(", f"Budget.open({self.path.name!r}: ", 1)
+
+
+def open_ledger(
+    path, epsilon=None, delta=None, *, neighbors=None, unit=None, composition=None, pairs=None, moved=False
+) -> Ledger:
+    """Make a budget in a file, or join one.
+
+    Parameters
+    ----------
+    path : str or path-like
+    epsilon, delta, neighbors, unit, composition, pairs : optional
+        As in `Budget`, where there is no such file; of one that there is, what is given must be what it was made
+        with.
+    moved : bool, default=False
+        Accept a file that is not where it was made: the old one is gone, which cannot be checked. It is noted.
+
+    Returns
+    -------
+    Ledger
+
+    Raises
+    ------
+    LedgerError
+        If the file is not there and epsilon is not given, or will not do: see the documentation of this module.
+    ValueError
+        If a value is out of its range, or is not what the file was made with.
+    """
+    path = Path(path).resolve()
+    asked = {"neighbors": neighbors, "unit": unit, "composition": composition, "pairs": pairs}
+    if not path.exists():
+        if epsilon is None:
+            raise LedgerError(f"{path.name}: there is no such file; give epsilon= to make a budget")
+        known = {"neighbors": "replace", "unit": "row", "composition": "auto", "pairs": (0.0, 0.0)}
+        known |= {name: value for name, value in asked.items() if value is not None}
+        _make(path, new_book(epsilon, 0.0 if delta is None else delta, **known), known["neighbors"], known["unit"])
+    ledger = Ledger(path)
+    if moved:
+        _note_move(ledger)
+    with ledger._reading() as db:
+        first = Book.from_dict(json.loads(db.execute("SELECT first FROM budget").fetchone()[0])).filter
+    total = first.total.exactly()
+    made = {"epsilon": total[0], "delta": total[1], "neighbors": ledger.neighbors, "unit": ledger.unit}
+    made |= {"composition": first.kind, "pairs": first.pairs.exactly()}
+    exactly = {"epsilon": partial(exact, "epsilon"), "delta": partial(exact, "delta")}
+    exactly["pairs"] = lambda value: amount(*value).exactly()
+    for name, value in ({"epsilon": epsilon, "delta": delta} | asked).items():
+        if value is not None and exactly.get(name, str)(value) != made[name]:
+            raise ValueError(f"{path.name} was made with {name}={made[name]}, got {value!r}")
+    return ledger
+
+
+def _make(path: Path, book: Book, neighbors: str, unit: str) -> None:
+    """The file, whole or not at all; another process may be at it too."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.part")
+    try:
+        with closing(sqlite3.connect(partial, isolation_level=None)) as db:
+            db.execute("PRAGMA synchronous = EXTRA")
+            db.execute("BEGIN EXCLUSIVE")
+            for statement in _TABLES:
+                db.execute(statement)
+            text = _json(book.to_dict())
+            row = (1, _now(), neighbors, unit, _place(partial), os.urandom(32), text, text, 0)
+            db.execute(f"INSERT INTO budget VALUES ({', '.join('?' * len(row))})", row)
+            db.execute("COMMIT")
+        try:
+            os.link(partial, path)
+        except FileExistsError:
+            return
+    except (sqlite3.DatabaseError, OSError) as error:
+        raise LedgerError(f"{path.name}: no budget could be made there: {error}") from None
+    finally:
+        partial.unlink(missing_ok=True)
+    if os.name == "posix":  # else the name could be gone after a power cut
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+def _note_move(ledger: Ledger) -> None:
+    place = _place(ledger.path)
+    with ledger._refusing(), closing(_connect(ledger.path, "rw")) as db:
+        db.execute("BEGIN IMMEDIATE")
+        book, number = _book_of(db), db.execute("SELECT charges FROM budget").fetchone()[0]
+        nothing = Charge(amount(0, 0), (Cost("pure", 0.0),))
+        db.execute("UPDATE budget SET place = ?", (place,))
+        ledger._write(db, number + 1, nothing, {"model": "(the file was moved)"}, book.charged(nothing))
+        db.execute("COMMIT")
+
+
+_CHARGES = "SELECT epsilon, delta, cost, count, part FROM charge ORDER BY number"
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    db = sqlite3.connect(f"file:{quote(str(path))}?mode={mode}", uri=True, timeout=_PATIENCE, isolation_level=None)
+    if mode == "rw":
+        db.execute("PRAGMA synchronous = EXTRA")
+    return db
+
+
+def _book_of(db) -> Book:
+    return Book.from_dict(json.loads(db.execute("SELECT book FROM budget").fetchone()[0]))
+
+
+def _charge_of(row) -> Charge:
+    epsilon, delta, cost, count, part = row
+    return Charge(_amount_of(epsilon, delta), tuple(Cost(*each) for each in json.loads(cost)), count, part)
+
+
+def _amount_of(epsilon: str, delta: str):
+    """What `Amount.exactly` made, from texts."""
+    return amount(Fraction(epsilon), Fraction(delta))
+
+
+def _place(path: Path) -> str:
+    return str(path.stat().st_ino)
+
+
+def _said(error: sqlite3.DatabaseError) -> str:
+    text = str(error)
+    if "readonly" in text:
+        return "it may not be written: the file or its folder is read-only"
+    if "full" in text:
+        return "the disk is full"
+    if "unable to open" in text:
+        return f"it cannot be opened ({text})"
+    if "locked" in text:
+        return f"another process has kept it locked for {_PATIENCE:g} seconds"
+    if "malformed" in text or "not a database" in text or "no such table" in text:
+        return f"it is damaged or was cut short ({text})"
+    return text
+
+
+def _json(value) -> str:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), default=str)
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid()) if hasattr(os, "getuid") else "?"

@@ -1,0 +1,67 @@
+"""dpfast budget: make a budget in a file, and show what of it was spent, on what and by whom."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from .options import Neighbors
+from .report import facts, output, reporting, say
+
+
+class Unit(StrEnum):
+    row = "row"
+    person = "person"
+
+
+class Composition(StrEnum):
+    auto = "auto"
+    basic = "basic"
+    gaussian = "gaussian"
+    renyi = "renyi"
+
+
+def budget(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The budget; made if it is not there.")],
+    epsilon: Annotated[float | None, typer.Option(help="Of all that is ever charged; makes the file.")] = None,
+    delta: Annotated[float | None, typer.Option(help="Of all that is ever charged.")] = None,
+    neighbors: Annotated[Neighbors | None, typer.Option(help="The relation of all charges.")] = None,
+    unit: Annotated[Unit | None, typer.Option(help="What it protects.")] = None,
+    composition: Annotated[
+        Composition | None, typer.Option(help="How charges add up; auto lets the first one with a delta settle it.")
+    ] = None,
+    moved: Annotated[
+        bool, typer.Option("--moved", help="The file was moved here, and the old one is gone: use it from now on.")
+    ] = False,
+):
+    """Show a budget's charges, what is spent and what is left; make one with --epsilon."""
+    with reporting("nothing was changed"):
+        from dpfast.accounting import Budget
+
+        how = {"neighbors": neighbors, "unit": unit, "composition": composition}
+        plain = {name: None if value is None else value.value for name, value in how.items()}
+        ledger = Budget.open(file, epsilon, delta, **plain, moved=moved)
+        charges = Table(box=None, pad_edge=False, header_style="bold")
+        for name in ("#", "time (UTC)", "user", "what", "part", "epsilon", "delta", "times", "columns"):
+            right = name in ("#", "epsilon", "delta", "times")
+            charges.add_column(name, justify="right" if right else "left", no_wrap=name in ("time (UTC)", "what"))
+        for note in ledger.notes():
+            told = [note["time"][:19].replace("T", " "), note["user"], note["model"] or "", note["part"] or ""]
+            told += [f"{note['epsilon']:g}", f"{note['delta']:g}", f"{note['count']:,}", (note["schema"] or "")[:8]]
+            charges.add_row(str(note["number"]), *map(Text, told))
+        if charges.row_count:
+            output.print(charges)
+            say()
+        told = facts()
+        told.add_row("budget", f"{_pair(ledger.epsilon, ledger.delta)}, {ledger.neighbors}, one {ledger.unit}")
+        told.add_row("spent", _pair(*ledger.spent))
+        told.add_row("left", _pair(*ledger.left))
+        told.add_row("charges", f"{sum(note['count'] for note in ledger.notes()):,}, added up: {ledger.composition}")
+        output.print(told)
+
+
+def _pair(epsilon, delta):
+    return f"({epsilon:.6g}, {delta:.6g})"
