@@ -2,6 +2,7 @@
 
 import os
 import threading
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import chain, repeat
