@@ -13,6 +13,7 @@ if TYPE_CHECKING:  # what a type checker reads; a test compares it with _HOMES
     from dpfast import littlestone as littlestone
     from dpfast import mechanisms as mechanisms
     from dpfast import metrics as metrics
+    from dpfast import model_selection as model_selection
     from dpfast import plot as plot
     from dpfast import report as report
     from dpfast.accounting import PrivacyWarning as PrivacyWarning
@@ -61,7 +62,17 @@ _HOMES = {
     "load_dataset": "dpfast.files",
     "make_point_stream": "dpfast.learners.winnow",
 }
-_MODULES = ("accounting", "audit", "kernels", "littlestone", "mechanisms", "metrics", "plot", "report")
+_MODULES = (
+    "accounting",
+    "audit",
+    "kernels",
+    "littlestone",
+    "mechanisms",
+    "metrics",
+    "model_selection",
+    "plot",
+    "report",
+)
 
 __all__ = [*_HOMES, *_MODULES]
 

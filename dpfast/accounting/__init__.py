@@ -32,6 +32,7 @@ from .list_margin import DecisionListHalfspace, decision_list_margin
 from .littlestone import StagedLittlestonePlan, StagedOnlinePlan, staged_online_plan, staged_plan
 from .point_functions import PointBound, point_lower_bound
 from .repeated_threshold import repeated_epsilon
+from .selection import selection_base, selection_cost, selection_epsilon
 from .single_sample import single_sample_epsilon, single_sample_sigma
 from .sparse_sample import (
     SparseSamplePlan,
@@ -95,6 +96,9 @@ __all__ = [
     "projected_paper",
     "projected_plan",
     "repeated_epsilon",
+    "selection_base",
+    "selection_cost",
+    "selection_epsilon",
     "single_sample_epsilon",
     "single_sample_sigma",
     "sparse_sample_bottom_score",

@@ -49,6 +49,7 @@ from .search import largest, remembered
 from .zcdp import gaussian_delta, zcdp_delta
 
 _LINES = 64  # claims of a Gaussian kind
+_MOST = 700.0
 _SLACK = 1e-12
 
 
@@ -86,7 +87,7 @@ def selection_cost(claims: Sequence[tuple[float, float]], *, runs: int) -> float
     corners = np.append((levels[1:] - levels[:-1]) / (slopes[:-1] - slopes[1:]), [0.0, 1.0])
     corners = corners[(corners >= 0) & (corners <= 1)]
     passed = (np.outer(corners, slopes) + levels).min(axis=1)
-    return 2 * math.log(((1 + more * passed) / (1 + more * corners)).max() * (1 + _SLACK))
+    return 2 * math.log(((1 + more * passed) / (1 + more * corners)).max() * (1 + _SLACK + runs * 1e-15))
 
 
 def selection_epsilon(claims: Sequence[tuple[float, float]], delta: float | Fraction, *, runs: int) -> float:
@@ -187,7 +188,9 @@ def _envelope(claims):
     """The lines of (1) that are the lowest somewhere, by falling slopes: slopes and levels, T(u) <= slope u + level."""
     lines = [(0.0, 1.0)]
     for epsilon, delta in claims:
-        slope, delta = math.exp(min(epsilon_of(epsilon, zero=True), 700.0)), _delta(delta)
+        if epsilon_of(epsilon, zero=True) > _MOST:  # says nothing; a line less is a looser bound
+            continue
+        slope, delta = math.exp(epsilon), _delta(delta)
         lines += [(slope, delta), (1 / slope, 1 - (1 - delta) / slope)]
     kept: list[tuple[float, float]] = []
     for slope, level in sorted(lines, key=lambda line: (-line[0], line[1])):

@@ -35,15 +35,22 @@ def warn_of_claim(epsilon: float, delta: float, n: int | None = None) -> None:
 
 
 def warn_of_repeated_rows(X) -> None:
-    """Warn where rows are likely to be in a table more than once, which no claim for one row speaks of.
+    """Warn where rows are likely to be in a table more than once, or in many fits, of which no claim for one row and
+    one fit speaks.
 
-    No value is looked at: only whether scikit-learn's bagging, drawing rows with replacement, is what called, and
-    whether two rows of a DataFrame have one label in its index.
+    No value is looked at: only whether scikit-learn's bagging, drawing rows with replacement, or a search is what
+    called, and whether two rows of a DataFrame have one label in its index.
     """
-    frame, bagging = sys._getframe(), False
+    frame, bagging, searched = sys._getframe(), False, False
     while frame is not None and not bagging:
+        searched = searched or frame.f_globals.get("__name__") == _SEARCH
         ensemble = frame.f_locals.get("ensemble") if frame.f_globals.get("__name__") == _BAGGING else None
         frame, bagging = frame.f_back, getattr(ensemble, "bootstrap", False)
+    if searched:
+        warn(
+            "a search of scikit-learn fits a private learner again and again and looks at rows to choose: what that "
+            "costs no claim of a single fit says; dpfast.model_selection.private_search states its total"
+        )
     if bagging:
         warn(
             "a row is drawn several times into one fit of an ensemble, and moves it as often; each fit is a release of "
@@ -66,4 +73,5 @@ def warn_of_edits(claim: PrivacySpend, epsilon, delta, neighbors) -> None:
 
 
 _BAGGING = "sklearn.ensemble._bagging"
+_SEARCH = "sklearn.model_selection._search"
 _CONTEXTLIB = sys.modules["contextlib"].__file__

@@ -10,7 +10,15 @@ PAGES = Path(__file__).parents[2] / "docs" / "reference"
 
 
 @pytest.mark.parametrize(
-    "module", ["dpfast", "dpfast.accounting", "dpfast.mechanisms", "dpfast.littlestone", "dpfast.metrics"]
+    "module",
+    [
+        "dpfast",
+        "dpfast.accounting",
+        "dpfast.mechanisms",
+        "dpfast.littlestone",
+        "dpfast.metrics",
+        "dpfast.model_selection",
+    ],
 )
 def test_every_public_name_has_its_place_in_the_reference(module):
     listed = {name for page in PAGES.glob("*.rst") for name in re.findall(r"^   ([\w.]+)$", page.read_text(), re.M)}

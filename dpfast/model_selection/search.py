@@ -1,0 +1,203 @@
+"""The best of several private learners, chosen by how they do on rows held out, all under one claim."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+
+from dpfast import random
+from dpfast.accounting import Budget, PrivacySpend, Release, discrete_gaussian_sigma
+from dpfast.accounting.checks import check_neighbors, delta_of, epsilon_of
+from dpfast.accounting.selection import selection_base
+from dpfast.accounting.warning import warn, warn_of_claim
+from dpfast.learners import HalfspaceClassifier, ProjectedHalfspaceClassifier
+from dpfast.learners.base import PrivateClassifier
+from dpfast.mechanisms import discrete_gaussian
+from dpfast.tables.labels import one_kind
+
+_MOST_RUNS = 1000
+
+
+@dataclass(frozen=True)
+class PrivateSearch:
+    """What `private_search` released.
+
+    Attributes
+    ----------
+    estimator : private classifier
+        The chosen one, fitted. Its `epsilon`, `delta` and `privacy_` are those of the whole search.
+    index : int
+        Its place among those that were offered.
+    right : int
+        How many of the rows held out it labels as they are labelled, with noise. The best of several noisy counts, it
+        flatters.
+    run_epsilon, run_delta : float
+        The claim of each fit and of each count.
+    privacy : PrivacySpend
+        Of all of it.
+    """
+
+    estimator: PrivateClassifier
+    index: int
+    right: int
+    run_epsilon: float
+    run_delta: float
+    privacy: PrivacySpend
+
+
+def private_search(
+    estimators: Sequence[PrivateClassifier],
+    X: Any,
+    y: ArrayLike,
+    *,
+    epsilon: float = 1.0,
+    delta: float = 1e-6,
+    neighbors: str = "replace",
+    runs: int | None = None,
+    validation: float = 0.2,
+    classes: ArrayLike | None = None,
+    budget: Budget | None = None,
+    random_state: int | np.random.Generator | None = None,
+) -> PrivateSearch:
+    """Fit private learners of several kinds or settings, and release the best, with its price for having looked.
+
+    Each row is held out or not, by a coin that does not look at it. Then, again and again, one of the estimators is
+    drawn, fitted to the rows that are not held out, and the rows held out that it labels as they are labelled are
+    counted, with noise; after each time it goes on with probability 1 - 1 / runs. What did best by its noisy count is
+    released, and nothing else, not even how often there was a fit.
+
+    **Privacy.** (epsilon, delta)-DP for the relation `neighbors`, all of it: `dpfast.accounting.selection`. A row is in
+    one of the two parts, so that a fit and its count cost what one of them does (parallel composition). Each gets the
+    claim `run_epsilon`, `run_delta`, by `dpfast.accounting.selection.selection_base`: of epsilon 1 some 0.6 is left at
+    30 runs where all estimators are a `HalfspaceClassifier` or a `ProjectedHalfspaceClassifier`, whose noise is
+    Gaussian, and 0.35 otherwise, where 30 fits that share the budget would get some 0.2 or 0.03. What is claimed does
+    not cover time: how long a search takes tells how many fits there were.
+
+    Parameters
+    ----------
+    estimators : sequence of private classifiers
+        With parameters `epsilon` and `delta`, which are set here, as `neighbors` is; without a budget or random state
+        of their own, and without a schema that leaves something to be found.
+    X : table, shape (n, d)
+        As all estimators take it, and as a mask of rows indexes it.
+    y : array_like, shape (n,)
+    epsilon : float, default=1.0
+    delta : float, default=1e-6
+    neighbors : {"replace", "add-remove"}, default="replace"
+    runs : int, optional
+        The mean number of fits, at most 1000; by default three times the number of estimators, which tries the best
+        one of many with probability 3/4: it is runs / (runs + len(estimators) - 1).
+    validation : float in (0, 1), default=0.2
+        The share of rows held out.
+    classes : array_like, optional
+        The public set of labels; read off y by default.
+    budget : Budget, optional
+        Charged once, before anything is drawn.
+    random_state : None, int or numpy.random.Generator
+
+    Returns
+    -------
+    PrivateSearch
+
+    Raises
+    ------
+    ValueError
+        For parameters, estimators or lengths that will not do, before anything is charged or drawn; and what a fit
+        refuses of its rows, after the charge, as a fit's.
+    BudgetExceeded
+        If the budget does not suffice.
+
+    Notes
+    -----
+    Cost: a geometric number of fits, of mean `runs`; up to several times as many.
+
+    References
+    ----------
+    N. Papernot, T. Steinke, Hyperparameter Tuning with Renyi Differential Privacy, ICLR 2022.
+
+    Examples
+    --------
+    >>> import dpfast
+    >>> from dpfast.model_selection import private_search
+    >>> mushroom = dpfast.load_dataset("mushroom")
+    >>> offered = [dpfast.ProjectedHalfspaceClassifier(margin=margin) for margin in (0.01, 0.1, 0.5)]
+    >>> classes = ["edible", "poisonous"]
+    >>> found = private_search(offered, mushroom.data, mushroom.target, classes=classes, random_state=0)
+    >>> print(found.privacy)
+    (1.0, 1e-06)-DP, replace one row; 1 of 1 releases used; drawn with a seed: reproducible, not private
+    >>> found.estimator.privacy_ == found.privacy
+    True
+    """
+    epsilon, delta = epsilon_of(epsilon), delta_of(delta)
+    check_neighbors(neighbors)
+    offered = _offered(estimators)
+    runs = 3 * len(offered) if runs is None else runs
+    if not isinstance(runs, Integral) or isinstance(runs, bool) or not 1 <= runs <= _MOST_RUNS:
+        raise ValueError(f"runs must be an integer in [1, {_MOST_RUNS}], got {runs!r}")
+    if not isinstance(validation, Real) or not 0 < validation < 1:
+        raise ValueError(f"validation must lie in (0, 1), got {validation!r}")
+    y, rng = np.asarray(one_kind(y, "y")), random.generator(random_state)
+    X = X if hasattr(X, "shape") else np.asarray(X)
+    n = X.shape[0]
+    if y.shape != (n,):
+        raise ValueError(f"y must have one label for each of {n} rows, got shape {y.shape}")
+    base, each = selection_base(epsilon, delta, runs=int(runs), gaussian=all(map(_is_gaussian, offered)))
+    if not base > 0:
+        raise ValueError(f"epsilon = {epsilon!r} is too little for {runs} runs")
+    for estimator in offered:
+        estimator.set_params(epsilon=base, delta=each, neighbors=neighbors)
+        estimator._checked()
+    sigma = discrete_gaussian_sigma(base, each)
+    released = (Release("best of a search", 1, 1),)
+    claim = PrivacySpend(epsilon, delta, neighbors, released, reproducible=random.is_reproducible(rng))
+    warn_of_claim(epsilon, delta, n if neighbors == "replace" else None)
+    if classes is None:
+        warn("the set of labels was read off the rows, and is published with the model: declare it by classes=")
+        classes = np.unique(y)
+    if budget is not None:
+        budget.charge(epsilon, delta, neighbors=neighbors)
+
+    held_out = rng.random(n) < validation
+    best: tuple[int, int, Any] | None = None
+    while best is None or rng.integers(runs) > 0:
+        index = int(rng.integers(len(offered)))
+        model = clone(offered[index]).set_params(random_state=rng)
+        model.fit(X[~held_out], y[~held_out], classes=classes)
+        right = int(np.count_nonzero(np.asarray(model.predict(X[held_out])) == y[held_out])) if held_out.any() else 0
+        noisy = int(discrete_gaussian([right], sigma, rng=rng)[0])
+        if best is None or noisy > best[0]:
+            best = noisy, index, model
+    right, index, model = best
+    model.set_params(epsilon=epsilon, delta=delta, random_state=None)
+    model.privacy_ = claim
+    return PrivateSearch(model, index, right, base, each, claim)
+
+
+def _offered(estimators):
+    """Clones of what may be searched."""
+    offered = list(estimators)
+    if not offered:
+        raise ValueError("estimators must be at least one private classifier, got none")
+    for estimator in offered:
+        if not isinstance(estimator, PrivateClassifier) or not {"epsilon", "delta"} <= {*estimator.get_params()}:
+            raise ValueError(f"estimators must be private classifiers of an epsilon and a delta, got {estimator!r}")
+        if estimator.budget is not None or estimator.random_state is not None:
+            raise ValueError(f"budget and random_state are those of the search, but were given to {estimator!r}")
+        checked = estimator._checked()
+        if checked.schema is not None and checked.schema.to_find:
+            raise ValueError(
+                f"the schema of {estimator!r} leaves something to be found: find it first, by TableEncoder, and "
+                "declare it"
+            )
+    return [clone(estimator) for estimator in offered]
+
+
+def _is_gaussian(estimator):
+    """Whether all its noise is what `discrete_gaussian_sigma` gives for its own claim."""
+    return isinstance(estimator, HalfspaceClassifier) or (
+        isinstance(estimator, ProjectedHalfspaceClassifier) and estimator.schedule == "full-batch"
+    )
