@@ -80,7 +80,7 @@ def selection_cost(claims: Sequence[tuple[float, float]], *, runs: int) -> float
     Examples
     --------
     >>> round(selection_cost([(0.5, 1e-7)], runs=30), 2)
-    0.9
+    0.93
     """
     more = count("runs", runs) - 1
     slopes, levels = _envelope(claims)
@@ -116,7 +116,7 @@ def selection_epsilon(claims: Sequence[tuple[float, float]], delta: float | Frac
     Examples
     --------
     >>> round(selection_epsilon([(0.5, 1e-7)], 1e-5, runs=30), 2)
-    1.4
+    1.43
     """
     added, delta = selection_cost(claims, runs=runs), delta_of(delta)
     fitting = (epsilon for epsilon, each in claims if runs * float(each) * (1 + _SLACK) <= delta)
@@ -158,7 +158,7 @@ def selection_base(
     Examples
     --------
     >>> [round(selection_base(1.0, 1e-6, runs=30, gaussian=kind)[0], 2) for kind in (False, True)]
-    [0.36, 0.71]
+    [0.35, 0.6]
     """
     epsilon, delta, runs = epsilon_of(epsilon), delta_of(delta), count("runs", runs)
     each = delta / runs * (1 - 4 * _SLACK)

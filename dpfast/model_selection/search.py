@@ -74,7 +74,7 @@ def private_search(
     one of the two parts, so that a fit and its count cost what one of them does (parallel composition). Each gets the
     claim `run_epsilon`, `run_delta`, by `dpfast.accounting.selection.selection_base`: of epsilon 1 some 0.6 is left at
     30 runs where all estimators are a `HalfspaceClassifier` or a `ProjectedHalfspaceClassifier`, whose noise is
-    Gaussian, and 0.35 otherwise, where 30 fits that share the budget would get some 0.2 or 0.03. What is claimed does
+    Gaussian, and 0.35 otherwise, where 30 fits that share the budget would get 0.16 or 0.03. What is claimed does
     not cover time: how long a search takes tells how many fits there were.
 
     Parameters
