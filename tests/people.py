@@ -54,7 +54,7 @@ def released(model):
 
 LEARNERS = [HalfspaceClassifier, DecisionListClassifier]
 TWO_SIDED = [BoostedHalfspaceClassifier]
-ROUNDS = {HalfspaceClassifier: 3, BoostedHalfspaceClassifier: 4}
+ROUNDS = {HalfspaceClassifier: 3, BoostedHalfspaceClassifier: 3}
 
 
 def few(learner, **given):

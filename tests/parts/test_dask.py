@@ -217,5 +217,6 @@ def test_an_exception_that_cannot_travel_comes_as_text():
             super().__init__("what it says")
 
     failure = dask_parts.Failure(3, Odd(1, 2))
-    with pytest.raises(ValueError, match="what it says"):
-        dask_parts._raise(failure + np.ones(2))
+    for total in (failure + np.ones(2), np.ones(2) + failure, failure + failure):
+        with pytest.raises(ValueError, match="what it says"):
+            dask_parts._raise(total)
