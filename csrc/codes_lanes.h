@@ -20,18 +20,19 @@ DPF_BODY void NAMED(scatter)(const void *const *code, bool wide, const uint16_t 
     }
 }
 
-/* One loop for each kind of codes, of rows, and for four groups or one. */
+/* One loop for each number of groups, and kind of codes. */
 DPF_BODY void NAMED(scatter_some)(const void *const *code, bool wide, const uint16_t *row, size_t rows,
                                   const int32_t *weight, size_t some, CELL *const *table) {
-    for (size_t s = 0, next; s < some; s += next) {
-        next = some - s < SIDE ? 1 : SIDE;
-        if (next == SIDE && !wide && !row) NAMED(scatter)(code, false, NULL, rows, weight, SIDE, table);
-        else if (next == SIDE && !wide) NAMED(scatter)(code, false, row, rows, weight, SIDE, table);
-        else if (next == SIDE && !row) NAMED(scatter)(code, true, NULL, rows, weight, SIDE, table);
-        else if (next == SIDE) NAMED(scatter)(code, true, row, rows, weight, SIDE, table);
-        else if (!wide) NAMED(scatter)(code + s, false, row, rows, weight, 1, table + s);
-        else NAMED(scatter)(code + s, true, row, rows, weight, 1, table + s);
-    }
+    if (some == SIDE && !wide && !row) NAMED(scatter)(code, false, NULL, rows, weight, SIDE, table);
+    else if (some == SIDE && !wide) NAMED(scatter)(code, false, row, rows, weight, SIDE, table);
+    else if (some == SIDE && !row) NAMED(scatter)(code, true, NULL, rows, weight, SIDE, table);
+    else if (some == SIDE) NAMED(scatter)(code, true, row, rows, weight, SIDE, table);
+    else if (some == 3 && !wide) NAMED(scatter)(code, false, row, rows, weight, 3, table);
+    else if (some == 2 && !wide) NAMED(scatter)(code, false, row, rows, weight, 2, table);
+    else if (!wide) NAMED(scatter)(code, false, row, rows, weight, 1, table);
+    else if (some == 3) NAMED(scatter)(code, true, row, rows, weight, 3, table);
+    else if (some == 2) NAMED(scatter)(code, true, row, rows, weight, 2, table);
+    else NAMED(scatter)(code, true, row, rows, weight, 1, table);
 }
 DPF_LEVELS(void, NAMED(add), NAMED(scatter_some),
            (const void *const *code, bool wide, const uint16_t *row, size_t rows, const int32_t *weight, size_t some,

@@ -115,6 +115,11 @@ def numbers(name: str, array: pa.Array, marks: tuple = ()) -> np.ndarray:
     """A column as float64, missing as NaN; texts are read as numbers, blanks around them do not count."""
     array = _plain(array)
     if pa.types.is_large_string(array.type):
+        if not [*_numeric(marks)]:  # if all are numbers as they stand, none is a mark and none has blanks around it
+            try:
+                return _floats(array.cast(pa.float64()))
+            except pa.ArrowInvalid:
+                pass
         array = pc.utf8_trim_whitespace(_without(array, marks))
         array = _cast(name, array, pa.float64(), "holds text where a number is declared")
         return _floats(array)
