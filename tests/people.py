@@ -5,7 +5,12 @@ import itertools
 import numpy as np
 import pandas as pd
 
-from dpfast import BoostedHalfspaceClassifier, DecisionListClassifier, HalfspaceClassifier
+from dpfast import (
+    BoostedHalfspaceClassifier,
+    DecisionListClassifier,
+    HalfspaceClassifier,
+    ProjectedHalfspaceClassifier,
+)
 from dpfast.tables import Boolean, Category, Label, Numeric, Schema
 
 COLUMNS = [
@@ -53,8 +58,8 @@ def released(model):
 
 
 LEARNERS = [HalfspaceClassifier, DecisionListClassifier]
-TWO_SIDED = [BoostedHalfspaceClassifier]
-ROUNDS = {HalfspaceClassifier: 3, BoostedHalfspaceClassifier: 3}
+TWO_SIDED = [BoostedHalfspaceClassifier, ProjectedHalfspaceClassifier]
+ROUNDS = {HalfspaceClassifier: 3, BoostedHalfspaceClassifier: 3, ProjectedHalfspaceClassifier: 3}
 
 
 def few(learner, **given):

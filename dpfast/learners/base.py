@@ -64,7 +64,7 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, TableClassifier):
 
     _parameters = PRIVATE | SCHEMAS
 
-    def _asked(self, X, y, classes, image):
+    def _asked(self, X, y, classes, image, table=None):
         """The table as parts of what an image makes of rows, the image of one of them, and what a fit takes as public.
 
         Parameters
@@ -73,6 +73,8 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, TableClassifier):
             As `_tabled` gives them.
         image : callable
             From rows to what this learner reads, with a `shape`.
+        table : table, optional
+            X as it was read already, for a table that is here.
 
         Returns
         -------
@@ -86,7 +88,7 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, TableClassifier):
             public = self._public(self._read_codes(X.like), X.labels)
             public.n_rows = X.n
             return parts, rows, public
-        rows = image(X)
+        rows = image(X if table is None else table)
         labels = class_codes(y, rows.shape[0], classes)
         return MemoryParts([Piece(X, labels.codes, rows=rows)]), rows, self._public(X, labels)
 

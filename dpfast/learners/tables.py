@@ -60,7 +60,7 @@ class TableReader:
         if is_parted(X) and not self._reads_parts:
             raise ValueError(
                 f"{type(self).__name__} does not learn from tables in parts; HalfspaceClassifier, "
-                "DecisionListClassifier and BoostedHalfspaceClassifier do"
+                "DecisionListClassifier, BoostedHalfspaceClassifier and ProjectedHalfspaceClassifier do"
             )
         if not is_parted(X):
             warn_of_repeated_rows(X)

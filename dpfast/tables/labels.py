@@ -19,12 +19,17 @@ class Labels(NamedTuple):
 
     def signs(self) -> np.ndarray:
         """-1 for the first and 1 for the second of two classes: int8, shape (n,)."""
-        if len(self.classes) > 2:
-            raise ValueError(
-                "Only binary classification is supported. The type of the target is multiclass: "
-                f"y has {len(self.classes)} classes"
-            )
+        two_classes(self.classes)
         return (2 * self.codes - 1).astype(np.int8)
+
+
+def two_classes(classes: np.ndarray) -> None:
+    """Refuse more than two classes."""
+    if len(classes) > 2:
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is multiclass: "
+            f"y has {len(classes)} classes"
+        )
 
 
 class LabelColumn:

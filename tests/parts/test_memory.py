@@ -7,7 +7,12 @@ import scipy.sparse as sp
 from people import LEARNERS, OPEN, SCHEMA, TWO_SIDED, few, people, pieces, released
 
 import dpfast
-from dpfast import BoostedHalfspaceClassifier, DecisionListClassifier, HalfspaceClassifier
+from dpfast import (
+    BoostedHalfspaceClassifier,
+    DecisionListClassifier,
+    HalfspaceClassifier,
+    ProjectedHalfspaceClassifier,
+)
 from dpfast.parts import MemoryParts
 
 
@@ -55,6 +60,22 @@ def test_a_measure_is_projected_over_parts_as_over_the_whole(neighbors, density,
     whole = released(BoostedHalfspaceClassifier(**given).fit(X, y))
     for parts in (1, 3, 17):
         assert released(BoostedHalfspaceClassifier(**given).fit(MemoryParts(pieces(X, y, parts)))) == whole
+
+
+@pytest.mark.parametrize("n_components", ["auto", 4])
+@pytest.mark.parametrize("kind", ["float32", "bool", "csr"])
+def test_rows_are_projected_in_parts_as_in_the_whole(kind, n_components, rng):
+    X = (rng.random((600, 12)) < 0.4).astype("float32" if kind == "csr" else kind)
+    y, X = X[:, 2] > 0, sp.csr_array(X) if kind == "csr" else X
+    given = {"n_components": n_components, "n_rounds": 6, "epsilon": 20.0, "random_state": 2}
+    whole = released(ProjectedHalfspaceClassifier(**given).fit(X, y))
+    for parts in (1, 3, 17):
+        table = MemoryParts(pieces(X, y, parts))
+        assert released(ProjectedHalfspaceClassifier(**given).fit(table)) == whole
+    with pytest.raises(ValueError, match="reads single rows, and no table in parts"):
+        ProjectedHalfspaceClassifier(schedule="paper").fit(table)
+    with pytest.raises(ValueError, match="Only binary classification"):
+        ProjectedHalfspaceClassifier(**given).fit(MemoryParts(pieces(X, np.arange(600) % 3, 2)))
 
 
 def test_boosting_over_parts_takes_the_measure_and_the_weak_learner_that_sums_serve(rng):

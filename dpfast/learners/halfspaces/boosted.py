@@ -19,7 +19,7 @@ from dpfast.learners.halfspaces.weak import LARGEST_SCALE, NoisyCentering, Noisy
 from dpfast.learners.parameters import Kind, SchemaLike, auto, choice, count, flag, optional, positive, real
 from dpfast.mechanisms import discrete_laplace
 from dpfast.parts.piece import PartedTable
-from dpfast.tables.labels import class_codes
+from dpfast.tables.labels import class_codes, two_classes
 
 _COUNT_SHARE = Fraction(1, 20)  # of epsilon, for the number of rows where that is private
 _ROUNDS = 60
@@ -228,7 +228,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
             if not (isinstance(p.weak_learner, NoisyCentering) and isinstance(p.measure, LazyBregman)):
                 raise ValueError('a table in parts needs weak_learner="centering" and measure="lazy-bregman"')
             parts, form, public = self._asked(X, y, classes, partial(unit_rows_of, fit_intercept=p.fit_intercept))
-            X.labels.signs()  # refuses more than two classes
+            two_classes(public.classes)
             rows = PartedRows(parts, form, public.n_rows)
             return rows, partial(PartedMeasure, parts, public.n_rows), public
         rows = p.weak_learner.rows(X, p.fit_intercept)

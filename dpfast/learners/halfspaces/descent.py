@@ -35,11 +35,10 @@ class FullBatch:
         self._squares = 0.0
         self.used = 0
 
-    def step(self, rows, signs, sigma, rng):
-        """One release, and the step it makes; rows as `unit_rows` makes them. Two reads."""
-        active = signs * rows.margins(self._w) < self._hinge
-        total = rows.weighted_sum(np.where(active, signs, 0).astype(np.int32))
-        self._move(discrete_gaussian(total, sigma, rng=rng) / rows.reach)
+    def step(self, parts, reach, sigma, rng):
+        """One release, and the step it makes; rows as `unit_rows` makes them, in parts. Two reads."""
+        total = parts.sum(_active_sum, self._w, self._hinge)
+        self._move(discrete_gaussian(total, sigma, rng=rng) / reach)
 
     def _move(self, noisy):
         self.used += 1
@@ -53,6 +52,13 @@ class FullBatch:
         """Released so far: shape (size,), in the unit ball."""
         late = self.used - self._rounds // 2
         return self._total / late if late > 0 else self._w
+
+
+def _active_sum(piece, w, hinge):
+    """The sum of y q over the rows of a piece within the hinge."""
+    signs = (2 * piece.labels - 1).astype(np.int8)
+    active = signs * piece.rows.margins(w) < hinge
+    return piece.rows.weighted_sum(np.where(active, signs, 0).astype(np.int32))
 
 
 def single_sample_steps(integers, reach, signs, margin, sigma, rng):

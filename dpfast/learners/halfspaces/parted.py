@@ -13,6 +13,7 @@ import numpy as np
 from dpfast.kernels import measure
 from dpfast.learners.halfspaces.measure import CAP, UNIT
 from dpfast.tables.codes import CodeTable
+from dpfast.tables.projection import projectable
 from dpfast.tables.unit_rows import unit_rows
 
 _ASKED = 255  # levels at a time
@@ -20,11 +21,21 @@ _ASKED = 255  # levels at a time
 
 def unit_rows_of(X, fit_intercept, normalize=False):
     """Rows of the unit ball; of codes those of their bits."""
-    if isinstance(X, CodeTable):
-        from dpfast.tables.code_bits import code_bits
+    return unit_rows(packed_codes(X), fit_intercept=fit_intercept, normalize=normalize)
 
-        X = code_bits(X)
-    return unit_rows(X, fit_intercept=fit_intercept, normalize=normalize)
+
+def projectable_of(X):
+    """The table as a projection reads it; of codes their bits."""
+    return projectable(packed_codes(X))
+
+
+def packed_codes(X):
+    """X, or the bits of its codes."""
+    if not isinstance(X, CodeTable):
+        return X
+    from dpfast.tables.code_bits import code_bits
+
+    return code_bits(X)
 
 
 class PartedRows:

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -13,11 +14,13 @@ from dpfast.kernels import signs as projection
 from dpfast.kernels.unit_rows import GRID_BITS
 from dpfast.learners.base import LinearClassifier, refuse_weights, shown
 from dpfast.learners.halfspaces.descent import FullBatch, single_sample_steps
+from dpfast.learners.halfspaces.parted import projectable_of, unit_rows_of
 from dpfast.learners.parameters import SchemaLike, auto, choice, count, flag, positive, real
 from dpfast.mechanisms import exponential
-from dpfast.tables.labels import class_codes
+from dpfast.parts.piece import PartedTable, Piece
+from dpfast.tables.labels import two_classes
 from dpfast.tables.products import readable
-from dpfast.tables.projection import project, projectable
+from dpfast.tables.projection import project
 from dpfast.tables.unit_rows import unit_rows
 
 _ROUNDS = 100
@@ -102,6 +105,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     """
 
     _model = "projected-halfspace"
+    _reads_parts = True
     _numbers = {"n_components": count(1), "n_rounds": count(1), "sigma": positive()}  # noqa: RUF012
     _parameters = LinearClassifier._parameters | {
         "margin": real(0, 1, "(]"),
@@ -167,17 +171,16 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         refuse_weights(refused)
         p = self._checked()
         X, y, classes = self._tabled(X, y, classes, p)
-        table = readable(X)
-        labels = class_codes(y, table.shape[0], classes)
-        signs, public = labels.signs(), self._public(X, labels)
-        d = public.n_features + p.fit_intercept
+        if isinstance(X, PartedTable) and p.schedule == "paper":
+            raise ValueError('schedule="paper" reads single rows, and no table in parts; use schedule="full-batch"')
+        table = self._read_codes(X.like) if isinstance(X, PartedTable) else readable(X)
+        d = table.shape[1] + p.fit_intercept
         m = min(d, p.n_components)
-        if m < d:
-            table, reach = projectable(table), 1 << GRID_BITS
-        else:
-            rows = unit_rows(table, fit_intercept=p.fit_intercept, normalize=True)
-            reach = rows.reach
-        n_rounds, sigma, cost = self._noise(p, len(signs), m, reach)
+        image = projectable_of if m < d else partial(unit_rows_of, fit_intercept=p.fit_intercept, normalize=True)
+        parts, rows, public = self._asked(X, y, classes, image, table)
+        two_classes(public.classes)
+        reach = 1 << GRID_BITS if m < d else rows.reach
+        n_rounds, sigma, cost = self._noise(p, public.n_rows, m, reach)
         public.others.update(n_components_=m, n_rounds_=n_rounds, sigma_=sigma / reach)
 
         schedule = self._full_batch if p.schedule == "full-batch" else self._paper
@@ -186,8 +189,8 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
             run.released = model = _Model(np.zeros(m), public.n_features, d)
             if m < d:
                 model.key = int.from_bytes(run.rng.bytes(16))
-                rows = unit_rows(_projected(table, m, model.key, p.fit_intercept), normalize=True)
-            for model.w in schedule(rows, signs, p, n_rounds, sigma, run):
+                parts = parts.map(_projected, m, model.key, p.fit_intercept)
+            for model.w in schedule(parts, m, reach, p, n_rounds, sigma, run):
                 pass
         return self
 
@@ -196,16 +199,17 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
 
     # ---- the algorithm ---------------------------------------------------------------------------------------------
 
-    def _full_batch(self, rows, signs, p, n_rounds, sigma, run):
+    def _full_batch(self, parts, m, reach, p, n_rounds, sigma, run):
         """After each round, the model."""
-        descent = FullBatch(p.margin, n_rounds, rows.shape[1])
+        descent = FullBatch(p.margin, n_rounds, m)
         for _ in shown(range(n_rounds), "rounds", self.verbose):
-            descent.step(rows, signs, sigma, run.rng)
+            descent.step(parts, reach, sigma, run.rng)
             run.used["rounds"] += 1
             yield descent.model()
 
-    def _paper(self, rows, signs, p, n_rounds, sigma, run):
+    def _paper(self, parts, m, reach, p, n_rounds, sigma, run):
         """After every n steps, the model."""
+        rows, signs = parts.only.rows, (2 * parts.only.labels - 1).astype(np.int8)
         n = len(signs)
         integers = np.array([rows.weighted_sum(chosen) for chosen in np.eye(n, dtype=np.int32)])
         candidates, passes = [], iter(shown(range(_REPETITIONS * n), "passes", self.verbose))
@@ -275,10 +279,14 @@ class _Model:
         return linear[: self._n_features], float(linear[self._n_features :].sum())
 
 
-def _projected(table, m, key, fit_intercept):
-    """A x for each row x: its features and, if wanted, a 1."""
+def _projected(piece, m, key, fit_intercept):
+    """The piece with A x for each row x: its features and, if wanted, a 1."""
+    return Piece(piece.rows, piece.labels, partial(_projected_rows, m=m, key=key, fit_intercept=fit_intercept))
+
+
+def _projected_rows(table, m, key, fit_intercept):
     rows = project(table, m, key)
     if fit_intercept:
         d = table.shape[1]
         rows += projection.project_csr(np.array([0, 1]), np.array([d]), None, d + 1, m, key)
-    return rows
+    return unit_rows(rows, normalize=True)

@@ -17,6 +17,7 @@ from dpfast.kernels import signs as kernel
 from dpfast.kernels.unit_rows import GRID_BITS
 from dpfast.learners.halfspaces import descent
 from dpfast.learners.halfspaces import projected as projected_halfspace
+from dpfast.parts import MemoryParts, Piece
 from dpfast.tables.projection import project
 from dpfast.tables.unit_rows import unit_rows
 
@@ -201,7 +202,9 @@ def test_one_row_moves_the_sum_of_a_step_by_no_more_than_the_noise_is_calibrated
                 runs = descent.FullBatch(0.5, 4, n_components)
                 sums.clear()
                 for step in range(4):  # the same w in all runs
-                    runs.step(rows_of(near), labels[list(near)], 1.0, np.random.default_rng(step))
+                    rows, codes = rows_of(near), (labels[list(near)] + 1) // 2
+                    parts = MemoryParts([Piece(None, codes, rows=rows)])
+                    runs.step(parts, rows.reach, 1.0, np.random.default_rng(step))
                     runs._w = np.random.default_rng(step).normal(size=n_components) / 3
                 trace.append(np.array(sums))
             worst = max(worst, *(np.linalg.norm(trace[0] - other, axis=1).max() for other in trace[1:]))
