@@ -1,6 +1,6 @@
 """The book of a budget: a filter, and what was charged to a table and to parts of it."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -61,13 +61,13 @@ class Book(NamedTuple):
     def left(self, part: str | None) -> tuple[float, float]:
         return self.filter.left(self.sums(part))
 
-    def spent(self, charges: Sequence[Charge], part: str | None) -> tuple[float, float]:
+    def spent(self, charges: Callable[[], Sequence[Charge]], part: str | None) -> tuple[float, float]:
         """Exactly for a basic filter, else what all costs make at the budget's delta."""
         if self.filter.kind in ("auto", "basic"):
             return self.sums(part).pairs.above()
-        parts = {charge.part for charge in charges} - {None} if part is None else {part}
-        delta = self.filter.total.below()[1]
-        return max((_composed(charges, each, delta) for each in parts or {None}), default=(0.0, 0.0))
+        every, delta = charges(), self.filter.total.below()[1]
+        parts = {charge.part for charge in every} - {None} if part is None else {part}
+        return max((_composed(every, each, delta) for each in parts or {None}), default=(0.0, 0.0))
 
     def to_dict(self) -> dict:
         return {

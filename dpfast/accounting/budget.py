@@ -136,7 +136,7 @@ class Budget:
         at the budget's delta, which is a claim for costs that were settled beforehand. What always holds is the
         budget.
         """
-        return self._book.spent(tuple(self._charges), self._part)
+        return self._book.spent(lambda: tuple(self._charges), self._part)
 
     @property
     def left(self) -> tuple[float, float]:
@@ -207,9 +207,11 @@ class Budget:
         charge = self._asked(epsilon, delta, neighbors, unit, cost, 1)
         self._fitting(charge)
 
-    def foresee(self, epsilon: Number, delta: Number = 0.0, *, neighbors: str = "replace", unit: str = "row") -> None:
+    def foresee(
+        self, epsilon: Number, delta: Number = 0.0, *, neighbors: str = "replace", unit: str | None = None
+    ) -> None:
         """Refuse a claim whose cost is not yet known, and that `charge` will refuse whatever it is."""
-        charge = self._asked(epsilon, delta, neighbors, unit, None, 1)
+        charge = self._asked(epsilon, delta, neighbors, unit or self._unit, None, 1)
         if self._book.filter.kind in ("auto", "basic"):
             self._fitting(charge)
 

@@ -97,15 +97,13 @@ class Ledger(Budget):
         return noted
 
     def _charge(self, charge: Charge, what) -> None:
-        with self._writing() as db:
-            book, number = _book_of(db), db.execute("SELECT charges FROM budget").fetchone()[0]
-            try:
-                after = book.charged(charge)
-            except BudgetExceeded as refusal:
-                spent = book.spent([_charge_of(row) for row in db.execute(_CHARGES)], charge.part)
-                raise BudgetExceeded(str(refusal).replace("{spent}", str(spent))) from None
-            self._write(db, number + 1, charge, what or {}, after)
-            self._seen = number + 1
+        try:
+            with self._writing() as db:
+                after, number = _book_of(db).charged(charge), db.execute("SELECT charges FROM budget").fetchone()[0]
+                self._write(db, number + 1, charge, what or {}, after)
+        except BudgetExceeded as refusal:  # what was spent may take long to say: the others need not wait for it
+            raise BudgetExceeded(str(refusal).replace("{spent}", str(self.spent))) from None
+        self._seen = number + 1
 
     def _write(self, db, number, charge, what, after) -> None:
         key = db.execute("SELECT key FROM budget").fetchone()[0]

@@ -78,6 +78,7 @@ class Private(PrivateParameters):
     """
 
     _parameters = PRIVATE
+    _rows_per_unit: int | None = None  # of the fit under way, if it is for persons
 
     @contextmanager
     def _spending(
@@ -151,6 +152,8 @@ class Private(PrivateParameters):
             self._events(run),
             reproducible=run.reproducible,
             cost=self._cost(run),
+            unit="row" if self._rows_per_unit is None else "person",
+            rows_per_unit=self._rows_per_unit,
         )
 
     def _cost(self, run: Run) -> tuple[Cost, ...]:

@@ -11,8 +11,9 @@ from dpfast.accounting.checks import exact
 from dpfast.accounting.warning import warn_of_repeated_rows
 from dpfast.files.spooled import FileParts
 from dpfast.learners.fitting import Public
-from dpfast.learners.parameters import SCHEMA, optional, real
+from dpfast.learners.parameters import SCHEMA, count, optional, real
 from dpfast.learners.saving import entries
+from dpfast.learners.units import bounded_rows, own_generator, picked
 from dpfast.parts.sources import is_parted, parts_of
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.labels import class_codes
@@ -35,6 +36,8 @@ class TableReader:
     def _checked(self):
         p = super()._checked()
         vars(self).pop("_encoder", None)
+        vars(self).pop("_rows_per_unit", None)
+        p.rows_per_unit = 1
         if p.schema is not None:
             p.schema.refuse_unconfirmed()
         if p.schema is not None and p.schema.to_find:
@@ -48,13 +51,18 @@ class TableReader:
             plan(p.schema, *p.to_find, self.neighbors)  # refuses what will not do
         return p
 
-    def _tabled(self, X, y, classes, p):
+    def _tabled(self, X, y, classes, p, units=None, rows_per_unit=None):
         """X, y and classes of `fit`, as the learner reads them.
+
+        With `units` at most `rows_per_unit` rows of each are left, p.rows_per_unit is that, and the claim is for
+        persons: see `dpfast.learners.units`.
 
         What the schema leaves open is found here, once the table and its labels have passed: all of the budget is
         charged, and from then on self is no model any more, but has `encoder_`, with what was found and its claim.
         """
         X = _files(X)
+        if units is not None or rows_per_unit is not None:
+            X, y = self._bounded(X, y, p, units, rows_per_unit)
         if isinstance(X, FileParts) and p.schema is None:
             X, y = _numbers(X, y)
         if is_parted(X) and not self._reads_parts:
@@ -62,7 +70,7 @@ class TableReader:
                 f"{type(self).__name__} does not learn from tables in parts; HalfspaceClassifier, "
                 "DecisionListClassifier, BoostedHalfspaceClassifier and ProjectedHalfspaceClassifier do"
             )
-        if not is_parted(X):
+        if not is_parted(X) and units is None:
             warn_of_repeated_rows(X)
         if p.schema is None and not is_parted(X):
             return self._read_codes(X), y, classes
@@ -111,6 +119,19 @@ class TableReader:
         if is_parted(X):
             return encoding.table(encoder.schema_, known), None, classes
         return self._read_codes(encoding.table(encoder.schema_)), labels, classes
+
+    def _bounded(self, X, y, p, units, rows_per_unit):
+        """The rows that are left of each person."""
+        if units is None or rows_per_unit is None:
+            raise ValueError("units= and rows_per_unit= go together: whose each row is, and how many of a person count")
+        p.rows_per_unit = count(1).read("rows_per_unit", rows_per_unit)
+        if is_parted(X) or isinstance(X, FileParts):
+            raise ValueError(f"units= is for tables in memory, and X is a {type(X).__name__}")
+        if p.schema is not None and p.schema.to_find:
+            raise ValueError("units= needs a schema that declares all: what it leaves open is found for rows")
+        kept = bounded_rows(units, p.rows_per_unit, own_generator(p.rng))
+        self._rows_per_unit = p.rows_per_unit
+        return picked(X, y, kept, len(units))
 
     def _refuse_rows(self, n, p):
         """Refuse a number of rows that parameters do not suit; for learners where some do not."""

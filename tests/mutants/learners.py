@@ -5,6 +5,7 @@ from mutant import Mutant
 
 _LIST, _COUNTS = "learners/lists/test_decision_list.py", "learners/lists"
 _HALF, _WINNOW, _LITTLE = "learners/halfspaces", "learners/winnow", "learners/littlestone"
+_UNITS = "learners/test_units.py"
 
 
 def _m(name, file, old, new, tests):
@@ -12,6 +13,11 @@ def _m(name, file, old, new, tests):
 
 
 MUTANTS = [
+    _m("units: all rows are kept", "units", "place < rows_per_unit", "place < 2 * rows_per_unit", _UNITS),
+    _m("units: the first rows are kept", "units", "rng.permutation(len(ids))", "np.arange(len(ids))", _UNITS),
+    _m("units: noise of one row", "halfspaces/halfspace", '"sensitivity": p.rows_per_unit * moves', '"sensitivity": moves', _UNITS),
+    _m("units: exponent of one row", "experts/finite_class", "self._exponent(p.epsilon) / p.rows_per_unit", "self._exponent(p.epsilon)", _UNITS),
+    _m("units: claimed for a row", "fitting", "rows_per_unit=self._rows_per_unit,", "rows_per_unit=None,", _UNITS),
     _m("charge skipped", "fitting", "        if self.budget is not None:\n            self.budget.charge", "        if False:\n            self.budget.charge",
        "learners/experts/test_finite_class.py learners/lists/test_decision_list.py"),
     _m("charge after the draws", "fitting", "        self._charge(claim, public)\n        try:\n            yield run\n        finally:\n",
@@ -57,7 +63,7 @@ MUTANTS = [
     _m("stump: R 4 is 2", "halfspaces/weak", "(1 - 1e-15) / (2 * self.sensitivity(rows))", "(1 - 1e-15) / self.sensitivity(rows)", f"{_HALF}/test_weak.py"),
     _m("boost, add-remove: all of epsilon for the rounds", "halfspaces/boosted", "p.epsilon_of_rounds = _float_below(epsilon - 1 / p.count_scale)",
        "p.epsilon_of_rounds = float(epsilon)", f"{_HALF}/test_boosted.py"),
-    _m("boost, add-remove: exact n", "halfspaces/boosted", "size = max(1, int(discrete_laplace(n, p.count_scale, rng=run.rng)))", "size = n", f"{_HALF}/test_boosted.py"),
+    _m("boost, add-remove: exact n", "halfspaces/boosted", "size = max(1, int(discrete_laplace(n, p.rows_per_unit * p.count_scale, rng=run.rng)))", "size = n", f"{_HALF}/test_boosted.py"),
     _m("boost: the mass depends on the rows", "halfspaces/measure", "min(units, len(signs) * CAP)", "min(units, len(signs) * CAP // 2)", f"{_HALF}/test_measure.py"),
     _m("winnow fit: intervals by row number", "winnow/classifier", "interval = run.rng.integers(plan.n_updates, size=len(signs))",
        "interval = np.arange(len(signs)) % plan.n_updates", _WINNOW),
@@ -69,8 +75,8 @@ MUTANTS = [
        "exponent = Fraction(plan.learning_rate) / self.unit", _WINNOW),
     _m("winnow: a window that never leaves", "winnow/scores", "                self._total = self._plus(self._total, self._kept.popleft(), -1)\n",
        "                self._kept.popleft()\n", _WINNOW),
-    _m("winnow: range of one row forgotten", "winnow/plan", "score_range = winnow_range(p.neighbors, negations=p.negations, batch=p.batch)",
-       "score_range = winnow_range(p.neighbors, negations=p.negations, batch=p.batch) / 2", _WINNOW),
+    _m("winnow: range of one row forgotten", "winnow/plan", "winnow_range(p.neighbors, negations=p.negations, batch=p.batch)",
+       "winnow_range(p.neighbors, negations=p.negations, batch=p.batch) / 2", _WINNOW),
     _m("winnow: share of the tests unpaid", "winnow/plan", 'threshold_share=_THRESHOLD_SHARE if p.schedule == "sparse-vector" else 0,', "threshold_share=0,", _WINNOW),
     _m("touched scores: untouched drawn without sign", "winnow/scores", "sign[i] = 1 - 2 * int(draw.below([2], rng)[0]) if mirrored else 1", "sign[i] = 1",
        f"{_WINNOW}/test_scores.py"),

@@ -95,7 +95,15 @@ class FiniteClassLearner(PrivateClassifier):
         self.budget = budget
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, *, classes: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        classes: ArrayLike | None = None,
+        units: Any = None,
+        rows_per_unit: int | None = None,
+    ) -> Self:
         """Draw a hypothesis by its errors.
 
         Parameters
@@ -105,6 +113,10 @@ class FiniteClassLearner(PrivateClassifier):
         y : array_like, shape (n,)
         classes : array_like, optional
             The public set of labels; read off y by default.
+        units : array_like, shape (n,), optional
+            Whose each row is, where the claim is to be for persons.
+        rows_per_unit : int, optional
+            With `units`: at most so many rows of each are used, chosen at random; see `dpfast.learners.units`.
 
         Returns
         -------
@@ -121,7 +133,7 @@ class FiniteClassLearner(PrivateClassifier):
         table = self._class()
         if p.schema is not None and not self._of_features():
             raise ValueError('schema is for hypotheses="features"')
-        X, y, classes = self._tabled(X, y, classes, p)
+        X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
         if self._of_features():
             X = _features(X)
             labels = class_codes(y, len(X), classes)
@@ -141,7 +153,7 @@ class FiniteClassLearner(PrivateClassifier):
 
         cost = [Cost("range", float_above(exact("epsilon", p.epsilon)))]
         with self._spending(public, p.rng, cost, hypotheses=1) as run:
-            drawn = exponential(-errors, self._exponent(p.epsilon), rng=run.rng)
+            drawn = exponential(-errors, self._exponent(p.epsilon) / p.rows_per_unit, rng=run.rng)
             labelling = None if table is None else bits.unpack(table.rows[[drawn]], table.shape[1])[0]
             run.release("hypotheses", drawn, labelling)
         return self
@@ -184,7 +196,9 @@ class FiniteClassLearner(PrivateClassifier):
         failure = _FAILURE.read("failure", failure)
         finding = hasattr(self, "encoder_") and self.encoder_.privacy_.epsilon > 0
         epsilon = self._left_to_learn(self.epsilon) if finding else self.epsilon
-        return math.log(self.n_hypotheses_ / failure) / float(self._exponent(epsilon))
+        return math.log(self.n_hypotheses_ / failure) / float(
+            self._exponent(epsilon) / (self.privacy_.rows_per_unit or 1)
+        )
 
     def _exponent(self, epsilon):
         """t, exactly; a float epsilon is the decimal that it prints as."""

@@ -122,7 +122,15 @@ class LinearLearner(TwoSided, PrivateClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, classes: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        classes: ArrayLike | None = None,
+        units: Any = None,
+        rows_per_unit: int | None = None,
+    ) -> Self:
         """Learn in one pass over the rows, in a random order.
 
         Parameters
@@ -133,6 +141,10 @@ class LinearLearner(TwoSided, PrivateClassifier):
             Labels of two classes.
         classes : array_like, optional
             The public set of labels; read off y by default.
+        units : array_like, shape (n,), optional
+            Whose each row is, where the claim is to be for persons.
+        rows_per_unit : int, optional
+            With `units`: at most so many rows of each are used, chosen at random; see `dpfast.learners.units`.
 
         Returns
         -------
@@ -146,12 +158,12 @@ class LinearLearner(TwoSided, PrivateClassifier):
             If the budget does not suffice, before the data is read.
         """
         p = self._checked()
-        X, y, classes = self._tabled(X, y, classes, p)
+        X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
         rows = signed_rows(X, out_of_range=p.out_of_range)
         n, d = rows.shape
         labels = class_codes(y, n, classes)
         signs, public = labels.signs(), self._public(X, labels)
-        width = experts_range(p.neighbors, signed=True)
+        width = p.rows_per_unit * experts_range(p.neighbors, signed=True)
         eta = experts_learning_rate(p.epsilon, p.delta, horizon=n, loss_range=width, calibration=p.calibration)
         state = weights.Weights(d + p.fit_intercept, Fraction(eta) / rows.unit, mirrored=p.negations)
         step = BLOCK_BYTES // (4 * d) if not isinstance(rows, SparseRows) else 1 << 14

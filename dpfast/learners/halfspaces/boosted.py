@@ -171,7 +171,16 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, classes: ArrayLike | None = None, **refused: Any) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        classes: ArrayLike | None = None,
+        units: Any = None,
+        rows_per_unit: int | None = None,
+        **refused: Any,
+    ) -> Self:
         """Learn by T rounds of boosting.
 
         Parameters
@@ -181,6 +190,10 @@ class BoostedHalfspaceClassifier(LinearClassifier):
             Labels of two classes.
         classes : array_like, optional
             The public set of labels; read off y by default.
+        units : array_like, shape (n,), optional
+            Whose each row is, where the claim is to be for persons.
+        rows_per_unit : int, optional
+            With `units`: at most so many rows of each are used, chosen at random; see `dpfast.learners.units`.
 
         Returns
         -------
@@ -195,27 +208,30 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         """
         refuse_weights(refused)
         p = self._checked()
-        X, y, classes = self._tabled(X, y, classes, p)
+        X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
         rows, start, public = self._rows(X, y, classes, p)
         n, d = public.n_rows, public.n_features
         density = self._calibrate(p, n, d)
-        noise = p.weak_learner.noise(rows, p.epsilon_of_rounds, p.delta, p.n_rounds)
+        counted = p.n_rounds * p.rows_per_unit**2  # k rows of a person move a round k times as far: k^2 rounds' worth
+        if p.rows_per_unit > 1 and type(p.weak_learner) not in _WEAK.values():
+            raise ValueError('rows_per_unit above 1 needs weak_learner="centering" or "stump"')
+        noise = p.weak_learner.noise(rows, p.epsilon_of_rounds, p.delta, counted)
         public.others.update(learning_rate_=p.learning_rate, n_rounds_=p.n_rounds)
         paid = ({"row count": 1} if p.count_scale else {}) | {"rounds": p.n_rounds}
         cost = [Cost("pure", float_above(1 / p.count_scale))] if p.count_scale else []
-        cost += p.weak_learner.cost(rows, noise, p.n_rounds) or [pair_cost(p.epsilon_of_rounds, p.delta)]
+        cost += p.weak_learner.cost(rows, noise, counted) or [pair_cost(p.epsilon_of_rounds, p.delta)]
 
         with self._spending(public, p.rng, cost, **paid) as run:
             run.released = model = _Average(d, density(1))
             size = n
             if p.count_scale:
-                size = max(1, int(discrete_laplace(n, p.count_scale, rng=run.rng)))
+                size = max(1, int(discrete_laplace(n, p.rows_per_unit * p.count_scale, rng=run.rng)))
                 run.used["row count"] += 1
             model.density = density(size)
-            units = max(1, int(model.density * size * CAP))
-            measure = start(units, p.learning_rate / 2)
+            mass = max(1, int(model.density * size * CAP))
+            measure = start(mass, p.learning_rate / 2)
             for t in shown(range(p.n_rounds), "rounds", self.verbose):
-                hypothesis = p.weak_learner.learn(rows, measure.weights(), units, noise, run.rng)
+                hypothesis = p.weak_learner.learn(rows, measure.weights(), mass, noise, run.rng)
                 model.add(*p.weak_learner.linear(hypothesis, d))
                 run.used["rounds"] += 1
                 if t + 1 < p.n_rounds:

@@ -143,7 +143,16 @@ class HalfspaceClassifier(PrivateClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, classes: ArrayLike | None = None, **refused: Any) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        classes: ArrayLike | None = None,
+        units: Any = None,
+        rows_per_unit: int | None = None,
+        **refused: Any,
+    ) -> Self:
         """Learn from noisy sums.
 
         Parameters
@@ -154,6 +163,10 @@ class HalfspaceClassifier(PrivateClassifier):
             Labels of two or more classes; by default the column that the schema names.
         classes : array_like, optional
             The public set of labels; read off y by default.
+        units : array_like, shape (n,), optional
+            Whose each row is, where the claim is to be for persons.
+        rows_per_unit : int, optional
+            With `units`: at most so many rows of each are used, chosen at random; see `dpfast.learners.units`.
 
         Returns
         -------
@@ -168,7 +181,7 @@ class HalfspaceClassifier(PrivateClassifier):
         """
         refuse_weights(refused)
         p = self._checked()
-        X, y, classes = self._tabled(X, y, classes, p)
+        X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
         parts, rows, public = self._asked(X, y, classes, self._image())
         k, weights, one = len(public.classes), None, rows.reach
         if p.n_rounds == "auto":
@@ -282,7 +295,7 @@ class _Noise:
         paid = -(-p.n_rounds // _SHARE)
         self.unit = math.isqrt(paid * moves**2 // (2 if p.neighbors == "replace" else 1))
         size = max(columns * rows.shape[1], 2 * calibration.BINS)
-        releases = {"sensitivity": moves, "releases": p.n_rounds + paid, "size": size}
+        releases = {"sensitivity": p.rows_per_unit * moves, "releases": p.n_rounds + paid, "size": size}
         self.sigma = discrete_gaussian_sigma(p.epsilon, p.delta, **releases)
         self.cost = discrete_gaussian_cost(self.sigma, **releases)
         if self.sigma > _LARGEST_SIGMA:

@@ -167,7 +167,16 @@ class NetHalfspaceClassifier(LinearClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, classes: ArrayLike | None = None, **refused: Any) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        classes: ArrayLike | None = None,
+        units: Any = None,
+        rows_per_unit: int | None = None,
+        **refused: Any,
+    ) -> Self:
         """Draw the halfspace.
 
         Parameters
@@ -178,6 +187,10 @@ class NetHalfspaceClassifier(LinearClassifier):
             Labels of two classes.
         classes : array_like, optional
             The public set of labels; read off y by default.
+        units : array_like, shape (n,), optional
+            Whose each row is, where the claim is to be for persons.
+        rows_per_unit : int, optional
+            With `units`: at most so many rows of each are used, chosen at random; see `dpfast.learners.units`.
 
         Returns
         -------
@@ -193,7 +206,7 @@ class NetHalfspaceClassifier(LinearClassifier):
         """
         refuse_weights(refused)
         p = self._checked()
-        X, y, classes = self._tabled(X, y, classes, p)
+        X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
         table = projectable(X)
         labels = class_codes(y, table.shape[0], classes)
         signs, public = labels.signs(), self._public(X, labels)
@@ -204,7 +217,7 @@ class NetHalfspaceClassifier(LinearClassifier):
         scan = nets.scan(table, key, signs, self.verbose)  # nothing is released yet
         cost = [Cost("range", float_above(exact("epsilon", p.epsilon)))]
         with self._spending(public, p.rng, cost, halfspaces=1) as run:
-            run.release("halfspaces", nets, scan.draw(p.exponent, run.rng), key)
+            run.release("halfspaces", nets, scan.draw(p.exponent / p.rows_per_unit, run.rng), key)
         return self
 
     def _publish(self, run):

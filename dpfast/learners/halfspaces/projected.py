@@ -146,7 +146,16 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, classes: ArrayLike | None = None, **refused: Any) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        classes: ArrayLike | None = None,
+        units: Any = None,
+        rows_per_unit: int | None = None,
+        **refused: Any,
+    ) -> Self:
         """Learn by noisy descent.
 
         Parameters
@@ -156,6 +165,10 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
             Labels of two classes.
         classes : array_like, optional
             The public set of labels; read off y by default.
+        units : array_like, shape (n,), optional
+            Whose each row is, where the claim is to be for persons.
+        rows_per_unit : int, optional
+            With `units`: at most so many rows of each are used, chosen at random; see `dpfast.learners.units`.
 
         Returns
         -------
@@ -170,7 +183,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         """
         refuse_weights(refused)
         p = self._checked()
-        X, y, classes = self._tabled(X, y, classes, p)
+        X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
         if isinstance(X, PartedTable) and p.schedule == "paper":
             raise ValueError('schedule="paper" reads single rows, and no table in parts; use schedule="full-batch"')
         table = self._read_codes(X.like) if isinstance(X, PartedTable) else readable(X)
@@ -227,13 +240,15 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
 
     def _noise(self, p, n, m, reach):
         """Rounds or steps, the noise of one in units of the grid, and the cost; refused if it will not do."""
-        sensitivity = (2 if p.neighbors == "replace" else 1) * reach
+        sensitivity = (2 if p.neighbors == "replace" else 1) * reach * p.rows_per_unit
         if p.schedule == "full-batch":
             rounds = p.n_rounds
             releases = {"sensitivity": sensitivity, "releases": rounds, "size": m}
             sigma = discrete_gaussian_sigma(p.epsilon, p.delta, **releases)
             cost = discrete_gaussian_cost(sigma, **releases)
         else:
+            if p.rows_per_unit > 1:
+                raise ValueError('schedule="paper" is for one row of a person: rows_per_unit must be 1')
             rounds, cost = _REPETITIONS * n**2, ()
             seconds = rounds * (_STEP_SECONDS + _NOISE_SECONDS * m)
             if seconds > _PATIENCE:

@@ -188,7 +188,15 @@ class DecisionListClassifier(PrivateClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, classes: ArrayLike | None = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        classes: ArrayLike | None = None,
+        units: Any = None,
+        rows_per_unit: int | None = None,
+    ) -> Self:
         """Learn the list.
 
         Parameters
@@ -200,6 +208,10 @@ class DecisionListClassifier(PrivateClassifier):
             Labels of two or more classes; by default the column that the schema names.
         classes : array_like, optional
             The public set of labels; read off y by default.
+        units : array_like, shape (n,), optional
+            Whose each row is, where the claim is to be for persons.
+        rows_per_unit : int, optional
+            With `units`: at most so many rows of each are used, chosen at random; see `dpfast.learners.units`.
 
         Returns
         -------
@@ -213,12 +225,15 @@ class DecisionListClassifier(PrivateClassifier):
             If the budget does not suffice, before the data is read.
         """
         p = self._checked()
-        X, y, classes = self._tabled(X, y, classes, p)
+        X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
         parts, table, public = self._asked(X, y, classes, self._image())
         conditions = Conditions(table, p.conjunctions, p.negations)
         rounds = conditions.rounds(p.max_rules)
         prior = -(-conditions.candidates // 4) if p.default_prior == "auto" else p.default_prior
-        exponent = Fraction(cover_exponent(p.epsilon_of_rules, p.delta, max_rounds=rounds, **p.curve))
+        exponent = Fraction(cover_exponent(p.epsilon_of_rules, p.delta, max_rounds=rounds, **p.curve)) / p.rows_per_unit
+        p.scale = p.scale and p.rows_per_unit * p.scale
+        if p.rows_per_unit > 1 and p.accounting == "paper":
+            raise ValueError('accounting="paper" is for one row: rows_per_unit must be 1')
         weights, unit = falling_weights(rounds) if p.falls else constant_weights(p.coverage_weight)
         state = conditions.counts(parts, public, rounds, exponent / unit, weights, prior)
         counting = {f"rule counts ({self.rule_counts:g} of epsilon)": 1} if p.scale else {}

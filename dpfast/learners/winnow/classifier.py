@@ -18,7 +18,7 @@ from dpfast.learners.saving import entries, integer
 from dpfast.learners.streamed import Streamed
 from dpfast.learners.winnow.checkpoint import Checkpoint
 from dpfast.learners.winnow.hypothesis import NOTHING, histograms_from_json, histograms_to_json
-from dpfast.learners.winnow.plan import check_paper, first_hypothesis, plan_of, streaming
+from dpfast.learners.winnow.plan import at_once, check_paper, first_hypothesis, plan_of, streaming
 from dpfast.learners.winnow.scores import score_vector
 from dpfast.learners.winnow.stream import Stream
 from dpfast.tables.labels import class_codes
@@ -195,16 +195,24 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None, *, classes: ArrayLike | None = None, **refused: Any) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        classes: ArrayLike | None = None,
+        units: Any = None,
+        rows_per_unit: int | None = None,
+        **refused: Any,
+    ) -> Self:
         """Learn in one pass over the rows, each put into one of the intervals at random.
 
         Parameters
         ----------
         X : array_like, sparse matrix, DataFrame or BitMatrix, shape (n, d)
-        y : array_like, shape (n,)
-            Labels of two classes.
-        classes : array_like, optional
-            The public set of labels; read off y by default.
+        y : array_like, shape (n,), of two labels
+        classes, units, rows_per_unit : optional
+            As in `DecisionListClassifier.fit`; rows_per_unit above 1 not with a sparse-vector schedule.
 
         Returns
         -------
@@ -216,15 +224,8 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
             For a parameter or data that will not do, or a budget that does not suffice, before anything is drawn.
         """
         refuse_weights(refused)
-        p = self._checked()
-        if p.schedule == "auto":
-            p.schedule = "sparse-vector" if p.calibration == "paper" else "fixed"
-        if p.schedule == "sparse-vector" and p.neighbors == "add-remove":
-            raise ValueError(
-                'fit with a sparse-vector schedule needs neighbors="replace": deleting a row from a table shifts all '
-                "later rows, and the claim of a stream is for a blank row in its place"
-            )
-        rows, signs, public, plan, stream = self._read(p, X, y, classes)
+        p = at_once(self._checked())
+        rows, signs, public, plan, stream = self._read(p, X, y, classes, units, rows_per_unit)
         with self._spending(public, p.rng, plan.cost, updates=plan.releases) as run:
             stream = stream(run)
             if p.schedule == "sparse-vector":
@@ -377,9 +378,9 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
         self._check_features(X, reset=False)
         return rows
 
-    def _read(self, p, X, y, classes):
+    def _read(self, p, X, y, classes, units=None, rows_per_unit=None):
         """Rows, signs of labels, what is public, the plan, and a stream but for its run; whatever can be refused is."""
-        X, y, classes = self._tabled(X, y, classes, p)
+        X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
         rows = signed_rows(X, feature_range=p.feature_range, out_of_range=p.out_of_range)
         labels = class_codes(y, rows.shape[0], classes)
         signs, public = labels.signs(), self._public(X, labels)

@@ -151,6 +151,18 @@ def streaming(p: SimpleNamespace) -> SimpleNamespace:
     return p
 
 
+def at_once(p: SimpleNamespace) -> SimpleNamespace:
+    """Checked parameters, their schedule settled for a table."""
+    if p.schedule == "auto":
+        p.schedule = "sparse-vector" if p.calibration == "paper" else "fixed"
+    if p.schedule == "sparse-vector" and p.neighbors == "add-remove":
+        raise ValueError(
+            'fit with a sparse-vector schedule needs neighbors="replace": deleting a row from a table shifts all '
+            "later rows, and the claim of a stream is for a blank row in its place"
+        )
+    return p
+
+
 def check_paper(p: SimpleNamespace) -> None:
     """Refuse what does not go with the paper's calibration, if it is asked for."""
     if p.calibration != "paper":
@@ -185,6 +197,8 @@ def plan_of(p: SimpleNamespace, n_features: int) -> Plan:
         "fit_intercept": p.fit_intercept,
         "average": p.average,
     }
+    if p.rows_per_unit > 1 and p.schedule == "sparse-vector":
+        raise ValueError('rows_per_unit above 1 needs schedule="fixed": AboveThreshold is paid for one row')
     plan = _paper(p, form) if p.calibration == "paper" else _tight(p, form)
     plan.check()
     return plan
@@ -192,7 +206,7 @@ def plan_of(p: SimpleNamespace, n_features: int) -> Plan:
 
 def _tight(p, form):
     """The largest learning rate that the accountant allows."""
-    score_range = winnow_range(p.neighbors, negations=p.negations, batch=p.batch)
+    score_range = p.rows_per_unit * winnow_range(p.neighbors, negations=p.negations, batch=p.batch)
     eta, threshold_epsilon = winnow_learning_rate(
         p.epsilon,
         p.delta,

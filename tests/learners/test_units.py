@@ -1,0 +1,261 @@
+"""Claims for persons: what is kept of each, and laws on tables that differ in all rows of one, by enumeration."""
+
+import itertools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from learners.test_costs import MODELS, X, Y
+from scipy import stats
+
+import dpfast
+from dpfast.accounting import Budget, Composed, PrivacySpend, cover_exponent, gaussian_sigma
+from dpfast.learners.units import bounded_rows
+
+IDS = np.arange(len(X)) // 3
+
+
+def test_all_rows_are_kept_where_nobody_has_too_many(rng):
+    assert bounded_rows([1, 2, 1, 3], 2, rng) is None
+    assert bounded_rows(["a", "b"], 1, rng) is None
+
+
+def test_of_each_person_so_many_rows_are_kept_whatever_the_others_have(rng):
+    ids = rng.permutation(np.repeat(np.arange(50), rng.integers(1, 9, 50)))
+    for k in (1, 3, 8):
+        kept = bounded_rows(ids, k, rng)
+        left = np.bincount(ids if kept is None else ids[kept], minlength=50)
+        assert np.array_equal(left, np.minimum(np.bincount(ids), k))
+
+
+def test_every_choice_of_rows_has_equal_chances(rng):
+    ids = np.array(["b", "a", "b", "b", "a", "b"])
+    pairs = list(itertools.combinations([0, 2, 3, 5], 2))
+    seen = np.zeros(len(pairs))
+    for _ in range(6000):
+        kept = bounded_rows(ids, 2, rng)
+        assert kept[[1, 4]].all()
+        seen[pairs.index(tuple(np.flatnonzero(kept & (ids == "b"))))] += 1
+    assert stats.chisquare(seen).pvalue > 1e-6
+
+
+@pytest.mark.parametrize(
+    ("units", "message"),
+    [
+        ([["a"], ["b"]], r"one entry a row, got shape \(2, 1\)"),
+        ([1.0, math.nan], "row 1 has none"),
+        (["a", None], "row 1 has none"),
+        (np.array(["a", 1], object), "of one kind"),
+        ([], "one entry a row"),
+    ],
+)
+def test_rows_of_nobody_are_refused(units, message, rng):
+    with pytest.raises(ValueError, match=message):
+        bounded_rows(units, 1, rng)
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_claim_for_persons_is_paid_for(name, neighbors):
+    kind, parameters = MODELS[name]
+    if neighbors == "add-remove" and name in ("linear", "winnow with a test"):
+        pytest.skip('needs "replace"')
+    model = kind(
+        **parameters, neighbors=neighbors, random_state=0, budget=Budget(3, 1e-5, neighbors=neighbors, unit="person")
+    )
+    if name == "winnow with a test":
+        with pytest.raises(ValueError, match='above 1 needs schedule="fixed"'):
+            model.fit(X, Y, units=IDS, rows_per_unit=2)
+        return
+    model.fit(X, Y, units=IDS, rows_per_unit=2)
+    claim = model.privacy_
+    assert "one person with at most 2 rows" in str(claim)
+    assert Composed(claim.cost).delta(claim.epsilon * (1 + 1e-9)) <= claim.delta * (1 + 1e-9)
+    assert model.budget.charges == ((claim.epsilon, claim.delta),)
+    model.budget = Budget(3, 1e-5, neighbors=neighbors)
+    with pytest.raises(ValueError, match="protects one row and the charge one person"):
+        model.fit(X, Y, units=IDS, rows_per_unit=2)
+    model.fit(X, Y)
+    assert model.privacy_.unit == "row"
+
+
+@pytest.mark.parametrize("name", [name for name in MODELS if name != "winnow with a test"])
+def test_one_row_a_person_costs_nothing(name):
+    kind, parameters = MODELS[name]
+    alone = kind(**parameters, random_state=5).fit(X, Y)
+    persons = kind(**parameters, random_state=5).fit(X, Y, units=np.arange(len(X)), rows_per_unit=1)
+    assert persons._released() == alone._released() or str(persons._released()) == str(alone._released())
+    assert persons.privacy_.cost == alone.privacy_.cost
+    assert "one person with at most 1 row" in str(persons.privacy_)
+
+
+def test_noise_and_exponents_are_those_of_so_many_rows():
+    for k in (1, 2, 3):
+        fit = {"units": IDS, "rows_per_unit": k}
+        halfspace = dpfast.HalfspaceClassifier(random_state=0, n_rounds=20).fit(X, Y, **fit)
+        one = dpfast.HalfspaceClassifier(random_state=0, n_rounds=20).fit(X, Y)
+        assert halfspace.sigma_ == pytest.approx(k * one.sigma_, rel=1e-3)
+        assert halfspace.privacy_.cost[0].size == pytest.approx(1 / gaussian_sigma(1, 1e-6), rel=1e-3)
+        rules = dpfast.DecisionListClassifier(random_state=0).fit(X, Y, **fit)
+        assert rules.rule_counts_scale_ == 40 * k
+
+
+# ---- laws ------------------------------------------------------------------------------------------------------------
+
+
+def _persons(k, change):
+    """Two tables of three persons with k rows, of which the last ones' rows differ as much as can be, as (X, y)."""
+    base_x, base_y = [[0, 1], [1, 1], [1, 0], [0, 0]], [0, 1, 1, 0]
+    here = (base_x + [[1, 0]] * k, base_y + [0] * k)
+    there = (base_x + [[1, 0]] * k, base_y + [1] * k) if change == "replace" else (base_x, base_y)
+    return [(np.array(x, bool), np.array(y)) for x, y in (here, there)]
+
+
+def _errors(x, y):
+    """Of x0, x1, their negations, and either label always."""
+    votes = np.concatenate([x, ~x, np.zeros((len(x), 1), bool), np.ones((len(x), 1), bool)], axis=1)
+    return (votes != (y > 0)[:, np.newaxis]).sum(axis=0)
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_a_drawn_hypothesis_is_private_for_persons_and_uses_what_it_may(k, neighbors):
+    epsilon, laws = 1.5, []
+    for x, y in _persons(k, neighbors):
+        score = -_errors(x, y) * epsilon / (2 if neighbors == "replace" else 1) / k
+        law = np.exp(score - score.max())
+        laws.append(law / law.sum())
+        if len(laws) == 2:
+            break
+        ids = np.concatenate([np.arange(4), np.full(len(x) - 4, 9)])
+        model = dpfast.FiniteClassLearner(epsilon, hypotheses="features", neighbors=neighbors, random_state=0)
+        drawn = [
+            model.set_params(random_state=seed).fit(x, y, classes=[0, 1], units=ids, rows_per_unit=k).hypothesis_
+            for seed in range(120)
+        ]
+        seen = np.bincount(drawn, minlength=6)
+        assert stats.chisquare(seen, 120 * laws[-1]).pvalue > 1e-6
+    ratio = np.abs(np.log(laws[0] / laws[1])).max()
+    assert ratio <= epsilon
+    assert ratio > 0.4 * epsilon
+
+
+def _list_law(x, y, exponent, rounds):
+    """The law of a greedy list of features with gamma = 0: what is drawn, round by round."""
+
+    def go(left, candidates, depth):
+        if not depth:
+            return {(): 1.0}
+        score = np.array([-((x[left, f] == 1) & (y[left] != b)).sum() for f, b in candidates]) * exponent
+        weight = np.exp(score)
+        law = {}
+        for (f, b), p in zip(candidates, weight / weight.sum(), strict=True):
+            rest = [each for each in candidates if each[0] != f]
+            for tail, q in go(left[x[left, f] == 0], rest, depth - 1).items():
+                law[(f, b), *tail] = p * q
+        return law
+
+    return go(np.arange(len(x)), [(f, b) for f in range(x.shape[1]) for b in (0, 1)], rounds)
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_a_list_is_private_for_persons_by_its_own_curve(k, neighbors):
+    rng = np.random.default_rng(k)
+    for epsilon, delta in ((0.5, 0.02), (1.5, 1e-3)):
+        exponent = cover_exponent(epsilon, delta, neighbors=neighbors, max_rounds=3) / k
+        most = 0.0
+        for _ in range(25):
+            others = rng.integers(0, 2, (rng.integers(0, 4), 3)), rng.integers(0, 2, 4)
+            first, second = ((rng.integers(0, 2, (k, 3)), rng.integers(0, 2, k)) for _ in range(2))
+            there = [second] if neighbors == "replace" else []
+            tables = []
+            for own in ([first], there):
+                x = np.concatenate([others[0], *[each[0] for each in own]])
+                tables.append((x, np.concatenate([others[1][: len(others[0])], *[each[1] for each in own]])))
+            p, q = (_list_law(x, y, exponent, 3) for x, y in tables)
+            for a, b in ((p, q), (q, p)):
+                most = max(most, sum(max(0.0, a[each] - math.exp(epsilon) * b[each]) for each in a))
+        assert most <= delta
+
+
+def test_the_curve_of_a_list_leaves_more_than_group_privacy_of_its_pair():
+    for epsilon, delta, k, rounds in itertools.product((0.1, 1, 4), (1e-9, 1e-6, 1e-3), (2, 3, 10), (1, 10, None)):
+        own = cover_exponent(epsilon, delta, max_rounds=rounds) / k
+        each = epsilon / k
+        group = cover_exponent(each, delta * math.expm1(each) / math.expm1(epsilon), max_rounds=rounds)
+        assert group <= own
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_sum_moves_by_no_more_than_a_person_is_counted_for(k):
+    """The premise of the Gaussian ones: all rows of a person turned round move a sum by k times what one does."""
+    from dpfast.tables.unit_rows import unit_rows
+
+    rows = unit_rows(X.astype(float), fit_intercept=True, normalize=True)
+    signs = np.where(Y, 1, -1).astype(np.int32)
+    turned = signs.copy()
+    turned[:k] *= -1
+    moved = rows.weighted_sum(signs) - rows.weighted_sum(turned)
+    assert np.sqrt(np.square(moved.astype(float)).sum()) <= k * 2 * rows.reach
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------------
+
+
+def test_tables_of_all_kinds_are_bounded():
+    from scipy import sparse
+
+    from dpfast.tables import BitMatrix
+
+    names = [f"x{j}" for j in range(X.shape[1])]
+    for table in (
+        X,
+        sparse.csr_matrix(X),
+        sparse.coo_matrix(X),
+        BitMatrix(X),
+        pd.DataFrame(X, columns=names),
+        X.tolist(),
+    ):
+        labels = pd.Series(Y) if isinstance(table, pd.DataFrame) else Y
+        model = dpfast.DecisionListClassifier(random_state=0).fit(table, labels, units=IDS, rows_per_unit=1)
+        assert model.privacy_.rows_per_unit == 1
+    with pytest.raises(ValueError, match=r"299 entries, and 300 rows of X"):
+        dpfast.DecisionListClassifier().fit(X, Y, units=IDS[:-1], rows_per_unit=1)
+    with pytest.raises(ValueError, match="go together"):
+        dpfast.DecisionListClassifier().fit(X, Y, units=IDS)
+    with pytest.raises(ValueError, match="rows_per_unit must be an integer of at least 1"):
+        dpfast.DecisionListClassifier().fit(X, Y, units=IDS, rows_per_unit=0)
+    with pytest.raises(ValueError, match='accounting="paper" is for one row'):
+        dpfast.DecisionListClassifier(accounting="paper", coverage_weight=0).fit(X, Y, units=IDS, rows_per_unit=2)
+
+
+def test_a_table_with_a_schema_is_bounded_and_one_with_open_facts_refused():
+    from dpfast.tables import Category, Label, Numeric, Schema
+
+    frame = {"age": np.arange(60) % 50, "job": ["clerk", "smith"] * 30, "y": ["a", "b", "b"] * 20}
+    ids = np.arange(60) // 4
+    label = Label("y", ["a", "b"])
+    schema = Schema([Numeric("age", 0, 50, edges=4), Category("job", ["clerk", "smith"])], label=label)
+    model = dpfast.HalfspaceClassifier(schema=schema, n_rounds=5, random_state=0)
+    assert model.fit(frame, units=ids, rows_per_unit=2).privacy_.unit == "person"
+    open_facts = Schema([Numeric("age", edges=4), Category("job", ["clerk", "smith"])], label=label)
+    with pytest.raises(ValueError, match="schema that declares all"):
+        dpfast.HalfspaceClassifier(schema=open_facts).fit(frame, units=ids, rows_per_unit=2)
+
+
+def test_a_refused_fit_has_drawn_nothing(rng):
+    before = rng.bit_generator.state
+    model = dpfast.HalfspaceClassifier(random_state=rng, budget=Budget(0.5, 1e-6, unit="person"))
+    with pytest.raises(ValueError, match="does not fit"):
+        model.fit(X, Y, units=IDS, rows_per_unit=1)
+    assert rng.bit_generator.state == before
+
+
+def test_a_claim_says_what_differs():
+    assert str(PrivacySpend(1, 1e-6, "replace", unit="person", rows_per_unit=5)) == (
+        "(1.0, 1e-06)-DP, replace one person with at most 5 rows"
+    )
+    with pytest.raises(ValueError, match="rows_per_unit goes with persons"):
+        PrivacySpend(1, 0, "replace", rows_per_unit=2)
