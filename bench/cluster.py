@@ -1,0 +1,197 @@
+"""The time of a round on a cluster: a small model from what is measured here, its table and picture.
+
+    python bench/cluster.py [--check] [--out DIR]
+
+Measured, in seconds of the processor, the best of several: what a row of 32 codes costs a halfspace's question, what a
+question costs whatever its rows, and what a task costs the scheduler and the client together. Taken as given: a link of
+1.25 GB/s with 0.5 ms a message, and a slowest worker half as slow again as the others. --check measures rounds of two
+worker processes on this machine, by the clock, beside what the model says of them: the machine must be idle for it.
+"""
+
+import argparse
+import math
+import time
+from typing import NamedTuple
+
+import numpy as np
+import results
+
+from dpfast import CodeTable
+from dpfast.learners.halfspaces.perceptron import unsettled_sum
+from dpfast.parts import Piece
+from dpfast.parts.dask_parts import FAN, DaskParts
+from dpfast.tables.unit_rows import unit_rows
+
+COLUMNS, SIZE = 32, 8  # of codes, and how many a column has
+PART_SIZES = [10**k for k in range(4, 9)]
+
+
+class Costs(NamedTuple):
+    """Seconds a row, a question and a task; bytes a second and seconds a message of a link; the slowest worker."""
+
+    row: float
+    question: float
+    task: float
+    link: float = 1.25e9
+    message: float = 5e-4
+    slowest: float = 1.5
+
+
+class Round(NamedTuple):
+    """Seconds of a round, and of what it is made of."""
+
+    seconds: float
+    workers: float
+    scheduler: float
+    tree: float
+
+    @property
+    def binds(self):
+        return max(("workers", "scheduler", "tree"), key=lambda name: getattr(self, name))
+
+
+def predicted(costs, n, workers, part, model=COLUMNS * SIZE):
+    """A round over n rows in parts of `part` rows on so many workers of one thread; `model` numbers are released.
+
+    Workers answer while the scheduler hands out: the slower of the two counts. Then sums go up the tree.
+    """
+    parts = math.ceil(n / part)
+    each = costs.question + costs.row * min(part, n)
+    busy = costs.slowest * math.ceil(parts / workers) * each
+    tasks = parts + math.ceil((parts - 1) / (FAN - 1)) + 1
+    levels = math.ceil(math.log(parts, FAN)) if parts > 1 else 0
+    tree = (levels + 2) * costs.message + (levels * FAN + 1) * 8 * model / costs.link
+    return Round(max(busy, costs.task * tasks) + tree, busy, costs.task * tasks, tree)
+
+
+def best(costs, n, workers):
+    """The part size, of a few, that takes the least time, and that time."""
+    return min(((part, predicted(costs, n, workers, part)) for part in PART_SIZES), key=lambda pair: pair[1].seconds)
+
+
+# ---- what is measured ----------------------------------------------------------------------------------------------
+
+
+def piece(n, seed=0):
+    rng = np.random.default_rng(seed)
+    table = CodeTable.from_arrays(list(rng.integers(0, SIZE, (COLUMNS, n), np.uint8)), [SIZE] * COLUMNS)
+    return Piece(table, rng.integers(0, 2, n), rows=unit_rows(table, fit_intercept=True))
+
+
+def ask(part, w, threshold):
+    return unsettled_sum(part, w, threshold)
+
+
+def processor(work, repeats=5):
+    """The least seconds of the processor that `work` takes."""
+    seconds = []
+    for _ in range(repeats):
+        start = time.process_time()
+        work()
+        seconds.append(time.process_time() - start)
+    return min(seconds)
+
+
+def of_rows(sizes=(1000, 1_000_000)):
+    """Seconds a row and a question."""
+    times = []
+    for n in sizes:
+        rows = piece(n)
+        w = np.random.default_rng(1).normal(size=(rows.rows.shape[1], 1))
+        times.append(processor(lambda rows=rows, w=w: unsettled_sum(rows, w, 0.1)))
+    row = (times[1] - times[0]) / (sizes[1] - sizes[0])
+    return row, max(0.0, times[0] - row * sizes[0])
+
+
+def of_tasks(client, tasks=1000):
+    """Seconds that a task costs this process, in which scheduler and client are."""
+    parts = DaskParts(client, client.map(int, range(tasks), pure=False))
+    parts.sum(_nothing)
+    return processor(lambda: parts.sum(_nothing), repeats=3) / (tasks * (1 + 1 / (FAN - 1)))
+
+
+def _nothing(part):
+    return 0
+
+
+def clock(client, n, part, repeats=5):
+    """Seconds by the clock of a round over rows that are on the workers: the least of several."""
+    parts = DaskParts(client, client.map(piece, [part] * (n // part), range(n // part), pure=False))
+    w = np.random.default_rng(1).normal(size=(parts.each(_width)[0], 1))
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        parts.sum(ask, w, 0.1)
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def _width(part):
+    return part.rows.shape[1]
+
+
+# ---- table and picture ---------------------------------------------------------------------------------------------
+
+
+def lines(costs):
+    """A line for each number of rows and of workers."""
+    for rows in (1e9, 1e10, 1e11, 1e12):
+        for workers in (10, 100, 1000, 10_000):
+            part, told = best(costs, int(rows), workers)
+            size, answer = f"10^{round(math.log10(part))}", f"{told.seconds:,.2f}"
+            yield [f"10^{round(math.log10(rows))}", f"{workers:,}", size, answer, told.binds]
+
+
+def markdown(report):
+    costs = Costs(**report["costs"])
+    head = (
+        f"{results.sentence(report['machine'])}\n\n{costs.row * 1e9:.2f} ns a row of {COLUMNS} codes, "
+        f"{costs.question * 1e6:,.0f} us a question, {costs.task * 1e6:,.0f} us a task.\n\n"
+    )
+    text = head + results.table(["rows", "workers", "best part", "seconds a round", "what binds"], lines(costs))
+    if report.get("check"):
+        rows = [[f"{n:,}", f"{part:,}", f"{took:.3f}", f"{said:.3f}"] for n, part, took, said in report["check"]]
+        text += "\nTwo workers here:\n\n" + results.table(["rows", "rows a part", "seconds", "by the model"], rows)
+    return text
+
+
+def picture(costs, path):
+    style = results.style()
+    figure, axes = style.plt.subplots(figsize=(7, 4))
+    rows, ends = np.logspace(9, 12, 25), []
+    for workers, colour in zip(
+        (10, 100, 1000, 10_000), (style.BLUE, style.ORANGE, style.GREEN, style.PURPLE), strict=True
+    ):
+        seconds = [best(costs, int(n), workers)[1].seconds for n in rows]
+        axes.loglog(rows, seconds, color=colour)
+        ends.append((seconds[-1], f"{workers:,} workers", colour))
+    axes.set_xlabel("rows of 32 codes")
+    axes.set_title("Seconds of a round, parts of the best size")
+    style.label_ends(axes, ends)
+    style.save(figure, path)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    results.add_arguments(parser)
+    parser.add_argument("--check", action="store_true", help="measure rounds of two workers by the clock")
+    arguments = parser.parse_args()
+    from distributed import Client, LocalCluster
+
+    options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
+    row, question = of_rows()
+    with LocalCluster(**options) as cluster, Client(cluster) as client:
+        costs = Costs(row, question, of_tasks(client))
+        report = {"machine": results.machine("distributed"), "costs": costs._asdict(), "check": []}
+        for n, part in ((10**6, 10**5), (10**7, 10**6), (10**6, 10**4)) if arguments.check else ():
+            here = costs._replace(slowest=1.0, message=0.0)
+            report["check"].append([n, part, clock(client, n, part), predicted(here, n, 2, part).seconds])
+    results.write(arguments.out, "cluster", report)
+    text = markdown(report)
+    (arguments.out / "cluster.md").write_text(text)
+    picture(costs, arguments.out / "cluster.svg")
+    print(text)
+
+
+if __name__ == "__main__":
+    main()
