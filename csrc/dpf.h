@@ -12,6 +12,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#if UINTPTR_MAX < UINT64_MAX
+#error "dpfast needs a 64-bit processor"
+#endif
+
 #if defined(_MSC_VER) && !defined(__clang__)
 #include <intrin.h>
 #define DPF_RESTRICT __restrict
@@ -61,9 +65,8 @@ DPF_BODY uint64_t dpf_multiply(uint64_t a, uint64_t b, uint64_t *low) {
     *low = (uint64_t)product;
     return (uint64_t)(product >> 64);
 #else
-    uint64_t high;
-    *low = _umul128(a, b, &high);
-    return high;
+    *low = a * b;
+    return __umulh(a, b);
 #endif
 }
 

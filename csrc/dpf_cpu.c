@@ -1,5 +1,15 @@
 #include "dpf_cpu.h"
 
+#if defined(__x86_64__) && defined(__GNUC__)
+#include <cpuid.h>
+
+/* Not known to every __builtin_cpu_supports; without it the instruction is another, and wrong. */
+static bool has_lzcnt(void) {
+    unsigned a, b, c, d;
+    return __get_cpuid(0x80000001, &a, &b, &c, &d) && (c >> 5 & 1);
+}
+#endif
+
 static const int scalar = DPF_SCALAR;
 static const int *shared_level = &scalar;
 
@@ -7,7 +17,7 @@ static const int *shared_level = &scalar;
 int dpf_cpu_best(void) {
 #if defined(__x86_64__) && defined(__GNUC__)
 #define HAS __builtin_cpu_supports
-    if (!HAS("avx2") || !HAS("bmi") || !HAS("bmi2") || !HAS("popcnt")) return DPF_SCALAR;
+    if (!HAS("avx2") || !HAS("bmi") || !HAS("bmi2") || !HAS("popcnt") || !has_lzcnt()) return DPF_SCALAR;
     return HAS("avx512f") && HAS("avx512bw") && HAS("avx512vl") && HAS("avx512dq") && HAS("avx512vbmi") &&
                    HAS("avx512vpopcntdq")
                ? DPF_AVX512

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 LINE = 1 << 27  # bytes, where a format says nothing smaller
-EXPANSION, ALWAYS = 400, 1 << 30  # a compressed file may have so many times its bytes, and 1 GB in any case
+EXPANSION, ALWAYS = 400, 1 << 28  # a compressed file may have so many times its bytes, and 256 MB in any case
 
 
 @contextmanager
@@ -19,6 +19,12 @@ def opened(path):
             return
         with gzip.open(file, "rb") as expanded:
             yield Lines(_Bounded(expanded, max(ALWAYS, EXPANSION * path.stat().st_size)))
+
+
+def check_expansion(expanded, stored):
+    """Refuse a table of so many bytes, if a file of so many says that it holds it."""
+    if expanded > max(ALWAYS, EXPANSION * stored):
+        raise ValueError(f"the file expands to {expanded:,} bytes, more than {EXPANSION} times its size")
 
 
 class Lines(io.BufferedReader):

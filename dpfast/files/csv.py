@@ -1,7 +1,7 @@
 """Tables as text: a header row, then a row a line, its cells separated by one character. Parsed by pyarrow.
 
 What is parsed is bounded: a line by 4 MB, or 32 bytes a column if that is more, the header by 128 MB, and what a
-compressed file expands to by 400 times its size, or 1 GB if that is more.
+compressed file expands to by 400 times its size, or 256 MB if that is more.
 """
 
 import csv

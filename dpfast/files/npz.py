@@ -6,10 +6,13 @@ import zlib
 import numpy as np
 import scipy.sparse as sp
 
+from dpfast.files.bounded import check_expansion
 from dpfast.files.entries import from_dense, from_sparse
 from dpfast.files.names import no_label
 from dpfast.tables.labels import tidy_labels
 
+_FAULTS = (ValueError, KeyError, EOFError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error)
+_WIDEST = 2**31 - 1
 _NOT_LABELS = {"X", "feature_names", "data", "indices", "indptr", "format", "shape", "_is_array"}
 
 
@@ -18,6 +21,9 @@ def table_of(path, label, needs_label, entries):
     try:
         if not zipfile.is_zipfile(path):
             raise ValueError("this is not a whole .npz file (cut short?)")
+        with zipfile.ZipFile(path) as parts:
+            for part in parts.infolist():
+                check_expansion(part.file_size, part.compress_size)
         with np.load(path, allow_pickle=False) as stored:
             names = _names(stored["feature_names"]) if "feature_names" in stored else None
             if (label or needs_label) and (label or "y") not in stored:
@@ -36,7 +42,7 @@ def table_of(path, label, needs_label, entries):
         if y is not None and y.shape != X.shape[:1]:
             raise ValueError(f"{label!r} must hold a label for each of {X.shape[0]} rows, got shape {y.shape}")
         return X, y, names
-    except (ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+    except _FAULTS as error:
         raise ValueError(f"{path}: {error}") from None
 
 
@@ -53,6 +59,8 @@ def _numeric(X, names):
     """X, refused if it is no table of numbers or has other columns than there are names."""
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise ValueError(f"X must be a two-dimensional array of numbers, got {X.dtype} of shape {X.shape}")
+    if X.shape[1] > _WIDEST:
+        raise ValueError(f"X has {X.shape[1]:,} columns, at most 2**31 - 1 are read")
     if names is not None and len(names) != X.shape[1]:
         raise ValueError(f"feature_names must number {X.shape[1]}, got {len(names)}")
     return X

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
+from dpfast.files.bounded import check_expansion
 from dpfast.files.entries import Entries, Gathered, block_rows
 from dpfast.files.labels import MISSING, Labels
 from dpfast.files.names import check_names, features_of, no_label
@@ -208,6 +209,10 @@ def table_of(path, label, needs_label, entries, may_stay):
         return rows, None if label is None else rows.labels(), features
     labels, gathered = Labels(), Gathered(entries, features, lambda: sum(files.sizes))
     try:
+        check_expansion(
+            sum(files.sizes) * len(features) * 4 // (32 if entries.values == "bits" else 1),
+            sum(each.stat().st_size for each in files.paths),
+        )
         for batch in files.batches(names):
             gathered.add(np.stack([batch.column(name).to_numpy(zero_copy_only=False) for name in features], axis=1))
             if label is not None:

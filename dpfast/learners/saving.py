@@ -1,8 +1,10 @@
 """The saved form of a private model: what was released, as JSON with a digest over all of it."""
 
+import glob
 import hashlib
 import json
 import os
+import secrets
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -93,12 +95,22 @@ def read_document(path: str | os.PathLike) -> dict[str, Any]:
     return document
 
 
-def replace_file(path: str | os.PathLike, write: Callable[[BinaryIO], Any], mode: int = 0o666) -> None:
-    """Replace a file at once or not at all; it is on the disk, with this mode, when this returns."""
+def unfinished(path: str | os.PathLike) -> list[Path]:
+    """What `replace_file` leaves beside a file if its process is killed."""
     path = Path(path)
-    partial = path.with_name(f"{path.name}.{os.getpid()}.part")
+    return list(path.parent.glob(f"{glob.escape(path.name)}.{'[0-9a-f]' * 16}.part"))
+
+
+def replace_file(path: str | os.PathLike, write: Callable[[BinaryIO], Any], mode: int = 0o666) -> None:
+    """Replace a file at once or not at all; it is on the disk, with this mode, when this returns.
+
+    What is written until then has a name that nobody can foresee, and is a new file: neither another thread nor whoever
+    else may write into the folder has it open.
+    """
+    path = Path(path)
+    partial = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
     try:
-        with open(partial, "wb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+        with open(partial, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())

@@ -25,6 +25,8 @@ TARGETS = {  # as zig names them, and what runs their programs; None: compiled o
     "x86_64-windows-gnu": None,
     "aarch64-windows-gnu": None,
 }
+REFUSED = ("x86-linux-musl", "arm-linux-musleabihf")  # 32 bits
+WORDS = "dpfast needs a 64-bit processor"
 FLAGS = ("-std=c11", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror")
 
 
@@ -44,10 +46,21 @@ def compiled(target, folder):
     return out
 
 
+def refusal(target):
+    """The first error of a target that is not supported."""
+    command = [sys.executable, "-m", "ziglang", "cc", "-target", target, "-std=c11", "-fsyntax-only", "-x", "c"]
+    done = subprocess.run([*command, ROOT / "csrc" / "dpf.h"], capture_output=True, text=True, check=False)
+    return next((line for line in done.stderr.splitlines() if "error:" in line), "none")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("targets", nargs="*", default=list(TARGETS), help=f"of {', '.join(TARGETS)}")
-    seen = {}
+    seen, wrong = {}, []
+    for target in REFUSED:
+        print(f"{target}: {refusal(target)}")
+        if WORDS not in refusal(target):
+            wrong.append(f"{target} is not refused in so many words")
     for target in parser.parse_args().targets:
         with tempfile.TemporaryDirectory() as folder:
             program, runner = compiled(target, folder), TARGETS[target]
@@ -62,7 +75,7 @@ def main():
             seen[target] = dict(line.split() for line in hashes.splitlines())
             print(f"{target}: compiled, {len(seen[target])} kernels run")
     first, *others = seen.items()
-    wrong = [
+    wrong += [
         f"{name} of {target} is not that of {first[0]}"
         for target, hashes in others
         for name in first[1]

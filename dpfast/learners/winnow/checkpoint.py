@@ -6,7 +6,6 @@ the last checkpoint written, so that an older copy that was put in the place of 
 (`dpfast.load`) is another thing: it holds what was released and nothing else.
 """
 
-import glob
 import hashlib
 import json
 import math
@@ -16,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dpfast.learners.saving import entries, integer, plain, replace_file
+from dpfast.learners.saving import entries, integer, plain, replace_file, unfinished
 
 try:
     import fcntl
@@ -37,8 +36,8 @@ class Checkpoint:
     def __init__(self, path):
         self.path = Path(path).resolve()  # one name, one lock, whatever links lead here
         self._lock = _Lock(self.path.with_name(f"{self.path.name}.lock"))
-        for partial in glob.glob(f"{glob.escape(str(self.path))}.*.part"):  # of a process that was killed
-            os.unlink(partial)
+        for partial in unfinished(self.path):  # by a process that was killed
+            partial.unlink()
 
     @classmethod
     def new(cls, path):

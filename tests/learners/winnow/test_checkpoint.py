@@ -237,7 +237,7 @@ def test_what_a_killed_process_left_behind_is_gone_after_the_next_start(path, st
         begun = learner(checkpoint=path)
         follow(begun, 0, 1000)
         freed(begun)
-    path.with_name("stream.ckpt.4711.part").write_text("half, and private")
+    path.with_name("stream.ckpt.0123456789abcdef.part").write_text("half, and private")
     start(path)
     assert files(path) == KEPT
 
