@@ -147,6 +147,10 @@ cdef _same_size(const uint64_t[::1] a, const uint64_t[::1] b, uint64_t[::1] out)
         aligned(&a[0], sizeof(uint64_t))
         aligned(&b[0], sizeof(uint64_t))
         aligned(&out[0], sizeof(uint64_t))
+    if out.shape[0]:
+        aligned(&a[0], sizeof(uint64_t))
+        aligned(&b[0], sizeof(uint64_t))
+        aligned(&out[0], sizeof(uint64_t))
 
 
 def bitwise_and(const uint64_t[::1] a, const uint64_t[::1] b, uint64_t[::1] out):
@@ -174,6 +178,7 @@ def nonzero(const uint64_t[::1] packed):
     out = np.empty(popcount(packed), np.int64)
     cdef int64_t[::1] at = out
     if at.shape[0]:
+        aligned(&packed[0], sizeof(uint64_t))
         with nogil:
             dpf_bits_nonzero(&packed[0], packed.shape[0], &at[0])
     return out

@@ -112,6 +112,7 @@ def dimension(const uint64_t[:, ::1] columns, const uint64_t[::1] members, uint6
     cdef unsigned most = int(size).bit_length() - 1, k = 1
     if points == 0:
         raise ValueError(f"{size} hypotheses on no points agree")
+    aligned(&memo[0, 0], sizeof(uint64_t))
     cdef uint64_t[:, ::1] sets = np.empty((most, words), np.uint64)
     cdef uint32_t[:, ::1] ones = np.empty((most, points), np.uint32)
     cdef uint64_t nodes

@@ -190,6 +190,8 @@ cdef class Counts:
             self.columns = columns
             check_packed("n", self.columns, self.n, NULL, 0)
         self.exponent, self.prior = Fraction(exponent), prior
+        if self.exponent <= 0:
+            raise ValueError(f"exponent must be positive, got {exponent}")
         self.step = min(self.exponent, Fraction(2)**1000)
         self.counts = first.copy()
         self.totals = rows.totals.copy() if self.by_source else np.array(

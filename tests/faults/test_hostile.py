@@ -13,13 +13,6 @@ import dpfast
 from dpfast.files.readers import read_table
 
 READ = {"widest.svm", "sparse.npz", "rows.csv.gz", "tiny groups.parquet", "columns.csv", "diagonals.npz"}  # only odd
-    "widest.svm",
-    "sparse.npz",
-    "rows.csv.gz",
-    "tiny groups.parquet",
-    "columns.csv",
-    "thin.npz",
-}  # merely large or odd
 MODEL = Path(__file__).parents[1] / "models_v1" / "list.json"
 
 

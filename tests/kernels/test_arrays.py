@@ -85,8 +85,17 @@ X32, X64 = np.ones((3, 4), np.float32), np.ones((3, 4))
 TABLE = measure.table(0.5, 16)
 CODES = codes.Columns([np.zeros(3, np.uint8)], [2])
 REFUSED = {
-    "bits.popcount": lambda f: bits.bitwise_and(f(np.ones(2, np.uint64)), np.ones(2, np.uint64), np.ones(2, np.uint64)),
-    "bits.nonzero": lambda f: bits.column(f(np.ones((2, 1), np.uint64)), 3, 1),
+    "bits.nonzero": lambda f: bits.nonzero(f(np.ones(2, np.uint64))),
+    "bits.bitwise_andnot, out": lambda f: bits.bitwise_andnot(
+        np.ones(2, np.uint64), np.ones(2, np.uint64), f(np.ones(2, np.uint64))
+    ),
+    "classes.dimension, memo": lambda f: classes.dimension(
+        bits.pack(np.eye(3, dtype=np.uint8)), np.array([7], np.uint64), f(classes.memo(1, 4))
+    ),
+    "bits.bitwise_and": lambda f: bits.bitwise_and(
+        f(np.ones(2, np.uint64)), np.ones(2, np.uint64), np.ones(2, np.uint64)
+    ),
+    "bits.column": lambda f: bits.column(f(np.ones((2, 1), np.uint64)), 3, 1),
     "classes": lambda f: classes.counts(f(np.ones((2, 1), np.uint64)), np.ones(1, np.uint64)),
     "codes.sums": lambda f: codes.sums(CODES, f(np.ones(3, np.int32))),
     "codes.margins": lambda f: codes.margins(CODES, f(np.ones(2, np.int32))),

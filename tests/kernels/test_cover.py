@@ -204,6 +204,12 @@ def test_a_tail_knows_the_largest_prior(rng):
     assert all(state.draw_tail(5, rng)[0][0] == -1 for _ in range(50))
 
 
+@pytest.mark.parametrize("exponent", [Fraction(0), Fraction(-1, 2)])
+def test_an_exponent_that_is_not_positive_is_refused(exponent):
+    with pytest.raises(ValueError, match="exponent must be positive"):
+        counts_of(np.ones((3, 2), bool), np.array([0, 1, 1]), exponent)
+
+
 def test_a_tail_of_less_than_nothing_is_refused_and_draws_nothing(rng):
     state, before = counts_of(np.ones((3, 2), bool), np.array([0, 1, 1])), rng.bit_generator.state
     with pytest.raises(ValueError, match="length must be at least 0, got -1"):
