@@ -59,8 +59,8 @@ def _numeric(X, names):
     """X, refused if it is no table of numbers or has other columns than there are names."""
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise ValueError(f"X must be a two-dimensional array of numbers, got {X.dtype} of shape {X.shape}")
-    if X.shape[1] > _WIDEST:
-        raise ValueError(f"X has {X.shape[1]:,} columns, at most 2**31 - 1 are read")
+    if not 1 <= X.shape[1] <= _WIDEST:
+        raise ValueError(f"X has {X.shape[1]:,} columns, from 1 to 2**31 - 1 are read")
     if names is not None and len(names) != X.shape[1]:
         raise ValueError(f"feature_names must number {X.shape[1]}, got {len(names)}")
     return X

@@ -82,6 +82,7 @@ def _unit(x, of=lambda array: array, at=None):
 
 
 X32, X64 = np.ones((3, 4), np.float32), np.ones((3, 4))
+WORDS = np.ones(2, np.uint64)
 TABLE = measure.table(0.5, 16)
 CODES = codes.Columns([np.zeros(3, np.uint8)], [2])
 REFUSED = {
@@ -92,9 +93,7 @@ REFUSED = {
     "classes.dimension, memo": lambda f: classes.dimension(
         bits.pack(np.eye(3, dtype=np.uint8)), np.array([7], np.uint64), f(classes.memo(1, 4))
     ),
-    "bits.bitwise_and": lambda f: bits.bitwise_and(
-        f(np.ones(2, np.uint64)), np.ones(2, np.uint64), np.ones(2, np.uint64)
-    ),
+    "bits.bitwise_and": lambda f: bits.bitwise_and(f(WORDS), WORDS, np.ones(2, np.uint64)),
     "bits.column": lambda f: bits.column(f(np.ones((2, 1), np.uint64)), 3, 1),
     "classes": lambda f: classes.counts(f(np.ones((2, 1), np.uint64)), np.ones(1, np.uint64)),
     "codes.sums": lambda f: codes.sums(CODES, f(np.ones(3, np.int32))),
