@@ -8,6 +8,7 @@ import pytest
 from corruption import damaged
 
 import dpfast
+from dpfast.accounting import Budget
 from dpfast.files.datasets import dataset_schema
 from dpfast.tables import Schema
 
@@ -98,3 +99,22 @@ def test_a_damaged_schema_is_refused_or_declares_something(ending, tmp_path, rng
             continue
         assert again == schema
     assert refused > tried / 4
+
+
+def test_a_damaged_ledger_is_refused_or_tells_the_same(tmp_path, rng, many):
+    path, refused, tried = tmp_path / "budget", 0, many(60, 5000)
+    ledger = Budget.open(path, epsilon=3.0, delta=1e-5)
+    for _ in range(20):
+        ledger.charge(0.1, 1e-7)
+    whole, spent, charges = path.read_bytes(), ledger.spent, ledger.charges
+    for _ in range(tried):
+        path.write_bytes(damaged(whole, rng))
+        try:
+            again = Budget.open(path)
+            assert (again.spent, again.charges) == (spent, charges)
+            again.charge(0.1, 1e-7)
+        except REFUSED:
+            refused += 1
+        for entry in tmp_path.glob("budget-*"):  # journals
+            entry.unlink()
+    assert refused > tried / 5

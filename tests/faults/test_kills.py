@@ -63,7 +63,7 @@ def test_a_killed_stream_goes_on_after_the_last_call_that_returned(tmp_path, rng
             begun()
 
     released, rounds = [], 0
-    for _ in kills(many(12, 200), rng, work):
+    for _ in kills(many(6, 150), rng, work):
         stream = dpfast.DPWinnowClassifier.resume(path)
         assert stream.rounds_ >= int(returned.read_text().split()[-1]) > rounds
         rounds, before = stream.rounds_, released
@@ -80,14 +80,14 @@ def test_what_a_killed_stream_leaves_is_private_before_it_is_cleared_away(tmp_pa
     path, seen = tmp_path / "stream", 0
 
     def work(begun):
-        begun()
         stream = dpfast.DPWinnowClassifier(epsilon=1.0, n_updates=5000, checkpoint=path)
         for start in range(0, 10**6, 40):
             stream.stream(*rows(start, start + 40), classes=[0, 1])
+            begun()
 
     before = os.umask(0)
     try:
-        for _ in kills(many(6, 100), rng, work):
+        for _ in kills(many(5, 50), rng, work):
             for entry in tmp_path.iterdir():
                 assert stat.S_IMODE(entry.stat().st_mode) == 0o600
                 seen += 1
@@ -108,7 +108,7 @@ def test_a_killed_save_leaves_one_model_or_the_other(tmp_path, rng, many):
             for model in models:
                 model.save(path)
 
-    for _ in kills(many(12, 120), rng, work):
+    for _ in kills(many(10, 150), rng, work):
         assert type(dpfast.load(path)) in {type(model) for model in models}
         assert stat.S_IMODE(path.stat().st_mode) & 0o022 == 0
 
@@ -124,5 +124,26 @@ def test_a_killed_fit_leaves_no_file(tmp_path, rng, many, monkeypatch):
         for kind in kinds * 1000:
             kind(budget=Budget(1.0, 1e-5)).fit(X.astype(float), y)
 
-    for _ in kills(many(6, 80), rng, work):
+    for _ in kills(many(5, 50), rng, work):
         assert not list(tmp_path.iterdir())
+
+
+def test_a_killed_ledger_holds_every_charge_that_returned_and_at_most_one_more(tmp_path, rng, many):
+    path, returned, before = tmp_path / "budget", tmp_path / "returned", 0
+    Budget.open(path, epsilon=10**6, delta=0.1, composition="basic")
+    returned.touch()
+
+    def work(begun):
+        ledger, done = Budget.open(path), os.open(returned, os.O_WRONLY | os.O_APPEND)
+        while True:
+            ledger.charge(0.25)
+            os.write(done, b".")
+            begun()
+
+    for times, _ in enumerate(kills(many(10, 120), rng, work), 1):
+        ledger, told = Budget.open(path), returned.stat().st_size
+        made = len(ledger.charges)
+        assert before < told <= made <= told + times  # one more a kill, made and not returned
+        assert ledger.spent == (made / 4, 0.0)
+        assert {entry.name for entry in tmp_path.iterdir()} <= {"budget", "budget-journal", "returned"}
+        before = told
