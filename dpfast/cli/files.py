@@ -22,12 +22,12 @@ def check_writable(path):
         raise ValueError(f"{path} cannot be written: it must name a file in a folder that exists")
 
 
-def charged(path, neighbors, *, unit="row", as_pairs=False):
-    """The budget in a file, for claims of this relation and unit."""
+def charged(path, neighbors, person=None, *, as_pairs=False):
+    """The budget in a file, for claims of this relation, for persons if a column says whose a row is."""
     from dpfast.accounting import Budget
 
     ledger = Budget.open(path)
-    ledger.foresee(0, neighbors=neighbors, unit=unit)
+    ledger.foresee(0, neighbors=neighbors, unit="row" if person is None else "person")
     return ledger.as_pairs() if as_pairs else ledger
 
 

@@ -30,6 +30,7 @@ from .options import (
     ShowPrivate,
     Threshold,
 )
+from .persons import Persons, check_persons
 from .report import errors, facts, output, reporting, say, some
 from .tables import declaration_of, read_declared
 
@@ -72,6 +73,12 @@ def fit(
     show_private: ShowPrivate = False,
     out: Out = None,
     budget: Ledger = None,
+    unit: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="Whose each row is: protect persons, not rows; with a schema.")
+    ] = None,
+    rows_per_unit: Annotated[
+        int | None, typer.Option(help="Of each person at most so many rows are used, chosen at random.", min=1)
+    ] = None,
     **own,
 ):
     """Learn a private model and show it, its test accuracy and what was spent.
@@ -85,6 +92,8 @@ def fit(
     with reporting("nothing was released and no file was written") as state:
         if not 0 <= test_share < 1:
             raise ValueError(f"--test-share must be at least 0 and below 1, got {test_share}")
+        if (unit is None) != (rows_per_unit is None):
+            raise ValueError("--unit and --rows-per-unit go together")
         check_writable(out)
 
         from dpfast import random
@@ -109,8 +118,10 @@ def fit(
             raise ValueError("--model is needed, or a --schema: see dpfast schema draft")
         model = model or Name.halfspace
         if budget is not None:
-            asked["budget"] = charged(budget, neighbors.value, as_pairs=test_share > 0)
+            asked["budget"] = charged(budget, neighbors.value, unit, as_pairs=test_share > 0 and scheduler is None)
         parameters = parameters_of(model, context, asked, own)
+        if unit is not None:
+            check_persons(unit, declaration, scheduler)
         start = time.perf_counter()
         if scheduler is not None:
             if test_share and context.get_parameter_source("test_share").name != "DEFAULT":
@@ -139,7 +150,8 @@ def fit(
                 )
             declared = classes_of(table.y, classes, data) if declaration is None else declaration.label.classes
             n = len(table.y)
-            test = rng.random(n) < test_share
+            persons = Persons(data, unit, rows_per_unit, n, **text) if unit is not None else None
+            test = rng.random(n) < test_share if persons is None else persons.apart(test_share, rng)
             if test.all() or (test_share and not test.any()):
                 raise ValueError(f"{data}: {n} rows are too few for a training and a test part; see --test-share")
             names, bits, stays = table.feature_names, is_packed(table.X), hasattr(table.X, "block")
@@ -148,9 +160,11 @@ def fit(
             estimator = estimator_of(model, parameters)
             done = time.perf_counter()
             with errors.status(f"learning from {data}"):
-                estimator.fit(X, y, classes=declared)
+                estimator.fit(X, y, classes=declared, **(persons.of(~test) if persons else {}))
             fitted = time.perf_counter()
-            shown = figures(estimator, X_test, y_test, rng) if test_share else []
+            shown = (
+                figures(estimator, X_test, y_test, rng, **(persons.of(test) if persons else {})) if test_share else []
+            )
             exact = estimator.score(X_test, y_test) if test_share and show_private else None
         name_features(estimator, names)
         if out is not None:

@@ -48,3 +48,33 @@ def test_a_stream_charges_once(run, trees, file):
     run("budget", file, "--epsilon", 1, "--delta", 1e-5)
     run("stream", trees, "--epsilon", 1, "--classes", "elm,oak", "--label", "tree", "--budget", file)
     assert [note["model"] for note in Budget.open(file).notes()] == ["DPWinnowClassifier"]
+
+
+@pytest.fixture
+def visits(tmp_path, rng):
+    """A CSV file of visits of patients, with its schema."""
+    patient = rng.integers(0, 150, 900)
+    dose = rng.integers(0, 10, 900)
+    lines = [f"p{i},{d},{'ill' if d > 5 else 'well'}" for i, d in zip(patient, dose, strict=True)]
+    table, schema = tmp_path / "visits.csv", tmp_path / "visits.toml"
+    table.write_text("\n".join(["patient_id,dose,state", *lines]) + "\n")
+    schema.write_text(
+        '[label]\nname = "state"\nclasses = ["ill", "well"]\n\n'
+        '[[columns]]\nname = "dose"\nkind = "numeric"\nlow = 0\nhigh = 10\nedges = 8\n'
+    )
+    return ["fit", table, "--schema", schema, "--epsilon", 2, "--rounds", 10]
+
+
+def test_persons_are_protected_and_charged(run, refused, visits, file):
+    run("budget", file, "--epsilon", 3, "--delta", 1e-5, "--unit", "person")
+    persons = ["--unit", "patient_id", "--rows-per-unit", 3]
+    told = run(*visits, *persons, "--budget", file)
+    assert told.exit_code == 0, told.stderr
+    assert "replace one person with at most 3 rows" in told.output
+    assert "test accuracy" in told.output
+    assert Budget.open(file).charges == ((2.0, 1e-6),)
+    assert "protects one person and the charge one row" in refused(*visits, "--budget", file)
+    assert "go together" in refused(*visits, "--unit", "patient_id")
+    assert "is a column of the schema" in refused(*visits, "--unit", "dose", "--rows-per-unit", 3)
+    assert "no column 'doctor'" in refused(*visits, "--unit", "doctor", "--rows-per-unit", 3)
+    assert "needs a --schema" in refused("fit", "mushroom", "--model", "net", "--epsilon", 1, *persons)

@@ -1,0 +1,46 @@
+"""Persons of a table: whose each row is, from a column of its file."""
+
+import numpy as np
+
+
+def check_persons(unit, declaration, scheduler):
+    """Refuse, before the table is read, what does not go with --unit."""
+    if declaration is None:
+        raise ValueError("--unit needs a --schema, which leaves that column out: see dpfast schema draft")
+    if scheduler is not None:
+        raise ValueError("--unit is for tables that one process reads: leave out --scheduler")
+    if unit in declaration.names or unit == declaration.label.name:
+        raise ValueError(f"--unit {unit} is a column of the schema: take it out, or the model learns persons")
+
+
+class Persons:
+    """Whose each row is.
+
+    Parameters
+    ----------
+    data, column : str
+    rows_per_unit, n : int
+        The most rows of each that count, and the rows that were read.
+    """
+
+    def __init__(self, data, column, rows_per_unit, n, **text):
+        from dpfast.files.tables import read_frame
+
+        frame = read_frame(data, **text)
+        if column not in frame.column_names:
+            raise ValueError(f"{data} has no column {column!r}")
+        found = frame.column(column)
+        if found.null_count:
+            raise ValueError(f"{data}: {found.null_count} rows have no {column!r}")
+        if len(found) != n:
+            raise ValueError(f"{data} has {len(found)} entries of {column!r} and {n} rows")
+        self._ids = np.unique(found.to_numpy(zero_copy_only=False).astype(str), return_inverse=True)[1]
+        self._most = rows_per_unit
+
+    def apart(self, share, rng):
+        """Which rows are in the test part: all of a person or none."""
+        return (rng.random(int(self._ids.max()) + 1) < share)[self._ids]
+
+    def of(self, rows):
+        """For `fit`, of some rows."""
+        return {"units": self._ids[rows], "rows_per_unit": self._most}
