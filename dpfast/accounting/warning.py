@@ -35,32 +35,45 @@ def warn_of_claim(epsilon: float, delta: float, n: int | None = None) -> None:
 
 
 def warn_of_repeated_rows(X) -> None:
-    """Warn where rows are likely to be in a table more than once, or in many fits, of which no claim for one row and
-    one fit speaks.
-
-    No value is looked at: only whether scikit-learn's bagging, drawing rows with replacement, or a search is what
-    called, and whether two rows of a DataFrame have one label in its index.
-    """
-    frame, bagging, searched = sys._getframe(), False, False
-    while frame is not None and not bagging:
-        searched = searched or frame.f_globals.get("__name__") == _SEARCH
-        ensemble = frame.f_locals.get("ensemble") if frame.f_globals.get("__name__") == _BAGGING else None
-        frame, bagging = frame.f_back, getattr(ensemble, "bootstrap", False)
-    if searched:
-        warn(
-            "a search of scikit-learn fits a private learner again and again and looks at rows to choose: what that "
-            "costs no claim of a single fit says; dpfast.model_selection.private_search states its total"
-        )
-    if bagging:
-        warn(
-            "a row is drawn several times into one fit of an ensemble, and moves it as often; each fit is a release of "
-            "its own besides: fit once on all rows, or set bootstrap=False and charge all fits to one budget"
-        )
-    elif not getattr(getattr(X, "index", None), "is_unique", True):
+    """Warn where two rows of a DataFrame have one label in its index; no value is looked at."""
+    if not getattr(getattr(X, "index", None), "is_unique", True):
         warn(
             "rows have one label of the index in common: if they repeat a row, or are of one person, the claim, which "
             "is for one of them, does not cover all: leave one of each"
         )
+
+
+def warn_of_caller(charged: bool) -> None:
+    """Warn where a fit is one of many that something of scikit-learn makes, by who called.
+
+    Parameters
+    ----------
+    charged : bool
+        Whether there is a budget, which counts them all.
+    """
+    frame, said = sys._getframe(), None
+    while frame is not None and said is None:
+        name = frame.f_globals.get("__name__")
+        ensemble = frame.f_locals.get("ensemble") if name == _BAGGING else None
+        if getattr(ensemble, "bootstrap", False):
+            said = (
+                "a row is drawn several times into one fit of an ensemble, and moves it as often; each fit is a "
+                "release of its own besides: fit once on all rows, or set bootstrap=False and charge all fits to one "
+                "budget"
+            )
+        elif name in _SEARCHES:
+            said = (
+                "a search or a cross-validation fits again and again and looks at rows to choose, and no claim of a "
+                "single fit says what that costs: dpfast.model_selection.private_search states its total"
+            )
+        elif name in _ENSEMBLES and not charged:
+            said = (
+                "something that fits many times called, and the claim is for one fit: give all fits one budget, which "
+                "counts them"
+            )
+        frame = frame.f_back
+    if said is not None:
+        warn(said)
 
 
 def warn_of_edits(claim: PrivacySpend, epsilon, delta, neighbors) -> None:
@@ -73,5 +86,15 @@ def warn_of_edits(claim: PrivacySpend, epsilon, delta, neighbors) -> None:
 
 
 _BAGGING = "sklearn.ensemble._bagging"
-_SEARCH = "sklearn.model_selection._search"
+_SEARCHES = {
+    f"sklearn.{name}"
+    for name in ("model_selection._validation", "model_selection._search", "feature_selection._sequential")
+}
+_ENSEMBLES = {
+    f"sklearn.{name}"
+    for name in (
+        "calibration", "ensemble._bagging", "ensemble._stacking", "ensemble._voting", "feature_selection._rfe",
+        "multiclass", "multioutput",
+    )
+}  # fmt: skip
 _CONTEXTLIB = sys.modules["contextlib"].__file__

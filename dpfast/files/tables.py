@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet
 
 from dpfast.files import csv
@@ -94,12 +95,13 @@ def read_encoding(path, schema, label=None, *, room=None, separator=None, decima
             return _encoded(file, encoded, {column.name: _type_of(column) for column in schema.columns}, True)
         except (csv.Unparsed, Fault):
             file.refuse_ragged()
-        try:  # as text, cell by cell: slow, and it knows which is at fault
-            return _encoded(file, Encoding(schema, label), {}, False)
+        try:  # as text, cell by cell: slow, only to say which is at fault; one cell must not choose how all are read
+            _encoded(file, Encoding(schema, label), {}, False)
         except Fault as fault:
             if fault.row is None:
                 raise
             raise ValueError(f"line {file.line_of(fault.row)}, column {fault.column!r} {fault.what}") from None
+        raise ValueError("a cell is written in a way that is not read, blanks other than spaces around a number say")
 
 
 def read_frame(path, *, separator=None, decimal=".", encoding="utf-8"):
@@ -127,8 +129,17 @@ def read_frame(path, *, separator=None, decimal=".", encoding="utf-8"):
 def _encoded(file, encoded, types, marked):
     types = {name: types.get(name, csv.TEXT if marked else _PLAIN) for name in encoded.names}
     for batch in file.batches(types, encoded.schema.missing_values if marked else ()):
-        encoded.add(batch)
+        encoded.add(batch if marked or file.decimal == "." else _with_points(batch, encoded.schema, file.decimal))
     return encoded
+
+
+def _with_points(batch, schema, decimal):
+    """Texts of numbers with this decimal mark, as texts with a point; what has a point already is no number then."""
+    numeric = {column.name for column in schema.columns if isinstance(column, Numeric)}
+    return {
+        name: pc.replace_substring(pc.replace_substring(array, ".", "?"), decimal, ".") if name in numeric else array
+        for name, array in zip(batch.schema.names, batch.columns, strict=True)
+    }
 
 
 def _type_of(column):

@@ -137,7 +137,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         parts = plan(schema, exact("epsilon", self.epsilon), exact("delta", self.delta), self.neighbors)
         if parts and not encoding.n:
             raise ValueError("the table has no rows")
-        public = Public(encoding.n, len(schema.names), np.array(schema.names, dtype=object))
+        public = self._public(encoding)
         if not parts:
             self._become(public)
             self.schema_, self.privacy_ = schema, PrivacySpend(0.0, 0.0, self.neighbors)
@@ -161,8 +161,18 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         else:
             encoding = Encoding(p.schema)
             encoding.add(X)
+        if p.schema.to_find:
+            super()._warn(self._public(encoding))
         self.find(encoding, p.rng)
         return encoding
+
+    def _warn(self, public):
+        """Nothing: a learner that has this one find has said it before its charge, and `fit` does."""
+
+    @staticmethod
+    def _public(encoding):
+        names = encoding.schema.names
+        return Public(encoding.n, len(names), np.array(names, dtype=object))
 
     def _output(self, table):
         return table if _get_output_config("transform", self)["dense"] == "default" else table.toarray()

@@ -21,7 +21,7 @@ import numpy as np
 
 from dpfast import random
 from dpfast.accounting import Cost, PrivacySpend, Release
-from dpfast.accounting.warning import warn, warn_of_claim, warn_of_edits
+from dpfast.accounting.warning import warn, warn_of_caller, warn_of_claim, warn_of_edits
 from dpfast.learners.parameters import PRIVATE, PrivateParameters
 
 
@@ -140,6 +140,7 @@ class Private(PrivateParameters):
 
     def _warn(self, public: Public) -> None:
         """Say what is true and still worth knowing of the claim that is about to be made."""
+        warn_of_caller(self.budget is not None)
         warn_of_claim(self.epsilon, self.delta, public.n_rows if self.neighbors == "replace" else None)
         if not public.declared:
             warn("the set of labels was read off the rows, and is published with the model: declare it by classes=")

@@ -40,15 +40,12 @@ class Saved:
         from sklearn.utils.validation import check_is_fitted
 
         check_is_fitted(self)
-        claim, params = self.privacy_, self.get_params(deep=False)
-        made = {"epsilon": claim.epsilon, "delta": claim.delta, "neighbors": claim.neighbors}  # not as edited since
-        parameters = {name: made.get(name, params[name]) for name in params if name not in self._not_saved}
-        encoder = getattr(self, "encoder_", None)
+        claim, encoder = self.privacy_, getattr(self, "encoder_", None)
         document = {
             "format": FORMAT,
             "version": FORMAT_VERSION,
             "model": self._model,
-            "parameters": parameters,
+            "parameters": parameters_of(self, claim),
             "classes": self.classes_,
             "n_features": self.n_features_in_,
             "feature_names": getattr(self, "feature_names_in_", None),
@@ -58,6 +55,14 @@ class Saved:
         if encoder is not None:
             document["encoder"] = {"schema": encoder.schema_.to_dict(), "privacy": encoder.privacy_.to_dict()}
         return document
+
+
+def parameters_of(estimator, claim):
+    """The parameters that are saved and shown, those of the claim as it was made and not as edited since."""
+    params = estimator.get_params(deep=False)
+    made = {"epsilon": claim.epsilon, "delta": claim.delta, "neighbors": claim.neighbors}
+    hidden = getattr(estimator, "_not_saved", Saved._not_saved)
+    return {name: made.get(name, params[name]) for name in params if name not in hidden}
 
 
 def write_model(estimator: Saved, path: str | os.PathLike, **more: Any) -> None:

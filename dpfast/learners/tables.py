@@ -111,7 +111,8 @@ class TableReader:
         encoder = TableEncoder(p.schema, *getattr(p, "to_find", ()), neighbors=self.neighbors)
         if p.schema.to_find:
             self._refuse_rows(encoding.n, p)
-            found = Public(encoding.n, len(p.schema.names))
+            found = Public(encoding.n, len(p.schema.names), declared=known.declared)
+            self._warn(found)
             super()._charge(PrivacySpend(self.epsilon, self.delta, self.neighbors), found)
             self._forget()
             self.encoder_ = encoder
@@ -134,7 +135,26 @@ class TableReader:
         return picked(X, y, kept, len(units))
 
     def _refuse_rows(self, n, p):
-        """Refuse a number of rows that parameters do not suit; for learners where some do not."""
+        """Refuse a number of rows that parameters do not suit; for learners where some do not.
+
+        Before a schema is found, too: what would fail afterwards is to fail before the charge.
+        """
+
+    def _planned_width(self, p):
+        """Columns of what this learner reads if all edges are found that the schema asks for, and no values."""
+        facts = {}
+        for column in p.schema.columns:
+            names = column.to_find
+            if not names:
+                continue
+            low, high = getattr(column, "low", None), getattr(column, "high", None)
+            low = (1.0 if high is None else min(1.0, high / 2) if high > 0 else high - 1) if low is None else low
+            ends = {"low": low, "high": max(low + 1, 2.0) if high is None else high}
+            found = {fact: ends[fact] for fact in names if fact in ends}
+            if "edges" in names:
+                found["edges"] = tuple(np.linspace(*ends.values(), column.edges + 1)[1:-1].tolist())
+            facts[column.name] = found | ({"values": ()} if "values" in names else {})
+        return self._read_codes(_empty(p.schema.found(facts))).shape[1]
 
     def _coded(self, X):
         """X of `predict`, as the learner reads it."""
@@ -161,10 +181,7 @@ class TableReader:
         self.schema, self.encoder_ = schema, TableEncoder(schema, neighbors=self.neighbors)
         self.encoder_._become(Public(0, len(schema.names), np.array(schema.names, dtype=object)))
         self.encoder_.schema_, self.encoder_.privacy_ = schema, claim
-        columns = schema.code_columns
-        arrays, sizes = [np.empty(0, np.uint8)] * len(columns), [column.size for column in columns]
-        empty = CodeTable.from_arrays(arrays, sizes, names=[column.name for column in columns], columns=columns)
-        self._check_features(self._read_codes(empty), reset=False)
+        self._check_features(self._read_codes(_empty(schema)), reset=False)
 
     def _left_to_learn(self, budget):
         """What finding leaves of epsilon, or of delta, to learning."""
@@ -184,6 +201,10 @@ class TableReader:
     def _finds(self):
         """Whether something was found privately, by the fit under way."""
         return self._encoder is not None and bool(self._encoder.schema.to_find)
+
+    def _warn(self, public):
+        if not self._finds():  # else it was said before the charge
+            super()._warn(public)
 
     def _events(self, run):
         found = self._encoder.privacy_.events if self._encoder is not None else ()
@@ -206,6 +227,13 @@ def _numbers(files, y):
     if (read is None) == (y is None):
         raise ValueError("y must be given, or be read from the files by FileParts(..., label=), and not both")
     return X, read if y is None else y
+
+
+def _empty(schema):
+    """A table of the codes of a schema, of no rows."""
+    columns = schema.code_columns
+    arrays, sizes = [np.empty(0, np.uint8)] * len(columns), [column.size for column in columns]
+    return CodeTable.from_arrays(arrays, sizes, names=[column.name for column in columns], columns=columns)
 
 
 def _above(value: float) -> Fraction:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 import dpfast
 from dpfast.accounting import PrivacySpend
 from dpfast.learners.lists.text import condition_text, precision_text, support_text
-from dpfast.learners.saving import replace_file
+from dpfast.learners.saving import parameters_of, replace_file
 from dpfast.report.drawing import bars, steps
 from dpfast.report.terms import Term, code_columns, terms
 
@@ -62,18 +62,19 @@ def write(model: Any, path: str | os.PathLike[str]) -> None:
 
 def page(model: Any) -> str:
     """What `write` writes, as an element that stands in a notebook too."""
+    claim = model.privacy_
     parts = [
         f"<style>{_STYLE}</style>",
         f"<h1>{escape(_headline(model))}</h1>",
         f'<p class="soft">{escape(type(model).__name__)}, dpfast {escape(dpfast.__version__)}</p>',
-        f'<div class="claim"><strong>{escape(claim_in_words(model.privacy_))}</strong>',
-        f"<br>{escape(str(model.privacy_))}</div>",
+        f'<div class="claim"><strong>{escape(claim_in_words(claim))}</strong>',
+        f"<br>{escape(str(claim))}</div>",
         *_body(model),
         "<h2>What the claim does not cover</h2>",
         f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in _NOT_COVERED)}</ul>",
         *_declared(model),
         "<h2>Parameters</h2>",
-        _table(("parameter", "value"), sorted((k, _plain(v)) for k, v in _parameters(model).items())),
+        _table(("parameter", "value"), sorted((k, _plain(v)) for k, v in parameters_of(model, claim).items())),
     ]
     return f'<div class="dpfast">{"".join(parts)}</div>'
 
@@ -191,11 +192,6 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     heads = "".join(f"<th>{escape(str(cell))}</th>" for cell in head)
     lines = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
     return f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table></div>'
-
-
-def _parameters(model):
-    hidden = (*getattr(model, "_not_saved", ()), "schema")
-    return {name: value for name, value in model.get_params(deep=False).items() if name not in hidden}
 
 
 def _plain(value):

@@ -4,6 +4,7 @@ What will not do is refused as a `Fault` at its row, by its kind: the cell itsel
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime, time
 from decimal import Decimal
 from typing import Any
@@ -15,6 +16,7 @@ import pyarrow.compute as pc
 from dpfast.tables.columns import text_of
 
 _TEXT = pa.large_string()
+_BLANKS = " \t"  # that may stand around a number, in files too
 _DAY_TYPES = (pa.types.is_date, pa.types.is_timestamp)
 
 
@@ -120,9 +122,9 @@ def numbers(name: str, array: pa.Array, marks: tuple = ()) -> np.ndarray:
                 return _floats(array.cast(pa.float64()))
             except pa.ArrowInvalid:
                 pass
-        array = pc.utf8_trim_whitespace(_without(array, marks))
-        array = _cast(name, array, pa.float64(), "holds text where a number is declared")
-        return _floats(array)
+        array = pc.ascii_trim(_without(array, marks), characters=_BLANKS)
+        array = _cast(name, _without(array, marks), pa.float64(), "holds text where a number is declared")
+        return _marked(_floats(array), marks)
     types = pa.types
     if not (
         types.is_integer(array.type)
@@ -134,10 +136,7 @@ def numbers(name: str, array: pa.Array, marks: tuple = ()) -> np.ndarray:
         raise Fault(name, f"holds {array.type} where numbers are declared")
     if types.is_boolean(array.type):
         array = array.cast(pa.uint8())
-    values = _floats(array.cast(pa.float64(), safe=False))
-    for mark in _numeric(marks):
-        values[values == mark] = np.nan
-    return values
+    return _marked(_floats(array.cast(pa.float64(), safe=False)), marks)
 
 
 def texts(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarray, list]:
@@ -219,12 +218,17 @@ def _floats(array):
     return values if values.flags.writeable else values.copy()
 
 
+def _marked(values, marks):
+    """Numbers that mark a missing value as NaN."""
+    for mark in _numeric(marks):
+        values[values == mark] = np.nan
+    return values
+
+
 def _numeric(marks):
     for mark in marks:
-        try:
+        with suppress(ValueError):
             yield float(mark)
-        except ValueError:
-            continue
 
 
 def _is_missing(value):

@@ -27,14 +27,15 @@ def conjunction_codes(d, k, negations):
 
 
 def conjunction_columns(table, k, negations):
-    """The packed columns and the codes of all conjunctions of at most k literals of a BitMatrix.
-
-    Raises
-    ------
-    ValueError
-        If packing them both ways would take more than half of this machine's memory.
-    """
+    """The packed columns and the codes of all conjunctions of at most k literals of a BitMatrix; see `check_memory`."""
     n, d = table.shape
+    check_memory(n, d, k, negations)
+    codes = conjunction_codes(d, k, negations)
+    return bits.conjunctions(table.columns, n, codes), codes
+
+
+def check_memory(n, d, k, negations):
+    """Refuse, with a ValueError, if packing them both ways would take more than half of this machine's memory."""
     count = conjunction_count(d, k, negations)
     needed, limit = 8 * count * (bits.words(n) + k) + 8 * n * bits.words(count), memory() // 2
     if needed > limit:
@@ -42,8 +43,6 @@ def conjunction_columns(table, k, negations):
             f"conjunctions={k} over {d} columns makes {count:,} features, {needed / 1e9:,.1f} GB for {n:,} rows; "
             f"at most {limit / 1e9:,.1f} GB are allowed here: lower conjunctions or drop columns"
         )
-    codes = conjunction_codes(d, k, negations)
-    return bits.conjunctions(table.columns, n, codes), codes
 
 
 def memory():

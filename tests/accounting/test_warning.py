@@ -4,7 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
-from sklearn.ensemble import BaggingClassifier
+from sklearn.ensemble import BaggingClassifier, VotingClassifier
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
 
 import dpfast
 from dpfast import DecisionListClassifier, PrivacyWarning
@@ -54,6 +57,38 @@ def test_rows_that_bagging_repeats_are_warned_of_and_rows_it_draws_once_are_not(
 
     assert len(bagged(True)) == 2
     assert bagged(False) == []
+
+
+def test_searches_and_cross_validations_are_warned_of():
+    model = DecisionListClassifier(1.0, 1e-6, max_rules=2, rule_counts=0, budget=dpfast.accounting.Budget(99, 0.1))
+    for run in (
+        lambda: cross_val_score(model, X, Y, cv=2),
+        lambda: cross_val_predict(model, X, Y, cv=2),
+        lambda: GridSearchCV(model, {"max_rules": [1, 2]}, cv=2, refit=False).fit(X, Y),
+        lambda: GridSearchCV(make_pipeline(model), {"decisionlistclassifier__max_rules": [1]}, cv=2).fit(X, Y),
+    ):
+        found = [sentence for sentence in said(run) if "private_search states its total" in sentence]
+        assert len(found) > 1
+    assert not [sentence for sentence in said(lambda: make_pipeline(clone(model)).fit(X, Y)) if "times" in sentence]
+
+
+def test_ensembles_are_warned_of_unless_a_budget_counts_their_fits():
+    def fits(budget):
+        model = DecisionListClassifier(1.0, 1e-6, max_rules=2, rule_counts=0, budget=budget)
+        runs = [
+            lambda: VotingClassifier([("a", model), ("b", model)]).fit(X, Y),
+            lambda: BaggingClassifier(model, 2, bootstrap=False).fit(X, Y),
+            lambda: OneVsRestClassifier(model).fit(X, Y),
+        ]
+        return [[each for each in said(run) if "give all fits one budget" in each] for run in runs]
+
+    assert list(map(len, fits(None))) == [2, 2, 1]
+    assert fits(dpfast.accounting.Budget(99, 0.1)) == [[], [], []]
+
+
+def test_learners_of_points_see_who_calls():
+    learner = dpfast.littlestone.LittlestoneLearner(1.0, 1e-6, dpfast.littlestone.PointFunctions(8), n_teachers=9)
+    assert any("fits again and again" in each for each in said(lambda: cross_val_score(learner, X[:, :1], Y, cv=2)))
 
 
 def test_a_claim_is_that_of_the_fit_whatever_becomes_of_the_parameters(tmp_path):

@@ -106,11 +106,26 @@ def test_a_file_of_many_blocks_is_read_whole(write, monkeypatch):
     assert labels.tolist() == LABELS * 60
 
 
-def test_cells_that_only_a_slow_look_understands_are_read(write):
-    """A mark of missing values with blanks around it: pyarrow's numbers have none."""
+def test_blanks_may_stand_around_what_is_no_number(write):
     text = TEXT.replace("?,4,", " nan ,4,")
     table, _ = read_codes(write(text), SCHEMA)
     assert table.toarray().tolist() == CODES
+
+
+def test_one_cell_does_not_choose_how_all_are_read(write):
+    """A blank that pyarrow's numbers do not know once had the file read as text, and -999.0 was no mark there."""
+    schema = Schema([Numeric("age", -2000, 2000, edges=[0], nullable=True)], missing_values=["", "-999"])
+    rows = ["-999.0", " -999", "-999", "-998.5", "12"]
+    table, _ = read_codes(write("\n".join(["age", *rows])), schema)
+    assert table.toarray().tolist() == [[2], [2], [2], [0], [1]] == encode({"age": rows}, schema).toarray().tolist()
+    with pytest.raises(ValueError, match="line 6, column 'age' holds text where a number is declared"):
+        read_codes(write("\n".join(["age", *rows[:4], "\u00a012"])), schema)
+
+
+def test_a_fault_among_numbers_of_another_decimal_mark_is_found(write):
+    path = write("age;job\n1,5;a\n3;b\n2.5;c\n")
+    with pytest.raises(ValueError, match="line 4, column 'age' holds text where a number is declared"):
+        read_codes(path, Schema([Numeric("age", 0, 9)]), separator=";", decimal=",")
 
 
 FAULTS = {

@@ -170,6 +170,38 @@ def test_what_will_not_do_is_refused_before_a_charge_or_a_draw(make, what, schem
     assert {name for name in vars(model) if name.endswith("_")} == {name for name in kept if name.endswith("_")}
 
 
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda **own: dpfast.DecisionListClassifier(conjunctions=60, **own), "lower conjunctions"),
+        (lambda **own: dpfast.NetHalfspaceClassifier(n_components=4, max_seconds=1e-9, **own), "more than max_seconds"),
+        (lambda **own: dpfast.ProjectedHalfspaceClassifier(schedule="paper", **own), "is refused above one"),
+        (
+            lambda **own: dpfast.BoostedHalfspaceClassifier(calibration="paper", margin=1e-3, **own),
+            "rounds, and at most 32,768 can be run",
+        ),
+    ],
+)
+def test_what_would_not_finish_is_refused_before_anything_is_found(make, message, table):
+    """However few codes are found: the whole budget was charged before."""
+    budget, open_values = Budget(2.0, 1e-3), Schema([*OPEN.columns, Numeric("n", low=0)], label=OPEN.label)
+    with pytest.raises(ValueError, match=message):
+        make(schema=open_values, budget=budget).fit(pd.concat([table] * 3).assign(n=1.0))
+    assert budget.left == (2.0, 1e-3)
+
+
+@pytest.mark.filterwarnings("error::dpfast.PrivacyWarning")
+def test_a_warning_that_is_an_error_is_one_before_the_charge(table):
+    for X in (table, {name: table[name].to_numpy() for name in table}):
+        budget = Budget(20.0, 1e-3)
+        model = dpfast.HalfspaceClassifier(epsilon=11.0, schema=OPEN, budget=budget)
+        with pytest.raises(dpfast.PrivacyWarning, match="promises next to nothing"):
+            model.fit(X)
+        with pytest.raises(dpfast.PrivacyWarning, match="promises next to nothing"):
+            TableEncoder(OPEN, epsilon=11.0, budget=budget).fit(X)
+        assert budget.left == (20.0, 1e-3)
+
+
 def test_a_budget_that_does_not_suffice_finds_nothing(make, table):
     with pytest.raises(BudgetExceeded):
         make(schema=Schema([Numeric("age")], label=DECLARED.label), budget=Budget(0.5, 1e-7)).fit(table)

@@ -4,15 +4,17 @@
     python tests/mutants/run.py winnow laplace   those whose name or file holds one of the words
     python tests/mutants/run.py --check          only whether each anchor is in its file once
 
-The checkout must be built in place, and the tests that are named must pass on it, which is looked at first. Python
-needs no rebuilding; for C and Cython the extensions that depend on the file are built again, in a copy of their own.
-Ends with 1 if one survived.
+The checkout must be built in place. Python needs no rebuilding; for C and Cython the extensions that depend on the file
+are built again, in a copy of their own. Each mutant is printed with the test that kills it, which is run again without
+the mutant and must pass; at the end, how many were killed. Ends with 1 if one was not. For POSIX: tests run in forks.
 """
 
 import argparse
+import importlib
 import os
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -28,11 +30,12 @@ import persistence
 import tables
 
 ROOT = Path(__file__).resolve().parents[2]
-MUTANTS = [
-    m for room in (accounting, mechanisms, tables, learners, experts, persistence, kernels) for m in room.MUTANTS
-]
+ROOMS = (accounting, mechanisms, tables, learners, experts, persistence, kernels)
+MUTANTS = [m for room in ROOMS for m in room.MUTANTS]
 _LEFT_OUT = shutil.ignore_patterns("__pycache__", ".git", "build", "*.egg-info", ".pytest_cache")
 _SECONDS = 600
+_UNWRITTEN = "-Wignore::pytest.PytestAssertRewriteWarning"  # of what is imported before the fork
+_SLOW = ("pytest", "hypothesis", "pandas", "scipy.stats", "sklearn.utils.estimator_checks", "sklearn.ensemble")
 
 
 def anchors(mutant):
@@ -50,36 +53,66 @@ def copied(folder):
     return folder
 
 
-def run(command, folder, **options):
-    """A command in the copy, which imports nothing from anywhere else."""
-    environment = os.environ | {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
-    return subprocess.run(
-        [sys.executable, *command], cwd=folder, env=environment, capture_output=True, text=True, check=False, **options
-    )
+def built(folder):
+    """Whether what is out of date in a copy could be built."""
+    command = [sys.executable, "setup.py", "-q", "build_ext", "--inplace"]
+    return not subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode
 
 
-def tested(words, folder, **options):
-    """A run of some tests, up to the first that fails."""
-    return run(
-        ["-m", "pytest", "-q", "-x", "-n0", "-p", "no:cacheprovider", *(f"tests/{w}" for w in words)], folder, **options
-    )
+def tested(tests, folder):
+    """The return code of a run of some tests, up to the first that fails, and that test; a run that hangs is killed.
+
+    In a fork, which has what all tests import and nothing of dpfast.
+    """
+    with tempfile.TemporaryFile("w+") as out:
+        child = os.fork()
+        if not child:
+            code = 99
+            try:
+                os.setsid()
+                for stream in (1, 2):
+                    os.dup2(out.fileno(), stream)
+                code = _run_tests(tests, folder)
+            finally:
+                os._exit(code)
+        until = time.monotonic() + _SECONDS
+        while not (ended := os.waitpid(child, os.WNOHANG))[0]:
+            if time.monotonic() > until:
+                os.killpg(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+                return 1, ""
+            time.sleep(0.05)
+        out.seek(0)
+        failed = [line.split(" - ")[0] for line in out if line.startswith(("FAILED ", "ERROR "))]
+        return os.waitstatus_to_exitcode(ended[1]), failed[0].split(" ", 1)[1].strip() if failed else ""
+
+
+def _run_tests(tests, folder):
+    """In the child: import nothing of this script's folder, and dpfast from the copy."""
+    own = {str(ROOT), str(Path(__file__).parent)}
+    sys.path[:] = [str(folder), *(path for path in sys.path if path not in own)]
+    for room in ("mutant", *(room.__name__ for room in ROOMS)):
+        sys.modules.pop(room, None)
+    os.chdir(folder)
+    os.environ |= {"PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    sys.dont_write_bytecode = True
+    import pytest
+
+    return int(pytest.main(["-q", "-x", "-n0", "-p", "no:cacheprovider", _UNWRITTEN, *tests]))
 
 
 def verdict(mutant, folder):
-    """ "killed", "survived", or what went wrong."""
-    if not mutant.file.endswith(".py") and run(["setup.py", "-q", "build_ext", "--inplace"], folder).returncode:
-        return "does not compile"
-    try:
-        done = tested(shlex.split(mutant.tests), folder, timeout=_SECONDS)
-    except subprocess.TimeoutExpired:
-        return "killed"  # a run that hangs is noticed
-    if done.returncode not in (0, 1):
-        return f"broken: {done.stdout.strip().splitlines()[-1:]}"
-    return "killed" if done.returncode else "survived"
+    """ "killed", "survived", or what went wrong; and the test that kills it."""
+    if not mutant.file.endswith(".py") and not built(folder):
+        return "does not compile", ""
+    code, test = tested([f"tests/{word}" for word in shlex.split(mutant.tests)], folder)
+    if code not in (0, 1):
+        return f"broken: pytest ended with {code}", test
+    return ("killed", test or f"a run that hangs for {_SECONDS} s") if code else ("survived", "")
 
 
 def tried(mutant, folder):
-    """The verdict on a copy, which is as it was afterwards if the mutant was of Python."""
+    """The verdict on a copy, which is as it was afterwards if the mutant was of Python, and the test."""
     file = folder / mutant.file
     whole = file.read_text(encoding="utf-8")
     file.write_text(whole.replace(mutant.old, mutant.new), encoding="utf-8")
@@ -101,23 +134,26 @@ def main():
     if asked.check or lost:
         print(f"{len(chosen)} mutants, {len(lost)} anchors to mend")
         sys.exit(bool(lost))
-    verdicts = []
+    for name in _SLOW:
+        importlib.import_module(name)
+    verdicts, passes = [], {}
     with tempfile.TemporaryDirectory() as name:
         shared = copied(Path(name) / "python")
-        named = sorted({word for m in chosen for word in shlex.split(m.tests)})
-        whole = tested(named, shared)
-        if whole.returncode:
-            sys.exit(f"without any mutant these fail:\n{whole.stdout[-2000:]}")
         for m in chosen:
             start = time.perf_counter()
             if m.file.endswith(".py"):
-                verdicts.append(tried(m, shared))
+                found, test = tried(m, shared)
             else:
                 with tempfile.TemporaryDirectory() as own:
-                    verdicts.append(tried(m, copied(Path(own) / "built")))
-            print(f"{verdicts[-1]:9} {time.perf_counter() - start:5.0f} s  {m.name} ({m.file})", flush=True)
+                    found, test = tried(m, copied(Path(own) / "built"))
+            if found == "killed" and "::" in test:
+                if test not in passes:
+                    passes[test] = tested([test], shared)[0] == 0
+                found = "killed" if passes[test] else "no verdict: without it fails too"
+            verdicts.append(found)
+            print(f"{found:9} {time.perf_counter() - start:5.0f} s  {m.name} ({m.file}): {test}", flush=True)
     killed = verdicts.count("killed")
-    print(f"{killed} of {len(chosen)} killed")
+    print(f"{killed} of {len(chosen)} mutants killed")
     sys.exit(killed < len(chosen))
 
 

@@ -73,6 +73,15 @@ def test_a_page_is_whole_and_needs_nothing_else(additive, tmp_path):
     assert len(text) < 200_000
 
 
+def test_a_page_shows_the_parameters_of_its_claim_whatever_became_of_them(additive):
+    before = report.page(additive)
+    epsilon = additive.epsilon
+    try:
+        assert report.page(additive.set_params(epsilon=0.001)) == before
+    finally:
+        additive.set_params(epsilon=epsilon)
+
+
 def test_the_claim_is_said_in_words():
     claim, said = dpfast.accounting.PrivacySpend, report.claim_in_words
     assert said(claim(1, 1e-6, "replace")) == (

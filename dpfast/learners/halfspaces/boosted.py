@@ -263,19 +263,14 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     def _calibrate(self, p, n, d):
         """Set learning rate and rounds in p; the density as a function of the number of rows, which may be private."""
         if p.calibration == "paper":
-            plan = boost_plan(p.epsilon, p.delta, margin=p.margin, noise=p.label_noise)
-            if plan.n_rounds > MOST_ROUNDS:
-                raise ValueError(
-                    f"margin={self.margin!r} asks for {plan.n_rounds:,} rounds, and at most {MOST_ROUNDS:,} can be run"
-                )
-            if n < plan.n:
+            if n < p.plan.n:
                 noise = f" and label noise {self.label_noise}" if p.label_noise else ""
                 warnings.warn(
                     f"the guarantee of the paper's calibration, an error of at most 0.1 at margin {self.margin}{noise}"
-                    f", needs {plan.n:,} rows, got {n:,}: it is void here",
+                    f", needs {p.plan.n:,} rows, got {n:,}: it is void here",
                     stacklevel=3,
                 )
-            p.density, p.n_rounds, p.learning_rate = plan.density, plan.n_rounds, plan.learning_rate
+            p.density, p.n_rounds, p.learning_rate = p.plan.density, p.plan.n_rounds, p.plan.learning_rate
         if p.n_rounds == "auto":
             p.n_rounds = _ROUNDS
         p.learning_rate = 2.4 * d**0.25 if p.learning_rate == "auto" else float(p.learning_rate)
@@ -304,6 +299,12 @@ class BoostedHalfspaceClassifier(LinearClassifier):
             if (p.density, p.n_rounds, p.learning_rate) != ("auto",) * 3:
                 raise ValueError(
                     'calibration="paper" chooses density, n_rounds and learning_rate: leave them at "auto"'
+                )
+            p.plan = boost_plan(p.epsilon, p.delta, margin=p.margin, noise=p.label_noise)
+            if p.plan.n_rounds > MOST_ROUNDS:
+                raise ValueError(
+                    f"margin={self.margin!r} asks for {p.plan.n_rounds:,} rounds, and at most {MOST_ROUNDS:,} "
+                    "can be run"
                 )
         p.epsilon_of_rounds, p.count_scale = p.epsilon, None
         if p.neighbors == "add-remove":

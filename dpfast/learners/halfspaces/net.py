@@ -229,6 +229,10 @@ class NetHalfspaceClassifier(LinearClassifier):
         self.direction_ = nets.direction(member)
         self.coef_, self.intercept_ = nets.lifted(self.direction_, key)
 
+    def _refuse_rows(self, n, p):
+        if p.schema is not None:
+            _Nets(p, self._planned_width(p)).check_time(n, p.max_seconds)
+
     def _checked(self):
         p = super()._checked()
         p.exponent = -exact("epsilon", p.epsilon) / (2 if p.neighbors == "replace" else 1)

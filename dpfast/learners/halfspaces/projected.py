@@ -247,21 +247,31 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
             sigma = discrete_gaussian_sigma(p.epsilon, p.delta, **releases)
             cost = discrete_gaussian_cost(sigma, **releases)
         else:
-            if p.rows_per_unit > 1:
-                raise ValueError('schedule="paper" is for one row of a person: rows_per_unit must be 1')
-            rounds, cost = _REPETITIONS * n**2, ()
-            seconds = rounds * (_STEP_SECONDS + _NOISE_SECONDS * m)
-            if seconds > _PATIENCE:
-                raise ValueError(
-                    f'schedule="paper" takes {_REPETITIONS} n^2 = {rounds:,} steps for n = {n:,} rows, about '
-                    f'{seconds / 3600:,.0f} hours, and is refused above one; use schedule="full-batch"'
-                )
+            rounds, cost = self._steps(p, n, m), ()
             sigma = single_sample_sigma(
                 _half(p.epsilon), p.delta, sensitivity=sensitivity, rows=n, steps=rounds, size=m
             )
         if sigma > _LARGEST_SIGMA:
             raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {self.epsilon!r}")
         return rounds, sigma, cost
+
+    @staticmethod
+    def _steps(p, n, m):
+        """Steps of the paper's schedule, refused if they would not finish."""
+        if p.rows_per_unit > 1:
+            raise ValueError('schedule="paper" is for one row of a person: rows_per_unit must be 1')
+        steps = _REPETITIONS * n**2
+        seconds = steps * (_STEP_SECONDS + _NOISE_SECONDS * m)
+        if seconds > _PATIENCE:
+            raise ValueError(
+                f'schedule="paper" takes {_REPETITIONS} n^2 = {steps:,} steps for n = {n:,} rows, about '
+                f'{seconds / 3600:,.0f} hours, and is refused above one; use schedule="full-batch"'
+            )
+        return steps
+
+    def _refuse_rows(self, n, p):
+        if p.schedule == "paper":
+            self._steps(p, n, min(self._planned_width(p) + p.fit_intercept, p.n_components))
 
     def _checked(self):
         p = super()._checked()

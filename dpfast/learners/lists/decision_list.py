@@ -27,6 +27,7 @@ from dpfast.learners.saving import integer, integers
 from dpfast.mechanisms import discrete_laplace
 from dpfast.tables import CodeTable
 from dpfast.tables.code_bits import CodeBits
+from dpfast.tables.conjunctions import check_memory
 
 _LARGEST_PRIOR = 1 << 53  # of the kernel
 _LARGEST_COUNT = 1 << 62
@@ -250,6 +251,10 @@ class DecisionListClassifier(PrivateClassifier):
 
     def _image(self):
         return partial(packed_rows, threshold=self.threshold)
+
+    def _refuse_rows(self, n, p):
+        if p.schema is not None and p.conjunctions > 1:
+            check_memory(n, self._planned_width(p), p.conjunctions, p.negations)
 
     def _read_codes(self, X):
         return CodeBits(X) if isinstance(X, CodeTable) else X

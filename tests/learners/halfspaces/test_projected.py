@@ -368,13 +368,15 @@ def test_the_choice_among_results_is_the_exponential_mechanism_at_half_of_epsilo
     runs = itertools.cycle([right, -right, -right, right, -right, -right])
     monkeypatch.setattr(projected_halfspace, "single_sample_steps", lambda *_: iter([next(runs)] * FEW))
     monkeypatch.setattr(projected_halfspace, "single_sample_sigma", lambda *_, **__: 1.0)
-    signs, epsilon = np.where(y, 1, -1), 0.2
+    signs, epsilon = np.where(y, 1, -1), 0.03
     rows = unit_rows(X, fit_intercept=True, normalize=True)
     scores = [-(signs * rows.margins(w) < 0.01).sum() for w in (right, -right)]
     law = exponential_law(np.repeat(scores, [2, 4]), epsilon / 4).reshape(-1)
     clf = ProjectedHalfspaceClassifier(epsilon, schedule="paper", random_state=np.random.default_rng(2))
-    won = [clf.fit(X, y).coef_[0] > 0 for _ in range(100)]
-    assert_follows([np.sum(won), 100 - np.sum(won)], [law[:2].sum(), law[2:].sum()])
+    won = [clf.fit(X, y).coef_[0] > 0 for _ in range(300)]
+    assert_follows([np.sum(won), 300 - np.sum(won)], [law[:2].sum(), law[2:].sum()])
+    twice = exponential_law(np.repeat(scores, [2, 4]), epsilon / 2).reshape(-1)
+    assert twice[:2].sum() - law[:2].sum() > 0.15  # so that half the noise would be seen
 
 
 def test_the_papers_schedule_is_refused_where_it_would_not_finish(table):

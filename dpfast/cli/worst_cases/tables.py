@@ -1,26 +1,10 @@
-"""Tables that differ in one row and that a model tells apart as well as any: what `dpfast audit` runs it on.
-
-Tables are small, since a row among many moves a model less than its claim allows for. What is looked at is all or the
-telling part of what a model releases.
-"""
-
-from collections.abc import Callable
-from typing import Any, NamedTuple
+"""Worst cases of what learns from tables, of experts and of queries."""
 
 import numpy as np
 
 import dpfast
 
-
-class Case(NamedTuple):
-    """A model on two neighbouring tables."""
-
-    run: Callable[[Any, np.random.Generator], Any]  # from a table and a generator to what is looked at
-    table: Any
-    neighbor: Any
-    delta: float
-    what: str  # the tables, and how the model is set
-    weak: str = ""  # why an audit cannot come near the claim
+from .case import Case
 
 
 def decision_list(epsilon, delta):
@@ -31,6 +15,25 @@ def decision_list(epsilon, delta):
 def winnow(epsilon, delta):
     settings = {"epsilon": epsilon, "delta": delta, "n_updates": 1, "n_draws": 20, "fit_intercept": False}
     return _fits(dpfast.DPWinnowClassifier, settings, _coefficient, *_one_row_turned(1), "2 rows, 20 draws")
+
+
+def winnow_window(epsilon, delta):
+    """A stream, an interval a row: the first row is in the first two releases."""
+
+    def run(rows, rng):
+        X, y = rows
+        learner = dpfast.DPWinnowClassifier(
+            epsilon, delta, n_updates=2, n_draws=20, window=True, schedule="fixed", horizon=2, fit_intercept=False,
+            random_state=rng,
+        )  # fmt: skip
+        for i in range(2):
+            learner.partial_fit(X[i : i + 1], y[i : i + 1], classes=[0, 1])
+        return float(sum(count.sum() for _, count in learner.released_weights_))
+
+    X, y = np.array([[1.0], [0.0]]), np.ones(2, int)
+    turned = y.copy()
+    turned[0] = 0
+    return Case(run, (X, turned), (X, y), delta, "a stream of 2 rows, a window of 2 intervals")
 
 
 def halfspace(epsilon, delta):
@@ -135,6 +138,7 @@ def _side(model):
 CASES = {
     "decision-list": decision_list,
     "winnow": winnow,
+    "winnow-window": winnow_window,
     "halfspace": halfspace,
     "boost": boost,
     "projected": projected,
