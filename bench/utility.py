@@ -40,7 +40,7 @@ LEARNERS = {
     "DPWinnowClassifier": ("BLUE", {}, {}),
     "HalfspaceClassifier": ("RED", {}, {}),
     "BoostedHalfspaceClassifier": ("BLACK", {}, {}),
-    "ProjectedHalfspaceClassifier": ("SKY", {"margin": 0.1}, {"margin": 0.1}),
+    "ProjectedHalfspaceClassifier": ("SKY", {}, {}),
     "NetHalfspaceClassifier": ("PURPLE", {"margin": 0.1, "n_components": 4}, {"margin": 0.1, "n_components": 4}),
     "LinearLearner": ("AMBER", {}, {}),
 }

@@ -64,7 +64,11 @@ Range = Annotated[
 Clip = Annotated[bool, _of("winnow")("--clip", help="Bring numbers outside the range into it, rather than refuse.")]
 Rounds = Annotated[str, _of("halfspace", "boost", "projected")(help="Rounds of learning.", metavar="auto|N")]
 Margin = Annotated[
-    float, _of("projected", "net")(help="The cosine that rows are supposed to have with the best halfspace, at least.")
+    str,
+    _of("projected", "net")(
+        help="The cosine that rows are supposed to have with the best halfspace, at least; auto is 0.1 for net.",
+        metavar="auto|X",
+    ),
 ]
 Components = Annotated[
     str, _of("projected", "net")(help="Columns that rows are projected to; auto is 4 for net.", metavar="auto|N")
@@ -149,10 +153,10 @@ def _boost_values(own):
 
 
 def _projected(
-    *, margin: Margin = 0.1, components: Components = "auto", rounds: Rounds = "auto", intercept: Intercept = True
+    *, margin: Margin = "auto", components: Components = "auto", rounds: Rounds = "auto", intercept: Intercept = True
 ):
     return {
-        "margin": margin,
+        "margin": _read("--margin", margin, "a number", float, auto="auto"),
         "n_components": _read("--components", components, "an integer", int, auto="auto"),
         "n_rounds": _read("--rounds", rounds, "an integer", int, auto="auto"),
         "fit_intercept": intercept,
@@ -165,7 +169,7 @@ def _halfspace(*, rounds: Rounds = "auto", intercept: Intercept = True):
 
 def _net(
     *,
-    margin: Margin = 0.1,
+    margin: Margin = "auto",
     components: Components = "auto",
     projections: Annotated[int, _of("net")(help="Independent projections, each with a net of its own.")] = 1,
     net_radius: Annotated[
@@ -178,7 +182,7 @@ def _net(
     intercept: Intercept = True,
 ):
     return {
-        "margin": margin,
+        "margin": _read("--margin", margin, "a number", float, auto=0.1),
         "n_components": _read("--components", components, "an integer", int, auto=4),
         "n_projections": projections,
         "net_radius": _read("--net-radius", net_radius, "a number", float, auto="auto"),

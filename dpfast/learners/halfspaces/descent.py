@@ -12,6 +12,7 @@ import numpy as np
 from dpfast.accounting.halfspaces import HINGE_SHARE
 from dpfast.mechanisms import discrete_gaussian
 
+MARGINS = 2.0 ** np.arange(-7, 1)  # geometric, from 1/128 to 1
 _PAPER_HINGE = 0.96  # of the margin
 _CHUNK_BYTES = 1 << 20  # of noise drawn at a time
 
@@ -23,25 +24,39 @@ class FullBatch:
     Regret via Online Conditioning", 2010): it needs neither the number of rows, nor L, nor the scale of the noise, for
     they cancel. The model is the average of the iterates of the second half of the rounds.
 
+    **A margin found on the way.** Without a declared one each round takes the least member of MARGINS that is not below
+    the noise: with s its deviation along a row in one noisy sum, and G the sum of the t sums so far, a row of product
+    y <G, x> / |G| above sqrt(t) s / |G| is more likely right than not by what noise alone can do. That is a function of
+    releases, so that a row still adds, given these, its own vector or nothing, and the claim is the same.
+
     Parameters
     ----------
-    margin : float
+    margin : float or "auto"
     n_rounds, size : int
     """
 
     def __init__(self, margin, n_rounds, size):
-        self._hinge, self._rounds = HINGE_SHARE * margin, n_rounds
-        self._w, self._total = np.zeros(size), np.zeros(size)
+        self._declared, self._rounds = margin, n_rounds
+        self._w, self._total, self._sum = np.zeros(size), np.zeros(size), np.zeros(size)
         self._squares = 0.0
         self.used = 0
 
     def step(self, parts, reach, sigma, rng):
         """One release, and the step it makes; rows as `unit_rows` makes them, in parts. Two reads."""
-        total = parts.sum(_active_sum, self._w, self._hinge)
+        total = parts.sum(_active_sum, self._w, HINGE_SHARE * self.margin(sigma / reach))
         self._move(discrete_gaussian(total, sigma, rng=rng) / reach)
+
+    def margin(self, deviation):
+        """Of the next round, for noise of this deviation along a row of norm 1."""
+        if self._declared != "auto":
+            return self._declared
+        norm = np.linalg.norm(self._sum)
+        least = np.sqrt(self.used) * deviation / norm if norm > 0 else np.inf
+        return MARGINS[min(np.searchsorted(MARGINS, least), len(MARGINS) - 1)]
 
     def _move(self, noisy):
         self.used += 1
+        self._sum += noisy
         self._squares += noisy @ noisy
         if self._squares > 0:
             self._w = _into_ball(self._w + np.sqrt(2 / self._squares) * noisy)

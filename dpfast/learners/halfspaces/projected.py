@@ -54,13 +54,14 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     ----------
     epsilon : float, default=1.0
     delta : float, default=1e-6
-    margin : float in (0, 1], default=0.1
+    margin : "auto" or float in (0, 1], default="auto"
         gamma: what y <u, x> is expected to exceed for most rows x, scaled to norm 1, and some unit vector u. Declared,
-        not computed from the rows.
+        not computed from the rows. "auto" takes one of 1/128, 1/64, ..., 1 anew in each round, from what was released:
+        see `dpfast.learners.halfspaces.descent`; ``schedule="paper"`` needs a number.
     n_components : "auto" or int, default="auto"
         m. A projected product of unit vectors errs by about 1/sqrt(m): "auto" is 10 / margin^2, at most 4096, which
-        keeps that below a third of the margin. (The paper: ln(n / beta) / margin^2 times a constant.) Rows that have no
-        more entries than m, their 1 included, are not projected.
+        keeps that below a third of the margin, and 4096 for ``margin="auto"``. (The paper: ln(n / beta) / margin^2
+        times a constant.) Rows that have no more entries than m, their 1 included, are not projected.
     n_rounds : "auto" or int, default="auto"
         T; "auto" is 100. The noise of the average hardly depends on it.
     schedule : {"full-batch", "paper"}, default="full-batch"
@@ -108,7 +109,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     _reads_parts = True
     _numbers = {"n_components": count(1), "n_rounds": count(1), "sigma": positive()}  # noqa: RUF012
     _parameters = LinearClassifier._parameters | {
-        "margin": real(0, 1, "(]"),
+        "margin": auto(real(0, 1, "(]")),
         "n_components": auto(count(1, 1 << 20)),
         "n_rounds": auto(count(1, 1 << 15)),
         "schedule": choice("full-batch", "paper"),
@@ -120,7 +121,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         epsilon: float = 1.0,
         delta: float = 1e-6,
         *,
-        margin: float = 0.1,
+        margin: float | str = "auto",
         n_components: int | str = "auto",
         n_rounds: int | str = "auto",
         schedule: str = "full-batch",
@@ -279,10 +280,12 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
             raise ValueError('schedule="paper" has n^2 steps, so that n is public: it needs neighbors="replace"')
         if p.schedule == "paper" and p.n_rounds != "auto":
             raise ValueError(f'schedule="paper" has n^2 steps: n_rounds must be "auto", got {self.n_rounds!r}')
+        if p.schedule == "paper" and p.margin == "auto":
+            raise ValueError('schedule="paper" has a loss for one margin: margin must lie in (0, 1], got "auto"')
         if p.n_rounds == "auto":
             p.n_rounds = _ROUNDS
         if p.n_components == "auto":
-            p.n_components = math.ceil(min(10 / p.margin**2, 4096))
+            p.n_components = 4096 if p.margin == "auto" else math.ceil(min(10 / p.margin**2, 4096))
         discrete_gaussian_sigma(p.epsilon, p.delta)  # refuses what they may not be
         return p
 

@@ -17,6 +17,7 @@ from dpfast.kernels import signs as kernel
 from dpfast.kernels.unit_rows import GRID_BITS
 from dpfast.learners.halfspaces import descent
 from dpfast.learners.halfspaces import projected as projected_halfspace
+from dpfast.learners.halfspaces.descent import MARGINS, FullBatch
 from dpfast.parts import MemoryParts, Piece
 from dpfast.tables.projection import project
 from dpfast.tables.unit_rows import unit_rows
@@ -95,7 +96,7 @@ def test_many_columns_are_projected_and_the_model_is_mapped_back(rng):
     X = np.where(y[:, np.newaxis], 1.0, -1.0) * x[0] + 3 * rng.normal(size=(2500, d))
     X, test, y, truth = X[:2000], X[2000:], y[:2000], y[2000:]
     for form in (np.asarray, sp.csr_array):
-        clf = ProjectedHalfspaceClassifier(random_state=0).fit(form(X), y)
+        clf = ProjectedHalfspaceClassifier(margin=0.1, random_state=0).fit(form(X), y)
         assert clf.n_components_ == 1000
         assert clf.coef_.shape == (d,)
         assert clf.score(form(test), truth) > 0.97
@@ -106,7 +107,7 @@ def test_many_columns_are_projected_and_the_model_is_mapped_back(rng):
 
 def test_the_number_of_components_is_a_rule_of_public_numbers():
     X, y = np.eye(2, 5000), [0, 1]
-    for margin, m in ((0.1, 1000), (0.3, 112), (1.0, 10), (0.01, 4096)):
+    for margin, m in ((0.1, 1000), (0.3, 112), (1.0, 10), (0.01, 4096), ("auto", 4096)):
         clf = ProjectedHalfspaceClassifier(margin=margin, n_rounds=1, random_state=0).fit(X, y)
         assert clf.n_components_ == m
     assert ProjectedHalfspaceClassifier(n_rounds=1, random_state=0).fit(X[:, :999], y).n_components_ == 1000
@@ -353,7 +354,7 @@ def test_the_papers_schedule_learns_where_it_can(few):
 
 
 def test_the_papers_schedule_spends_epsilon_in_all(few):
-    clf = ProjectedHalfspaceClassifier(2.0, 1e-5, schedule="paper", random_state=0).fit(*few)
+    clf = ProjectedHalfspaceClassifier(2.0, 1e-5, schedule="paper", margin=0.1, random_state=0).fit(*few)
     assert clf.privacy_.epsilon == 2.0
     w = (1 + math.exp(1.0)) * 6 * FEW**2 * 3 / (24 * (clf.sigma_ * (1 << GRID_BITS)) ** 2)
     spent = single_sample_epsilon(2 / clf.sigma_, 1e-5 - w, rows=FEW, steps=6 * FEW**2)
@@ -372,7 +373,7 @@ def test_the_choice_among_results_is_the_exponential_mechanism_at_half_of_epsilo
     rows = unit_rows(X, fit_intercept=True, normalize=True)
     scores = [-(signs * rows.margins(w) < 0.01).sum() for w in (right, -right)]
     law = exponential_law(np.repeat(scores, [2, 4]), epsilon / 4).reshape(-1)
-    clf = ProjectedHalfspaceClassifier(epsilon, schedule="paper", random_state=np.random.default_rng(2))
+    clf = ProjectedHalfspaceClassifier(epsilon, schedule="paper", margin=0.1, random_state=np.random.default_rng(2))
     won = [clf.fit(X, y).coef_[0] > 0 for _ in range(300)]
     assert_follows([np.sum(won), 300 - np.sum(won)], [law[:2].sum(), law[2:].sum()])
     twice = exponential_law(np.repeat(scores, [2, 4]), epsilon / 2).reshape(-1)
@@ -397,7 +398,7 @@ def test_an_interrupted_run_of_the_papers_schedule_keeps_its_last_pass(few, monk
         raise KeyboardInterrupt
 
     monkeypatch.setattr(projected_halfspace, "single_sample_steps", interrupted)
-    clf = ProjectedHalfspaceClassifier(schedule="paper", random_state=0)
+    clf = ProjectedHalfspaceClassifier(schedule="paper", margin=0.1, random_state=0)
     with pytest.raises(KeyboardInterrupt):
         clf.fit(*few)
     assert clf.privacy_.events == (("steps", 7 * FEW, 6 * FEW**2), ("choice", 0, 1))
@@ -448,7 +449,7 @@ def test_a_refusal_charges_nothing_and_draws_nothing(n_components, table, rng):
         ({"delta": 1.0}, "delta must"),
         ({"delta": 0}, "delta must"),
         ({"neighbors": "swap"}, 'neighbors must be "replace" or "add-remove"'),
-        ({"margin": 0}, r"margin must lie in \(0, 1\], got 0"),
+        ({"margin": 0}, r'margin must be "auto" or lie in \(0, 1\], got 0'),
         ({"margin": 1.01}, "margin must"),
         ({"margin": np.nan}, "margin must"),
         ({"margin": "wide"}, "margin must"),
@@ -457,7 +458,8 @@ def test_a_refusal_charges_nothing_and_draws_nothing(n_components, table, rng):
         ({"n_rounds": 0}, r'n_rounds must be "auto" or an integer in \[1, 32768\], got 0'),
         ({"n_rounds": 2.5}, "n_rounds must"),
         ({"schedule": "fast"}, 'schedule must be "full-batch" or "paper"'),
-        ({"schedule": "paper", "n_rounds": 5}, 'n_rounds must be "auto"'),
+        ({"schedule": "paper", "n_rounds": 5, "margin": 0.1}, 'n_rounds must be "auto"'),
+        ({"schedule": "paper"}, 'has a loss for one margin: margin must lie in .*, got "auto"'),
         ({"schedule": "paper", "neighbors": "add-remove"}, 'needs neighbors="replace"'),
         ({"random_state": -1}, "at least 0"),
         ({"budget": 3.0}, "budget must be None or"),
@@ -471,3 +473,41 @@ def test_parameters_that_will_not_do_are_refused_by_name(parameters, message, ta
 def test_sample_weights_are_refused_with_the_reason(table):
     with pytest.raises(ValueError, match="sample_weight is refused"):
         ProjectedHalfspaceClassifier().fit(*table, sample_weight=np.ones(3000))
+
+
+# ---- a margin found on the way -------------------------------------------------------------------------------------
+
+
+def test_the_margin_of_a_round_is_the_least_that_noise_does_not_reach_once_more_in_plain_words(rng):
+    run, total, deviation = FullBatch("auto", 50, 9), np.zeros(9), 2.0
+    for t in range(50):
+        norm = np.sqrt(np.square(total).sum())
+        noise = math.sqrt(t) * deviation / norm if t else math.inf
+        assert run.margin(deviation) == min([m for m in MARGINS if m >= noise], default=1.0)
+        noisy = rng.normal(size=9, scale=deviation) + 3 * t * (np.arange(9) == 4)
+        run._move(noisy)
+        total += noisy
+    assert run.margin(deviation) < 0.1
+    assert run.margin(1000 * deviation) == 1.0
+    assert FullBatch(0.07, 5, 9).margin(deviation) == 0.07
+
+
+def test_margins_follow_from_what_was_released_alone(table, monkeypatch):
+    """Two different tables, one transcript: the same margins, the same model."""
+    X, y = table
+    asked, released, models = [], [], []
+    plain, drawn = FullBatch.margin, descent.discrete_gaussian
+    monkeypatch.setattr(FullBatch, "margin", lambda self, s: asked.append(plain(self, s)) or asked[-1])
+
+    def first(total, sigma, rng):
+        released.append(drawn(total, sigma, rng=rng))
+        return released[-1]
+
+    monkeypatch.setattr(descent, "discrete_gaussian", first)
+    for rows, labels in ((X, y), (-2 * X[::-1], y)):
+        models.append(ProjectedHalfspaceClassifier(n_rounds=8, random_state=0).fit(rows, labels))
+        transcript = iter(list(released))
+        monkeypatch.setattr(descent, "discrete_gaussian", lambda total, sigma, rng, seen=transcript: next(seen))
+    assert asked[:8] == asked[8:]
+    assert len({*asked}) > 1
+    assert np.array_equal(models[0].coef_, models[1].coef_)
