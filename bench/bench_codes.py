@@ -1,11 +1,13 @@
-"""Tables of codes against numpy's bincount and take, LightGBM's histograms, and the same rows as indicators in CSR."""
+"""Tables of codes against numpy and LightGBM, and against the same rows as indicators in CSR or as packed bits."""
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from dpfast import CodeTable
+from dpfast import CodeTable, DecisionListClassifier, Schema
 from dpfast.kernels import codes
+from dpfast.tables import Numeric
+from dpfast.tables.code_bits import code_bits
 from dpfast.tables.unit_rows import unit_rows
 
 N, P = 200_000, 100
@@ -114,3 +116,36 @@ def test_csr_of_indicators(benchmark, table, weights):
         scale = rows.reach / of_codes.reach if mine.dtype == np.int64 else 1
         np.testing.assert_allclose(mine * scale, theirs, rtol=1e-3, atol=1e-3 * np.abs(theirs).max())
     benchmark(a_round(rows, weights))
+
+
+def a_list(table, labels):
+    return lambda: DecisionListClassifier(delta=1e-7, random_state=0).fit(table, labels, classes=[0, 1]).rules_
+
+
+@pytest.fixture(scope="module")
+def ruled(table):
+    """Labels that a list over the first columns predicts, one in ten wrong."""
+    size, rng = int(table.sizes[0]), np.random.default_rng(5)
+    high = [5 * table.column(j).astype(int) > 4 * size for j in range(3)]
+    return (high[0] | ~high[1] & high[2]) ^ (rng.random(N) < 0.1)
+
+
+@pytest.fixture(scope="module")
+def thresholds(table):
+    """The table whose columns are bins of numbers."""
+    columns = Schema([Numeric(f"x{j}", 0, 1, edges=int(size)) for j, size in enumerate(table.sizes)]).code_columns
+    return CodeTable.from_arrays(table.codes.columns, table.sizes, columns=columns)
+
+
+def test_a_list_over_codes(benchmark, thresholds, ruled):
+    note(benchmark, "a list over all thresholds", thresholds)
+    benchmark(a_list(thresholds, ruled))
+
+
+def test_a_list_over_packed_bits(benchmark, thresholds, ruled):
+    """Packed both ways beforehand: 63 times the memory of 255 codes a column."""
+    note(benchmark, "a list over all thresholds", thresholds)
+    bits = code_bits(thresholds)
+    benchmark.extra_info["bytes"] = bits.rows.nbytes + bits.columns.nbytes
+    assert a_list(bits, ruled)() == a_list(thresholds, ruled)()
+    benchmark(a_list(bits, ruled))

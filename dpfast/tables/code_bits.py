@@ -93,6 +93,11 @@ def code_bits(table: CodeTable, *, thresholds: bool = True) -> BitMatrix:
     return CodeBits(table, thresholds=thresholds).packed()
 
 
+def bit_count(columns) -> int:
+    """How many bits the codes of columns have, with thresholds."""
+    return sum(len(_bits(column, column.size, True)[0]) for column in columns)
+
+
 def code_names(columns) -> list[str]:
     """What each code of each column means, in the order of `CodeTable.offsets`."""
     return [f"{column.name} {meant}" for column in columns for meant in _bits(column, column.size, False)[0]]

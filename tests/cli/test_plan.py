@@ -1,3 +1,4 @@
+import json
 import math
 from fractions import Fraction
 
@@ -27,6 +28,17 @@ def test_a_plan_shows_both_exponents_and_whether_n_suffices(run):
     assert "2.3 times too few" in result.stdout
     assert "enough" in result.stdout
     assert f"{cover_exponent(1, 1e-6, coverage_weight=0.5, max_rounds=10):.5f}" in result.stdout
+
+
+def test_a_plan_for_a_list_takes_the_conditions_off_a_schema(run, refused, tmp_path):
+    command, path = ["plan", "decision-list", "--n", 30_000, "--epsilon", 1], tmp_path / "t.json"
+    numbers = {"name": "a", "kind": "numeric", "low": 0, "high": 1, "edges": 16, "nullable": True}
+    jobs = {"name": "b", "kind": "category", "values": ["x", "y"], "other": True}
+    path.write_text(json.dumps({"columns": [numbers, jobs, {"name": "c", "kind": "boolean"}]}))
+    bits = (15 + 1) + 3 + 1  # thresholds and missing; values and other; true
+    assert run(*command, "--schema", path).stdout == run(*command, "--features", 2 * bits).stdout
+    assert "--schema FILE, or --features M" in refused(*command)
+    assert "--schema FILE, or --features M" in refused(*command, "--schema", path, "--features", 3)
 
 
 def test_a_rule_so_far_ahead_is_drawn_nine_times_in_ten(rng):

@@ -1,6 +1,7 @@
 """What every private classifier does with a schema."""
 
 import copy
+import json
 
 import numpy as np
 import pandas as pd
@@ -200,6 +201,24 @@ def test_a_warning_that_is_an_error_is_one_before_the_charge(table):
         with pytest.raises(dpfast.PrivacyWarning, match="promises next to nothing"):
             TableEncoder(OPEN, epsilon=11.0, budget=budget).fit(X)
         assert budget.left == (20.0, 1e-3)
+
+
+WRONG_FILES = {
+    "an unknown kind": ({"kind": "number"}, "column 'age': kind must be one of numeric"),
+    "edges out of order": ({"kind": "numeric", "edges": [1, 3, 2]}, "rise, got 3 before 2"),
+    "a value twice": ({"kind": "category", "values": ["a", "b", "a"]}, "'a' is there twice"),
+    "too many values": ({"kind": "category", "values": list(range(100_000))}, "at most 65,535, got 100,000"),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_FILES)
+def test_a_file_that_declares_what_will_not_do_is_refused_before_a_charge(make, what, table, tmp_path):
+    column, message = WRONG_FILES[what]
+    path, budget = tmp_path / "wrong.json", Budget(1.0, 1e-6)
+    path.write_text(json.dumps({"columns": [{"name": "age"} | column], "label": {"name": "buys"}}))
+    with pytest.raises(ValueError, match=message):
+        make(schema=str(path), budget=budget).fit(table)
+    assert budget.spent == (0, 0)
 
 
 def test_a_budget_that_does_not_suffice_finds_nothing(make, table):

@@ -1,6 +1,7 @@
 """dpfast plan decision-list."""
 
 import math
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,8 +15,11 @@ _LIKELY = 0.9  # a chance that a person would build on
 
 def decision_list(
     n: Annotated[int, typer.Option("--n", help="Rows at hand.", min=1)],
-    features: Annotated[int, typer.Option(help="Conditions a rule may test; d columns and negations are 2 d.", min=1)],
     epsilon: Epsilon,
+    features: Annotated[
+        int | None, typer.Option(help="Conditions a rule may test; d columns and negations are 2 d.", min=1)
+    ] = None,
+    schema: Annotated[Path | None, typer.Option(help="What is declared of the table, TOML or JSON.")] = None,
     delta: Delta = 1e-6,
     alpha: Alpha = 0.1,
     beta: Beta = 0.1,
@@ -28,6 +32,9 @@ def decision_list(
     coverage weight 0. It is a worst case: real tables usually need far fewer rows.
     """
     with reporting("nothing was computed"):
+        if (schema is None) == (features is None):
+            raise ValueError("say what the table is like: --schema FILE, or --features M")
+        features = _conditions(schema) if features is None else features
         for name, value in (("alpha", alpha), ("beta", beta)):
             if not 0 < value < 1:
                 raise ValueError(f"--{name} must lie in (0, 1), got {value}")
@@ -68,6 +75,16 @@ def decision_list(
             "it gets wrong up to -1. Rules that matter are usually further ahead than that, long before the theorem "
             "says anything."
         )
+
+
+def _conditions(path):
+    """The bits of a table's codes and their negations; of what is to be found about as many as will be."""
+    from dpfast.tables.code_bits import bit_count
+    from dpfast.tables.columns import BINS
+    from dpfast.tables.schema import Schema
+
+    columns = Schema.from_file(path).columns
+    return 2 * sum(BINS if column.to_find else bit_count(column.code_columns()) for column in columns)
 
 
 def _lead(features, exponent):
