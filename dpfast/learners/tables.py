@@ -68,7 +68,8 @@ class TableReader:
         if is_parted(X) and not self._reads_parts:
             raise ValueError(
                 f"{type(self).__name__} does not learn from tables in parts; HalfspaceClassifier, "
-                "DecisionListClassifier, BoostedHalfspaceClassifier and ProjectedHalfspaceClassifier do"
+                "DecisionListClassifier, BoostedHalfspaceClassifier, ProjectedHalfspaceClassifier and "
+                "FiniteClassLearner do"
             )
         if not is_parted(X) and units is None:
             warn_of_repeated_rows(X)

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse as sp
 from people import LEARNERS, OPEN, SCHEMA, TWO_SIDED, few, people, pieces, released
 
-from dpfast import DecisionListClassifier, HalfspaceClassifier, TableEncoder
+from dpfast import DecisionListClassifier, FiniteClassLearner, HalfspaceClassifier, TableEncoder
 from dpfast.accounting import Budget
 from dpfast.parts import MemoryParts, dask_parts
 from dpfast.parts.sources import parts_of
@@ -44,6 +44,12 @@ def test_delayed_frames_give_the_model_of_the_whole(learner, parts, client):
     frame = people()
     whole = few(learner, schema=SCHEMA).fit(frame)
     assert released(few(learner, schema=SCHEMA).fit(delayed(frame, parts))) == released(whole)
+
+
+def test_a_feature_is_drawn_on_the_workers(client):
+    frame, given = people(400), {"hypotheses": "features", "schema": SCHEMA, "random_state": 1}
+    model = FiniteClassLearner(0.3, **given).fit(delayed(frame, 3))
+    assert released(model) == released(FiniteClassLearner(0.3, **given).fit(frame))
 
 
 @pytest.mark.parametrize("learner", LEARNERS)

@@ -10,6 +10,7 @@ import dpfast
 from dpfast import (
     BoostedHalfspaceClassifier,
     DecisionListClassifier,
+    FiniteClassLearner,
     HalfspaceClassifier,
     ProjectedHalfspaceClassifier,
 )
@@ -76,6 +77,21 @@ def test_rows_are_projected_in_parts_as_in_the_whole(kind, n_components, rng):
         ProjectedHalfspaceClassifier(schedule="paper").fit(table)
     with pytest.raises(ValueError, match="Only binary classification"):
         ProjectedHalfspaceClassifier(**given).fit(MemoryParts(pieces(X, np.arange(600) % 3, 2)))
+
+
+@pytest.mark.parametrize("parts", [1, 3, 17])
+def test_a_feature_is_drawn_by_its_errors_in_all_parts(parts, rng):
+    frame, X = people(500), rng.random((500, 9)) < 0.5
+    given = {"hypotheses": "features", "epsilon": 0.3}
+    for seed in range(3):
+        whole = FiniteClassLearner(schema=SCHEMA, random_state=seed, **given).fit(frame)
+        table = MemoryParts(pieces(frame, parts=parts))
+        assert released(FiniteClassLearner(schema=SCHEMA, random_state=seed, **given).fit(table)) == released(whole)
+        whole = FiniteClassLearner(random_state=seed, **given).fit(X, X[:, 2])
+        table = MemoryParts(pieces(X, X[:, 2], parts))
+        assert released(FiniteClassLearner(random_state=seed, **given).fit(table)) == released(whole)
+    with pytest.raises(ValueError, match='needs hypotheses="features"'):
+        FiniteClassLearner(hypotheses=[lambda rows: rows[:, 0]]).fit(table)
 
 
 def test_boosting_over_parts_takes_the_measure_and_the_weak_learner_that_sums_serve(rng):

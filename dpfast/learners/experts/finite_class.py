@@ -16,8 +16,10 @@ from dpfast.learners.parameters import PURE, SchemaLike, real
 from dpfast.learners.saving import entries, integer, integers
 from dpfast.learners.tables import SCHEMAS
 from dpfast.mechanisms import exponential
-from dpfast.tables import BitMatrix
-from dpfast.tables.labels import class_codes
+from dpfast.parts.piece import PartedTable
+from dpfast.tables import BitMatrix, CodeTable
+from dpfast.tables.code_bits import code_bits
+from dpfast.tables.labels import class_codes, two_classes
 
 _FAILURE = real(0, 1, "()")
 
@@ -72,6 +74,7 @@ class FiniteClassLearner(PrivateClassifier):
     """
 
     _model = "finite-class"
+    _reads_parts = True
     _not_saved = (*PrivateClassifier._not_saved, "hypotheses")
     _parameters = PURE | SCHEMAS
     delta = 0.0
@@ -134,21 +137,24 @@ class FiniteClassLearner(PrivateClassifier):
         if p.schema is not None and not self._of_features():
             raise ValueError('schema is for hypotheses="features"')
         X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
-        if self._of_features():
+        if isinstance(X, PartedTable):
+            errors, public = self._errors_in_parts(X)
+        elif self._of_features():
             X = _features(X)
             labels = class_codes(y, len(X), classes)
-            errors = _feature_errors(X, labels.signs() > 0)
+            errors, public = _feature_errors(X, labels.signs() > 0), self._public(X, labels)
         elif table is None:
             rows = check_array(X)
             labels = class_codes(y, len(rows), classes)
             errors = np.array(
                 [np.count_nonzero(_codes(h, rows, labels.classes) != labels.codes) for h in self.hypotheses]
             )
+            public = self._public(X, labels)
         else:
             X = _column(X)
             labels = class_codes(y, len(X), classes)
             errors = _table_errors(table, _points(check_array(X), table.shape[1]), labels.signs() > 0)
-        public = self._public(X, labels)
+            public = self._public(X, labels)
         public.others["n_hypotheses_"] = len(errors)
 
         cost = [Cost("range", float_above(exact("epsilon", p.epsilon)))]
@@ -157,6 +163,13 @@ class FiniteClassLearner(PrivateClassifier):
             labelling = None if table is None else bits.unpack(table.rows[[drawn]], table.shape[1])[0]
             run.release("hypotheses", drawn, labelling)
         return self
+
+    def _errors_in_parts(self, X):
+        if not self._of_features():
+            raise ValueError('a table in parts needs hypotheses="features"')
+        parts, _, public = self._asked(X, None, None, _coded_features)
+        two_classes(public.classes)
+        return parts.sum(_errors_of_piece), public
 
     def _publish(self, run):
         if run.released:
@@ -277,6 +290,14 @@ def _feature_errors(table, positive):
     weight = np.where(positive, -1, 1).astype(np.int64)
     errors = wrong + scores.votes_packed(table.columns, n, np.arange(n), weight, encoding="01")
     return np.concatenate([errors, n - errors, [wrong, n - wrong]])
+
+
+def _errors_of_piece(piece):
+    return _feature_errors(piece.rows, piece.labels > 0)
+
+
+def _coded_features(X):
+    return _features(code_bits(X) if isinstance(X, CodeTable) else X)
 
 
 def _features(X):
