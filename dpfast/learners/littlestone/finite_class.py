@@ -53,7 +53,9 @@ class FiniteClass(HypothesisClass):
     -----
     LDim is a search in C over bit sets, with memo: about a millisecond for 512 random hypotheses on 64 points. The
     other questions are searches in Python (`dpfast.learners.littlestone.searches`). All are exponential in the worst
-    case: finding the fewest points that reduce a class is a hitting set problem.
+    case: finding the fewest points that reduce a class is a hitting set problem, hardest where p is a little below that
+    number. Of 511 random triples of 64 points, which 29 questions reduce, the decomposition dimension takes half a
+    second or less up to p = 9 and from p = 30 on, and is given up between these.
 
     Examples
     --------

@@ -11,7 +11,10 @@ import numpy as np
 
 from dpfast.kernels import bits, classes
 
+from .circuits import Circuits
+
 _KEPT = 1 << 18  # dimensions remembered
+_HURRY = 1 << 14  # subclasses that a search for points may look at, before it is asked whether there are any
 _UNKNOWN = math.inf, -math.inf, None  # no tree from this depth on, some up to that, and how it begins
 
 
@@ -59,7 +62,7 @@ class Search:
         self.left = table.max_nodes
         self._depths, self._reductions = {}, {}
 
-    def _spend(self, nodes=1):
+    def spend(self, nodes=1):
         self.left -= nodes
         if self.left < 0:
             table = self.table
@@ -79,7 +82,7 @@ class Search:
             words = np.frombuffer(members.to_bytes(8 * len(table.everyone), "little"), np.uint64)
             with table.lock:
                 known, nodes = classes.dimension(table.columns, words, table.memo, max(1, self.left))
-            self._spend(nodes + (known is None))
+            self.spend(nodes + (known is None))
             if len(table.dimensions) >= _KEPT:
                 table.dimensions.clear()
             table.dimensions[members] = known
@@ -94,7 +97,7 @@ class Search:
             if 0 < ones < size:
                 found.append((-min(ones, size - ones), x, one, members ^ one))
         found.sort()
-        self._spend(len(found))
+        self.spend(len(found))
         return [each[1:] for each in found]
 
     def soa(self, members):
@@ -130,10 +133,25 @@ class Search:
                 return [x]
             astray[x] = zero if keeps[0] else one  # who leaves the path of SOA at x
         if top > 1:
-            return self._hit(members, top, astray, frozenset(), most)
+            return self._hit_or_not(members, top, astray, most)
         distinct = list({member: x for x, member in astray.items()}.values())  # each takes one member away
         size = members.bit_count()
         return distinct[: size - 1] if size - 1 <= most else None
+
+    def _hit_or_not(self, members, top, astray, most):
+        """`_hit`, at first in a hurry; then a proof is looked for that there is nothing, then it is done at leisure."""
+        others = max(0, self.left - _HURRY)
+        self.left -= others
+        try:
+            return self._hit(members, top, astray, frozenset(), most)
+        except SearchGivenUp:
+            if not others:
+                raise
+        finally:
+            self.left = max(0, self.left) + others
+        if Circuits(self, astray, most).robust(members, top):
+            return None
+        return self._hit(members, top, astray, frozenset(), most)
 
     def _hit(self, members, top, astray, kept, most):
         """Points outside of `kept`, at most so many, one of every circuit of the members."""
@@ -165,7 +183,7 @@ class Search:
         points = []
         for x in sorted(astray.keys() - kept, key=lambda x: (-(astray[x] & members).bit_count(), x)):
             fewer = members & ~astray[x]
-            self._spend()
+            self.spend()
             if fewer.bit_count() >> top and self.dimension(fewer) == top:
                 members = fewer
             else:

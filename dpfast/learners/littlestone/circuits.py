@@ -1,0 +1,122 @@
+"""Why so many questions do not reduce a class: disjoint sets of points one of each of which has to be asked.
+
+Points x may be asked; who leaves the path that is followed, `astray[x]`, is then gone. A *circuit* of members for a
+dimension t and a number of questions m is a set C of points such that the dimension stays at least t if no point of C,
+and at most m points in all, are asked. Members are *robust* if the empty set is one.
+
+* t = 0: the points that take a member away; robust if m questions cannot take all (the m largest together do not).
+* t = 1: the points that take either of two members away; robust if m questions leave two.
+* t > 1: a, with a circuit of each of its two sides for t - 1. If a is not asked both sides stay, as LDim t needs.
+
+If more than m circuits have no point in common, no m questions hit all: the members are robust. Circuits of robust
+sides are small, a alone if both are, so that many are disjoint. Sound, not complete: `robust` may be False in vain.
+"""
+
+
+class Circuits:
+    """Circuits for a fixed path and number of questions.
+
+    Parameters
+    ----------
+    search : Search
+        Whose dimensions, masks and allowance are used.
+    astray : dict
+        From the points that may be asked to the members that leave the path there.
+    most : int
+        m.
+    """
+
+    def __init__(self, search, astray, most):
+        self._search, self._astray, self._most = search, astray, most
+        self._known = {}
+
+    def robust(self, members, t, kept=0):
+        """Whether it is proved that no m questions, none of the points `kept`, leave a dimension below t."""
+        size = members.bit_count()
+        if size < 1 << t:
+            return False
+        key = members, t, kept
+        if key not in self._known:
+            self._known[key] = self._stays(members, t, kept) if t < 2 else self._packed(members, t, kept)
+        return self._known[key]
+
+    def _stays(self, members, t, kept):
+        """For t = 0 or 1: whether any m questions leave more than t members."""
+        self._search.spend(1 + (members.bit_count() >> 3))
+        taken = sorted((members & gone).bit_count() for x, gone in self._astray.items() if not kept >> x & 1)
+        if members.bit_count() - sum(taken[max(0, len(taken) - self._most) :]) > t:
+            return True
+        used, apart = kept, 0
+        for points in sorted((self._points(member, kept) for member in bits_of(members)), key=int.bit_count):
+            if not points & used & ~kept:
+                used, apart = used | points, apart + 1
+                if apart > self._most + t:
+                    return True
+        return False
+
+    def _packed(self, members, t, kept):
+        used, number = 0, 0
+        while number <= self._most:
+            circuit = self.circuit(members, t, used, kept)
+            if circuit is None:
+                return False
+            if not circuit:
+                return True
+            used, number = used | circuit, number + 1
+            free = len(self._astray) - used.bit_count()
+            if (self._most + 1 - number) * circuit.bit_count() > free:  # the next ones are hardly smaller
+                return False
+        return True
+
+    def circuit(self, members, t, used, kept=0):
+        """A small circuit without the points `used`, as bits, or None if none was found; `kept` are never asked."""
+        if t < 2:
+            return self._pair(members, t, used, kept)
+        best = None
+        for a, one, zero in self._search.sides(members):
+            own = 0 if a not in self._astray or kept >> a & 1 else 1 << a
+            if used & own:
+                continue
+            if min(one.bit_count(), zero.bit_count()) < 1 << (t - 1):
+                break  # the most even come first
+            found = own
+            for side in sorted((one, zero), key=int.bit_count):
+                if not self.robust(side, t - 1, kept | own):
+                    more = self.circuit(side, t - 1, used, kept | own)
+                    if more is None:
+                        found = None
+                        break
+                    found |= more
+            if found is not None and (best is None or found.bit_count() < best.bit_count()):
+                best = found
+                if best.bit_count() <= 1:
+                    break
+        return best
+
+    def _pair(self, members, t, used, kept):
+        """For t = 0 or 1: points that take one of t + 1 members away."""
+        if self.robust(members, t, kept):
+            return 0
+        self._search.spend(1 + (members.bit_count() >> 3))
+        sets = (self._points(member, kept) for member in bits_of(members))
+        sets = sorted((points for points in sets if not points & used), key=int.bit_count)
+        if len(sets) <= t:
+            return None
+        if t == 0:
+            return sets[0]
+        return min((first | second for i, first in enumerate(sets[:3]) for second in sets[i + 1 :]), key=int.bit_count)
+
+    def _points(self, member, kept):
+        found = self._known.get(member)
+        if found is None:
+            found = sum(1 << x for x, gone in self._astray.items() if gone >> member & 1)
+            self._known[member] = found
+        return found & ~kept
+
+
+def bits_of(number):
+    """The places of the ones of an int, rising."""
+    while number:
+        low = number & -number
+        yield low.bit_length() - 1
+        number ^= low
