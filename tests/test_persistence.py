@@ -98,6 +98,7 @@ def test_a_file_holds_no_data_no_budget_and_no_random_state(table, tmp_path):
         "feature_names",
         "privacy",
         "released",
+        "card",
         "digest",
     }
     assert set(document["parameters"]) == set(model.get_params()) - {"budget", "random_state", "schema"}

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from . import audit, budget, doctor, experts, fit, page, plan, predict, schema, stream
+from . import audit, budget, doctor, experts, fit, page, plan, predict, schema, show, stream
 from .help import ModelCommand
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app = typer.Typer(
 app.command(cls=ModelCommand)(fit.fit)
 app.command()(predict.predict)
 app.command()(page.report)
+app.command()(show.show)
 app.command()(stream.stream)
 app.command()(experts.experts)
 app.command()(audit.audit)

@@ -173,6 +173,11 @@ class Private(PrivateParameters):
         self._forget()
         for name, value in public.attributes().items():
             setattr(self, name, value)
+        self._facts = {
+            "rows": public.n_rows if self.neighbors == "replace" else None,
+            "rows of each person": self._rows_per_unit is not None and self.neighbors == "replace",
+            "classes": "declared" if public.declared else "read off the rows",
+        }
 
     def _publish(self, run: Run) -> None:
         """Set the attributes that were released, from `run.released` and public facts alone."""

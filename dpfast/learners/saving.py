@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 from collections.abc import Callable
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -51,6 +52,7 @@ class Saved:
             "feature_names": getattr(self, "feature_names_in_", None),
             "privacy": claim.to_dict(),
             "released": self._released(),
+            "card": {"dpfast": _version(), "public": getattr(self, "_facts", None)},
         }
         if encoder is not None:
             document["encoder"] = {"schema": encoder.schema_.to_dict(), "privacy": encoder.privacy_.to_dict()}
@@ -63,6 +65,19 @@ def parameters_of(estimator, claim):
     made = {"epsilon": claim.epsilon, "delta": claim.delta, "neighbors": claim.neighbors}
     hidden = getattr(estimator, "_not_saved", Saved._not_saved)
     return {name: made.get(name, params[name]) for name in params if name not in hidden}
+
+
+def columns_digest(document: dict[str, Any]) -> str:
+    """The digest of what a model's file says of its table: the schema, or the names or number of columns."""
+    schema = document.get("encoder", {}).get("schema")
+    return _digest({"columns": schema or document["feature_names"] or document["n_features"]})
+
+
+def _version() -> str | None:
+    try:
+        return version("dpfast")
+    except PackageNotFoundError:  # a checkout that is not installed
+        return None
 
 
 def write_model(estimator: Saved, path: str | os.PathLike, **more: Any) -> None:
@@ -87,15 +102,15 @@ def read_document(path: str | os.PathLike) -> dict[str, Any]:
         raise ValueError(f"{path.name} is not a whole JSON file (cut short?): {error}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ValueError(f"{path.name} is not a dpfast model")
-    version = document.get("version")
-    if type(version) is not int or version < 1:
-        raise ValueError(f"{path.name} is damaged: its format version is {version!r}")
-    if version > FORMAT_VERSION:
+    number = document.get("version")
+    if type(number) is not int or number < 1:
+        raise ValueError(f"{path.name} is damaged: its format version is {number!r}")
+    if number > FORMAT_VERSION:
         raise ValueError(
-            f"{path.name} has format version {version}, this dpfast reads up to {FORMAT_VERSION}: install a newer one"
+            f"{path.name} has format version {number}, this dpfast reads up to {FORMAT_VERSION}: install a newer one"
         )
     digest = document.pop("digest", None)
-    if version > 1 and digest != _digest(document):  # files of version 1 have none
+    if number > 1 and digest != _digest(document):  # files of version 1 have none
         raise ValueError(f"{path.name} is damaged: it is not what was saved, by its digest")
     return document
 

@@ -91,13 +91,19 @@ def _headline(model):
 
 def claim_in_words(privacy: PrivacySpend) -> str:
     """The claim for a reader who has never seen one."""
-    change = {"replace": "been another one", "add-remove": "not been there"}[privacy.neighbors]
+    if privacy.unit == "row":
+        changed = "any one row " + {"replace": "been another one", "add-remove": "not been there"}[privacy.neighbors]
+    else:
+        changed = (
+            "all rows of any one person "
+            + {"replace": "been others", "add-remove": "not been there"}[privacy.neighbors]
+        )
     ratio = np.exp(min(privacy.epsilon, 300.0))
     factor = f"{ratio:.2f}" if ratio < 100 else f"{ratio:.3g}"
     if privacy.reproducible:
         return "This model was drawn with a seed, and protects nobody: whoever knows the seed can undo the noise."
     chance = f", but for a chance of {privacy.delta:g}" if privacy.delta else ""
-    return f"Had any one row {change}, no result would have been more than {factor} times as likely{chance}."
+    return f"Had {changed}, no result would have been more than {factor} times as likely{chance}."
 
 
 def _body(model) -> Iterable[str]:

@@ -78,3 +78,17 @@ def test_persons_are_protected_and_charged(run, refused, visits, file):
     assert "is a column of the schema" in refused(*visits, "--unit", "dose", "--rows-per-unit", 3)
     assert "no column 'doctor'" in refused(*visits, "--unit", "doctor", "--rows-per-unit", 3)
     assert "needs a --schema" in refused("fit", "mushroom", "--model", "net", "--epsilon", 1, *persons)
+
+
+def test_a_card_says_what_was_claimed_paid_and_public(run, boost, tmp_path):
+    path = tmp_path / "model.json"
+    assert run(*boost, "--out", path, "--seed", 1).exit_code == 0
+    told = run("show", path).output
+    claim = "(1.0, 1e-06)-DP, replace one row"
+    for text in ("BoostedHalfspaceClassifier", claim, "gaussian, mu = 0.2367", "3 of 3 rounds"):
+        assert text in told
+    assert "rows; labels declared" in told
+    assert "digest " in told
+    again = tmp_path / "again.json"
+    dpfast.load(path).save(again)
+    assert run("show", again).output == told

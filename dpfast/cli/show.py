@@ -1,0 +1,51 @@
+"""dpfast show: the card of a saved model."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.text import Text
+
+from .report import facts, output, reporting
+
+
+def show(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that fit --out or save wrote.")],
+):
+    """Print the card of a saved model: its claim, what it cost, what was public, what made it."""
+    with reporting("nothing was changed"):
+        import dpfast
+        from dpfast.learners.saving import columns_digest, read_document
+
+        fitted, document = dpfast.load(model), read_document(model)
+        claim, card = fitted.privacy_, document.get("card", {})
+        told = facts()
+        told.add_row("model", Text(type(fitted).__name__))
+        told.add_row("privacy", Text(str(claim)))
+        told.add_row("cost", Text("; ".join(_cost(cost) for cost in claim.cost)))
+        for event in claim.events:
+            told.add_row("", Text(f"{event.used:,} of {event.of:,} {event.name}"))
+        told.add_row("labels", Text(", ".join(map(str, fitted.classes_.tolist()))))
+        told.add_row("columns", Text(f"{fitted.n_features_in_:,}, digest {columns_digest(document)[7:23]}"))
+        told.add_row("public", Text(_public(card.get("public") or {}, fitted)))
+        told.add_row(
+            "parameters", Text(", ".join(f"{name}={value!r}" for name, value in document["parameters"].items()))
+        )
+        told.add_row("made by", Text(f"dpfast {card.get('dpfast') or '(unknown version)'}"))
+        output.print(told)
+
+
+def _cost(cost):
+    times = f"{cost.times:,} times " if cost.times > 1 else ""
+    name = {"pure": "epsilon", "range": "range", "zcdp": "rho", "gaussian": "mu", "pair": "epsilon"}[cost.kind]
+    return f"{times}{cost.kind}, {name} = {cost.size:.6g}" + (f", delta = {cost.delta:.3g}" if cost.delta else "")
+
+
+def _public(known, fitted):
+    """What no noise protects, in words."""
+    said = ["names of columns" if hasattr(fitted, "feature_names_in_") else "number of columns"]
+    if known.get("rows") is not None:
+        said.append(f"{known['rows']:,} rows")
+    if known.get("rows of each person"):
+        said.append("how many rows each person has")
+    return ", ".join(said) + f"; labels {known.get('classes', 'known')}"
