@@ -11,7 +11,13 @@ import pytest
 import scipy.sparse as sp
 from people import LEARNERS, OPEN, SCHEMA, TWO_SIDED, few, people, pieces, released
 
-from dpfast import DecisionListClassifier, FiniteClassLearner, HalfspaceClassifier, TableEncoder
+from dpfast import (
+    DecisionListClassifier,
+    FiniteClassLearner,
+    HalfspaceClassifier,
+    StatisticalQueryOracle,
+    TableEncoder,
+)
 from dpfast.accounting import Budget
 from dpfast.parts import MemoryParts, dask_parts
 from dpfast.parts.sources import parts_of
@@ -44,6 +50,18 @@ def test_delayed_frames_give_the_model_of_the_whole(learner, parts, client):
     frame = people()
     whole = few(learner, schema=SCHEMA).fit(frame)
     assert released(few(learner, schema=SCHEMA).fit(delayed(frame, parts))) == released(whole)
+
+
+def test_queries_are_answered_on_the_workers(client, rng):
+    import dask.array as da
+
+    X, y = rng.normal(size=(400, 3)), rng.random(400) < 0.3
+    lazy = da.from_array(X, chunks=(150, 3)), da.from_array(y, chunks=150)
+    answers = [
+        StatisticalQueryOracle(data, n_queries=1, random_state=2).answer(lambda X, y: y & (X[:, 1] > 0))
+        for data in (lazy, (X, y))
+    ]
+    assert answers[0] == answers[1]
 
 
 def test_a_feature_is_drawn_on_the_workers(client):

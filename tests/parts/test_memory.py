@@ -13,6 +13,7 @@ from dpfast import (
     FiniteClassLearner,
     HalfspaceClassifier,
     ProjectedHalfspaceClassifier,
+    StatisticalQueryOracle,
 )
 from dpfast.parts import MemoryParts
 
@@ -92,6 +93,24 @@ def test_a_feature_is_drawn_by_its_errors_in_all_parts(parts, rng):
         assert released(FiniteClassLearner(random_state=seed, **given).fit(table)) == released(whole)
     with pytest.raises(ValueError, match='needs hypotheses="features"'):
         FiniteClassLearner(hypotheses=[lambda rows: rows[:, 0]]).fit(table)
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_queries_are_answered_alike_over_any_parts(neighbors, rng):
+    X, y = rng.normal(size=(900, 4)), rng.random(900) < 0.3
+    queries = [lambda X, y: X[:, 0] * y, lambda X, y: y & (X[:, 1] > 0)]
+    given = {"n_queries": 2, "neighbors": neighbors, "random_state": 4}
+    whole = StatisticalQueryOracle((X, y), **given).answer_all(queries)
+    for parts in (1, 3, 17):
+        oracle = StatisticalQueryOracle(MemoryParts(pieces(X, y, parts)), **given)
+        np.testing.assert_array_equal(oracle.answer_all(queries), whole)
+    oracle = StatisticalQueryOracle(MemoryParts([(X[:400], None), (X[400:], None)]), n_queries=1, random_state=1)
+    whole = StatisticalQueryOracle(X, n_queries=1, random_state=1)
+    assert oracle.answer(lambda X: X[:, 2]) == whole.answer(lambda X: X[:, 2])
+    with pytest.raises(ValueError, match="one number of rows"):
+        StatisticalQueryOracle(MemoryParts([(X, y[:5])]), n_queries=1)
+    with pytest.raises(ValueError, match="at least 1 row"):
+        StatisticalQueryOracle(MemoryParts([(X[:0], y[:0])]), n_queries=1)
 
 
 def test_boosting_over_parts_takes_the_measure_and_the_weak_learner_that_sums_serve(rng):

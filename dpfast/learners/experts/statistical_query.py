@@ -25,7 +25,9 @@ from dpfast.kernels import noise
 from dpfast.kernels.grid import to_grid
 from dpfast.learners.parameters import PRIVATE, Parameters, choice, count, real
 from dpfast.learners.sole import Sole
+from dpfast.parts import MemoryParts
 from dpfast.parts.blocks import slices
+from dpfast.parts.sources import is_parted, parts_of
 
 _GRID_BITS = 20
 _BLOCK = 1 << 16  # rows of a call to a query
@@ -50,7 +52,8 @@ class StatisticalQueryOracle(Parameters):
     Parameters
     ----------
     data : table, or tuple of tables
-        Anything that a slice of rows can be taken of: arrays, DataFrames, CSR matrices, BitMatrix; e.g. (X, y).
+        Anything that a slice of rows can be taken of: arrays, DataFrames, CSR matrices, BitMatrix; e.g. (X, y). Or a
+        collection of Dask, or rows and labels in two: queries are then called on the workers, which must know them.
     epsilon : float, default=1.0
     delta : float, default=1e-6
         0 for pure privacy, with Laplace noise.
@@ -129,10 +132,10 @@ class StatisticalQueryOracle(Parameters):
         self._paid = p = self._checked()  # what is claimed, whatever becomes of the attributes
         if p.noise == "discrete-gaussian" and p.delta == 0:
             raise ValueError('delta = 0 needs noise="discrete-laplace"')
-        self._data = data if isinstance(data, tuple) else (data,)
-        sizes = {table.shape[0] if hasattr(table, "shape") else len(table) for table in self._data}
-        if len(sizes) != 1 or not next(iter(sizes)):
-            raise ValueError(f"the tables of data must have one number of rows, at least 1, got {sorted(sizes)}")
+        self._parts = _parts_of(data if isinstance(data, tuple) else (data,))
+        n = sum(self._parts.each(_size))
+        if not n:
+            raise ValueError("the tables of data must have at least 1 row, they have none")
         releases = p.n_queries + (p.neighbors == "add-remove")
         noise = {"sensitivity": 1 << _GRID_BITS, "releases": releases}
         if p.noise == "discrete-gaussian":
@@ -144,12 +147,12 @@ class StatisticalQueryOracle(Parameters):
         if self._scale > 1 << 52:
             raise ValueError(f"the noise for {releases} releases at epsilon={epsilon!r} is too large to be drawn")
         self._rng = random.generator(random_state)
-        warn_of_claim(p.epsilon, p.delta, next(iter(sizes)) if p.neighbors == "replace" else None)
+        warn_of_claim(p.epsilon, p.delta, n if p.neighbors == "replace" else None)
         if budget is not None:
             budget.charge(epsilon, delta, neighbors=neighbors, cost=p.cost, what={"model": type(self).__name__})
         self._sole, self._counting, self.answered_ = Sole("an oracle"), threading.Lock(), 0
         self.noise_scale_ = self._scale / (1 << _GRID_BITS)
-        self._rows = self.n_rows_ = sizes.pop()
+        self._rows = self.n_rows_ = n
         if neighbors == "add-remove":
             counted = (self._rows << _GRID_BITS) + int(self._draw(1)[0])
             self.n_rows_ = max(1.0, counted / (1 << _GRID_BITS))
@@ -197,7 +200,7 @@ class StatisticalQueryOracle(Parameters):
         """
         queries = list(queries)
         self._count(len(queries))  # before the first of them runs
-        sums = [self._sum(query) for query in queries]
+        sums = [self._parts.sum(_sum, query) for query in queries]
         self._sole.check_process()  # a query may have forked
         noisy = [total + int(x) for total, x in zip(sums, self._draw(len(sums)), strict=True)]
         return np.array([total / (1 << _GRID_BITS) / self.n_rows_ for total in noisy])
@@ -244,23 +247,6 @@ class StatisticalQueryOracle(Parameters):
                 raise BudgetExceeded(f"{queries} more do not fit: of n_queries={self._paid.n_queries}, {left} are left")
             self.answered_ += queries
 
-    def _sum(self, query):
-        """The sum of a query's values, on the grid."""
-        total = 0
-        for rows in slices(self._rows, _BLOCK):
-            size = rows.stop - rows.start
-            values = np.asarray(query(*(_part(table, rows) for table in self._data)))
-            if values.shape != (size,) or values.dtype.kind not in "biuf":
-                raise ValueError("a query must give one real number for each row that it is shown, shape (rows,)")
-            if values.dtype == bool:
-                total += int(np.count_nonzero(values)) << _GRID_BITS
-                continue
-            with np.errstate(all="ignore"):
-                values = np.fmin(np.fmax(values, 0), 1)  # NaN is 0
-            values = values if values.dtype == np.float32 else values.astype(np.float64, copy=False)
-            total += int(to_grid(values, _GRID_BITS)[0].sum(dtype=np.int64))
-        return total
-
     def _draw(self, size):
         draw = noise.discrete_gaussian if self._paid.noise == "discrete-gaussian" else noise.discrete_laplace
         return draw(self._scale, size, self._rng)
@@ -277,3 +263,37 @@ class StatisticalQueryOracle(Parameters):
 
 def _part(table, rows):
     return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
+
+
+def _parts_of(tables):
+    """Parts of tuples of tables: one part of what is here, or those of a collection of Dask."""
+    if not is_parted(tables[0]):
+        return MemoryParts([tables])
+    if len(tables) > 2:
+        raise ValueError(f"data in parts must be one table, or rows and labels, got {len(tables)} tables")
+    return parts_of(*tables, *[None] * (2 - len(tables)))
+
+
+def _size(tables):
+    sizes = {table.shape[0] if hasattr(table, "shape") else len(table) for table in tables if table is not None}
+    if len(sizes) != 1:
+        raise ValueError(f"the tables of data must have one number of rows, at least 1, got {sorted(sizes)}")
+    return sizes.pop()
+
+
+def _sum(tables, query):
+    """The sum of a query's values over the rows of a part, on the grid."""
+    total, tables = 0, [table for table in tables if table is not None]
+    for rows in slices(_size(tables), _BLOCK):
+        size = rows.stop - rows.start
+        values = np.asarray(query(*(_part(table, rows) for table in tables)))
+        if values.shape != (size,) or values.dtype.kind not in "biuf":
+            raise ValueError("a query must give one real number for each row that it is shown, shape (rows,)")
+        if values.dtype == bool:
+            total += int(np.count_nonzero(values)) << _GRID_BITS
+            continue
+        with np.errstate(all="ignore"):
+            values = np.fmin(np.fmax(values, 0), 1)  # NaN is 0
+        values = values if values.dtype == np.float32 else values.astype(np.float64, copy=False)
+        total += int(to_grid(values, _GRID_BITS)[0].sum(dtype=np.int64))
+    return total
