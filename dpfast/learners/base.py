@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -50,12 +51,13 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
 
 def _note_features(estimator, X):
     """Set the width and, if it has them, the names of X on an estimator, as scikit-learn does for frames and arrays."""
-    if not isinstance(X, (BitMatrix, RowBlocks, CodeBits, CodeTable)):
+    bare = sp.issparse(X) or (type(X) is np.ndarray and X.ndim == 2)
+    if not bare and not isinstance(X, (BitMatrix, RowBlocks, CodeBits, CodeTable)):
         validate_data(estimator, X, skip_check_array=True, reset=True)
         return
     estimator.n_features_in_ = X.shape[1]
     vars(estimator).pop("feature_names_in_", None)
-    if X.feature_names is not None:
+    if not bare and X.feature_names is not None:
         estimator.feature_names_in_ = np.array(X.feature_names, dtype=object)
 
 

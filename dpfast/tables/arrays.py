@@ -25,10 +25,13 @@ def as_numbers(X, sparse=()):
     ValueError, TypeError
         For NaN, infinities, wrong shapes and entries that are no numbers; for indices that do not fit.
     """
-    from sklearn.utils import check_array
-
     if sp.issparse(X):
         X = _sound(X)
+    if _plain(X, sparse):
+        return canonical(X) if sp.issparse(X) else X
+
+    from sklearn.utils import check_array
+
     typed = sp.issparse(X) or hasattr(X, "__array__")
     try:
         X = check_array(X, accept_sparse=list(sparse) or False, dtype="numeric" if typed else np.float64)
@@ -40,6 +43,17 @@ def as_numbers(X, sparse=()):
         with np.errstate(over="ignore"):  # infinity, which is refused
             X = check_array(X.astype(np.float64), accept_sparse=True)
     return canonical(X) if sp.issparse(X) else X
+
+
+def _plain(X, sparse):
+    """Whether X is already what `as_numbers` returns, which scikit-learn takes longer to see than a small fit takes."""
+    if sp.issparse(X):
+        entries = X.data if X.format in sparse and X.format in ("csr", "csc") else None
+    else:
+        entries = X if type(X) is np.ndarray and X.ndim == 2 else None
+    if entries is None or 0 in X.shape or entries.dtype.kind not in "biuf" or entries.dtype.itemsize > 8:
+        return False
+    return entries.dtype.kind != "f" or bool(np.isfinite(entries).all())
 
 
 def sound_csr(X):
