@@ -138,6 +138,16 @@ def test_saving_replaces_a_file_at_once_or_not_at_all(model, path, monkeypatch):
     assert [entry.name for entry in path.parent.iterdir()] == ["model.json"]
 
 
+def test_nobody_else_has_the_file_open_that_is_written(model, path, monkeypatch):
+    before, taken = path.read_bytes(), path.with_name(f"{path.name}.{'0' * 16}.part")
+    monkeypatch.setattr(saving.secrets, "token_hex", lambda size: "00" * size)
+    taken.touch(0o666)
+    with pytest.raises(FileExistsError):
+        model.save(path)
+    assert path.read_bytes() == before
+    assert taken.exists()
+
+
 @pytest.mark.parametrize("share", [0, 0.01, 0.5, 0.99])
 def test_a_file_that_is_cut_short_is_refused(path, share):
     whole = path.read_bytes().rstrip()

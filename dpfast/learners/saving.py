@@ -129,8 +129,9 @@ def replace_file(path: str | os.PathLike, write: Callable[[BinaryIO], Any], mode
     """
     path = Path(path)
     partial = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
+    new = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
     try:
-        with open(partial, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+        with os.fdopen(new, "wb") as file:
             write(file)
             file.flush()
             os.fsync(file.fileno())

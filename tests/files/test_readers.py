@@ -181,6 +181,8 @@ def test_what_is_parsed_is_bounded(write, monkeypatch):
     assert "the file expands to more than" in refusal(bomb, label="y")
     bomb = write(gzip.compress(b"1 1:1\n" * 200_000), "bomb.svm.gz")
     assert "the file expands to more than" in refusal(bomb)
+    np.savez_compressed(bomb := write("", "bomb.npz"), X=np.zeros((1000, 1000)), y=np.arange(1000) % 2)
+    assert "the file expands to 8,000,128 bytes, more than 400 times its size" in refusal(bomb)
     monkeypatch.setattr(bounded, "LINE", 1000)
     assert "a line has more than 1,000 bytes" in refusal(write("1 1:1 " * 1000, "long.svm"))
 

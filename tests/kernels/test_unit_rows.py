@@ -94,6 +94,24 @@ def test_no_row_of_the_grid_leaves_the_ball(kind, inside, rng):
             assert sum(int(v) ** 2 for v in q) > 0.99 * 4**rows.bits
 
 
+def test_no_row_of_ones_with_an_intercept_leaves_the_ball():
+    """Four ones and an intercept, say, are 58617.1 each: one of them rounded up is too much."""
+    x = np.tri(70, 70, -1)
+    X = sp.csr_array(x)
+    for rows in (
+        unit_rows.Packed(bits.pack(x.astype(np.uint8)), 70),
+        unit_rows.Csr(X.indptr, X.indices, None, 70),
+        unit_rows.Csr(X.indptr, X.indices, X.data, 70),
+        unit_rows.Dense(x),
+        unit_rows.Dense(x.astype(np.float32)),
+    ):
+        scale = unit_rows.scales(rows, 1.0)
+        for one in np.eye(70, dtype=np.int32):
+            q = np.zeros(71, np.int64)
+            unit_rows.add(q, rows, scale, one, 1.0)
+            assert sum(int(v) ** 2 for v in q) <= 4**rows.bits
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_the_largest_entries_are_scaled_and_the_smallest_vanish(dtype, sparse):

@@ -21,5 +21,10 @@ MUTANTS = [
     _m("unit rows: rows are not shrunk for rounding", "csrc/unit_rows.c", "ldexp(1 - 0x1p-20, (int)bits)", "ldexp(1, (int)bits)", "kernels/test_unit_rows.py premises"),
     _m("unit rows: rows outside the ball stay", "csrc/unit_rows.c", "if (inside && root <= shrink) return radius;", "if (inside) return radius;", "kernels/test_unit_rows.py"),
     _m("unit rows: the intercept not in the norm", "csrc/unit_rows.c", "sqrt((double)ones + constant * constant)", "sqrt((double)ones)", "kernels/test_unit_rows.py premises"),
+    _m("unit rows: the intercept of packed rows rounded up", "csrc/unit_rows.c", "(int32_t)(constant * scale[end]);", "(int32_t)(constant * scale[end] + 1);", "kernels/test_unit_rows.py"),
+    _m("unit rows: the intercept of dense rows rounded up", "csrc/unit_rows_real.h", "total[d] += (int64_t)weight[i] * (int32_t)(constant * scale[i]);", "total[d] += (int64_t)weight[i] * (int32_t)(constant * scale[i] + 1);", "kernels/test_unit_rows.py"),
+    _m("unit rows: any scale is added", "dpfast/kernels/unit_rows.pyx", "if not 0 <= np.min(scale) <= np.max(scale) < most:", "if not np.max(scale) < most:", "kernels/test_unit_rows.py"),
+    _m("cpu: a level without all of its instructions", "csrc/dpf_cpu.c", " || !has_lzcnt()", "", "platforms/test_processors.py"),
+    _m("arrays: tables of codes begin anywhere", "dpfast/kernels/codes.pyx", "    aligned(<const void *><size_t>array.ctypes.data, sizeof(int32_t))\n", "", "kernels/test_arrays.py"),
     _m("levels: mirrored scores as they are", "csrc/levels.c", "return levels->lowest ? above : 0 - above;", "return above;", "kernels/test_levels.py"),
 ]  # fmt: skip
