@@ -55,7 +55,11 @@ def test_a_damaged_model_without_a_digest_is_refused_or_predicts(kind, tmp_path,
 
 @pytest.fixture
 def checkpoint(tmp_path):
-    path, rng = tmp_path / "stream", np.random.default_rng(7)
+    return new_checkpoint(tmp_path)
+
+
+def new_checkpoint(folder):
+    path, rng = folder / "stream", np.random.default_rng(7)
     stream = dpfast.DPWinnowClassifier(epsilon=1.0, n_updates=20, random_state=3, checkpoint=path)
     X = rng.integers(0, 2, (2000, 10)).astype(bool)
     stream.stream(X, X[:, 0].astype(int), classes=[0, 1])
