@@ -361,7 +361,7 @@ def column_from_dict(entry: dict) -> Column:
         raise ValueError(f"a column must have a name and a kind, got {_kind_of(entry)}")
     entry = dict(entry)
     name, kind = entry["name"], entry.pop("kind", None)
-    if kind not in KINDS:
+    if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(f"column {name!r}: kind must be one of {', '.join(KINDS)}, ignored; got {kind!r}")
     known = [each.name for each in fields(KINDS[kind]) if each.name != "unconfirmed"]
     unknown = [key for key in entry if key not in known]

@@ -12,6 +12,7 @@ from typing import Any
 from dpfast.tables.columns import CodeColumn, Column, column_from_dict, column_to_dict, text_of
 
 _INFORMATION = ("table", "file")  # keys that a file may have besides, for its readers
+_FAULTS = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError)
 _WIDTH = 100  # of a list on one line
 _MARK = "read off the data: confirm that this is public"
 
@@ -229,8 +230,10 @@ class Schema:
             return cls.from_dict(reader(path.read_text(encoding="utf-8")))
         except UnicodeDecodeError as error:
             raise ValueError(f"{path} is not UTF-8 text: {error.reason}") from None
-        except (ValueError, RecursionError) as error:
+        except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
+        except _FAULTS as error:
+            raise ValueError(f"{path} is no schema: {type(error).__name__}: {error}") from None
 
     @classmethod
     def from_dict(cls, document: dict) -> "Schema":

@@ -149,6 +149,7 @@ WRONG = {
     "an empty list of columns": ({"columns": []}, "at least one"),
     "an unknown key": ({"columns": [], "lable": {}}, "a schema has no 'lable'"),
     "an unknown kind": ({"columns": [{"name": "x", "kind": "number"}]}, "column 'x': kind must be one of numeric"),
+    "a kind that is a table": ({"columns": [{"name": "x", "kind": {}}]}, "column 'x': kind must be one of"),
     "no kind": ({"columns": [{"name": "x"}]}, "column 'x': kind must be one of"),
     "no name": ({"columns": [{"kind": "numeric"}]}, "a column must have a name"),
     "a column that is no table": ({"columns": ["x"]}, "a column must have a name and a kind, got text"),
