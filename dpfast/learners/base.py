@@ -149,7 +149,8 @@ class LinearClassifier(TwoSided, PrivateClassifier):
     def decision_function(self, X: Any) -> np.ndarray:
         """<x, coef_> + intercept_ for each row: float64, shape (n,); at least 0 is for classes_[1]."""
         check_is_fitted(self)
-        rows = X = readable(self._coded(X))
+        X = self._coded(X)
+        rows = readable(X)
         self._check_features(X, reset=False)
         return row_products(rows, self.coef_) + self.intercept_
 

@@ -32,6 +32,8 @@ def as_numbers(X, sparse=()):
 
     from sklearn.utils import check_array
 
+    if hasattr(X, "collect") and hasattr(X, "lazy"):
+        raise TypeError(f"X is a {type(X).__name__}, a plan that has no rows yet: give X.collect()")
     typed = sp.issparse(X) or hasattr(X, "__array__")
     try:
         X = check_array(X, accept_sparse=list(sparse) or False, dtype="numeric" if typed else np.float64)

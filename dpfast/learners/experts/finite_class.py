@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from dpfast.accounting import Budget, Cost
 from dpfast.accounting.checks import exact, float_above
 from dpfast.kernels import bits, scores
-from dpfast.learners.base import PrivateClassifier
+from dpfast.learners.base import PrivateClassifier, refuse_weights
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import PURE, SchemaLike, real
 from dpfast.learners.saving import entries, integer, integers
@@ -106,6 +106,7 @@ class FiniteClassLearner(PrivateClassifier):
         classes: ArrayLike | None = None,
         units: Any = None,
         rows_per_unit: int | None = None,
+        **refused: Any,
     ) -> Self:
         """Draw a hypothesis by its errors.
 
@@ -132,6 +133,7 @@ class FiniteClassLearner(PrivateClassifier):
         BudgetExceeded
             If the budget does not suffice, before the data is read.
         """
+        refuse_weights(refused)
         p = self._checked()
         table = self._class()
         if p.schema is not None and not self._of_features():

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from dpfast.accounting import Budget, Cost, experts_learning_rate, experts_range
 from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import weights
-from dpfast.learners.base import PrivateClassifier, TwoSided, shown
+from dpfast.learners.base import PrivateClassifier, TwoSided, refuse_weights, shown
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import SchemaLike, choice, flag, optional
 from dpfast.learners.saving import integer, integers
@@ -130,6 +130,7 @@ class LinearLearner(TwoSided, PrivateClassifier):
         classes: ArrayLike | None = None,
         units: Any = None,
         rows_per_unit: int | None = None,
+        **refused: Any,
     ) -> Self:
         """Learn in one pass over the rows, in a random order.
 
@@ -157,6 +158,7 @@ class LinearLearner(TwoSided, PrivateClassifier):
         BudgetExceeded
             If the budget does not suffice, before the data is read.
         """
+        refuse_weights(refused)
         p = self._checked()
         X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
         rows = signed_rows(X, out_of_range=p.out_of_range)

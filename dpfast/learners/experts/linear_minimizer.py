@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpfast.accounting import Budget, experts_learning_rate, experts_range, linear_excess
 from dpfast.kernels import weights
-from dpfast.learners.base import shown
+from dpfast.learners.base import refuse_weights, shown
 from dpfast.learners.fitting import Private, Public
 from dpfast.learners.parameters import PRIVATE, choice, flag, real
 from dpfast.parts.blocks import BLOCK_BYTES, slices
@@ -101,7 +101,7 @@ class LinearMinimizer(Private, BaseEstimator):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, **refused: Any) -> Self:
         """Follow the coordinates in one pass over the rows.
 
         Parameters
@@ -121,6 +121,7 @@ class LinearMinimizer(Private, BaseEstimator):
         BudgetExceeded
             If the budget does not suffice, before the data is read.
         """
+        refuse_weights(refused)
         p = self._checked()
         rows = signed_rows(X, out_of_range=p.out_of_range)
         n, d = rows.shape

@@ -15,7 +15,7 @@ from dpfast.accounting.amounts import decimal_above
 from dpfast.accounting.claims import pair_cost
 from dpfast.kernels import bits
 from dpfast.learners import parameters as kinds
-from dpfast.learners.base import PrivateClassifier, packed_rows, shown
+from dpfast.learners.base import PrivateClassifier, packed_rows, refuse_weights, shown
 from dpfast.learners.lazily import lazily
 from dpfast.learners.lists.bar import REACH, constant_weights, falling_weights
 from dpfast.learners.lists.conditions import CONSTANT, Conditions
@@ -197,6 +197,7 @@ class DecisionListClassifier(PrivateClassifier):
         classes: ArrayLike | None = None,
         units: Any = None,
         rows_per_unit: int | None = None,
+        **refused: Any,
     ) -> Self:
         """Learn the list.
 
@@ -225,6 +226,7 @@ class DecisionListClassifier(PrivateClassifier):
         BudgetExceeded
             If the budget does not suffice, before the data is read.
         """
+        refuse_weights(refused)
         p = self._checked()
         X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
         parts, table, public = self._asked(X, y, classes, self._image())

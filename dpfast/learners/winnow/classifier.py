@@ -237,8 +237,9 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
                     stream.learn(rows[chosen], signs[chosen])
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: ArrayLike | None = None) -> Self:
+    def partial_fit(self, X: Any, y: Any, classes: ArrayLike | None = None, **refused: Any) -> Self:
         """Go on with a stream: rows are predicted and learned from in order. See `stream`."""
+        refuse_weights(refused)
         self.stream(X, y, classes=classes)
         return self
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.learners.base import TableClassifier, TwoSided
+from dpfast.learners.base import TableClassifier, TwoSided, refuse_weights
 from dpfast.learners.parameters import Kind, Parameters, auto, choice, ends, flag, positive, real
 from dpfast.tables.code_bits import code_bits
 from dpfast.tables.codes import CodeTable
@@ -109,7 +109,9 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
         self.feature_range = feature_range
         self.out_of_range = out_of_range
 
-    def fit(self, X: Any, y: Any, *, classes: ArrayLike | None = None, marks: ArrayLike | None = None) -> Self:
+    def fit(
+        self, X: Any, y: Any, *, classes: ArrayLike | None = None, marks: ArrayLike | None = None, **refused: Any
+    ) -> Self:
         """Learn anew, in one pass over the rows in their order.
 
         Parameters
@@ -132,9 +134,12 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
         ValueError
             For a parameter or data that will not do.
         """
+        refuse_weights(refused)
         return self._learn(X, y, classes, marks, reset=True)
 
-    def partial_fit(self, X: Any, y: Any, classes: ArrayLike | None = None, *, marks: ArrayLike | None = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: Any, classes: ArrayLike | None = None, *, marks: ArrayLike | None = None, **refused: Any
+    ) -> Self:
         """Go on learning, from rows in their order.
 
         Parameters
@@ -151,6 +156,7 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
         ValueError
             As `fit`.
         """
+        refuse_weights(refused)
         return self._learn(X, y, classes, marks, reset=not hasattr(self, "coef_"))
 
     def decision_function(self, X: Any) -> np.ndarray:
