@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # what a type checker reads; a test compares it with _HOMES
     from dpfast import plot as plot
     from dpfast import report as report
     from dpfast.accounting import PrivacyWarning as PrivacyWarning
+    from dpfast.files import FileParts as FileParts
     from dpfast.files import load_dataset as load_dataset
     from dpfast.learners import BoostedHalfspaceClassifier as BoostedHalfspaceClassifier
     from dpfast.learners import DecisionListClassifier as DecisionListClassifier

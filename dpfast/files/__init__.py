@@ -7,6 +7,7 @@ if TYPE_CHECKING:  # what a type checker reads; a test compares it with _HOMES
     from dpfast.files.datasets import load_dataset as load_dataset
     from dpfast.files.parquet import ParquetRows as ParquetRows
     from dpfast.files.readers import read_table as read_table
+    from dpfast.files.spooled import FileParts as FileParts
     from dpfast.files.tables import read_codes as read_codes
 
 _HOMES = {

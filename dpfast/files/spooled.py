@@ -63,7 +63,7 @@ class FileParts:
         separator: str | None = None,
         decimal: str = ".",
         encoding: str = "utf-8",
-    ):
+    ) -> None:
         self.path, self.label, self.memory, self.scratch, self.dtype = path, label, memory, scratch, dtype
         self._text = {"separator": separator, "decimal": decimal, "encoding": encoding}
 

@@ -26,7 +26,8 @@ from dpfast import random
 from dpfast.accounting import Budget
 from dpfast.tables.schema import Schema
 
-SchemaLike: TypeAlias = Schema | str | os.PathLike[str] | None
+FileLike: TypeAlias = str | os.PathLike[str] | None
+SchemaLike: TypeAlias = Schema | FileLike
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """Winnow: online learning of linear thresholds whose mistakes grow with the logarithm of the dimension."""
 
-import os
 import warnings
 from collections.abc import Sequence
 from functools import partial
@@ -13,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from dpfast.accounting import Budget
 from dpfast.learners.base import PrivateClassifier, TwoSided, refuse_weights, shown
 from dpfast.learners.fitting import Run
-from dpfast.learners.parameters import SchemaLike, auto, choice, count, ends, flag, optional, positive, real
+from dpfast.learners.parameters import FileLike, SchemaLike, auto, choice, count, ends, flag, optional, positive, real
 from dpfast.learners.saving import entries, integer
 from dpfast.learners.streamed import Streamed
 from dpfast.learners.winnow.checkpoint import Checkpoint
@@ -164,7 +163,7 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
         average: bool = True,
         calibration: str = "tight",
         margin: float | None = None,
-        checkpoint: str | os.PathLike[str] | None = None,
+        checkpoint: FileLike = None,
         schema: SchemaLike = None,
         encoder_share: float = 0.1,
         budget: Budget | None = None,
