@@ -3,9 +3,10 @@
     python bench/utility.py --data DIR [--seeds 10] [--methods NAME ...] [--sets NAME ...] [--out DIR]
 
 Every private learner of dpfast with its defaults at epsilon 0.1, 0.3, 1 and 3, delta = 1e-6, replace, on every data set
-of DIR: 80/20 splits, medians over seeds. The split comes first, and no learner sees the test part. Two peers are tuned
-on it, without cost in privacy, in their favour: noisy gradient descent (noisy_gradient.py) and diffprivlib's logistic
-regression (delta = 0; in its own environment, peer_environment.py). Both get rows of norm 1 with a constant.
+of DIR: 80/20 splits, medians over seeds. The split comes first, and no learner sees the test part. Three peers
+are tuned on it, without cost in privacy, in their favour: noisy gradient descent (noisy_gradient.py), private
+Frank-Wolfe (frank_wolfe.py) and diffprivlib's logistic regression (delta = 0; in its own environment,
+peer_environment.py). The first and the last get rows of norm 1 with a constant.
 
 DIR holds .npz files. Sparse ones are CSR as `scipy.sparse.save_npz` writes it, of 0 and 1, with one array more, `y` of
 -1 and +1. Dense ones hold `X`, integer thousandths in [-1000, 1000], and `y`; where they hold `digit` too, 0 against 1
@@ -20,6 +21,7 @@ import warnings
 from pathlib import Path
 from typing import NamedTuple
 
+import frank_wolfe
 import noisy_gradient
 import numpy as np
 import peer_environment
@@ -116,6 +118,18 @@ def noisy_gradients(splits):
                     yield split.seed, epsilon, f"T = {steps}, rate {rate}", accuracy
 
 
+def frank_wolfe_tuned(splits):
+    for split in splits:
+        X, X_test = frank_wolfe.rows(split.X), frank_wolfe.rows(split.X_test)
+        for epsilon in EPSILONS:
+            for steps in frank_wolfe.STEPS:
+                for radius in frank_wolfe.RADII:
+                    options = {"steps": steps, "radius": radius, "rng": np.random.default_rng((split.seed, steps))}
+                    weights = frank_wolfe.fit(X, split.y, epsilon, DELTA, **options)
+                    right = ((X_test @ weights >= 0) == (split.y_test == 1)).mean()
+                    yield split.seed, epsilon, f"T = {steps}, radius {radius}", right
+
+
 def diffprivlib(splits):
     for split in splits:
         X, X_test = noisy_gradient.unit_rows(split.X), noisy_gradient.unit_rows(split.X_test)
@@ -126,7 +140,12 @@ def diffprivlib(splits):
 
 
 NOT_PRIVATE = "logistic regression, not private"
-PEERS = {NOT_PRIVATE: not_private, "noisy gradient, tuned": noisy_gradients, "diffprivlib, tuned": diffprivlib}
+PEERS = {
+    NOT_PRIVATE: not_private,
+    "noisy gradient, tuned": noisy_gradients,
+    "Frank-Wolfe, tuned": frank_wolfe_tuned,
+    "diffprivlib, tuned": diffprivlib,
+}
 
 
 def methods():
@@ -210,6 +229,7 @@ def draw(report, path):
     figure, grid = plt.subplots(height, width, figsize=(3.3 * width, 3 * height), squeeze=False)
     colours = {name: getattr(style, colour) for name, (colour, *_) in LEARNERS.items()}
     colours |= {"noisy gradient, tuned": style.GREY, "diffprivlib, tuned": style.ORANGE}
+    colours |= {"Frank-Wolfe, tuned": style.AMBER}
     for axes, name in zip(grid.flat, names, strict=False):
         for method, result in report["tables"][name].items():
             if "refused" in result:
