@@ -59,6 +59,7 @@ class CodeRows:
                     self._heights[start : start + size] = UNIT // 2
                     square += (UNIT // 2) ** 2
         self._curves = _placed(curves, table.offsets[-1])
+        self._by_code = self._curves.T.tocsr().astype(np.float64)
         self._constant = bool(fit_intercept)
         self.shape = n, sum(self._curves.shape) + self._constant
         self.reach = math.isqrt(square - 1) + 1
@@ -118,7 +119,7 @@ class CodeRows:
     def linear(self, w):
         """w as a coefficient for each code (codes, k), and an intercept (k,)."""
         curves, size = self._curves.shape
-        coef = self._heights * w[:size] + self._curves.T @ w[size : size + curves]
+        coef = self._heights * w[:size] + self._by_code @ w[size : size + curves]
         return coef / self.reach, UNIT * w[size + curves :].sum(axis=0) / self.reach
 
 
