@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -11,6 +12,7 @@ from scipy import stats
 
 import dpfast
 from dpfast.accounting import Budget, Composed, PrivacySpend, cover_exponent, gaussian_sigma
+from dpfast.audit import certify
 from dpfast.learners.units import bounded_rows
 
 IDS = np.arange(len(X)) // 3
@@ -259,3 +261,19 @@ def test_a_claim_says_what_differs():
     )
     with pytest.raises(ValueError, match="rows_per_unit goes with persons"):
         PrivacySpend(1, 0, "replace", rows_per_unit=2)
+
+
+def test_an_audit_with_a_person_of_adversarial_rows_finds_no_more_than_is_claimed():
+    """All rows are one person's, and all of them turn round: what is calibrated to one row is found out."""
+    k = 6
+    x, ids, here, there = np.ones((k, 1), bool), np.zeros(k), np.zeros(k, int), np.ones(k, int)
+
+    def fitted(labels, rng, **units):
+        model = dpfast.FiniteClassLearner(1.0, hypotheses="features", random_state=rng)
+        return int(model.fit(x, labels, classes=[0, 1], **units).hypothesis_)
+
+    claim = {"epsilon": 1.0, "runs": 600, "random_state": 0}
+    persons = certify(partial(fitted, units=ids, rows_per_unit=k), here, there, **claim)
+    rows = certify(fitted, here, there, **claim)
+    assert persons.holds
+    assert rows.certified > 1.0 > persons.certified
