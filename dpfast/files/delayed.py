@@ -14,7 +14,7 @@ def delayed_parquet(path: Any, columns: list[str]) -> tuple[list, int]:
         A file, a folder of .parquet files, or a pattern, which this process and the workers see under one name.
     columns : list of str
     """
-    from dask import delayed
+    from dask.delayed import delayed
 
     files = ParquetFiles(path)
     lacking = [name for name in columns if name not in files.schema.names]

@@ -65,7 +65,7 @@ class FileParts:
         encoding: str = "utf-8",
     ) -> None:
         self.path, self.label, self.memory, self.scratch, self.dtype = path, label, memory, scratch, dtype
-        self._text = {"separator": separator, "decimal": decimal, "encoding": encoding}
+        self._text: dict[str, Any] = {"separator": separator, "decimal": decimal, "encoding": encoding}
 
     def encoded(self, schema: Schema, label: Label | None) -> Encoding:
         """All rows, on their way to codes.

@@ -3,22 +3,24 @@
 import copy
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.parts.sources import is_dask
 
+F = TypeVar("F", bound=Callable[..., Any])
 
-def lazily(method: Callable) -> Callable:
+
+def lazily(method: F) -> F:
     """The method of a model, which gives of a collection of Dask a lazy one with the same parts."""
 
     @wraps(method)
     def asked(self, X):
         return _lazy(self, method.__name__, X) if is_dask(X) else method(self, X)
 
-    return asked
+    return cast(F, asked)
 
 
 def _lazy(model, name, X):
@@ -26,7 +28,7 @@ def _lazy(model, name, X):
     check_is_fitted(model)
     model = _released(model)
     if isinstance(X, list | tuple):
-        from dask import delayed
+        from dask.delayed import delayed
 
         said = delayed(_said, pure=False)
         return [said(each, model, name) for each in X]

@@ -35,7 +35,7 @@ class Spool:
         self._file: Any = None
         self.in_memory = self.on_disk = 0
 
-    def array(self, shape: tuple[int, ...] | int, dtype: Any) -> "Filling":
+    def array(self, shape: tuple[int, ...] | int, dtype: Any) -> "Filling | FileFilling":
         """Room for an array of at most so many rows.
 
         Raises
@@ -85,7 +85,7 @@ class FileFilling:
     def append(self, rows: np.ndarray) -> None:
         if self.n + len(rows) > self._shape[0]:
             raise ValueError(f"room is for {self._shape[0]} rows, got {self.n + len(rows)}")
-        data = memoryview(np.ascontiguousarray(rows, self._dtype)).cast("B") if rows.size else b""
+        data = np.ascontiguousarray(rows, self._dtype).data.cast("B") if rows.size else b""
         self._file.write(self._start + self.n * self._row, data)
         self.n += len(rows)
 

@@ -32,7 +32,8 @@ class KeptTexts:
     """
 
     def __init__(self, keep: Callable):
-        self._numbers, self._place = keep(np.int32), {}
+        self._numbers = keep(np.int32)
+        self._place: dict[str, int] = {}
 
     def append(self, texts: tuple[np.ndarray, list]) -> None:
         """Go on with the numbers of some values, and the values."""
