@@ -1,7 +1,7 @@
 """Wheels for Linux, on any Linux: `python .ci/wheels.py --out dist [TARGET ...]` (pip install '.[wheels]' first).
 
-zig compiles for each target with the oldest libc named below, whatever this machine has. auditwheel then says whether a
-wheel keeps to that libc, and abi3audit whether it keeps to the stable ABI of Python 3.11. Kernels of other processors
+zig compiles for each target with the glibc named below, whatever this machine has. auditwheel then says whether a
+wheel keeps to that glibc, and abi3audit whether it keeps to the stable ABI of Python 3.11. Kernels of other processors
 are run by tests/platforms/check.py.
 """
 
@@ -14,11 +14,9 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-TARGETS = {  # by the tag of the wheel, as zig names them: glibc 2.17 is of 2012, musl 1.2 of 2020
+TARGETS = {  # by the tag of the wheel, as zig names them: glibc 2.17 is of 2012
     "manylinux_2_17_x86_64": "x86_64-linux-gnu.2.17",
     "manylinux_2_17_aarch64": "aarch64-linux-gnu.2.17",
-    "musllinux_1_2_x86_64": "x86_64-linux-musl",
-    "musllinux_1_2_aarch64": "aarch64-linux-musl",
 }
 BUILT = ("build", "dist", ".git", "*.so", "*.egg-info", "__pycache__", "_build", ".venv")
 
@@ -52,7 +50,7 @@ def build(tag, out):
 
 
 def audit(tag, wheel):
-    """Refuse a wheel that needs a newer libc than its tag says, another library, or more than the stable ABI."""
+    """Refuse a wheel that needs a newer glibc than its tag says, another library, or more than the stable ABI."""
     shown = subprocess.run([sys.executable, "-m", "auditwheel", "show", wheel], capture_output=True, text=True)
     said = " ".join(shown.stdout.split())
     kept = f'following platform tag: "{tag}"' in said and "external shared libraries are required" not in said

@@ -1,7 +1,5 @@
 """Persons of a table: whose each row is, from a column of its file."""
 
-import numpy as np
-
 
 def check_persons(unit, declaration, scheduler):
     """Refuse, before the table is read, what does not go with --unit."""
@@ -24,6 +22,8 @@ class Persons:
     """
 
     def __init__(self, data, column, rows_per_unit, n, **text):
+        import numpy as np
+
         from dpfast.files.tables import read_frame
 
         frame = read_frame(data, **text)
