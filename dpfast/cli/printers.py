@@ -85,7 +85,7 @@ def show_scores(estimator, console, *, bits=True, rows=None, most=15):
             Text(f"Rows are brought to length 1, with a 1 for the intercept. Each feature {told} to a score.")
         )
         if len(classes) == 2:
-            console.print(Text(f"The score and {estimator.shift_[0]:.3g} are the log odds of {classes[1]}."))
+            console.print(Text(f"The score and {estimator.shift_:.3g} are the log odds of {classes[1]}."))
     if len(classes) > 2:
         console.print(Text("The class of the highest score is the most probable one."))
     names = [*names, "(always)"]

@@ -92,3 +92,10 @@ def test_a_card_says_what_was_claimed_paid_and_public(run, boost, tmp_path):
     again = tmp_path / "again.json"
     dpfast.load(path).save(again)
     assert run("show", again).output == told
+
+
+def test_a_halfspace_of_features_is_shown_to_its_end(run, trees):
+    own = ["--model", "halfspace", "--bits", "--rounds", 5]
+    told = run("fit", trees, *own, "--epsilon", 1, "--classes", "elm,oak", "--label", "tree")
+    assert told.exit_code == 0
+    assert "are the log odds of oak." in told.output
