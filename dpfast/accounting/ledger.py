@@ -40,6 +40,7 @@ from .costs import Cost
 from .filters import BudgetExceeded
 
 _APPLICATION, _VERSION, _PATIENCE = 0x64704C31, 1, 60.0
+_DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, json.JSONDecodeError)
 _TABLES = (
     "CREATE TABLE budget (one INTEGER PRIMARY KEY CHECK (one = 1), made TEXT NOT NULL, neighbors TEXT NOT NULL,"
     " unit TEXT NOT NULL, place TEXT NOT NULL, key BLOB NOT NULL, first TEXT NOT NULL, book TEXT NOT NULL,"
@@ -211,7 +212,7 @@ class Ledger(Budget):
             if not self.path.exists():
                 raise LedgerError(f"{self.path.name}: there is no such file; nothing was charged") from None
             raise LedgerError(f"{self.path.name}: {_said(error)}; nothing may be drawn") from None
-        except (KeyError, TypeError, json.JSONDecodeError) as error:
+        except _DAMAGE as error:
             raise LedgerError(f"{self.path.name}: it is damaged: {error!r}; nothing was charged") from None
 
     def to_dict(self) -> dict:

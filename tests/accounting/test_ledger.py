@@ -183,6 +183,16 @@ def test_a_file_that_is_cut_short_while_it_is_open_is_refused(path):
         budget.charge(0.25)
 
 
+@pytest.mark.parametrize("over", ['"0"', "{}", "null"])
+def test_amounts_over_nothing_are_refused_as_damage(path, over):
+    Budget.open(path, epsilon=3.0, delta=1e-5).charge(0.5)
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE budget SET first = replace(first, '\"100000\"', ?)", (over,))
+    db.close()
+    with pytest.raises(LedgerError, match="it is damaged: "):
+        Budget.open(path)
+
+
 def test_a_newer_version_and_changed_sums_are_refused(path):
     budget = Budget.open(path, epsilon=1)
     budget.charge(0.5)

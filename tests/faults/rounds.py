@@ -29,6 +29,7 @@ def corruption(rng, many, folder):
 
 
 def hostile(rng, many, folder):
+    test_hostile.read_all(folder)
     for name, content in test_hostile.seeds():
         yield partial(test_hostile.test_a_damaged_table_is_refused_or_read, name, content, folder, rng, many)
 

@@ -30,13 +30,17 @@ def within(function, path, name):
     return outcome
 
 
-@pytest.fixture(autouse=True, scope="module")
-def imported(tmp_path_factory):
-    """What a reader imports is there before its time is taken."""
+def read_all(folder):
+    """Read sound files, so that what a reader imports is there before its time is taken."""
     for name, content in seeds():
-        path = tmp_path_factory.mktemp("sound") / name
+        path = folder / name
         path.write_bytes(content)
         read(path)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def imported(tmp_path_factory):
+    read_all(tmp_path_factory.mktemp("sound"))
 
 
 def test_a_hostile_table_is_refused_quickly_in_little_memory(tmp_path, many):

@@ -32,7 +32,6 @@ MUTANTS = [
     _m("checkpoint: exponent believed", "learners/winnow/stream", "            if not math.isclose(kept[name], getattr(plan, name), rel_tol=1e-9):\n", "            if False:\n", _CHECKPOINT),
     _m("save: into a file that somebody has open", "learners/saving", " | os.O_EXCL", "", _MODELS),
     _m("checkpoint: what a kill left stays", "learners/winnow/checkpoint", "            partial.unlink()\n", "            pass\n", _CHECKPOINT),
-    _m("readers: row ends that fall", "tables/arrays", "if (X.indptr[1:] < X.indptr[:-1]).any():", "if False:", "tables/test_arrays.py"),
     _m("readers: arrays that expand without end", "files/npz", "                check_expansion(part.file_size, part.compress_size)\n", "                pass\n", "files/test_readers.py"),
     _m("readers: pickles allowed", "files/npz", "allow_pickle=False", "allow_pickle=True", "files"),
     _m("fit: times for everyone", "cli/fit", "        if show_private:\n            taken", "        if True:\n            taken", "cli/test_fit.py"),
