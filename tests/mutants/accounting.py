@@ -14,6 +14,10 @@ def _m(name, file, old, new, tests):
 
 
 MUTANTS = [
+    _m("point functions: group privacy forgotten", "point_functions", "growth *= math.exp(min(epsilon, 600.0))", "growth *= 1.0", "accounting/test_point_functions.py"),
+    _m("minimizer's tail halved", "experts", "math.sqrt(10 * math.log(", "math.sqrt(2.5 * math.log(", "learners/experts/test_dr11.py"),
+    _m("experts: a tail for half of the range", "experts", "expected + (2 if signed else 1)", "expected + (1 if signed else 1)", "learners/experts/test_dr11.py"),
+    _m("finite class: realizable exponent doubled", "finite_class", "-math.log1p(alpha * math.expm1(-t))", "-math.log1p(alpha * math.expm1(-2 * t))", "learners/experts/test_dr11.py"),
     _m("draws_rho halved", "zcdp", "bent * bent * releases / 8", "bent * bent * releases / 16",
        f"{_WINNOW} accounting/test_experts.py"),
     _m("curve: replace, second (1 + g) t is t", "curves", "return (((1 + g) * t, (1 + g) * t),)",

@@ -64,6 +64,8 @@ MUTANTS = [
     _m("boost, add-remove: all of epsilon for the rounds", "halfspaces/boosted", "p.epsilon_of_rounds = _float_below(epsilon - 1 / p.count_scale)",
        "p.epsilon_of_rounds = float(epsilon)", f"{_HALF}/test_boosted.py"),
     _m("boost, add-remove: exact n", "halfspaces/boosted", "size = max(1, int(discrete_laplace(n, p.rows_per_unit * p.count_scale, rng=run.rng)))", "size = n", f"{_HALF}/test_boosted.py"),
+    _m("boost: a measure of single rows grows", "halfspaces/measure", "math.exp(-rate * s / UNIT)", "math.exp(rate * s / UNIT)", f"{_HALF}/test_bcs.py"),
+    _m("nuz: the paper's hinge", "halfspaces/descent", "_PAPER_HINGE = 0.96", "_PAPER_HINGE = 0.86", f"{_HALF}/test_nuz.py"),
     _m("boost: the mass depends on the rows", "halfspaces/measure", "min(units, len(signs) * CAP)", "min(units, len(signs) * CAP // 2)", f"{_HALF}/test_measure.py"),
     _m("winnow fit: intervals by row number", "winnow/classifier", "interval = run.rng.integers(plan.n_updates, size=len(signs))",
        "interval = np.arange(len(signs)) % plan.n_updates", _WINNOW),

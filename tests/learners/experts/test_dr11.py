@@ -152,6 +152,8 @@ def test_theorem_11_6_holds_on_new_rows_more_often_than_it_claims(rng):
         fitted = LinearMinimizer(20.0, 1e-3, random_state=rng).fit(X)
         failures += fitted.theta_ @ mean - mean.min() > fitted.excess(0.5)
     assert stats.binom.sf(failures - 1, runs, 0.5) > 1e-6
+    printed = 0.1 / 2 + math.log(4) / (0.1 * T) + math.sqrt(10 * math.log(1 / 0.2) / T)
+    assert linear_excess(0.1, 4, T, failure=0.2) == pytest.approx(printed)
     assert fitted.excess(0.5) == linear_excess(fitted.learning_rate_, 4, T, failure=0.5) + 2**-10
     assert fitted.excess(0.5) < 0.4 < mean.max() - mean.min() + 0.1
 
@@ -212,7 +214,7 @@ def test_a_plan_for_a_finite_class_keeps_its_promise_exactly(realizable, neighbo
 
 
 def test_a_plan_for_a_finite_class_grows_as_the_paper_says():
-    small, large = finite_class_plan(0.01, 1000), finite_class_plan(0.001, 1000)
+    small, large = finite_class_plan(1e-4, 1000), finite_class_plan(1e-5, 1000)
     assert 9 < large.n / small.n < 11  # ln k / (epsilon alpha)
     wide, narrow = finite_class_plan(50.0, 1000, alpha=0.02), finite_class_plan(50.0, 1000, alpha=0.01)
     assert 3.5 < narrow.n / wide.n < 4.1  # ln k / alpha^2
