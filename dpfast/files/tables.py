@@ -1,6 +1,7 @@
 """Tables with a schema, from files: block by block to codes."""
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from dpfast.files.readers import kind_of, separator_of
 from dpfast.tables import Label, Schema
 from dpfast.tables.arrow import Fault
 from dpfast.tables.columns import Date, Numeric
+from dpfast.tables.drafts import MARKS
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.kept import Kept
 
@@ -120,10 +122,20 @@ def read_frame(path, *, separator=None, decimal=".", encoding="utf-8"):
         check_names(file.names, None, needs_label=False)
         schema = pa.schema([(name, _PLAIN) for name in file.names])
         try:
-            return pa.Table.from_batches(file.batches(dict(zip(schema.names, schema.types, strict=True))), schema)
+            table = pa.Table.from_batches(file.batches(dict(zip(schema.names, schema.types, strict=True))), schema)
         except csv.Unparsed:
             file.refuse_ragged()
             raise
+        if decimal == ".":
+            return table
+        return pa.table({name: _pointed(table.column(name), decimal) for name in table.column_names})
+
+
+def _pointed(texts, decimal):
+    """A column of numbers with this decimal mark, as texts with a point; one that holds anything else as it is."""
+    missing = pc.is_in(texts, value_set=pa.array(MARKS, texts.type))
+    number = pc.match_substring_regex(texts, rf"^ *[-+]?[0-9]+({re.escape(decimal)}[0-9]+)?([eE][-+]?[0-9]+)? *$")
+    return pc.replace_substring(texts, decimal, ".") if pc.all(pc.or_(missing, number)).as_py() else texts
 
 
 def _encoded(file, encoded, types, marked):

@@ -14,7 +14,7 @@ from dpfast.tables.columns import Boolean, Category, Column, Date, Numeric, text
 from dpfast.tables.encoding import READERS
 from dpfast.tables.schema import Label, Schema
 
-MARKS = ("", " ", "?", "NA", "N/A", "NaN", "nan", "NULL", "null")  # what a draft takes for missing if it occurs
+MARKS = ("", " ", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null")  # what a draft takes for missing if it occurs
 MOST_VALUES = 1000  # of a category in a draft; a column with more is left out
 
 

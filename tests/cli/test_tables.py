@@ -234,3 +234,17 @@ def test_a_cluster_that_runs_already_learns_the_same_model(run, refused, table, 
     assert "people.parquet: 3,000 rows, 3 columns" in there.stdout
     here = dpfast.HalfspaceClassifier(4.0, n_rounds=3, schema=SCHEMA, random_state=1).fit(tmp_path / "people.parquet")
     assert dpfast.load(tmp_path / "there.json")._released() == here._released()
+
+
+def test_a_draft_reads_numbers_with_a_decimal_comma_and_leaves_text_with_commas(run, tmp_path):
+    data, schema = tmp_path / "sales.csv", tmp_path / "sales.toml"
+    lines = [f"{k},5;n/a;a,b;ja" if k % 3 else f"n/a;{k};c;nein" for k in range(200)]
+    data.write_text("amount;whole;note;buys\n" + "\n".join(lines) + "\n")
+    draft = run("schema", "draft", data, "--label", "buys", "--separator", ";", "--decimal", ",").stdout
+    assert "low.unconfirmed = 1.5" in draft
+    assert 'missing_values = ["n/a"]' in draft
+    assert '["a,b", "c"]' in draft
+    schema.write_text(draft.replace(".unconfirmed", ""))
+    options = ["--separator", ";", "--decimal", ","]
+    assert run("schema", "check", data, schema, *options).exit_code == 0
+    assert run("fit", data, "--schema", schema, "--epsilon", 5, *options).exit_code == 0
