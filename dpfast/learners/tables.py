@@ -71,6 +71,8 @@ class TableReader:
                 "DecisionListClassifier, BoostedHalfspaceClassifier, ProjectedHalfspaceClassifier and "
                 "FiniteClassLearner do"
             )
+        if is_parted(X):
+            self._refuse_parts(p)
         if not is_parted(X) and units is None:
             warn_of_repeated_rows(X)
         if p.schema is None and not is_parted(X):
@@ -134,6 +136,9 @@ class TableReader:
         kept = bounded_rows(units, p.rows_per_unit, own_generator(p.rng))
         self._rows_per_unit = p.rows_per_unit
         return picked(X, y, kept, len(units))
+
+    def _refuse_parts(self, p):
+        """Refuse parameters that need all rows at once; for learners where some do."""
 
     def _refuse_rows(self, n, p):
         """Refuse a number of rows that parameters do not suit; for learners where some do not.

@@ -176,7 +176,10 @@ def test_what_will_not_do_is_refused_before_a_charge_or_a_draw(make, what, schem
     [
         (lambda **own: dpfast.DecisionListClassifier(conjunctions=60, **own), "lower conjunctions"),
         (lambda **own: dpfast.NetHalfspaceClassifier(n_components=4, max_seconds=1e-9, **own), "more than max_seconds"),
-        (lambda **own: dpfast.ProjectedHalfspaceClassifier(schedule="paper", **own), "is refused above one"),
+        (
+            lambda **own: dpfast.ProjectedHalfspaceClassifier(schedule="paper", margin=0.1, **own),
+            "is refused above one",
+        ),
         (
             lambda **own: dpfast.BoostedHalfspaceClassifier(calibration="paper", margin=1e-3, **own),
             "rounds, and at most 32,768 can be run",

@@ -75,7 +75,7 @@ def test_rows_are_projected_in_parts_as_in_the_whole(kind, n_components, rng):
         table = MemoryParts(pieces(X, y, parts))
         assert released(ProjectedHalfspaceClassifier(**given).fit(table)) == whole
     with pytest.raises(ValueError, match="reads single rows, and no table in parts"):
-        ProjectedHalfspaceClassifier(schedule="paper").fit(table)
+        ProjectedHalfspaceClassifier(schedule="paper", margin=0.2).fit(table)
     with pytest.raises(ValueError, match="Only binary classification"):
         ProjectedHalfspaceClassifier(**given).fit(MemoryParts(pieces(X, np.arange(600) % 3, 2)))
 
@@ -111,6 +111,21 @@ def test_queries_are_answered_alike_over_any_parts(neighbors, rng):
         StatisticalQueryOracle(MemoryParts([(X, y[:5])]), n_queries=1)
     with pytest.raises(ValueError, match="at least 1 row"):
         StatisticalQueryOracle(MemoryParts([(X[:0], y[:0])]), n_queries=1)
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        DecisionListClassifier(conjunctions=2),
+        BoostedHalfspaceClassifier(weak_learner="stump"),
+        ProjectedHalfspaceClassifier(schedule="paper", margin=0.2),
+    ],
+)
+def test_what_needs_all_rows_at_once_is_refused_before_anything_is_found(learner):
+    learner.set_params(schema=OPEN, budget=dpfast.accounting.Budget(1.0, 1e-6))
+    with pytest.raises(ValueError, match="in parts"):
+        learner.fit(MemoryParts(pieces(people(300))), classes=["no", "yes"])
+    assert learner.budget.left == (1.0, 1e-6)
 
 
 def test_boosting_over_parts_takes_the_measure_and_the_weak_learner_that_sums_serve(rng):

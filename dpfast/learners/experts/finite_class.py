@@ -166,9 +166,11 @@ class FiniteClassLearner(PrivateClassifier):
             run.release("hypotheses", drawn, labelling)
         return self
 
-    def _errors_in_parts(self, X):
+    def _refuse_parts(self, p):
         if not self._of_features():
             raise ValueError('a table in parts needs hypotheses="features"')
+
+    def _errors_in_parts(self, X):
         parts, _, public = self._asked(X, None, None, _coded_features)
         two_classes(public.classes)
         return parts.sum(_errors_of_piece), public

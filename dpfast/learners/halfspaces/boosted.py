@@ -241,8 +241,6 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     def _rows(self, X, y, classes, p):
         """The rows as the weak learner reads them, the function that starts a measure on them, and what is public."""
         if isinstance(X, PartedTable):
-            if not (isinstance(p.weak_learner, NoisyCentering) and isinstance(p.measure, LazyBregman)):
-                raise ValueError('a table in parts needs weak_learner="centering" and measure="lazy-bregman"')
             parts, form, public = self._asked(X, y, classes, partial(unit_rows_of, fit_intercept=p.fit_intercept))
             two_classes(public.classes)
             rows = PartedRows(parts, form, public.n_rows)
@@ -279,6 +277,10 @@ class BoostedHalfspaceClassifier(LinearClassifier):
             return lambda rows: min(0.9, 0.29 + 2.4 * d**0.4 / (rows * mu**1.25))
         self._refuse_rows(n, p)
         return lambda rows: float(p.density)
+
+    def _refuse_parts(self, p):
+        if not (isinstance(p.weak_learner, NoisyCentering) and isinstance(p.measure, LazyBregman)):
+            raise ValueError('a table in parts needs weak_learner="centering" and measure="lazy-bregman"')
 
     def _refuse_rows(self, n, p):
         if p.neighbors != "replace" or p.density == "auto":

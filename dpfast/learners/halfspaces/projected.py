@@ -185,8 +185,6 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         refuse_weights(refused)
         p = self._checked()
         X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
-        if isinstance(X, PartedTable) and p.schedule == "paper":
-            raise ValueError('schedule="paper" reads single rows, and no table in parts; use schedule="full-batch"')
         table = self._read_codes(X.like) if isinstance(X, PartedTable) else readable(X)
         d = table.shape[1] + p.fit_intercept
         m = min(d, p.n_components)
@@ -269,6 +267,10 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
                 f'{seconds / 3600:,.0f} hours, and is refused above one; use schedule="full-batch"'
             )
         return steps
+
+    def _refuse_parts(self, p):
+        if p.schedule == "paper":
+            raise ValueError('schedule="paper" reads single rows, and no table in parts; use schedule="full-batch"')
 
     def _refuse_rows(self, n, p):
         if p.schedule == "paper":

@@ -50,8 +50,6 @@ class Conditions:
         """The `cover.Counts` of a run over parts of a table of which this is `Public`."""
         n, classes = public.n_rows, len(public.classes)
         options = exponent, weights, self._negated, prior
-        if parts.only is None and self._codes is not None:
-            raise ValueError("conjunctions above 1 need the table in this process's memory, not in parts elsewhere")
         if parts.only is None or (isinstance(self._table, CodeBits) and self._codes is None):
             rest = Rest(parts, n, classes)
             return cover.Counts(rest, None, None, rest.first, *options)

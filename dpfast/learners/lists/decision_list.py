@@ -229,7 +229,7 @@ class DecisionListClassifier(PrivateClassifier):
         refuse_weights(refused)
         p = self._checked()
         X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
-        parts, table, public = self._asked(X, y, classes, self._image())
+        parts, table, public = self._asked(X, y, classes, partial(packed_rows, threshold=self.threshold))
         conditions = Conditions(table, p.conjunctions, p.negations)
         rounds = conditions.rounds(p.max_rules)
         prior = -(-conditions.candidates // 4) if p.default_prior == "auto" else p.default_prior
@@ -251,8 +251,9 @@ class DecisionListClassifier(PrivateClassifier):
                 run.release(name, _Counts(counts, p.scale))
         return self
 
-    def _image(self):
-        return partial(packed_rows, threshold=self.threshold)
+    def _refuse_parts(self, p):
+        if p.conjunctions > 1:
+            raise ValueError("conjunctions above 1 need the table in one piece of memory, not in parts")
 
     def _refuse_rows(self, n, p):
         if p.schema is not None and p.conjunctions > 1:
