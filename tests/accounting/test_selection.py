@@ -97,6 +97,12 @@ def test_the_base_fits_and_beats_a_shared_budget(epsilon, runs, gaussian):
         assert gaussian_mu(base, each) > gaussian_mu(epsilon, 1e-6) / math.sqrt(runs)
 
 
+def test_deltas_count_for_all_runs():
+    assert selection_epsilon([(0.5, 1e-7)], 1e-6, runs=30) == math.inf
+    assert selection_epsilon([(0.5, 1e-7), (0.9, 1e-9)], 1e-6, runs=30) > 0.9
+    assert selection_base(1.0, 1e-6, runs=30)[1] * 30 == pytest.approx(1e-6)
+
+
 @pytest.mark.parametrize("grid", [1, 40, 2**20])
 @pytest.mark.parametrize(("releases", "size"), [(1, 1), (100, 50), (30, 100_000)])
 def test_noise_made_for_a_claim_is_no_further_apart_than_the_gaussian_of_that_claim(grid, releases, size):

@@ -51,6 +51,8 @@ MUTANTS = [
     _m("net: relation swapped", "halfspaces/net", '(2 if p.neighbors == "replace" else 1)', '(1 if p.neighbors == "replace" else 2)', f"{_HALF}/test_net.py"),
     _m("projected: replace moves by 1", "halfspaces/projected", '(2 if p.neighbors == "replace" else 1) * reach', "reach", f"{_HALF}/test_projected.py premises"),
     _m("projected, paper: choice at twice epsilon", "halfspaces/projected", "Fraction(_half(p.epsilon)) / 2", "Fraction(_half(p.epsilon))", f"{_HALF}/test_projected.py"),
+    _m("halfspace: noise of rows without weights of classes", "halfspaces/halfspace", "one // rows.reach)", "1)", f"{_HALF}/test_halfspace.py premises"),
+    _m("search: counts rows that were fitted", "../model_selection/search", "X[held_out])) == y[held_out]", "X[~held_out])) == y[~held_out]", "model_selection"),
     _m("halfspace: replace moves by 1", "halfspaces/perceptron", 'changes = 2 if neighbors == "replace" else 1', "changes = 1", f"{_HALF}/test_halfspace.py premises"),
     _m("halfspace: sqrt(2) of more classes dropped", "halfspaces/perceptron", "(1 if classes == 2 else 2) * (changes", "1 * (changes", f"{_HALF}/test_halfspace.py premises"),
     _m("halfspace: exact histogram", "halfspaces/halfspace",

@@ -63,7 +63,7 @@ class HalfspaceClassifier(PrivateClassifier):
     delta : float, default=1e-6
     neighbors : {"replace", "add-remove"}, default="replace"
     n_rounds : "auto" or int, default="auto"
-        "auto" is 100; for a `CodeTable` or a schema more where noise is small, 201 at epsilon 1 and 300 from 1.5 on for
+        "auto" is 100; for a `CodeTable` or a schema more where noise is small, 201 at epsilon 1 and 300 from 1.6 on for
         delta = 1e-6. The noise of the coefficients hardly depends on it.
     class_weight : dict or None, default=None
         Declared weights by class, 1 for those that it does not name; only their ratios count, up to 256. A row of a
