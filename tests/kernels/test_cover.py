@@ -164,6 +164,25 @@ def test_one_stream_gives_one_list_at_every_level_and_in_multiprecision(density,
     assert all(result == results[0] for result in [*results, run()])
 
 
+def test_multiprecision_decides_on_both_sides_of_a_boundary(monkeypatch):
+    """Four candidates of one weight: a word is undecided within the guard of three boundaries and of the end."""
+    decided = []
+
+    class Noting(cover.Counts):
+        def _decide(self, word, words):
+            decided.append(word)
+            return super()._decide(word, words)
+
+    monkeypatch.setattr(cover, "Counts", Noting)
+    state = counts_of(np.ones((2, 1), bool), np.array([0, 1]), Fraction(1, 100), negations=False, prior=1)
+    share, draws = 0.02, 8000
+    monkeypatch.setattr(cover, "_guard_scale", share / ((512 + 1 + 65 * 2) * 2.0**-51))
+    rng = np.random.default_rng(4)
+    for _ in range(draws):
+        state.draw(rng)
+    assert abs(len(decided) / draws - 7 * share) < share
+
+
 def test_weights_follow_the_best_score_over_thousands_of_nats():
     X, y = table(40_000, 70, 2)
     y[:] = X[:, 5] | X[:, 9]

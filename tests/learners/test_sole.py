@@ -20,5 +20,5 @@ def test_another_process_is_refused_with_both_numbers(monkeypatch):
     sole = Sole("a stream")
     monkeypatch.setattr("os.getpid", lambda: -7)
     message = r"a stream goes on only in the process that began it \(pid \d+\), got pid -7"
-    with pytest.raises(RuntimeError, match=message):
-        interrupted(sole)
+    with pytest.raises(RuntimeError, match=message), sole.used():
+        pass

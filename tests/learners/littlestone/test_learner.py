@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
+import dpfast.learners.littlestone.learner as learner_module
 from dpfast.accounting import Budget, BudgetExceeded, sparse_sample_delta
 from dpfast.learners.littlestone.splits import classes_of_parts, rows_of_parts
 from dpfast.littlestone import FiniteClass, LittlestoneLearner, OnlineLittlestoneLearner, PointFunctions, Thresholds
@@ -87,6 +88,34 @@ def test_one_row_changes_one_teachers_lists_and_so_the_largest_vote_by_at_most_o
             assert max(len(each) for each in lists[0]) <= plan.list_bound
             first, second = (votes(each, max_length=plan.list_bound)[1].max(initial=0) for each in lists)
             assert abs(int(first) - int(second)) <= 1
+
+
+def test_a_run_tests_and_draws_with_what_its_plan_says_and_gives_rows_to_teachers_at_random(monkeypatch):
+    tests, draws, teachers = [], [], []
+    above, sample, parts = learner_module.AboveThreshold, learner_module.sparse_sample, learner_module.rows_of_parts
+
+    def note(function, noted):
+        def noting(*arguments, rng=None, **given):
+            noted.append((arguments, given))
+            return function(*arguments, **given, **({} if rng is None else {"rng": rng}))
+
+        return noting
+
+    monkeypatch.setattr(learner_module, "AboveThreshold", note(above, tests))
+    monkeypatch.setattr(learner_module, "sparse_sample", note(sample, draws))
+    monkeypatch.setattr(learner_module, "rows_of_parts", note(parts, teachers))
+    learner = LittlestoneLearner(
+        4.0, 1e-3, Thresholds(5), 0.2, n_teachers=9, vote_fraction=0.02, minority=0.01, random_state=0
+    )
+    plan = learner.estimate()
+    for _ in range(20):
+        learner.fit([2], [1])
+    assert tests == [((plan.votes_needed, plan.threshold_epsilon), {})] * 20
+    assert len(draws) > 5
+    for (_, *numbers), given in draws:
+        assert (*numbers, given) == (plan.exponent, plan.bottom_score, {"max_length": plan.list_bound})
+    assert len({arguments[0][0] for arguments, _ in teachers}) > 4  # the first row's, of nine
+    assert plan.threshold_epsilon + 2 * plan.exponent <= 4.0 + 1e-12
 
 
 def table_whose_teachers_search_long(seed, **limits):
