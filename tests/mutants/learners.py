@@ -7,6 +7,8 @@ _LIST, _COUNTS = "learners/lists/test_decision_list.py", "learners/lists"
 _HALF, _WINNOW, _LITTLE = "learners/halfspaces", "learners/winnow", "learners/littlestone"
 _UNITS = "learners/test_units.py"
 
+_DRAWS = f"{_LITTLE}/test_learner.py::test_a_run_tests_and_draws_with_what_its_plan_says_and_gives_rows_to_teachers_at_random"
+
 
 def _m(name, file, old, new, tests):
     return Mutant(name, f"dpfast/learners/{file}.py", old, new, tests)
@@ -88,16 +90,16 @@ MUTANTS = [
        f"{_WINNOW}/test_scores.py"),
     _m("stream: private state is pickled", "streamed", 'if name not in ("_state", "_sole")}', 'if name != "_sole"}', f"{_WINNOW} {_LITTLE}"),
     _m("littlestone: exponent doubled", "littlestone/learner", "drawn = sparse_sample(lists, plan.exponent,", "drawn = sparse_sample(lists, 2 * plan.exponent,",
-       f"{_LITTLE}/test_learner.py"),
+       _DRAWS),
     _m("littlestone: teachers by row number", "littlestone/learner",
        "teacher = run.rng.integers(plan.n_teachers, size=len(points), dtype=np.min_scalar_type(plan.n_teachers))",
-       "teacher = np.arange(len(points)) % plan.n_teachers", f"{_LITTLE}/test_learner.py"),
+       "teacher = np.arange(len(points)) % plan.n_teachers", _DRAWS),
     _m("littlestone: threshold at all of epsilon", "littlestone/learner", "AboveThreshold(plan.votes_needed, plan.threshold_epsilon, rng=run.rng)",
-       "AboveThreshold(plan.votes_needed, p.epsilon, rng=run.rng)", f"{_LITTLE}/test_learner.py"),
+       "AboveThreshold(plan.votes_needed, p.epsilon, rng=run.rng)", _DRAWS),
     _m("littlestone: votes claimed to be monotone", "littlestone/learner", "plan.threshold_epsilon, rng=run.rng)", "plan.threshold_epsilon, monotone=True, rng=run.rng)",
-       f"{_LITTLE}/test_learner.py"),
+       _DRAWS),
     _m("littlestone: lists not cut", "littlestone/learner", "plan.bottom_score, max_length=plan.list_bound, rng=run.rng)", "plan.bottom_score, max_length=1 << 40, rng=run.rng)",
-       f"{_LITTLE}/test_learner.py"),
+       _DRAWS),
     _m("littlestone online: a release more than paid", "littlestone/online_learner", "released.frozen = len(released.drawn) == plan.n_releases",
        "released.frozen = len(released.drawn) > plan.n_releases", f"{_LITTLE}/test_online_learner.py"),
     _m("littlestone online: tests not started afresh", "littlestone/online_learner", "            self.tests.reset()\n", "            self.tests.fired = False\n",
