@@ -11,7 +11,7 @@ from .case import Case
 
 
 def encoder(epsilon, delta):
-    """Values that a schema leaves open: one of two is nearly always published, the other nearly never."""
+    """Values that a schema leaves open: one is just above the threshold, the other just below, and they change places."""
     from dpfast.tables import Category, Schema
 
     schema, delta = Schema([Category("c")]), min(delta, 0.01)
@@ -22,8 +22,8 @@ def encoder(epsilon, delta):
         encoder = dpfast.TableEncoder(schema, epsilon, delta, random_state=rng).fit(rows)
         return encoder.schema_.columns[0].values
 
-    table = (threshold, threshold)
-    return Case(run, table, (threshold - 1, threshold + 1), delta, "a column of two values, to be found")
+    table = (threshold, threshold - 1)
+    return Case(run, table, table[::-1], delta, "a column of two values, to be found")
 
 
 def quantiles(epsilon, delta):

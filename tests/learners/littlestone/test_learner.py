@@ -90,14 +90,14 @@ def test_one_row_changes_one_teachers_lists_and_so_the_largest_vote_by_at_most_o
             assert abs(int(first) - int(second)) <= 1
 
 
-def test_a_run_tests_and_draws_with_what_its_plan_says_and_gives_rows_to_teachers_at_random(monkeypatch):
+def test_a_run_tests_and_draws_with_what_its_plan_says_and_gives_rows_to_teachers_at_random(monkeypatch, rng):
     tests, draws, teachers = [], [], []
     above, sample, parts = learner_module.AboveThreshold, learner_module.sparse_sample, learner_module.rows_of_parts
 
     def note(function, noted):
-        def noting(*arguments, rng=None, **given):
-            noted.append((arguments, given))
-            return function(*arguments, **given, **({} if rng is None else {"rng": rng}))
+        def noting(*arguments, **given):
+            noted.append((arguments, {name: value for name, value in given.items() if name != "rng"}))
+            return function(*arguments, **given)
 
         return noting
 
@@ -105,7 +105,7 @@ def test_a_run_tests_and_draws_with_what_its_plan_says_and_gives_rows_to_teacher
     monkeypatch.setattr(learner_module, "sparse_sample", note(sample, draws))
     monkeypatch.setattr(learner_module, "rows_of_parts", note(parts, teachers))
     learner = LittlestoneLearner(
-        4.0, 1e-3, Thresholds(5), 0.2, n_teachers=9, vote_fraction=0.02, minority=0.01, random_state=0
+        4.0, 1e-3, Thresholds(5), 0.2, n_teachers=9, vote_fraction=0.02, minority=0.01, random_state=rng
     )
     plan = learner.estimate()
     for _ in range(20):
