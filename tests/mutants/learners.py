@@ -27,7 +27,7 @@ MUTANTS = [
     _m("nothing is published when interrupted", "fitting", "        finally:\n            self._become(public)\n",
        "        else:\n            self._become(public)\n", "learners/lists/test_decision_list.py learners/halfspaces"),
     _m("the old model stays among the new one", "fitting", "        self._forget()\n        for name, value in public", "        for name, value in public",
-       "learners"),
+       "learners/lists/test_decision_list.py learners/littlestone/test_learner.py"),
     _m("budget not checked before the rows", "parameters", "            p.budget.foresee(self.epsilon, self.delta, neighbors=self.neighbors)\n",
        "            pass\n", "learners/lists/test_decision_list.py learners/experts learners/halfspaces"),
     _m("edits after the fit unnoticed", "fitting", "        warn_of_edits(claim, self.epsilon, self.delta, self.neighbors)\n", "",

@@ -11,7 +11,7 @@ from .case import Case
 
 
 def encoder(epsilon, delta):
-    """Values that a schema leaves open: one is just above the threshold, the other just below, and they change places."""
+    """Values that a schema leaves open: one is at the threshold, the other just below, and they change places."""
     from dpfast.tables import Category, Schema
 
     schema, delta = Schema([Category("c")]), min(delta, 0.01)
