@@ -351,7 +351,7 @@ def test_the_papers_schedule_learns_where_it_can(few):
     fits = [ProjectedHalfspaceClassifier(**settings, random_state=seed).fit(*few) for seed in range(12)]
     assert np.mean([clf.score(*few) for clf in fits]) > 0.65  # .79, each off by .1: so few rows have much noise
     assert fits[0].n_rounds_ == 6 * FEW**2
-    assert clf.privacy_.events == (("steps", 6 * FEW**2, 6 * FEW**2), ("choice", 1, 1))
+    assert fits[0].privacy_.events == (("steps", 6 * FEW**2, 6 * FEW**2), ("choice", 1, 1))
 
 
 def test_the_papers_schedule_spends_epsilon_in_all(few):
