@@ -43,11 +43,11 @@ class DaskParts:
         return len(self._futures)
 
     def map(self, make: Callable, *public: Any) -> "DaskParts":
-        """The parts make(part, *public), each kept where it was made."""
+        """The parts ``make(part, *public)``, each kept where it was made."""
         return DaskParts(self._client, self._ask("make", make, public))
 
     def each(self, question: Callable, *public: Any, own: Sequence | None = None) -> list:
-        """question(part, *public) of every part, in order: few numbers each; with `own` question(part, own[k], ...)."""
+        """``question(part, *public)`` of every part, in order: few numbers each; with `own`, as of `MemoryParts`."""
         answers = self._wait(self._ask("ask", question, public, own))
         for answer in answers:
             _raise(answer)

@@ -26,13 +26,13 @@ class MemoryParts:
         return len(self._parts)
 
     def map(self, make: Callable, *public: Any) -> "MemoryParts":
-        """The parts make(part, *public), made now, kept where the part is."""
+        """The parts ``make(part, *public)``, made now, kept where the part is."""
         return MemoryParts(self.each(make, *public))
 
     def each(self, question: Callable, *public: Any, own: Sequence | None = None) -> list:
-        """question(part, *public) of every part, in order: few numbers each.
+        """``question(part, *public)`` of every part, in order: few numbers each.
 
-        With `own`, an argument for each part, question(part, own[k], *public).
+        With `own`, an argument for each part, ``question(part, own[k], *public)``.
         """
         if own is None:
             return [question(part, *public) for part in self._parts]
