@@ -23,6 +23,7 @@ BELOW = {  # the rooms that a room may import from, besides itself
 }
 BELOW["learners"] = {*BELOW}
 BELOW |= {room: {*BELOW} for room in ("metrics", "model_selection", "report", "persistence", "audit", "littlestone")}
+BELOW["model_selection"].add("metrics")
 BELOW["plot"] = {*BELOW}
 BELOW["cli"] = {*BELOW}
 BY_FUNCTIONS = {("learners", "report")}  # a model shows itself: imported when it is asked to; is not to grow

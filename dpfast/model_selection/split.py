@@ -1,0 +1,245 @@
+"""A training and a test part that remember which rows they have, so that figures on the test part are free, checked."""
+
+import threading
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import clone
+
+from dpfast import metrics, random
+from dpfast.accounting import Budget, PrivacySpend
+from dpfast.learners.base import PrivateClassifier
+from dpfast.learners.units import count_rows, picked
+from dpfast.metrics import ConfusionMatrix, Figure, Reliability, Roc
+from dpfast.tables.labels import one_kind
+
+
+class Rows(NamedTuple):
+    """A part of a table and its labels."""
+
+    X: Any
+    y: np.ndarray
+
+
+class PrivateSplit:
+    """Rows in a training and a test part, one model of the first, and private figures of it on the second.
+
+    Made by `private_split`. `fit` fits one model to the training rows; `accuracy`, `confusion_matrix`, `roc` and
+    `calibration` are figures of that model on the test rows. They are paid for by the model's own claim, and refused
+    where they cost more than it.
+
+    **Privacy.** Neighbouring tables differ in one row, by the relation `neighbors` of the model. Let the model be
+    (epsilon, delta)-DP in the training rows, and all figures together epsilon-DP in the test rows whatever the model
+    is. Then the model and all figures together are (epsilon, delta)-DP in the whole table (parallel composition). For
+    the coins do not look at the rows. Given the coins, the row in which two tables differ is in one part: if it is a
+    test row, then the model has the same law for both tables, and given the model the figures are epsilon-DP; if it is
+    a training row, then the figures are a function of the model and of rows that are equal in both. An average over
+    coins of (epsilon, delta)-DP releases is one. Under "replace" a row replaced stays in its part, sizes are public,
+    and which rows went where may be. Under "add-remove" the row more has a coin of its own, and which rows went where
+    must stay unknown; a part without rows is refused there as well, which adds (1 - test_share)^n + test_share^n to
+    delta, n the rows of the smaller table: 2e-10 of 100 rows at test_share=.2.
+
+    Figures' epsilons add up, in a `Budget` of the model's claim that only this object has: it has a lock, and charges
+    only in the process that made it. Copies are the same object, and pickling is refused.
+
+    What it cannot know: other models of these rows, the same rows in another table or in another split, and figures of
+    `test` that were not asked from here. They cost what they cost, on top: give a `Budget`. Several rows of one person
+    are several rows.
+
+    Attributes
+    ----------
+    train, test : Rows
+        Pairs (X, y).
+    is_test : ndarray of bool, shape (n,)
+        Which rows are test rows; cannot be written.
+    """
+
+    def __init__(self, X: Any, y: np.ndarray, is_test: np.ndarray, *, seeded: bool):
+        self.train, self.test = (Rows(*picked(X, y, kept, len(y))) for kept in (~is_test, is_test))
+        self.is_test, self._seeded = is_test, seeded
+        self._model: PrivateClassifier | None = None
+        self._lock = threading.Lock()
+
+    def fit(self, estimator: PrivateClassifier, *, classes: ArrayLike | None = None) -> PrivateClassifier:
+        """Fit a clone of the estimator to the training rows, once.
+
+        Parameters
+        ----------
+        estimator : private classifier
+            Its budget, if it has one, is charged its epsilon and delta for the model and all figures together: as a
+            pair, for what the model alone costs as a curve does not hold for the figures.
+        classes : array_like, optional
+            The public set of labels; read off the training rows by default.
+
+        Returns
+        -------
+        private classifier
+            Fitted.
+
+        Raises
+        ------
+        ValueError
+            If a model was fitted before, or the estimator is no private classifier, and what the fit refuses.
+        BudgetExceeded
+            If the budget of the estimator does not suffice.
+        """
+        if not isinstance(estimator, PrivateClassifier):
+            raise ValueError(f"estimator must be a private classifier, got {estimator!r}")
+        model = clone(estimator)
+        model.random_state = estimator.random_state  # whose copy would draw the same numbers again
+        if isinstance(model.budget, Budget):
+            model.budget = model.budget.as_pairs()
+        free = Budget(model.epsilon, model.delta, neighbors=model.neighbors, composition="basic")
+        with self._lock:
+            if self._model is not None:
+                raise ValueError("a split is for one model, and has one: another costs more, so split again and pay")
+            try:
+                model.fit(*self.train, classes=classes)
+            finally:
+                if "privacy_" in vars(model):  # charged, even if interrupted
+                    self._model, self._claim, self._free = model, vars(model)["privacy_"], free
+        return model
+
+    @property
+    def privacy(self) -> PrivacySpend:
+        """The claim of the model and of all figures together, for one row of the whole table."""
+        self._fitted()
+        claim = self._claim
+        seeded = claim.reproducible or (self._seeded and claim.neighbors == "add-remove")
+        return PrivacySpend(claim.epsilon, claim.delta, claim.neighbors, claim.events, reproducible=seeded)
+
+    @property
+    def left(self) -> float:
+        """Epsilon that figures may still cost."""
+        self._fitted()
+        return self._free.left[0]
+
+    def accuracy(self, *, epsilon: float, **options: Any) -> Figure:
+        """The model's accuracy on the test rows: `dpfast.metrics.accuracy`.
+
+        Parameters
+        ----------
+        epsilon : real, > 0
+            At most `left`.
+        **options
+            `level` and `random_state`.
+
+        Raises
+        ------
+        ValueError
+            Before a model was fitted, and after it was fitted again elsewhere.
+        BudgetExceeded
+            If figures cost more than the model; nothing is drawn.
+        """
+        return metrics.accuracy(self.test.y, self._fitted().predict(self.test.X), **self._paid(epsilon), **options)
+
+    def confusion_matrix(self, *, epsilon: float, **options: Any) -> ConfusionMatrix:
+        """Test rows by class and prediction: `dpfast.metrics.confusion_matrix`, with what `accuracy` says."""
+        model = self._fitted()
+        predicted = model.predict(self.test.X)
+        return metrics.confusion_matrix(
+            self.test.y, predicted, classes=model.classes_, **self._paid(epsilon), **options
+        )
+
+    def roc(self, *, epsilon: float, **options: Any) -> Roc:
+        """The ROC curve of the second of two classes: `dpfast.metrics.roc`, with what `accuracy` says.
+
+        Scores are the model's probabilities; options are `bins`, `level` and `random_state`.
+        """
+        positive, score = self._scored()
+        return metrics.roc(positive, score, **self._paid(epsilon), **options)
+
+    def calibration(self, *, epsilon: float, **options: Any) -> Reliability:
+        """Calibration of the second of two classes: `dpfast.metrics.calibration`, with what `roc` says."""
+        positive, probability = self._scored()
+        return metrics.calibration(positive, probability, **self._paid(epsilon), **options)
+
+    def _fitted(self) -> PrivateClassifier:
+        """The model, if it still is what was fitted here."""
+        if self._model is None:
+            raise ValueError("no model was fitted to the training rows: call fit of this split first")
+        if vars(self._model).get("privacy_") is not self._claim:
+            raise ValueError(
+                "the model was fitted again, to what may be the test rows: figures of it cost more than its claim; "
+                "dpfast.metrics has them, for a budget"
+            )
+        return self._model
+
+    def _paid(self, epsilon) -> dict:
+        return {"epsilon": epsilon, "neighbors": self._claim.neighbors, "budget": self._free}
+
+    def _scored(self):
+        model = self._fitted()
+        if len(model.classes_) != 2 or not hasattr(model, "predict_proba"):
+            raise ValueError(f"the model must have two classes and predict_proba, got {model!r}")
+        return self.test.y == model.classes_[1], model.predict_proba(self.test.X)[:, 1]
+
+    def __copy__(self):
+        return self
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        raise TypeError("a split keeps what was spent on its test rows, in its process: a pickled one would forget it")
+
+
+def private_split(
+    X: Any,
+    y: ArrayLike,
+    *,
+    test_share: float = 0.2,
+    random_state: int | np.random.Generator | None = None,
+) -> PrivateSplit:
+    """Put each row into a training or a test part, by a coin of its own that does not look at it.
+
+    Parameters
+    ----------
+    X : table, shape (n, d)
+        An array, a sparse matrix, a frame or a table that the model to come takes.
+    y : array_like, shape (n,)
+    test_share : float in (0, 1), default=0.2
+        The chance of each row to be a test row.
+    random_state : None, int or numpy.random.Generator
+
+    Returns
+    -------
+    PrivateSplit
+        Which states what is claimed.
+
+    Raises
+    ------
+    ValueError
+        If X and y have not as many rows, test_share is out of its range, or a part got no row.
+
+    Examples
+    --------
+    >>> import dpfast
+    >>> from dpfast.model_selection import private_split
+    >>> mushroom = dpfast.load_dataset("mushroom")
+    >>> split = private_split(mushroom.data, mushroom.target, random_state=0)
+    >>> learner = dpfast.HalfspaceClassifier(1.0, 1e-6, random_state=0)
+    >>> model = split.fit(learner, classes=["edible", "poisonous"])
+    >>> figure = split.accuracy(epsilon=0.5, random_state=0)
+    >>> split.left
+    0.5
+    """
+    if not isinstance(test_share, Real) or not 0 < test_share < 1:
+        raise ValueError(f"test_share must lie in (0, 1), got {test_share!r}")
+    y, rng = np.asarray(one_kind(y, "y")), random.generator(random_state)
+    X = np.asarray(X) if isinstance(X, list | tuple) else X
+    n = count_rows(X)
+    if y.shape != (n,):
+        raise ValueError(f"y must have one label for each of {n} rows, got shape {y.shape}")
+    is_test = coins(n, test_share, rng)
+    if is_test.all() or not is_test.any():
+        raise ValueError(f"{n} rows are too few for a training and a test part")
+    is_test.setflags(write=False)
+    return PrivateSplit(X, y, is_test, seeded=random.is_reproducible(rng))
+
+
+def coins(n: int, share: float, rng: np.random.Generator) -> np.ndarray:
+    """True with probability `share`, n times, each on its own; a number of 53 bits decides."""
+    return rng.random(n) < share
