@@ -55,7 +55,7 @@ class FiniteClass(HypothesisClass):
     other questions are searches in Python (`dpfast.learners.littlestone.searches`). All are exponential in the worst
     case: finding the fewest points that reduce a class is a hitting set problem, hardest where p is a little below that
     number. Of 511 random triples of 64 points, which 29 questions reduce, the decomposition dimension takes half a
-    second or less up to p = 9 and from p = 30 on, and is given up between these.
+    second or less up to p = 9 and from p = 30 on; between these it takes longer than 40 seconds, or is given up.
 
     Examples
     --------
