@@ -55,7 +55,8 @@ def _plain(X, sparse):
         entries = X if type(X) is np.ndarray and X.ndim == 2 else None
     if entries is None or 0 in X.shape or entries.dtype.kind not in "biuf" or entries.dtype.itemsize > 8:
         return False
-    return entries.dtype.kind != "f" or bool(np.isfinite(entries).all())
+    with np.errstate(all="ignore"):  # no sum, or one that overflows, is looked at again by scikit-learn
+        return entries.dtype.kind != "f" or bool(np.isfinite(entries.sum(dtype=np.float64)))
 
 
 def sound_csr(X):

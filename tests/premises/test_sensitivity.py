@@ -17,6 +17,7 @@ from premises.tables import NUMBERS, neighbors
 import dpfast
 from dpfast import BitMatrix
 from dpfast.kernels import bits, cover, weights
+from dpfast.learners.experts import statistical_query
 from dpfast.learners.experts.finite_class import _feature_errors
 from dpfast.learners.experts.statistical_query import StatisticalQueryOracle
 from dpfast.learners.halfspaces.measure import CAP, DenseMeasure
@@ -188,12 +189,11 @@ def _features(X, y, rng):
 
 def _query(X, y, rng):
     oracle = StatisticalQueryOracle((X, y), n_queries=1, random_state=0)
-    return np.array([oracle._sum(lambda X, y: X[:, 0] * (2 * y - 1))]) / (1 << 30)
+    answer = oracle._parts.sum(statistical_query._sum, lambda X, y: X[:, 0] * (2 * y - 1))
+    return np.array([answer]) / (1 << 30)
 
 
 def _grid_of_query():
-    from dpfast.learners.experts import statistical_query
-
     return (1 << statistical_query._GRID_BITS) / (1 << 30)
 
 
