@@ -161,8 +161,8 @@ def _kernel_rows(block):
 
 
 def _floats(values):
-    """As float32 where that is exact, else as float64."""
+    """As float32 where that is exact, else as float64; C-contiguous if it had to be copied."""
     if values.dtype in (np.float32, np.float64):
         return values
     exact = values.dtype.kind in "biuf" and values.dtype.itemsize <= 2
-    return values.astype(np.float32 if exact else np.float64)
+    return values.astype(np.float32 if exact else np.float64, order="C")
