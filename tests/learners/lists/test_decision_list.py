@@ -315,6 +315,17 @@ def test_a_fitted_model_holds_nothing_but_what_was_released(table):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(clf)).predict(X), clf.predict(X))
 
 
+def test_a_model_fitted_again_keeps_nothing_of_the_old_one(table):
+    X, y = table
+    named = pd.DataFrame(X, columns=[f"c{j}" for j in range(X.shape[1])])
+    clf = DecisionListClassifier(random_state=0).fit(named, y)
+    assert hasattr(clf, "rule_counts_")
+    assert hasattr(clf, "feature_names_in_")
+    clf.set_params(rule_counts=0).fit(X, y)
+    assert not hasattr(clf, "rule_counts_")
+    assert not hasattr(clf, "feature_names_in_")
+
+
 def test_a_threshold_of_each_column_is_used_by_fit_and_predict(rng):
     X = rng.normal(loc=(0, 10, -10), size=(2000, 3))
     y = X[:, 1] > 11
