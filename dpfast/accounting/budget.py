@@ -332,6 +332,10 @@ class Pairs(Part):
     def __init__(self, whole: Budget):
         super().__init__(whole, whole._part)
 
+    @property
+    def _charges(self) -> list[Charge]:
+        return self._whole._charges
+
     def _asked(self, epsilon, delta, neighbors, unit, cost, count) -> Charge:
         return super()._asked(epsilon, delta, neighbors, unit, None, count)
 

@@ -9,7 +9,8 @@ A `Cost` says which of these holds for the laws P, Q of the outcome on any two n
     gaussian    mu-Gaussian DP: no test tells P from Q better than N(0, 1) from N(mu, 1). `delta` is how far, in total
                 variation, the law of what is drawn is from a law of which that is so, on every table: 0 for a
                 continuous Gaussian, next to nothing for a discrete one on a fine grid
-                (`dpfast.accounting.discrete_gaussian_delta`).
+                (`dpfast.accounting.discrete_gaussian_delta`). Where it is not 0, D_a(P, Q) <= a mu^2 / 2 is claimed
+                besides, of P and Q as they are: a law near a Gaussian one that is not zCDP is a pair.
     pair        (epsilon, delta)-DP and no more.
 
 **Theorem 1 (Gaussian DP of bounded ranges).** A draw of bounded range r is mu-Gaussian DP for mu = r sqrt(2 pi) / 4,
@@ -26,9 +27,9 @@ chosen draws whose squares have a bounded sum (Smith and Thakurta, see `dpfast.a
 mu-Gaussian DP for mu = 2 Phi^-1(1 / (1 + exp(-e))): of all tests of e-DP, the one in the corner is the hardest to
 cover, and the curve of mu-Gaussian DP goes through it.
 
-**Theorem 3 (Renyi divergence).** With b = a - 1 > 0, D_{1+b} is at most (1 + b) mu^2/2 of mu-Gaussian DP, (1 + b)
-rho, what `dpfast.accounting.zcdp` says of a pure part, and (1 + b) times r^2/8 of draws of bounded range (Hoeffding's
-lemma).
+**Theorem 3 (Renyi divergence).** With b = a - 1 > 0, D_{1+b} is at most (1 + b) mu^2/2 of mu-Gaussian DP (by its own
+claim where `delta` is not 0), (1 + b) rho, what `dpfast.accounting.zcdp` says of a pure part, and (1 + b) times r^2/8
+of draws of bounded range (Hoeffding's lemma).
 
 Floats are rounded towards safety: up.
 """

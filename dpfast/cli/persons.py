@@ -30,11 +30,15 @@ class Persons:
         if column not in frame.column_names:
             raise ValueError(f"{data} has no column {column!r}")
         found = frame.column(column)
-        if found.null_count:
-            raise ValueError(f"{data}: {found.null_count} rows have no {column!r}")
+        entries = found.to_numpy(zero_copy_only=False)
+        spellings, ids, rows = np.unique(entries.astype(str), return_inverse=True, return_counts=True)
+        none = np.array([not spelling.strip() for spelling in spellings], bool)  # an empty cell is of nobody
+        lacking = found.null_count or int(rows[none].sum()) or int(np.count_nonzero(entries != entries))
+        if lacking:
+            raise ValueError(f"{data}: {lacking} rows have no {column!r}")
         if len(found) != n:
             raise ValueError(f"{data} has {len(found)} entries of {column!r} and {n} rows")
-        self._ids = np.unique(found.to_numpy(zero_copy_only=False).astype(str), return_inverse=True)[1]
+        self._ids = ids
         self._most = rows_per_unit
 
     def apart(self, share, rng):

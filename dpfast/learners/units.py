@@ -36,6 +36,7 @@ from typing import Any
 import numpy as np
 
 from dpfast import random
+from dpfast.tables.labels import one_kind
 
 
 def bounded_rows(units: Any, rows_per_unit: int, rng: np.random.Generator) -> np.ndarray | None:
@@ -51,14 +52,17 @@ def bounded_rows(units: Any, rows_per_unit: int, rng: np.random.Generator) -> np
     Raises
     ------
     ValueError
-        For a row that is of nobody.
+        For a row that is of nobody, and for units of several kinds.
     """
     ids = np.asarray(units)
     if ids.ndim != 1 or not len(ids):
         raise ValueError(f"units must say whose each row is, one entry a row, got shape {ids.shape}")
-    lacking = [each is None or each != each for each in ids] if ids.dtype.kind in "Of" else []
+    lacking = [each is None or each != each for each in ids] if ids.dtype.kind in "OfcmM" else []
+    if isinstance(units, np.ma.MaskedArray):
+        lacking = (np.ma.getmaskarray(units) | (ids != ids)).tolist()
     if any(lacking):
         raise ValueError(f"units must say whose each row is, and row {lacking.index(True)} has none")
+    one_kind(units, "units")  # numpy would make one person of 1 and "1"
     if ids.dtype.kind == "O":
         kinds = {type(each) for each in ids}
         if len(kinds) > 1:

@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.model_selection import cross_val_score
 
-from dpfast.accounting import Budget, BudgetExceeded, PrivacySpend, Release
+from dpfast.accounting import Budget, BudgetExceeded, Cost, PrivacySpend, Release
 
 
 class Charging(ClassifierMixin, BaseEstimator):
@@ -205,3 +205,12 @@ def test_a_spend_survives_json_and_pickle():
 def test_a_spend_refuses_what_cannot_be(arguments, message):
     with pytest.raises(ValueError, match=message):
         PrivacySpend(*arguments)
+
+
+def test_a_budget_as_pairs_tells_what_its_parts_spent():
+    budget = Budget(2, 1e-6, composition="gaussian")
+    budget.part("north").charge(0.5, 1e-7, cost=[Cost("gaussian", 0.1)])
+    pairs = budget.as_pairs()
+    assert pairs.charges == budget.charges == ((0.5, 1e-7),)
+    assert pairs.spent == budget.spent
+    assert pairs.spent[0] > 0.3

@@ -2,6 +2,7 @@ import pytest
 
 import dpfast
 from dpfast.accounting import Budget
+from dpfast.cli.persons import Persons
 
 
 @pytest.fixture
@@ -78,6 +79,21 @@ def test_persons_are_protected_and_charged(run, refused, visits, file):
     assert "is a column of the schema" in refused(*visits, "--unit", "dose", "--rows-per-unit", 3)
     assert "no column 'doctor'" in refused(*visits, "--unit", "doctor", "--rows-per-unit", 3)
     assert "needs a --schema" in refused("fit", "mushroom", "--model", "net", "--epsilon", 1, *persons)
+
+
+@pytest.mark.parametrize("entry", ["", "  "])
+def test_a_row_of_nobody_is_refused_in_a_text_file(refused, visits, entry):
+    with visits[1].open("a") as table:
+        table.write(f"{entry},3,well\n")
+    assert "1 rows have no 'patient_id'" in refused(*visits, "--unit", "patient_id", "--rows-per-unit", 3)
+
+
+def test_a_row_of_nobody_is_refused_in_a_parquet_file(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = pytest.importorskip("pyarrow").table({"patient_id": [1.0, float("nan"), float("nan")]})
+    parquet.write_table(table, tmp_path / "visits.parquet")
+    with pytest.raises(ValueError, match="2 rows have no 'patient_id'"):
+        Persons(str(tmp_path / "visits.parquet"), "patient_id", 1, 3)
 
 
 def test_a_card_says_what_was_claimed_paid_and_public(run, boost, tmp_path):

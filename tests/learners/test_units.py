@@ -48,7 +48,10 @@ def test_every_choice_of_rows_has_equal_chances(rng):
         ([["a"], ["b"]], r"one entry a row, got shape \(2, 1\)"),
         ([1.0, math.nan], "row 1 has none"),
         (["a", None], "row 1 has none"),
+        (np.array(["2026-01-01", "NaT"], "M8[D]"), "row 1 has none"),
+        (np.ma.masked_array([1, 2, 3], [0, 1, 0]), "row 1 has none"),
         (np.array(["a", 1], object), "of one kind"),
+        ([1, "1"], "of one kind"),
         ([], "one entry a row"),
     ],
 )
