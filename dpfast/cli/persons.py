@@ -12,7 +12,7 @@ def check_persons(unit, declaration, scheduler):
 
 
 class Persons:
-    """Whose each row is.
+    """Whose each row is, by the texts or numbers as they stand: two spellings are two persons.
 
     Parameters
     ----------

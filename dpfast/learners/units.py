@@ -31,6 +31,7 @@ k = 1 costs nothing. Fewer rows of a person cost less noise and more rows: a mea
 person is best at k = 1, for the signal grows with the rows that are kept and the noise with k.
 """
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -55,6 +56,8 @@ def bounded_rows(units: Any, rows_per_unit: int, rng: np.random.Generator) -> np
         For a row that is of nobody, and for units of several kinds.
     """
     ids = np.asarray(units)
+    if ids.dtype.kind == "f" and isinstance(units, list | tuple) and all(isinstance(each, Integral) for each in units):
+        ids = np.array(units, dtype=object)  # integers too far apart for one of numpy's types
     if ids.ndim != 1 or not len(ids):
         raise ValueError(f"units must say whose each row is, one entry a row, got shape {ids.shape}")
     lacking = [each is None or each != each for each in ids] if ids.dtype.kind in "OfcmM" else []

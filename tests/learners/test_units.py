@@ -280,3 +280,9 @@ def test_an_audit_with_a_person_of_adversarial_rows_finds_no_more_than_is_claime
     rows = certify(fitted, here, there, **claim)
     assert persons.holds
     assert rows.certified > 1.0 > persons.certified
+
+
+def test_integers_beyond_what_numpy_has_one_type_for_are_persons_of_their_own():
+    kept = bounded_rows([2**63 + 1, 2**63 + 3, -1, -1], 1, np.random.default_rng(0))
+    assert kept[:2].all()
+    assert kept[2:].sum() == 1
