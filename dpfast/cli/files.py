@@ -2,7 +2,11 @@
 
 import math
 import os
+import tempfile
+from copy import copy
 from pathlib import Path
+
+from rich.text import Text
 
 from .report import errors, some
 
@@ -65,6 +69,29 @@ def save(estimator, path, *, bits, threshold):
 
     known = {} if hasattr(estimator, "encoder_") else {"values": "bits" if bits else "numbers", "threshold": threshold}
     write_model(estimator, path, **({"table": known} if known else {}))
+
+
+def keep(estimator, out, state, names, **table):
+    """Save a model that was just released, its columns named; returns the file, which is another one if `out` fails.
+
+    What runs now spends nothing a second time, so the model comes first: whatever stops the command after this, `state`
+    says where it is.
+    """
+    if out is not None:
+        estimator = copy(estimator)  # the columns of arrays that it goes on with have no names
+        name_features(estimator, names)
+        try:
+            save(estimator, out, **table)
+        except OSError as error:
+            aside = Path(tempfile.mkdtemp(prefix="dpfast-")) / out.name  # its owner's only
+            save(estimator, aside, **table)
+            errors.print(
+                Text(f"{out}: {error.strerror or error}; the model is in {aside}", style="red"), soft_wrap=True
+            )
+            out = aside
+    state.now = "the model is released and its budget spent" + (f"; it is whole in {out}" if out else "")
+    state.kept = True
+    return out
 
 
 def reading_of(path):

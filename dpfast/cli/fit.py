@@ -8,7 +8,7 @@ from rich.text import Text
 
 from .cluster import on_cluster
 from .figures import figures
-from .files import charged, check_writable, classes_of, is_packed, limits_of, name_features, read, save
+from .files import charged, check_writable, classes_of, is_packed, keep, limits_of, name_features, read
 from .models import MODELS, Name, estimator_of, parameters_of, values_of, with_options_of_models
 from .options import (
     Data,
@@ -38,6 +38,7 @@ MODEL = (
     "What to learn; with a schema halfspace by default. finite-class is one feature, its negation or one label always, "
     "drawn by its errors."
 )
+BEGUN = "learning had begun: count its budget as spent; no file was written"
 
 
 @with_options_of_models
@@ -130,9 +131,11 @@ def fit(
             estimator = estimator_of(model, parameters)
             with on_cluster(scheduler, data, declaration) as (X, n):
                 done = time.perf_counter()
+                state.now = BEGUN
                 with errors.status(f"learning from {data} on {scheduler}"):
                     estimator.fit(X, classes=declaration.label.classes)
                 fitted = time.perf_counter()
+                out = keep(estimator, out, state, names, bits=bits, threshold=threshold)
         else:
             if declaration is not None:
                 values, table = "codes", read_declared(data, declaration, memory, **text)
@@ -159,17 +162,16 @@ def fit(
             del table  # which has the rows once more
             estimator = estimator_of(model, parameters)
             done = time.perf_counter()
+            state.now = BEGUN
             with errors.status(f"learning from {data}"):
                 estimator.fit(X, y, classes=declared, **(persons.of(~test) if persons else {}))
             fitted = time.perf_counter()
+            out = keep(estimator, out, state, names, bits=bits, threshold=threshold)
             shown = (
                 figures(estimator, X_test, y_test, rng, **(persons.of(test) if persons else {})) if test_share else []
             )
             exact = estimator.score(X_test, y_test) if test_share and show_private else None
         name_features(estimator, names)
-        if out is not None:
-            save(estimator, out, bits=bits, threshold=threshold)
-        state.now = "the model is released and its budget spent" + (f"; it is whole in {out}" if out else "")
 
         public_rows = neighbors is Neighbors.replace or show_private
         rows = f"{n:,} rows, " if public_rows else ""

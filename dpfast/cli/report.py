@@ -41,9 +41,10 @@ def enough(n, asked):
 def reporting(state):
     """Tell what went wrong in one line, on standard error, and exit with 2; with 130 when interrupted.
 
-    `state` is what holds should the run stop now; the block moves it on.
+    `state` is what holds should the run stop now; the block moves it on, and says if there is something kept that an
+    error must name too.
     """
-    state = SimpleNamespace(now=state)
+    state = SimpleNamespace(now=state, kept=False)
     try:
         yield state
     except KeyboardInterrupt:
@@ -52,10 +53,11 @@ def reporting(state):
     except BrokenPipeError:
         raise
     except OSError as error:
-        _complain(f"error: {error.filename}: {error.strerror}" if error.strerror else f"error: {error}")
+        told = f"{error.filename}: {error.strerror}" if error.strerror else error
+        _complain(f"error: {told}" + f"; {state.now}" * state.kept)
         raise typer.Exit(2) from None
     except (ValueError, ImportError, MemoryError) as error:
-        _complain(f"error: {error}")
+        _complain(f"error: {error}" + f"; {state.now}" * state.kept)
         raise typer.Exit(2) from None
 
 

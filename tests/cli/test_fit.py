@@ -131,14 +131,50 @@ def test_an_interrupted_run_says_what_state_things_are_in(run, trees, tmp_path, 
         patched.setattr(dpfast.DecisionListClassifier, "fit", interrupt)
         result = run(*command)
     assert result.exit_code == 130
-    assert result.stderr == "interrupted: nothing was released and no file was written\n"
+    assert result.stderr == "interrupted: learning had begun: count its budget as spent; no file was written\n"
     assert result.stdout == ""
     assert not out.exists()
+    with monkeypatch.context() as patched:
+        patched.setattr("dpfast.cli.fit.read", interrupt)
+        result = run(*command)
+    assert result.stderr == "interrupted: nothing was released and no file was written\n"
     monkeypatch.setitem(MODELS, "decision-list", MODELS["decision-list"]._replace(show=interrupt))
     result = run(*command)
     assert result.exit_code == 130
     assert "the model is released and its budget spent; it is whole in" in result.stderr
     assert dpfast.load(out).rules_
+
+
+@pytest.mark.parametrize("stop", [KeyboardInterrupt, ValueError("no label of this kind"), MemoryError("no room")])
+def test_a_model_outlives_what_stops_its_figures(run, trees, tmp_path, monkeypatch, stop):
+    def stopped(*_, **__):
+        raise stop
+
+    out = tmp_path / "model.json"
+    monkeypatch.setattr("dpfast.cli.fit.figures", stopped)
+    result = run("fit", trees, *FIT, "--label", "tree", "--out", out)
+    assert result.exit_code == (130 if stop is KeyboardInterrupt else 2)
+    assert f"the model is released and its budget spent; it is whole in {out}" in result.stderr
+    assert dpfast.load(out).rules_
+
+
+def test_a_model_that_cannot_be_written_where_it_should_is_kept_elsewhere(run, trees, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    out = tmp_path / "models" / "model.json"
+    out.parent.mkdir()
+    real = dpfast.DecisionListClassifier.fit
+
+    def fit(self, *args, **options):
+        out.parent.rmdir()
+        return real(self, *args, **options)
+
+    monkeypatch.setattr(dpfast.DecisionListClassifier, "fit", fit)
+    result = run("fit", trees, *FIT, "--label", "tree", "--out", out)
+    assert result.exit_code == 0
+    (kept,) = tmp_path.glob("dpfast-*/model.json")
+    assert f"{out}: No such file or directory; the model is in {kept}" in result.stderr
+    assert "test accuracy" in result.stdout
+    assert dpfast.load(kept).rules_
 
 
 def test_winnow_shows_weights_accuracy_and_privacy(run):
