@@ -56,9 +56,8 @@ class Frame:
             self._table, self.names = table, list(table.columns)
         elif isinstance(table, pa.Table | pa.RecordBatch):
             self._table, self.names = table, table.column_names
-        elif hasattr(table, "__arrow_c_stream__"):
-            self._table = pa.table(table)
-            self.names = self._table.column_names
+        elif (streamed := _streamed(table)) is not None:
+            self._table, self.names = streamed, streamed.column_names
         else:
             raise ValueError(
                 "a table with a schema must be a DataFrame, an Arrow table or a dict of arrays, with names of columns; "
@@ -99,6 +98,13 @@ class Frame:
             raise Fault(
                 name, "mixes kinds of values, or holds some that a table does not; make them one kind"
             ) from None
+
+
+def _streamed(table: Any) -> pa.Table | None:
+    """What has the Arrow stream interface, as a table; None for what has not, or is one column."""
+    with suppress(pa.ArrowInvalid):
+        return pa.table(table) if hasattr(table, "__arrow_c_stream__") else None
+    return None
 
 
 def _refuse_inferred(name: str, values: Any) -> None:
