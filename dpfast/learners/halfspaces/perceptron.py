@@ -27,7 +27,7 @@ though, a threshold below what one round moves would have G swing from side to s
     sqrt((a s)^2 t + c^2 E),    E = the sum over the rounds of max(0, |noisy sum|^2 - what noise alone would have),
 
 where a grows with the number of columns, as more of them fit noise more easily, and c is a constant. It needs neither
-the number of rows, nor a margin, nor a rate.
+the number of rows, nor a margin, nor a rate. Before the first round no row is settled, and the threshold is infinite.
 
 Sources: K. Crammer, Y. Singer, Ultraconservative online algorithms for multiclass problems, JMLR 2003, for the rival;
 W. Krauth, M. Mezard, Learning algorithms with optimal stability in neural networks, 1987, for a perceptron with a
@@ -109,7 +109,7 @@ class NoisySums:
         self._care = max(1.0, math.log(size) / 4)
         self._rounds, self._excess = n_rounds, 0.0
         self._tail = np.zeros_like(self._total)
-        self.used, self.threshold = 0, 0.0
+        self.used, self.threshold = 0, math.inf  # in the first round no row is settled
 
     def scale(self):
         """The Frobenius norm of G, or 1 for G = 0."""
@@ -134,7 +134,7 @@ class NoisySums:
         late = self.used - (_TAIL - 1) * self._rounds // _TAIL
         if late > 0:
             return self._tail / late
-        return self._total / (self.threshold or 1.0)
+        return self._total / self.threshold
 
 
 def unsettled_sum(piece, w, threshold, of_classes=None):

@@ -65,7 +65,7 @@ def test_a_round_adds_the_rows_that_are_not_settled_and_its_threshold_follows_th
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     sums = NoisySums(d, classes, deviation, rounds)
     G, columns = np.zeros((d, classes)), 1 if classes == 2 else classes
-    squares, threshold, kept = 0.0, 0.0, []
+    squares, threshold, kept = 0.0, math.inf, []  # to begin with no row is settled
     for t in range(1, rounds + 1):
         scores, expected = X @ G, np.zeros((d, classes))
         for x, s, own in zip(X, scores, labels, strict=True):
@@ -110,6 +110,11 @@ def test_what_follows_from_the_sums_follows_from_what_was_released_alone(table, 
         assert threshold == threshold_other
     assert np.array_equal(models[0].coef_, models[1].coef_)
     assert models[0].intercept_ == models[1].intercept_
+
+
+def test_one_round_learns_already(table, three):
+    for X, y in (table, three):
+        assert HalfspaceClassifier(n_rounds=1, random_state=0).fit(X, y).score(X, y) > 0.75
 
 
 def test_it_learns_two_classes_and_three(table, three):
