@@ -416,7 +416,7 @@ static void codes_count(bool measuring) {
     static int32_t *joint;
     static int64_t *total;
     if (measuring) {
-        dpf_codes_count(&code_table, &code_plan, label, false, 2, NULL, joint, total);
+        dpf_codes_count(&code_table, &code_plan, 0, label, false, 2, NULL, joint, total);
         return;
     }
     codes();
@@ -451,6 +451,20 @@ static void codes_margins(bool measuring) {
     joint = calloc(COLUMNS * CODES, sizeof *joint); /* scratch */
     planes = calloc(DPF_CODES_PLANES * COLUMNS, 1); /* scratch */
     margin = zeros(CODE_ROWS, 4);
+}
+
+static void codes_behind(bool measuring) {
+    static int32_t *margin;
+    static uint8_t *label;
+    static uint64_t *rows;
+    if (measuring) {
+        dpf_codes_behind(margin, label, CODE_ROWS, 1e-6f, 0.1f, 0.2f, rows);
+        return;
+    }
+    margin = scores(CODE_ROWS, 1 << 20);
+    label = zeros(CODE_ROWS, 1);
+    for (size_t i = 0; i < CODE_ROWS; i++) label[i] = i % 3 == 0;
+    rows = zeros(CODE_ROWS / 64, 8);
 }
 
 static void codes_match(bool measuring) {
@@ -488,6 +502,7 @@ static const struct {
     {"classes_counts", classes_counts},
     {"project_cap", project_cap},
     {"signs_matrix", signs_matrix},
+    {"codes_behind", codes_behind},
     {"codes_match", codes_match},
     {"codes_count", codes_count},
     {"codes_sum", codes_sum},

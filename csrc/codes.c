@@ -77,13 +77,29 @@ DPF_BODY void label_pairs(dpf_codes_label label, size_t start, size_t end, bool 
     }
 }
 
-void dpf_codes_count(const dpf_codes *codes, const dpf_codes_plan *plan, const void *label, bool wide_label,
-                     size_t classes, const uint64_t *mask, int32_t *DPF_RESTRICT joint, int64_t *DPF_RESTRICT total) {
+#if defined(DPF_TARGET_AVX512)
+#include "codes_planes.h"
+#endif
+
+size_t dpf_codes_planed(size_t n, size_t chosen, size_t classes) {
+    if (dpf_cpu_level() != DPF_AVX512 || classes > 8 || n == 0) return 0;
+    for (size_t size = 256; size >= 8; size /= 2)
+        if (size * classes <= PLANED && size * classes * n <= chosen * (2 * PLANED)) return size;
+    return 0;
+}
+
+void dpf_codes_count(const dpf_codes *codes, const dpf_codes_plan *plan, size_t planed, const void *label,
+                     bool wide_label, size_t classes, const uint64_t *mask, int32_t *DPF_RESTRICT joint,
+                     int64_t *DPF_RESTRICT total) {
     const dpf_codes_label labels = {label, wide_label, classes}, none = {NULL, false, 1};
     const size_t cells = plan->cell[plan->groups];
     const bool pairs = classes == 2;
     uint32_t *pair = (uint32_t *)joint + 2 * cells; /* two numbers of 16 bits */
     chosen some;
+#if defined(DPF_TARGET_AVX512)
+    if (planed) count_planes(codes, labels, mask, planed, total);
+#endif
+    if (plan->groups == 0) return;
     memset(joint, 0, cells * DPF_CODES_COUNTED(classes) * sizeof *joint);
     for (size_t r = 0; r < SPAN; r++) some.weight[r] = 1;
     for (size_t start = 0, end, held = 0; start < codes->n; start = end) {
@@ -146,6 +162,46 @@ DPF_BODY void match(const void *codes, bool wide, size_t n, uint32_t low, uint32
         within(codes, wide, start, size, (uint16_t)low, (uint16_t)(high - low), negated, byte);
         dpf_bits_pack(byte, 1, size, rows + start / 64);
     }
+}
+
+/* ---- rows that are not ahead --------------------------------------------- */
+
+/* The last integer m with constant + step * m below the bound, or at it where it `meets`; -2^31 if there is none. */
+static int32_t last_below(float step, float constant, float bound, bool meets) {
+    int64_t low = INT32_MIN, high = (int64_t)INT32_MAX + 1; /* low is, and high is not, or there is none */
+    while (high - low > 1) {
+        const int64_t m = low + (high - low) / 2;
+        const float scaled = (float)(int32_t)m * step, value = scaled + constant;
+        if (value < bound || (meets && value == bound)) low = m;
+        else high = m;
+    }
+    return (int32_t)low;
+}
+
+DPF_BODY void compare(const int32_t *margin, const uint8_t *label, size_t n, int32_t most, int32_t least,
+                      uint64_t *DPF_RESTRICT rows) {
+    uint8_t byte[SPAN];
+    for (size_t start = 0; start < n; start += SPAN) {
+        const size_t size = n - start < SPAN ? n - start : SPAN;
+        for (size_t i = 0; i < size; i++) {
+            const int32_t m = margin[start + i];
+            byte[i] = (uint8_t)(label[start + i] ? m <= most : m > least);
+        }
+        dpf_bits_pack(byte, 1, size, rows + start / 64);
+    }
+}
+
+void dpf_codes_compare(const int32_t *margin, const uint8_t *label, size_t n, int32_t most, int32_t least,
+                       uint64_t *DPF_RESTRICT rows);
+DPF_LEVELS(void, dpf_codes_compare, compare,
+           (const int32_t *margin, const uint8_t *label, size_t n, int32_t most, int32_t least,
+            uint64_t *DPF_RESTRICT rows),
+           (margin, label, n, most, least, rows))
+
+void dpf_codes_behind(const int32_t *margin, const uint8_t *label, size_t n, float step, float constant,
+                      float threshold, uint64_t *DPF_RESTRICT rows) {
+    const int32_t most = last_below(step, constant, threshold, false);
+    dpf_codes_compare(margin, label, n, most, last_below(step, constant, -threshold, true), rows);
 }
 
 /* ---- one copy for each level --------------------------------------------- */

@@ -38,8 +38,15 @@ typedef struct {
 uint32_t dpf_codes_largest(const void *column, bool wide, size_t n);
 
 /*
+ * The size up to which columns of bytes are better counted by planes of bits than by groups, where `chosen` of n rows count;
+ * 0 where there is no AVX-512.
+ */
+size_t dpf_codes_planed(size_t n, size_t chosen, size_t classes);
+
+/*
  * total[(offset[j] + v) * classes + c] += #{rows of code v in column j with label c}.
  *
+ *   planed what dpf_codes_planed says, or less: such columns of bytes are in no group of the plan
  *   label  n labels below `classes`, of one byte or, where wide_label, two
  *   mask   DPF_WORDS(n)                                only these rows; NULL for all
  *   joint  cell[groups] * DPF_CODES_COUNTED(classes)   scratch
@@ -49,8 +56,9 @@ uint32_t dpf_codes_largest(const void *column, bool wide, size_t n);
  * that counts and group. Two classes share the number that is added to, 16 bits each, which is emptied in time.
  */
 #define DPF_CODES_COUNTED(classes) ((classes) == 2 ? 3 : (classes))
-void dpf_codes_count(const dpf_codes *codes, const dpf_codes_plan *plan, const void *label, bool wide_label,
-                     size_t classes, const uint64_t *mask, int32_t *DPF_RESTRICT joint, int64_t *DPF_RESTRICT total);
+void dpf_codes_count(const dpf_codes *codes, const dpf_codes_plan *plan, size_t planed, const void *label,
+                     bool wide_label, size_t classes, const uint64_t *mask, int32_t *DPF_RESTRICT joint,
+                     int64_t *DPF_RESTRICT total);
 
 /*
  * total[(offset[j] + v) * k + l] += sum of weight[i * k + l] over the rows i of code v in column j.
@@ -64,19 +72,36 @@ void dpf_codes_count(const dpf_codes *codes, const dpf_codes_plan *plan, const v
 void dpf_codes_sum(const dpf_codes *codes, const dpf_codes_plan *plan, const int32_t *weight, size_t k,
                    int64_t *DPF_RESTRICT joint, int64_t *DPF_RESTRICT total);
 
+/* The largest |entry| of each column, added up over the columns; the most over the k tables. */
+int64_t dpf_codes_reach(const dpf_codes *codes, const int32_t *table, size_t k);
+
 /*
  * margin[i * k + l] = sum over the columns j of table[(offset[j] + v_ij) * k + l].
  *
  *   joint   cell[groups] * DPF_CODES_LANES(k)   scratch
  *   planes  DPF_CODES_PLANES * p * k            scratch
  *
- * Requires that the largest |entry| of each column, added up over the columns, are below 2^31. Cost: one read of the codes,
+ * Requires that dpf_codes_reach is below 2^31. Cost: one read of the codes,
  * a look-up for each row and group. With AVX-512 and few margins a row, columns of bytes are looked up in registers, 64
  * rows at a time, where no column's entries are 2^24 or more apart.
  */
 enum { DPF_CODES_PLANES = 3 * 256, DPF_CODES_PERMUTED = 8 };
 void dpf_codes_margins(const dpf_codes *codes, const dpf_codes_plan *plan, const int32_t *table, size_t k,
                        int32_t *DPF_RESTRICT joint, uint8_t *DPF_RESTRICT planes, int32_t *DPF_RESTRICT margin);
+
+/*
+ * Bit i of rows: whether row i is not ahead by a threshold, of label 1 with constant + step * margin < threshold, of label 0
+ * with constant + step * margin > -threshold, each operation rounded to single precision. Roundings are monotone, so that
+ * margins are compared with two integers. Bits past n are zero.
+ *
+ *   margin  n, above -2^31   read
+ *   label   n, 0 or 1        read
+ *   rows    DPF_WORDS(n)     written
+ *
+ * Requires step >= 0.
+ */
+void dpf_codes_behind(const int32_t *margin, const uint8_t *label, size_t n, float step, float constant,
+                      float threshold, uint64_t *DPF_RESTRICT rows);
 
 /*
  * Bit i of rows: whether low <= code i <= high, or, negated, whether not; bits past n are zero.

@@ -10,6 +10,7 @@ enum {
     BLOCK = 1024, /* rows whose joint codes stay near */
     SPAN = 8192,  /* rows, times sums, for which the tables of joint codes stay near */
     SIDE = 4,     /* groups that take turns, so that no addition waits for the one before */
+    PLANED = 320, /* codes times labels: of so many planes cost what groups do, or half of it where few rows count */
     FEW = 8,      /* rows of a block to each one that counts, from which on only these are joined */
 };
 
@@ -22,6 +23,11 @@ typedef struct {
 /* Whether the joint codes of a group have to be made: all but those of one column of bytes without labels. */
 DPF_BODY bool dpf_codes_joins(const dpf_codes *codes, const dpf_codes_plan *plan, size_t g, dpf_codes_label label) {
     return label.code || plan->first[g + 1] - plan->first[g] > 1 || codes->wide[plan->member[plan->first[g]]];
+}
+
+/* Whether column j is counted by planes and in no group. */
+DPF_BODY bool dpf_codes_is_planed(const dpf_codes *codes, size_t j, size_t planed) {
+    return !codes->wide[j] && codes->size[j] <= planed;
 }
 
 /* Asks for some rows of the columns of group g. */

@@ -36,6 +36,23 @@ DPF_LEVELS(void, dpf_codes_look_up, look_up,
             int32_t *DPF_RESTRICT joint, int32_t *DPF_RESTRICT margin),
            (codes, plan, table, k, joint, margin))
 
+int64_t dpf_codes_reach(const dpf_codes *codes, const int32_t *table, size_t k) {
+    int64_t reach = 0;
+    for (size_t l = 0; l < k; l++) {
+        int64_t sum = 0;
+        for (size_t j = 0; j < codes->p; j++) {
+            int64_t most = 0;
+            for (size_t e = codes->offset[j] * k + l; e < (codes->offset[j] + codes->size[j]) * k; e += k) {
+                const int64_t size = table[e] < 0 ? -(int64_t)table[e] : table[e];
+                most = size > most ? size : most;
+            }
+            sum += most;
+        }
+        reach = sum > reach ? sum : reach;
+    }
+    return reach;
+}
+
 #if defined(DPF_TARGET_AVX512)
 #include "codes_permute.h"
 #endif

@@ -19,7 +19,7 @@ int dpf_cpu_best(void) {
 #define HAS __builtin_cpu_supports
     if (!HAS("avx2") || !HAS("bmi") || !HAS("bmi2") || !HAS("popcnt") || !has_lzcnt()) return DPF_SCALAR;
     return HAS("avx512f") && HAS("avx512bw") && HAS("avx512vl") && HAS("avx512dq") && HAS("avx512vbmi") &&
-                   HAS("avx512vpopcntdq")
+                   HAS("avx512vpopcntdq") && HAS("gfni")
                ? DPF_AVX512
                : DPF_AVX2;
 #else

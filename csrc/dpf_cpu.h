@@ -31,7 +31,7 @@ void dpf_cpu_share(const int *level);
 #endif
 #define DPF_TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
 #define DPF_TARGET_AVX512                                                                                              \
-    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vpopcntdq,avx2,"                        \
+    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vpopcntdq,gfni,avx2,"                   \
                           "bmi,bmi2,lzcnt,popcnt" DPF_WIDE)))
 #define DPF_LEVELS(result, name, body, params, args)                                                                   \
     DPF_LEVELS_OF(result, name, body, params, args) /* lets a name that is a macro expand first */

@@ -8,6 +8,7 @@ from bisect import bisect_right
 
 import numpy as np
 
+from libc.math cimport INFINITY, isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from dpfast.kernels.arrays cimport aligned
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
@@ -30,20 +31,29 @@ cdef extern from "codes.h" nogil:
     size_t DPF_CODES_LANES(size_t k)
     size_t DPF_CODES_COUNTED(size_t classes)
     uint32_t dpf_codes_largest(const void *column, bint wide, size_t n)
-    void dpf_codes_count(const dpf_codes *codes, const dpf_codes_plan *plan, const void *label, bint wide_label,
-                         size_t classes, const uint64_t *mask, int32_t *joint, int64_t *total)
+    size_t dpf_codes_planed(size_t n, size_t chosen, size_t classes)
+    void dpf_codes_count(const dpf_codes *codes, const dpf_codes_plan *plan, size_t planed, const void *label,
+                         bint wide_label, size_t classes, const uint64_t *mask, int32_t *joint, int64_t *total)
     void dpf_codes_sum(const dpf_codes *codes, const dpf_codes_plan *plan, const int32_t *weight, size_t k,
                        int64_t *joint, int64_t *total)
     enum: DPF_CODES_PLANES
+    int64_t dpf_codes_reach(const dpf_codes *codes, const int32_t *table, size_t k)
     void dpf_codes_margins(const dpf_codes *codes, const dpf_codes_plan *plan, const int32_t *table, size_t k,
                            int32_t *joint, uint8_t *planes, int32_t *margin)
+    void dpf_codes_behind(const int32_t *margin, const uint8_t *label, size_t n, float step, float constant,
+                          float threshold, uint64_t *rows)
     void dpf_codes_match(const void *column, bint wide, size_t n, uint32_t low, uint32_t high, bint negated,
                          uint64_t *rows)
+
+cdef extern from "bits.h" nogil:
+    uint64_t dpf_bits_popcount(const uint64_t *words, size_t size)
 
 dpf_cpu_share(shared_level())
 
 MOST_SIZE = 1 << 16
 _NEAR = 1 << 14  # bytes of a table of joint codes
+cdef enum:
+    _SPAN = 1 << 14  # rows whose margins are near
 _ROWS_A_CELL = 16  # below which making such a table costs more than it saves
 
 
@@ -64,8 +74,8 @@ cdef class _Plan:
     cdef uint32_t[::1] first, member, cell
     cdef dpf_codes_plan plan
 
-    def __init__(self, sizes, limit):
-        groups = _groups([int(size) for size in sizes], limit)
+    def __init__(self, sizes, members, limit):
+        groups = _groups(sizes.tolist(), members.tolist(), limit)
         self.first = np.concatenate([[0], np.cumsum([len(group) for group in groups])]).astype(np.uint32)
         self.member = np.concatenate([[], *groups, [0]]).astype(np.uint32)
         self.cell = np.concatenate([[0], np.cumsum([np.prod(sizes[group]) for group in groups])]).astype(np.uint32)
@@ -76,9 +86,10 @@ cdef class _Plan:
         return self.cell[len(self.cell) - 1]
 
 
-def _groups(sizes, limit):
-    """Columns in groups whose sizes multiply to at most `limit`: the largest first, each with the largest that fit."""
-    left = sorted(range(len(sizes)), key=sizes.__getitem__)
+def _groups(sizes, members, limit):
+    """These columns in groups whose sizes multiply to at most `limit`: the largest first, each with the largest that
+    fit."""
+    left = sorted(members, key=sizes.__getitem__)
     ordered = [sizes[j] for j in left]
     groups = []
     while left:
@@ -164,14 +175,15 @@ cdef class Columns:
         part._set(stop - start, np.asarray(self.address) + start * (np.uintp(1) + np.asarray(self.wide)))
         return part
 
-    cdef _Plan _plan(self, Py_ssize_t width):
-        """Groups for tables of `width` bytes a joint code."""
+    cdef _Plan _plan(self, Py_ssize_t width, Py_ssize_t planed=0):
+        """Groups for tables of `width` bytes a joint code, of columns that are not counted by planes."""
         limit = 1
         while limit < min(_NEAR // width, self.n // _ROWS_A_CELL):
             limit *= 2
-        if limit not in self.plans:
-            self.plans[limit] = _Plan(self.sizes, limit)
-        return self.plans[limit]
+        if (limit, planed) not in self.plans:
+            members = np.flatnonzero((self.sizes > planed) | np.asarray(self.wide, bool))
+            self.plans[limit, planed] = _Plan(self.sizes, members, limit)
+        return self.plans[limit, planed]
 
 
 cdef _check_codes(what, column, n):
@@ -220,13 +232,16 @@ def counts(Columns columns, labels, Py_ssize_t classes, const uint64_t[::1] mask
     if columns.sizes.max() * classes > 1 << 16:
         return _counts_by_label(columns, labels, classes, mask, out)
     cdef const uint64_t *chosen = NULL
+    cdef size_t planed = n
     if mask is not None:
         chosen = &mask[0]
-    cdef _Plan plan = columns._plan(4 * classes)
-    cdef int32_t[::1] joint = _scratch(plan.cells * DPF_CODES_COUNTED(classes), np.int32)
+        planed = dpf_bits_popcount(chosen, mask.shape[0])
+    planed = dpf_codes_planed(n, planed, classes)
+    cdef _Plan plan = columns._plan(4 * classes, planed)
+    cdef int32_t[::1] joint = _scratch(max(1, plan.cells * DPF_CODES_COUNTED(classes)), np.int32)
     cdef int64_t[:, ::1] total = out
     with nogil:
-        dpf_codes_count(&columns.codes, &plan.plan, label, wide, classes, chosen, &joint[0], &total[0, 0])
+        dpf_codes_count(&columns.codes, &plan.plan, planed, label, wide, classes, chosen, &joint[0], &total[0, 0])
     return out
 
 
@@ -287,6 +302,12 @@ cdef _check_int32(what, array, length):
     aligned(<const void *><size_t>array.ctypes.data, sizeof(int32_t))
 
 
+cdef _check_table(Columns columns, table, Py_ssize_t k):
+    _check_int32("table", table, columns.offsets[-1])
+    if k and dpf_codes_reach(&columns.codes, <const int32_t *>_pointer(table), k) >= 1 << 31:
+        raise ValueError("table must have entries whose sums fit into 32 bits")
+
+
 def margins(Columns columns, table, int32_t[:, ::1] out=None):
     """Sums over the columns of what a table has for a row's codes, in one read of the codes.
 
@@ -301,8 +322,8 @@ def margins(Columns columns, table, int32_t[:, ::1] out=None):
     -------
     ndarray of int32, shape (n,) or (n, k)
     """
-    _check_int32("table", table, columns.offsets[-1])
     cdef Py_ssize_t k = table.shape[1] if table.ndim == 2 else 1
+    _check_table(columns, table, k)
     if out is None:
         out = np.empty((columns.n, k), np.int32)
     if out.shape[0] != columns.n or out.shape[1] != k:
@@ -315,9 +336,6 @@ def margins(Columns columns, table, int32_t[:, ::1] out=None):
     if columns.n and k:
         aligned(&out[0, 0], sizeof(int32_t))
         entry = table.reshape(-1, k)
-        sizes = np.abs(np.asarray(entry).astype(np.int64))
-        if np.maximum.reduceat(sizes, columns.offsets[:-1]).sum(axis=0).max() >= 2**31:
-            raise ValueError("table must have entries whose sums fit into 32 bits")
         lanes = DPF_CODES_LANES(k)
         plan = columns._plan(4 * lanes)
         joint = _scratch(plan.cells * lanes, np.int32)
@@ -325,6 +343,54 @@ def margins(Columns columns, table, int32_t[:, ::1] out=None):
         with nogil:
             dpf_codes_margins(&columns.codes, &plan.plan, &entry[0, 0], k, &joint[0], &planes[0], &out[0, 0])
     return np.asarray(out).reshape(-1, *table.shape[1:])
+
+
+def behind(Columns columns, table, const uint8_t[::1] labels, float step, float constant, float threshold):
+    """Which rows are not ahead by a threshold: of label 1 those whose score is below it, of label 0 above less it.
+
+    Parameters
+    ----------
+    columns : Columns, n rows
+    table : ndarray of int32, shape (offsets[-1],), C-contiguous
+        As `margins` takes it. Scores are constant + step * margin, every operation in float32.
+    labels : ndarray of uint8, shape (n,)
+        0 or 1.
+    step, constant, threshold : float
+        Read as float32; finite, step at least 0.
+
+    Returns
+    -------
+    ndarray of uint64, shape (words(n),)
+        Packed; bits past n are zero. Margins are made some rows at a time, and not kept.
+    """
+    _check_table(columns, table, 1)
+    cdef size_t n = columns.n, start = 0, j
+    if table.ndim > 1 or labels.shape[0] != columns.n or n and dpf_codes_largest(&labels[0], False, n) > 1:
+        raise ValueError(f"a table of one dimension needs labels 0 and 1 for each of {n} rows, got {table.shape}, "
+                         f"{labels.shape[0]} labels, up to {np.max(labels, initial=0)}")
+    if not (0 <= step < INFINITY and isfinite(constant) and isfinite(threshold)):
+        raise ValueError("step, constant and threshold must be finite in float32, step at least 0, "
+                         f"got {step}, {constant}, {threshold}")
+    out = np.zeros(-(-columns.n // 64), np.uint64)
+    if not n:
+        return out
+    cdef uint64_t[::1] words = out
+    cdef const int32_t[::1] entry = table
+    cdef _Plan plan = columns._plan(4)
+    cdef int32_t[::1] joint = _scratch(max(1, plan.cells), np.int32), margin = _scratch(_SPAN, np.int32)
+    cdef uint8_t[::1] planes = _scratch(columns.p * DPF_CODES_PLANES, np.uint8)
+    cdef size_t[::1] address = np.array(columns.address)
+    cdef dpf_codes part = columns.codes
+    part.column = <const void *const *>&address[0]
+    with nogil:
+        while start < n:
+            part.n = min(_SPAN, n - start)
+            dpf_codes_margins(&part, &plan.plan, &entry[0], 1, &joint[0], &planes[0], &margin[0])
+            dpf_codes_behind(&margin[0], &labels[start], part.n, step, constant, threshold, &words[start // 64])
+            for j in range(part.p):
+                address[j] += part.n * (1 + part.wide[j])
+            start += part.n
+    return out
 
 
 def match(Columns columns, Py_ssize_t j, Py_ssize_t low, Py_ssize_t high, bint negated=False):

@@ -83,6 +83,8 @@ def plan(schema, epsilon, delta, neighbors):
         If the budget cannot pay, before anything is drawn.
     """
     parts = [Part(column, fact) for column in schema.columns for fact in column.to_find]
+    if not parts:
+        return []
     values = sum(part.fact == "values" for part in parts)
     if values and not delta:
         names = ", ".join(repr(part.column.name) for part in parts if part.fact == "values")

@@ -84,11 +84,7 @@ class CodeRows:
         """
         if len(coef) != self._curves.shape[1]:
             raise ValueError(f"the model has coefficients for {len(coef)} codes, X has {self._curves.shape[1]}")
-        starts = self._codes.offsets[:-1]
-        highest, least = np.maximum.reduceat(coef, starts), np.minimum.reduceat(coef, starts)
-        largest = np.maximum(highest, -least).sum(axis=0).max()
-        step = max((highest - least).max() / _STEPS, largest / (2.0**31 - 1 - len(starts))) or 1.0
-        table = np.ascontiguousarray(np.rint(coef / step), np.int32)
+        table, step = self._rounded(coef)
         constant, out = intercept.astype(np.float32), np.empty((self.shape[0], coef.shape[1]), np.float32)
 
         def look_up(part):
@@ -98,6 +94,40 @@ class CodeRows:
 
         map_blocks(look_up, self._parts)
         return out
+
+    def _rounded(self, coef):
+        """Integers and a step: coefficients are about their products."""
+        starts = self._codes.offsets[:-1]
+        highest, least = np.maximum.reduceat(coef, starts), np.minimum.reduceat(coef, starts)
+        largest = np.maximum(highest, -least).sum(axis=0).max()
+        step = max((highest - least).max() / _STEPS, largest / (2.0**31 - 1 - len(starts))) or 1.0
+        return np.ascontiguousarray(np.rint(coef / step), np.int32), step
+
+    def sum_behind(self, w, labels, threshold, of_labels):
+        """The sum of +-q_i over the rows with y_i <w, x_i> below a threshold, exactly: int64, shape (size, 1).
+
+        As `margins` and `weighted_sum` have it, without weights: rows are compared as integers and counted by label.
+
+        Parameters
+        ----------
+        w : ndarray, shape (size, 1)
+        labels : ndarray of uint8, shape (n,)
+            1 for y_i = 1, 0 for y_i = -1.
+        threshold : float
+        of_labels : sequence of two int
+            What a row of label 0 takes away, and one of label 1 adds, in sums of q_i.
+        """
+        coef, intercept = self.linear(w)
+        table, step = self._rounded(coef)
+        table, constant = table[:, 0], intercept[0]
+
+        def count(part):
+            rows, columns = part
+            own = labels[rows]
+            return kernel.counts(columns, own, 2, kernel.behind(columns, table, own, step, constant, threshold))
+
+        counts = sum(map_blocks(count, self._parts))
+        return self._of_codes(of_labels[1] * counts[:, 1:] - of_labels[0] * counts[:, :1])
 
     def weighted_sum(self, weights):
         """sum of weights[i] * q_i, exactly: int64, shape (size, k). One read of the codes.
@@ -112,7 +142,10 @@ class CodeRows:
             return sum(kernel.sums(columns, np.ascontiguousarray(weights[rows])) for rows, columns in group)
 
         groups = [self._parts[k :: threads()] for k in range(min(threads(), len(self._parts)))]
-        total = sum(map_blocks(add, groups))
+        return self._of_codes(sum(map_blocks(add, groups)))
+
+    def _of_codes(self, total):
+        """The sum of rows of integers, by the sums of their weights for each code."""
         constant = UNIT * total[: self._codes.sizes[0]].sum(axis=0, keepdims=True)  # each row has a code of column 0
         return np.concatenate([self._heights * total, self._curves @ total, constant[: self._constant]])
 

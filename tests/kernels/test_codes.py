@@ -73,6 +73,49 @@ def test_margins_are_sums_of_entries(sizes, n, rng):
         np.testing.assert_array_equal(codes.margins(columns, entries), entries[at].sum(axis=1, dtype=np.int64))
 
 
+@pytest.mark.parametrize("classes", [1, 2, 5, 8])
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_columns_of_any_size_are_counted_with_any_number_of_labels(classes, share, rng):
+    """Some are counted by planes of bits, where there are such."""
+    sizes, n = [1, 2, 8, 9, 16, 17, 31, 33, 64, 65, 128, 129, 255, 256], 17_000
+    columns, at = table(rng, sizes, n)
+    wide = codes.Columns([column.astype(np.uint16) for column in columns.columns], sizes)
+    labels, chosen = rng.integers(0, classes, n), rng.random(n) < share
+    expected = np.bincount((at * classes + labels[:, np.newaxis])[chosen].ravel(), minlength=sum(sizes) * classes)
+    for given, dtype in ((columns, np.uint8), (columns, np.uint16), (wide, np.uint8)):
+        counted = codes.counts(given, labels.astype(dtype), classes, packed(chosen))
+        np.testing.assert_array_equal(counted.ravel(), expected)
+
+
+def ahead_as_floats(margins, labels, step, constant, threshold):
+    """Rows that are not ahead, by numpy in single precision."""
+    scores = np.multiply(margins, np.float32(step), dtype=np.float32) + np.float32(constant)
+    bound = np.float32(threshold)
+    return np.where(labels == 1, scores < bound, scores > -bound)
+
+
+@each_shape
+def test_rows_behind_are_those_that_single_precision_says(sizes, n, rng):
+    columns, at = table(rng, SIZES[sizes], n)
+    labels = rng.integers(0, 2, n).astype(np.uint8)
+    for high, step, constant, threshold in (
+        (1000, 0.25, 0.5, 0.75),  # met exactly, often
+        (1000, 1e-3, -0.1, 0.0),
+        (1000, 0.0, 0.5, 0.5),
+        (1000, 1e30, 3e38, 3e38),  # beyond single precision
+        (2**31 // len(SIZES[sizes]), 2.0**-31, 1e-9, 0.3),
+        (2**31 // len(SIZES[sizes]), 2.0**-31, 5.0, 1.0),  # all on one side
+        (2**31 // len(SIZES[sizes]), 2.0**-31, -5.0, -1.0),
+    ):
+        entries = rng.integers(1 - high, high, sum(SIZES[sizes])).astype(np.int32)
+        margins = entries[at].sum(axis=1, dtype=np.int64).astype(np.int32)
+        with np.errstate(over="ignore"):
+            expected = ahead_as_floats(margins, labels, step, constant, threshold)
+        np.testing.assert_array_equal(
+            codes.behind(columns, entries, labels, step, constant, threshold), packed(expected)
+        )
+
+
 @each_shape
 def test_literals_match_an_interval_of_codes(sizes, n, rng):
     columns, at = table(rng, SIZES[sizes], n)
@@ -104,6 +147,7 @@ def test_every_level_gives_the_same_integers(sizes, each_isa, rng):
             codes.margins(columns, entries),
             codes.margins(columns, entries[:, 0].copy()),
             codes.match(columns, 0, 0, SIZES[sizes][0] // 2),
+            codes.behind(columns, entries[:, 0].copy(), np.uint8(labels // 2), 1e-3, 0.1, 0.2),
         )
 
     first, *others = each_isa(everything)
@@ -159,7 +203,7 @@ def test_a_part_is_its_rows(rng):
 @pytest.mark.parametrize("limit", [1, 2, 64, 4096])
 def test_columns_of_a_group_have_few_joint_codes(limit, rng):
     for sizes in ([1] * 30, [2] * 30, list(rng.integers(1, 300, 60)), [5000, 3, 60_000]):
-        groups = codes._groups(sizes, limit)
+        groups = codes._groups(sizes, range(len(sizes)), limit)
         assert sorted(j for group in groups for j in group) == list(range(len(sizes)))
         for group in groups:
             assert len(group) <= 12
@@ -213,6 +257,19 @@ def test_what_does_not_fit_is_refused(rng):
         codes.margins(columns, np.full(303, 2**30, np.int32))
     with pytest.raises(ValueError, match=r"out must have shape \(70, 1\), got \(70, 2\)"):
         codes.margins(columns, np.zeros(303, np.int32), np.zeros((70, 2), np.int32))
+    entry = np.zeros(303, np.int32)
+    for given, own, message in (
+        (entry, labels[:3], "labels 0 and 1 for each of 70 rows"),
+        (entry, labels + np.uint8(2), "up to 2"),
+        (entry.reshape(-1, 1), labels, "of one dimension"),
+        (entry[:9], labels, "table must have 303 contiguous rows"),
+        (entry + 2**30, labels, "fit into 32 bits"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            codes.behind(columns, np.ascontiguousarray(given, np.int32), own, 1.0, 0.0, 1.0)
+    for numbers in ((-1.0, 0.0, 1.0), (np.inf, 0.0, 1.0), (1.0, np.nan, 1.0), (1.0, 0.0, 1e300)):
+        with pytest.raises(ValueError, match="must be finite in float32"):
+            codes.behind(columns, entry, labels, *numbers)
     for j, low, high in ((2, 0, 0), (-1, 0, 0), (0, 2, 1), (0, 0, 3), (0, -1, 1)):
         with pytest.raises(ValueError, match="a literal needs"):
             codes.match(columns, j, low, high)

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from dpfast import CodeTable
+from dpfast.learners.halfspaces.perceptron import unsettled
 from dpfast.tables import code_rows as module
 from dpfast.tables.unit_rows import unit_rows
 
@@ -49,6 +50,17 @@ def test_margins_and_sums_are_those_of_indicators_and_curves(described, fit_inte
     np.testing.assert_allclose(rows.margins(w), x @ w, atol=2e-3)  # numbers are rounded to 2**-12
     weights = rng.integers(-4096, 4097, (400, k)).astype(np.int32)
     np.testing.assert_allclose(rows.weighted_sum(weights) / rows.reach, x.T @ weights, rtol=1e-3, atol=600)
+
+
+@pytest.mark.parametrize("described", TABLES)
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_the_sum_of_rows_behind_is_that_of_their_weights(described, fit_intercept, rng):
+    rows = unit_rows(table(rng, TABLES[described], 900), fit_intercept=fit_intercept)
+    labels = rng.integers(0, 2, 900).astype(np.uint8)
+    for threshold in (0.0, 1e-3, 0.05, 10.0):
+        w = rng.normal(size=(rows.shape[1], 1)) / 9
+        weights = unsettled(rows.margins(w), labels, threshold) * np.array([3, 256], np.int32)[labels][:, np.newaxis]
+        np.testing.assert_array_equal(rows.sum_behind(w, labels, threshold, (3, 256)), rows.weighted_sum(weights))
 
 
 @pytest.mark.parametrize("described", TABLES)

@@ -59,8 +59,10 @@ def fit(counts, deviation):
         odds = expit(found @ design)
         rise = design @ (counts[:, 1] - rows * odds) - held * (found - _USUAL)
         bend = design * (np.maximum(rows, 0) * odds * (1 - odds)) @ design.T + np.diag(held)
-        found = found + np.linalg.solve(bend, rise) / 2
+        before, found = found, found + np.linalg.solve(bend, rise) / 2
         found[0] = min(max(found[0], _SLOPES[0]), _SLOPES[1])
+        if (found == before).all():
+            break
     return tuple(found.tolist())
 
 

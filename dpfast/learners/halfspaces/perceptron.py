@@ -39,6 +39,7 @@ import math
 import numpy as np
 
 from dpfast.accounting import gaussian_sigma
+from dpfast.tables.code_rows import CodeRows
 
 ROUNDS, MOST_ROUNDS = 100, 1 << 15
 WEIGHT = 1 << 8  # of a class of weight 1
@@ -148,6 +149,12 @@ def unsettled_sum(piece, w, threshold, of_classes=None):
     of_classes : ndarray of int32, shape (k,), optional
         Weights, as `class_weights` gives them.
     """
+    if isinstance(piece.rows, CodeRows) and w.shape[1] == 1:
+        if unsettled_sum not in piece.memo:
+            piece.memo[unsettled_sum] = piece.labels.astype(np.uint8)
+        return piece.rows.sum_behind(
+            w, piece.memo[unsettled_sum], threshold, (1, 1) if of_classes is None else of_classes
+        )
     weights = unsettled(piece.rows.margins(w), piece.labels, threshold)
     if of_classes is not None:
         weights *= of_classes[piece.labels][:, np.newaxis]
