@@ -31,6 +31,7 @@ def terms(model: Any, *, most: int = 12, axes: Any = None) -> Any:
     for panel, term in zip(axes, found, strict=False):
         column, weights = term.column, term.weights
         if column.ordered:
+            assert column.edges is not None
             edges = [column.low, *np.clip(column.edges, column.low, column.high).tolist(), column.high]
             panel.stairs(weights[: column.bins], edges, baseline=None, linewidth=2)
             if column.missing is not None:
@@ -123,7 +124,7 @@ def calibration(reliability: Any, *, axes: Any = None) -> Any:
     return figure
 
 
-def privacy(what: Any, *, epsilon: float | None = None, axes: Any = None) -> Any:
+def privacy(what: Any, *, epsilon: tuple[float, float] | None = None, axes: Any = None) -> Any:
     """Delta against epsilon: the whole curve of a claim, of several together, or of what a budget was charged.
 
     Parameters
@@ -137,12 +138,14 @@ def privacy(what: Any, *, epsilon: float | None = None, axes: Any = None) -> Any
     -------
     matplotlib.figure.Figure
     """
+    point: tuple[float, float] | None = None
     if isinstance(what, Budget):
         costs, point = what.costs, (what.epsilon, what.delta)
     else:
         claims = [what] if isinstance(what, PrivacySpend) else list(what)
-        costs = [cost for claim in claims for cost in claim.cost]
-        point = (claims[0].epsilon, claims[0].delta) if len(claims) == 1 else None
+        costs = tuple(cost for claim in claims for cost in claim.cost)
+        if len(claims) == 1:
+            point = (claims[0].epsilon, claims[0].delta)
     curve = Composed(costs)
     if epsilon is None:
         most = curve.epsilon(1e-6)

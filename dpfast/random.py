@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from randomgen import AESCounter, ChaCha
 
-_live = weakref.WeakSet()
+_live: weakref.WeakSet[Any] = weakref.WeakSet()
 
 
 class SystemKeyed:
@@ -23,12 +23,14 @@ class SystemKeyed:
     """
 
     def __init__(self, key_bytes: int, **options: Any) -> None:
-        super().__init__(key=int.from_bytes(os.urandom(key_bytes), "little"), **options)
+        cipher: Any = super()
+        cipher.__init__(key=int.from_bytes(os.urandom(key_bytes), "little"), **options)
         _live.add(self)
 
     def rekey(self) -> None:
         """Forget the key and the stream, and start another."""
-        self.state = type(self)().state
+        make: Any = type(self)
+        self.state: Any = make().state
 
     def __reduce__(self):
         return system_keyed, ()

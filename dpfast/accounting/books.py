@@ -16,7 +16,7 @@ class Charge(NamedTuple):
 
     pair: Amount
     cost: tuple[Cost, ...]
-    count: int = 1
+    count: int = 1  # type: ignore[assignment]  # for that of tuples
     part: str | None = None
 
 

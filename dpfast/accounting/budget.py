@@ -79,7 +79,8 @@ class Budget:
         self._how = composition, amount(*pairs)
         self._neighbors, self._unit = neighbors, unit
         self._charges: list[Charge] = []
-        self._lock, self._process = threading.Lock(), os.getpid()
+        self._lock = threading.Lock()
+        self._process: int | None = os.getpid()
 
     @staticmethod
     def open(path: str | os.PathLike, epsilon: Number | None = None, delta: Number | None = None, **how: Any) -> Any:
@@ -274,8 +275,15 @@ class Budget:
         budget = cls(Fraction(state["epsilon"]), Fraction(state["delta"]), neighbors=state["neighbors"], **how)
         for epsilon, delta, cost, count, part in state["charges"]:
             taker = budget if part is None else budget.part(part)
-            kept = {"neighbors": budget.neighbors, "unit": budget.unit, "cost": [Cost(*each) for each in cost]}
-            taker.charge(Fraction(epsilon), Fraction(delta), count=count, **kept)
+            kept = [Cost(*each) for each in cost]
+            taker.charge(
+                Fraction(epsilon),
+                Fraction(delta),
+                neighbors=budget.neighbors,
+                unit=budget.unit,
+                cost=kept,
+                count=count,
+            )
         return budget
 
     def __copy__(self):
@@ -303,11 +311,11 @@ class Part(Budget):
         self._neighbors, self._unit = whole.neighbors, whole.unit
 
     @property
-    def _book(self) -> Book:
+    def _book(self) -> Book:  # type: ignore[override]
         return self._whole._book
 
     @property
-    def _charges(self) -> list[Charge]:
+    def _charges(self) -> list[Charge]:  # type: ignore[override]
         return [charge for charge in self._whole._charges if charge.part in (None, self._part)]
 
     def part(self, name: str) -> Budget:
@@ -333,7 +341,7 @@ class Pairs(Part):
         super().__init__(whole, whole._part)
 
     @property
-    def _charges(self) -> list[Charge]:
+    def _charges(self) -> list[Charge]:  # type: ignore[override]
         return self._whole._charges
 
     def _asked(self, epsilon, delta, neighbors, unit, cost, count) -> Charge:

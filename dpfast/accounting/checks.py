@@ -5,6 +5,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from numbers import Integral, Rational, Real
+from typing import Any
 
 SMALLEST_DELTA = 1e-300
 LEAST = 1e-9  # planning works with numbers no smaller, so that squares and quotients stay floats
@@ -24,16 +25,26 @@ def check_unit(unit: str) -> None:
         raise ValueError(f'unit must be "row" or "person", got {unit!r}')
 
 
-def count(name: str, value, *, least: int = 1, or_else: str = "") -> int:
+def is_real(value: Any) -> bool:
+    """A number, and no truth value."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_integer(value: Any) -> bool:
+    """An integer, and no truth value."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def count(name: str, value: Any, *, least: int = 1, or_else: str = "") -> int:
     """An integer of at least `least`."""
-    if isinstance(value, Integral) and not isinstance(value, bool) and int(value) >= least:
+    if is_integer(value) and int(value) >= least:
         return int(value)
     raise ValueError(f"{name} must be {or_else}an integer >= {least}, got {value!r}")
 
 
-def number(name: str, value, wanted: str, fits: Callable[[float], bool]) -> float:
+def number(name: str, value: Any, wanted: str, fits: Callable[[float], bool]) -> float:
     """A real number, as a float that fits."""
-    if isinstance(value, Real) and not isinstance(value, bool):
+    if is_real(value):
         try:
             nearest = float(value)
         except OverflowError:
@@ -65,9 +76,9 @@ def margin_between(value) -> float:
     return number("margin", value, f"from {LEAST} to 1", lambda x: LEAST <= x <= 1)
 
 
-def exact(name: str, value, below: float = math.inf) -> Fraction:
+def exact(name: str, value: Any, below: float = math.inf) -> Fraction:
     """A number from 0 to `below` as a fraction; a float is the decimal that it prints as."""
-    if isinstance(value, Real) and not isinstance(value, bool) and 0 <= value < below:
+    if is_real(value) and 0 <= value < below:
         return _fraction(value)
     wanted = "a finite number >= 0" if below == math.inf else f"a number >= 0 and below {below}"
     raise ValueError(f"{name} must be {wanted}, got {value!r}")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fractions import Fraction
 from numbers import Integral
 from typing import NamedTuple
 
@@ -169,16 +170,20 @@ def compose(claims: Iterable[PrivacySpend], *, delta: float | None = None) -> Pr
         raise ValueError(f"claims must be for one relation and one unit, got {sorted(kinds)}")
     costs = tuple(cost for claim in claims for cost in claim.cost)
     if delta is None:
-        pairs = decimal_above(sum(exact("delta", cost.delta) * cost.times for cost in costs if cost.kind == "pair"))
+        pairs = decimal_above(_total(exact("delta", cost.delta) * cost.times for cost in costs if cost.kind == "pair"))
         largest = max(claim.delta for claim in claims)
         curves = any(cost.pure == float("inf") and cost.kind != "pair" for cost in costs)
         delta = max(largest, pairs + (largest if curves else 0))
     epsilon = Composed(costs).epsilon(float(delta))
     if sum(exact("delta", claim.delta) for claim in claims) <= exact("delta", delta, below=1):
-        epsilon = min(epsilon, decimal_above(sum(exact("epsilon", claim.epsilon) for claim in claims)))
+        epsilon = min(epsilon, decimal_above(_total(exact("epsilon", claim.epsilon) for claim in claims)))
     if epsilon == float("inf"):
         raise ValueError(f"no epsilon holds at delta={delta!r}: the claims' own deltas are more")
     events = tuple(event for claim in claims for event in claim.events)
     (neighbors, unit), rows = kinds.pop(), max((claim.rows_per_unit or 0 for claim in claims), default=0)
     reproducible = any(claim.reproducible for claim in claims)
     return PrivacySpend(epsilon, delta, neighbors, events, reproducible, costs, unit, rows or None)
+
+
+def _total(numbers: Iterable[Fraction]) -> Fraction:
+    return sum(numbers, Fraction())

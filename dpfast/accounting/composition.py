@@ -123,6 +123,7 @@ class Composed:
         return loss, np.exp(log_mass), kept
 
     def _exact(self, epsilon: float) -> float:
+        assert self._exactly is not None
         loss, mass, kept = self._exactly
         x = epsilon - loss
         slack = 4 * SLACK * (epsilon + np.abs(loss).max(initial=0))

@@ -74,9 +74,9 @@ rounding after that; an epsilon is one whose delta suffices, an exponent one who
 
 import math
 from fractions import Fraction
-from numbers import Integral, Rational, Real
+from numbers import Rational, Real
 
-from .checks import SMALLEST_DELTA, check_neighbors, delta_of, epsilon_of, number
+from .checks import SMALLEST_DELTA, check_neighbors, delta_of, epsilon_of, is_integer, number
 from .search import largest, remembered
 
 PAPER_LARGEST_EXPONENT = 1.0
@@ -346,7 +346,7 @@ def _exact(check, value) -> Fraction:
 
 
 def _rounds(value) -> int | None:
-    if value is None or (isinstance(value, Integral) and not isinstance(value, bool) and value >= 1):
+    if value is None or (is_integer(value) and value >= 1):
         return None if value is None else int(value)
     raise ValueError(f"max_rounds must be None or an integer of at least 1, got {value!r}")
 
@@ -370,7 +370,7 @@ def _coverage_weight(value) -> float:
     return number("coverage_weight", value, "a number from 0 to 1", lambda x: 0 <= x <= 1)
 
 
-def _check_choices(t: float, g: float, neighbors, accounting) -> None:
+def _check_choices(t: float | Fraction, g: float | Fraction, neighbors, accounting) -> None:
     check_neighbors(neighbors)
     if accounting not in ("curve", "paper"):
         raise ValueError(f'accounting must be "curve" or "paper", got {accounting!r}')

@@ -88,7 +88,7 @@ class Filter:
                 asked = chosen.measure(costs, NOTHING).plus(Sums(before))
                 if chosen.fits(asked):
                     shares[chosen] = chosen._share(asked)
-        return min(shares, key=shares.get, default=replace(self, kind="basic", pairs=NOTHING))
+        return min(shares, key=lambda chosen: shares[chosen], default=replace(self, kind="basic", pairs=NOTHING))
 
     def measure(self, costs: Sequence[Cost], pair: Amount) -> Sums:
         """What a charge adds; `pair` is its claim, which counts where the filter is basic."""

@@ -130,7 +130,7 @@ class NetPlan(NamedTuple):
     n_components: int
     side: int
     log10_size: float
-    exponent: float
+    exponent: float | Fraction
     lower_bound: int
 
 
@@ -216,7 +216,9 @@ def boost_plan(
         for j in range(4, 24)
     )
     n, kappa, T = min((rows(kappa, T), kappa, T) for kappa, T in tried)
-    rate, sigma, _ = run(n, kappa, T)
+    found = run(n, kappa, T)
+    assert found is not None
+    rate, sigma, _ = found
     return BoostPlan(
         n, T, kappa, rate, sigma, halfspace_lower_bound(epsilon, delta, margin=gamma, alpha=alpha, beta=beta)
     )

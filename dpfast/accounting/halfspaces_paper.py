@@ -104,7 +104,7 @@ def boost_paper(
     sigma = tau / (8 * _C * math.sqrt(math.log(3072 * log / (beta * tau**2))))
     T = math.ceil(1024 * log / tau**2)
 
-    def private(epsilon: float, delta: float) -> int:
+    def private(epsilon: float | Fraction, delta: float | Fraction) -> int:
         return math.ceil(3 * math.sqrt(8 * T * math.log(1 / delta)) / (epsilon * kappa * sigma))
 
     D = 4 * (128 / tau) ** 2

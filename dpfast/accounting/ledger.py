@@ -24,12 +24,13 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from .amounts import amount
@@ -76,12 +77,12 @@ class Ledger(Budget):
             self._verify(db)
 
     @property
-    def _book(self) -> Book:
+    def _book(self) -> Book:  # type: ignore[override]
         with self._reading() as db:
             return _book_of(db)
 
     @property
-    def _charges(self) -> list[Charge]:
+    def _charges(self) -> list[Charge]:  # type: ignore[override]
         with self._reading() as db:
             return [_charge_of(row) for row in db.execute(_CHARGES)]
 
@@ -111,8 +112,10 @@ class Ledger(Budget):
         described = what.get("schema")
         digest = None if described is None else hmac.new(key, _json(described).encode(), hashlib.sha256).hexdigest()
         epsilon, delta = map(str, charge.pair.exactly())
-        row = (number, _now(), _user(), os.getpid(), what.get("model"), _json(what.get("parameters", {})), digest)
-        row += (charge.part, epsilon, delta, _json([cost.to_list() for cost in charge.cost]), charge.count)
+        row = (
+            *(number, _now(), _user(), os.getpid(), what.get("model"), _json(what.get("parameters", {})), digest),
+            *(charge.part, epsilon, delta, _json([cost.to_list() for cost in charge.cost]), charge.count),
+        )
         db.execute(f"INSERT INTO charge VALUES ({', '.join('?' * len(row))})", row)
         db.execute("UPDATE budget SET book = ?, charges = ?", (_json(after.to_dict()), number))
 
@@ -255,7 +258,7 @@ def open_ledger(
     if not path.exists():
         if epsilon is None:
             raise LedgerError(f"{path.name}: there is no such file; give epsilon= to make a budget")
-        known = {"neighbors": "replace", "unit": "row", "composition": "auto", "pairs": (0.0, 0.0)}
+        known: dict[str, Any] = {"neighbors": "replace", "unit": "row", "composition": "auto", "pairs": (0.0, 0.0)}
         known |= {name: value for name, value in asked.items() if value is not None}
         _make(path, new_book(epsilon, 0.0 if delta is None else delta, **known), known["neighbors"], known["unit"])
     ledger = Ledger(path)
@@ -266,7 +269,7 @@ def open_ledger(
     total = first.total.exactly()
     made = {"epsilon": total[0], "delta": total[1], "neighbors": ledger.neighbors, "unit": ledger.unit}
     made |= {"composition": first.kind, "pairs": first.pairs.exactly()}
-    exactly = {"epsilon": partial(exact, "epsilon"), "delta": partial(exact, "delta")}
+    exactly: dict[str, Callable[..., Any]] = {"epsilon": partial(exact, "epsilon"), "delta": partial(exact, "delta")}
     exactly["pairs"] = lambda value: amount(*value).exactly()
     for name, value in ({"epsilon": epsilon, "delta": delta} | asked).items():
         if value is not None and exactly.get(name, str)(value) != made[name]:

@@ -66,7 +66,7 @@ def decision_list_margin(labels: Sequence[int], *, feature_range: tuple[int, int
     if not labels or any(isinstance(b, bool) or b not in (-1, 1) for b in labels):
         raise ValueError(f"labels must be a sequence of -1 and 1, the last rule's included, got {labels!r}")
     low, high = feature_ends(feature_range)
-    if (low, high) not in ((-1, 1), (0, 1)):
+    if high != 1 or low not in (-1, 0):
         raise ValueError(f"feature_range must be (-1, 1) or (0, 1) here, got {feature_range!r}")
     labels = [int(b) for b in labels]
     last = labels[-1]

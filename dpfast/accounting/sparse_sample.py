@@ -34,10 +34,9 @@ Floats are rounded towards safety.
 
 import math
 from fractions import Fraction
-from numbers import Integral
 from typing import NamedTuple
 
-from .checks import count, delta_of, epsilon_of, number
+from .checks import count, delta_of, epsilon_of, is_integer, number
 from .search import largest, remembered
 from .zcdp import composed_epsilon, zcdp_epsilon
 
@@ -242,6 +241,6 @@ def _rounded_up(value: float) -> int:
 
 
 def _integer(name: str, value) -> int:
-    if not isinstance(value, Integral) or isinstance(value, bool) or abs(value) > _LARGEST_BOTTOM:
+    if not is_integer(value) or abs(value) > _LARGEST_BOTTOM:
         raise ValueError(f"{name} must be an integer within 2**60 of 0, got {value!r}")
     return int(value)

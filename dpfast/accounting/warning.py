@@ -2,6 +2,7 @@
 
 import sys
 import warnings
+from types import FrameType
 
 import dpfast
 
@@ -14,7 +15,8 @@ class PrivacyWarning(UserWarning):
 
 def warn(message: str) -> None:
     """Warn, at the line of the user's that called into dpfast."""
-    level, frame = 1, sys._getframe()
+    level = 1
+    frame: FrameType | None = sys._getframe()
     inside = dpfast.__path__[0]
     while frame is not None and (
         frame.f_code.co_filename.startswith(inside) or frame.f_code.co_filename == _CONTEXTLIB
@@ -51,7 +53,8 @@ def warn_of_caller(charged: bool) -> None:
     charged : bool
         Whether there is a budget, which counts them all.
     """
-    frame, said = sys._getframe(), None
+    frame: FrameType | None = sys._getframe()
+    said = None
     while frame is not None and said is None:
         name = frame.f_globals.get("__name__")
         ensemble = frame.f_locals.get("ensemble") if name == _BAGGING else None

@@ -4,6 +4,7 @@ The library is imported inside the commands, so that help does not wait for it. 
 `dpfast.cli.models`.
 """
 
+import io
 import sys
 from typing import Annotated
 
@@ -46,4 +47,5 @@ def main(
     ),
 ):
     for file in (sys.stdout, sys.stderr):  # a terminal that lacks a letter shows its number
-        file.reconfigure(errors="backslashreplace")
+        if isinstance(file, io.TextIOWrapper):
+            file.reconfigure(errors="backslashreplace")

@@ -14,7 +14,7 @@ AUDITED = (
     "linear-learner", "experts", "queries", "littlestone", "staged-littlestone", "online-littlestone", "encoder",
     "quantiles", "exponential-cover", "above-threshold", "sparse-sample",
 )  # fmt: skip
-Audited = StrEnum("Audited", {name.replace("-", "_"): name for name in AUDITED})
+Audited = StrEnum("Audited", {name.replace("-", "_"): name for name in AUDITED})  # type: ignore[misc]  # of a table
 
 
 def audit(

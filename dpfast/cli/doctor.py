@@ -7,7 +7,7 @@ from rich.text import Text
 
 from .report import errors, facts, output, reporting
 
-NEEDED = ("numpy", "scipy", "scikit-learn", "pyarrow", "randomgen", "dp-accounting", "typer", "rich")
+NEEDED = ("numpy", "scipy", "scikit-learn", "pyarrow", "randomgen", "typer", "rich")
 OPTIONAL = {"pandas": "frames of pandas", "polars": "frames of polars", "matplotlib": "pictures: dpfast[plot]"}
 
 

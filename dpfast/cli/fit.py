@@ -1,7 +1,7 @@
 """dpfast fit: learn a private model from a table."""
 
 import time
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.text import Text
@@ -117,7 +117,7 @@ def fit(
             asked |= {"schema": declaration, "encoder_share": encoder_share}
         elif model is None:
             raise ValueError("--model is needed, or a --schema: see dpfast schema draft")
-        model = model or Name.halfspace
+        model = model or Name("halfspace")
         if budget is not None:
             asked["budget"] = charged(budget, neighbors.value, unit, as_pairs=test_share > 0 and scheduler is None)
         parameters = parameters_of(model, context, asked, own)
@@ -125,9 +125,10 @@ def fit(
             check_persons(unit, declaration, scheduler)
         start = time.perf_counter()
         if scheduler is not None:
-            if test_share and context.get_parameter_source("test_share").name != "DEFAULT":
+            if test_share and getattr(context.get_parameter_source("test_share"), "name", None) != "DEFAULT":
                 raise ValueError("--scheduler learns from all rows: --test-share must be 0")
-            values, names, bits, stays, shown, exact = "codes", None, False, False, [], None
+            values, names, bits, stays, exact = "codes", None, False, False, None
+            shown: list[tuple[str, Any]] = []
             estimator = estimator_of(model, parameters)
             with on_cluster(scheduler, data, declaration) as (X, n):
                 done = time.perf_counter()
@@ -158,7 +159,8 @@ def fit(
             if test.all() or (test_share and not test.any()):
                 raise ValueError(f"{data}: {n} rows are too few for a training and a test part; see --test-share")
             names, bits, stays = table.feature_names, is_packed(table.X), hasattr(table.X, "block")
-            X, X_test, y, y_test = *_split(table.X, test), table.y[~test], table.y[test]
+            X, X_test = _split(table.X, test)
+            y, y_test = table.y[~test], table.y[test]
             del table  # which has the rows once more
             estimator = estimator_of(model, parameters)
             done = time.perf_counter()
@@ -174,13 +176,13 @@ def fit(
         name_features(estimator, names)
 
         public_rows = neighbors is Neighbors.replace or show_private
-        rows = f"{n:,} rows, " if public_rows else ""
+        count = f"{n:,} rows, " if public_rows else ""
         if declaration is not None:
             shape = f"{len(declaration.columns):,} columns"
         else:
             kind = "" if values == "bits" else " of 0 and 1" if bits else " of numbers"
             shape = f"{estimator.n_features_in_:,} features{kind}"
-        say(f"{data}: {rows}{shape}, labels {some(estimator.classes_)}")
+        say(f"{data}: {count}{shape}, labels {some(estimator.classes_)}")
         say()
         rows = (X, y) if show_private and declaration is None else None
         MODELS[model].show(estimator, output, bits=bits or declaration is not None, rows=rows)

@@ -224,7 +224,7 @@ MODELS = {
     "finite-class": Model("FiniteClassLearner", _finite_class, show_feature, lacks=("delta", *_NO_SIGNS)),
     "linear-learner": Model("LinearLearner", _linear_learner, show_average, _either),
 }
-Name = StrEnum("Name", {name.replace("-", "_"): name for name in MODELS})
+Name = StrEnum("Name", {name.replace("-", "_"): name for name in MODELS})  # type: ignore[misc]  # of a table
 
 
 def with_options_of_models(command):

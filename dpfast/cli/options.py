@@ -9,7 +9,7 @@ import typer
 
 
 class Neighbors(StrEnum):
-    replace = "replace"
+    replace = "replace"  # type: ignore[assignment]  # for that of texts
     add_remove = "add-remove"
 
 

@@ -117,7 +117,8 @@ def read_table(
     if kind == "svmlight":
         from dpfast.files import svmlight
 
-        return Table(*svmlight.table_of(path, label, entries, n_features), None)
+        X, y = svmlight.table_of(path, label, entries, n_features)
+        return Table(X, y, None)
     from dpfast.files import csv, csv_numbers
 
     with csv.faults_of(path):

@@ -1,6 +1,6 @@
 """What the estimators share: their tables and labels; if private, a budget and a saved form."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -123,6 +123,9 @@ def packed_rows(X, threshold):
 
 class TwoSided:
     """Mixin of classifiers of two classes: `decision_function` says which side a row is on."""
+
+    decision_function: Callable[..., np.ndarray]
+    classes_: np.ndarray
 
     @lazily
     def predict(self, X: Any) -> np.ndarray:

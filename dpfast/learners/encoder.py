@@ -131,7 +131,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         check_is_fitted(self)
         return np.array([column.name for column in self.schema_.code_columns], dtype=object)
 
-    def find(self, encoding: Any, rng: int | np.random.Generator) -> Self:
+    def find(self, encoding: Any, rng: np.random.Generator) -> Self:
         """Find what is open in the schema of an `Encoding` that holds all rows, for learners: they have checked."""
         schema = encoding.schema
         parts = plan(schema, exact("epsilon", self.epsilon), exact("delta", self.delta), self.neighbors)

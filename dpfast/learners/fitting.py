@@ -131,9 +131,10 @@ class Private(PrivateParameters):
     def _told(self, public: Public) -> dict[str, Any]:
         """What a ledger notes of a charge."""
         get = getattr(self, "get_params", None)
-        parameters = {} if get is None else get(deep=False)
+        parameters: dict[str, Any] = {} if get is None else get(deep=False)
         plain = {name: value for name, value in parameters.items() if isinstance(value, str | bool | int | float)}
-        schema, names = parameters.get("schema"), public.feature_names
+        schema: Any = parameters.get("schema")
+        names = public.feature_names
         columns = public.n_features if names is None else [str(name) for name in names]
         described = schema.to_dict() if hasattr(schema, "to_dict") else columns
         return {"model": type(self).__name__, "parameters": plain, "schema": described}

@@ -21,7 +21,7 @@ class Saved:
     A subclass names its kind in `_model` and gives its released state by `_released` and `_restore`.
     """
 
-    _not_saved = ("budget", "checkpoint", "random_state", "schema")
+    _not_saved: tuple[str, ...] = ("budget", "checkpoint", "random_state", "schema")
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write what was released to a JSON file, for `dpfast.load`; replaces the file at once or not at all.

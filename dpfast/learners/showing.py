@@ -1,11 +1,14 @@
 """How a fitted private model shows itself: a page, in a file or in a notebook."""
 
 import os
+from collections.abc import Callable
 from typing import Any
 
 
 class Shown:
     """Mixin of private estimators that `dpfast.report` can draw."""
+
+    __sklearn_is_fitted__: Callable[[], bool]
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write one self-contained HTML page: the claim, the model, what was declared of its table.

@@ -16,6 +16,8 @@ class Streamed(Private):
     given again would count twice.
     """
 
+    _state: Any
+
     def _alone(self) -> AbstractContextManager[None]:
         """The whole of a call is in here; a second thread and a fork are refused."""
         return self._owned().used()
@@ -51,4 +53,5 @@ class Streamed(Private):
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the stream: what is pickled predicts, but does not go on."""
-        return {name: value for name, value in super().__getstate__().items() if name not in ("_state", "_sole")}
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in ("_state", "_sole")}

@@ -1,6 +1,8 @@
 """Mechanisms: each draws from its exact law and states what it costs."""
 
-from .above_threshold import AboveThreshold, RepeatedThreshold, repeated_epsilon
+from dpfast.accounting import repeated_epsilon
+
+from .above_threshold import AboveThreshold, RepeatedThreshold
 from .cover import exponential_cover
 from .exponential import exponential
 from .frequent import frequent_rho, frequent_threshold, frequent_values

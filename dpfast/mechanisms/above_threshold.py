@@ -26,6 +26,7 @@ that makes or unmakes at most one event, in its own round, makes such a change i
 import math
 from fractions import Fraction
 from numbers import Integral, Rational, Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,7 +39,9 @@ _LARGEST = 1 << 60  # thresholds; noise reaches so far with probability below e*
 
 
 class _Tests:
-    """A running count, tests of it, and what all that must not show."""
+    """A running count, tests of it, and what all that must not show; a subclass gives what a positive test does."""
+
+    _tests: Any
 
     def __init__(self, threshold, epsilon, rng):
         if not isinstance(threshold, Integral) or isinstance(threshold, bool) or abs(threshold) > _LARGEST:
@@ -121,6 +124,12 @@ class _Tests:
             self._positive()
         return made
 
+    def _positive(self) -> None:
+        raise NotImplementedError
+
+    def _check_open(self) -> None:
+        raise NotImplementedError
+
     def __reduce__(self):
         raise TypeError(f"{type(self).__name__} holds noise and counts that are private: it is not copied or pickled")
 
@@ -201,9 +210,8 @@ class AboveThreshold(_Tests):
             raise ValueError(f'noise must be "geometric" or "paper", got {noise!r}')
         super().__init__(threshold, epsilon, rng)
         self.monotone, self.noise = monotone, noise
-        if noise == "paper":
-            scales = 2, 4
-        else:
+        scales: tuple[Any, Any] = (2, 4)
+        if noise == "geometric":
             scales = {"running": (1, 1), True: (2, 2), False: (Fraction(13, 5), Fraction(13, 4))}[monotone]
         self.threshold_scale, self.test_scale = (scale / self._exact for scale in scales)
         self.runs = 0

@@ -96,16 +96,16 @@ def exponential_cover(
     if rounds < 1 or (available is None and rounds > candidates):
         raise ValueError(f"rounds must lie in [1, {candidates}], got {rounds}")
     if not callable(worth):
-        entries = _entries(covers if worth is None else worth, covers, low, high)
-        worth = lambda drawn: entries  # noqa: E731
-    else:
-        checked = worth
-        worth = lambda drawn: _entries(checked(drawn), covers, low, high)  # noqa: E731
+        fixed = _entries(covers if worth is None else worth, covers, low, high)
 
-    rng, drawn, left = random.generator(rng), [], np.ones(len(covers), bool)
+    def entries(drawn: list[int]) -> np.ndarray:
+        return _entries(worth(drawn), covers, low, high) if callable(worth) else fixed
+
+    rng, left = random.generator(rng), np.ones(len(covers), bool)
+    drawn: list[int] = []
     while len(drawn) < rounds:
         may = _may(available(list(drawn)) if available else ~np.isin(np.arange(candidates), drawn), candidates)
-        scores = worth(list(drawn))[left].sum(axis=0, dtype=np.int64)[may]
+        scores = entries(list(drawn))[left].sum(axis=0, dtype=np.int64)[may]
         chosen = int(may[levels.draw(scores, exponent, rng)])
         drawn.append(chosen)
         left &= ~covers[:, chosen]

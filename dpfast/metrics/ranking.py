@@ -58,7 +58,7 @@ def roc(
     """
     check_level(level)
     counter = Counter(epsilon, neighbors, budget, random_state)
-    positive, at, edges = _binned(y_true, score, score_range, _bins(bins, len(score), epsilon, neighbors))
+    positive, at, edges = _binned(y_true, score, score_range, _bins(bins, np.size(score), epsilon, neighbors))
     noisy = counter.release(_histogram(positive, at, len(edges) - 1))
     negatives, positives = noisy.astype(float)
     area, deviation = _area(negatives, positives, counter.deviation)
@@ -108,7 +108,7 @@ def calibration(
     """
     check_level(level)
     counter = Counter(epsilon, neighbors, budget, random_state)
-    positive, at, edges = _binned(y_true, probability, (0, 1), _bins(bins, len(probability), epsilon, neighbors))
+    positive, at, edges = _binned(y_true, probability, (0, 1), _bins(bins, np.size(probability), epsilon, neighbors))
     noisy = counter.release(_histogram(positive, at, len(edges) - 1))
     rows = noisy.sum(axis=0)
     seen = rows > 2 * counter.deviation

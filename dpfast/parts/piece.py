@@ -30,6 +30,7 @@ class Piece:
     @property
     def rows(self) -> Any:
         if self._rows is None:
+            assert self.image is not None
             self._rows = self.image(self.X)
         return self._rows
 
@@ -37,7 +38,7 @@ class Piece:
         return {"X": self.X, "labels": self.labels, "image": self.image}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        self.__init__(**state)
+        Piece.__init__(self, **state)
 
     def __sizeof__(self) -> int:  # what a scheduler reckons with
         return int(getattr(self.X, "nbytes", 0)) + self.labels.nbytes + object.__sizeof__(self)

@@ -163,6 +163,7 @@ def _picture(term: Term) -> str:
     if not column.ordered:
         return bars(texts, term.weights)
     missing = None if column.missing is None else float(term.weights[column.missing])
+    assert column.edges is not None
     edges = [column.low, *np.clip(column.edges, column.low, column.high).tolist(), column.high]
     return steps(edges, term.weights[: column.bins], texts[: column.bins], missing)
 

@@ -48,6 +48,8 @@ class Frame:
     """
 
     def __init__(self, table: Any):
+        self._table: Any
+        self.names: list[Any]
         if isinstance(table, Frame):
             self._table, self.names = table._table, table.names
         elif isinstance(table, Mapping):

@@ -51,6 +51,10 @@ class BitMatrix:
     def __init__(
         self, X: Any, *, threshold: ArrayLike | None = None, feature_names: Sequence[str] | None = None
     ) -> None:
+        self._rows: Any
+        self._columns: Any
+        self.shape: tuple[int, int]
+        self.feature_names: list[str] | None
         if isinstance(X, BitMatrix):
             if threshold is not None:
                 raise ValueError(f"a BitMatrix holds bits already: threshold must be None, got {threshold!r}")

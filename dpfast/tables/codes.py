@@ -138,7 +138,7 @@ class CodeTable:
             and all(map(np.array_equal, self.codes.columns, other.codes.columns))
         )
 
-    __hash__ = None
+    __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self):
         return _from_arrays, (self.codes.columns, self.sizes, self.names, self.columns)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from decimal import Decimal
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class CodeColumn:
     """
 
     name: str
-    edges: tuple | None = None
+    edges: tuple[Any, ...] | None = None
     low: float | None = None
     high: float | None = None
     values: tuple = ()
@@ -74,6 +74,7 @@ class CodeColumn:
 
     def midpoints(self) -> np.ndarray:
         """A number for each bin, in the middle of what it holds of [low, high]: float64, shape (bins,)."""
+        assert self.edges is not None
         ends = np.clip([self.low, *self.edges, self.high], self.low, self.high)
         return ends[:-1] / 2 + ends[1:] / 2
 
@@ -130,10 +131,14 @@ class Column:
         """The same column, with what a draft read off the rows confirmed to be public."""
         return replace(self, unconfirmed=())
 
+    def found(self, **facts: Any) -> "Column":
+        """The same column with `facts` as they were found."""
+        return replace(self, **facts)
+
     def _set(self, name, value):
         object.__setattr__(self, name, value)
 
-    def _refuse(self, what):
+    def _refuse(self, what: str) -> NoReturn:
         raise ValueError(f"column {self.name!r}: {what}")
 
 
@@ -181,7 +186,7 @@ class Numeric(Column):
             if not 2 <= self.edges <= MOST_CODES - 2:
                 self._refuse(f"edges must be a number of bins in [2, {MOST_CODES - 2}], got {self.edges}")
             if self.spacing is None:
-                self._set("spacing", "quantiles" if None in (self.low, self.high) else "equal")
+                self._set("spacing", _spacing(self.low, self.high))
             least = min((end for end in (self.low, self.high) if end is not None), default=1)
             if self.spacing == "logarithmic" and least <= 0:
                 self._refuse(f"logarithmic bins need low > 0, got {least!r}; smaller numbers go to the first bin")
@@ -206,6 +211,8 @@ class Numeric(Column):
             self._refuse(f"{' and '.join(self.to_find)} must be declared or found first")
         if not _is_integer(self.edges):
             return self.edges
+        assert self.low is not None
+        assert self.high is not None
         k, low, high = int(self.edges), Decimal(float(self.low)), Decimal(float(self.high))
         if self.spacing == "logarithmic":
             return tuple(float(low * (high / low) ** (Decimal(i) / (k - 1))) for i in range(k - 1))
@@ -222,7 +229,7 @@ class Numeric(Column):
 
     def found(self, **facts: Any) -> "Numeric":
         """The same column with `low`, `high` or `edges` (a list) as they were found."""
-        return replace(self, **facts, **({"spacing": None} if "edges" in facts else {}))
+        return replace(self, **(facts | ({"spacing": None} if "edges" in facts else {})))
 
 
 @dataclass(frozen=True)
@@ -239,7 +246,7 @@ class Category(Column):
     nullable : bool, default=False
     """
 
-    values: tuple | None = None
+    values: tuple[Any, ...] | None = None
     other: bool = True
     kind: ClassVar[str] = "category"
     facts: ClassVar[tuple] = ("values",)
@@ -263,10 +270,6 @@ class Category(Column):
         if self.values is None:
             self._refuse("values must be declared or found first")
         return (CodeColumn(self.name, values=self.values, other=self.other, nullable=self.nullable),)
-
-    def found(self, **facts: Any) -> "Category":
-        """The same column with its `values` as they were found."""
-        return replace(self, **facts)
 
 
 @dataclass(frozen=True)
@@ -377,14 +380,19 @@ def column_from_dict(entry: dict) -> Column:
     return KINDS[kind](**entry, unconfirmed=tuple(marked))
 
 
+def _spacing(low: Any, high: Any) -> str:
+    """How edges that are a number lie, unless it is said."""
+    return "quantiles" if low is None or high is None else "equal"
+
+
 def column_to_dict(column: Column) -> dict:
     """What `column_from_dict` reads: what differs from the defaults."""
-    entry = {"name": column.name, "kind": column.kind}
+    entry: dict[str, Any] = {"name": column.name, "kind": column.kind}
     for each in fields(column):
         value = getattr(column, each.name)
         if each.name in ("name", "unconfirmed") or value == each.default:
             continue
-        if each.name == "spacing" and value == ("quantiles" if None in (column.low, column.high) else "equal"):
+        if isinstance(column, Numeric) and each.name == "spacing" and value == _spacing(column.low, column.high):
             continue
         value = list(value) if isinstance(value, tuple) else value
         entry[each.name] = {"unconfirmed": value} if each.name in column.unconfirmed else value
@@ -396,7 +404,7 @@ def text_of(value: Any) -> str:
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     if isinstance(value, Real) and not isinstance(value, Integral) and float(value).is_integer():
-        return str(int(value))
+        return str(int(float(value)))
     return str(value)
 
 

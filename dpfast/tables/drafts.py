@@ -25,27 +25,29 @@ def draft(table: Any, label: str | None = None) -> Schema:
         raise ValueError(f"there is no column {label!r} to take labels from; there is {', '.join(frame.names[:8])}")
     if not frame.n:
         raise ValueError("the table has no rows")
-    marks, columns, ignored, target = set(), [], [], None
+    seen: set[str] = set()
+    columns, ignored, target = [], [], None
     for name in frame.names:
         array = frame.column(name)
-        marks |= _marks(array)
+        seen |= _marks(array)
         if name == label:
             _, values = texts(name, array, MARKS)
-            target = Label(name, sorted({value for value in values if value is not None} - {*MARKS}), True)
+            target = Label(name, tuple(sorted({value for value in values if value is not None} - {*MARKS})), True)
             continue
         column = _drafted(name, array)
         if column is None:
             ignored.append(name)
         else:
             columns.append(column)
-    marks = [mark for mark in MARKS if mark in marks] or [""]
+    marks = [mark for mark in MARKS if mark in seen] or [""]
     return Schema(columns, label=target, missing_values=marks, ignore=ignored)
 
 
 def check(schema: Schema, table: Any) -> list[str]:
     """As `Schema.check`."""
     frame, findings = Frame(table), []
-    label = schema.label.name if schema.label else None
+    declared = schema.label
+    label = declared.name if declared else None
     known = {*schema.names, *schema.ignore, label}
     findings += [f"column {name!r} is in the table, and not in the schema" for name in frame.names if name not in known]
     for column in schema.columns:
@@ -58,11 +60,11 @@ def check(schema: Schema, table: Any) -> list[str]:
             findings.append(str(fault))
     if label is not None and label not in frame.names:
         findings.append(f"the label {label!r} is in the schema, and not in the table")
-    elif label is not None:
+    elif declared is not None and label is not None:
         index, values = texts(label, frame.column(label), schema.missing_values)
         findings += _count(label, index < 0, "no label")
-        if schema.label.classes is not None:
-            classes = {*map(text_of, schema.label.classes)}
+        if declared.classes is not None:
+            classes = {*map(text_of, declared.classes)}
             findings += _undeclared(label, index, values, lambda value: value.strip() in classes or value in classes)
     return findings
 
@@ -70,7 +72,7 @@ def check(schema: Schema, table: Any) -> list[str]:
 def _drafted(name: str, array: pa.Array) -> Column | None:
     """The column that names and types suggest; None for one that is better left out."""
     if pa.types.is_dictionary(array.type):
-        values = [text_of(value) for value in array.dictionary.to_pylist() if value is not None]
+        values = tuple(text_of(value) for value in array.dictionary.to_pylist() if value is not None)
         return Category(name, values, nullable=True) if values else None
     if pa.types.is_boolean(array.type):
         return Boolean(name, nullable=True)
@@ -81,8 +83,8 @@ def _drafted(name: str, array: pa.Array) -> Column | None:
             return read(name, array)
         except Fault:
             continue
-    _, values = texts(name, array, MARKS)
-    values = sorted({value for value in values if value is not None} - {*MARKS})
+    _, found = texts(name, array, MARKS)
+    values = tuple(sorted({value for value in found if value is not None} - {*MARKS}))
     if not values:
         return None
     if {value.lower() for value in values} <= {"false", "true"}:

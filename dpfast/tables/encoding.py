@@ -100,7 +100,7 @@ class Encoding:
         for room, part in zip(self._kept, parts, strict=True):
             for kept, array in zip(room, part, strict=True):
                 kept.append(array)
-        if labels is not None:
+        if labels is not None and self._labels is not None:
             self._labels.append(labels)
         self.n += frame.n
 
@@ -123,10 +123,12 @@ class Encoding:
 
     def labels(self) -> LabelColumn:
         """The labels of all rows, as the classes that the schema declares if it does."""
+        assert self._label is not None
         return label_column(self._label, *self.spelled())
 
     def spelled(self) -> tuple[np.ndarray, list]:
         """The labels of all rows as they were spelled: a number for each row, and the spellings."""
+        assert self._labels is not None
         return self._labels.whole()
 
     def spellings(self) -> set:
@@ -147,7 +149,8 @@ class Encoding:
     def tally(self, name: str) -> Counter:
         """How many rows have each value of a column, without the blanks around it, as declared values are looked up."""
         index, values = self.image(name)
-        counts, totals = np.bincount(index[index >= 0], minlength=len(values)), Counter()
+        counts = np.bincount(index[index >= 0], minlength=len(values))
+        totals: Counter[str] = Counter()
         for value, count in zip(values, counts.tolist(), strict=True):
             if value is not None and value.strip():
                 totals[value.strip()] += count

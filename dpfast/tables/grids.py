@@ -23,6 +23,8 @@ def fine_grid(column: Numeric) -> np.ndarray:
 
     From declarations alone, by correctly rounded arithmetic: the same on every machine.
     """
+    assert column.low is not None
+    assert column.high is not None
     low, high = float(column.low), float(column.high)
     if column.integer and 1 <= high - low <= 4 * EQUAL:
         return np.arange(np.ceil(low), np.floor(high) + 1)

@@ -76,7 +76,7 @@ class LabelColumn:
     def __eq__(self, other: Any) -> Any:
         return np.asarray(self) == np.asarray(other)
 
-    __hash__ = None  # as arrays have none
+    __hash__ = None  # type: ignore[assignment]  # as arrays have none
 
 
 def one_kind(y: Any, name: str = "y") -> Any:
@@ -100,7 +100,7 @@ _DISCRETE = "biuUS"  # kinds of arrays whose values are finite, and classes what
 _KINDS = (bool, np.bool_, str, Integral, Real)  # a label is the first of them that it is
 
 
-def class_codes(y: ArrayLike, n: int, classes: ArrayLike | None = None) -> Labels:
+def class_codes(y: Any, n: int, classes: ArrayLike | None = None) -> Labels:
     """The labels y of n rows as numbers of classes.
 
     Parameters
@@ -129,9 +129,9 @@ def class_codes(y: ArrayLike, n: int, classes: ArrayLike | None = None) -> Label
             "declared by classes="
         )
     known = seen if classes is None else np.unique(classes)
-    unknown = () if classes is None else np.setdiff1d(seen, known)
-    if len(unknown):
-        raise ValueError(f"y holds the label {unknown.tolist()[0]!r}, which is not among classes={known.tolist()}")
+    unknown = [] if classes is None else np.setdiff1d(seen, known).tolist()
+    if unknown:
+        raise ValueError(f"y holds the label {unknown[0]!r}, which is not among classes={known.tolist()}")
     if len(known) < 2:
         raise ValueError(f"y must have at least two classes, got one class only: {known.tolist()[0]!r}; see classes=")
     if isinstance(y, LabelColumn):

@@ -41,6 +41,7 @@ class PartedEncoding:
 
     def labels(self) -> Any:
         """The labels that there are, each once."""
+        assert self.label is not None
         return label_column(self.label, np.arange(len(self._spellings())), self._spellings())
 
     def cells(self, name: str, grid: np.ndarray) -> np.ndarray:

@@ -116,11 +116,12 @@ class Schema:
             raise ValueError(f"label must be the name of a column or a Label, got {label!r}")
         self.missing_values = _texts("missing_values", missing_values)
         self.ignore = _texts("ignore", ignore)
-        seen = set()
         names = [*self.names, *self.ignore, *([self.label.name] if self.label else [])]
-        twice = next((name for name in names if name in seen or seen.add(name)), None)
-        if twice is not None:
-            raise ValueError(f"the column {twice!r} is declared twice")
+        seen: set[str] = set()
+        for name in names:
+            if name in seen:
+                raise ValueError(f"the column {name!r} is declared twice")
+            seen.add(name)
 
     @property
     def names(self) -> list[str]:
@@ -159,7 +160,7 @@ class Schema:
         label = self.label and Label(self.label.name, self.label.classes)
         return self._with([column.confirmed() for column in self.columns], label)
 
-    def found(self, facts: dict[str, dict]) -> "Schema":
+    def found(self, facts: dict[str, dict[str, Any]]) -> "Schema":
         """The same schema with facts as they were found: for names of columns, {"low": ...}, {"values": ...}."""
         return self._with(
             [column.found(**facts[column.name]) if column.name in facts else column for column in self.columns],

@@ -1,6 +1,6 @@
 """dpfast plan finite-class: rows for one draw of the exponential mechanism."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
@@ -25,7 +25,7 @@ def finite_class(
     with reporting("nothing was computed"):
         from dpfast.accounting import finite_class_plan
 
-        asked = {"alpha": alpha, "beta": beta, "neighbors": neighbors.value}
+        asked: dict[str, Any] = {"alpha": alpha, "beta": beta, "neighbors": neighbors.value}
         agnostic = finite_class_plan(epsilon, hypotheses, **asked)
         realizable = finite_class_plan(epsilon, hypotheses, realizable=True, **asked)
         table = Table(title=f"finite class of {hypotheses:,} hypotheses, {epsilon}-DP, {neighbors}")

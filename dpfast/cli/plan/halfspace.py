@@ -32,7 +32,7 @@ def halfspace(
 
         from dpfast.accounting import gaussian_sigma
 
-        shapes = [(1, 2)] * columns if schema is None else _shapes(schema)
+        shapes = [(1, 2)] * (columns or 0) if schema is None else _shapes(schema)
         numbers = sum(ordered for ordered, _ in shapes)
         squares = len(shapes) + numbers + 1  # of the norm of a row, where an indicator counts 1
         deviation = gaussian_sigma(epsilon, delta) * (2 if neighbors is Neighbors.replace else 1) * math.sqrt(squares)

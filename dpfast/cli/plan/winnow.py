@@ -1,6 +1,6 @@
 """dpfast plan winnow."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.table import Table
@@ -30,7 +30,7 @@ def winnow(
         from dpfast.learners.winnow.plan import plan_of, streaming
 
         share = {} if confidence is None else {"confidence": confidence}
-        problem = {"horizon": horizon, "dimension": 2 * (d + 1), "margin": margin, **share}
+        problem: dict[str, Any] = {"horizon": horizon, "dimension": 2 * (d + 1), "margin": margin, **share}
         plans = {
             "the paper's update": winnow_paper(epsilon, delta, **problem),
             "the batched update": batched_plan(epsilon, delta, **problem),

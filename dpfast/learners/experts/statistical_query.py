@@ -137,12 +137,12 @@ class StatisticalQueryOracle(Parameters):
         if not n:
             raise ValueError("the tables of data must have at least 1 row, they have none")
         releases = p.n_queries + (p.neighbors == "add-remove")
-        noise = {"sensitivity": 1 << _GRID_BITS, "releases": releases}
+        asked: dict[str, Any] = {"sensitivity": 1 << _GRID_BITS, "releases": releases}
         if p.noise == "discrete-gaussian":
-            self._scale = discrete_gaussian_sigma(epsilon, delta, **noise)
-            p.cost = discrete_gaussian_cost(self._scale, **noise, size=1)
+            self._scale = discrete_gaussian_sigma(epsilon, delta, **asked)
+            p.cost = discrete_gaussian_cost(self._scale, **asked, size=1)
         else:
-            self._scale = laplace_scale(epsilon, delta, **noise)
+            self._scale = laplace_scale(epsilon, delta, **asked)
             p.cost = (Cost("pure", (1 << _GRID_BITS) / self._scale * (1 + SLACK), times=releases),)
         if self._scale > 1 << 52:
             raise ValueError(f"the noise for {releases} releases at epsilon={epsilon!r} is too large to be drawn")
@@ -236,7 +236,7 @@ class StatisticalQueryOracle(Parameters):
         if paid.neighbors == "add-remove":
             events.append(Release("counts", 1, 1))
         seeded = random.is_reproducible(self._rng)
-        return PrivacySpend(paid.epsilon, paid.delta, paid.neighbors, events, seeded, paid.cost)
+        return PrivacySpend(paid.epsilon, paid.delta, paid.neighbors, tuple(events), seeded, paid.cost)
 
     def _count(self, queries):
         """Count queries that are about to be called, or refuse them."""

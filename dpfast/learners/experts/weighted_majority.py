@@ -138,7 +138,9 @@ class RandomizedWeightedMajority(Parameters):
             budget.check(epsilon, delta, neighbors=neighbors, cost=self._paid.cost)
         warn_of_claim(epsilon, delta, horizon)
         self._rng, self._sole = random.generator(random_state), Sole("a learner from experts")
-        self._weights, self._parts, self.rounds_, self._waiting = None, [], 0, False
+        self._weights: Any = None
+        self._parts: list[np.ndarray] = []
+        self.rounds_, self._waiting = 0, False
 
     def act(self) -> int:
         """Draw the expert to follow in the next round.
@@ -260,6 +262,7 @@ class RandomizedWeightedMajority(Parameters):
             if not rounds:
                 raise RuntimeError("there is nothing to report: no round was observed")
             loss, best = self._weights.paid / unit, int(self._weights.totals().min()) / unit
+        assert self.n_experts is not None
         own = experts_regret(self.learning_rate_, self.n_experts, rounds)
         try:
             papers = experts_regret(self._rate("paper"), self.n_experts, rounds)

@@ -251,7 +251,8 @@ class BoostedHalfspaceClassifier(LinearClassifier):
 
     def _publish(self, run):
         model = run.released
-        self.coef_, self.intercept_, self.density_ = *model.linear(), model.density
+        self.coef_, self.intercept_ = model.linear()
+        self.density_ = model.density
 
     @property
     def _not_saved(self):

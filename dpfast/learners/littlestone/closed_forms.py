@@ -56,7 +56,8 @@ class PointFunctions(_ClosedForm):
 
     def __init__(self, n_points: int) -> None:
         self.n_points = _number_of_points(n_points)
-        self._points, self._complement = frozenset(), True
+        self._points: frozenset[int] = frozenset()
+        self._complement = True
 
     def _part(self, points, complement):
         part = object.__new__(PointFunctions)
@@ -64,7 +65,7 @@ class PointFunctions(_ClosedForm):
         return part
 
     @property
-    def size(self) -> int:
+    def size(self) -> int:  # type: ignore[override]  # counted, not kept
         return self.n_points - len(self._points) if self._complement else len(self._points)
 
     def _has(self, point):
@@ -86,7 +87,7 @@ class PointFunctions(_ClosedForm):
         return depth if at_most is None or depth <= at_most else None
 
     def balls(self, points: ArrayLike, labels: ArrayLike, radii: Sequence[int]) -> Any:
-        points, labels = self.check_points(points), check_labels(labels)
+        points, labels = self.check_points(points), np.asarray(check_labels(labels))
         seen, which = np.unique(points, return_inverse=True)
         gain = np.bincount(which, weights=2.0 * labels - 1, minlength=len(seen)).astype(np.int64)
         wanted = int(labels.sum()) - np.asarray(radii, np.int64)  # what a member must gain over the function 0
@@ -197,7 +198,7 @@ class Thresholds(_ClosedForm):
         return part
 
     @property
-    def size(self) -> int:
+    def size(self) -> int:  # type: ignore[override]  # counted, not kept
         return int(self._below[-1])
 
     def _at_most(self, t):
@@ -232,7 +233,7 @@ class Thresholds(_ClosedForm):
         return depth if at_most is None or depth <= at_most else None
 
     def balls(self, points: ArrayLike, labels: ArrayLike, radii: Sequence[int]) -> Any:
-        points, labels = self.check_points(points), check_labels(labels)
+        points, labels = self.check_points(points), np.asarray(check_labels(labels))
         # t errs on the ones below it and the zeros from it on: constant on the thresholds between two points seen.
         seen, which = np.unique(points, return_inverse=True)
         ones = np.bincount(which, weights=labels, minlength=len(seen)).astype(np.int64)

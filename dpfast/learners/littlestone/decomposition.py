@@ -110,7 +110,10 @@ class Tree:
     __slots__ = ("members", "one", "point", "zero")
 
     def __init__(self, members: Any) -> None:
-        self.members, self.point, self.zero, self.one = members, None, None, None
+        self.members = members
+        self.point: int | None = None
+        self.zero: Tree | None = None
+        self.one: Tree | None = None
 
     def leaves(self) -> Any:
         """The leaves as classes, all with members, from left to right."""
@@ -131,7 +134,8 @@ class Tree:
     @property
     def depth(self) -> int:
         """Questions on the longest path."""
-        deepest, waiting = 0, [(self, 0)]
+        deepest = 0
+        waiting: list[tuple[Tree, int]] = [(self, 0)]
         while waiting:
             node, depth = waiting.pop()
             deepest = max(deepest, depth)

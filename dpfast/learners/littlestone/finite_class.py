@@ -76,7 +76,7 @@ class FiniteClass(HypothesisClass):
         return part
 
     @property
-    def n_points(self) -> int:
+    def n_points(self) -> int:  # type: ignore[override]  # the table's
         return self._shared.table.shape[1]
 
     @property

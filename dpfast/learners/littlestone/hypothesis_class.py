@@ -94,6 +94,9 @@ class HypothesisClass(ABC):
         Number of members.
     """
 
+    n_points: int
+    size: int
+
     @abstractmethod
     def restrict(self, point, label):
         """The members that say `label` at `point`, as a class of the same kind."""

@@ -14,6 +14,9 @@ class _OnlineLearner:
         hypothesis_class._check_members()
         self.hypothesis_class, self.mistakes, self._version = hypothesis_class, 0, hypothesis_class
 
+    def predict(self, point: int) -> int:
+        raise NotImplementedError
+
     def update(self, point: int, label: int) -> bool:
         """Learn the label of a point; what the present prediction would have been counts.
 

@@ -175,7 +175,7 @@ class StagedLittlestoneLearner(PrivatePointClassifier):
         public_rows = len(points) if p.neighbors == "replace" else 0
         plan, d, H = self._plan(p, public_rows), self._dimension(p), p.hypothesis_class
         fallback = H._soa_code()
-        paid = {"stage": 1, "hypothesis": 1} | ({"member": 1} if p.proper_share else {})
+        paid: dict[str, Any] = {"stage": 1, "hypothesis": 1} | ({"member": 1} if p.proper_share else {})
         with self._spending(self._public(len(points)), p.rng, **paid) as run:
             run.released = released = _Released(H._hypothesis(fallback))
             k, code = plan.n_teachers, fallback

@@ -12,11 +12,13 @@ import math
 import os
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from dpfast.learners.saving import entries, integer, plain, replace_file, unfinished
 
+fcntl: Any
 try:
     import fcntl
 except ImportError:  # Windows

@@ -13,8 +13,8 @@ Histogram = tuple[np.ndarray, np.ndarray]  # rising coordinates, and their signe
 class Hypothesis(NamedTuple):
     """Signed counts of rising coordinates, out of so many draws; coordinate d is the intercept."""
 
-    index: np.ndarray
-    count: np.ndarray
+    index: np.ndarray  # type: ignore[assignment]  # for that of tuples
+    count: np.ndarray  # type: ignore[assignment]
     draws: int
 
     def plus(self, releases: Sequence[Histogram], draws: int) -> "Hypothesis":
