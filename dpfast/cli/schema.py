@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from .options import Decimal, Encoding, Label, Separator
-from .report import errors, reporting
+from .report import errors, reporting, some
 
 app = typer.Typer(no_args_is_help=True, help="Draft what is declared of a table, and check a table against it.")
 Data = Annotated[str, typer.Argument(metavar="DATA", help="A .csv, .tsv or .parquet file, or the bundled adult.")]
@@ -14,7 +14,7 @@ Data = Annotated[str, typer.Argument(metavar="DATA", help="A .csv, .tsv or .parq
 _HEAD = """\
 # A draft from {data}, private until every fact that was read off the data is confirmed or taken out:
 # take ".unconfirmed" away from what is public, delete the line of what is to be found privately.
-# Kinds, and what is whole, are guesses. Ignored: what is constant, empty or has very many values.
+# Kinds, and what is whole, are guesses. Ignored: what is constant, empty, numbers the rows or has very many values.
 
 """
 
@@ -26,6 +26,10 @@ def draft(
     separator: Separator = None,
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
+    missing: Annotated[
+        list[str],
+        typer.Option(help="What marks a missing value, besides ?, NA, an empty cell and the like; repeatable."),
+    ] = [],  # noqa: B006 - typer's, never changed
 ):
     """Write a draft of a schema, to standard output as TOML, from names, types and values.
 
@@ -35,11 +39,15 @@ def draft(
     with reporting("nothing was written"):
         from dpfast.files.tables import read_frame
         from dpfast.tables import Schema
+        from dpfast.tables.drafts import nearly_numbers
 
         with errors.status(f"reading {data}"):
             frame = read_frame(data, separator=separator, decimal=decimal, encoding=encoding)
-            text = Schema.draft(frame, label).to_toml()
-        typer.echo(_HEAD.format(data=Path(data).name) + text, nl=False)
+            schema = Schema.draft(frame, label, missing=missing)
+        typer.echo(_HEAD.format(data=Path(data).name) + schema.to_toml(), nl=False)
+        for name, odd in nearly_numbers(schema, frame, missing).items():
+            options = " ".join(f"--missing {text!r}" for text in odd)
+            typer.echo(f"column {name!r} is numbers but for {some(odd)}: if that is missing, add {options}", err=True)
 
 
 @app.command()

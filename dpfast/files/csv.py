@@ -178,7 +178,11 @@ def header_of(lines, separator):
     names = [name.strip() for name in next(rows, [])]
     if len(names) == 1 and any(mark in names[0] for mark in ",;\t|"):
         what = {"\t": "tabs", ",": "commas"}.get(separator, repr(separator))
-        raise ValueError(f"the header row is one column, {names[0]!r}; columns must be separated by {what}")
+        likely = max(";\t|,", key=names[0].count)
+        raise ValueError(
+            f"the header row is one column, {names[0]!r}; columns must be separated by {what}, or by another separator "
+            f"that is given: {likely!r} may be it"
+        )
     return names, rows.line_num
 
 
@@ -188,7 +192,7 @@ def faults_of(path):
     try:
         yield
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not {error.encoding.upper()} text: {error}") from None
+        raise ValueError(f"{path} is not {error.encoding.upper()} text: {error}; see encoding") from None
     except LookupError as error:
         raise ValueError(f"{path}: {error}") from None
     except _FAULTS as error:

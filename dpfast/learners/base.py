@@ -36,7 +36,8 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
         names = None if X.feature_names is None else np.array(X.feature_names, dtype=object)
         if X.shape[1] != self.n_features_in_:
             raise ValueError(
-                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features"
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
+                "as input"
             )
         elif names is not None and not np.array_equal(getattr(self, "feature_names_in_", names), names):
             raise ValueError("The feature names should match those that were passed during fit, in the same order")

@@ -74,8 +74,7 @@ class CodeColumn:
 
     def midpoints(self) -> np.ndarray:
         """A number for each bin, in the middle of what it holds of [low, high]: float64, shape (bins,)."""
-        assert self.edges is not None
-        ends = np.clip([self.low, *self.edges, self.high], self.low, self.high)
+        ends = np.clip([self.low, *(self.edges or ()), self.high], self.low, self.high)
         return ends[:-1] / 2 + ends[1:] / 2
 
     def meaning(self, code: int) -> str:
@@ -211,9 +210,7 @@ class Numeric(Column):
             self._refuse(f"{' and '.join(self.to_find)} must be declared or found first")
         if not _is_integer(self.edges):
             return self.edges
-        assert self.low is not None
-        assert self.high is not None
-        k, low, high = int(self.edges), Decimal(float(self.low)), Decimal(float(self.high))
+        k, (low, high) = int(self.edges), (Decimal(float(end)) for end in (self.low, self.high) if end is not None)
         if self.spacing == "logarithmic":
             return tuple(float(low * (high / low) ** (Decimal(i) / (k - 1))) for i in range(k - 1))
         return tuple(float(low + (high - low) * i / k) for i in range(1, k))
@@ -381,7 +378,6 @@ def column_from_dict(entry: dict) -> Column:
 
 
 def _spacing(low: Any, high: Any) -> str:
-    """How edges that are a number lie, unless it is said."""
     return "quantiles" if low is None or high is None else "equal"
 
 

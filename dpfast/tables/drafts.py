@@ -3,6 +3,7 @@
 Both look at all rows and say what they saw: neither is private, and neither is used by a learner.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,31 +17,48 @@ from dpfast.tables.schema import Label, Schema
 
 MARKS = ("", " ", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null")  # what a draft takes for missing if it occurs
 MOST_VALUES = 1000  # of a category in a draft; a column with more is left out
+FORMATS = (None, "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d")  # of dates; None is YYYY-MM-DD
+MOST_ODD = 3  # texts in a column of numbers that may mark missing values
 
 
-def draft(table: Any, label: str | None = None) -> Schema:
+def draft(table: Any, label: str | None = None, missing: Sequence[str] = ()) -> Schema:
     """As `Schema.draft`."""
     frame = Frame(table)
     if label is not None and label not in frame.names:
         raise ValueError(f"there is no column {label!r} to take labels from; there is {', '.join(frame.names[:8])}")
     if not frame.n:
         raise ValueError("the table has no rows")
+    marks = (*MARKS, *missing)
     seen: set[str] = set()
     columns, ignored, target = [], [], None
     for name in frame.names:
         array = frame.column(name)
-        seen |= _marks(array)
+        seen |= _seen(array, marks)
         if name == label:
-            _, values = texts(name, array, MARKS)
-            target = Label(name, tuple(sorted({value for value in values if value is not None} - {*MARKS})), True)
+            target = Label(name, _values(name, array, marks), True)
             continue
-        column = _drafted(name, array)
+        column = _drafted(name, array, marks)
         if column is None:
             ignored.append(name)
         else:
             columns.append(column)
-    marks = [mark for mark in MARKS if mark in seen] or [""]
-    return Schema(columns, label=target, missing_values=marks, ignore=ignored)
+    return Schema(
+        columns, label=target, missing_values=[mark for mark in marks if mark in seen] or [""], ignore=ignored
+    )
+
+
+def nearly_numbers(schema: Schema, table: Any, missing: Sequence[str] = ()) -> dict[str, list[str]]:
+    """The columns of a draft that are numbers but for a few texts, and those: they may mark what is missing."""
+    frame, found = Frame(table), {}
+    text = [column.name for column in schema.columns if isinstance(column, Category)]
+    for name in (*text, *schema.ignore):
+        array = frame.column(name)
+        if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
+            values = _values(name, array, (*MARKS, *missing))
+            odd = [value for value in values if not _is_number(value)]
+            if 0 < len(odd) <= MOST_ODD and len(values) > 10 * len(odd):
+                found[name] = odd
+    return found
 
 
 def check(schema: Schema, table: Any) -> list[str]:
@@ -69,7 +87,7 @@ def check(schema: Schema, table: Any) -> list[str]:
     return findings
 
 
-def _drafted(name: str, array: pa.Array) -> Column | None:
+def _drafted(name: str, array: pa.Array, marks: tuple[str, ...]) -> Column | None:
     """The column that names and types suggest; None for one that is better left out."""
     if pa.types.is_dictionary(array.type):
         values = tuple(text_of(value) for value in array.dictionary.to_pylist() if value is not None)
@@ -80,11 +98,10 @@ def _drafted(name: str, array: pa.Array) -> Column | None:
         return None
     for read in (_numeric, _date):
         try:
-            return read(name, array)
+            return read(name, array, marks)
         except Fault:
             continue
-    _, found = texts(name, array, MARKS)
-    values = tuple(sorted({value for value in found if value is not None} - {*MARKS}))
+    values = _values(name, array, marks)
     if not values:
         return None
     if {value.lower() for value in values} <= {"false", "true"}:
@@ -94,8 +111,22 @@ def _drafted(name: str, array: pa.Array) -> Column | None:
     return Category(name, values, nullable=True, unconfirmed=("values",))
 
 
-def _numeric(name, array):
-    values = numbers(name, array, MARKS)
+def _values(name: str, array: pa.Array, marks: tuple[str, ...]) -> tuple[str, ...]:
+    """The values that there are, without the blanks around them."""
+    _, found = texts(name, array, marks)
+    return tuple(sorted({value.strip() for value in found if value is not None} - {*marks}))
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _numeric(name, array, marks):
+    values = numbers(name, array, marks)
     values = values[np.isfinite(values)]
     if not values.size:
         raise Fault(name, "holds no numbers")
@@ -103,28 +134,46 @@ def _numeric(name, array):
         return Boolean(name, nullable=True)
     low, high = values.min(), values.max()
     whole = bool((values == np.rint(values)).all())
-    if low == high:
+    if low == high or (whole and len(values) > 20 and _numbers_rows(values, low, high)):
         return None
     low, high = (int(low), int(high)) if whole and max(abs(low), abs(high)) < 1 << 53 else (float(low), float(high))
     return Numeric(name, low, high, integer=whole, nullable=True, unconfirmed=("low", "high"))
 
 
-def _date(name, array):
-    values = days(name, array, None, MARKS)
+def _numbers_rows(values, low, high):
+    """Whether each number from the least to the largest stands once, as the numbers of rows do."""
+    return high - low + 1 == len(values) == len(np.unique(values))
+
+
+def _date(name, array, marks):
+    for format in FORMATS:
+        try:
+            return _date_as(format, name, array, marks)
+        except Fault as fault:
+            refused = fault
+    raise refused
+
+
+def _date_as(format, name, array, marks):
+    values = days(name, array, format, marks)
     values = values[np.isfinite(values)].astype("datetime64[D]")
     if not values.size:
         raise Fault(name, "holds no dates")
     if values.min() == values.max():
         return None
-    return Date(name, str(values.min()), str(values.max()), nullable=True, unconfirmed=("low", "high"))
+    ends, guessed = (str(values.min()), str(values.max())), ("low", "high")
+    if format is None:
+        return Date(name, *ends, nullable=True, unconfirmed=guessed)
+    return Date(name, *ends, format=format, nullable=True, unconfirmed=(*guessed, "format"))
 
 
-def _marks(array):
+def _seen(array, marks):
+    """Those of the marks that stand in a column."""
     if pa.types.is_dictionary(array.type):
         array = array.dictionary
     if not pa.types.is_large_string(array.type) and not pa.types.is_string(array.type):
         return set()
-    return {mark for mark in pc.unique(array).to_pylist() if mark in MARKS}
+    return {mark for mark in pc.unique(array).to_pylist() if mark in marks}
 
 
 def _differences(column, array, marks):

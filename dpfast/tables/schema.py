@@ -173,7 +173,7 @@ class Schema:
     # ---- tables ----------------------------------------------------------------------------------------------------
 
     @classmethod
-    def draft(cls, table, label=None) -> "Schema":
+    def draft(cls, table: Any, label: str | None = None, *, missing: Sequence[str] = ()) -> "Schema":
         """A schema from names and types, its ranges and values read off the rows and to be confirmed one by one.
 
         Parameters
@@ -181,6 +181,8 @@ class Schema:
         table : DataFrame, Arrow table or dict of arrays
             Categories of pandas and Arrow dictionaries are taken as declared.
         label : str, optional
+        missing : sequence of str, optional
+            What marks a missing value in this table, besides what usually does.
 
         Returns
         -------
@@ -189,7 +191,7 @@ class Schema:
         """
         from dpfast.tables.drafts import draft
 
-        return draft(table, label)
+        return draft(table, label, missing)
 
     def check(self, table: Any) -> list[str]:
         """What a table has that this schema does not, and the other way round; private, for the owner's eyes.

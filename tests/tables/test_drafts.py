@@ -7,6 +7,7 @@ import pytest
 
 from dpfast import Schema
 from dpfast.tables import Boolean, Category, Date, Label, Numeric
+from dpfast.tables.drafts import nearly_numbers
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def test_categories_of_types_are_taken_as_declared():
 
 
 def test_a_column_of_too_many_values_is_left_out():
-    draft = Schema.draft({"id": [f"row {k}" for k in range(1001)], "x": np.arange(1001)})
+    draft = Schema.draft({"id": [f"row {k}" for k in range(1001)], "x": np.arange(1001) // 2})
     assert draft.names == ["x"]
     assert draft.ignore == ("id",)
 
@@ -99,3 +100,36 @@ def test_a_check_says_how_table_and_schema_differ(table):
     del table["buys"]
     table["seen"] = [dt.date(2020, 5, 1)] * 4
     assert "the label 'buys' is in the schema, and not in the table" in schema.check(table)
+
+
+def test_dates_are_drafted_in_the_form_that_reads_all_of_them():
+    dates = {"%d.%m.%Y": ["31.12.2020", " 1.2.2021", "?"], "%m/%d/%Y": ["12/31/2020", "02/01/2021"]}
+    for form, written in dates.items():
+        draft = Schema.draft({"seen": written})
+        facts = {"format": form, "nullable": True, "unconfirmed": ("low", "high", "format")}
+        assert draft.columns == (Date("seen", "2020-12-31", "2021-02-01", **facts),)
+        assert draft.confirmed().check({"seen": written}) == []
+        assert Schema.from_dict(draft.to_dict()) == draft
+
+
+def test_blanks_around_values_are_no_part_of_them():
+    table = {"job": [" clerk", "clerk ", "smith"], "buys": ["yes ", "no", " no"]}
+    draft = Schema.draft(table, "buys")
+    assert draft.columns[0].values == ("clerk", "smith")
+    assert draft.label.classes == ("no", "yes")
+    assert draft.confirmed().check(table) == []
+
+
+def test_a_column_that_numbers_the_rows_is_left_out(rng):
+    table = {"row": rng.permutation(100) + 7, "x": rng.permutation(200)[:100]}
+    assert Schema.draft(table).names == ["x"]
+
+
+def test_texts_among_numbers_are_told_and_may_be_declared_to_be_missing():
+    table = {"age": [str(k) for k in range(18, 90)] + ["18", "k.A."], "size": ["S", "M", "1"] + [None] * 71}
+    draft = Schema.draft(table)
+    assert nearly_numbers(draft, table) == {"age": ["k.A."]}
+    draft = Schema.draft(table, missing=["k.A."])
+    assert isinstance(draft.columns[0], Numeric)
+    assert draft.missing_values == ("k.A.",)
+    assert nearly_numbers(draft, table, ["k.A."]) == {}

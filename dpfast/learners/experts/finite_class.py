@@ -1,6 +1,7 @@
 """Agnostic learning of a finite class by one draw of the exponential mechanism."""
 
 import math
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -37,13 +38,13 @@ class FiniteClassLearner(PrivateClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
-    hypotheses : BitMatrix or array_like of bool, shape (n_hypotheses, n_points), sequence of callables, or "features"
-        A table of labels, 1 for classes_[1]; X then holds numbers of points. Or functions from X to labels, shape (n,);
-        booleans stand for classes_[0] and classes_[1]. Or "features": of X with d columns of 0 and 1, hypothesis j < d
-        is column j, 1 for classes_[1], d + j its negation, 2d always classes_[0], and 2d + 1 always classes_[1].
+    hypotheses : "features", BitMatrix or array_like of bool, shape (n_hypotheses, n_points), or sequence of callables
+        "features", the default: of X with d columns of bits, hypothesis j < d is column j, 1 for classes_[1], d + j its
+        negation, 2d always classes_[0], and 2d + 1 always classes_[1]. Or a table of labels, 1 for classes_[1]; X then
+        holds numbers of points. Or functions from X to labels, shape (n,), or to booleans, True for classes_[1].
     neighbors : {"replace", "add-remove"}, default="replace"
-    schema, encoder_share, budget, random_state
-        As in `DecisionListClassifier`; a schema is for "features".
+    threshold, schema, encoder_share, budget, random_state
+        As in `DecisionListClassifier`; threshold and schema are for "features".
 
     Attributes
     ----------
@@ -83,8 +84,9 @@ class FiniteClassLearner(PrivateClassifier):
         self,
         epsilon: float = 1.0,
         *,
-        hypotheses: Any = None,
+        hypotheses: Any = "features",
         neighbors: str = "replace",
+        threshold: ArrayLike | None = 0.0,
         schema: SchemaLike | None = None,
         encoder_share: float = 0.1,
         budget: Budget | None = None,
@@ -93,6 +95,7 @@ class FiniteClassLearner(PrivateClassifier):
         self.epsilon = epsilon
         self.hypotheses = hypotheses
         self.neighbors = neighbors
+        self.threshold = threshold
         self.schema = schema
         self.encoder_share = encoder_share
         self.budget = budget
@@ -113,7 +116,7 @@ class FiniteClassLearner(PrivateClassifier):
         Parameters
         ----------
         X : array_like of int, shape (n,) or (n, 1); array_like or DataFrame, shape (n, d), for callables
-            For "features" 0 and 1, as an array, sparse matrix, DataFrame or BitMatrix, shape (n, d).
+            For "features" an array, sparse matrix, DataFrame or BitMatrix, shape (n, d).
         y : array_like, shape (n,)
         classes : array_like, optional
             The public set of labels; read off y by default.
@@ -142,7 +145,7 @@ class FiniteClassLearner(PrivateClassifier):
         if isinstance(X, PartedTable):
             errors, public = self._errors_in_parts(X)
         elif self._of_features():
-            X = _features(X)
+            X = _features(X, self.threshold)
             labels = class_codes(y, len(X), classes)
             errors, public = _feature_errors(X, labels.signs() > 0), self._public(X, labels)
         elif table is None:
@@ -171,7 +174,7 @@ class FiniteClassLearner(PrivateClassifier):
             raise ValueError('a table in parts needs hypotheses="features"')
 
     def _errors_in_parts(self, X):
-        parts, _, public = self._asked(X, None, None, _coded_features)
+        parts, _, public = self._asked(X, None, None, partial(_features, threshold=self.threshold))
         two_classes(public.classes)
         return parts.sum(_errors_of_piece), public
 
@@ -185,7 +188,7 @@ class FiniteClassLearner(PrivateClassifier):
         check_is_fitted(self, "hypothesis_")
         X = self._coded(X)
         if self._of_features():
-            X = _features(X)
+            X = _features(X, self.threshold)
             self._check_features(X, reset=False)
             return self.classes_[self._feature(X).astype(int)]
         if self._labelling is None:
@@ -259,7 +262,7 @@ class FiniteClassLearner(PrivateClassifier):
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
+        tags.input_tags.sparse = self._of_features()
         tags.classifier_tags.multi_class = not self._of_features()
         return tags
 
@@ -300,13 +303,11 @@ def _errors_of_piece(piece):
     return _feature_errors(piece.rows, piece.labels > 0)
 
 
-def _coded_features(X):
-    return _features(code_bits(X) if isinstance(X, CodeTable) else X)
-
-
-def _features(X):
+def _features(X, threshold):
     """X as a BitMatrix."""
-    table = BitMatrix(X)
+    if isinstance(X, CodeTable):
+        X = code_bits(X)
+    table = X if isinstance(X, BitMatrix) else BitMatrix(X, threshold=threshold)
     if 0 in table.shape:
         raise ValueError(f"X must have at least one row and one column, got shape {table.shape}")
     return table

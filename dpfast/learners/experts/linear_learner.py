@@ -41,8 +41,9 @@ class LinearLearner(TwoSided, PrivateClassifier):
         Whether each feature also stands negated.
     fit_intercept : bool, default=True
         Whether a constant feature is added.
-    out_of_range : {"error", "clip"}, default="error"
-        What to do with features outside [-1, 1].
+    out_of_range : {"clip", "error"}, default="clip"
+        Features outside [-1, 1] count as the nearest end of it, or are refused. What reaches far beyond loses its
+        differences: bring it there by declared bounds, or by a schema.
     calibration : {"tight", "paper"}, default="tight"
         "tight" is the largest learning rate that the accountant allows; "paper" is epsilon / sqrt(32 n ln(1/delta)).
     schema, encoder_share, budget, random_state, verbose
@@ -101,7 +102,7 @@ class LinearLearner(TwoSided, PrivateClassifier):
         neighbors: str = "replace",
         negations: bool = True,
         fit_intercept: bool = True,
-        out_of_range: str = "error",
+        out_of_range: str = "clip",
         calibration: str = "tight",
         schema: SchemaLike | None = None,
         encoder_share: float = 0.1,

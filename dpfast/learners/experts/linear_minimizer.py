@@ -36,8 +36,9 @@ class LinearMinimizer(Private, BaseEstimator):
     delta : float, default=1e-6
     neighbors : {"replace"}, default="replace"
         To add or remove a row changes the number of rounds, and with it what is released.
-    out_of_range : {"error", "clip"}, default="error"
-        What to do with entries outside [-1, 1].
+    out_of_range : {"clip", "error"}, default="clip"
+        Entries outside [-1, 1] count as the nearest end of it, or are refused. What reaches far beyond loses its
+        differences: bring it there by declared bounds, or by a schema.
     calibration : {"tight", "paper"}, default="tight"
         "tight" is the largest learning rate that the accountant allows; "paper" is epsilon / sqrt(32 n ln(1/delta)),
         refused where it does not fit: the paper's theorem is for losses in [0, 1], half as wide as its algorithm's.
@@ -86,7 +87,7 @@ class LinearMinimizer(Private, BaseEstimator):
         delta: float = 1e-6,
         *,
         neighbors: str = "replace",
-        out_of_range: str = "error",
+        out_of_range: str = "clip",
         calibration: str = "tight",
         budget: Budget | None = None,
         random_state: int | np.random.Generator | None = None,

@@ -85,8 +85,9 @@ class DecisionListClassifier(PrivateClassifier):
     rule_counts : float in [0, 1), default=0.05
         Share of epsilon for noisy class counts of the rows that each rule decides, released with the list. They give
         `rule_worth`, `predict_proba` and `decision_function`; 0 releases none.
-    threshold : None, float or array_like of float, shape (d,), default=None
-        Turns real columns into bits x > threshold. Declared, not computed from the rows. None accepts 0 and 1 only.
+    threshold : None, float or array_like of float, shape (d,), default=0.0
+        Turns columns into bits x > threshold. Declared, not computed from the rows. 0 leaves 0 and 1 what they are;
+        None accepts those only. Numbers say more with thresholds that mean something, or by a schema.
     accounting : {"curve", "paper"}, default="curve"
         "paper" uses the constants of [BF]_, for coverage_weight 0.
     schema : dpfast.Schema, the path of its file, or None, default=None
@@ -164,7 +165,7 @@ class DecisionListClassifier(PrivateClassifier):
         conjunctions: int = 1,
         negations: bool = True,
         rule_counts: float = 0.05,
-        threshold: ArrayLike | None = None,
+        threshold: ArrayLike | None = 0.0,
         accounting: str = "curve",
         schema: SchemaLike | None = None,
         encoder_share: float = 0.1,
@@ -204,7 +205,7 @@ class DecisionListClassifier(PrivateClassifier):
         Parameters
         ----------
         X : array_like, sparse matrix, DataFrame or BitMatrix, shape (n, d)
-            0 and 1 or booleans; real numbers if `threshold` is given. With a `schema`, a DataFrame, Arrow table or dict
+            Booleans, or numbers that `threshold` makes bits of. With a `schema`, a DataFrame, Arrow table or dict
             of arrays.
         y : array_like, shape (n,)
             Labels of two or more classes; by default the column that the schema names.

@@ -68,8 +68,8 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
     fit_intercept : bool, default=True
         Whether a constant feature is added.
     feature_range : pair of float, default=(-1, 1)
-        What every feature is declared to lie in; it becomes [-1, 1]. Booleans and BitMatrix are signs in any case.
-    out_of_range : {"error", "clip"}, default="error"
+        What features are declared to lie in, and clipped to; it becomes [-1, 1]. Booleans and BitMatrix are signs.
+    out_of_range : {"clip", "error"}, default="clip"
     average : bool, default=True
         Whether `predict` uses the average of all releases or the last one. Both are free of cost.
     calibration : {"tight", "paper"}, default="tight"
@@ -159,7 +159,7 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
         negations: bool = True,
         fit_intercept: bool = True,
         feature_range: Sequence[float] = (-1, 1),
-        out_of_range: str = "error",
+        out_of_range: str = "clip",
         average: bool = True,
         calibration: str = "tight",
         margin: float | None = None,

@@ -46,7 +46,9 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
         Whether a constant feature is added.
     feature_range : pair of float, default=(-1, 1)
         What every feature is declared to lie in; it becomes [-1, 1]. Booleans and BitMatrix are signs in any case.
-    out_of_range : {"error", "clip"}, default="error"
+    out_of_range : {"clip", "error"}, default="clip"
+        Features outside `feature_range` count as the nearest end of it, or are refused. What reaches far beyond
+        loses its differences: bring it there by declared bounds, or by a schema.
 
     Attributes
     ----------
@@ -99,7 +101,7 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
         negations: bool = True,
         fit_intercept: bool = True,
         feature_range: Sequence[float] = (-1, 1),
-        out_of_range: str = "error",
+        out_of_range: str = "clip",
     ) -> None:
         self.margin = margin
         self.confidence = confidence

@@ -24,7 +24,7 @@ from dpfast.accounting import (
 )
 
 
-@parametrize_with_checks([LinearMinimizer(out_of_range="clip", random_state=0)])
+@parametrize_with_checks([LinearMinimizer(random_state=0)])
 def test_scikit_learn_finds_nothing_wrong(estimator, check):
     check(estimator)
 
@@ -161,7 +161,7 @@ def test_theorem_11_6_holds_on_new_rows_more_often_than_it_claims(rng):
 def test_a_linear_minimizer_refuses_before_it_charges():
     budget = Budget(2.0, 1e-5)
     for parameters, X, message in (
-        ({}, [[2.0, 0.0]], "features must lie in"),
+        ({"out_of_range": "error"}, [[2.0, 0.0]], "features must lie in"),
         ({}, np.empty((0, 3)), "minimum of 1 is required"),
         ({"calibration": "loose"}, [[1.0]], "calibration must"),
         ({"epsilon": 0}, [[1.0]], "epsilon must"),

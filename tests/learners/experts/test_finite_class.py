@@ -41,7 +41,7 @@ class Named:
 NAMED = [Named(first_is_positive), Named(always), Named(never)]
 
 
-@parametrize_with_checks([FiniteClassLearner(hypotheses=NAMED, random_state=0)])
+@parametrize_with_checks([FiniteClassLearner(random_state=0), FiniteClassLearner(hypotheses=NAMED, random_state=0)])
 def test_scikit_learn_finds_nothing_wrong(estimator, check):
     check(estimator)
 
@@ -128,9 +128,9 @@ def test_a_feature_is_saved_with_its_name(tmp_path):
 
 
 def test_features_that_will_not_do_are_refused():
-    learner = FiniteClassLearner(hypotheses="features", random_state=0)
+    learner = FiniteClassLearner(random_state=0)
     with pytest.raises(ValueError, match="entries must be 0 or 1, got 2"):
-        learner.fit(2 * BITS, LABELS)
+        FiniteClassLearner(threshold=None).fit(2 * BITS, LABELS)
     with pytest.raises(ValueError, match="Only binary classification"):
         learner.fit(BITS, list("abcab"))
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):

@@ -21,7 +21,7 @@ from dpfast.learners.lists import decision_list
 from dpfast.learners.lists.bar import REACH, falling_weights
 
 
-@parametrize_with_checks([DecisionListClassifier(threshold=0.0, random_state=0)])
+@parametrize_with_checks([DecisionListClassifier(random_state=0)])
 def test_scikit_learn_finds_nothing_wrong(estimator, check):
     check(estimator)
 
@@ -387,7 +387,7 @@ def test_a_refusal_charges_nothing_and_draws_nothing(table, rng):
     state = rng.bit_generator.state
     for bad_X, bad_y in ((X * 2, y), (X, y[:-1]), (X, ["one"] * len(y)), (X.astype(float) * np.nan, y)):
         with pytest.raises(ValueError, match=r"."):
-            DecisionListClassifier(budget=budget, random_state=rng).fit(bad_X, bad_y)
+            DecisionListClassifier(threshold=None, budget=budget, random_state=rng).fit(bad_X, bad_y)
     assert budget.charges == ()
     assert rng.bit_generator.state == state
 
@@ -454,7 +454,6 @@ def test_parameters_that_will_not_do_are_refused_by_name(parameters, message, ta
         ([[0, 1], [1, 0]], [1, 0, 1], "inconsistent numbers of samples"),
         ([[0, 1], [1, 0]], [0.5, 1.5], "Unknown label type"),
         ([[0, 1], [1, np.nan]], [0, 1], "NaN"),
-        ([[0, 1], [1, 3]], [0, 1], r"entries must be 0 or 1, got 3\.0; give threshold="),
         (np.empty((0, 2)), [], "0 sample"),
         ([0, 1], [0, 1], "Expected 2D array"),
         (BitMatrix.from_rows(np.empty((0, 1), np.uint64), 3), [], "at least one row"),
@@ -463,6 +462,14 @@ def test_parameters_that_will_not_do_are_refused_by_name(parameters, message, ta
 def test_data_that_will_not_do_is_refused_with_what_was_seen(X, y, message):
     with pytest.raises(ValueError, match=message):
         DecisionListClassifier().fit(X, y)
+
+
+def test_numbers_are_cut_at_0_unless_something_else_is_declared(table):
+    X, y = table
+    lists = [DecisionListClassifier(random_state=0).fit(rows, y) for rows in (X, 7.5 * X, X - 0.5)]
+    assert len({str(made) for made in lists}) == 1
+    with pytest.raises(ValueError, match=r"entries must be 0 or 1, got 3\.0; give threshold="):
+        DecisionListClassifier(threshold=None).fit([[0, 1], [1, 3]], [0, 1])
 
 
 def test_declared_classes_are_not_read_off_the_data(table):

@@ -30,9 +30,7 @@ from dpfast.learners.winnow.stream import Stream
 from dpfast.mechanisms import AboveThreshold
 
 
-@parametrize_with_checks(
-    [DPWinnowClassifier(out_of_range="clip", random_state=0), WinnowClassifier(out_of_range="clip")]
-)
+@parametrize_with_checks([DPWinnowClassifier(random_state=0), WinnowClassifier()])
 def test_scikit_learn_finds_nothing_wrong(estimator, check):
     check(estimator)
 
@@ -753,7 +751,7 @@ def test_parameters_that_will_not_do_are_refused_by_name(parameters, message, fi
 )
 def test_data_that_will_not_do_is_refused_with_what_was_seen(X, y, message, fit, Estimator):
     with pytest.raises(ValueError, match=message):
-        getattr(Estimator(), fit)(X, y)
+        getattr(Estimator(out_of_range="error"), fit)(X, y)
 
 
 @pytest.mark.parametrize("Estimator", [WinnowClassifier, DPWinnowClassifier])
@@ -771,7 +769,7 @@ def test_a_refusal_charges_nothing_and_draws_nothing(fit, table, rng):
     X, y = table
     budget, state = Budget(1.0, 1e-6), rng.bit_generator.state
     for bad_X, bad_y, parameters in (
-        (X * 2, y, {}),
+        (X * 2, y, {"out_of_range": "error"}),
         (X.astype(float) * np.nan, y, {}),
         (X, y[:-1], {}),
         (X, ["one"] * len(y), {}),
