@@ -107,16 +107,24 @@ void dpf_cover_scores(const dpf_cover *cover, size_t block, int64_t *DPF_RESTRIC
     block_scores(cover, block, score);
 }
 
-DPF_BODY int64_t highest(const dpf_cover *cover, int64_t *DPF_RESTRICT score) {
+/* The scores of a block, and the highest of a live candidate. */
+DPF_BODY int64_t block_highest(const dpf_cover *cover, size_t block, int64_t *DPF_RESTRICT score) {
     const size_t variants = cover->polarities * cover->classes;
     int64_t best = INT64_MIN;
+    block_scores(cover, block, score);
+    for (size_t v = 0; v < variants; v++)
+        for (size_t k = 0; k < 64; k++) {
+            const int64_t live = cover->alive[block] >> k & 1 ? score[64 * v + k] : INT64_MIN;
+            best = live > best ? live : best;
+        }
+    return best;
+}
+
+DPF_BODY int64_t highest(const dpf_cover *cover, int64_t *DPF_RESTRICT score) {
+    int64_t best = INT64_MIN;
     for (size_t b = 0; b < DPF_WORDS(cover->m); b++) {
-        block_scores(cover, b, score);
-        for (size_t v = 0; v < variants; v++)
-            for (size_t k = 0; k < 64; k++) {
-                const int64_t live = cover->alive[b] >> k & 1 ? score[64 * v + k] : INT64_MIN;
-                best = live > best ? live : best;
-            }
+        const int64_t of_block = block_highest(cover, b, score);
+        best = of_block > best ? of_block : best;
     }
     return best;
 }
@@ -148,6 +156,11 @@ DPF_BODY bool weigh(const dpf_cover *cover, const uint64_t *touched, int64_t *DP
     bool below = true;
     for (size_t b = 0; b < DPF_WORDS(cover->m); b++) {
         if (!touched[b]) continue;
+        const int64_t best = block_highest(cover, b, score);
+        if (best == INT64_MIN || (best < cover->reference && (uint64_t)(cover->reference - best) >= cover->gaps)) {
+            block_weight[b] = 0; /* what each candidate would weigh: most blocks are far from the best */
+            continue;
+        }
         below &= block_weights(cover, b, score, weight);
         double sum[8] = {0};
         for (size_t i = 0; i < size; i += 8)

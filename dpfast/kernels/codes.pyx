@@ -8,7 +8,7 @@ from bisect import bisect_right
 
 import numpy as np
 
-from libc.math cimport INFINITY, isfinite
+from libc.math cimport INFINITY, isfinite, isnan
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from dpfast.kernels.arrays cimport aligned
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
@@ -356,7 +356,7 @@ def behind(Columns columns, table, const uint8_t[::1] labels, float step, float 
     labels : ndarray of uint8, shape (n,)
         0 or 1.
     step, constant, threshold : float
-        Read as float32; finite, step at least 0.
+        Read as float32; step, at least 0, and constant finite. No row is ahead by infinity.
 
     Returns
     -------
@@ -368,8 +368,8 @@ def behind(Columns columns, table, const uint8_t[::1] labels, float step, float 
     if table.ndim > 1 or labels.shape[0] != columns.n or n and dpf_codes_largest(&labels[0], False, n) > 1:
         raise ValueError(f"a table of one dimension needs labels 0 and 1 for each of {n} rows, got {table.shape}, "
                          f"{labels.shape[0]} labels, up to {np.max(labels, initial=0)}")
-    if not (0 <= step < INFINITY and isfinite(constant) and isfinite(threshold)):
-        raise ValueError("step, constant and threshold must be finite in float32, step at least 0, "
+    if not (0 <= step < INFINITY and isfinite(constant)) or isnan(threshold):
+        raise ValueError("step and constant must be finite in float32, step at least 0, and threshold a number, "
                          f"got {step}, {constant}, {threshold}")
     out = np.zeros(-(-columns.n // 64), np.uint64)
     if not n:

@@ -39,16 +39,12 @@ class CodeBits:
     def __init__(self, table: CodeTable, *, thresholds: bool = True):
         columns = table.columns or (None,) * table.shape[1]
         names = table.names or [f"x{j}" for j in range(table.shape[1])]
-        bits = [_bits(*of, thresholds) for of in zip(columns, table.sizes.tolist(), strict=True)]
         self._codes = table.codes
-        self.feature_names = [
-            f"{name} {meant}" for name, (all_meant, _) in zip(names, bits, strict=True) for meant in all_meant
-        ]
-        of_column = np.repeat(np.arange(len(bits)), [len(spans) for _, spans in bits])
-        self._spans = np.column_stack([of_column, np.concatenate([spans for _, spans in bits])])
-        starts = table.offsets[of_column]
+        called, self._spans = _spelled(columns, tuple(names), tuple(table.sizes.tolist()), thresholds)
+        self.feature_names = list(called)
+        starts = table.offsets[self._spans[:, 0]]
         self._starts, self._ends = starts + self._spans[:, 1], starts + self._spans[:, 2] + 1
-        self.shape = (len(table), len(of_column))
+        self.shape = (len(table), len(self._spans))
 
     def __len__(self):
         return self.shape[0]
@@ -103,7 +99,16 @@ def code_names(columns) -> list[str]:
     return [f"{column.name} {meant}" for column in columns for meant in _bits(column, column.size, False)[0]]
 
 
-@lru_cache(maxsize=1 << 12)  # of a declaration: what is fitted again need not be spelled again
+@lru_cache(maxsize=1 << 4)  # of declarations: what is fitted again need not be spelled again
+def _spelled(columns, names, sizes, thresholds):
+    """What each bit is called, and its column, the first and the last code that it is 1 for: int64, shape (bits, 3)."""
+    bits = [_bits(*of, thresholds) for of in zip(columns, sizes, strict=True)]
+    called = [f"{name} {meant}" for name, (all_meant, _) in zip(names, bits, strict=True) for meant in all_meant]
+    of_column = np.repeat(np.arange(len(bits)), [len(spans) for _, spans in bits])
+    return called, np.column_stack([of_column, np.concatenate([spans for _, spans in bits])])
+
+
+@lru_cache(maxsize=1 << 12)
 def _bits(column, size, thresholds):
     """What each bit of a column means, and the first and the last code that it is 1 for: int64, shape (bits, 2)."""
     each = np.arange(size).repeat(2).reshape(-1, 2)

@@ -166,7 +166,7 @@ def seen_labels(y: Any) -> tuple[Any, np.ndarray]:
 def _distinct(y):
     """What numpy.unique returns; where integers lie close together, by counting them."""
     if y.dtype == bool:
-        return np.unique(y.view(np.uint8)).astype(bool)
+        return np.flatnonzero([not y.all(), y.any()]).astype(bool)
     if y.dtype.kind in "ui" and y.dtype.itemsize > 1 and y.size:
         low, high = int(y.min()), int(y.max())
         if high - low < _CLOSE and high < 1 << 63:

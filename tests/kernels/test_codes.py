@@ -103,6 +103,8 @@ def test_rows_behind_are_those_that_single_precision_says(sizes, n, rng):
         (1000, 1e-3, -0.1, 0.0),
         (1000, 0.0, 0.5, 0.5),
         (1000, 1e30, 3e38, 3e38),  # beyond single precision
+        (1000, 1e-3, 0.1, np.inf),
+        (1000, 1e-3, 0.1, -np.inf),
         (2**31 // len(SIZES[sizes]), 2.0**-31, 1e-9, 0.3),
         (2**31 // len(SIZES[sizes]), 2.0**-31, 5.0, 1.0),  # all on one side
         (2**31 // len(SIZES[sizes]), 2.0**-31, -5.0, -1.0),
@@ -267,7 +269,7 @@ def test_what_does_not_fit_is_refused(rng):
     ):
         with pytest.raises(ValueError, match=message):
             codes.behind(columns, np.ascontiguousarray(given, np.int32), own, 1.0, 0.0, 1.0)
-    for numbers in ((-1.0, 0.0, 1.0), (np.inf, 0.0, 1.0), (1.0, np.nan, 1.0), (1.0, 0.0, 1e300)):
+    for numbers in ((-1.0, 0.0, 1.0), (np.inf, 0.0, 1.0), (1.0, 1e300, 1.0), (1.0, 0.0, np.nan)):
         with pytest.raises(ValueError, match="must be finite in float32"):
             codes.behind(columns, entry, labels, *numbers)
     for j, low, high in ((2, 0, 0), (-1, 0, 0), (0, 2, 1), (0, 0, 3), (0, -1, 1)):

@@ -57,7 +57,7 @@ def test_margins_and_sums_are_those_of_indicators_and_curves(described, fit_inte
 def test_the_sum_of_rows_behind_is_that_of_their_weights(described, fit_intercept, rng):
     rows = unit_rows(table(rng, TABLES[described], 900), fit_intercept=fit_intercept)
     labels = rng.integers(0, 2, 900).astype(np.uint8)
-    for threshold in (0.0, 1e-3, 0.05, 10.0):
+    for threshold in (0.0, 1e-3, 0.05, 10.0, np.inf):
         w = rng.normal(size=(rows.shape[1], 1)) / 9
         weights = unsettled(rows.margins(w), labels, threshold) * np.array([3, 256], np.int32)[labels][:, np.newaxis]
         np.testing.assert_array_equal(rows.sum_behind(w, labels, threshold, (3, 256)), rows.weighted_sum(weights))
