@@ -198,8 +198,8 @@ def dask_parts(X: Any, y: Any, columns: list[str] | None = None, client: Any = N
     labels = [None] * len(rows) if y is None else _delayed(y)
     if len(labels) != len(rows):
         raise ValueError(f"y must be in the same parts as X, got {len(labels)} and {len(rows)} parts")
-    rows = client.compute(rows)
-    labels = labels if y is None else client.compute(labels)
+    made = client.compute([*rows, *([] if y is None else labels)])  # in one graph: what both need is made once
+    rows, labels = made[: len(rows)], labels if y is None else made[len(rows) :]
     return DaskParts(client, client.map(_pair, rows, labels, key="dpfast-pair", pure=False))
 
 

@@ -89,6 +89,11 @@ def code_bits(table: CodeTable, *, thresholds: bool = True) -> BitMatrix:
     return CodeBits(table, thresholds=thresholds).packed()
 
 
+def packed_codes(X):
+    """X, or the bits of its codes."""
+    return code_bits(X) if isinstance(X, CodeTable) else X
+
+
 def bit_count(columns) -> int:
     """How many bits the codes of columns have, with thresholds."""
     return sum(len(_bits(column, column.size, True)[0]) for column in columns)

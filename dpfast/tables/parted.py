@@ -81,7 +81,7 @@ def parted_numbers(raw: Any, classes: Any = None) -> PartedTable:
     Parameters
     ----------
     raw : MemoryParts or DaskParts
-        Of pairs of rows, an array, a sparse matrix or a DataFrame, and labels.
+        Of pairs of rows, an array, a sparse matrix, a DataFrame or a CodeTable, and labels.
     classes : array_like, optional
         The public set of labels; read off the rows by default.
 
@@ -127,6 +127,8 @@ def _told(pair):
         raise ValueError("y must be given: there is no schema that declares a label")
     if np.ndim(X) != 2 or len(y) != X.shape[0]:
         raise ValueError(f"X must have two dimensions and y as many rows, got {np.shape(X)} and {len(y)} labels")
+    if isinstance(X, CodeTable):
+        return len(X), X.shape[1], "u1", _zeros(X), None
     if hasattr(X, "columns"):
         kinds = {str(dtype): np.dtype(dtype) for dtype in X.dtypes if isinstance(dtype, np.dtype)}
         if len({*map(str, X.dtypes)}) != len(kinds) or any(kind.kind not in "biuf" for kind in kinds.values()):
@@ -144,7 +146,15 @@ def _numbered(pair, classes):
     return Piece(X, class_codes(y, len(y), classes).codes)
 
 
+def _zeros(table):
+    """One row of zeros, of codes declared like these."""
+    zeros = [np.zeros(1, np.uint8)] * table.shape[1]
+    return CodeTable.from_arrays(zeros, table.sizes, names=table.names, columns=table.columns)
+
+
 def _like(d, dtype, form, names):
+    if isinstance(form, CodeTable):
+        return form
     zeros = np.zeros((1, d), np.dtype(dtype))
     if form == "frame":
         import pandas as pd

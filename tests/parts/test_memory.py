@@ -9,12 +9,14 @@ from people import LEARNERS, OPEN, SCHEMA, TWO_SIDED, few, people, pieces, relea
 import dpfast
 from dpfast import (
     BoostedHalfspaceClassifier,
+    CodeTable,
     DecisionListClassifier,
     FiniteClassLearner,
     HalfspaceClassifier,
     ProjectedHalfspaceClassifier,
     StatisticalQueryOracle,
 )
+from dpfast.learners.halfspaces.weak import NoisyCentering
 from dpfast.parts import MemoryParts
 
 
@@ -51,6 +53,19 @@ def test_a_table_of_numbers_gives_one_model_in_any_parts(learner, kind, parts, r
     model = learner(random_state=1).fit(MemoryParts(pieces(X, y, parts)))
     assert released(model) == released(whole)
     assert getattr(model, "feature_names_in_", None) is None or model.feature_names_in_.tolist() == [*X.columns]
+
+
+@pytest.mark.parametrize("learner", [*LEARNERS, *TWO_SIDED])
+def test_tables_of_codes_give_one_model_in_any_parts(learner, rng):
+    codes = rng.integers(0, 5, (800, 4))
+    X = CodeTable(codes, [5] * 4, names=list("abcd"))
+    y = (codes[:, 1] > 2) ^ (rng.random(800) < 0.1)
+    whole = released(few(learner).fit(X, y))
+    for parts in (1, 3, 17):
+        assert released(few(learner).fit(MemoryParts(pieces(X, y, parts)))) == whole
+    other = CodeTable(codes[:9] % 3, [3] * 4, names=list("abcd"))
+    with pytest.raises(ValueError, match=r"same columns and types: .*20 codes.*, but another .*12 codes"):
+        few(learner).fit(MemoryParts([(X, y), (other, y[:9])]))
 
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
@@ -117,7 +132,6 @@ def test_queries_are_answered_alike_over_any_parts(neighbors, rng):
     "learner",
     [
         DecisionListClassifier(conjunctions=2),
-        BoostedHalfspaceClassifier(weak_learner="stump"),
         ProjectedHalfspaceClassifier(schedule="paper", margin=0.2),
     ],
 )
@@ -128,11 +142,27 @@ def test_what_needs_all_rows_at_once_is_refused_before_anything_is_found(learner
     assert learner.budget.left == (1.0, 1e-6)
 
 
-def test_boosting_over_parts_takes_the_measure_and_the_weak_learner_that_sums_serve(rng):
+@pytest.mark.parametrize("weak_learner", ["centering", "stump"])
+@pytest.mark.parametrize("measure", ["lazy-bregman", "local"])
+def test_every_weak_learner_and_measure_boosts_over_parts_as_over_the_whole(weak_learner, measure, rng):
+    X = rng.random((500, 7)) < 0.4
+    frame, y = people(400), X[:, 2] ^ (rng.random(500) < 0.1)
+    given = {"weak_learner": weak_learner, "measure": measure, "n_rounds": 6, "epsilon": 20.0, "random_state": 2}
+    whole = released(BoostedHalfspaceClassifier(**given).fit(X, y))
+    coded = released(BoostedHalfspaceClassifier(schema=SCHEMA, **given).fit(frame))
+    for parts in (1, 3, 17):
+        assert released(BoostedHalfspaceClassifier(**given).fit(MemoryParts(pieces(X, y, parts)))) == whole
+        table = MemoryParts(pieces(frame, parts=parts))
+        assert released(BoostedHalfspaceClassifier(schema=SCHEMA, **given).fit(table)) == coded
+
+
+def test_boosting_over_parts_takes_the_measures_and_the_weak_learners_that_sums_serve(rng):
+    class Own(NoisyCentering):
+        pass
+
     table = MemoryParts(pieces(rng.normal(size=(50, 3)), np.arange(50) % 2))
-    for given in ({"weak_learner": "stump"}, {"measure": "local"}):
-        with pytest.raises(ValueError, match='needs weak_learner="centering" and measure="lazy-bregman"'):
-            BoostedHalfspaceClassifier(**given).fit(table)
+    with pytest.raises(ValueError, match="needs a weak_learner= and a measure= of those that have a name"):
+        BoostedHalfspaceClassifier(weak_learner=Own()).fit(table)
 
 
 def test_a_list_of_every_rule_is_the_same_from_a_part_that_forgets(monkeypatch):

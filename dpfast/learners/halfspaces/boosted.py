@@ -14,7 +14,7 @@ from dpfast.accounting.checks import exact, float_above
 from dpfast.accounting.claims import pair_cost
 from dpfast.learners.base import LinearClassifier, refuse_weights, shown
 from dpfast.learners.halfspaces.measure import CAP, MOST_ROUNDS, LazyBregman, Local, Measure
-from dpfast.learners.halfspaces.parted import PartedMeasure, PartedRows, unit_rows_of
+from dpfast.learners.halfspaces.parted import PartedLocal, PartedMeasure, PartedRows, weak_rows_of
 from dpfast.learners.halfspaces.weak import LARGEST_SCALE, NoisyCentering, NoisyStump, WeakLearner
 from dpfast.learners.parameters import Kind, SchemaLike, auto, choice, count, flag, optional, positive, real
 from dpfast.mechanisms import discrete_laplace
@@ -209,7 +209,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         refuse_weights(refused)
         p = self._checked()
         X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
-        rows, start, public = self._rows(X, y, classes, p)
+        rows, start, margins, public = self._rows(X, y, classes, p)
         n, d = public.n_rows, public.n_features
         density = self._calibrate(p, n, d)
         counted = p.n_rounds * p.rows_per_unit**2  # k rows of a person move a round k times as far: k^2 rounds' worth
@@ -235,19 +235,27 @@ class BoostedHalfspaceClassifier(LinearClassifier):
                 model.add(*p.weak_learner.linear(hypothesis, d))
                 run.used["rounds"] += 1
                 if t + 1 < p.n_rounds:
-                    measure.add(p.weak_learner.margins(rows, hypothesis))
+                    measure.add(margins(hypothesis))
         return self
 
     def _rows(self, X, y, classes, p):
-        """The rows as the weak learner reads them, the function that starts a measure on them, and what is public."""
+        """The rows as the weak learner reads them, functions that start a measure on them and that give it margins, and
+        what is public. Margins of rows in parts stay there: their measure is given the hypothesis."""
+        weak = p.weak_learner
         if isinstance(X, PartedTable):
-            parts, form, public = self._asked(X, y, classes, partial(unit_rows_of, fit_intercept=p.fit_intercept))
+            image = partial(weak_rows_of, weak=weak, fit_intercept=p.fit_intercept)
+            parts, form, public = self._asked(X, y, classes, image)
             two_classes(public.classes)
-            rows = PartedRows(parts, form, public.n_rows)
-            return rows, partial(PartedMeasure, parts, public.n_rows), public
-        rows = p.weak_learner.rows(X, p.fit_intercept)
+            measures = {
+                LazyBregman: partial(PartedMeasure, parts, weak, public.n_rows),
+                Local: partial(PartedLocal, weak),
+            }
+            start = measures[type(p.measure)]
+            return PartedRows(parts, form, public.n_rows), start, lambda hypothesis: hypothesis, public
+        rows = weak.rows(X, p.fit_intercept)
         labels = class_codes(y, rows.shape[0], classes)
-        return rows, partial(p.measure.start, labels.signs()), self._public(X, labels)
+        start = partial(p.measure.start, labels.signs())
+        return rows, start, partial(weak.margins, rows), self._public(X, labels)
 
     def _publish(self, run):
         model = run.released
@@ -280,8 +288,8 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         return lambda rows: float(p.density)
 
     def _refuse_parts(self, p):
-        if not (isinstance(p.weak_learner, NoisyCentering) and isinstance(p.measure, LazyBregman)):
-            raise ValueError('a table in parts needs weak_learner="centering" and measure="lazy-bregman"')
+        if type(p.weak_learner) not in _WEAK.values() or type(p.measure) not in _MEASURES.values():
+            raise ValueError("a table in parts needs a weak_learner= and a measure= of those that have a name")
 
     def _refuse_rows(self, n, p):
         if p.neighbors != "replace" or p.density == "auto":

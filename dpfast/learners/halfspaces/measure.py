@@ -67,17 +67,26 @@ class LocalMeasure:
     """Weights min(1, exp(-rate * s_i)) of rows with scores s_i. Private state: it knows the data."""
 
     def __init__(self, signs, rate):
-        self._signs, self._scores = signs, np.zeros(len(signs), np.int32)
-        falling = [math.floor(CAP * math.exp(-rate * s / UNIT)) for s in range(_reach(rate))]
-        self._table = np.array([*falling, 0], np.int32)
+        self._signs, self._scores, self._table = signs, np.zeros(len(signs), np.int32), local_table(rate)
 
     def weights(self):
         """y_i times the units of each row: int32, shape (n,)."""
-        return self._table[np.clip(self._scores, 0, len(self._table) - 1)] * self._signs
+        return local_weights(self._scores, self._signs, self._table)
 
     def add(self, margins):
         """Count in a hypothesis: float32 h(x_i) in [-1, 1], shape (n,)."""
         measure.add(self._scores, self._signs, margins, UNIT)
+
+
+def local_table(rate):
+    """The units of each score from 0 on, those of the last of all beyond: int32."""
+    falling = [math.floor(CAP * math.exp(-rate * s / UNIT)) for s in range(_reach(rate))]
+    return np.array([*falling, 0], np.int32)
+
+
+def local_weights(scores, signs, table):
+    """y_i times the units of each row: int32, shape (n,)."""
+    return table[np.clip(scores, 0, len(table) - 1)] * signs
 
 
 def _reach(rate):

@@ -6,13 +6,14 @@ integers, and what is missing is shared out in the order of the parts. So the me
 table: `dpfast.kernels.measure.project`.
 """
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from dpfast.kernels import measure
-from dpfast.learners.halfspaces.measure import CAP, UNIT
-from dpfast.tables.codes import CodeTable
+from dpfast.learners.halfspaces.measure import CAP, UNIT, local_table, local_weights
+from dpfast.tables.code_bits import packed_codes
 from dpfast.tables.projection import projectable
 from dpfast.tables.unit_rows import unit_rows
 
@@ -29,42 +30,60 @@ def projectable_of(X):
     return projectable(packed_codes(X))
 
 
-def packed_codes(X):
-    """X, or the bits of its codes."""
-    if not isinstance(X, CodeTable):
-        return X
-    from dpfast.tables.code_bits import code_bits
-
-    return code_bits(X)
+def weak_rows_of(X, weak, fit_intercept):
+    """The table as a weak learner reads it; of codes their bits."""
+    return weak.rows(packed_codes(X), fit_intercept)
 
 
 class PartedRows:
-    """Rows of the unit ball in parts: margins stay where they are, as the vector they are of.
+    """Rows of a weak learner in parts, of which weights are told as `PartedWeights`.
 
     Parameters
     ----------
     parts : MemoryParts or DaskParts
-        Of pieces whose rows are `UnitRows` or `CodeRows`.
-    form : UnitRows or CodeRows
+        Of pieces whose rows are what `WeakLearner.rows` gives.
+    form : what `WeakLearner.rows` gives
         One row like the others.
     n : int
     """
 
     def __init__(self, parts, form, n):
-        self.parts, self.reach, self.shape = parts, form.reach, (n, form.shape[1])
-
-    def margins(self, w):
-        return w
+        self.parts, self.reach, self.shape = parts, getattr(form, "reach", None), (n, form.shape[1])
 
     def weighted_sum(self, weights):
-        return self.parts.sum(_weighted_sum, *weights.public, own=weights.excess)
+        return self.parts.sum(weights.question, *weights.public, own=weights.excess)
 
 
 class PartedWeights(NamedTuple):
-    """The weights of rows in parts: a level, and for each part the units that some of its rows have more."""
+    """The weights of rows in parts: what a part is asked for their sum, and for a level the units that some of the rows
+    of each part have more."""
 
+    question: Callable
     public: tuple
-    excess: list
+    excess: list | None = None
+
+
+class PartedLocal:
+    """As `LocalMeasure`, of rows in parts: what rows weigh is their own affair.
+
+    Parameters
+    ----------
+    weak : WeakLearner
+    units : int
+        The mass wanted, which plays no part.
+    rate : float
+    """
+
+    def __init__(self, weak, units, rate):
+        self._weak, self._table, self._hypotheses = weak, local_table(rate), []
+
+    def add(self, hypothesis):
+        """Count in the margins of a hypothesis, which are in [-1, 1]."""
+        self._hypotheses.append(hypothesis)
+
+    def weights(self):
+        """y_i times the units of each row, where the rows are."""
+        return PartedWeights(_local_sum, (self._weak, tuple(self._hypotheses), self._table))
 
 
 class PartedMeasure:
@@ -73,12 +92,13 @@ class PartedMeasure:
     Parameters
     ----------
     parts : MemoryParts or DaskParts
+    weak : WeakLearner
     n, units : int
     rate : float
     """
 
-    def __init__(self, parts, n, units, rate):
-        self._parts, self._units = parts, min(units, n * CAP)
+    def __init__(self, parts, weak, n, units, rate):
+        self._parts, self._weak, self._units = parts, weak, min(units, n * CAP)
         self._table, self._hypotheses = measure.table(rate / UNIT, CAP), []
 
     def add(self, hypothesis):
@@ -87,8 +107,8 @@ class PartedMeasure:
 
     def weights(self):
         """y_i times the units of each row, where the rows are."""
-        told = tuple(self._hypotheses), self._table
-        low, high = -len(self._table) - 1 - len(told[0]) * UNIT, len(told[0]) * UNIT + 1  # no unit; all that there are
+        rounds, told = len(self._hypotheses), (self._weak, tuple(self._hypotheses), self._table)
+        low, high = -len(self._table) - 1 - rounds * UNIT, rounds * UNIT + 1  # no unit; all that there are
         while True:
             step = max(1, (high - low) // _ASKED)
             levels = np.append(np.arange(low, high, step), high)
@@ -101,25 +121,29 @@ class PartedMeasure:
         more = np.diff(units[:, k : k + 2]).ravel()  # what rows weigh more at the next level, part by part
         before = np.cumsum(more) - more
         excess = np.clip(left - before, 0, more)
-        return PartedWeights((*told, int(levels[k])), excess.tolist())
+        return PartedWeights(_dense_sum, (*told, int(levels[k])), excess.tolist())
 
 
-def _scores(piece, hypotheses):
+def _scores(piece, weak, hypotheses):
     """The scores after these hypotheses, and the signs of the rows."""
     known, scores = piece.memo.get(_scores, (0, np.zeros(len(piece.labels), np.int32)))
     signs = (2 * piece.labels - 1).astype(np.int8)
     if known < len(hypotheses):
         scores = scores.copy()
         for hypothesis in hypotheses[known:]:
-            measure.add(scores, signs, piece.rows.margins(hypothesis), UNIT)
+            measure.add(scores, signs, weak.margins(piece.rows, hypothesis), UNIT)
         piece.memo[_scores] = len(hypotheses), scores
     return scores, signs
 
 
-def _units(piece, hypotheses, table, levels):
+def _units(piece, weak, hypotheses, table, levels):
     """What the rows weigh together at each level: int64, shape (levels,)."""
-    return measure.units(_scores(piece, hypotheses)[0], table, levels)
+    return measure.units(_scores(piece, weak, hypotheses)[0], table, levels)
 
 
-def _weighted_sum(piece, excess, hypotheses, table, level):
-    return piece.rows.weighted_sum(measure.weights(*_scores(piece, hypotheses), table, level, excess))
+def _dense_sum(piece, excess, weak, hypotheses, table, level):
+    return piece.rows.weighted_sum(measure.weights(*_scores(piece, weak, hypotheses), table, level, excess))
+
+
+def _local_sum(piece, weak, hypotheses, table):
+    return piece.rows.weighted_sum(local_weights(*_scores(piece, weak, hypotheses), table))
