@@ -11,6 +11,7 @@ worker processes on this machine, by the clock, beside what the model says of th
 import argparse
 import math
 import time
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -75,7 +76,7 @@ def best(costs, n, workers):
 def piece(n, seed=0):
     rng = np.random.default_rng(seed)
     table = CodeTable.from_arrays(list(rng.integers(0, SIZE, (COLUMNS, n), np.uint8)), [SIZE] * COLUMNS)
-    return Piece(table, rng.integers(0, 2, n), rows=unit_rows(table, fit_intercept=True))
+    return Piece(table, rng.integers(0, 2, n), partial(unit_rows, fit_intercept=True))
 
 
 def ask(part, w, threshold):

@@ -8,7 +8,10 @@ import pandas as pd
 from dpfast import (
     BoostedHalfspaceClassifier,
     DecisionListClassifier,
+    DPWinnowClassifier,
+    FiniteClassLearner,
     HalfspaceClassifier,
+    NetHalfspaceClassifier,
     ProjectedHalfspaceClassifier,
 )
 from dpfast.tables import Boolean, Category, Label, Numeric, Schema
@@ -58,11 +61,17 @@ def released(model):
 
 
 LEARNERS = [HalfspaceClassifier, DecisionListClassifier]
-TWO_SIDED = [BoostedHalfspaceClassifier, ProjectedHalfspaceClassifier]
-ROUNDS = {HalfspaceClassifier: 3, BoostedHalfspaceClassifier: 3, ProjectedHalfspaceClassifier: 3}
+TWO_SIDED = [BoostedHalfspaceClassifier, ProjectedHalfspaceClassifier, DPWinnowClassifier, NetHalfspaceClassifier]
+FEW = {
+    HalfspaceClassifier: {"n_rounds": 3},
+    BoostedHalfspaceClassifier: {"n_rounds": 3},
+    ProjectedHalfspaceClassifier: {"n_rounds": 3},
+    DPWinnowClassifier: {"n_updates": 3},
+    NetHalfspaceClassifier: {"n_components": 2, "n_projections": 2, "net_radius": 0.2},
+    FiniteClassLearner: {"hypotheses": "features"},
+}
 
 
 def few(learner, **given):
     """A learner that takes few rounds."""
-    rounds = {"n_rounds": ROUNDS[learner]} if learner in ROUNDS else {}
-    return learner(random_state=3, **rounds, **given)
+    return learner(random_state=3, **FEW.get(learner, {}), **given)

@@ -31,7 +31,7 @@ from .options import (
     Threshold,
 )
 from .persons import Persons, check_persons
-from .report import errors, facts, output, reporting, say, some
+from .report import facts, output, progress, reporting, say, some
 from .tables import declaration_of, read_declared
 
 MODEL = (
@@ -133,7 +133,7 @@ def fit(
             with on_cluster(scheduler, data, declaration) as (X, n):
                 done = time.perf_counter()
                 state.now = BEGUN
-                with errors.status(f"learning from {data} on {scheduler}"):
+                with progress(estimator, f"learning from {data} on {scheduler}"):
                     estimator.fit(X, classes=declaration.label.classes)
                 fitted = time.perf_counter()
                 out = keep(estimator, out, state, names, bits=bits, threshold=threshold)
@@ -165,7 +165,7 @@ def fit(
             estimator = estimator_of(model, parameters)
             done = time.perf_counter()
             state.now = BEGUN
-            with errors.status(f"learning from {data}"):
+            with progress(estimator, f"learning from {data}"):
                 estimator.fit(X, y, classes=declared, **(persons.of(~test) if persons else {}))
             fitted = time.perf_counter()
             out = keep(estimator, out, state, names, bits=bits, threshold=threshold)

@@ -4,6 +4,7 @@ from contextlib import contextmanager
 from types import SimpleNamespace
 
 import typer
+from rich import reconfigure
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -35,6 +36,20 @@ def number(value):
 
 def enough(n, asked):
     return "enough" if n >= asked else f"{asked / n:,.1f} times too few"
+
+
+@contextmanager
+def progress(estimator, what):
+    """Show the rounds of a fit on a terminal, with rows a second, or else only that it is under way."""
+    if not errors.is_terminal or "verbose" not in estimator.get_params():
+        with errors.status(what):
+            yield
+        return
+    reconfigure(stderr=True)
+    errors.print(what)
+    estimator.set_params(verbose=True)
+    yield
+    estimator.set_params(verbose=False)
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dpfast.learners.fitting import Private, Public
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import PRIVATE, Kind
+from dpfast.learners.progress import shown
 from dpfast.learners.saving import Saved, entries, reals
 from dpfast.learners.showing import Shown
 from dpfast.learners.tables import SCHEMAS, TableReader
@@ -67,7 +68,7 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, TableClassifier):
 
     _parameters = PRIVATE | SCHEMAS
 
-    def _asked(self, X, y, classes, image, table=None):
+    def _asked(self, X, y, classes, image, table=None, form=None):
         """The table as parts of what an image makes of rows, the image of one of them, and what a fit takes as public.
 
         Parameters
@@ -78,6 +79,8 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, TableClassifier):
             From rows to what this learner reads, with a `shape`.
         table : table, optional
             X as it was read already, for a table that is here.
+        form : callable, optional
+            The image of a row of zeros, if `image` may refuse it.
 
         Returns
         -------
@@ -85,7 +88,7 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, TableClassifier):
         """
         if isinstance(X, PartedTable):
             parts = X.parts.map(imaged, image)
-            rows = image(X.like) if parts.only is None else parts.only.rows
+            rows = (form or image)(X.like) if parts.only is None else parts.only.rows
             if any(told != _told(rows) for told in parts.each(_read)):
                 raise ValueError("parts of X must have the same columns and types")
             public = self._public(self._read_codes(X.like), X.labels)
@@ -94,6 +97,11 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, TableClassifier):
         rows = image(X if table is None else table)
         labels = class_codes(y, rows.shape[0], classes)
         return MemoryParts([Piece(X, labels.codes, rows=rows)]), rows, self._public(X, labels)
+
+    def _shown(self, rounds, what, parts, public, total=None):
+        """The same rounds, with a progress bar if wanted; the number of rows is told where it is public."""
+        rows = public.n_rows if self.neighbors == "replace" else None
+        return shown(rounds, what, self.verbose, total, rows=rows, parts=parts)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -168,15 +176,6 @@ class LinearClassifier(TwoSided, PrivateClassifier):
         self.intercept_ = float(reals([released["intercept"]], 1)[0])
         for name, kind in self._numbers.items():
             setattr(self, f"{name}_", kind.read(name, released[name]))
-
-
-def shown(iterable, what, verbose, total=None):
-    """The same iterable, with a progress bar if wanted."""
-    if not verbose:
-        return iterable
-    from rich.progress import track
-
-    return track(iterable, what, total=total)
 
 
 def refuse_weights(arguments):

@@ -37,7 +37,7 @@ class TableReader:
         p = super()._checked()
         vars(self).pop("_encoder", None)
         vars(self).pop("_rows_per_unit", None)
-        p.rows_per_unit = 1
+        p.rows_per_unit, p.one_column = 1, False
         if p.schema is not None:
             p.schema.refuse_unconfirmed()
         if p.schema is not None and p.schema.to_find:
@@ -67,9 +67,9 @@ class TableReader:
             X, y = _numbers(X, y)
         if is_parted(X) and not self._reads_parts:
             raise ValueError(
-                f"{type(self).__name__} does not learn from tables in parts; HalfspaceClassifier, "
-                "DecisionListClassifier, BoostedHalfspaceClassifier, ProjectedHalfspaceClassifier and "
-                "FiniteClassLearner do"
+                f"{type(self).__name__} learns from one row after another, and takes no table in parts; "
+                "HalfspaceClassifier, DecisionListClassifier, DPWinnowClassifier, BoostedHalfspaceClassifier, "
+                "ProjectedHalfspaceClassifier, NetHalfspaceClassifier and FiniteClassLearner do"
             )
         if is_parted(X):
             self._refuse_parts(p)
@@ -82,7 +82,7 @@ class TableReader:
         from dpfast.tables.parted import PartedEncoding, parted_numbers
 
         if p.schema is None:
-            return parted_numbers(parts_of(X, y), classes), None, classes
+            return parted_numbers(parts_of(X, y), classes, one_column=p.one_column), None, classes
 
         label = p.schema.label or Label("y")
         classes = label.classes if classes is None else classes

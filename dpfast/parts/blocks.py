@@ -1,8 +1,10 @@
 """Work by blocks: the same pieces whatever the number of threads, so the same results."""
 
 import os
+import threading
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from functools import cache
 from typing import Protocol, runtime_checkable
 
@@ -11,9 +13,25 @@ import numpy as np
 BLOCK_BYTES = 1 << 22  # of input to a piece of work
 
 
+_this = threading.local()
+
+
 def threads():
-    """Threads to use: the environment variable DPFAST_THREADS, or one for each processor."""
+    """Threads to use: the environment variable DPFAST_THREADS, or one for each processor; see also `one_thread`."""
+    if getattr(_this, "alone", False):
+        return 1
     return max(1, int(os.environ.get("DPFAST_THREADS") or os.cpu_count() or 1))
+
+
+@contextmanager
+def one_thread():
+    """Within this, for what this thread does: others are busy with other parts."""
+    before = getattr(_this, "alone", False)
+    _this.alone = True
+    try:
+        yield
+    finally:
+        _this.alone = before
 
 
 def slices(size, step):

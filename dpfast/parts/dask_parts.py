@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from dpfast.parts.blocks import one_thread
+
 FAN = 16  # answers to a sum
 PATIENCE = 60.0  # seconds without a worker after which all are taken as lost
 _TICK = 0.5  # seconds between two looks at the cluster
@@ -32,12 +34,17 @@ class DaskParts:
     client : distributed.Client
     futures : list of distributed.Future
         In the order of the rows.
+
+    Attributes
+    ----------
+    moved : int
+        Bytes of the arrays that parts answered so far, each as long as what was asked for, whatever its rows.
     """
 
     only = None
 
     def __init__(self, client: Any, futures: Sequence[Any]):
-        self._client, self._futures = client, list(futures)
+        self._client, self._futures, self.moved = client, list(futures), 0
 
     def __len__(self) -> int:
         return len(self._futures)
@@ -51,6 +58,7 @@ class DaskParts:
         answers = self._wait(self._ask("ask", question, public, own))
         for answer in answers:
             _raise(answer)
+            self.moved += getattr(answer, "nbytes", 0)
         return answers
 
     def sum(self, question: Callable, *public: Any, own: Sequence | None = None) -> Any:
@@ -61,6 +69,7 @@ class DaskParts:
             answers = self._client.map(_total, groups, key="dpfast-sum", pure=False)
         (total,) = self._wait(answers)
         _raise(total)
+        self.moved += len(self) * getattr(total, "nbytes", 0)
         return total
 
     def pick(self, chosen: Sequence[int]) -> "DaskParts":
@@ -143,7 +152,8 @@ def _answer(part, number, own, question, told):
     if isinstance(part, Failure):
         return part
     try:
-        return question(part, *own, *map(_aligned, told))
+        with one_thread():  # how many tasks there are at a time is the worker's to say
+            return question(part, *own, *map(_aligned, told))
     except Exception as error:
         return Failure(number, error)
 

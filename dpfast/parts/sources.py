@@ -10,6 +10,12 @@ def is_parted(X: Any) -> bool:
     return isinstance(X, MemoryParts) or is_dask(X)
 
 
+def refuse_parts(X: Any) -> None:
+    """Refuse a table in parts where all rows are read at once: nothing of it is computed into memory unasked."""
+    if is_parted(X):
+        raise ValueError("X is in parts, and all its rows are read at once here: give a table in memory")
+
+
 def is_dask(X: Any) -> bool:
     """Whether this is a DataFrame, an array or a list of delayed tables of Dask; does not import it."""
     some = X[0] if isinstance(X, list | tuple) and X else X

@@ -8,6 +8,8 @@ has its type, and what has none, a list say, is float64.
 import numpy as np
 import scipy.sparse as sp
 
+from dpfast.parts.sources import refuse_parts
+
 
 def as_numbers(X, sparse=()):
     """X as an ndarray or a sparse matrix of booleans, integers or floats up to float64, all of them finite.
@@ -23,7 +25,7 @@ def as_numbers(X, sparse=()):
     Raises
     ------
     ValueError, TypeError
-        For NaN, infinities, wrong shapes and entries that are no numbers; for indices that do not fit.
+        For NaN, infinities, wrong shapes and entries that are no numbers; for indices that do not fit; for parts.
     """
     if sp.issparse(X):
         X = _sound(X)
@@ -32,6 +34,7 @@ def as_numbers(X, sparse=()):
 
     from sklearn.utils import check_array
 
+    refuse_parts(X)
     if hasattr(X, "collect") and hasattr(X, "lazy"):
         raise TypeError(f"X is a {type(X).__name__}, a plan that has no rows yet: give X.collect()")
     typed = sp.issparse(X) or hasattr(X, "__array__")

@@ -75,7 +75,7 @@ class PartedEncoding:
         return self._seen
 
 
-def parted_numbers(raw: Any, classes: Any = None) -> PartedTable:
+def parted_numbers(raw: Any, classes: Any = None, *, one_column: bool = False) -> PartedTable:
     """A table of numbers without a schema.
 
     Parameters
@@ -84,12 +84,16 @@ def parted_numbers(raw: Any, classes: Any = None) -> PartedTable:
         Of pairs of rows, an array, a sparse matrix, a DataFrame or a CodeTable, and labels.
     classes : array_like, optional
         The public set of labels; read off the rows by default.
+    one_column : bool
+        Whether rows of one dimension are a column.
 
     Raises
     ------
     ValueError
         For parts that do not fit together, and labels that will not do.
     """
+    if one_column:
+        raw = raw.map(_column)
     told = raw.each(_told)
     facts = [(n, *fact) for n, *fact in told if n]
     if not facts:
@@ -119,6 +123,11 @@ def _coded(encoding, schema, numbers):
     labels, spellings = encoding.spelled()
     place = np.array([numbers.get(each, -1) for each in spellings], np.int64)
     return Piece(encoding.table(schema), place[labels])
+
+
+def _column(pair):
+    X, y = pair
+    return (X.reshape(-1, 1) if np.ndim(X) == 1 else X), y
 
 
 def _told(pair):

@@ -13,6 +13,7 @@ from people import LEARNERS, OPEN, SCHEMA, TWO_SIDED, few, people, pieces, relea
 
 from dpfast import (
     DecisionListClassifier,
+    DPWinnowClassifier,
     FiniteClassLearner,
     HalfspaceClassifier,
     StatisticalQueryOracle,
@@ -165,26 +166,69 @@ def test_the_names_of_tasks_tell_nothing(client):
 VERBS = ("ask", "make", "pair", "sum", "tell")
 
 
-@pytest.mark.parametrize("learner", [*LEARNERS, *TWO_SIDED])
+@pytest.mark.parametrize("learner", [*LEARNERS, *TWO_SIDED, FiniteClassLearner])
 def test_a_worker_killed_in_the_middle_changes_nothing(learner, client, monkeypatch):
     """Its parts are computed again where another worker, or the one that takes its place, is."""
-    frame, budget, asked = people(), Budget(1.0, 1e-6), []
+    client.wait_for_workers(2, timeout=60)  # one may have been killed a moment ago
+    frame, budget, asked, killed = people(), Budget(1.0, 1e-6), [], []
     whole = few(learner, schema=SCHEMA).fit(frame)
     plain = dask_parts.DaskParts._ask
 
     def killing(self, verb, question, public, own=None):
         asked.append(question)
         futures = plain(self, verb, question, public, own)
-        if len(asked) == 8:
-            assert budget.charges  # a release or more is out
-            os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+        if not killed and (len(asked) > 6 if learner is FiniteClassLearner else budget.charges):  # which asks no more
+            killed.extend(client.run(os.getpid).values())
+            os.kill(killed[0], signal.SIGKILL)
         return futures
 
     monkeypatch.setattr(dask_parts.DaskParts, "_ask", killing)
     model = few(learner, schema=SCHEMA, budget=budget).fit(delayed(frame, 5))
-    assert len(asked) > 8
+    assert killed
     assert released(model)[:1] == released(whole)[:1]
     assert len(budget.charges) == 1
+
+
+@pytest.mark.parametrize("learner", [HalfspaceClassifier, DPWinnowClassifier])
+def test_a_worker_that_joins_in_the_middle_changes_nothing(learner, monkeypatch):
+    frame, budget, plain, joined = people(), Budget(1.0, 1e-6), dask_parts.DaskParts._ask, []
+    whole = few(learner, schema=SCHEMA).fit(frame)
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as own:
+
+        def joining(self, verb, question, public, own_of=None):
+            if budget.charges and not joined:
+                cluster.scale(2)
+                own.wait_for_workers(2)
+                joined.append(question)
+            return plain(self, verb, question, public, own_of)
+
+        monkeypatch.setattr(dask_parts.DaskParts, "_ask", joining)
+        with own.as_current():
+            model = few(learner, schema=SCHEMA, budget=budget).fit(delayed(frame, 6))
+    assert joined
+    assert released(model)[:1] == released(whole)[:1]
+    assert len(budget.charges) == 1
+
+
+@pytest.mark.parametrize("parts", [2, 7])
+def test_what_a_round_moves_are_the_integers_of_each_part(parts, client):
+    model = few(HalfspaceClassifier, schema=SCHEMA)
+    counted = []
+    plain = dask_parts.DaskParts.sum
+
+    def noting(self, question, *public, own=None):
+        before = self.moved
+        total = plain(self, question, *public, own=own)
+        counted.append((self.moved - before, len(self) * total.nbytes))
+        return total
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dask_parts.DaskParts, "sum", noting)
+        model.fit(delayed(people(), parts))
+    assert all(moved == wanted for moved, wanted in counted)
+    assert len(counted) == 4  # rounds, and the histogram
+    assert counted[0] == counted[2]
 
 
 @pytest.mark.parametrize("lost", ["workers", "scheduler"])

@@ -11,12 +11,16 @@ from dpfast import (
     BoostedHalfspaceClassifier,
     CodeTable,
     DecisionListClassifier,
+    DPWinnowClassifier,
     FiniteClassLearner,
     HalfspaceClassifier,
+    NetHalfspaceClassifier,
     ProjectedHalfspaceClassifier,
     StatisticalQueryOracle,
 )
+from dpfast.learners.halfspaces import nets
 from dpfast.learners.halfspaces.weak import NoisyCentering
+from dpfast.learners.winnow.scores import DENSE
 from dpfast.parts import MemoryParts
 
 
@@ -106,8 +110,6 @@ def test_a_feature_is_drawn_by_its_errors_in_all_parts(parts, rng):
         whole = FiniteClassLearner(random_state=seed, **given).fit(X, X[:, 2])
         table = MemoryParts(pieces(X, X[:, 2], parts))
         assert released(FiniteClassLearner(random_state=seed, **given).fit(table)) == released(whole)
-    with pytest.raises(ValueError, match='needs hypotheses="features"'):
-        FiniteClassLearner(hypotheses=[lambda rows: rows[:, 0]]).fit(table)
 
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
@@ -131,7 +133,7 @@ def test_queries_are_answered_alike_over_any_parts(neighbors, rng):
 @pytest.mark.parametrize(
     "learner",
     [
-        DecisionListClassifier(conjunctions=2),
+        DPWinnowClassifier(schedule="sparse-vector"),
         ProjectedHalfspaceClassifier(schedule="paper", margin=0.2),
     ],
 )
@@ -184,10 +186,75 @@ def test_a_list_of_every_rule_is_the_same_from_a_part_that_forgets(monkeypatch):
     assert released(DecisionListClassifier(**given).fit(frame)) == plain
 
 
-@pytest.mark.parametrize("learner", [dpfast.DPWinnowClassifier, dpfast.NetHalfspaceClassifier])
-def test_learners_that_do_not_read_parts_say_which_do(learner):
-    with pytest.raises(ValueError, match="does not learn from tables in parts; HalfspaceClassifier, "):
-        learner(schema=SCHEMA).fit(MemoryParts(pieces(people(50))))
+def test_what_learns_from_one_row_after_another_says_which_learners_read_parts(rng):
+    table = MemoryParts(pieces(people(50)))
+    with pytest.raises(ValueError, match=r"learns from one row after another.*; HalfspaceClassifier, "):
+        dpfast.LinearLearner(schema=SCHEMA).fit(table)
+    with pytest.raises(ValueError, match="the rows of a stream have an order"):
+        DPWinnowClassifier().stream(table, None)
+    for learner in (
+        dpfast.WinnowClassifier(),
+        dpfast.littlestone.LittlestoneLearner(hypothesis_class=dpfast.littlestone.Thresholds(9)),
+    ):
+        with pytest.raises(ValueError, match="in parts"):
+            learner.fit(table, np.arange(50) % 2)
+
+
+@pytest.mark.parametrize("given", [{"batch": 4}, {"window": True}, {"average": False, "negations": False}])
+@pytest.mark.parametrize("kind", ["float64", "bool", "csr", "touched"])
+def test_winnow_sums_its_intervals_over_parts_as_over_the_whole(given, kind, rng):
+    X = rng.uniform(1, 3, (400, 8)) if kind == "float64" else rng.random((400, 8)) < 0.3
+    y = X[:, 2] > X[:, 2].mean()
+    if kind in ("csr", "touched"):
+        X = sp.csr_array(X.astype(float))
+    if kind == "touched":
+        X.resize((400, DENSE + 1))
+    given = given | {"random_state": 5, "n_updates": 4, "epsilon": 5.0}
+    given |= {"feature_range": (1, 3)} if kind == "float64" else {}
+    whole = released(DPWinnowClassifier(**given).fit(X, y))
+    for parts in (1, 3, 17):
+        assert released(DPWinnowClassifier(**given).fit(MemoryParts(pieces(X, y, parts)))) == whole
+
+
+@pytest.mark.parametrize("n_components", [2, 20])
+@pytest.mark.parametrize("kind", ["float32", "bool", "csr"])
+def test_a_member_of_a_net_is_drawn_by_its_mistakes_in_all_parts(n_components, kind, rng, monkeypatch):
+    monkeypatch.setattr(nets, "_ASKED", 50)
+    X = (rng.random((300, 12 if n_components == 2 else 2)) < 0.4).astype("float32" if kind == "csr" else kind)
+    y, X = X[:, 1] > 0, sp.csr_array(X) if kind == "csr" else X
+    given = {"n_components": n_components, "n_projections": 2, "net_radius": 0.3, "epsilon": 0.5}
+    for seed in range(3):
+        whole = released(NetHalfspaceClassifier(random_state=seed, **given).fit(X, y))
+        for parts in (1, 3, 17):
+            table = MemoryParts(pieces(X, y, parts))
+            assert released(NetHalfspaceClassifier(random_state=seed, **given).fit(table)) == whole
+
+
+@pytest.mark.parametrize("parts", [1, 3, 17])
+def test_a_list_of_conjunctions_is_the_same_from_any_parts(parts, rng):
+    X = rng.random((500, 8)) < 0.5
+    given = {"conjunctions": 2, "random_state": 1, "max_rules": 4}
+    y = X[:, 1] & ~X[:, 5]
+    model = DecisionListClassifier(**given).fit(MemoryParts(pieces(X, y, parts)))
+    assert released(model) == released(DecisionListClassifier(**given).fit(X, y))
+    frame = people(600)
+    model = DecisionListClassifier(schema=SCHEMA, **given).fit(MemoryParts(pieces(frame, parts=parts)))
+    assert released(model) == released(DecisionListClassifier(schema=SCHEMA, **given).fit(frame))
+
+
+@pytest.mark.parametrize("parts", [1, 3, 17])
+def test_a_hypothesis_of_any_class_is_drawn_by_its_errors_in_all_parts(parts, rng):
+    points, X = rng.integers(0, 20, 400), rng.normal(size=(400, 3))
+    thresholds = np.arange(20) >= np.arange(21)[:, np.newaxis]
+    signs = [lambda rows, j=j: rows[:, j] > 0 for j in range(3)]
+    for hypotheses, rows in ((thresholds, points), (thresholds, points[:, np.newaxis]), (signs, X)):
+        y = points >= 7 if hypotheses is thresholds else X[:, 1] > 0
+        for seed in range(3):
+            given = {"hypotheses": hypotheses, "epsilon": 0.05, "random_state": seed}
+            model = FiniteClassLearner(**given).fit(MemoryParts(pieces(rows, y, parts)))
+            assert model.hypothesis_ == FiniteClassLearner(**given).fit(rows, y).hypothesis_
+    with pytest.raises(ValueError, match=r"numbers of points in \[0, 20\), got 0 to 23"):
+        FiniteClassLearner(hypotheses=thresholds).fit(MemoryParts([(np.array([0, 23]), [0, 1]), (points, points > 7)]))
 
 
 def test_parts_that_do_not_fit_together_are_refused_before_anything_is_charged(rng):
@@ -202,5 +269,3 @@ def test_parts_that_do_not_fit_together_are_refused_before_anything_is_charged(r
         HalfspaceClassifier().fit(MemoryParts([(X[:0], y[:0])]))
     with pytest.raises(ValueError, match="NaN"):
         HalfspaceClassifier().fit(MemoryParts([(X, y), (X * np.nan, y)]))
-    with pytest.raises(ValueError, match="conjunctions above 1"):
-        DecisionListClassifier(conjunctions=2, threshold=0.0).fit(MemoryParts([(X, y), (X, y)]))

@@ -21,9 +21,10 @@ from dpfast.learners.experts import statistical_query
 from dpfast.learners.experts.finite_class import _feature_errors
 from dpfast.learners.experts.statistical_query import StatisticalQueryOracle
 from dpfast.learners.halfspaces.measure import CAP, DenseMeasure
-from dpfast.learners.halfspaces.net import _Nets
+from dpfast.learners.halfspaces.nets import Nets
 from dpfast.learners.halfspaces.weak import NoisyStump
 from dpfast.mechanisms.sparse_sample import votes
+from dpfast.parts import MemoryParts, Piece
 from dpfast.tables.signed_rows import signed_rows
 
 FORMS = [np.asarray, sp.csr_array, lambda X: X.astype(np.float32), lambda X: BitMatrix(X, threshold=0.5)]
@@ -149,8 +150,9 @@ def test_what_noise_is_made_for_is_not_far_above_what_can_happen(name, relation)
 
 def _net(X, y, rng):
     clf = dpfast.NetHalfspaceClassifier(n_components=2, n_projections=2, net_radius=0.5)
-    nets = _Nets(clf._checked(), X.shape[1])
-    scan = nets.scan(X.astype(np.float32), 7, (2 * y - 1).astype(np.int8), False)
+    nets = Nets(clf._checked(), X.shape[1])
+    parts = MemoryParts([Piece(X, y, rows=X.astype(np.float32))])
+    scan = nets.scan(parts, len(y), 7, False)
     lines = clf._checked(), nets._net.lines
     return np.concatenate([mistakes.scores(0, lines[1]).ravel() for mistakes in scan.mistakes]).astype(np.int64)
 
@@ -184,7 +186,7 @@ def _losses(X, y, rng):
 
 
 def _features(X, y, rng):
-    return _feature_errors(BitMatrix(X, threshold=0.5), y > 0)
+    return _feature_errors(Piece(None, y, rows=BitMatrix(X, threshold=0.5)))
 
 
 def _query(X, y, rng):

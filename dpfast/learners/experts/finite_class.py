@@ -18,9 +18,9 @@ from dpfast.learners.saving import entries, integer, integers
 from dpfast.learners.tables import SCHEMAS
 from dpfast.mechanisms import exponential
 from dpfast.parts.piece import PartedTable
-from dpfast.tables import BitMatrix, CodeTable
-from dpfast.tables.code_bits import code_bits
-from dpfast.tables.labels import class_codes, two_classes
+from dpfast.tables import BitMatrix
+from dpfast.tables.code_bits import packed_codes
+from dpfast.tables.labels import two_classes
 
 _FAILURE = real(0, 1, "()")
 
@@ -139,27 +139,21 @@ class FiniteClassLearner(PrivateClassifier):
         refuse_weights(refused)
         p = self._checked()
         table = self._class()
+        p.one_column = table is not None
         if p.schema is not None and not self._of_features():
             raise ValueError('schema is for hypotheses="features"')
         X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
-        if isinstance(X, PartedTable):
-            errors, public = self._errors_in_parts(X)
-        elif self._of_features():
-            X = _features(X, self.threshold)
-            labels = class_codes(y, len(X), classes)
-            errors, public = _feature_errors(X, labels.signs() > 0), self._public(X, labels)
+        if self._of_features():
+            image, question, told = partial(_features, threshold=self.threshold), _feature_errors, ()
         elif table is None:
-            rows = check_array(X)
-            labels = class_codes(y, len(rows), classes)
-            errors = np.array(
-                [np.count_nonzero(_codes(h, rows, labels.classes) != labels.codes) for h in self.hypotheses]
-            )
-            public = self._public(X, labels)
+            image, question, told = check_array, _function_errors, (tuple(self.hypotheses),)
         else:
-            X = _column(X)
-            labels = class_codes(y, len(X), classes)
-            errors = _table_errors(table, _points(check_array(X), table.shape[1]), labels.signs() > 0)
-            public = self._public(X, labels)
+            X = X if isinstance(X, PartedTable) else _column(X)
+            image, question, told = partial(_numbers_of_points, n_points=table.shape[1]), _table_errors, (table,)
+        parts, _, public = self._asked(X, y, classes, image)
+        if question is not _function_errors:
+            two_classes(public.classes)
+        errors = parts.sum(question, *told, *([public.classes] if question is _function_errors else []))
         public.others["n_hypotheses_"] = len(errors)
 
         cost = [Cost("range", float_above(exact("epsilon", p.epsilon)))]
@@ -168,15 +162,6 @@ class FiniteClassLearner(PrivateClassifier):
             labelling = None if table is None else bits.unpack(table.rows[[drawn]], table.shape[1])[0]
             run.release("hypotheses", drawn, labelling)
         return self
-
-    def _refuse_parts(self, p):
-        if not self._of_features():
-            raise ValueError('a table in parts needs hypotheses="features"')
-
-    def _errors_in_parts(self, X):
-        parts, _, public = self._asked(X, None, None, partial(_features, threshold=self.threshold))
-        two_classes(public.classes)
-        return parts.sum(_errors_of_piece), public
 
     def _publish(self, run):
         if run.released:
@@ -282,31 +267,38 @@ class FiniteClassLearner(PrivateClassifier):
             raise ValueError(f"{self.n_hypotheses_} hypotheses are not those of {self.n_features_in_} features")
 
 
-def _table_errors(table, points, positive):
+def _table_errors(piece, table):
     """Errors of each hypothesis: those of all zeros, and what its ones change."""
-    weight = np.bincount(points, np.where(positive, -1, 1), minlength=table.shape[1]).astype(np.int64)
+    positive = piece.labels > 0
+    weight = np.bincount(piece.rows[:, 0], np.where(positive, -1, 1), minlength=table.shape[1]).astype(np.int64)
     index = np.flatnonzero(weight)
     return np.count_nonzero(positive) + scores.votes_packed(
         table.rows, table.shape[1], index, weight[index], encoding="01"
     )
 
 
-def _feature_errors(table, positive):
+def _feature_errors(piece):
     """Errors of each feature, of each negated, and of either label always."""
+    positive = piece.labels > 0
     n, wrong = len(positive), np.count_nonzero(positive)  # by never saying classes_[1]
     weight = np.where(positive, -1, 1).astype(np.int64)
-    errors = wrong + scores.votes_packed(table.columns, n, np.arange(n), weight, encoding="01")
+    errors = wrong + scores.votes_packed(piece.rows.columns, n, np.arange(n), weight, encoding="01")
     return np.concatenate([errors, n - errors, [wrong, n - wrong]])
 
 
-def _errors_of_piece(piece):
-    return _feature_errors(piece.rows, piece.labels > 0)
+def _function_errors(piece, hypotheses, classes):
+    """Errors of each function."""
+    return np.array([np.count_nonzero(_codes(h, piece.rows, classes) != piece.labels) for h in hypotheses])
+
+
+def _numbers_of_points(X, n_points):
+    """A column as numbers of points: int64, shape (n, 1)."""
+    return _points(check_array(X), n_points)[:, np.newaxis]
 
 
 def _features(X, threshold):
     """X as a BitMatrix."""
-    if isinstance(X, CodeTable):
-        X = code_bits(X)
+    X = packed_codes(X)
     table = X if isinstance(X, BitMatrix) else BitMatrix(X, threshold=threshold)
     if 0 in table.shape:
         raise ValueError(f"X must have at least one row and one column, got shape {table.shape}")

@@ -10,9 +10,10 @@ from sklearn.utils.validation import check_is_fitted
 from dpfast.accounting import Budget, Cost, experts_learning_rate, experts_range
 from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import weights
-from dpfast.learners.base import PrivateClassifier, TwoSided, refuse_weights, shown
+from dpfast.learners.base import PrivateClassifier, TwoSided, refuse_weights
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import SchemaLike, choice, flag, optional
+from dpfast.learners.progress import shown
 from dpfast.learners.saving import integer, integers
 from dpfast.parts.blocks import BLOCK_BYTES, slices
 from dpfast.tables.labels import class_codes

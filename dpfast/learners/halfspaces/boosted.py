@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from dpfast.accounting import Budget, Cost, boost_plan, gaussian_sigma
 from dpfast.accounting.checks import exact, float_above
 from dpfast.accounting.claims import pair_cost
-from dpfast.learners.base import LinearClassifier, refuse_weights, shown
+from dpfast.learners.base import LinearClassifier, refuse_weights
 from dpfast.learners.halfspaces.measure import CAP, MOST_ROUNDS, LazyBregman, Local, Measure
 from dpfast.learners.halfspaces.parted import PartedLocal, PartedMeasure, PartedRows, weak_rows_of
 from dpfast.learners.halfspaces.weak import LARGEST_SCALE, NoisyCentering, NoisyStump, WeakLearner
@@ -230,7 +230,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
             model.density = density(size)
             mass = max(1, int(model.density * size * CAP))
             measure = start(mass, p.learning_rate / 2)
-            for t in shown(range(p.n_rounds), "rounds", self.verbose):
+            for t in self._shown(range(p.n_rounds), "rounds", getattr(rows, "parts", None), public):
                 hypothesis = p.weak_learner.learn(rows, measure.weights(), mass, noise, run.rng)
                 model.add(*p.weak_learner.linear(hypothesis, d))
                 run.used["rounds"] += 1

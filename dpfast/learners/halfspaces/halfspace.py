@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import Budget, discrete_gaussian_sigma
 from dpfast.accounting.costs import discrete_gaussian_cost
-from dpfast.learners.base import PrivateClassifier, refuse_weights, shown
+from dpfast.learners.base import PrivateClassifier, refuse_weights
 from dpfast.learners.halfspaces import calibration
 from dpfast.learners.halfspaces.perceptron import (
     MOST_ROUNDS,
@@ -195,7 +195,7 @@ class HalfspaceClassifier(PrivateClassifier):
         with self._spending(public, p.rng, noise.cost, rounds=p.n_rounds, histogram=1) as run:
             sums = NoisySums(rows.shape[1], k, noise.sigma / one, p.n_rounds)
             run.released = model = _Model(sums, rows)
-            for _ in shown(range(p.n_rounds), "rounds", self.verbose):
+            for _ in self._shown(range(p.n_rounds), "rounds", parts, public):
                 w, threshold = sums.unit()
                 total = parts.sum(unsettled_sum, w, threshold, weights)
                 sums.add(discrete_gaussian(total, noise.sigma, rng=run.rng) / one)

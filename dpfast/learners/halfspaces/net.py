@@ -1,7 +1,5 @@
 """Purely private large-margin halfspaces: the exponential mechanism over a net of the sphere."""
 
-import math
-from itertools import chain
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -10,23 +8,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import Budget, Cost
 from dpfast.accounting.checks import exact, float_above
-from dpfast.kernels import levels
-from dpfast.kernels import signs as projection
-from dpfast.kernels.net import Mistakes, Net, grid
-from dpfast.learners.base import LinearClassifier, refuse_weights, shown
+from dpfast.kernels.net import Net
+from dpfast.learners.base import LinearClassifier, refuse_weights
+from dpfast.learners.halfspaces.nets import Nets, net_radius
+from dpfast.learners.halfspaces.parted import projectable_of
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import PURE, Parameters, SchemaLike, auto, count, flag, positive, real
 from dpfast.learners.saving import entries, integer
 from dpfast.learners.tables import SCHEMAS
-from dpfast.parts.blocks import map_blocks, slices, threads
-from dpfast.tables.labels import class_codes
-from dpfast.tables.products import dense_rows, row_products
+from dpfast.parts import MemoryParts, Piece
+from dpfast.tables.labels import class_codes, two_classes
+from dpfast.tables.products import row_products
 from dpfast.tables.projection import project, projectable
-
-_ROW_SECONDS, _MEMBER_SECONDS = 5e-9, 1.5e-9  # of a line: for each row, for each member; without AVX-512
-_BLOCK = 1 << 21  # rows and members of lines to a piece of work: a hundredth of a second
-_BATCH = 16  # pieces under way at once
-_TABLE = 1 << 22  # counts that are kept
 
 
 class NetReport(NamedTuple):
@@ -122,6 +115,7 @@ class NetHalfspaceClassifier(LinearClassifier):
     """
 
     _model = "net-halfspace"
+    _reads_parts = True
     delta = 0.0
     _parameters = (
         PURE
@@ -207,14 +201,13 @@ class NetHalfspaceClassifier(LinearClassifier):
         refuse_weights(refused)
         p = self._checked()
         X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
-        table = projectable(X)
-        labels = class_codes(y, table.shape[0], classes)
-        signs, public = labels.signs(), self._public(X, labels)
-        nets = _Nets(p, public.n_features)
-        nets.check_time(len(signs), p.max_seconds)
+        parts, _, public = self._asked(X, y, classes, projectable_of)
+        two_classes(public.classes)
+        nets = Nets(p, public.n_features)
+        nets.check_time(public.n_rows, p.max_seconds)
 
         key = int.from_bytes(p.rng.bytes(16), "little")
-        scan = nets.scan(table, key, signs, self.verbose)  # nothing is released yet
+        scan = nets.scan(parts, public.n_rows, key, self.verbose)  # nothing is released yet
         cost = [Cost("range", float_above(exact("epsilon", p.epsilon)))]
         with self._spending(public, p.rng, cost, halfspaces=1) as run:
             run.release("halfspaces", nets, scan.draw(p.exponent / p.rows_per_unit, run.rng), key)
@@ -231,17 +224,17 @@ class NetHalfspaceClassifier(LinearClassifier):
 
     def _refuse_rows(self, n, p):
         if p.schema is not None:
-            _Nets(p, self._planned_width(p)).check_time(n, p.max_seconds)
+            Nets(p, self._planned_width(p)).check_time(n, p.max_seconds)
 
     def _checked(self):
         p = super()._checked()
         p.exponent = -exact("epsilon", p.epsilon) / (2 if p.neighbors == "replace" else 1)
-        Net(p.n_components, _radius(p))  # refuses what it may not be
+        Net(p.n_components, net_radius(p))  # refuses what it may not be
         return p
 
     def _nets(self):
         """Those of a fitted model."""
-        return _Nets(Parameters._checked(self), self.n_features_in_)
+        return Nets(Parameters._checked(self), self.n_features_in_)
 
     @lazily
     def decision_function(self, X: Any) -> np.ndarray:
@@ -279,9 +272,11 @@ class NetHalfspaceClassifier(LinearClassifier):
         nets, X = self._nets(), self._coded(X)
         table = projectable(X)
         self._check_features(X, reset=False)
-        signs = class_codes(y, table.shape[0], self.classes_).signs()
+        labels = class_codes(y, table.shape[0], self.classes_)
+        signs = labels.signs()
         nets.check_time(len(signs), self.max_seconds)
-        scan = nets.scan(table, self.projection_key_, signs, self.verbose)
+        parts = MemoryParts([Piece(X, labels.codes, rows=table)])
+        scan = nets.scan(parts, len(signs), self.projection_key_, self.verbose)
         least = int(np.flatnonzero(scan.counts)[0])
         coef, intercept = nets.lifted(nets.direction(scan.member(least, 0)), self.projection_key_)
         best = row_products(table, coef) + intercept
@@ -304,116 +299,3 @@ class NetHalfspaceClassifier(LinearClassifier):
         entries(released, "member", "projection_key")
         member = integer(released["member"], 0, nets.size - 1)
         self._set(nets, member, integer(released["projection_key"], 0, (1 << 128) - 1))
-
-
-def _radius(p):
-    return float(p.margin / 10 if p.net_radius == "auto" else p.net_radius)
-
-
-class _Nets:
-    """The projections of rows of d features, and perhaps a 1, each with a net; or one net of the rows themselves.
-
-    Parameters
-    ----------
-    p : the plain parameters
-    d : int
-    """
-
-    def __init__(self, p, d):
-        self._d, self._width, self._margin = d, d + p.fit_intercept, p.margin
-        self.projected = self._width > p.n_components
-        self._count = p.n_projections if self.projected else 1
-        self._net = Net(min(p.n_components, self._width), _radius(p))
-
-    @property
-    def size(self):
-        """Members of all nets."""
-        return self._count * self._net.size
-
-    def check_time(self, n, most):
-        """Refuse nets that would not finish."""
-        net = self._net
-        seconds = self._count * net.lines * (n * _ROW_SECONDS + 2 * net.side * _MEMBER_SECONDS) / threads()
-        if seconds > most or self.size >= 2**53:
-            raise ValueError(
-                f"a net of {self.size:,} members and {n:,} rows would take about {seconds:,.0f} s, more than "
-                f"max_seconds={most}: use fewer n_components than {net.m}, or a larger net_radius"
-            )
-
-    def scan(self, table, key, signs, verbose):
-        """The mistakes of all members."""
-        parts = np.split(self._rows(table, key), self._count, axis=1)
-        mistakes = [Mistakes(self._net, grid(part, signs, self._net.grid_bits), self._margin / 10) for part in parts]
-        return _Scan(self._net, mistakes, len(signs), verbose)
-
-    def _rows(self, table, key):
-        """A (x, 1) for each row x, or A x, all projections side by side: float32, shape (n, k m)."""
-        d = self._d
-        if not self.projected:
-            rows = np.ones((table.shape[0], self._width), np.float32)
-            rows[:, :d] = dense_rows(table)
-            return rows
-        components = self._count * self._net.m
-        x = project(table, components, key)
-        if self._width > d:
-            x += projection.project_csr(np.array([0, 1]), np.array([d]), None, d + 1, components, key)
-        return x
-
-    def direction(self, member):
-        """The unit vector that is the member of one projection, zero in the components of the others."""
-        k, member = divmod(member, self._net.size)
-        (p,) = self._net.vectors([member])
-        direction = np.zeros((self._count, self._net.m))
-        direction[k] = p / math.sqrt(int((p * p).sum()))
-        return direction.ravel()
-
-    def lifted(self, w, key):
-        """The coefficients and the intercept of a halfspace of the components."""
-        lifted = projection.lift(w, self._width, key) if self.projected else w
-        return lifted[: self._d], float(lifted[self._d :].sum())
-
-
-class _Scan:
-    """How many rows each member gets wrong, by level and run of lines: private.
-
-    Lines are counted in blocks, a batch of blocks at a time on threads; counts are kept for runs of batches. Members
-    are numbered through all projections, each with its own mistakes of the same net.
-    """
-
-    def __init__(self, net, mistakes, n, verbose):
-        self.net, self.mistakes = net, mistakes
-        step = _BLOCK // (n + 2 * net.side)
-        blocks = [(k, block) for k in range(len(mistakes)) for block in slices(net.lines, step)]
-        batches = [blocks[i : i + _BATCH] for i in range(0, len(blocks), _BATCH)]
-        length = -(-len(batches) // max(1, _TABLE // (n + 1)))
-        self.runs = [list(chain(*batches[i : i + length])) for i in range(0, len(batches), length)]
-        self.table = np.zeros((len(self.runs), n + 1), np.uint64)
-        for i, batch in enumerate(shown(batches, "net", verbose)):
-            for counts in map_blocks(self._count, batch):
-                self.table[i // length] += counts
-        self.counts = self.table.sum(axis=0)
-
-    def _count(self, block):
-        k, lines = block
-        return self.mistakes[k].count(lines.start, lines.stop)
-
-    def draw(self, exponent, rng):
-        """The number of a member, drawn with weights exp(exponent * mistakes)."""
-        return self.member(*levels.draw_counted(self.counts, exponent, rng))
-
-    def member(self, level, rank):
-        """The number of member number `rank` of those that get `level` rows wrong."""
-        up_to = np.cumsum(self.table[:, level])
-        run = int(np.searchsorted(up_to, rank, side="right"))
-        rank -= int(up_to[run] - self.table[run, level])
-        for k, lines in self.runs[run]:
-            member, rank = self.mistakes[k].find(lines.start, lines.stop, level, rank)
-            if member is not None:
-                return k * self.net.size + member
-        raise AssertionError("the counts and the search disagree")
-
-    def wrong(self, member):
-        """How many rows one member gets wrong."""
-        k, member = divmod(member, self.net.size)
-        line, place = divmod(member, 2 * self.net.side)
-        return int(self.mistakes[k].scores(line, line + 1)[0, place])

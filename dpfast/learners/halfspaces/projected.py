@@ -12,10 +12,11 @@ from dpfast.accounting import Budget, discrete_gaussian_sigma, single_sample_sig
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.kernels import signs as projection
 from dpfast.kernels.unit_rows import GRID_BITS
-from dpfast.learners.base import LinearClassifier, refuse_weights, shown
+from dpfast.learners.base import LinearClassifier, refuse_weights
 from dpfast.learners.halfspaces.descent import FullBatch, single_sample_steps
 from dpfast.learners.halfspaces.parted import projectable_of, unit_rows_of
 from dpfast.learners.parameters import SchemaLike, auto, choice, count, flag, positive, real
+from dpfast.learners.progress import shown
 from dpfast.mechanisms import exponential
 from dpfast.parts.piece import PartedTable, Piece
 from dpfast.tables.labels import two_classes
@@ -202,7 +203,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
             if m < d:
                 model.key = int.from_bytes(run.rng.bytes(16))
                 parts = parts.map(_projected, m, model.key, p.fit_intercept)
-            for model.w in schedule(parts, m, reach, p, n_rounds, sigma, run):
+            for model.w in schedule(parts, public, m, reach, p, n_rounds, sigma, run):
                 pass
         return self
 
@@ -211,18 +212,18 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
 
     # ---- the algorithm ---------------------------------------------------------------------------------------------
 
-    def _full_batch(self, parts, m, reach, p, n_rounds, sigma, run):
+    def _full_batch(self, parts, public, m, reach, p, n_rounds, sigma, run):
         """After each round, the model."""
         descent = FullBatch(p.margin, n_rounds, m)
-        for _ in shown(range(n_rounds), "rounds", self.verbose):
+        for _ in self._shown(range(n_rounds), "rounds", parts, public):
             descent.step(parts, reach, sigma, run.rng)
             run.used["rounds"] += 1
             yield descent.model()
 
-    def _paper(self, parts, m, reach, p, n_rounds, sigma, run):
+    def _paper(self, parts, public, m, reach, p, n_rounds, sigma, run):
         """After every n steps, the model."""
         rows, signs = parts.only.rows, (2 * parts.only.labels - 1).astype(np.int8)
-        n = len(signs)
+        n = public.n_rows
         integers = np.array([rows.weighted_sum(chosen) for chosen in np.eye(n, dtype=np.int32)])
         candidates, passes = [], iter(shown(range(_REPETITIONS * n), "passes", self.verbose))
         for _ in range(_REPETITIONS):

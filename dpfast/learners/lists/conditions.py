@@ -1,11 +1,15 @@
 """What a rule may test, and the counts that greedy cover starts from."""
 
+from functools import partial
+
 import numpy as np
 
 from dpfast.kernels import bits, cover
 from dpfast.learners.lists.covering import Rest, counts_of_rows
 from dpfast.learners.lists.rule import Literal, packed
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
+from dpfast.parts.piece import Piece
+from dpfast.tables.bit_matrix import BitMatrix
 from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.conjunctions import conjunction_columns
 
@@ -34,11 +38,11 @@ class Conditions:
 
     def __init__(self, table, conjunctions, negations):
         self._table, self._codes, self._negated = table, None, negations and conjunctions == 1
+        self._made_of = conjunctions, negations
         if conjunctions == 1:
             self.count = table.shape[1]
         else:
-            packed_bits = table.packed() if isinstance(table, CodeBits) else table
-            self._columns, self._codes = conjunction_columns(packed_bits, conjunctions, negations)
+            self._columns, self._codes = conjunction_columns(_packed(table), conjunctions, negations)
             self.count = len(self._columns)
         self.candidates = (1 + self._negated) * self.count
 
@@ -51,7 +55,7 @@ class Conditions:
         n, classes = public.n_rows, len(public.classes)
         options = exponent, weights, self._negated, prior
         if parts.only is None or (isinstance(self._table, CodeBits) and self._codes is None):
-            rest = Rest(parts, n, classes)
+            rest = Rest(parts if self._codes is None else parts.map(_conjoined, *self._made_of), n, classes)
             return cover.Counts(rest, None, None, rest.first, *options)
         codes = parts.only.labels
         of_label = np.stack([packed(codes == c) for c in range(classes)])
@@ -74,6 +78,20 @@ class Conditions:
         if self._codes is None:
             return (Literal(int(feature), bool(negated)),)
         return tuple(Literal(int(code) // 2, bool(code % 2)) for code in self._codes[feature] if code >= 0)
+
+
+def _packed(table):
+    return table.packed() if isinstance(table, CodeBits) else table
+
+
+def _conjoined(piece, conjunctions, negations):
+    """The piece with all conjunctions as its columns."""
+    return Piece(piece.X, piece.labels, partial(_conjunction_bits, piece.image, conjunctions, negations))
+
+
+def _conjunction_bits(image, conjunctions, negations, X):
+    columns, _ = conjunction_columns(_packed(image(X)), conjunctions, negations)
+    return BitMatrix.from_columns(columns, X.shape[0])
 
 
 def _counts_of_columns(columns, n, of_label):

@@ -15,7 +15,7 @@ from dpfast.accounting.amounts import decimal_above
 from dpfast.accounting.claims import pair_cost
 from dpfast.kernels import bits
 from dpfast.learners import parameters as kinds
-from dpfast.learners.base import PrivateClassifier, packed_rows, refuse_weights, shown
+from dpfast.learners.base import PrivateClassifier, packed_rows, refuse_weights
 from dpfast.learners.lazily import lazily
 from dpfast.learners.lists.bar import REACH, constant_weights, falling_weights
 from dpfast.learners.lists.conditions import CONSTANT, Conditions
@@ -244,17 +244,15 @@ class DecisionListClassifier(PrivateClassifier):
         cost = [pair_cost(decimal_above(p.epsilon_of_rules), p.delta)]
         cost += [Cost("pure", decimal_above(p.epsilon_of_counts))] if p.scale else []
         with self._spending(public, p.rng, cost, rules=rounds, **counting) as run:
-            for feature, negated, label in shown(_greedy_cover(state, rounds, run.rng), "rules", self.verbose, rounds):
+            for feature, negated, label in self._shown(
+                _greedy_cover(state, rounds, run.rng), "rules", parts, public, rounds
+            ):
                 run.release("rules", Rule(conditions.literals(feature, negated), public.classes[label]))
             for name in counting:
                 counts = parts.sum(class_counts, tuple(run.released), len(public.classes))
                 counts = discrete_laplace(counts, p.scale, rng=run.rng)
                 run.release(name, _Counts(counts, p.scale))
         return self
-
-    def _refuse_parts(self, p):
-        if p.conjunctions > 1:
-            raise ValueError("conjunctions above 1 need the table in one piece of memory, not in parts")
 
     def _refuse_rows(self, n, p):
         if p.schema is not None and p.conjunctions > 1:

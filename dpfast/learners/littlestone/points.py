@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 from dpfast.learners.fitting import Private, Public
 from dpfast.learners.parameters import PRIVATE, Kind, Parameters, count, optional, real
 from dpfast.learners.saving import Saved
+from dpfast.parts.sources import refuse_parts
 
 from .hypothesis_class import HypothesisClass, check_labels
 from .saved import class_from_json, class_to_json, hypothesis_from_json, hypothesis_to_json
@@ -55,6 +56,7 @@ class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
 
     def _points(self, X):
         """X as int64, shape (n,)."""
+        refuse_parts(X)
         X = np.asarray(X)
         if X.ndim == 2 and X.shape[1] == 1:
             X = X[:, 0]

@@ -10,20 +10,22 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import Budget
-from dpfast.learners.base import PrivateClassifier, TwoSided, refuse_weights, shown
+from dpfast.learners.base import PrivateClassifier, TwoSided, refuse_weights
 from dpfast.learners.fitting import Run
-from dpfast.learners.parameters import FileLike, SchemaLike, auto, choice, count, ends, flag, optional, positive, real
+from dpfast.learners.lazily import lazily
+from dpfast.learners.parameters import FileLike, SchemaLike, auto, choice, count, ends, flag, optional, real
 from dpfast.learners.saving import entries, integer
 from dpfast.learners.streamed import Streamed
 from dpfast.learners.winnow.checkpoint import Checkpoint
-from dpfast.learners.winnow.hypothesis import NOTHING, histograms_from_json, histograms_to_json
+from dpfast.learners.winnow.hypothesis import NOTHING
+from dpfast.learners.winnow.intervals import in_order, signed
 from dpfast.learners.winnow.plan import at_once, check_paper, first_hypothesis, plan_of, streaming
+from dpfast.learners.winnow.saved import restore, to_json
 from dpfast.learners.winnow.scores import score_vector
 from dpfast.learners.winnow.stream import Stream
-from dpfast.tables.labels import class_codes
+from dpfast.parts.sources import is_parted
+from dpfast.tables.labels import class_codes, two_classes
 from dpfast.tables.signed_rows import signed_rows
-
-_FACTS = ("updates", "n_updates", "n_draws", "learning_rate", "reads")  # saved attributes, beside the weights
 
 
 class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
@@ -126,6 +128,7 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
     """
 
     _model = "winnow"
+    _reads_parts = True
     _parameters = PrivateClassifier._parameters | {
         "n_updates": count(1),
         "n_draws": count(1),
@@ -224,16 +227,13 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
         """
         refuse_weights(refused)
         p = at_once(self._checked())
-        rows, signs, public, plan, stream = self._read(p, X, y, classes, units, rows_per_unit)
+        parts, public, plan, stream = self._read(p, X, y, classes, units, rows_per_unit)
         with self._spending(public, p.rng, plan.cost, updates=plan.releases) as run:
             stream = stream(run)
             if p.schedule == "sparse-vector":
-                stream.follow(rows, signs)
+                stream.follow(*in_order(parts))
             else:
-                interval = run.rng.integers(plan.n_updates, size=len(signs))
-                for k in shown(range(plan.n_updates), "updates", self.verbose):
-                    chosen = np.flatnonzero(interval == k)
-                    stream.learn(rows[chosen], signs[chosen])
+                stream.learn(parts, self._shown(range(plan.n_updates), "updates", parts, public))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: ArrayLike | None = None, **refused: Any) -> Self:
@@ -269,6 +269,8 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
         With a `checkpoint`, what a call releases is in the file before the call returns. A call that is interrupted
         released nothing: this estimator then ends its stream, and the one that `resume` gives goes on.
         """
+        if is_parted(X):
+            raise ValueError("the rows of a stream have an order: X must be in memory, not in parts")
         with self._alone():
             state = vars(self).get("_state")
             if state is not None:
@@ -348,6 +350,7 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
             self._show(run)
         return self
 
+    @lazily
     def decision_function(self, X: Any) -> np.ndarray:
         """The weighted vote on each row, in [-1, 1]: float64, shape (n,); at least 0 is for classes_[1]."""
         check_is_fitted(self)
@@ -379,28 +382,34 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
         return rows
 
     def _read(self, p, X, y, classes, units=None, rows_per_unit=None):
-        """Rows, signs of labels, what is public, the plan, and a stream but for its run; whatever can be refused is."""
+        """The table in parts, what is public, the plan, and a stream but for its run; whatever can be refused is."""
         X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
-        rows = signed_rows(X, feature_range=p.feature_range, out_of_range=p.out_of_range)
-        labels = class_codes(y, rows.shape[0], classes)
-        signs, public = labels.signs(), self._public(X, labels)
+        image = partial(signed, feature_range=p.feature_range, out_of_range=p.out_of_range)
+        parts, rows, public = self._asked(X, y, classes, image, form=partial(image, out_of_range="clip"))
+        two_classes(public.classes)
         plan = plan_of(p, public.n_features)
         public.others = {f"{name}_": getattr(plan, name) for name in ("n_updates", "n_draws", "learning_rate")}
         public.others["reads_"] = rows.reads
         first = first_hypothesis(p.calibration, p.negations, public.n_features + p.fit_intercept)
-        return rows, signs, public, plan, partial(Stream, plan, score_vector(rows, plan.window), rows.unit, first)
+        return parts, public, plan, partial(Stream, plan, score_vector(rows, plan.window), rows.unit, first)
+
+    def _refuse_parts(self, p):
+        if p.schedule != "fixed":
+            raise ValueError(
+                'a schedule that follows the rows in their order takes no table in parts; schedule="fixed"'
+            )
 
     def _begun(self, X, y, classes):
         """A stream that was charged, its first rows and their signs."""
         p = streaming(self._checked())
         if p.schema is not None:
             raise ValueError("a stream has no schema: transform its rows by a TableEncoder of the schema")
-        rows, signs, public, plan, stream = self._read(p, X, y, classes)
+        parts, public, plan, stream = self._read(p, X, y, classes)
         file = None if self.checkpoint is None else Checkpoint.new(self.checkpoint)
         with self._spending(public, p.rng, plan.cost, updates=plan.releases) as run:
             pass  # nothing is drawn yet
         self._state = stream(run, file)
-        return self._state, rows, signs
+        return self._state, *in_order(parts)
 
     def _followed(self, state, rows, signs):
         """What was predicted; with a file, nothing is shown that is not in it."""
@@ -432,19 +441,7 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
         return NOTHING.plus(self.released_weights_ if self.average else self.released_weights_[-1:], self.n_draws_)
 
     def _released(self):
-        facts = {name: getattr(self, f"{name}_") for name in _FACTS}
-        return {"weights": histograms_to_json(self.released_weights_), **facts}
+        return to_json(self)
 
     def _restore(self, released):
-        if isinstance(released, list) and self.calibration == "tight":  # of version 1
-            known = {"updates": len(released), "n_updates": self.n_updates, "n_draws": self.n_draws}
-            released = {"weights": released, **known, "learning_rate": None, "reads": None}
-        entries(released, "weights", *_FACTS)
-        self.released_weights_, most = histograms_from_json(released["weights"], self.n_features_in_), 1 << 62
-        for name in ("n_updates", "n_draws"):
-            setattr(self, f"{name}_", integer(released[name], 1, most))
-        self.updates_ = integer(released["updates"], 0, most if self.window else self.n_updates_)
-        if len(self.released_weights_) != min(self.updates_, self.n_updates_):
-            raise ValueError(f"{len(self.released_weights_)} releases of {self.updates_} updates")
-        self.learning_rate_ = optional(positive()).read("learning_rate", released["learning_rate"])
-        self.reads_ = optional(choice("signs", "numbers")).read("reads", released["reads"])
+        restore(self, released)

@@ -7,6 +7,7 @@ it weighs; under a window of K it leaves them when K more have ended.
 from collections import deque
 
 import numpy as np
+import scipy.sparse as sp
 
 from dpfast.kernels import draw, levels
 from dpfast.kernels.scores import SparseScores
@@ -51,6 +52,14 @@ class DenseScores(_Scores):
         if intercept:
             self._interval[-1] += rows.unit * signs[chosen].sum(dtype=np.int64)
 
+    def entered(self):
+        """What entered the interval, so that it can be added to what entered others: int64, shape (d + 1,)."""
+        return self._interval
+
+    def enter(self, total):
+        """Be an interval that this entered."""
+        self._interval = total
+
     def draw(self, exponent, m, rng, *, mirrored, intercept):
         """m draws with probability proportional to exp(exponent * total): coordinates, and signs of their copies."""
         values = self._total if intercept else self._total[:-1]
@@ -90,6 +99,20 @@ class TouchedScores(_Scores):
         rows.add_touched(self._interval, signs, chosen)
         if intercept:
             self._constant += rows.unit * int(signs[chosen].sum(dtype=np.int64))
+
+    def entered(self):
+        """As `DenseScores.entered`: CSR of int64, shape (1, d + 1)."""
+        keys, values = self._closed(1)
+        return sp.csr_array((values, keys, [0, len(keys)]), shape=(1, self._d + 1))
+
+    def enter(self, total):
+        """As `DenseScores.enter`; coordinates that are 0 in the sum count as not touched."""
+        total.sum_duplicates()
+        total.eliminate_zeros()
+        keys, values = total.indices, total.data
+        touched = len(keys) - bool(len(keys) and keys[-1] == self._d)
+        self._interval = SparseScores(self._d, keys[:touched].astype(np.uint32), values[:touched])
+        self._constant = int(values[touched:].sum())
 
     def draw(self, exponent, m, rng, *, mirrored, intercept):
         """As `DenseScores.draw`; a zero that is drawn is any coordinate not touched, with either sign if mirrored."""

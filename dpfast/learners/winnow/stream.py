@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from dpfast.learners.fitting import Run
 from dpfast.learners.saving import entries, integer
 from dpfast.learners.winnow.checkpoint import Checkpoint
 from dpfast.learners.winnow.hypothesis import NOTHING, Hypothesis, histogram
+from dpfast.learners.winnow.intervals import counting_rows, interval_sum, row_count
 from dpfast.learners.winnow.plan import EveryFew, Plan
 from dpfast.learners.winnow.scores import DenseScores, TouchedScores, from_arrays
 from dpfast.mechanisms import AboveThreshold
@@ -94,10 +96,25 @@ class Stream:
                 self._update()
         return predicted
 
-    def learn(self, rows, signs) -> None:
-        """Learn from an interval of rows whose end was fixed beforehand."""
-        self._take(rows, signs, self._counting(self.hypothesis.votes(rows), signs))
-        self._update()
+    def learn(self, parts, intervals) -> None:
+        """Learn from a table, each of whose rows is put into one of the intervals at random.
+
+        Parameters
+        ----------
+        parts : MemoryParts or DaskParts
+            Of pieces whose rows are what `signed_rows` gives.
+        intervals : iterable of int
+            All numbers below n_updates, rising.
+        """
+        key, sizes = int.from_bytes(self.run.rng.bytes(16)), parts.each(row_count)
+        firsts = [0, *accumulate(sizes[:-1])]
+        for k in intervals:
+            told, most = (key, k, self.plan, self.hypothesis), [None] * len(firsts)
+            if self.plan.batch is not None:
+                counts = np.array(parts.each(counting_rows, *told, own=firsts))
+                most = np.clip(self.plan.batch - (np.cumsum(counts) - counts), 0, counts).tolist()
+            self.scores.enter(parts.sum(interval_sum, *told, own=list(zip(firsts, most, strict=True))))
+            self._update()
 
     def _counting(self, votes, signs):
         return self.plan.counts(votes, signs, self.hypothesis.draws * self.unit)

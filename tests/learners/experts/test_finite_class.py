@@ -11,6 +11,11 @@ import dpfast
 from dpfast import BitMatrix, FiniteClassLearner
 from dpfast.accounting import Budget, BudgetExceeded
 from dpfast.learners.experts.finite_class import _feature_errors
+from dpfast.parts import Piece
+
+
+def _errors(X, y):
+    return _feature_errors(Piece(None, y.astype(int), rows=BitMatrix(X)))
 
 
 def first_is_positive(X):
@@ -106,10 +111,10 @@ def test_one_row_moves_the_errors_of_features_by_one_each(rng):
     for _ in range(100):
         X, y = rng.integers(0, 2, (70, 5)), rng.integers(0, 2, 70).astype(bool)
         other, label = rng.integers(0, 2, (1, 5)), rng.integers(0, 2, 1).astype(bool)
-        base = _feature_errors(BitMatrix(X), y)
-        more = _feature_errors(BitMatrix(np.vstack([X, other])), np.append(y, label)) - base
+        base = _errors(X, y)
+        more = _errors(np.vstack([X, other]), np.append(y, label)) - base
         assert set(more.tolist()) <= {0, 1}
-        swap = _feature_errors(BitMatrix(np.vstack([X[1:], other])), np.append(y[1:], label)) - base
+        swap = _errors(np.vstack([X[1:], other]), np.append(y[1:], label)) - base
         assert set(swap.tolist()) <= {-1, 0, 1}
 
 

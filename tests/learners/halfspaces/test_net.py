@@ -14,7 +14,7 @@ import dpfast
 from dpfast import BitMatrix, NetHalfspaceClassifier, random
 from dpfast.accounting import Budget, BudgetExceeded
 from dpfast.kernels.net import Mistakes, Net, grid
-from dpfast.learners.halfspaces import net as net_halfspace
+from dpfast.learners.halfspaces import nets as net_halfspace
 from dpfast.tables.projection import project
 
 KEY = 20_261_121
@@ -128,7 +128,7 @@ def test_every_rank_of_every_level_is_found(kept, rng, monkeypatch):
     net = Net(3, 0.5)
     y = np.ones(9, np.int8)
     mistakes = [Mistakes(net, grid(rng.normal(size=(9, 3)), y, net.grid_bits), 0.01) for _ in range(3)]
-    scan = net_halfspace._Scan(net, mistakes, 9, False)
+    scan = net_halfspace.Scan(net, mistakes, 9, False)
     found = [scan.member(level, rank) for level, held in enumerate(scan.counts.tolist()) for rank in range(held)]
     wrong = np.concatenate([part.scores(0, net.lines).ravel() for part in mistakes])
     assert sorted(found) == list(range(3 * net.size))
@@ -276,7 +276,7 @@ def test_an_interrupted_fit_releases_nothing(where, table, monkeypatch):
 
     budget = Budget(1.0)
     clf = NetHalfspaceClassifier(0.5, budget=budget, random_state=0, **SMALL)
-    monkeypatch.setattr(clf if where == "_charge" else net_halfspace._Scan, where, interrupt)
+    monkeypatch.setattr(clf if where == "_charge" else net_halfspace.Scan, where, interrupt)
     with pytest.raises(KeyboardInterrupt):
         clf.fit(*table)
     assert not hasattr(clf, "coef_")

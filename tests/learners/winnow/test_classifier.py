@@ -26,6 +26,7 @@ from dpfast.accounting import (
 )
 from dpfast.kernels import bits, levels, noise
 from dpfast.learners.winnow import plan as plans
+from dpfast.learners.winnow.intervals import interval_numbers
 from dpfast.learners.winnow.stream import Stream
 from dpfast.mechanisms import AboveThreshold
 
@@ -549,21 +550,17 @@ def test_a_fitted_model_holds_nothing_but_what_was_released(table):
     )
 
 
-def test_rows_are_put_into_intervals_at_random(table, monkeypatch):
-    X, y = table
-    sizes, learn = [], Stream.learn
-
-    def noted(self, rows, signs):
-        sizes.append(len(signs))
-        learn(self, rows, signs)
-
-    monkeypatch.setattr(Stream, "learn", noted)
-    for seed in range(5):
-        DPWinnowClassifier(n_updates=20, random_state=seed).fit(X, y)
-    sizes = np.array(sizes).reshape(5, 20)
-    assert (sizes.sum(axis=1) == 600).all()
-    assert stats.chisquare(sizes.ravel()).pvalue > 1e-6
-    assert stats.chisquare(sizes.ravel()).pvalue < 1 - 1e-6  # nor as even as no chance makes them
+def test_rows_are_put_into_intervals_at_random_whatever_their_part():
+    n, intervals = 150_000, 20
+    numbers = interval_numbers(7, 0, n, intervals)
+    sizes = np.bincount(numbers, minlength=intervals)
+    assert len(sizes) == intervals
+    assert stats.chisquare(sizes).pvalue > 1e-6
+    pairs = np.bincount(intervals * numbers[:-1:2].astype(int) + numbers[1::2], minlength=intervals**2)
+    assert stats.chisquare(pairs).pvalue > 1e-6
+    for first, some in ((0, 0), (0, 65_536), (65_530, 12), (65_536, 1), (100, 149_900)):
+        np.testing.assert_array_equal(interval_numbers(7, first, some, intervals), numbers[first : first + some])
+    assert (interval_numbers(8, 0, n, intervals) == numbers).mean() < 0.06
 
 
 def test_a_stream_with_a_window_learns_without_end_and_claims_the_same(rng):

@@ -1,0 +1,209 @@
+"""The nets that a halfspace is drawn from, and the mistakes of their members: on rows that are here, or in parts.
+
+A part tells how many of its rows each member of some lines gets wrong; what is released is drawn from the sums.
+"""
+
+import math
+from itertools import chain
+from types import SimpleNamespace
+
+import numpy as np
+
+from dpfast.kernels import levels
+from dpfast.kernels import signs as projection
+from dpfast.kernels.net import Mistakes, Net, grid
+from dpfast.learners.progress import shown
+from dpfast.parts.blocks import map_blocks, slices, threads
+from dpfast.tables.products import dense_rows
+from dpfast.tables.projection import project
+
+_ROW_SECONDS, _MEMBER_SECONDS = 5e-9, 1.5e-9  # of a line: for each row, for each member; without AVX-512
+_BLOCK = 1 << 21  # rows and members of lines to a piece of work: a hundredth of a second
+_BATCH = 16  # pieces under way at once
+_TABLE = 1 << 22  # counts that are kept
+_ASKED, _ASKED_ROWS = 1 << 18, 1 << 30  # members, and rows times lines, that parts are asked of at a time
+_PARAMETERS = "margin", "n_components", "n_projections", "net_radius", "fit_intercept"
+
+
+def net_radius(p):
+    """The radius that the parameters ask for."""
+    return float(p.margin / 10 if p.net_radius == "auto" else p.net_radius)
+
+
+class Nets:
+    """The projections of rows of d features, and perhaps a 1, each with a net; or one net of the rows themselves.
+
+    Parameters
+    ----------
+    p : namespace
+        With the plain parameters that `_PARAMETERS` names.
+    d : int
+    """
+
+    def __init__(self, p, d):
+        self._p = SimpleNamespace(**{name: getattr(p, name) for name in _PARAMETERS})
+        self._d, self._width, self._margin = d, d + p.fit_intercept, p.margin
+        self.projected = self._width > p.n_components
+        self._count = p.n_projections if self.projected else 1
+        self._net = Net(min(p.n_components, self._width), net_radius(p))
+
+    @property
+    def size(self):
+        """Members of all nets."""
+        return self._count * self._net.size
+
+    def check_time(self, n, most):
+        """Refuse nets that would not finish."""
+        net = self._net
+        seconds = self._count * net.lines * (n * _ROW_SECONDS + 2 * net.side * _MEMBER_SECONDS) / threads()
+        if seconds > most or self.size >= 2**53:
+            raise ValueError(
+                f"a net of {self.size:,} members and {n:,} rows would take about {seconds:,.0f} s, more than "
+                f"max_seconds={most}: use fewer n_components than {net.m}, or a larger net_radius"
+            )
+
+    def __reduce__(self):
+        return Nets, (self._p, self._d)
+
+    def scan(self, parts, n, key, verbose):
+        """The mistakes of all members.
+
+        Parameters
+        ----------
+        parts : MemoryParts or DaskParts
+            Of pieces whose rows are what `projectable` gives.
+        n : int
+        key : int
+            Stands for the matrices.
+        verbose : bool
+        """
+        if parts.only is not None:
+            return Scan(self._net, self.mistakes(parts.only, key), n, verbose)
+        mistakes = [PartedMistakes(parts, self, k, key, n) for k in range(self._count)]
+        step = max(1, min(_ASKED // (2 * self._net.side), _ASKED_ROWS // n))
+        return Scan(self._net, mistakes, n, verbose, step)
+
+    def mistakes(self, piece, key):
+        """The `Mistakes` of some rows, one for each net."""
+        signs = (2 * piece.labels - 1).astype(np.int8)
+        sides = np.split(self._rows(piece.rows, key), self._count, axis=1)
+        return [Mistakes(self._net, grid(side, signs, self._net.grid_bits), self._margin / 10) for side in sides]
+
+    @property
+    def side(self):
+        """Half the members of a line."""
+        return self._net.side
+
+    def _rows(self, table, key):
+        """A (x, 1) for each row x, or A x, all projections side by side: float32, shape (n, k m)."""
+        d = self._d
+        if not self.projected:
+            rows = np.ones((table.shape[0], self._width), np.float32)
+            rows[:, :d] = dense_rows(table)
+            return rows
+        components = self._count * self._net.m
+        x = project(table, components, key)
+        if self._width > d:
+            x += projection.project_csr(np.array([0, 1]), np.array([d]), None, d + 1, components, key)
+        return x
+
+    def direction(self, member):
+        """The unit vector that is the member of one projection, zero in the components of the others."""
+        k, member = divmod(member, self._net.size)
+        (p,) = self._net.vectors([member])
+        direction = np.zeros((self._count, self._net.m))
+        direction[k] = p / math.sqrt(int((p * p).sum()))
+        return direction.ravel()
+
+    def lifted(self, w, key):
+        """The coefficients and the intercept of a halfspace of the components."""
+        lifted = projection.lift(w, self._width, key) if self.projected else w
+        return lifted[: self._d], float(lifted[self._d :].sum())
+
+
+class Scan:
+    """How many rows each member gets wrong, by level and run of lines: private.
+
+    Lines are counted in blocks, a batch of blocks at a time on threads; counts are kept for runs of batches. Members
+    are numbered through all projections, each with its own mistakes of the same net.
+    """
+
+    def __init__(self, net, mistakes, n, verbose, step=None):
+        self.net, self.mistakes = net, mistakes
+        step = step or _BLOCK // (n + 2 * net.side)
+        blocks = [(k, block) for k in range(len(mistakes)) for block in slices(net.lines, step)]
+        batches = [blocks[i : i + _BATCH] for i in range(0, len(blocks), _BATCH)]
+        length = -(-len(batches) // max(1, _TABLE // (n + 1)))
+        self.runs = [list(chain(*batches[i : i + length])) for i in range(0, len(batches), length)]
+        self.table = np.zeros((len(self.runs), n + 1), np.uint64)
+        for i, batch in enumerate(shown(batches, "net", verbose)):
+            for counts in map_blocks(self._count, batch):
+                self.table[i // length] += counts
+        self.counts = self.table.sum(axis=0)
+
+    def _count(self, block):
+        k, lines = block
+        return self.mistakes[k].count(lines.start, lines.stop)
+
+    def draw(self, exponent, rng):
+        """The number of a member, drawn with weights exp(exponent * mistakes)."""
+        return self.member(*levels.draw_counted(self.counts, exponent, rng))
+
+    def member(self, level, rank):
+        """The number of member number `rank` of those that get `level` rows wrong."""
+        up_to = np.cumsum(self.table[:, level])
+        run = int(np.searchsorted(up_to, rank, side="right"))
+        rank -= int(up_to[run] - self.table[run, level])
+        for k, lines in self.runs[run]:
+            member, rank = self.mistakes[k].find(lines.start, lines.stop, level, rank)
+            if member is not None:
+                return k * self.net.size + member
+        raise AssertionError("the counts and the search disagree")
+
+    def wrong(self, member):
+        """How many rows one member gets wrong."""
+        k, member = divmod(member, self.net.size)
+        line, place = divmod(member, 2 * self.net.side)
+        return int(self.mistakes[k].scores(line, line + 1)[0, place])
+
+
+class PartedMistakes:
+    """As `Mistakes`, of rows in parts.
+
+    Parameters
+    ----------
+    parts : MemoryParts or DaskParts
+    nets : Nets
+    k : int
+        The number of a net.
+    key : int
+    n : int
+        Rows of all parts.
+    """
+
+    def __init__(self, parts, nets, k, key, n):
+        self._parts, self._told, self._n, self._members = parts, (nets, k, key), n, 2 * nets.side
+
+    def scores(self, start, stop):
+        """How many rows each member of some lines gets wrong: shape (lines, 2 side)."""
+        return self._parts.sum(_scores, *self._told, start, stop)
+
+    def count(self, start, stop):
+        """How many of these members get 0, ..., n rows wrong."""
+        return np.bincount(self.scores(start, stop).ravel(), minlength=self._n + 1).astype(np.uint64)
+
+    def find(self, start, stop, level, rank):
+        """As `Mistakes.find`."""
+        found = np.flatnonzero(self.scores(start, stop).ravel() == level)
+        if rank < len(found):
+            return start * self._members + int(found[rank]), rank
+        return None, rank - len(found)
+
+
+def _scores(piece, nets, k, key, start, stop):
+    known, mistakes = piece.memo.get(_scores, (None, None))
+    if known != key:
+        mistakes = nets.mistakes(piece, key)
+        piece.memo[_scores] = key, mistakes
+    blocks = slices(stop - start, max(1, _BLOCK // (len(piece.labels) + 2 * nets.side)))
+    return np.concatenate(map_blocks(lambda block: mistakes[k].scores(start + block.start, start + block.stop), blocks))
