@@ -51,7 +51,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     if not isinstance(kind, str) or kind not in models:
         raise ValueError(f"{path.name} holds a model of unknown kind {kind!r}")
     try:
-        return _restored(models[kind], entries(document, *_ENTRIES, maybe=("table", "encoder", "card")))
+        return _restored(models[kind], entries(document, *_ENTRIES, maybe=("table", "encoder", "card", "class_counts")))
     except _FAULTS as error:
         raise ValueError(f"{path.name} is damaged: {type(error).__name__}: {error}") from None
 
@@ -96,6 +96,8 @@ def _restored(kind, document):
     if "encoder" in document:
         model._restore_encoder(document["encoder"])
     model._restore(document["released"])
+    if "class_counts" in document:
+        model._restore_counts(document["class_counts"])
     if "card" in document:
         model._facts = entries(document["card"], "dpfast", "public")["public"]
     model.privacy_ = claim = PrivacySpend.from_dict(document["privacy"])

@@ -6,11 +6,13 @@ Models of four fifths of the rows at epsilon 1 and delta 1e-6 say how probable e
 two classes, or of more the one predicted. Rows of like probability are put together, and a dot shows for which share of
 them it came true, with an interval of the sample. DIR holds NAME.csv.gz and NAME.schema.json; without it the bundled
 adult table alone is drawn. Prints Brier scores, half the squared distance summed over classes, and expected calibration
-errors.
+errors; with --shares also of the models of two classes that probabilities cost a share of epsilon, for each share, and
+their accuracy beside that of the same model without.
 """
 
 import argparse
 import warnings
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +23,15 @@ from style import BLUE, GREY, ORANGE, plt, save
 import dpfast
 
 HERE, BINS, SEED = Path(__file__).parent, 10, 0
+SHARED = {
+    "winnow": dpfast.DPWinnowClassifier,
+    "boosted": dpfast.BoostedHalfspaceClassifier,
+    "boosted stumps": partial(dpfast.BoostedHalfspaceClassifier, weak_learner="stump"),
+    "projected": dpfast.ProjectedHalfspaceClassifier,
+    "net": partial(dpfast.NetHalfspaceClassifier, net_radius=0.2, n_projections=30),
+    "linear learner": dpfast.LinearLearner,
+    "one feature": partial(dpfast.FiniteClassLearner, hypotheses="features"),
+}
 MODELS = {
     "halfspace": (dpfast.HalfspaceClassifier, BLUE),
     "decision list": (dpfast.DecisionListClassifier, ORANGE),
@@ -64,10 +75,25 @@ def reliability(chance, came):
     )
 
 
+def shares(name, schema, train, own, test, other, asked):
+    """Print what probabilities are worth that cost a share of epsilon."""
+    for label, make in SHARED.items() if asked else ():
+        plain = make(epsilon=1, schema=schema, random_state=SEED).fit(train, own).score(test, other)
+        for share in asked:
+            model = make(epsilon=1, schema=schema, probability_share=share, random_state=SEED)
+            chance, came, score = said(model, train, own, test, other)
+            print(
+                f"{name:16} {label:14} share {share:g} Brier {score:.3f}, calibration error "
+                f"{reliability(chance, came)[-1]:.3f}, accuracy {model.score(test, other):.3f} ({plain:.3f} without)"
+            )
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path)
-    found = list(tables(parser.parse_args().data))
+    parser.add_argument("--shares", type=float, nargs="*", default=[])
+    asked = parser.parse_args()
+    found = list(tables(asked.data))
     warnings.simplefilter("ignore")
     figure, panels = plt.subplots(1, len(found), figsize=(3.1 * len(found) + 0.6, 3.9), squeeze=False, sharey=True)
     for panel, (name, X, y, schema) in zip(panels[0], found, strict=True):
@@ -78,6 +104,8 @@ def main():
             sure, share, reach, error = reliability(chance, came)
             panel.errorbar(sure, share, yerr=reach, fmt="o", markersize=4, linewidth=1, color=colour, label=label)
             print(f"{name:16} {label:14} Brier {score:.3f}, calibration error {error:.3f}")
+        if len(schema.label.classes) == 2:
+            shares(name, schema, train, own, test, other, asked.shares)
         panel.set(title=name, xlabel="predicted", xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
     panels[0, 0].set_ylabel("came true")
     panels[0, 0].legend(frameon=False, loc="upper left")

@@ -101,3 +101,16 @@ def decimal_above(number: Fraction) -> float:
     while Fraction(repr(value)) < number:
         value = math.nextafter(value, math.inf)
     return value
+
+
+def split(number: Number, share: Number) -> tuple[float, Fraction]:
+    """What a share leaves of a budget, as a float, and at least what it takes, exactly.
+
+    Together they are no more than the budget, whether the float is read as itself or as the decimal that it prints as.
+    """
+    whole = exact("budget", number)
+    left = whole * (1 - exact("share", share))
+    value = float(left)
+    while max(Fraction(value), Fraction(repr(value))) > left:
+        value = math.nextafter(value, 0)
+    return value, whole - max(Fraction(value), Fraction(repr(value)))

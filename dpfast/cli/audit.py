@@ -11,8 +11,8 @@ from .report import errors, output, reporting
 
 AUDITED = (
     "decision-list", "winnow", "winnow-window", "halfspace", "boost", "projected", "net", "finite-class",
-    "linear-learner", "experts", "queries", "littlestone", "staged-littlestone", "online-littlestone", "encoder",
-    "quantiles", "exponential-cover", "above-threshold", "sparse-sample",
+    "class-counts", "linear-learner", "experts", "queries", "littlestone", "staged-littlestone", "online-littlestone",
+    "encoder", "quantiles", "exponential-cover", "above-threshold", "sparse-sample",
 )  # fmt: skip
 Audited = StrEnum("Audited", {name.replace("-", "_"): name for name in AUDITED})  # type: ignore[misc]  # of a table
 

@@ -41,6 +41,9 @@ class WeakLearner(StrEnum):
     stump = "stump"
 
 
+_COUNTED = ("winnow", "boost", "projected", "net", "finite-class", "linear-learner")
+
+
 def _of(*models):
     """An option of these models only; the help shows it under their names."""
     return partial(typer.Option, rich_help_panel=f"Options of {' and '.join(models)}")
@@ -75,6 +78,10 @@ Components = Annotated[
 ]
 Intercept = Annotated[
     bool, _of("halfspace", "boost", "projected", "net", "linear-learner")(help="Whether a constant feature is added.")
+]
+
+Share = Annotated[
+    float, _of(*_COUNTED)("--probability-share", help="Share of epsilon for probabilities; 0 does without.")
 ]
 
 
@@ -112,6 +119,18 @@ def winnow_parameters(*, updates: Updates = 20, draws: Draws = 5, feature_range:
     }
 
 
+def _winnow(
+    *,
+    updates: Updates = 20,
+    draws: Draws = 5,
+    feature_range: Range = None,
+    clip: Clip = False,
+    probability_share: Share = 0.0,
+):
+    own = winnow_parameters(updates=updates, draws=draws, feature_range=feature_range, clip=clip)
+    return own | {"probability_share": probability_share}
+
+
 def winnow_values(own):
     return "bits" if own["feature_range"] is None else "numbers"
 
@@ -138,6 +157,7 @@ def _boost(
         WeakLearner.centering
     ),
     intercept: Intercept = True,
+    probability_share: Share = 0.0,
 ):
     return {
         "density": _read("--density", density, "a number", float, auto="auto"),
@@ -145,6 +165,7 @@ def _boost(
         "learning_rate": _read("--learning-rate", learning_rate, "a number", float, auto="auto"),
         "weak_learner": weak_learner.value,
         "fit_intercept": intercept,
+        "probability_share": probability_share,
     }
 
 
@@ -153,13 +174,19 @@ def _boost_values(own):
 
 
 def _projected(
-    *, margin: Margin = "auto", components: Components = "auto", rounds: Rounds = "auto", intercept: Intercept = True
+    *,
+    margin: Margin = "auto",
+    components: Components = "auto",
+    rounds: Rounds = "auto",
+    intercept: Intercept = True,
+    probability_share: Share = 0.0,
 ):
     return {
         "margin": _read("--margin", margin, "a number", float, auto="auto"),
         "n_components": _read("--components", components, "an integer", int, auto="auto"),
         "n_rounds": _read("--rounds", rounds, "an integer", int, auto="auto"),
         "fit_intercept": intercept,
+        "probability_share": probability_share,
     }
 
 
@@ -180,6 +207,7 @@ def _net(
     ] = "auto",
     max_seconds: Annotated[float, _of("net")(help="Refuse a net that would take longer.")] = 60.0,
     intercept: Intercept = True,
+    probability_share: Share = 0.0,
 ):
     return {
         "margin": _read("--margin", margin, "a number", float, auto=0.1),
@@ -188,6 +216,7 @@ def _net(
         "net_radius": _read("--net-radius", net_radius, "a number", float, auto="auto"),
         "max_seconds": max_seconds,
         "fit_intercept": intercept,
+        "probability_share": probability_share,
     }
 
 
@@ -195,12 +224,12 @@ def _either(own):
     return "either"
 
 
-def _finite_class():
-    return {"hypotheses": "features"}
+def _finite_class(*, probability_share: Share = 0.0):
+    return {"hypotheses": "features", "probability_share": probability_share}
 
 
-def _linear_learner(*, intercept: Intercept = True):
-    return {"fit_intercept": intercept, "out_of_range": "error"}
+def _linear_learner(*, intercept: Intercept = True, probability_share: Share = 0.0):
+    return {"fit_intercept": intercept, "out_of_range": "error", "probability_share": probability_share}
 
 
 def _read(option, text, wanted, kind, **words):
@@ -216,7 +245,7 @@ def _read(option, text, wanted, kind, **words):
 _NO_SIGNS = ("negations",)
 MODELS = {
     "decision-list": Model("DecisionListClassifier", _decision_list, show_rules),
-    "winnow": Model("DPWinnowClassifier", winnow_parameters, show_weights, winnow_values),
+    "winnow": Model("DPWinnowClassifier", _winnow, show_weights, winnow_values),
     "halfspace": Model("HalfspaceClassifier", _halfspace, show_scores, _either, True, _NO_SIGNS),
     "boost": Model("BoostedHalfspaceClassifier", _boost, show_halfspace, _boost_values, True, _NO_SIGNS),
     "projected": Model("ProjectedHalfspaceClassifier", _projected, show_halfspace, _either, True, _NO_SIGNS),

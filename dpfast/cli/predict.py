@@ -44,7 +44,9 @@ def predict(
 
         estimator = dpfast.load(model)
         if probabilities and not hasattr(estimator, "predict_proba"):
-            raise ValueError(f"{model} gives no probabilities")
+            raise ValueError(
+                f"{model} gives no probabilities: fit it with a --probability-share, or a list with --rule-counts"
+            )
         text = {"separator": separator, "decimal": decimal, "encoding": encoding}
         if hasattr(estimator, "encoder_"):
             if threshold is not None or numbers is not None:

@@ -6,11 +6,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import validate_data
 
+from dpfast.learners.calibration import level_counts
 from dpfast.learners.fitting import Private, Public
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import PRIVATE, Kind
+from dpfast.learners.probabilities import PROBABILITY_SHARE, SidedProbabilities
 from dpfast.learners.progress import shown
 from dpfast.learners.saving import Saved, entries, reals
 from dpfast.learners.showing import Shown
@@ -18,9 +20,10 @@ from dpfast.learners.tables import SCHEMAS, TableReader
 from dpfast.parts import MemoryParts, Piece, RowBlocks
 from dpfast.parts.piece import PartedTable, imaged
 from dpfast.tables import BitMatrix, CodeTable
-from dpfast.tables.code_bits import CodeBits
+from dpfast.tables.code_bits import CodeBits, packed_codes
 from dpfast.tables.labels import class_codes
 from dpfast.tables.products import readable, row_products
+from dpfast.tables.unit_rows import unit_rows
 
 
 class TableClassifier(ClassifierMixin, BaseEstimator):
@@ -148,7 +151,7 @@ class TwoSided:
         return tags
 
 
-class LinearClassifier(TwoSided, PrivateClassifier):
+class LinearClassifier(SidedProbabilities, TwoSided, PrivateClassifier):
     """Base of the private classifiers that release coefficients and an intercept.
 
     A subclass gives the numbers that it releases besides in `_numbers`: attributes without their final underscore, and
@@ -156,15 +159,23 @@ class LinearClassifier(TwoSided, PrivateClassifier):
     """
 
     _numbers: Mapping[str, Kind] = {}
+    _parameters = PrivateClassifier._parameters | PROBABILITY_SHARE
 
-    @lazily
-    def decision_function(self, X: Any) -> np.ndarray:
-        """<x, coef_> + intercept_ for each row: float64, shape (n,); at least 0 is for classes_[1]."""
-        check_is_fitted(self)
+    def _scores(self, X):
         X = self._coded(X)
         rows = readable(X)
         self._check_features(X, reset=False)
         return row_products(rows, self.coef_) + self.intercept_
+
+    def _places(self, X):
+        X = self._coded(X)
+        places = cosines(X, self.coef_, self.intercept_)
+        self._check_features(X, reset=False)
+        return places
+
+    def _count_levels(self, run, p, parts, linear):
+        """Release the class counts of levels; `linear` gives the coefficients and the intercept that were released."""
+        self._count_classes(run, p, lambda: parts.sum(counted_levels, *linear()))
 
     def _released(self):
         numbers = {name: getattr(self, f"{name}_") for name in self._numbers}
@@ -176,6 +187,26 @@ class LinearClassifier(TwoSided, PrivateClassifier):
         self.intercept_ = float(reals([released["intercept"]], 1)[0])
         for name, kind in self._numbers.items():
             setattr(self, f"{name}_", kind.read(name, released[name]))
+
+
+def cosines(X, coef, intercept):
+    """Of each row (x, 1) with (coef, intercept): float32, shape (n,). Two reads of the rows.
+
+    Parameters
+    ----------
+    X : what `unit_rows` takes, shape (n, d)
+        Of codes their bits are meant.
+    coef : ndarray of float64, shape (d,)
+    intercept : float
+    """
+    w = np.append(coef, intercept)
+    rows = unit_rows(packed_codes(X), fit_intercept=True, normalize=True)
+    return rows.margins(w / (np.sqrt(np.square(w).sum()) or 1.0))
+
+
+def counted_levels(piece, coef, intercept):
+    """Rows of a piece at each level of their cosines, by class: int64, shape (LEVELS, 2). Private."""
+    return level_counts(cosines(piece.X, coef, intercept), piece.labels)
 
 
 def refuse_weights(arguments):

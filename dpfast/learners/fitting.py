@@ -55,12 +55,15 @@ class Run:
         Whether any of the noise so far was drawn with a seed.
     cost : sequence of Cost
         What all releases together cost; empty where it is the pair that is claimed.
+    attributes : dict
+        Attributes that were released and that `_publish` does not set.
     """
 
     def __init__(self, rng: np.random.Generator, of: dict[str, int | None], cost: Sequence[Cost] = ()):
         self.rng, self._of, self.reproducible = rng, of, random.is_reproducible(rng)
         self.released: Any = []
         self.used, self.cost = dict.fromkeys(of, 0), tuple(cost)
+        self.attributes: dict[str, Any] = {}
 
     def release(self, name: str, *what: Any) -> None:
         """Count one release of this name, and keep what was released."""
@@ -115,6 +118,7 @@ class Private(PrivateParameters):
         finally:
             self._become(public)
             self._publish(run)
+            vars(self).update(run.attributes)
             self.privacy_ = self._claim(run)
 
     def _charge(self, claim: PrivacySpend, public: Public) -> None:

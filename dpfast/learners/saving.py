@@ -54,6 +54,8 @@ class Saved:
             "released": self._released(),
             "card": {"dpfast": _version(), "public": getattr(self, "_facts", None)},
         }
+        if hasattr(self, "_released_counts"):
+            document |= self._released_counts()
         if encoder is not None:
             document["encoder"] = {"schema": encoder.schema_.to_dict(), "privacy": encoder.privacy_.to_dict()}
         return document

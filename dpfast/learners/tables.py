@@ -1,13 +1,11 @@
 """Tables with a schema: what every private classifier does to read them."""
 
-import math
 import os
-from fractions import Fraction
 
 import numpy as np
 
 from dpfast.accounting import PrivacySpend
-from dpfast.accounting.checks import exact
+from dpfast.accounting.amounts import split
 from dpfast.accounting.warning import warn_of_repeated_rows
 from dpfast.files.spooled import FileParts
 from dpfast.learners.fitting import Public
@@ -43,11 +41,9 @@ class TableReader:
         if p.schema is not None and p.schema.to_find:
             from dpfast.learners.finding import plan
 
-            p.epsilon, p.delta = self._left_to_learn(self.epsilon), self._left_to_learn(self.delta)
-            p.to_find = (
-                exact("epsilon", self.epsilon) - _above(p.epsilon),
-                exact("delta", self.delta) - _above(p.delta),
-            )
+            p.epsilon, epsilon = split(self.epsilon, self.encoder_share)
+            p.delta, delta = split(self.delta, self.encoder_share)
+            p.to_find = epsilon, delta
             plan(p.schema, *p.to_find, self.neighbors)  # refuses what will not do
         return p
 
@@ -189,14 +185,6 @@ class TableReader:
         self.encoder_.schema_, self.encoder_.privacy_ = schema, claim
         self._check_features(self._read_codes(_empty(schema)), reset=False)
 
-    def _left_to_learn(self, budget):
-        """What finding leaves of epsilon, or of delta, to learning."""
-        left = exact("budget", budget) * (1 - exact("encoder_share", self.encoder_share))
-        value = float(left)
-        while _above(value) > left:
-            value = math.nextafter(value, 0)
-        return value
-
     def _charge(self, claim, public):
         if not self._finds():  # else all was charged before anything was found
             super()._charge(claim, public)
@@ -240,8 +228,3 @@ def _empty(schema):
     columns = schema.code_columns
     arrays, sizes = [np.empty(0, np.uint8)] * len(columns), [column.size for column in columns]
     return CodeTable.from_arrays(arrays, sizes, names=[column.name for column in columns], columns=columns)
-
-
-def _above(value: float) -> Fraction:
-    """The larger of a float and the decimal that it prints as."""
-    return max(Fraction(value), Fraction(repr(value)))

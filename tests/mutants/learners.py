@@ -5,7 +5,7 @@ from mutant import Mutant
 
 _LIST, _COUNTS = "learners/lists/test_decision_list.py", "learners/lists"
 _HALF, _WINNOW, _LITTLE = "learners/halfspaces", "learners/winnow", "learners/littlestone"
-_UNITS = "learners/test_units.py"
+_UNITS, _CHANCES = "learners/test_units.py", "learners/test_probabilities.py"
 
 _DRAWS = f"{_LITTLE}/test_learner.py::test_a_run_tests_and_draws_with_what_its_plan_says_and_gives_rows_to_teachers_at_random"
 
@@ -42,7 +42,14 @@ MUTANTS = [
        "2 * cover_exponent(p.epsilon_of_rules, p.delta, max_rounds=rounds, **p.curve)", _LIST),
     _m("list: the unit of the weights dropped", "lists/decision_list", "rounds, exponent / unit, weights, prior)", "rounds, exponent, weights, prior)", _COUNTS),
     _m("list: counts paid by all of epsilon", "lists/decision_list", "p.epsilon_of_rules = epsilon - p.epsilon_of_counts", "p.epsilon_of_rules = epsilon", _COUNTS),
-    _m("list: factor 2 of replaced counts dropped", "lists/counts", '{"replace": 2, "add-remove": 1}', '{"replace": 1, "add-remove": 1}', _COUNTS),
+    _m("factor 2 of replaced class counts dropped", "class_counts", '{"replace": 2, "add-remove": 1}', '{"replace": 1, "add-remove": 1}', _COUNTS),
+    _m("probabilities: the model keeps all of epsilon", "probabilities", "p.epsilon, epsilon = split(p.epsilon, p.probability_share)",
+       "_, epsilon = split(p.epsilon, p.probability_share)", _CHANCES),
+    _m("probabilities: exact counts published", "probabilities", "noisy = discrete_laplace(counts(), scale, rng=run.rng)", "noisy = counts()", _CHANCES),
+    _m("probabilities: noise of one row for persons", "probabilities", "(self._rows_per_unit or 1) * p.class_scale", "p.class_scale", _CHANCES),
+    _m("probabilities: counts cost nothing", "probabilities", "return (*cost, *p.counting_cost) if cost else ()", "return tuple(cost)", _CHANCES),
+    _m("probabilities: a row counts twice", "calibration", "minlength=2 * LEVELS).reshape(LEVELS, 2)", "minlength=2 * LEVELS).reshape(LEVELS, 2) * 2", _CHANCES),
+    _m("probabilities: the share is not taken from the budget", "../accounting/amounts", "left = whole * (1 - exact(\"share\", share))", "left = whole", _CHANCES),
     _m("list: exact counts published", "lists/decision_list", "counts = discrete_laplace(counts, p.scale, rng=run.rng)", "", _COUNTS),
     _m("list: ends when no row is left", "lists/decision_list",
        "            tail = state.draw_tail(left, rng)\n            yield from tail\n            if tail[-1][0] == CONSTANT:\n                return\n            break",

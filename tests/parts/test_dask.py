@@ -71,6 +71,22 @@ def test_a_feature_is_drawn_on_the_workers(client):
     assert released(model) == released(FiniteClassLearner(0.3, **given).fit(frame))
 
 
+@pytest.mark.parametrize("learner", [*TWO_SIDED, FiniteClassLearner])
+def test_classes_are_counted_on_the_workers(learner, client):
+    import dask.dataframe as dd
+
+    frame = people(600)
+    given = {"hypotheses": "features"} if learner is FiniteClassLearner else {}
+    given |= {"schema": SCHEMA, "epsilon": 5.0, "probability_share": 0.2}
+    whole = few(learner, **given).fit(frame)
+    lazy = dd.from_pandas(frame, npartitions=3)
+    model = few(learner, **given).fit(lazy)
+    np.testing.assert_array_equal(model.class_counts_, whole.class_counts_)
+    said = model.predict_proba(lazy)
+    assert [*said.columns] == ["no", "yes"]
+    np.testing.assert_array_equal(said.compute().to_numpy(), whole.predict_proba(frame))
+
+
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_a_frame_of_dask_gives_the_model_and_lazy_answers(learner, client):
     import dask.dataframe as dd

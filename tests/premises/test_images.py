@@ -12,6 +12,7 @@ from premises.tables import FORMS, neighbors
 
 from dpfast import BitMatrix, Schema
 from dpfast.kernels import net, weights
+from dpfast.learners.base import cosines
 from dpfast.tables import Boolean, Category, Numeric
 from dpfast.tables.code_bits import code_bits
 from dpfast.tables.encoding import encode
@@ -74,6 +75,11 @@ def _products(table):
     return [product.tobytes() for product in row_products(X, np.cos(np.arange(X.shape[1])))]
 
 
+def _cosines(table):
+    coef = np.cos(np.arange(readable(table).shape[1]))
+    return [cosine.tobytes() for cosine in cosines(table, coef, 0.5)]
+
+
 def _floats(table):
     rows = signed_rows(table, out_of_range="clip")
     return [product.tobytes() for product in rows.dot(np.cos(np.arange(rows.shape[1])))]
@@ -106,6 +112,7 @@ IMAGES = {
     "projection": Image(_projection, largest=LARGEST, blocks=True),
     "rows of a net": Image(_grid, largest=LARGEST, blocks=True),
     "products": Image(_products, blocks=True),
+    "cosines": Image(_cosines, blocks=True),
 }
 
 

@@ -80,6 +80,13 @@ def finite_class(epsilon, delta):
     )
 
 
+def class_counts(epsilon, delta):
+    """One hypothesis, so that hardly anything is left to the draw: what is told are the counts of its rows."""
+    settings = {"epsilon": epsilon, "hypotheses": np.array([[0]], bool), "probability_share": 0.999}
+    tables = [(np.zeros((len(y), 1), int), y) for _, y in _one_row_turned(1)]
+    return _fits(dpfast.FiniteClassLearner, settings, _counted, *tables, "2 rows, one hypothesis, its class counts")
+
+
 def linear_learner(epsilon, delta):
     settings = {"epsilon": epsilon, "delta": delta, "fit_intercept": False}
     tables = [(X * (np.arange(65) == 0)[:, np.newaxis], y) for X, y in _one_row_turned(64)]
@@ -133,6 +140,11 @@ def _coefficient(model):
     return float(np.ravel(model.coef_)[0])
 
 
+def _counted(model):
+    first, second = model.class_counts_[0]
+    return bool(first >= 1 and second <= 1)
+
+
 def _side(model):
     return bool(model.coef_[0] >= 0)
 
@@ -146,6 +158,7 @@ CASES = {
     "projected": projected,
     "net": net,
     "finite-class": finite_class,
+    "class-counts": class_counts,
     "linear-learner": linear_learner,
     "experts": experts,
     "queries": queries,

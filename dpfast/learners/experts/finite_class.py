@@ -9,11 +9,13 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from dpfast.accounting import Budget, Cost
+from dpfast.accounting.amounts import split
 from dpfast.accounting.checks import exact, float_above
 from dpfast.kernels import bits, scores
 from dpfast.learners.base import PrivateClassifier, refuse_weights
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import PURE, SchemaLike, real
+from dpfast.learners.probabilities import PROBABILITY_SHARE, Probabilities, confusion
 from dpfast.learners.saving import entries, integer, integers
 from dpfast.learners.tables import SCHEMAS
 from dpfast.mechanisms import exponential
@@ -25,7 +27,7 @@ from dpfast.tables.labels import two_classes
 _FAILURE = real(0, 1, "()")
 
 
-class FiniteClassLearner(PrivateClassifier):
+class FiniteClassLearner(Probabilities, PrivateClassifier):
     """Private agnostic learner of an explicit finite class [DR11, section 11.1]_.
 
     Draws hypothesis h with probability proportional to exp(-t * errors(h)), exactly.
@@ -34,6 +36,8 @@ class FiniteClassLearner(PrivateClassifier):
     at most one, so the vector of errors by one of range R = 2 when a row is replaced, and R = 1 when one is added or
     deleted, since all errors then move the same way; t = epsilon / R. Source: McSherry, Talwar 2007, see
     `dpfast.mechanisms.exponential`. A hypothesis must label each row by that row alone. The class is public.
+    With `probability_share` = c the hypothesis is ((1 - c) epsilon, 0)-DP and the class counts are (c epsilon, 0)-DP
+    (`dpfast.learners.class_counts`): together (epsilon, 0), by basic composition.
 
     Parameters
     ----------
@@ -43,6 +47,9 @@ class FiniteClassLearner(PrivateClassifier):
         negation, 2d always classes_[0], and 2d + 1 always classes_[1]. Or a table of labels, 1 for classes_[1]; X then
         holds numbers of points. Or functions from X to labels, shape (n,), or to booleans, True for classes_[1].
     neighbors : {"replace", "add-remove"}, default="replace"
+    probability_share : float in [0, 1), default=0.0
+        Share of epsilon for noisy counts of the rows by the label predicted and their own. They give `predict_proba`;
+        0 releases none.
     threshold, schema, encoder_share, budget, random_state
         As in `DecisionListClassifier`; threshold and schema are for "features".
 
@@ -53,6 +60,9 @@ class FiniteClassLearner(PrivateClassifier):
     n_hypotheses_ : int
     classes_ : ndarray, shape (n_classes,)
         Two of them for a table and for "features".
+    class_counts_ : ndarray of int64, shape (n_classes, n_classes)
+        Rows by the class predicted and their own, with noise of scale `class_counts_scale_`. Only with
+        `probability_share`.
     n_features_in_, feature_names_in_, privacy_
         As in `DecisionListClassifier`.
 
@@ -77,7 +87,7 @@ class FiniteClassLearner(PrivateClassifier):
     _model = "finite-class"
     _reads_parts = True
     _not_saved = (*PrivateClassifier._not_saved, "hypotheses")
-    _parameters = PURE | SCHEMAS
+    _parameters = PURE | SCHEMAS | PROBABILITY_SHARE
     delta = 0.0
 
     def __init__(
@@ -87,6 +97,7 @@ class FiniteClassLearner(PrivateClassifier):
         hypotheses: Any = "features",
         neighbors: str = "replace",
         threshold: ArrayLike | None = 0.0,
+        probability_share: float = 0.0,
         schema: SchemaLike | None = None,
         encoder_share: float = 0.1,
         budget: Budget | None = None,
@@ -96,6 +107,7 @@ class FiniteClassLearner(PrivateClassifier):
         self.hypotheses = hypotheses
         self.neighbors = neighbors
         self.threshold = threshold
+        self.probability_share = probability_share
         self.schema = schema
         self.encoder_share = encoder_share
         self.budget = budget
@@ -157,10 +169,17 @@ class FiniteClassLearner(PrivateClassifier):
         public.others["n_hypotheses_"] = len(errors)
 
         cost = [Cost("range", float_above(exact("epsilon", p.epsilon)))]
-        with self._spending(public, p.rng, cost, hypotheses=1) as run:
+        with self._spending(public, p.rng, self._all_costs(cost, p), hypotheses=1, **p.counting) as run:
             drawn = exponential(-errors, self._exponent(p.epsilon) / p.rows_per_unit, rng=run.rng)
             labelling = None if table is None else bits.unpack(table.rows[[drawn]], table.shape[1])[0]
             run.release("hypotheses", drawn, labelling)
+            if table is not None:
+                says = partial(_point_says, labelling=labelling)
+            elif self._of_features():
+                says = partial(_feature_says, h=drawn)
+            else:
+                says = partial(_function_says, hypothesis=self.hypotheses[drawn], classes=public.classes)
+            self._count_classes(run, p, lambda: parts.sum(_confused, says, len(public.classes)))
         return self
 
     def _publish(self, run):
@@ -175,7 +194,7 @@ class FiniteClassLearner(PrivateClassifier):
         if self._of_features():
             X = _features(X, self.threshold)
             self._check_features(X, reset=False)
-            return self.classes_[self._feature(X).astype(int)]
+            return self.classes_[_feature_says(X, self.hypothesis_)]
         if self._labelling is None:
             X = validate_data(self, X, reset=False)
             codes = _codes(self.hypotheses[self.hypothesis_], X, self.classes_)
@@ -199,8 +218,11 @@ class FiniteClassLearner(PrivateClassifier):
         """
         check_is_fitted(self)
         failure = _FAILURE.read("failure", failure)
-        finding = hasattr(self, "encoder_") and self.encoder_.privacy_.epsilon > 0
-        epsilon = self._left_to_learn(self.epsilon) if finding else self.epsilon
+        epsilon = self.epsilon
+        if hasattr(self, "encoder_") and self.encoder_.privacy_.epsilon > 0:
+            epsilon = split(epsilon, self.encoder_share)[0]
+        if self.probability_share:
+            epsilon = split(epsilon, self.probability_share)[0]
         return math.log(self.n_hypotheses_ / failure) / float(
             self._exponent(epsilon) / (self.privacy_.rows_per_unit or 1)
         )
@@ -237,13 +259,6 @@ class FiniteClassLearner(PrivateClassifier):
 
     def _of_features(self):
         return isinstance(self.hypotheses, str) and self.hypotheses == "features"
-
-    def _feature(self, table):
-        """Where the hypothesis says classes_[1]: bool, shape (n,)."""
-        d, h = self.n_features_in_, self.hypothesis_
-        if h >= 2 * d:
-            return np.full(len(table), h > 2 * d)
-        return bits.unpack(table.column(h % d)[np.newaxis], len(table))[0] != (h >= d)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -289,6 +304,27 @@ def _feature_errors(piece):
 def _function_errors(piece, hypotheses, classes):
     """Errors of each function."""
     return np.array([np.count_nonzero(_codes(h, piece.rows, classes) != piece.labels) for h in hypotheses])
+
+
+def _confused(piece, says, classes):
+    """Rows of a piece by the class that a hypothesis gives and their own."""
+    return confusion(says(piece.rows), piece.labels, classes)
+
+
+def _point_says(points, labelling):
+    return labelling[points[:, 0]].astype(np.int64)
+
+
+def _function_says(X, hypothesis, classes):
+    return np.maximum(_codes(hypothesis, X, classes), 0)  # no class is none of a model: `predict` refuses it
+
+
+def _feature_says(table, h):
+    """The class that hypothesis h of "features" gives each row: int64, shape (n,)."""
+    d = table.shape[1]
+    if h >= 2 * d:
+        return np.full(len(table), int(h > 2 * d))
+    return (bits.unpack(table.column(h % d)[np.newaxis], len(table))[0] != (h >= d)).astype(np.int64)
 
 
 def _numbers_of_points(X, n_points):

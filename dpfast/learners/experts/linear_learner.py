@@ -5,14 +5,14 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import Budget, Cost, experts_learning_rate, experts_range
 from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import weights
 from dpfast.learners.base import PrivateClassifier, TwoSided, refuse_weights
-from dpfast.learners.lazily import lazily
+from dpfast.learners.calibration import level_counts
 from dpfast.learners.parameters import SchemaLike, choice, flag, optional
+from dpfast.learners.probabilities import PROBABILITY_SHARE, SidedProbabilities
 from dpfast.learners.progress import shown
 from dpfast.learners.saving import integer, integers
 from dpfast.parts.blocks import BLOCK_BYTES, slices
@@ -20,7 +20,7 @@ from dpfast.tables.labels import class_codes
 from dpfast.tables.signed_rows import SparseRows, signed_rows
 
 
-class LinearLearner(TwoSided, PrivateClassifier):
+class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
     """Private linear classifier: the average of coordinates drawn by their agreement [DR11, Algorithm 17]_.
 
     The algorithm maximises the average of <theta, x> over the simplex by following experts, one for each coordinate:
@@ -31,6 +31,8 @@ class LinearLearner(TwoSided, PrivateClassifier):
     **Privacy.** All draws, and so theta, are (epsilon, delta)-DP when one row (x, y) is replaced. A row is a loss
     vector in [-1, 1] and replacing it changes the totals by a vector of range R = 4, negated copies included: the draws
     are (4 eta)^2 n / 8-zCDP. Theorem and proof: `dpfast.accounting.experts`. The number of rows is public.
+    With `probability_share` = c the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
+    (`dpfast.learners.class_counts`): together (epsilon, delta), by basic composition.
 
     Parameters
     ----------
@@ -47,6 +49,10 @@ class LinearLearner(TwoSided, PrivateClassifier):
         differences: bring it there by declared bounds, or by a schema.
     calibration : {"tight", "paper"}, default="tight"
         "tight" is the largest learning rate that the accountant allows; "paper" is epsilon / sqrt(32 n ln(1/delta)).
+    probability_share : float in [0, 1), default=0.0
+        Share of epsilon for noisy class counts of the rows by how far they are on a side
+        (`dpfast.learners.calibration`). They give `predict_proba`, and `predict` the more probable label; 0 releases
+        none.
     schema, encoder_share, budget, random_state, verbose
         As in `DecisionListClassifier`.
 
@@ -61,6 +67,8 @@ class LinearLearner(TwoSided, PrivateClassifier):
         Rising coordinates, their signed counts, and the number of draws; coordinate n_features_in_ is the intercept.
     reads_ : {"signs", "numbers"}
         What it was learned from, and so what it answers to: booleans are signs, 0 and 1 stand for themselves.
+    class_counts_ : ndarray of int64, shape (LEVELS, 2)
+        Rows of each level and class, with noise of scale `class_counts_scale_`. Only with `probability_share`.
     n_features_in_, feature_names_in_, privacy_
         As in `DecisionListClassifier`.
 
@@ -88,12 +96,16 @@ class LinearLearner(TwoSided, PrivateClassifier):
     """
 
     _model = "linear-learner"
-    _parameters = PrivateClassifier._parameters | {
-        "negations": flag(),
-        "fit_intercept": flag(),
-        "out_of_range": choice("error", "clip"),
-        "calibration": choice("tight", "paper"),
-    }
+    _parameters = (
+        PrivateClassifier._parameters
+        | PROBABILITY_SHARE
+        | {
+            "negations": flag(),
+            "fit_intercept": flag(),
+            "out_of_range": choice("error", "clip"),
+            "calibration": choice("tight", "paper"),
+        }
+    )
 
     def __init__(
         self,
@@ -105,6 +117,7 @@ class LinearLearner(TwoSided, PrivateClassifier):
         fit_intercept: bool = True,
         out_of_range: str = "clip",
         calibration: str = "tight",
+        probability_share: float = 0.0,
         schema: SchemaLike | None = None,
         encoder_share: float = 0.1,
         budget: Budget | None = None,
@@ -118,6 +131,7 @@ class LinearLearner(TwoSided, PrivateClassifier):
         self.fit_intercept = fit_intercept
         self.out_of_range = out_of_range
         self.calibration = calibration
+        self.probability_share = probability_share
         self.schema = schema
         self.encoder_share = encoder_share
         self.budget = budget
@@ -174,19 +188,18 @@ class LinearLearner(TwoSided, PrivateClassifier):
         public.others = {"learning_rate_": eta, "reads_": rows.reads}
 
         cost = [Cost("range", eta * width * (1 + SLACK), times=n)]
-        with self._spending(public, p.rng, cost, draws=n) as run:
+        with self._spending(public, p.rng, self._all_costs(cost, p), draws=n, **p.counting) as run:
             run.released = drawn = np.zeros((2, d + p.fit_intercept), np.int64)
             order = run.rng.permutation(n)
             for part in shown(slices(n, step), "rounds", self.verbose):
                 experts = state.play(rows.losses(order[part], -signs, constant=p.fit_intercept), run.rng)
                 drawn += np.bincount(experts, minlength=drawn.size).reshape(2, -1)
                 run.used["draws"] += len(experts)
+            self._count_classes(run, p, lambda: level_counts(_scores(rows, *_weights(run)), labels.codes))
         return self
 
     def _publish(self, run):
-        count = run.released[0] - run.released[1]
-        index = np.flatnonzero(count)
-        self.released_weights_ = index, count[index], run.used["draws"]
+        self.released_weights_ = _weights(run)
 
     def _checked(self):
         p = super()._checked()
@@ -196,15 +209,8 @@ class LinearLearner(TwoSided, PrivateClassifier):
             )
         return p
 
-    @lazily
-    def decision_function(self, X: Any) -> np.ndarray:
-        """<theta, x> of each row, in [-1, 1]: float64, shape (n,); at least 0 is for classes_[1]."""
-        check_is_fitted(self)
-        rows = self._read(X)
-        index, count, draws = self.released_weights_
-        inside = index < rows.shape[1]
-        votes = rows.votes(index[inside], count[inside]) + rows.unit * count[~inside].sum()
-        return votes / max(1, draws * rows.unit)
+    def _scores(self, X):
+        return _scores(self._read(X), *self.released_weights_)
 
     @property
     def coef_(self) -> np.ndarray:
@@ -238,3 +244,17 @@ class LinearLearner(TwoSided, PrivateClassifier):
         if index.shape != count.shape or (np.diff(index) <= 0).any() or np.abs(count).sum() > draws:
             raise ValueError("every count needs a coordinate, rising, and draws of its own")
         self.released_weights_ = index, count, draws
+
+
+def _weights(run):
+    """Rising coordinates, their signed counts, and the number of draws so far."""
+    count = run.released[0] - run.released[1]
+    index = np.flatnonzero(count)
+    return index, count[index], run.used["draws"]
+
+
+def _scores(rows, index, count, draws):
+    """<theta, x> of each row, in [-1, 1]: float64, shape (n,)."""
+    inside = index < rows.shape[1]
+    votes = rows.votes(index[inside], count[inside]) + rows.unit * count[~inside].sum()
+    return votes / max(1, draws * rows.unit)

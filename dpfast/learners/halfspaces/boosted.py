@@ -18,6 +18,7 @@ from dpfast.learners.halfspaces.parted import PartedLocal, PartedMeasure, Parted
 from dpfast.learners.halfspaces.weak import LARGEST_SCALE, NoisyCentering, NoisyStump, WeakLearner
 from dpfast.learners.parameters import Kind, SchemaLike, auto, choice, count, flag, optional, positive, real
 from dpfast.mechanisms import discrete_laplace
+from dpfast.parts import MemoryParts, Piece
 from dpfast.parts.piece import PartedTable
 from dpfast.tables.labels import class_codes, two_classes
 
@@ -49,6 +50,8 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     is an integer number of units and their mass is exact. The rounds are adaptive Gaussian mechanisms: see
     `dpfast.learners.halfspaces.weak`, theory.md section 5 and `dpfast.accounting.discrete_gaussian_sigma`. Under
     "add-remove" the number of rows is private: 5% of epsilon buys a noisy count; the mass is its kappa-th part.
+    With `probability_share` = c the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
+    (`dpfast.learners.class_counts`): together (epsilon, delta), by basic composition.
 
     Rows are clipped to the unit ball, after a 1 for the intercept has been appended: that is a map of single rows. It
     happens always and is never counted or reported.
@@ -84,6 +87,10 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     label_noise : float in [0, 0.5), default=0.0
         The probability with which each label was flipped, for the paper's calibration, which then promises the error
         against the labels before that [BCS, Algorithm 3 and Theorem 33]_; used by nothing else.
+    probability_share : float in [0, 1), default=0.0
+        Share of epsilon for noisy class counts of the rows by how far they are on a side
+        (`dpfast.learners.calibration`). They give `predict_proba`, and `predict` the more probable label; 0 releases
+        none.
     schema, encoder_share, budget, random_state, verbose
         As in `DecisionListClassifier`.
 
@@ -95,6 +102,8 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     density_, learning_rate_ : float
     n_rounds_ : int
         The parameters, or what "auto" came to.
+    class_counts_ : ndarray of int64, shape (LEVELS, 2)
+        Rows of each level and class, with noise of scale `class_counts_scale_`. Only with `probability_share`.
     n_features_in_, feature_names_in_, privacy_
         As in `DecisionListClassifier`.
 
@@ -147,6 +156,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         calibration: str = "tight",
         margin: float | None = None,
         label_noise: float = 0.0,
+        probability_share: float = 0.0,
         schema: SchemaLike | None = None,
         encoder_share: float = 0.1,
         budget: Budget | None = None,
@@ -165,6 +175,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         self.calibration = calibration
         self.margin = margin
         self.label_noise = label_noise
+        self.probability_share = probability_share
         self.schema = schema
         self.encoder_share = encoder_share
         self.budget = budget
@@ -209,7 +220,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         refuse_weights(refused)
         p = self._checked()
         X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
-        rows, start, margins, public = self._rows(X, y, classes, p)
+        rows, start, margins, public, parts = self._rows(X, y, classes, p)
         n, d = public.n_rows, public.n_features
         density = self._calibrate(p, n, d)
         counted = p.n_rounds * p.rows_per_unit**2  # k rows of a person move a round k times as far: k^2 rounds' worth
@@ -221,7 +232,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         cost = [Cost("pure", float_above(1 / p.count_scale))] if p.count_scale else []
         cost += p.weak_learner.cost(rows, noise, counted) or [pair_cost(p.epsilon_of_rounds, p.delta)]
 
-        with self._spending(public, p.rng, cost, **paid) as run:
+        with self._spending(public, p.rng, self._all_costs(cost, p), **paid, **p.counting) as run:
             run.released = model = _Average(d, density(1))
             size = n
             if p.count_scale:
@@ -236,11 +247,12 @@ class BoostedHalfspaceClassifier(LinearClassifier):
                 run.used["rounds"] += 1
                 if t + 1 < p.n_rounds:
                     measure.add(margins(hypothesis))
+            self._count_levels(run, p, parts, model.linear)
         return self
 
     def _rows(self, X, y, classes, p):
-        """The rows as the weak learner reads them, functions that start a measure on them and that give it margins, and
-        what is public. Margins of rows in parts stay there: their measure is given the hypothesis."""
+        """The rows as the weak learner reads them, functions that start a measure on them and that give it margins,
+        what is public, and the parts. Margins of rows in parts stay there: their measure is given the hypothesis."""
         weak = p.weak_learner
         if isinstance(X, PartedTable):
             image = partial(weak_rows_of, weak=weak, fit_intercept=p.fit_intercept)
@@ -251,11 +263,12 @@ class BoostedHalfspaceClassifier(LinearClassifier):
                 Local: partial(PartedLocal, weak),
             }
             start = measures[type(p.measure)]
-            return PartedRows(parts, form, public.n_rows), start, lambda hypothesis: hypothesis, public
+            return PartedRows(parts, form, public.n_rows), start, lambda hypothesis: hypothesis, public, parts
         rows = weak.rows(X, p.fit_intercept)
         labels = class_codes(y, rows.shape[0], classes)
         start = partial(p.measure.start, labels.signs())
-        return rows, start, partial(weak.margins, rows), self._public(X, labels)
+        parts = MemoryParts([Piece(X, labels.codes)])
+        return rows, start, partial(weak.margins, rows), self._public(X, labels), parts
 
     def _publish(self, run):
         model = run.released

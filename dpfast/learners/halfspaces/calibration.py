@@ -13,13 +13,13 @@ are noisy counts, and count for as much less as the noise is more than what they
 import numpy as np
 from scipy.special import expit, softmax
 
+from dpfast.learners.calibration import most_likely
+
 BINS = 16
 _REACH = 3.0  # leads beyond it have the first or the last bin
 _WIDTH = 2 * _REACH / BINS
 _USUAL, _VARIANCE = np.array([2.5, 0.0]), np.array([0.5, 0.25])  # of slope and shift, beforehand
-_CURVATURE = 0.1  # of the log likelihood, for a row, about
 _SLOPES = 0.1, 50.0  # what a slope may be
-_STEPS = 100
 _AHEAD = 1e-9  # of the best class, relative, so that rounding cannot make another the most probable
 
 
@@ -50,20 +50,8 @@ def fit(counts, deviation):
     deviation : float
         Of the noise in a cell.
     """
-    design = np.stack([(np.arange(BINS) + 0.5) * _WIDTH - _REACH, np.ones(BINS)])
-    rows = counts.sum(axis=1)
-    noise = deviation * np.sqrt(2 * np.square(design).sum(axis=1))  # of the log likelihood's slope
-    held = 1 + noise**2 / (_VARIANCE * np.maximum(_CURVATURE * max(0.0, rows.sum()), noise))
-    found = _USUAL
-    for _ in range(_STEPS):  # of Newton's method, halved
-        odds = expit(found @ design)
-        rise = design @ (counts[:, 1] - rows * odds) - held * (found - _USUAL)
-        bend = design * (np.maximum(rows, 0) * odds * (1 - odds)) @ design.T + np.diag(held)
-        before, found = found, found + np.linalg.solve(bend, rise) / 2
-        found[0] = min(max(found[0], _SLOPES[0]), _SLOPES[1])
-        if (found == before).all():
-            break
-    return tuple(found.tolist())
+    middles = (np.arange(BINS) + 0.5) * _WIDTH - _REACH
+    return most_likely(middles, counts, deviation, _USUAL, _VARIANCE, _SLOPES)
 
 
 def probabilities(scores, shift):

@@ -12,8 +12,8 @@ from dpfast.kernels.net import Net
 from dpfast.learners.base import LinearClassifier, refuse_weights
 from dpfast.learners.halfspaces.nets import Nets, net_radius
 from dpfast.learners.halfspaces.parted import projectable_of
-from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import PURE, Parameters, SchemaLike, auto, count, flag, positive, real
+from dpfast.learners.probabilities import PROBABILITY_SHARE
 from dpfast.learners.saving import entries, integer
 from dpfast.learners.tables import SCHEMAS
 from dpfast.parts import MemoryParts, Piece
@@ -49,6 +49,8 @@ class NetHalfspaceClassifier(LinearClassifier):
     epsilon-DP by the theorem of the exponential mechanism. Scores are integers and the draw is exact: no
     floating-point number can move a probability. The number of rows (under "replace"), the columns and the set of
     labels are taken as public; `classes` of `fit` keeps the last from being read off the data.
+    With `probability_share` = c the model is ((1 - c) epsilon, 0)-DP and the class counts are (c epsilon, 0)-DP
+    (`dpfast.learners.class_counts`): together (epsilon, 0), by basic composition.
 
     Parameters
     ----------
@@ -70,6 +72,10 @@ class NetHalfspaceClassifier(LinearClassifier):
     max_seconds : float, default=60.0
         A fit that would take longer, by a declared time for each row and member and the threads in use, is refused
         before anything is drawn or charged. Whether it is depends on the number of rows, and is told to their owner.
+    probability_share : float in [0, 1), default=0.0
+        Share of epsilon for noisy class counts of the rows by how far they are on a side
+        (`dpfast.learners.calibration`). They give `predict_proba`, and `predict` the more probable label; 0 releases
+        none.
     schema, encoder_share, budget, random_state, verbose
         As in `DecisionListClassifier`.
 
@@ -88,6 +94,8 @@ class NetHalfspaceClassifier(LinearClassifier):
     net_size_ : int
         Number of members of all nets.
     classes_ : ndarray, shape (2,)
+    class_counts_ : ndarray of int64, shape (LEVELS, 2)
+        Rows of each level and class, with noise of scale `class_counts_scale_`. Only with `probability_share`.
     n_features_in_, feature_names_in_, privacy_
         As in `DecisionListClassifier`.
 
@@ -120,6 +128,7 @@ class NetHalfspaceClassifier(LinearClassifier):
     _parameters = (
         PURE
         | SCHEMAS
+        | PROBABILITY_SHARE
         | {
             "margin": real(0, 1, "(]"),
             "n_components": count(1),
@@ -141,6 +150,7 @@ class NetHalfspaceClassifier(LinearClassifier):
         neighbors: str = "replace",
         fit_intercept: bool = True,
         max_seconds: float = 60.0,
+        probability_share: float = 0.0,
         schema: SchemaLike | None = None,
         encoder_share: float = 0.1,
         budget: Budget | None = None,
@@ -155,6 +165,7 @@ class NetHalfspaceClassifier(LinearClassifier):
         self.neighbors = neighbors
         self.fit_intercept = fit_intercept
         self.max_seconds = max_seconds
+        self.probability_share = probability_share
         self.schema = schema
         self.encoder_share = encoder_share
         self.budget = budget
@@ -209,8 +220,10 @@ class NetHalfspaceClassifier(LinearClassifier):
         key = int.from_bytes(p.rng.bytes(16), "little")
         scan = nets.scan(parts, public.n_rows, key, self.verbose)  # nothing is released yet
         cost = [Cost("range", float_above(exact("epsilon", p.epsilon)))]
-        with self._spending(public, p.rng, cost, halfspaces=1) as run:
-            run.release("halfspaces", nets, scan.draw(p.exponent / p.rows_per_unit, run.rng), key)
+        with self._spending(public, p.rng, self._all_costs(cost, p), halfspaces=1, **p.counting) as run:
+            member = scan.draw(p.exponent / p.rows_per_unit, run.rng)
+            run.release("halfspaces", nets, member, key)
+            self._count_levels(run, p, parts, lambda: nets.lifted(nets.direction(member), key))
         return self
 
     def _publish(self, run):
@@ -236,12 +249,10 @@ class NetHalfspaceClassifier(LinearClassifier):
         """Those of a fitted model."""
         return Nets(Parameters._checked(self), self.n_features_in_)
 
-    @lazily
-    def decision_function(self, X: Any) -> np.ndarray:
-        """<x, coef_> + intercept_ for each row: float64, shape (n,); at least 0 is for classes_[1]."""
+    def _scores(self, X):
         check_is_fitted(self, "coef_")
         if not self._nets().projected:
-            return super().decision_function(X)
+            return super()._scores(X)
         X = self._coded(X)
         table = projectable(X)
         self._check_features(X, reset=False)
@@ -285,7 +296,7 @@ class NetHalfspaceClassifier(LinearClassifier):
             members=nets.size,
             wrong=scan.wrong(self.member_),
             least_wrong=least,
-            accuracy=float(((self.decision_function(X) >= 0) == (signs > 0)).mean()),
+            accuracy=float(((self._scores(X) >= 0) == (signs > 0)).mean()),
             best_accuracy=float(((best >= 0) == (signs > 0)).mean()),
             best_coef=coef,
             best_intercept=intercept,

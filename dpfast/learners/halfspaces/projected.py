@@ -51,6 +51,9 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     10 (as printed by the loss, on which one row has 1 / margin times as much to say). As printed that is 2 epsilon;
     here the steps get (epsilon / 2, delta), by `dpfast.accounting.single_sample_sigma`, and the choice epsilon / 2.
 
+    With `probability_share` = c the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
+    (`dpfast.learners.class_counts`): together (epsilon, delta), by basic composition.
+
     Parameters
     ----------
     epsilon : float, default=1.0
@@ -69,6 +72,10 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         "paper" is refused when its steps would take more than an hour, and for "add-remove", as n^2 tells n.
     neighbors : {"replace", "add-remove"}, default="replace"
     fit_intercept : bool, default=True
+    probability_share : float in [0, 1), default=0.0
+        Share of epsilon for noisy class counts of the rows by how far they are on a side
+        (`dpfast.learners.calibration`). They give `predict_proba`, and `predict` the more probable label; 0 releases
+        none.
     schema, encoder_share, budget, random_state, verbose
         As in `DecisionListClassifier`.
 
@@ -83,6 +90,8 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         Rounds or steps paid for.
     sigma_ : float
         Scale of the noise on each component of a sum of rows of norm 1.
+    class_counts_ : ndarray of int64, shape (LEVELS, 2)
+        Rows of each level and class, with noise of scale `class_counts_scale_`. Only with `probability_share`.
     n_features_in_, feature_names_in_, privacy_
         As in `DecisionListClassifier`.
 
@@ -128,6 +137,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         schedule: str = "full-batch",
         neighbors: str = "replace",
         fit_intercept: bool = True,
+        probability_share: float = 0.0,
         schema: SchemaLike | None = None,
         encoder_share: float = 0.1,
         budget: Budget | None = None,
@@ -142,6 +152,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         self.schedule = schedule
         self.neighbors = neighbors
         self.fit_intercept = fit_intercept
+        self.probability_share = probability_share
         self.schema = schema
         self.encoder_share = encoder_share
         self.budget = budget
@@ -198,13 +209,15 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
 
         schedule = self._full_batch if p.schedule == "full-batch" else self._paper
         paid = {"rounds": n_rounds} if p.schedule == "full-batch" else {"steps": n_rounds, "choice": 1}
-        with self._spending(public, p.rng, cost, **paid) as run:
+        with self._spending(public, p.rng, self._all_costs(cost, p), **paid, **p.counting) as run:
             run.released = model = _Model(np.zeros(m), public.n_features, d)
+            seen = parts
             if m < d:
                 model.key = int.from_bytes(run.rng.bytes(16))
-                parts = parts.map(_projected, m, model.key, p.fit_intercept)
-            for model.w in schedule(parts, public, m, reach, p, n_rounds, sigma, run):
+                seen = parts.map(_projected, m, model.key, p.fit_intercept)
+            for model.w in schedule(seen, public, m, reach, p, n_rounds, sigma, run):
                 pass
+            self._count_levels(run, p, parts, model.linear)
         return self
 
     def _publish(self, run):

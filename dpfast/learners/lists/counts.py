@@ -1,14 +1,10 @@
 """What the rules of a list are worth: noisy numbers of the rows that each decides, by class.
 
-Every row is decided by exactly one rule, so the class counts of all rules of a released list are a histogram of
-disjoint cells. A row added or deleted moves one cell by one; a row replaced leaves one cell and enters another.
-Discrete Laplace noise of scale 1/e under add-remove, and 2/e under replace, on every cell makes all of them together
-e-DP (`dpfast.mechanisms.discrete_laplace`). Released after a list that is (epsilon - e, delta)-DP, the two are
-(epsilon, delta)-DP by basic composition. Everything else here is computed from the noisy counts.
+Every row is decided by exactly one rule, so the class counts of all rules of a released list are those of
+`dpfast.learners.class_counts`, where their claim stands. Everything else here is computed from the noisy counts.
 """
 
 import math
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -16,9 +12,6 @@ from scipy import optimize, special, stats
 
 from dpfast.kernels import bits
 from dpfast.learners.lists.rule import decided, packed
-
-_SENSITIVITY = {"replace": 2, "add-remove": 1}
-_LARGEST_SCALE = 1 << 52  # of noise
 
 
 class RuleWorth(NamedTuple):
@@ -30,51 +23,12 @@ class RuleWorth(NamedTuple):
     precision_interval: tuple[float, float]
 
 
-def noise_scale(epsilon: Fraction, neighbors: str) -> Fraction:
-    """The scale of the noise on each count that makes all of them epsilon-DP."""
-    scale = _SENSITIVITY[neighbors] / epsilon
-    if scale > _LARGEST_SCALE:
-        raise ValueError(f"rule_counts must be 0 or a share of at least 2**-51 of epsilon 1, got {float(epsilon):.3g}")
-    return scale
-
-
 def class_counts(piece, rules, classes):
     """Rows of a piece that each rule decides, by class: int64, shape (n_rules, classes). Private."""
     of_class = [packed(piece.labels == c) for c in range(classes)]
     both = np.empty_like(of_class[0])
     decides = decided(rules, piece.rows)
     return np.array([[bits.bitwise_and(rows, of, both) for of in of_class] for rows in decides], np.int64)
-
-
-def class_shares(counts, labels):
-    """Shares of the classes among the rows of each rule, estimated from noisy counts.
-
-    Negative counts are read as 0; a class counted more often than the rule's own shares its surplus with it, since the
-    rule speaks for its own; then one row of each class is added, and one of the rule's own.
-
-    Parameters
-    ----------
-    counts : ndarray of int, shape (n_rules, n_classes)
-    labels : ndarray of int, shape (n_rules,)
-        The class of each rule.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_rules, n_classes)
-        Rows sum to one; the rule's class has the largest share.
-    """
-    shares = np.maximum(counts, 0).astype(np.float64)
-    for share, own in zip(shares, labels, strict=True):
-        others = np.sort(np.delete(share, own))[::-1]
-        level, pooled = share[own], 0
-        while pooled < len(others) and others[pooled] > level:
-            level = (level * (pooled + 1) + others[pooled]) / (pooled + 2)
-            pooled += 1
-        share[:] = np.minimum(share, level)
-        share[own] = level
-        share += 1
-        share[own] += 1
-    return shares / shares.sum(axis=1, keepdims=True)
 
 
 def worth(counts, own, scale, failure) -> RuleWorth:

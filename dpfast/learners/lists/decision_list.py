@@ -16,10 +16,11 @@ from dpfast.accounting.claims import pair_cost
 from dpfast.kernels import bits
 from dpfast.learners import parameters as kinds
 from dpfast.learners.base import PrivateClassifier, packed_rows, refuse_weights
+from dpfast.learners.class_counts import class_shares, noise_scale
 from dpfast.learners.lazily import lazily
 from dpfast.learners.lists.bar import REACH, constant_weights, falling_weights
 from dpfast.learners.lists.conditions import CONSTANT, Conditions
-from dpfast.learners.lists.counts import class_counts, class_shares, noise_scale, worth
+from dpfast.learners.lists.counts import class_counts, worth
 from dpfast.learners.lists.rule import Literal, Rule, decided
 from dpfast.learners.lists.text import as_text
 from dpfast.learners.parameters import SchemaLike
@@ -57,7 +58,7 @@ class DecisionListClassifier(PrivateClassifier):
     nothing can reach, are dropped. The number of rows (under "replace"), the columns and the set of labels are taken as
     public; `classes` of `fit` keeps the last from being read off the data. With `rule_counts` = c the list is
     ((1 - c) epsilon, delta)-DP and the class counts of its rules, discrete Laplace noise on disjoint cells, are
-    (c epsilon, 0)-DP (`dpfast.learners.lists.counts`): together (epsilon, delta), by basic composition.
+    (c epsilon, 0)-DP (`dpfast.learners.class_counts`): together (epsilon, delta), by basic composition.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from dpfast.mechanisms import AboveThreshold, sparse_sample
 from dpfast.mechanisms.sparse_sample import votes
 
 from .hypothesis_class import Hypothesis
-from .points import SHARE, PrivatePointClassifier
+from .points import SHARE, CountedPointClassifier
 from .splits import classes_of_parts, rows_of_parts
 
 
@@ -37,7 +37,7 @@ class LittlestonePlan(NamedTuple):
     bottom_score: int
 
 
-class LittlestoneLearner(PrivatePointClassifier):
+class LittlestoneLearner(CountedPointClassifier):
     """Private learning of a Littlestone class from a table of examples, after [Lyu, section 5]_.
 
     The rows go to k teachers at random. For accuracies (1 - 1/(2d))^j accuracy, j odd, from the coarsest on, each
@@ -58,6 +58,8 @@ class LittlestoneLearner(PrivatePointClassifier):
     lists of one teacher, at all accuracies, and with them the largest vote by at most one, in any direction:
     AboveThreshold is threshold_share * epsilon-DP. SparseSample has the rest and delta
     (`dpfast.accounting.sparse_sample`). All numbers are computed from parameters alone: `estimate` returns them.
+    With `probability_share` = c the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
+    (`dpfast.learners.class_counts`): together (epsilon, delta), by basic composition.
 
     Parameters
     ----------
@@ -73,6 +75,9 @@ class LittlestoneLearner(PrivatePointClassifier):
     neighbors : {"replace", "add-remove"}, default="replace"
     threshold_share : float in (0, 1), default=0.5
         AboveThreshold's part of epsilon.
+    probability_share : float in [0, 1), default=0.0
+        Share of epsilon for noisy counts of the rows by the label predicted and their own. They give `predict_proba`;
+        0 releases none.
     calibration : {"tight", "paper"}, default="tight"
         "paper" takes the score of nothing of [Lyu, Lemma 3.1]_, about ten times the tight one, and so more teachers.
     vote_fraction : float in (0, 1), default=0.75
@@ -100,6 +105,9 @@ class LittlestoneLearner(PrivatePointClassifier):
         Whether a hypothesis was drawn.
     level_ : int or None
         The number of the accuracy, from 0, at which AboveThreshold stopped.
+    class_counts_ : ndarray of int64, shape (2, 2)
+        Rows by the label predicted and their own, with noise of scale `class_counts_scale_`. Only with
+        `probability_share`.
     classes_ : ndarray, [0, 1]
     n_features_in_ : int, 1
     privacy_ : dpfast.accounting.PrivacySpend
@@ -133,7 +141,7 @@ class LittlestoneLearner(PrivatePointClassifier):
     """
 
     _model = "littlestone"
-    _parameters = PrivatePointClassifier._parameters | {
+    _parameters = CountedPointClassifier._parameters | {
         "accuracy": real(0, 0.5, "()"),
         "confidence": SHARE,
         "threshold_share": SHARE,
@@ -166,6 +174,7 @@ class LittlestoneLearner(PrivatePointClassifier):
         n_teachers: int | str = "auto",
         rows_per_teacher: int | str = "auto",
         irreducibility: int | str = "auto",
+        probability_share: float = 0.0,
         max_work: int = 10**9,
         budget: Budget | None = None,
         random_state: int | np.random.Generator | None = None,
@@ -186,6 +195,7 @@ class LittlestoneLearner(PrivatePointClassifier):
         self.n_teachers = n_teachers
         self.rows_per_teacher = rows_per_teacher
         self.irreducibility = irreducibility
+        self.probability_share = probability_share
         self.max_work = max_work
         self.budget = budget
         self.random_state = random_state
@@ -249,7 +259,7 @@ class LittlestoneLearner(PrivatePointClassifier):
         plan, d = self._plan(p), self._dimension(p)
         points, labels = self._examples(X, y)
         fallback = p.hypothesis_class.soa_hypothesis()
-        with self._spending(self._public(len(points)), p.rng, accuracy=1, hypothesis=1) as run:
+        with self._spending(self._public(len(points)), p.rng, accuracy=1, hypothesis=1, **p.counting) as run:
             run.released = released = _Released(fallback)
             tests = AboveThreshold(plan.votes_needed, plan.threshold_epsilon, rng=run.rng)
             teacher = run.rng.integers(plan.n_teachers, size=len(points), dtype=np.min_scalar_type(plan.n_teachers))
@@ -267,6 +277,7 @@ class LittlestoneLearner(PrivatePointClassifier):
                 run.used["hypothesis"] += 1
                 if drawn is not None:
                     released.hypothesis, released.selected = p.hypothesis_class._hypothesis(drawn), True
+            self._count_predictions(run, p, released.hypothesis, points, labels)
         return self
 
     def _publish(self, run):

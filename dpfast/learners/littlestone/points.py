@@ -8,6 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpfast.learners.fitting import Private, Public
 from dpfast.learners.parameters import PRIVATE, Kind, Parameters, count, optional, real
+from dpfast.learners.probabilities import PROBABILITY_SHARE, Probabilities, confusion, set_apart
 from dpfast.learners.saving import Saved
 from dpfast.parts.sources import refuse_parts
 
@@ -38,7 +39,11 @@ class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
         ValueError
             For parameters that will not do, a class of a larger dimension than declared, or more work than `max_work`.
         """
-        return self._plan(Parameters._checked(self))
+        return self._plan(self._foreseen())
+
+    def _foreseen(self):
+        """The plain values of the parameters that a plan is made of."""
+        return Parameters._checked(self)
 
     def predict(self, X: Any) -> np.ndarray:
         """Labels of points by the hypothesis released last.
@@ -102,3 +107,15 @@ class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.poor_score = True
         return tags
+
+
+class CountedPointClassifier(Probabilities, PrivatePointClassifier):
+    """Base of those that learn from a table and then stand still, so that their predictions can be counted."""
+
+    _parameters = PrivatePointClassifier._parameters | PROBABILITY_SHARE
+
+    def _foreseen(self):
+        return set_apart(super()._foreseen())
+
+    def _count_predictions(self, run, p, hypothesis, points, labels):
+        self._count_classes(run, p, lambda: confusion(hypothesis(points).astype(np.int64), labels.astype(np.int64), 2))

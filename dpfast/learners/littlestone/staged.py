@@ -14,12 +14,12 @@ from dpfast.mechanisms import AboveThreshold, exponential, sparse_sample
 from dpfast.mechanisms.sparse_sample import votes
 
 from .hypothesis_class import Hypothesis
-from .points import SHARE, PrivatePointClassifier
+from .points import SHARE, CountedPointClassifier
 from .proper import members_near
 from .splits import classes_of_parts, equal_parts, rows_of_parts
 
 
-class StagedLittlestoneLearner(PrivatePointClassifier):
+class StagedLittlestoneLearner(CountedPointClassifier):
     """Private empirical risk minimisation over a Littlestone class, in d + 1 stages [Lyu, Theorem 3]_.
 
     The rows go to k teachers in random equal parts. In stage j = 1, ..., d + 1 a teacher has the members that err on at
@@ -32,6 +32,8 @@ class StagedLittlestoneLearner(PrivatePointClassifier):
     each stage differs and the largest vote by at most one. AboveThreshold is threshold_share of the epsilon without
     proper_share, SparseSample has the rest of that and delta (`dpfast.accounting.sparse_sample`); the exponential
     mechanism of a proper learner is proper_share * epsilon-DP.
+    With `probability_share` = c the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
+    (`dpfast.learners.class_counts`): together (epsilon, delta), by basic composition.
 
     **Error.** At scale 1, with `estimate().n_samples` rows or more that some member explains, the hypothesis errs on a
     share of them below `accuracy`, with probability 1 - confidence: Theorem 3, with numbers for its constants and a
@@ -56,6 +58,9 @@ class StagedLittlestoneLearner(PrivatePointClassifier):
     proper_share : float in [0, 1), default=0.0
         The part of epsilon that buys a member: the function drawn, which need not be one, is replaced by the best of
         few members that together are near it at every point (`dpfast.learners.littlestone.proper`).
+    probability_share : float in [0, 1), default=0.0
+        Share of epsilon for noisy counts of the rows by the label predicted and their own. They give `predict_proba`;
+        0 releases none.
     max_work : int, default=10**9
         A run whose lists may hold more items is refused.
     budget, random_state
@@ -69,6 +74,9 @@ class StagedLittlestoneLearner(PrivatePointClassifier):
         Whether a hypothesis was drawn.
     stage_ : int or None
         j at which AboveThreshold stopped.
+    class_counts_ : ndarray of int64, shape (2, 2)
+        Rows by the label predicted and their own, with noise of scale `class_counts_scale_`. Only with
+        `probability_share`.
     classes_ : ndarray, [0, 1]
     n_features_in_ : int, 1
     privacy_ : dpfast.accounting.PrivacySpend
@@ -95,7 +103,7 @@ class StagedLittlestoneLearner(PrivatePointClassifier):
     """
 
     _model = "staged-littlestone"
-    _parameters = PrivatePointClassifier._parameters | {
+    _parameters = CountedPointClassifier._parameters | {
         "accuracy": real(0, 0.5, "()"),
         "confidence": SHARE,
         "scale": real(0, 1, "(]"),
@@ -116,6 +124,7 @@ class StagedLittlestoneLearner(PrivatePointClassifier):
         neighbors: str = "replace",
         threshold_share: float = 0.5,
         proper_share: float = 0.0,
+        probability_share: float = 0.0,
         max_work: int = 10**9,
         budget: Budget | None = None,
         random_state: int | np.random.Generator | None = None,
@@ -130,6 +139,7 @@ class StagedLittlestoneLearner(PrivatePointClassifier):
         self.neighbors = neighbors
         self.threshold_share = threshold_share
         self.proper_share = proper_share
+        self.probability_share = probability_share
         self.max_work = max_work
         self.budget = budget
         self.random_state = random_state
@@ -176,7 +186,7 @@ class StagedLittlestoneLearner(PrivatePointClassifier):
         plan, d, H = self._plan(p, public_rows), self._dimension(p), p.hypothesis_class
         fallback = H._soa_code()
         paid: dict[str, Any] = {"stage": 1, "hypothesis": 1} | ({"member": 1} if p.proper_share else {})
-        with self._spending(self._public(len(points)), p.rng, **paid) as run:
+        with self._spending(self._public(len(points)), p.rng, **paid, **p.counting) as run:
             run.released = released = _Released(H._hypothesis(fallback))
             k, code = plan.n_teachers, fallback
             tests = AboveThreshold(plan.votes_needed, plan.threshold_epsilon, rng=run.rng)
@@ -201,6 +211,7 @@ class StagedLittlestoneLearner(PrivatePointClassifier):
                 chosen = exponential(errors, -self._proper_exponent(p), rng=run.rng)
                 released.hypothesis = H._hypothesis(near[chosen])
                 run.used["member"] += 1
+            self._count_predictions(run, p, released.hypothesis, points, labels)
         return self
 
     @staticmethod

@@ -1,34 +1,29 @@
 """Winnow: online learning of linear thresholds whose mistakes grow with the logarithm of the dimension."""
 
-import warnings
 from collections.abc import Sequence
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import Budget
 from dpfast.learners.base import PrivateClassifier, TwoSided, refuse_weights
-from dpfast.learners.fitting import Run
-from dpfast.learners.lazily import lazily
+from dpfast.learners.calibration import level_counts
 from dpfast.learners.parameters import FileLike, SchemaLike, auto, choice, count, ends, flag, optional, real
-from dpfast.learners.saving import entries, integer
-from dpfast.learners.streamed import Streamed
-from dpfast.learners.winnow.checkpoint import Checkpoint
+from dpfast.learners.probabilities import PROBABILITY_SHARE, SidedProbabilities
 from dpfast.learners.winnow.hypothesis import NOTHING
 from dpfast.learners.winnow.intervals import in_order, signed
-from dpfast.learners.winnow.plan import at_once, check_paper, first_hypothesis, plan_of, streaming
+from dpfast.learners.winnow.plan import at_once, check_paper, first_hypothesis, plan_of
 from dpfast.learners.winnow.saved import restore, to_json
 from dpfast.learners.winnow.scores import score_vector
 from dpfast.learners.winnow.stream import Stream
-from dpfast.parts.sources import is_parted
-from dpfast.tables.labels import class_codes, two_classes
+from dpfast.learners.winnow.streaming import WinnowStream
+from dpfast.tables.labels import two_classes
 from dpfast.tables.signed_rows import signed_rows
 
 
-class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
+class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClassifier):
     """Private Winnow with batched updates [BF, section 4.2]_: a sparse linear threshold, learned in one pass.
 
     **Privacy.** The hypotheses that are released, and the times at which they came, are together (epsilon, delta)-DP
@@ -41,6 +36,8 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
     n_draws * n_updates draws after it is an exponential mechanism on them of exponent eta, (eta R)^2 / 8-zCDP. In a
     stream the rows that count towards an update are counted by AboveThreshold, which one row touches in one interval
     only. Theorems and proofs: `dpfast.accounting.winnow`.
+    With `probability_share` = c the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
+    (`dpfast.learners.class_counts`): together (epsilon, delta), by basic composition.
 
     Parameters
     ----------
@@ -83,6 +80,10 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
         rho that the paper's calibration supposes; used by nothing else.
     checkpoint : None or path, default=None
         A file that `stream` and `partial_fit` keep the stream in; see `resume`. It must not exist when a stream begins.
+    probability_share : float in [0, 1), default=0.0
+        Share of epsilon for noisy class counts of the rows by how far they are on a side
+        (`dpfast.learners.calibration`). They give `predict_proba`, and `predict` the more probable label; 0 releases
+        none. Not for a stream, whose model never stands still.
     schema, encoder_share, budget, random_state, verbose
         As in `DecisionListClassifier`. A stream has no schema: its rows are transformed by `TableEncoder`.
 
@@ -105,6 +106,8 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
         K and m: the parameters, or the paper's.
     rounds_ : int
         Rows of the stream so far; only where a stream can go on.
+    class_counts_ : ndarray of int64, shape (LEVELS, 2)
+        Rows of each level and class, with noise of scale `class_counts_scale_`. Only with `probability_share`.
     n_features_in_, feature_names_in_, privacy_
         As in `DecisionListClassifier`.
 
@@ -129,22 +132,26 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
 
     _model = "winnow"
     _reads_parts = True
-    _parameters = PrivateClassifier._parameters | {
-        "n_updates": count(1),
-        "n_draws": count(1),
-        "window": flag(),
-        "batch": auto(count(1), "all"),
-        "schedule": choice("auto", "fixed", "sparse-vector"),
-        "horizon": optional(count(1)),
-        "confidence": real(0, 1, "[)"),
-        "negations": flag(),
-        "fit_intercept": flag(),
-        "feature_range": ends(),
-        "out_of_range": choice("error", "clip"),
-        "average": flag(),
-        "calibration": choice("tight", "paper"),
-        "margin": optional(real(0, 1, "(]")),
-    }
+    _parameters = (
+        PrivateClassifier._parameters
+        | PROBABILITY_SHARE
+        | {
+            "n_updates": count(1),
+            "n_draws": count(1),
+            "window": flag(),
+            "batch": auto(count(1), "all"),
+            "schedule": choice("auto", "fixed", "sparse-vector"),
+            "horizon": optional(count(1)),
+            "confidence": real(0, 1, "[)"),
+            "negations": flag(),
+            "fit_intercept": flag(),
+            "feature_range": ends(),
+            "out_of_range": choice("error", "clip"),
+            "average": flag(),
+            "calibration": choice("tight", "paper"),
+            "margin": optional(real(0, 1, "(]")),
+        }
+    )
 
     def __init__(
         self,
@@ -167,6 +174,7 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
         calibration: str = "tight",
         margin: float | None = None,
         checkpoint: FileLike = None,
+        probability_share: float = 0.0,
         schema: SchemaLike = None,
         encoder_share: float = 0.1,
         budget: Budget | None = None,
@@ -191,6 +199,7 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
         self.calibration = calibration
         self.margin = margin
         self.checkpoint = checkpoint
+        self.probability_share = probability_share
         self.schema = schema
         self.encoder_share = encoder_share
         self.budget = budget
@@ -228,138 +237,17 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
         refuse_weights(refused)
         p = at_once(self._checked())
         parts, public, plan, stream = self._read(p, X, y, classes, units, rows_per_unit)
-        with self._spending(public, p.rng, plan.cost, updates=plan.releases) as run:
+        with self._spending(public, p.rng, self._all_costs(plan.cost, p), updates=plan.releases, **p.counting) as run:
             stream = stream(run)
             if p.schedule == "sparse-vector":
                 stream.follow(*in_order(parts))
             else:
                 stream.learn(parts, self._shown(range(plan.n_updates), "updates", parts, public))
+            self._count_classes(run, p, lambda: parts.sum(_counted_votes, stream.hypothesis))
         return self
 
-    def partial_fit(self, X: Any, y: Any, classes: ArrayLike | None = None, **refused: Any) -> Self:
-        """Go on with a stream: rows are predicted and learned from in order. See `stream`."""
-        refuse_weights(refused)
-        self.stream(X, y, classes=classes)
-        return self
-
-    def stream(self, X: Any, y: Any, *, classes: ArrayLike | None = None) -> np.ndarray:
-        """`partial_fit`, and what was predicted for each row before its label was seen.
-
-        A prediction is for the owner of its row, or for the owner of all rows: it depends on that row, and the claim
-        is for the hypotheses and their times (see the class). Which of them are mistakes is known to whoever holds y.
-
-        Parameters
-        ----------
-        X, y, classes
-            As in `fit`; `classes`, or labels of both classes, in the first call.
-
-        Returns
-        -------
-        ndarray, shape (n,)
-
-        Raises
-        ------
-        ValueError, BudgetExceeded
-            As `fit`. The whole stream is charged in the first call.
-        RuntimeError
-            In a thread while another is at it, and in another process than the one that began it.
-
-        Notes
-        -----
-        With a `checkpoint`, what a call releases is in the file before the call returns. A call that is interrupted
-        released nothing: this estimator then ends its stream, and the one that `resume` gives goes on.
-        """
-        if is_parted(X):
-            raise ValueError("the rows of a stream have an order: X must be in memory, not in parts")
-        with self._alone():
-            state = vars(self).get("_state")
-            if state is not None:
-                rows = self._rows(X)
-                signs = class_codes(y, rows.shape[0], self.classes_).signs()
-                if rows.unit != state.unit:
-                    raise ValueError(f"rows must be on the grid that the stream began with, 1/{state.unit}")
-            elif not self.__sklearn_is_fitted__():
-                state, rows, signs = self._begun(X, y, classes)
-            elif self.updates_ < self.n_updates_ or self.window:
-                raise ValueError(
-                    "this model has no stream to go on with: it was fitted at once, loaded, unpickled or interrupted; "
-                    "clone it, or resume a checkpoint"
-                )
-            else:
-                predicted = self.predict(X)
-            if state is None or not state.learning:
-                warnings.warn(
-                    f"all {self.n_updates_} updates are made and their budget is spent: the stream is predicted, "
-                    "no longer learned from",
-                    stacklevel=2,
-                )
-            if state is not None:
-                with self._going_on():
-                    predicted = self.classes_[self._followed(state, rows, signs)]
-            return predicted
-
-    def close(self) -> None:
-        """End the stream: this estimator predicts, and another one may `resume` the checkpoint."""
-        with self._alone():
-            self._end()
-
-    @classmethod
-    def resume(cls, path):
-        """The estimator that goes on with the stream of a checkpoint, after its row number `rounds_`.
-
-        The rows of a call that did not return, because the process was killed say, are given again unless `rounds_`
-        counts them. Nothing is charged: the whole stream was, when it began. Randomness is fresh from the operating
-        system.
-
-        Parameters
-        ----------
-        path : str or path-like
-            A file that a stream with `checkpoint` wrote; the stream goes on to write it.
-
-        Returns
-        -------
-        DPWinnowClassifier
-
-        Raises
-        ------
-        ValueError, OSError
-            If there is no such file, or it is cut short, damaged, of another version or an older copy; while another
-            stream, of this process or another, goes on with it.
-
-        Notes
-        -----
-        The file is private: it holds the scores and the noise of the tests under way. The claim is for one
-        continuation: the stream holds a lock on the file until `close` or the end of its estimator, and ``<name>.lock``
-        beside it tells how far the stream was kept, so that an older copy in its place is refused. That a copy
-        elsewhere is gone on with, or that rows are given twice, cannot be detected; each releases again what was paid
-        for once.
-        """
-        file, kept, arrays = Checkpoint.read(path, cls._model)
-        with file.refusing():
-            fitted = entries(kept, "fitted", "stream")["fitted"]
-            p = streaming((self := cls(**fitted["parameters"], checkpoint=path))._checked())
-            self.classes_, self.n_features_in_ = np.array(fitted["classes"]), integer(fitted["n_features"], 1, 1 << 31)
-            if fitted["feature_names"] is not None:
-                self.feature_names_in_ = np.array(fitted["feature_names"], dtype=object)
-            self._restore(fitted["released"])
-            plan = plan_of(p, self.n_features_in_)
-            run = Run(p.rng, {"updates": plan.releases}, plan.cost)
-            run.released, run.used["updates"] = self.released_weights_[:], self.updates_
-            self._owned()
-            self._state = Stream.resumed(plan, self._hypothesis(), run, file, kept["stream"], arrays)
-            self._show(run)
-        return self
-
-    @lazily
-    def decision_function(self, X: Any) -> np.ndarray:
-        """The weighted vote on each row, in [-1, 1]: float64, shape (n,); at least 0 is for classes_[1]."""
-        check_is_fitted(self)
-        rows, hypothesis = self._rows(X), self._hypothesis()
-        return hypothesis.votes(rows) / max(1, hypothesis.draws * rows.unit)
-
-    @property
-    def rounds_(self) -> int:
-        return self._state.rounds
+    def _scores(self, X):
+        return _shares_of_votes(self._hypothesis(), self._rows(X))
 
     @property
     def coef_(self) -> np.ndarray:
@@ -399,38 +287,6 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
                 'a schedule that follows the rows in their order takes no table in parts; schedule="fixed"'
             )
 
-    def _begun(self, X, y, classes):
-        """A stream that was charged, its first rows and their signs."""
-        p = streaming(self._checked())
-        if p.schema is not None:
-            raise ValueError("a stream has no schema: transform its rows by a TableEncoder of the schema")
-        parts, public, plan, stream = self._read(p, X, y, classes)
-        file = None if self.checkpoint is None else Checkpoint.new(self.checkpoint)
-        with self._spending(public, p.rng, plan.cost, updates=plan.releases) as run:
-            pass  # nothing is drawn yet
-        self._state = stream(run, file)
-        return self._state, *in_order(parts)
-
-    def _followed(self, state, rows, signs):
-        """What was predicted; with a file, nothing is shown that is not in it."""
-        if state.file is None:
-            return state.follow(rows, signs)
-        before = state.run.released[:], dict(state.run.used)
-        try:
-            predicted = state.follow(rows, signs)
-            self._show(state.run)
-            state.file.write(self._model, {"fitted": self._document(), "stream": state.kept()}, state.scores.arrays())
-        except BaseException:
-            state.run.released, state.run.used = before
-            raise
-        return predicted
-
-    def _end(self):
-        file = getattr(vars(self).get("_state"), "file", None)
-        super()._end()
-        if file is not None:
-            file.close()
-
     def _publish(self, run):
         self.released_weights_, self.updates_ = run.released[:], run.used["updates"]
 
@@ -445,3 +301,12 @@ class DPWinnowClassifier(Streamed, TwoSided, PrivateClassifier):
 
     def _restore(self, released):
         restore(self, released)
+
+
+def _shares_of_votes(hypothesis, rows):
+    """The weighted vote on each row, in [-1, 1]: float64, shape (n,)."""
+    return hypothesis.votes(rows) / max(1, hypothesis.draws * rows.unit)
+
+
+def _counted_votes(piece, hypothesis):
+    return level_counts(_shares_of_votes(hypothesis, piece.rows), piece.labels)
