@@ -1,6 +1,7 @@
 """Extension modules only; everything declarative is in pyproject.toml."""
 
 import os
+import sysconfig
 from glob import glob
 
 import numpy
@@ -16,6 +17,7 @@ FLAGS = {
     "msvc": ["/std:c11", "/O2", "/fp:precise"],
     "unix": ["-std=c11", "-ffp-contract=off", *QUIET, "-fvisibility=hidden", "-Wall", "-Wextra", *OPTIMISE],
 }
+STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")  # free-threaded Python has no stable ABI: a wheel a version
 
 
 class BuildExt(build_ext):
@@ -31,14 +33,14 @@ class BuildExt(build_ext):
 
 
 def kernel(name, *sources):
-    """dpfast/kernels/<name>.pyx over csrc/<source>.c, for the stable ABI of 3.11 on."""
+    """dpfast/kernels/<name>.pyx over csrc/<source>.c, for the stable ABI of 3.11 on where there is one."""
     return Extension(
         f"dpfast.kernels.{name}",
         [f"dpfast/kernels/{name}.pyx", *(f"csrc/{source}.c" for source in sources)],
         include_dirs=["csrc", numpy.get_include()],
         depends=glob("csrc/*.h"),
-        define_macros=[("Py_LIMITED_API", "0x030B0000")],
-        py_limited_api=True,
+        define_macros=[("Py_LIMITED_API", "0x030B0000")] if STABLE else [],
+        py_limited_api=STABLE,
     )
 
 
@@ -73,5 +75,5 @@ setup(
         shared_utility_qualified_name="dpfast.kernels._cyutility",
         compiler_directives={"language_level": 3, "initializedcheck": False, "freethreading_compatible": True},
     ),
-    options={"bdist_wheel": {"py_limited_api": "cp311"}},
+    options={"bdist_wheel": {"py_limited_api": "cp311"}} if STABLE else {},
 )

@@ -422,7 +422,7 @@ static void codes_count(bool measuring) {
     codes();
     label = zeros(CODE_ROWS, 1);
     for (size_t i = 0; i < CODE_ROWS; i++) label[i] = i % 3 == 0;
-    joint = calloc(COLUMNS * CODES * 2, sizeof *joint); /* scratch */
+    joint = calloc(COLUMNS * CODES * DPF_CODES_COUNTED(2), sizeof *joint); /* scratch */
     total = zeros(COLUMNS * CODES * 2, 8);
 }
 

@@ -16,7 +16,7 @@ DPF_BODY void NAMED(look_up)(const uint16_t *joint, size_t rows, size_t some, co
             for (size_t l = 0; l < LANES; l++) sum.lane[l] += entry->lane[l];
         }
         margin[i] = sum;
-#if defined(__GNUC__)
+#if DPF_BUILTINS
         __asm__ volatile(""); /* row by row: entries of several rows in one vector take twice as long */
 #endif
     }

@@ -20,16 +20,18 @@
 #include <intrin.h>
 #define DPF_RESTRICT __restrict
 #define DPF_BODY static __forceinline
+#define DPF_BUILTINS 0
 #else
 #define DPF_RESTRICT __restrict__
 #define DPF_BODY static inline __attribute__((always_inline))
+#define DPF_BUILTINS 1 /* those of GCC and clang; clang for MSVC's ABI has them, and no __GNUC__ */
 #endif
 
 /* A word of packed bits holds 64 entries, the first in its lowest bit. */
 #define DPF_WORDS(bits) (((bits) + 63) / 64)
 
 DPF_BODY uint64_t dpf_popcount(uint64_t x) {
-#if defined(__GNUC__)
+#if DPF_BUILTINS
     return (uint64_t)__builtin_popcountll(x);
 #else
     x -= (x >> 1) & 0x5555555555555555u;
@@ -40,7 +42,7 @@ DPF_BODY uint64_t dpf_popcount(uint64_t x) {
 
 /* Position of the lowest bit that is set; x != 0. */
 DPF_BODY unsigned dpf_lowest_bit(uint64_t x) {
-#if defined(__GNUC__)
+#if DPF_BUILTINS
     return (unsigned)__builtin_ctzll(x);
 #else
     unsigned long at;
@@ -51,7 +53,7 @@ DPF_BODY unsigned dpf_lowest_bit(uint64_t x) {
 
 /* Ask for what will be read soon. */
 DPF_BODY void dpf_prefetch(const void *at) {
-#if defined(__GNUC__)
+#if DPF_BUILTINS
     __builtin_prefetch(at);
 #else
     (void)at;

@@ -1,11 +1,13 @@
-"""The C kernels on machines that are not here: `python tests/platforms/check.py` (needs ziglang, and qemu-user to run).
+"""The C kernels on machines that are not here: `python tests/platforms/check.py` (needs ziglang; qemu, wine to run).
 
 For each target every file of csrc/ is compiled with all warnings as errors. Where the target's programs run here, by
-themselves or by qemu-user, the driver of bench/instructions.c prints a hash of all that each kernel wrote, and all
-targets must print the same: other processors, another order of bytes, another libc.
+themselves, by qemu-user or by wine, the driver of bench/instructions.c prints a hash of all that each kernel wrote, and
+all targets must print the same: other processors, another order of bytes, another libc, a long of 32 bits, and what
+csrc/ holds for compilers without the builtins of GCC and clang.
 """
 
 import argparse
+import os
 import shutil
 import subprocess
 import sys
@@ -13,36 +15,49 @@ import tempfile
 from pathlib import Path
 
 import numpy as np
+import ziglang
 
 ROOT = Path(__file__).resolve().parents[2]
 TARGETS = {  # as zig names them, and what runs their programs; None: compiled only
     "x86_64-linux-gnu": "",
     "x86_64-linux-musl": "",
+    "x86_64-linux-musl for MSVC": "",
     "aarch64-linux-musl": "qemu-aarch64",
     "s390x-linux-musl": "qemu-s390x",
+    "x86_64-windows-gnu": "wine",
+    "aarch64-windows-gnu": None,
+    "x86_64-windows-msvc": None,
     "aarch64-macos": None,
     "x86_64-macos": None,
-    "x86_64-windows-gnu": None,
-    "aarch64-windows-gnu": None,
 }
 REFUSED = ("x86-linux-musl", "arm-linux-musleabihf")  # 32 bits
 WORDS = "dpfast needs a 64-bit processor"
-FLAGS = ("-std=c11", "-O2", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror")
+FLAGS = ("-std=c11", "-O3", "-ffp-contract=off", "-Wall", "-Wextra", "-Wgnu", "-Wvla", "-Werror")
+INCLUDES = (f"-I{ROOT / 'csrc'}", f"-I{np.get_include()}")
+STAND_IN = Path(__file__).parent / "msvc"
+HEADERS = Path(ziglang.__file__).parent / "lib" / "libc" / "include" / "any-windows-any"  # MSVC's own are not to be had
+
+
+def command(target):
+    """The compiler and its flags."""
+    zig, _, branches = target.partition(" for ")
+    flags = [sys.executable, "-m", "ziglang", "cc", "-target", zig, *FLAGS, *INCLUDES]
+    if branches:
+        flags += ["-include", STAND_IN / "intrin.h", f"-I{STAND_IN}"]
+    if zig.endswith("msvc"):
+        flags += ["-ffreestanding", "-nostdlibinc", "-isystem", HEADERS]
+    return [*flags, "-static"] if zig.endswith("musl") else flags
 
 
 def compiled(target, folder):
     """The driver with all kernels; None where its programs cannot run, and objects say enough."""
-    zig = [sys.executable, "-m", "ziglang", "cc", "-target", target]
-    includes = [f"-I{ROOT / 'csrc'}", f"-I{np.get_include()}"]
     sources = sorted(map(str, (ROOT / "csrc").glob("*.c")))
     if TARGETS[target] is None:
         for source in sources:
-            subprocess.run([*zig, *FLAGS, *includes, "-c", source, "-o", Path(folder, "object")], check=True)
+            subprocess.run([*command(target), "-c", source, "-o", Path(folder, "object")], check=True)
         return None
-    out = Path(folder, "driver")
-    static = ["-static"] if "musl" in target else []
-    driver = ROOT / "bench" / "instructions.c"
-    subprocess.run([*zig, *FLAGS, *static, *includes, driver, *sources, "-lm", "-o", out], check=True)
+    out = Path(folder, "driver.exe")
+    subprocess.run([*command(target), ROOT / "bench" / "instructions.c", *sources, "-lm", "-o", out], check=True)
     return out
 
 
@@ -70,8 +85,9 @@ def main():
             if runner and not shutil.which(runner):
                 print(f"{target}: compiled; not run, there is no {runner} here")
                 continue
-            command = [runner, program, "all"] if runner else [program, "all"]
-            hashes = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+            run = [runner, program, "all"] if runner else [program, "all"]
+            quiet = os.environ | {"WINEDEBUG": "-all"}
+            hashes = subprocess.run(run, check=True, capture_output=True, text=True, env=quiet).stdout
             seen[target] = dict(line.split() for line in hashes.splitlines())
             print(f"{target}: compiled, {len(seen[target])} kernels run")
     first, *others = seen.items()

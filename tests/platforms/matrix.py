@@ -2,6 +2,7 @@
 
 For each environment named, a virtual environment is made, the wheel is installed into it beside the versions below, and
 the tests are run against it. `oldest` has the lowest series of every requirement in pyproject.toml.
+`--python` names the interpreter that makes the environment, this one by default.
 """
 
 import argparse
@@ -10,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import tomllib
-import venv
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,15 +32,17 @@ ENVIRONMENTS = {
 }
 
 
-def run(name, wheel, tests):
+def run(name, wheel, tests, python):
     """Make one environment and run the tests in it; whether they passed."""
     with tempfile.TemporaryDirectory(prefix=f"dpfast-{name}.") as folder:
-        venv.create(folder, with_pip=True)
         bin_ = Path(folder, "Scripts" if os.name == "nt" else "bin")
         clean = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
-        install = [bin_ / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+        subprocess.run([python, "-m", "venv", folder], check=True, env=clean)
+        install = [bin_ / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check", "--prefer-binary"]
         subprocess.run([*install, f"{wheel}[test]", *ENVIRONMENTS[name]], check=True, env=clean)
-        shown = "import numpy, scipy, sklearn, pandas; print(*(f'{m.__name__} {m.__version__}' for m in"
+        shown = (
+            "import sys, numpy, scipy, sklearn, pandas; print(sys.version, *(f'{m.__name__} {m.__version__}' for m in"
+        )
         subprocess.run([bin_ / "python", "-c", shown + " (numpy, scipy, sklearn, pandas)))"], check=True, env=clean)
         deprecated = ["-W", "ignore::DeprecationWarning"]  # what old versions say of newer ones
         done = subprocess.run(
@@ -54,9 +56,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("environments", nargs="*", default=list(ENVIRONMENTS), help=f"of {', '.join(ENVIRONMENTS)}")
     parser.add_argument("--wheel", type=Path, required=True)
+    parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--tests", nargs="*", default=TESTS)
     asked = parser.parse_args()
-    passed = [run(name, asked.wheel.resolve(), asked.tests) for name in asked.environments]
+    passed = [run(name, asked.wheel.resolve(), asked.tests, asked.python) for name in asked.environments]
     sys.exit(not all(passed))
 
 
