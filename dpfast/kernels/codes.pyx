@@ -60,7 +60,8 @@ _ROWS_A_CELL = 16  # below which making such a table costs more than it saves
 cdef _scratch(size, dtype):
     """An array that begins with a cache line."""
     raw = np.empty(size * np.dtype(dtype).itemsize + 63, np.uint8)
-    start = -raw.ctypes.data % 64
+    cdef uint8_t[::1] byte = raw
+    cdef Py_ssize_t start = (64 - <size_t>&byte[0] % 64) % 64
     return raw[start:len(raw) - 63 + start].view(dtype)
 
 
@@ -125,6 +126,7 @@ cdef class Columns:
 
     cdef readonly Py_ssize_t n
     cdef readonly object columns, sizes, offsets
+    cdef Py_ssize_t most
     cdef size_t[::1] address
     cdef uint8_t[::1] wide
     cdef uint32_t[::1] size, offset
@@ -153,7 +155,7 @@ cdef class Columns:
         self.columns, self.sizes, self.offsets = columns, sizes, np.concatenate([[0], np.cumsum(sizes)])
         self.wide = np.array([column.dtype == np.uint16 for column in columns], np.uint8)
         self.size, self.offset = sizes.astype(np.uint32), self.offsets.astype(np.uint32)
-        self.plans = {}
+        self.plans, self.most = {}, sizes.max()
         self._set(len(columns[0]), np.array([column.ctypes.data for column in columns], np.uintp))
 
     cdef _set(self, Py_ssize_t n, size_t[::1] address):
@@ -172,6 +174,7 @@ cdef class Columns:
         cdef Columns part = Columns.__new__(Columns)
         part.columns, part.sizes, part.offsets = tuple([c[start:stop] for c in self.columns]), self.sizes, self.offsets
         part.wide, part.size, part.offset, part.plans = self.wide, self.size, self.offset, self.plans
+        part.most = self.most
         part._set(stop - start, np.asarray(self.address) + start * (np.uintp(1) + np.asarray(self.wide)))
         return part
 
@@ -229,7 +232,7 @@ def counts(Columns columns, labels, Py_ssize_t classes, const uint64_t[::1] mask
         _check_mask(mask, columns.n)
     if n == 0:
         return out
-    if columns.sizes.max() * classes > 1 << 16:
+    if columns.most * classes > 1 << 16:
         return _counts_by_label(columns, labels, classes, mask, out)
     cdef const uint64_t *chosen = NULL
     cdef size_t planed = n

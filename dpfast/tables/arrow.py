@@ -157,7 +157,9 @@ def texts(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarray, li
     values = [None if _is_missing(value) else text_of(value) for value in array.dictionary.to_pylist()]
     missing = [k for k, value in enumerate(values) if value is None or value in marks]
     if missing:
-        index = np.where(np.isin(index, missing), np.int32(-1), index)
+        place = np.arange(len(values) + 1, dtype=np.int32)
+        place[[*missing, -1]] = -1
+        index = place[index]
     return index, values
 
 
