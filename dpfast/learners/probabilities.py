@@ -139,7 +139,7 @@ class SidedProbabilities(Probabilities):
         check_is_fitted(self)
         if not hasattr(self, "class_counts_"):
             return self._scores(X)
-        return self._line().log_odds(self._places(X))
+        return self.calibration_line().log_odds(self._places(X))
 
     def _scores(self, X: Any) -> np.ndarray:
         raise NotImplementedError
@@ -152,7 +152,10 @@ class SidedProbabilities(Probabilities):
         odds = self.decision_function(X)
         return np.stack([expit(-odds), expit(odds)], axis=1)
 
-    def _line(self) -> Line:
+    @available_if(_counts_classes)
+    def calibration_line(self) -> Line:
+        """The line that turns places of rows into log odds of classes_[1]; see `dpfast.learners.calibration`."""
+        check_is_fitted(self)
         return fitted_line(self.class_counts_, 2**0.5 * float(self.class_counts_scale_))
 
 

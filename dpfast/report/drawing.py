@@ -66,6 +66,34 @@ def bars(texts: Sequence[str], weights: np.ndarray, most: int = 12) -> str:
     return _picture(height, marks, f"bars of {len(order)} values")
 
 
+def dots(points: Sequence[tuple[float, float, float, str]]) -> str:
+    """Dots with whiskers beside the diagonal: shares, and how far they reach, against chances, with a text for each."""
+    side, edge = 200, 26
+
+    def x(value):
+        return edge + value * (side - edge - 8)
+
+    def y(value):
+        return side - x(value)
+
+    marks = [
+        f'<path d="M{x(0)} {y(0)}L{x(1)} {y(1)}" class="axis"/>',
+        f'<path d="M{x(0)} {y(1)}V{y(0)}H{x(1)}" class="axis"/>',
+    ]
+    for chance, share, reach, text in points:
+        low, high = max(0.0, share - reach), min(1.0, share + reach)
+        marks.append(
+            f'<g><title>{escape(text)}</title><path d="M{x(chance):.1f} {y(low):.1f}V{y(high):.1f}" class="curve"/>'
+            f'<circle cx="{x(chance):.1f}" cy="{y(share):.1f}" r="3" class="mark"/></g>'
+        )
+    for value in (0, 1):
+        marks.append(f'<text x="{x(value)}" y="{y(0) + 12}" text-anchor="middle">{value}</text>')
+        marks.append(f'<text x="{x(0) - 4}" y="{y(value) + 4}" text-anchor="end">{value}</text>')
+    marks.append(f'<text x="{x(0.5)}" y="{side - 2}" text-anchor="middle">said</text>')
+    marks.append(f'<text x="12" y="{y(0.5)}" text-anchor="middle" transform="rotate(-90 12 {y(0.5)})">came true</text>')
+    return _picture(side, marks, f"{len(points)} shares that came true against chances", side)
+
+
 def _scale(low, high):
     span = (high - low) or 1.0
     return lambda value: _TOP + (high - value) / span * (_HEIGHT - _BOTTOM - 2 * _TOP)
@@ -75,8 +103,8 @@ def _axis(at, right):
     return f'<path d="M{_LEFT} {at:.1f}H{right}" class="axis"/>'
 
 
-def _picture(height, marks, text):
+def _picture(height, marks, text, width=_WIDTH):
     return (
-        f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{escape(text)}" '
+        f'<svg viewBox="0 0 {width} {height}" role="img" aria-label="{escape(text)}" '
         f'xmlns="http://www.w3.org/2000/svg">{"".join(marks)}</svg>'
     )

@@ -12,7 +12,8 @@ import dpfast
 from dpfast.accounting import PrivacySpend
 from dpfast.learners.lists.text import condition_text, precision_text, support_text
 from dpfast.learners.saving import parameters_of, replace_file
-from dpfast.report.drawing import bars, steps
+from dpfast.report.drawing import bars, dots, steps
+from dpfast.report.reliability import said
 from dpfast.report.terms import Term, code_columns, terms
 
 _MOST_TERMS = 60  # shown; a table of hundreds of columns is not looked at curve by curve
@@ -70,6 +71,7 @@ def page(model: Any) -> str:
         f'<div class="claim"><strong>{escape(claim_in_words(claim))}</strong>',
         f"<br>{escape(str(claim))}</div>",
         *_body(model),
+        *_came_true(model),
         "<h2>What the claim does not cover</h2>",
         f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in _NOT_COVERED)}</ul>",
         *_declared(model),
@@ -110,7 +112,7 @@ def _body(model) -> Iterable[str]:
     if hasattr(model, "rules_"):
         yield "<h2>The rules, the first that holds decides</h2>"
         yield _rules(model)
-    elif code_columns(model) is not None and hasattr(model, "coef_"):
+    elif code_columns(model) is not None and hasattr(model, "terms"):
         yield from _curves(terms(model), len(model.classes_))
     elif hasattr(model, "coef_"):
         yield "<h2>The largest weights</h2>"
@@ -166,6 +168,26 @@ def _picture(term: Term) -> str:
     assert column.edges is not None
     edges = [column.low, *np.clip(column.edges, column.low, column.high).tolist(), column.high]
     return steps(edges, term.weights[: column.bins], texts[: column.bins], missing)
+
+
+def _came_true(model) -> Iterable[str]:
+    """A picture of how far its probabilities came true, by the counts that were released with it."""
+    found = said(model)
+    if not found:
+        return
+    sided = hasattr(model, "class_counts_") and hasattr(model, "decision_function")
+    what = f"<em>{escape(found[0].what)}</em>" if sided else "the label that it gives"
+    yield "<h2>How often what it says comes true</h2>"
+    yield (
+        f'<p class="soft">Rows that it learned from, put together by the probability that it says of {what}, and the '
+        "share for which it came true. Counts have noise, which the lines hold, as they do the chance of the "
+        "sample. New rows may differ from these.</p>"
+    )
+    points = [
+        (each.chance, each.share, each.reach, f"{each.what}: said {each.chance:.2f}, came true {each.share:.2f}")
+        for each in found
+    ]
+    yield f'<figure style="max-width:20rem">{dots(points)}</figure>'
 
 
 def _weights(model) -> Iterable[str]:

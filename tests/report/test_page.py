@@ -6,6 +6,7 @@ import pytest
 
 import dpfast
 from dpfast import report
+from dpfast.report.reliability import said
 from dpfast.tables import Boolean, Category, CodeTable, Numeric, Schema
 
 SCHEMA = Schema(
@@ -127,3 +128,53 @@ def test_pictures_are_drawn(additive):
     assert plot.roc(metrics.roc(y, score, epsilon=1, random_state=0)).axes
     assert plot.privacy(model.privacy_).axes
     assert plot.calibration(metrics.calibration(y, score, epsilon=1, random_state=0)).axes
+
+
+def test_a_page_shows_how_often_what_a_model_says_came_true(rng):
+    X = rng.random((4000, 6)) < 0.5
+    y = np.where(rng.random(4000) < 0.2 + 0.6 * X[:, 2], "yes", "no")
+    models = {
+        "levels": dpfast.BoostedHalfspaceClassifier(4.0, n_rounds=10, probability_share=0.2, random_state=0),
+        "labels": dpfast.FiniteClassLearner(4.0, hypotheses="features", probability_share=0.2, random_state=0),
+        "rules": dpfast.DecisionListClassifier(4.0, random_state=0),
+    }
+    for name, model in models.items():
+        found = said(model.fit(X, y))
+        assert found
+        for each in found:
+            assert 0 <= each.share <= 1
+            assert abs(each.share - each.chance) < each.reach + 0.15
+            if name != "levels":
+                assert each.what in ("yes", "no")
+        page = model._repr_html_()
+        assert "How often what it says comes true" in page
+        assert page.count("<circle") == len(found)
+    plain = dpfast.BoostedHalfspaceClassifier(4.0, n_rounds=10, random_state=0).fit(X, y)
+    assert said(plain) == []
+    assert "comes true" not in plain._repr_html_()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        dpfast.BoostedHalfspaceClassifier(n_rounds=5),
+        dpfast.DPWinnowClassifier(),
+        dpfast.FiniteClassLearner(hypotheses="features"),
+        dpfast.LinearLearner(),
+        dpfast.NetHalfspaceClassifier(margin=0.5, n_components=2),
+        dpfast.ProjectedHalfspaceClassifier(n_rounds=5),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+def test_every_classifier_of_a_table_with_a_schema_has_a_page(model, rng):
+    columns = {
+        "age <years>": rng.integers(0, 80, 300).astype(float),
+        "job": rng.choice(["clerk", "smith & sons"], 300),
+        "member": rng.random(300) < 0.5,
+    }
+    labels = np.where(columns["member"], "yes", "no")
+    model.set_params(schema=SCHEMA, random_state=0).fit(columns, labels, classes=["no", "yes"])
+    page = model._repr_html_()
+    assert "What was declared of the table" in page
+    assert "smith &amp; sons" in page
+    assert ("The largest weights" in page) == hasattr(model, "coef_")

@@ -1,6 +1,7 @@
 """Agnostic learning of a finite class by one draw of the exponential mechanism."""
 
 import math
+from collections.abc import Callable
 from functools import partial
 from typing import Any, Self
 
@@ -155,6 +156,9 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
         if p.schema is not None and not self._of_features():
             raise ValueError('schema is for hypotheses="features"')
         X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
+        image: Callable[[Any], Any]
+        question: Callable[..., np.ndarray]
+        told: tuple[Any, ...]
         if self._of_features():
             image, question, told = partial(_features, threshold=self.threshold), _feature_errors, ()
         elif table is None:

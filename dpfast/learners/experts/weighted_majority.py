@@ -54,6 +54,8 @@ class RandomizedWeightedMajority(Parameters):
     changes by a vector of range 2 (or 1); T draws are (2 eta)^2 T / 8-zCDP, and no more than `horizon` are made.
     Theorem and proof: `dpfast.accounting.experts`. What was lost, and so the regret, is private.
 
+    It predicts no labels of rows, and so has no probabilities of them.
+
     Parameters
     ----------
     epsilon : float, default=1.0

@@ -58,6 +58,8 @@ class OnlineLittlestoneLearner(PointStream):
     SparseSample that follow. `dpfast.accounting.sparse_sample` composes them. The numbers are computed from parameters
     alone, `estimate` returns them, and they do not depend on the stream keeping to the horizon.
 
+    There are no probabilities: a hypothesis may change with every row, and no rows are left to count for the last one.
+
     Parameters
     ----------
     epsilon : float, default=1.0

@@ -33,6 +33,8 @@ class StagedOnlineLittlestoneLearner(PointStream):
     prediction depends on its own row besides, and is for that row's owner alone. Proof, and what a round moves, in
     `dpfast.accounting.littlestone`; the numbers are computed from parameters alone, `estimate` returns them.
 
+    There are no probabilities, as in `OnlineLittlestoneLearner`.
+
     **Mistakes.** At scale 1, on every stream of `horizon` rounds that some member explains and that is fixed
     beforehand, at most `estimate().mistakes` with probability 1 - horizon^-10, without a halt: Theorem 1, with numbers
     for its constants. They are astronomical. A horizon for which the theorem says nothing is refused, with the one

@@ -22,7 +22,8 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
     """ConfidentWinnow [BF, section 4.1]_: a sparse linear threshold, learned in one pass. **Not private.**
 
     Its weights, its predictions and its number of updates depend on single rows without any noise. It is what
-    `DPWinnowClassifier` is compared with, and for data that need no protection.
+    `DPWinnowClassifier` is compared with, and for data that need no protection. scikit-learn's
+    `CalibratedClassifierCV` gives it probabilities.
 
     Weights w are positive, sum to one, and start uniform. A row (x, y), y = +-1, is predicted by the sign of <w, x>,
     +1 for 0. If that is a mistake, or if abs(<w, x>) <= confidence * margin and the environment marked the row, then

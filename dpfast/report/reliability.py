@@ -1,0 +1,68 @@
+"""How often what a model says came true among the rows that it learned from, by the noisy counts that it released."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from dpfast.learners.calibration import groups
+from dpfast.learners.class_counts import class_shares
+
+_DEVIATIONS = 1.96  # of an interval that holds with a chance of .95, about
+
+
+class Said(NamedTuple):
+    """Rows of which a model says about the same.
+
+    Attributes
+    ----------
+    what : str
+        What it says comes true.
+    chance : float
+        That it gives to it.
+    share : float
+        Of the rows for which it did, from noisy counts.
+    reach : float
+        Half of an interval of the share, for the noise and the sample.
+    """
+
+    what: str
+    chance: float
+    share: float
+    reach: float
+
+
+def said(model: Any) -> list[Said]:
+    """What a fitted model says of rows, beside what became of it; empty where it released no counts."""
+    if hasattr(model, "rule_counts_"):
+        own = np.searchsorted(model.classes_, [rule.label for rule in model.rules_])
+        return _of_cells(model, model.rule_counts_, own, float(model.rule_counts_scale_))
+    if not hasattr(model, "class_counts_"):
+        return []
+    scale = float(model.class_counts_scale_)
+    if not hasattr(model, "decision_function"):
+        return _of_cells(model, model.class_counts_, np.arange(len(model.classes_)), scale)
+    line = model.calibration_line()
+    found = groups(model.class_counts_, math.sqrt(2) * scale)
+    chances = expit(line.log_odds(np.array([group.place for group in found])))
+    return [
+        _one(str(model.classes_[1]), chance, group.rows, 1, scale * math.sqrt(group.levels))
+        for chance, group in zip(chances, found, strict=True)
+    ]
+
+
+def _of_cells(model, counts, own, scale):
+    shares = class_shares(counts, own)
+    return [
+        _one(str(model.classes_[k]), shares[cell, k], counts[cell], k, scale)
+        for cell, k in enumerate(own)
+        if counts[cell].sum() > 5 * scale * math.sqrt(2 * counts.shape[1])  # else they are noise
+    ]
+
+
+def _one(what, chance, rows, k, scale):
+    n, deviation = float(rows.sum()), math.sqrt(2) * scale
+    share = min(max(float(rows[k]) / n, 0.0), 1.0)
+    noise = deviation**2 * ((1 - share) ** 2 + (len(rows) - 1) * share**2) / n**2
+    return Said(what, float(chance), share, _DEVIATIONS * math.sqrt(noise + share * (1 - share) / n))
