@@ -27,6 +27,7 @@ from .halfspaces import (
     projected_plan,
 )
 from .halfspaces_paper import BoostPaper, ProjectionPaper, boost_paper, net_paper, projected_paper
+from .individual import IndividualNoise, individual_delta, individual_sigma
 from .laplace import laplace_scale
 from .list_margin import DecisionListHalfspace, decision_list_margin
 from .littlestone import StagedLittlestonePlan, StagedOnlinePlan, staged_online_plan, staged_plan
@@ -56,6 +57,7 @@ __all__ = [
     "DecisionListHalfspace",
     "ExpertsPaper",
     "FiniteClassPlan",
+    "IndividualNoise",
     "NetPlan",
     "PointBound",
     "PrivacySpend",
@@ -88,6 +90,8 @@ __all__ = [
     "gaussian_epsilon",
     "gaussian_sigma",
     "halfspace_lower_bound",
+    "individual_delta",
+    "individual_sigma",
     "laplace_scale",
     "linear_excess",
     "net_paper",
