@@ -82,9 +82,11 @@ DPF_BODY void label_pairs(dpf_codes_label label, size_t start, size_t end, bool 
 #endif
 
 size_t dpf_codes_planed(size_t n, size_t chosen, size_t classes) {
-    if (dpf_cpu_level() != DPF_AVX512 || classes > 8 || n == 0) return 0;
-    for (size_t size = 256; size >= 8; size /= 2)
-        if (size * classes <= PLANED && size * classes * n <= chosen * (2 * PLANED)) return size;
+    if (dpf_cpu_level() != DPF_AVX512 || classes > 8) return 0;
+    for (size_t size = 256; size >= 8; size /= 2) {
+        const size_t scarce = size > 64 ? PLANED : 8 * PLANED; /* few large codes make one that is joined */
+        if (size * classes <= PLANED && size * classes * n <= chosen * scarce) return size;
+    }
     return 0;
 }
 

@@ -10,7 +10,7 @@ enum {
     BLOCK = 1024, /* rows whose joint codes stay near */
     SPAN = 8192,  /* rows, times sums, for which the tables of joint codes stay near */
     SIDE = 4,     /* groups that take turns, so that no addition waits for the one before */
-    PLANED = 320, /* codes times labels: of so many planes cost what groups do, or half of it where few rows count */
+    PLANED = 320, /* codes times labels: planes of so many cost what groups do where all rows count */
     FEW = 8,      /* rows of a block to each one that counts, from which on only these are joined */
 };
 

@@ -59,7 +59,7 @@ DPF_BODY void NAMED(add_span)(const dpf_codes *codes, const dpf_codes_plan *plan
             const bool few = joins && rows < all / FEW;
             if (rows == 0) continue;
             for (size_t s = 0; s < some; s++) {
-                if (g + some + s < plan->groups) dpf_codes_fetch(codes, plan, g + some + s, i, all);
+                if (g + some + s < plan->groups && rows >= all / 256) dpf_codes_fetch(codes, plan, g + some + s, i, all);
                 code[s] = joint + s * BLOCK;
                 if (few) dpf_codes_join_rows(codes, plan, g + s, label, i, at, rows, joint + s * BLOCK);
                 else if (joins) dpf_codes_join(codes, plan, g + s, label, i, all, joint + s * BLOCK);
