@@ -39,9 +39,11 @@ def load(path):
 
 def versions():
     """Of the packages that the other tasks use."""
-    from importlib.metadata import version
+    from importlib.metadata import distributions
 
-    return lambda: {name: version(name) for name in ("diffprivlib", "imodels", "scikit-learn")}
+    names = "diffprivlib", "imodels", "scikit-learn", "dp-xgboost"
+    found = {each.metadata["Name"]: each.version for each in distributions()}
+    return lambda: {name: found[name] for name in names if name in found}
 
 
 def exponential(scores, exponent):
@@ -82,7 +84,28 @@ def logistic_regression(X, y, X_test, y_test):
     return fit
 
 
-TASKS = {task.__name__: task for task in (versions, exponential, greedy_rule_list, logistic_regression)}
+def boosted_trees(X, y, X_test, low, high):
+    """Chances of the label 1 on test rows by DP-XGBoost, its columns declared to lie in [low, high].
+
+    Its noise is seeded by the second of the clock. A tree that sees a share of the rows, drawn at random, costs less
+    than its own epsilon: log(1 + share (e^epsilon - 1)), and trees add up.
+    """
+    import dp_xgboost
+
+    declared = {"feature_min": low.tolist(), "feature_max": high.tolist()}
+    train, test = dp_xgboost.DMatrix(X, label=y, **declared), dp_xgboost.DMatrix(X_test, **declared)
+
+    def chances(epsilon, trees, depth, share):
+        each = np.log1p(np.expm1(epsilon / trees) / share)
+        settings = {"objective": "binary:logistic", "tree_method": "approxDP", "base_score": 0.5, "nthread": 1}
+        settings |= {"max_depth": depth, "subsample": share, "min_child_weight": 500, "learning_rate": 0.3}
+        settings |= {"lambda": 0.1, "verbosity": 0, "dp_epsilon_per_tree": float(each)}
+        return dp_xgboost.train(settings, train, num_boost_round=trees).predict(test).tolist()
+
+    return chances
+
+
+TASKS = {task.__name__: task for task in (versions, exponential, greedy_rule_list, logistic_regression, boosted_trees)}
 
 
 def main():

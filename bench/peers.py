@@ -15,15 +15,15 @@ from scipy import optimize
 
 
 class Worker:
-    """A task of `peer_worker`, run in the peers' own environment: a function of JSON values.
+    """A task of `peer_worker`, run in the peers' own environment, or in that of trees: a function of JSON values.
 
     A call costs about a tenth of a millisecond more than the task.
     """
 
-    def __init__(self, task, **arrays):
-        python = peer_environment.python()
+    def __init__(self, task, *, trees=False, **arrays):
+        python = peer_environment.python(trees)
         if python is None:
-            pytest.skip("python bench/peer_environment.py has not made the environment of diffprivlib and imodels")
+            pytest.skip("python bench/peer_environment.py has not made the environment that this peer needs")
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "input.npz")
             peer_worker.store(file, **arrays)
@@ -45,11 +45,12 @@ class Worker:
 
 def versions_elsewhere():
     """Of what runs in the peers' own environment, if it is there."""
-    if peer_environment.python() is None:
-        return {}
-    worker = Worker("versions")
-    found = {f"{name} (in its own environment)": number for name, number in worker().items()}
-    worker.close()
+    found = {}
+    for trees in (False, True):
+        if peer_environment.python(trees) is not None:
+            worker = Worker("versions", trees=trees)
+            found |= {f"{name} (in its own environment)": number for name, number in worker().items()}
+            worker.close()
     return found
 
 

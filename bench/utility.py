@@ -3,10 +3,13 @@
     python bench/utility.py --data DIR [--seeds 10] [--methods NAME ...] [--sets NAME ...] [--out DIR]
 
 Every private learner of dpfast with its defaults at epsilon 0.1, 0.3, 1 and 3, delta = 1e-6, replace, on every data set
-of DIR: 80/20 splits, medians over seeds. The split comes first, and no learner sees the test part. Three peers
-are tuned on it, without cost in privacy, in their favour: noisy gradient descent (noisy_gradient.py), private
-Frank-Wolfe (frank_wolfe.py) and diffprivlib's logistic regression (delta = 0; in its own environment,
-peer_environment.py). The first and the last get rows of norm 1 with a constant.
+of DIR: 80/20 splits, medians over seeds. The split comes first, and no learner sees the test part. Peers are tuned on
+it, without cost in privacy, in their favour: noisy gradient descent (noisy_gradient.py), private Frank-Wolfe
+(frank_wolfe.py), sufficient statistics (sufficient_statistics.py), and in an environment of their own
+(peer_environment.py) diffprivlib's logistic regression and DP-XGBoost, both with delta = 0. Noisy gradient and
+diffprivlib get rows of norm 1 with a constant. DPEBM, of interpret-core, has its defaults. It, DP-XGBoost and
+sufficient statistics are for columns of numbers or attributes, not for words: columns of 0 and 1 become attributes
+again by their names, or by the numbers of values below. DPEBM and DP-XGBoost protect an added row, the weaker promise.
 
 DIR holds .npz files. Sparse ones are CSR as `scipy.sparse.save_npz` writes it, of 0 and 1, with one array more, `y` of
 -1 and +1. Dense ones hold `X`, integer thousandths in [-1000, 1000], and `y`; where they hold `digit` too, 0 against 1
@@ -15,6 +18,7 @@ is one data set more. What was measured earlier is kept in --out; --methods and 
 """
 
 import argparse
+import importlib.util
 import inspect
 import time
 import warnings
@@ -24,10 +28,10 @@ from typing import NamedTuple
 import frank_wolfe
 import noisy_gradient
 import numpy as np
-import peer_environment
 import peers
 import results
 import scipy.sparse as sp
+import sufficient_statistics
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import train_test_split
 
@@ -35,6 +39,7 @@ import dpfast
 
 EPSILONS = (0.1, 0.3, 1.0, 3.0)
 DELTA = 1e-6
+ATTRIBUTES = {"adult_a9a": (5, 8, 5, 16, 5, 7, 14, 6, 5, 2, 2, 2, 5, 41)}  # values of each, where no names tell
 
 # Private learners: colour, and what they must be told beside a budget on tables of 0 and 1, and on real ones.
 LEARNERS = {
@@ -52,6 +57,7 @@ class Table(NamedTuple):
     name: str
     X: np.ndarray | sp.csr_array
     y: np.ndarray
+    starts: np.ndarray | None = None  # of attributes, among columns of 0 and 1
 
 
 class Split(NamedTuple):
@@ -60,13 +66,31 @@ class Split(NamedTuple):
     X_test: np.ndarray | sp.csr_array
     y_test: np.ndarray
     seed: int
+    starts: np.ndarray | None
+
+    def attributes(self):
+        """Rows, test rows, and each column's lowest and highest value: codes of attributes, or numbers as they are."""
+        if not sp.issparse(self.X):
+            return self.X, self.X_test, -np.ones(self.X.shape[1]), np.ones(self.X.shape[1])
+        if self.starts is None:
+            raise ValueError("columns are words, not attributes")
+        codes, sizes = sufficient_statistics.codes(self.X, self.starts)
+        return codes, sufficient_statistics.codes(self.X_test, self.starts)[0], np.zeros(len(sizes)), sizes - 1.0
+
+
+def starts(stem, file):
+    """Where attributes begin among columns of 0 and 1, None if these are no attributes."""
+    if stem in ATTRIBUTES:
+        return sufficient_statistics.attributes(sizes=ATTRIBUTES[stem])
+    names = bytes(file["feature_names"]).decode().split("\n") if "feature_names" in file else [""]
+    return sufficient_statistics.attributes(names) if all("=" in name for name in names) else None
 
 
 def tables(folder):
     for path in sorted(folder.glob("*.npz")):
         file = np.load(path)
         if "X" not in file:
-            yield Table(path.stem, sp.csr_array(sp.load_npz(path)), file["y"])
+            yield Table(path.stem, sp.csr_array(sp.load_npz(path)), file["y"], starts(path.stem, file))
             continue
         X = file["X"] / 1000.0
         yield Table(path.stem, X, file["y"])
@@ -139,12 +163,55 @@ def diffprivlib(splits):
                 yield split.seed, epsilon, f"C = {C}", fit(epsilon=epsilon, C=C, seed=split.seed)
 
 
+def sufficient(splits):
+    for split in splits:
+        if not sp.issparse(split.X):
+            raise ValueError("columns are numbers, not attributes of a few values")
+        codes, test_codes, _, highest = split.attributes()
+        sizes = highest.astype(int) + 1
+        test = sufficient_statistics.rows(test_codes, sizes)
+        for epsilon in EPSILONS:
+            rng = np.random.default_rng(split.seed)
+            weights = sufficient_statistics.fit(codes, sizes, split.y, epsilon, DELTA, rng=rng)
+            right = (test @ weights >= 0) == (split.y_test == 1)[:, np.newaxis]
+            for ridge, accuracy in zip(sufficient_statistics.RIDGES, right.mean(axis=0), strict=True):
+                yield split.seed, epsilon, f"ridge {ridge:g}", accuracy
+
+
+def dpebm(splits):
+    from interpret.privacy import DPExplainableBoostingClassifier
+
+    for split in splits:
+        X, X_test, low, high = split.attributes()
+        kind = "nominal" if sp.issparse(split.X) else "continuous"
+        options = {"feature_types": [kind] * X.shape[1], "n_jobs": 1, "random_state": None}
+        options["privacy_bounds"] = {f"feature_{j:04}": ends for j, ends in enumerate(zip(low, high, strict=True))}
+        options["feature_names"] = list(options["privacy_bounds"])
+        for epsilon in EPSILONS:
+            model = DPExplainableBoostingClassifier(epsilon=epsilon, delta=DELTA, **options).fit(X, split.y)
+            yield split.seed, epsilon, "defaults", (model.predict(X_test) == split.y_test).mean()
+
+
+def dp_xgboost(splits):
+    for split in splits:
+        X, X_test, low, high = split.attributes()
+        y, X, X_test = (split.y > 0).astype(float), X.astype(float), X_test.astype(float)
+        chances = peers.Worker("boosted_trees", trees=True, X=X, y=y, X_test=X_test, low=low, high=high)
+        for epsilon in EPSILONS:
+            for trees, depth, share in ((1, 3, 1.0), (5, 3, 1.0), (20, 3, 0.1), (20, 6, 0.1)):
+                right = np.array(chances(epsilon=epsilon, trees=trees, depth=depth, share=share)) >= 0.5
+                yield split.seed, epsilon, f"{trees} trees of {depth}", (right == (split.y_test > 0)).mean()
+
+
 NOT_PRIVATE = "logistic regression, not private"
 PEERS = {
     NOT_PRIVATE: not_private,
     "noisy gradient, tuned": noisy_gradients,
     "Frank-Wolfe, tuned": frank_wolfe_tuned,
+    "sufficient statistics, ours, tuned": sufficient,
     "diffprivlib, tuned": diffprivlib,
+    "DPEBM": dpebm,
+    "DP-XGBoost, tuned": dp_xgboost,
 }
 
 
@@ -152,9 +219,13 @@ def methods():
     """All that can be measured here, by name."""
     found = {name: private_learner(name) for name in LEARNERS if name in dpfast.__all__}
     found |= PEERS
-    if peer_environment.python() is None:
-        print("without diffprivlib: python bench/peer_environment.py makes its environment")
-        del found["diffprivlib, tuned"]
+    there = " ".join(peers.versions_elsewhere())
+    for name, package in (("diffprivlib, tuned", "diffprivlib"), ("DP-XGBoost, tuned", "dp-xgboost")):
+        if package not in there:
+            print(f"without {package}: python bench/peer_environment.py makes its environment")
+            del found[name]
+    if importlib.util.find_spec("interpret") is None:
+        del found["DPEBM"]
     return found
 
 
@@ -164,7 +235,7 @@ def methods():
 def splits(table, seeds):
     for seed in range(seeds):
         X, X_test, y, y_test = train_test_split(table.X, table.y, test_size=0.2, random_state=seed)
-        yield Split(X, y, X_test, y_test, seed)
+        yield Split(X, y, X_test, y_test, seed, table.starts)
 
 
 def best_medians(records):
@@ -229,7 +300,8 @@ def draw(report, path):
     figure, grid = plt.subplots(height, width, figsize=(3.3 * width, 3 * height), squeeze=False)
     colours = {name: getattr(style, colour) for name, (colour, *_) in LEARNERS.items()}
     colours |= {"noisy gradient, tuned": style.GREY, "diffprivlib, tuned": style.ORANGE}
-    colours |= {"Frank-Wolfe, tuned": style.AMBER}
+    colours |= {"Frank-Wolfe, tuned": style.AMBER, "DPEBM": style.BLUE, "DP-XGBoost, tuned": style.GREEN}
+    colours |= {"sufficient statistics, ours, tuned": style.PURPLE}
     for axes, name in zip(grid.flat, names, strict=False):
         for method, result in report["tables"][name].items():
             if "refused" in result:

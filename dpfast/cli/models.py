@@ -56,7 +56,7 @@ Weight = Annotated[
         metavar="auto|X",
     ),
 ]
-Updates = Annotated[int, _of("winnow")(help="Releases of new weights.")]
+Updates = Annotated[str, _of("winnow")(help="Releases of new weights.", metavar="auto|N")]
 Draws = Annotated[int, _of("winnow")(help="Features drawn for each release.")]
 Range = Annotated[
     str | None,
@@ -108,11 +108,11 @@ def _decision_list(
     }
 
 
-def winnow_parameters(*, updates: Updates = 20, draws: Draws = 5, feature_range: Range = None, clip: Clip = False):
+def winnow_parameters(*, updates: Updates = "auto", draws: Draws = 5, feature_range: Range = None, clip: Clip = False):
     if clip and feature_range is None:
         raise ValueError("--clip needs a --feature-range")
     return {
-        "n_updates": updates,
+        "n_updates": _read("--updates", updates, "an integer of at least 1", int, auto="auto"),
         "n_draws": draws,
         "feature_range": [-1, 1] if feature_range is None else _ends(feature_range),
         "out_of_range": "clip" if clip else "error",

@@ -30,7 +30,7 @@ def stream(
     threshold: Threshold = None,
     neighbors: Relation = Neighbors.replace,
     negations: Negations = True,
-    updates: Updates = 20,
+    updates: Updates = "auto",
     draws: Draws = 5,
     window: Annotated[
         bool, typer.Option("--window", help="Learn without end: rows count for as many releases as there are updates.")
@@ -138,7 +138,7 @@ def stream(
             told.add_row("mistakes", Text(f"{mistakes:,} in {rows:,} rows (not private)", style="yellow"))
         told.add_row("privacy", str(estimator.privacy_))
         told.add_row("", "of the model and of when it changed; each prediction is for the owner of its row")
-        if estimator.updates_ == updates and not window:
+        if estimator.updates_ == estimator.n_updates_ and not window:
             told.add_row("", "all updates are made: rows are predicted, no longer learned from")
         if checkpoint is not None:
             told.add_row("checkpoint", Text(f"{checkpoint}: private, keep it from others"))

@@ -63,7 +63,7 @@ def winnow(
         stream = plan_of(streaming(learner._checked()), d)
         enough = stream.enough(0)
         say(
-            f"In practice: the defaults are {learner.n_updates} updates of {learner.n_draws} draws, which gives the "
+            f"In practice: the defaults are {stream.n_updates} updates of {stream.n_draws} draws, which gives the "
             f"learning rate eta = {stream.learning_rate:.4g}. The first update comes after about {enough:,} rows, "
             "which all count; later ones need fewer, of those that are mistaken or unsure."
         )

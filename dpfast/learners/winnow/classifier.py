@@ -44,8 +44,9 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
     epsilon : float, default=1.0
     delta : float, default=1e-6
     neighbors : {"replace", "add-remove"}, default="replace"
-    n_updates : int, default=20
+    n_updates : int or "auto", default="auto"
         Releases K. After the last one a stream is predicted but no longer learned from, unless it has a window.
+        "auto" is 20, or more where rows, if their number is public, and budget allow (`dpfast.learners.winnow.plan`).
     n_draws : int, default=5
         Draws m in a release.
     window : bool, default=False
@@ -58,8 +59,7 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         When releases come: after intervals fixed beforehand, which costs nothing, or when AboveThreshold finds enough
         counting rows. "auto" is fixed for `fit` and sparse-vector for a stream.
     horizon : int or None, default=None
-        Rounds that a stream is expected to have; needed by, and only by, a stream of fixed schedule and the paper's
-        calibration.
+        Rounds of a stream, or rows, as declared; needed by a stream of fixed schedule and the paper's calibration.
     confidence : float in [0, 1), default=0.05
         Rows count, and move the scores, if their label is predicted wrongly or with a margin of at most this.
     negations : bool, default=True
@@ -136,7 +136,7 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         PrivateClassifier._parameters
         | PROBABILITY_SHARE
         | {
-            "n_updates": count(1),
+            "n_updates": auto(count(1)),
             "n_draws": count(1),
             "window": flag(),
             "batch": auto(count(1), "all"),
@@ -159,7 +159,7 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         delta: float = 1e-6,
         *,
         neighbors: str = "replace",
-        n_updates: int = 20,
+        n_updates: int | str = "auto",
         n_draws: int = 5,
         window: bool = False,
         batch: int | str = "all",
@@ -275,7 +275,7 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         image = partial(signed, feature_range=p.feature_range, out_of_range=p.out_of_range)
         parts, rows, public = self._asked(X, y, classes, image, form=partial(image, out_of_range="clip"))
         two_classes(public.classes)
-        plan = plan_of(p, public.n_features)
+        plan = plan_of(p, public.n_features, public.n_rows)
         public.others = {f"{name}_": getattr(plan, name) for name in ("n_updates", "n_draws", "learning_rate")}
         public.others["reads_"] = rows.reads
         first = first_hypothesis(p.calibration, p.negations, public.n_features + p.fit_intercept)

@@ -1,4 +1,14 @@
-"""What a run of Winnow does, as numbers: by its parameters and what is public, whatever the rows are."""
+"""What a run of Winnow does, as numbers: by its parameters and what is public, whatever the rows are.
+
+**How many updates.** An interval of r rows moves a log-weight by r eta at most, and eta grows with the budget. Too
+little, and no coordinate is lifted out of the others; too much, and all weight falls on the one that is ahead, so that
+a larger budget would be worse than a smaller one. To lift a coordinate above D others takes about ln D + 2. So what a
+larger budget or more rows allow beyond half of that for each interval goes into more of them: K is the largest number
+for which n rows in K intervals, at K m draws, still move log-weights by (ln D + 2) / 2 each. By zCDP eta is
+sqrt(8 rho / (K m)) / R, so that is K^(3/2) = (n / R) sqrt(8 rho / m) / ((ln D + 2) / 2). Intervals that are too poor
+by this are not made fewer than 20: their average is what predicts then. K depends on the budget, on D and on the number
+of rows, where this is public: under "replace", or declared as `horizon`.
+"""
 
 import math
 import warnings
@@ -8,7 +18,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from dpfast.accounting import Cost, winnow_learning_rate, winnow_paper, winnow_range, winnow_weight
+from dpfast.accounting import Cost, winnow_learning_rate, winnow_paper, winnow_range, winnow_weight, zcdp_rho
 from dpfast.accounting.winnow import WEIGHT_GRID
 from dpfast.accounting.zcdp import SLACK
 from dpfast.learners.winnow.hypothesis import NOTHING, Hypothesis, uniform
@@ -16,6 +26,7 @@ from dpfast.mechanisms import AboveThreshold
 
 _STEP, _GROWTH = 2.0, 1.1  # what the second update moves a log-weight by, at most and about; a tenth more each time
 _THRESHOLD_SHARE = 0.05  # of a stream's budget; its counts are in the hundreds, noise in the dozens
+_FEWEST_UPDATES, _MOST_UPDATES = 20, 200
 _LARGEST_COUNT, _LEAST_EPSILON = 1 << 60, 1e-15  # of AboveThreshold
 
 _planned = lru_cache(winnow_paper)
@@ -146,6 +157,7 @@ def streaming(p: SimpleNamespace) -> SimpleNamespace:
     """Checked parameters, their schedule settled for a stream."""
     if p.schedule == "auto":
         p.schedule = "sparse-vector"
+    p.rows_tell = False
     if p.schedule == "fixed" and p.horizon is None:
         raise ValueError("a stream of fixed schedule needs horizon=, the rounds expected")
     return p
@@ -155,6 +167,7 @@ def at_once(p: SimpleNamespace) -> SimpleNamespace:
     """Checked parameters, their schedule settled for a table."""
     if p.schedule == "auto":
         p.schedule = "sparse-vector" if p.calibration == "paper" else "fixed"
+    p.rows_tell = p.neighbors == "replace"
     if p.schedule == "sparse-vector" and p.neighbors == "add-remove":
         raise ValueError(
             'fit with a sparse-vector schedule needs neighbors="replace": deleting a row from a table shifts all '
@@ -176,7 +189,7 @@ def check_paper(p: SimpleNamespace) -> None:
             raise ValueError(f'calibration="paper" needs {name}=')
 
 
-def plan_of(p: SimpleNamespace, n_features: int) -> Plan:
+def plan_of(p: SimpleNamespace, n_features: int, n_rows: int | None = None) -> Plan:
     """The numbers of a run.
 
     Parameters
@@ -184,6 +197,8 @@ def plan_of(p: SimpleNamespace, n_features: int) -> Plan:
     p : SimpleNamespace
         The checked parameters of `DPWinnowClassifier`, with a schedule that is settled.
     n_features : int
+    n_rows : int, optional
+        Of a table; used where it is public.
 
     Raises
     ------
@@ -199,34 +214,44 @@ def plan_of(p: SimpleNamespace, n_features: int) -> Plan:
     }
     if p.rows_per_unit > 1 and p.schedule == "sparse-vector":
         raise ValueError('rows_per_unit above 1 needs schedule="fixed": AboveThreshold is paid for one row')
-    plan = _paper(p, form) if p.calibration == "paper" else _tight(p, form)
+    plan = _paper(p, form) if p.calibration == "paper" else _tight(p, form, n_rows if p.rows_tell else p.horizon)
     plan.check()
     return plan
 
 
-def _tight(p, form):
+def _tight(p, form, n_rows):
     """The largest learning rate that the accountant allows."""
     score_range = p.rows_per_unit * winnow_range(p.neighbors, negations=p.negations, batch=p.batch)
+    n_updates = _updates(p, form["dimension"], score_range, n_rows) if p.n_updates == "auto" else p.n_updates
     eta, threshold_epsilon = winnow_learning_rate(
         p.epsilon,
         p.delta,
-        n_updates=p.n_updates,
+        n_updates=n_updates,
         n_draws=p.n_draws,
         threshold_share=_THRESHOLD_SHARE if p.schedule == "sparse-vector" else 0,
         neighbors=p.neighbors,
         score_range=score_range,
     )
     return Plan(
-        n_updates=p.n_updates,
+        n_updates=n_updates,
         n_draws=p.n_draws,
         learning_rate=eta,
         threshold_epsilon=threshold_epsilon,
         batch=None if p.batch == "all" else p.batch,
-        window=p.n_updates if p.window else None,
-        rounds=None if p.horizon is None else -(-p.horizon // p.n_updates),
+        window=n_updates if p.window else None,
+        rounds=None if p.horizon is None else -(-p.horizon // n_updates),
         score_range=float(score_range),
         **form,
     )
+
+
+def _updates(p, dimension, score_range, n_rows):
+    """How many updates are best made: see the documentation of this module."""
+    if p.window or p.schedule == "sparse-vector" or not n_rows:
+        return _FEWEST_UPDATES
+    nats = (math.log(dimension) + 2) / 2
+    most = (n_rows / score_range * math.sqrt(8 * zcdp_rho(p.epsilon, p.delta) / p.n_draws) / nats) ** (2 / 3)
+    return int(min(max(most, _FEWEST_UPDATES), _MOST_UPDATES))
 
 
 def _paper(p, form):

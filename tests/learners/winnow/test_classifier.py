@@ -702,6 +702,58 @@ def test_the_last_release_may_predict_in_place_of_the_average(table):
     np.testing.assert_allclose(votes, np.where(X, 1, -1) @ clf.coef_ + clf.intercept_, atol=1e-12)
 
 
+# ---- how many updates --------------------------------------------------------------------------------------------
+
+
+def planned(epsilon=1.0, n_rows=None, at=plans.at_once, n_features=100, **parameters):
+    return plans.plan_of(at(DPWinnowClassifier(epsilon, **parameters)._checked()), n_features, n_rows)
+
+
+def test_larger_budgets_and_more_rows_make_more_updates_of_at_least_the_same_size():
+    def sizes(plan, n):  # of what an interval moves log-weights by
+        return plan.learning_rate * n / plan.n_updates
+
+    K = [
+        [planned(epsilon, n).n_updates for epsilon in (0.01, 0.1, 0.3, 1, 3, 10, 100)] for n in (1, 10**3, 10**5, 10**7)
+    ]
+    assert (np.min(K), np.max(K), len(np.unique(K))) == (20, 200, 8)
+    assert (np.diff(K, axis=0) >= 0).all()
+    assert (np.diff(K, axis=1) >= 0).all()
+    wanted = (math.log(2 * 101) + 2) / 2
+    for neighbors in ("replace", "add-remove"):
+        for n in (20_000, 60_000, 100_000):
+            plan = planned(1.0, n, neighbors=neighbors, horizon=n)
+            assert 20 < plan.n_updates < 200
+            assert sizes(plan, n) == pytest.approx(wanted, rel=0.1)
+
+
+def test_a_private_number_of_rows_decides_nothing(table):
+    assert {planned(10.0, n, neighbors="add-remove").n_updates for n in (1, 10**4, 10**8)} == {20}
+    assert planned(10.0, 1, neighbors="add-remove", horizon=10**6).n_updates > 20
+    X, y = table
+    for rows in (1, 100):  # the first rows of a stream are not all of them
+        stream = DPWinnowClassifier(100.0, schedule="fixed", horizon=10**5, random_state=0)
+        stream.stream(X[:rows], y[:rows], classes=["no", "yes"])
+        assert stream.n_updates_ == planned(100.0, None, plans.streaming, 12, schedule="fixed", horizon=10**5).n_updates
+        assert stream.n_updates_ > 20
+    for options in ({}, {"window": True}, {"horizon": 10**8}):
+        assert planned(10.0, 10**8, plans.streaming, **options).n_updates == 20
+
+
+def test_more_budget_is_worth_more_where_twenty_updates_would_put_all_weight_on_one_coordinate(rng):
+    X = rng.random((20_000, 40)) < 0.5
+    votes = X[:, :10] @ np.array([2, 1.5, 1, 1, 1, 0.7, 0.7, 0.5, 0.5, 0.5])
+    y = votes + rng.normal(size=20_000) / 2 > 5
+
+    def right(epsilon, **parameters):
+        fits = [DPWinnowClassifier(epsilon, random_state=seed, **parameters).fit(X, y) for seed in range(3)]
+        return np.median([fitted.score(X, y) for fitted in fits])
+
+    small, middle, large = (right(epsilon) for epsilon in (1.0, 3.0, 10.0))
+    assert small < middle < large + 0.005
+    assert right(10.0, n_updates=20) < right(1.0, n_updates=20) < large
+
+
 # ---- refusals ----------------------------------------------------------------------------------------------------
 
 
@@ -714,7 +766,7 @@ def test_the_last_release_may_predict_in_place_of_the_average(table):
         ({"delta": 0.0}, "delta must"),
         ({"delta": 1.0}, "delta must"),
         ({"neighbors": "swap"}, "neighbors must"),
-        ({"n_updates": 0}, "n_updates must be an integer of at least 1, got 0"),
+        ({"n_updates": 0}, 'n_updates must be "auto" or an integer of at least 1, got 0'),
         ({"n_draws": 2.5}, "n_draws must"),
         ({"batch": "some"}, 'batch must be "all" or an integer of at least 1'),
         ({"schedule": "often"}, "schedule must"),
