@@ -3,6 +3,8 @@
 `bits` tells whether it was learned from bits or from numbers; `rows` are (X, y), private, or None.
 """
 
+import math
+
 from rich.table import Table
 from rich.text import Text
 
@@ -63,7 +65,14 @@ def show_halfspace(estimator, console, *, bits=True, rows=None, most=15):
     else:
         console.print(Text("Each feature adds its weight times its value."))
         console.print(Text("Rows were brought to a length of at most 1: a column of large numbers drowns the others."))
-    console.print(Text(f"{yes} if the sum is at least {-estimator.intercept_:.3g}, else {no}."))
+    least = f"{yes} if the sum is at least {-estimator.intercept_:.3g}"
+    if hasattr(estimator, "class_counts_"):
+        norm = math.hypot(*estimator.coef_, estimator.intercept_)
+        least = (
+            f"{yes} if the sum and {estimator.intercept_:.3g}, divided by the length of the row with a 1 appended, are "
+            f"at least {norm * estimator.calibration_line().even:.3g}: from there on it is the more probable"
+        )
+    console.print(Text(f"{least}, else {no}."))
     _show_largest(_names(estimator), estimator.coef_, (no, yes), ".3g", console, bits, most)
 
 
@@ -117,7 +126,8 @@ def _show_signs(estimator, told, digits, console, bits, most):
 
     no, yes = estimator.classes_
     console.print(Text(told))
-    console.print(Text(f"{yes} if the sum is at least 0, else {no}."))
+    least = f"{estimator.calibration_line().even:.3g}" if hasattr(estimator, "class_counts_") else "0"
+    console.print(Text(f"{yes} if the sum is at least {least}, else {no}."))
     names = [*_names(estimator), "(always)"]
     _show_largest(names, np.append(estimator.coef_, estimator.intercept_), (no, yes), digits, console, bits, most)
 

@@ -14,9 +14,23 @@ from rich.text import Text
 
 from .files import charged, check_there, check_writable, in_order, limits_of, name_features, save
 from .models import Clip, Draws, Range, Updates, values_of, winnow_parameters
-from .options import Delta, Epsilon, Label, Ledger, Negations, Neighbors, Out, Relation, Seed, ShowPrivate, Threshold
+from .options import (
+    Delta,
+    Epsilon,
+    Label,
+    Ledger,
+    Negations,
+    Neighbors,
+    Out,
+    Relation,
+    Schema,
+    Seed,
+    ShowPrivate,
+    Threshold,
+)
 from .printers import show_weights
 from .report import errors, facts, reporting
+from .tables import declaration_of
 
 
 def stream(
@@ -24,8 +38,9 @@ def stream(
         str, typer.Argument(metavar="DATA", help="As for fit, or - for a CSV table from standard input, header first.")
     ],
     epsilon: Epsilon,
-    classes: Annotated[str, typer.Option(help="Both labels, as a,b.")],
+    classes: Annotated[str | None, typer.Option(help="Both labels, as a,b, if no schema declares them.")] = None,
     delta: Delta = 1e-6,
+    schema: Schema = None,
     label: Label = None,
     threshold: Threshold = None,
     neighbors: Relation = Neighbors.replace,
@@ -58,20 +73,30 @@ def stream(
     after an interruption or a crash: it leaves out the rows that were used. A crash may cost the output of one step.
     """
     with reporting("no row was used") as state, ExitStack() as ending:
-        names = [name.strip() for name in classes.split(",")]
+        declaration = declaration_of(data, schema, label, classes)
+        if declaration is None:
+            names = [name.strip() for name in (classes or "").split(",")]
+        else:
+            names = [str(each) for each in declaration.label.classes or ()]
+            if threshold is not None or feature_range is not None:
+                raise ValueError("--threshold, --feature-range and --clip are for tables without a schema")
         if len(names) != 2 or names[0] == names[1]:
-            raise ValueError(f"--classes must be two labels, as a,b, got {classes!r}")
+            raise ValueError(f"--classes must be two labels, as a,b, got {classes or names!r}")
         if new_rows and checkpoint is None:
             raise ValueError("--new-rows needs a --checkpoint")
         check_writable(out)
         if data != "-":
             check_there(data)
 
+        import numpy as np
+
         import dpfast
-        from dpfast.files.readers import read_steps
+        from dpfast.files.readers import Table, read_steps
+        from dpfast.files.tables import read_code_steps
+        from dpfast.learners.winnow.streaming import refuse_open
         from dpfast.tables.labels import tidy_labels
 
-        declared = tidy_labels(names)
+        declared = tidy_labels(names) if declaration is None else np.array(declaration.label.classes)
         values = values_of("winnow", {"feature_range": feature_range}, threshold=threshold)
         asked = {
             "epsilon": epsilon,
@@ -85,22 +110,28 @@ def stream(
         skip = 0
         if checkpoint is not None and checkpoint.exists():
             estimator = dpfast.DPWinnowClassifier.resume(checkpoint)
-            _check_same(estimator, asked, declared, checkpoint)
+            _check_same(estimator, asked, declared, declaration, checkpoint)
             skip = 0 if new_rows else estimator.rounds_
             state.now = _kept(estimator, checkpoint)
         else:
-            estimator = dpfast.DPWinnowClassifier(**asked, budget=paying, checkpoint=checkpoint, random_state=seed)
+            estimator = dpfast.DPWinnowClassifier(
+                **asked, schema=declaration, budget=paying, checkpoint=checkpoint, random_state=seed
+            )
         ending.callback(estimator.close)
-        steps = read_steps(
-            data,
-            step,
-            names,
-            label=label,
-            threshold=threshold,
-            values=values,
-            limits=limits_of(estimator.get_params()),
-            skip=skip,
-        )
+        if declaration is not None:
+            refuse_open(declaration)
+            steps = (Table(X, y, None) for X, y in read_code_steps(data, step, declaration, skip=skip))
+        else:
+            steps = read_steps(
+                data,
+                step,
+                names,
+                label=label,
+                threshold=threshold,
+                values=values,
+                limits=limits_of(estimator.get_params()),
+                skip=skip,
+            )
         rows, mistakes, stopped = 0, 0, None
         try:
             with _live() as show, warnings.catch_warnings():
@@ -109,11 +140,11 @@ def stream(
                 show("waiting for rows")
                 for table in steps:
                     X, y, columns = table
-                    if hasattr(estimator, "n_features_in_"):
+                    if declaration is None and hasattr(estimator, "n_features_in_"):
                         X = in_order(table, estimator, "standard input" if data == "-" else data, "the stream so far")
                     with _interrupts_wait() as interrupts:
                         predicted = estimator.stream(X, y, classes=declared)
-                        rows, mistakes = rows + len(y), mistakes + int((predicted != y).sum())
+                        rows, mistakes = rows + len(predicted), mistakes + int((predicted != np.asarray(y)).sum())
                         if values == "numbers":
                             name_features(estimator, columns)
                         state.now = _kept(estimator, checkpoint)
@@ -149,8 +180,10 @@ def stream(
             raise stopped
 
 
-def _check_same(estimator, asked, classes, checkpoint):
+def _check_same(estimator, asked, classes, declaration, checkpoint):
     """Refuse to go on with a stream under other terms than those it began with."""
+    if estimator.schema != declaration:
+        raise ValueError(f"{checkpoint} was begun with another schema, or with none")
     for name, value in {**asked, "classes_": sorted(classes.tolist())}.items():
         began = getattr(estimator, name)
         began = began.tolist() if name == "classes_" else began

@@ -194,33 +194,46 @@ def read_steps(
     if values == "either":
         raise ValueError('values must be "bits" or "numbers", got "either"')
     entries = Entries(values, threshold, limits)
-    piped, path = str(path) == "-", Path(path)
+    path = Path(path)
     text = {"separator": separator or separator_of(path), "decimal": decimal, "encoding": encoding}
-    if not piped and kind_of(path) != "csv":
+    if str(path) != "-" and kind_of(path) != "csv":
         X, y, names = read_table(path, label=label, needs_label=True, threshold=threshold, values=values, limits=limits)
         if len(y) < skip:
-            raise ValueError(f"{path}: {_fewer(len(y), skip)}")
+            raise ValueError(f"{path}: {fewer(len(y), skip)}")
         y = _declared(y, classes, 0)
         for start in range(skip, len(y), size):
             yield Table(X[start : start + size], y[start : start + size], names)
         return
-    from dpfast.files import bounded, csv, csv_numbers
+    from dpfast.files import csv, csv_numbers
+
+    with csv.faults_of(named(path)):
+        for part, seen in csv_steps(path, size, skip, label, **text):
+            X, labels = csv_numbers.table_of(part, label, entries, "row", seen)
+            yield Table(X, _declared(labels.column(), classes, seen), features_of(part.names, label))
+
+
+def named(path):
+    """What a file to be read is called."""
+    return "standard input" if str(path) == "-" else path
+
+
+def csv_steps(path, size, skip, label, *, separator, decimal, encoding):
+    """A CSV file, or standard input for "-", a few rows at a time: each a `CsvFile`, and how many rows came before."""
+    from dpfast.files import bounded, csv
 
     with (
-        csv.faults_of("standard input" if piped else path),
-        nullcontext(sys.stdin.buffer) if piped else bounded.opened(path) as file,
+        nullcontext(sys.stdin.buffer) if str(path) == "-" else bounded.opened(path) as file,
         csv.lines_of(file, encoding) as lines,
     ):
-        names, _ = csv.header_of(lines, text["separator"])
+        names, _ = csv.header_of(lines, separator)
         check_names(names, label, needs_label=True)
         rows = (line for line in lines if line.strip())
         seen = sum(1 for _ in islice(rows, skip))
         if seen < skip:
-            raise ValueError(_fewer(seen, skip))
+            raise ValueError(fewer(seen, skip))
         while step := list(islice(rows, size)):
-            part = csv.CsvFile("".join(step).encode(), **text | {"encoding": "utf-8"}, names=names)
-            X, labels = csv_numbers.table_of(part, label, entries, "row", seen)
-            yield Table(X, _declared(labels.column(), classes, seen), features_of(names, label))
+            content = "".join(step).encode()
+            yield csv.CsvFile(content, separator=separator, decimal=decimal, encoding="utf-8", names=names), seen
             seen += len(step)
 
 
@@ -234,7 +247,8 @@ def _declared(y, classes, before):
     return y.astype(classes.dtype)
 
 
-def _fewer(there, skip):
+def fewer(there, skip):
+    """That a stream went further than a file has rows."""
     return f"{skip:,} rows were to be left out, there are {there:,}; see --new-rows"
 
 

@@ -13,7 +13,7 @@ from dpfast.files import csv
 from dpfast.files.datasets import dataset_path
 from dpfast.files.names import check_names, has_its_labels
 from dpfast.files.parquet import ParquetFiles
-from dpfast.files.readers import kind_of, separator_of
+from dpfast.files.readers import csv_steps, fewer, kind_of, named, separator_of
 from dpfast.tables import Label, Schema
 from dpfast.tables.arrow import Fault
 from dpfast.tables.columns import Date, Numeric
@@ -89,21 +89,61 @@ def read_encoding(path, schema, label=None, *, room=None, separator=None, decima
     with csv.faults_of(path):
         file = csv.CsvFile(path, separator=separator or separator_of(path), decimal=decimal, encoding=encoding)
         check_names(file.names, None, needs_label=False)
-        encoded = Encoding(schema, label, room(file.count()))
-        lacking = next((name for name in encoded.names if name not in file.names), None)
-        if lacking is not None:
-            raise ValueError(f"there is no column {lacking!r}, which the schema declares")
-        try:
-            return _encoded(file, encoded, {column.name: _type_of(column) for column in schema.columns}, True)
-        except (csv.Unparsed, Fault):
-            file.refuse_ragged()
-        try:  # as text, cell by cell: slow, only to say which is at fault; one cell must not choose how all are read
-            _encoded(file, Encoding(schema, label), {}, False)
-        except Fault as fault:
-            if fault.row is None:
-                raise
-            raise ValueError(f"line {file.line_of(fault.row)}, column {fault.column!r} {fault.what}") from None
-        raise ValueError("a cell is written in a way that is not read, blanks other than spaces around a number say")
+        return _encoded_csv(file, schema, label, room(file.count()), lambda row: f"line {file.line_of(row)}")
+
+
+def _encoded_csv(file, schema, label, keep, place):
+    """The `Encoding` of a CSV file; what will not do is refused at its place, a function of the number of its row."""
+    encoded = Encoding(schema, label, keep)
+    lacking = next((name for name in encoded.names if name not in file.names), None)
+    if lacking is not None:
+        raise ValueError(f"there is no column {lacking!r}, which the schema declares")
+    try:
+        return _encoded(file, encoded, {column.name: _type_of(column) for column in schema.columns}, True)
+    except (csv.Unparsed, Fault):
+        file.refuse_ragged()
+    try:  # as text, cell by cell: slow, only to say which is at fault; one cell must not choose how all are read
+        _encoded(file, Encoding(schema, label), {}, False)
+    except Fault as fault:
+        if fault.row is None:
+            raise
+        raise ValueError(f"{place(fault.row)}, column {fault.column!r} {fault.what}") from None
+    raise ValueError("a cell is written in a way that is not read, blanks other than spaces around a number say")
+
+
+def read_code_steps(path, size, schema, *, skip=0, separator=None, decimal=".", encoding="utf-8"):
+    """The codes and the labels of a table a few rows at a time, in order, each step as soon as its rows are there.
+
+    Parameters
+    ----------
+    path : str or path-like
+        As in `read_codes`, or "-" for a CSV table from standard input.
+    size : int
+        Rows of a step; the last one may have fewer.
+    schema : Schema
+        That declares all of it, and names the label.
+    skip : int, default=0
+        Rows to leave out at the beginning.
+    separator, decimal, encoding
+        As in `read_codes`.
+
+    Yields
+    ------
+    tuple of CodeTable and LabelColumn
+    """
+    text = {"separator": separator or separator_of(Path(path)), "decimal": decimal, "encoding": encoding}
+    if str(path) != "-" and kind_of(Path(path)) != "csv":
+        whole = read_encoding(path, schema, schema.label)
+        if whole.n < skip:
+            raise ValueError(f"{path}: {fewer(whole.n, skip)}")
+        for start in range(skip, whole.n, size):
+            part = whole[start : start + size]
+            yield part.table(), part.labels()
+        return
+    with csv.faults_of(named(path)):
+        for file, seen in csv_steps(path, size, skip, schema.label.name, **text):
+            encoded = _encoded_csv(file, schema, schema.label, Kept, lambda row, seen=seen: f"row {seen + row + 1}")
+            yield encoded.table(), encoded.labels()
 
 
 def read_frame(path, *, separator=None, decimal=".", encoding="utf-8"):

@@ -50,6 +50,11 @@ class Line(NamedTuple):
     slope: float
     shift: float
 
+    @property
+    def even(self):
+        """The place at which both classes are as probable."""
+        return self.middle - self.spread * self.shift / self.slope
+
     def log_odds(self, places):
         """float64, shape (n,); they rise with the places."""
         return self.slope * ((places.astype(np.float64) - self.middle) / self.spread) + self.shift

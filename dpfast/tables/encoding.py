@@ -46,6 +46,21 @@ def encode(table: Any, schema: Schema) -> CodeTable:
     return encoding.table()
 
 
+def read_labelled(table: Any, y: Any, schema: Schema) -> tuple[CodeTable, LabelColumn]:
+    """A table and its labels, by a schema that declares all of it: `y`, or the column that the schema names.
+
+    Raises
+    ------
+    ValueError
+        As `encode`, and for labels that will not do.
+    """
+    if y is None and schema.label is None:
+        raise ValueError("y must be given: the schema declares no label")
+    encoding = Encoding(schema, schema.label or Label("y"))
+    encoding.add(table, y)
+    return encoding.table(), encoding.labels()
+
+
 class Encoding:
     """Tables of one schema on their way to codes, block by block.
 

@@ -15,6 +15,24 @@ FIT = ["--model", "decision-list", "--epsilon", "1"]
 WINNOW = ["--model", "winnow", "--epsilon", "1"]
 
 
+@pytest.mark.parametrize("model", ["boost", "winnow", "linear-learner", "finite-class"])
+def test_probabilities_cost_a_share_and_are_written(run, refused, model, tmp_path):
+    out = tmp_path / "model.json"
+    command = ["fit", "mushroom", "--model", model, "--epsilon", 5, "--seed", 1, "--out", out]
+    assert run(*command).exit_code == 0
+    assert "fit it with a --probability-share" in refused("predict", out, "mushroom", "--probabilities")
+    told = run(*command, "--probability-share", 0.1)
+    assert told.exit_code == 0
+    assert "test AUC" in told.stdout
+    fitted = dpfast.load(out)
+    if hasattr(fitted, "calibration_line"):
+        assert ("at least 0," in told.stdout) == (abs(fitted.calibration_line().even) < 5e-4)
+    rows = run("predict", out, "mushroom", "--probabilities").stdout.splitlines()
+    assert rows[0] == "label,edible,poisonous"
+    label, *shares = rows[1].split(",")
+    assert label == rows[0].split(",")[1 + (float(shares[1]) > 0.5)]
+
+
 def test_a_rule_shows_names_as_they_are_written(run, trees):
     result = run("fit", trees, "--model", "decision-list", "--epsilon", 1e6, "--label", "tree", "--max-rules", "none")
     assert "wet" in result.stdout

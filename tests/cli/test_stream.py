@@ -3,10 +3,12 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dpfast
 from dpfast.cli.files import read
+from dpfast.tables import Category, Label, Numeric, Schema
 
 STREAM = ["--label", "tree", "--classes", "oak,elm", "--epsilon", "1", "--step", "500"]
 
@@ -43,6 +45,72 @@ def test_a_stream_writes_what_the_learner_predicted_before_each_label(run, fores
     assert "mistakes" not in result.stderr
     assert (dpfast.load(out).predict(table.X) == learner.predict(table.X)).all()
     assert dpfast.load(out).feature_names_in_.tolist() == list("abcde")
+
+
+@pytest.fixture
+def people(tmp_path, rng):
+    """A CSV file of 3,000 rows of a number and a category, and its schema."""
+    age, job = rng.integers(18, 90, 3000), rng.choice(["clerk", "smith", ""], 3000)
+    buys = np.where((age > 50) ^ (rng.random(3000) < 0.1), "yes", "no")
+    lines = [",".join(map(str, row)) for row in zip(job, buys, age, strict=True)]
+    path, schema = tmp_path / "people.csv", tmp_path / "people.json"
+    path.write_text("\n".join(["job,buys,age", *lines]) + "\n")
+    columns = [Numeric("age", 0, 100, edges=8), Category("job", ["clerk", "smith"], nullable=True)]
+    Schema(columns, label=Label("buys", ["no", "yes"])).to_file(schema)
+    return path, schema
+
+
+def test_a_stream_of_a_table_with_a_schema_is_that_of_its_codes(run, refused, people, tmp_path):
+    path, schema = people
+    command = ["stream", path, "--schema", schema, "--epsilon", 1, "--step", 700]
+    model, kept = tmp_path / "model.json", tmp_path / "kept"
+    result = run(*command, "--seed", 3, "--out", model)
+    assert result.exit_code == 0, result.output
+    declared, frame, predicted = Schema.from_file(schema), pd.read_csv(path), []
+    learner = dpfast.DPWinnowClassifier(schema=declared, random_state=3)
+    for i in range(0, 3000, 700):
+        predicted += learner.stream(frame[i : i + 700]).tolist()
+    assert result.stdout.split() == predicted
+    assert "age > " in result.stderr
+    assert (dpfast.load(model).predict(frame) == learner.predict(frame)).all()
+    assert run("predict", model, path).stdout.split() == learner.predict(frame).tolist()
+
+    half = tmp_path / "half.csv"
+    half.write_text(part(path, 0, 1000))
+    assert run("stream", half, *command[2:], "--checkpoint", kept).exit_code == 0
+    went = run("stream", path, *command[2:], "--checkpoint", kept, "--show-private")
+    assert "3,000, of which 2,000 now" in went.stderr
+    assert "mistakes" in went.stderr
+    assert "another schema, or with none" in refused("stream", path, *STREAM[:1], "buys", *STREAM[2:3], "no,yes",
+                                                     *STREAM[4:], "--checkpoint", kept)  # fmt: skip
+
+    piped = run("stream", "-", *command[2:], "--seed", 3, stdin=path.read_text())
+    assert piped.stdout == result.stdout
+    pq = tmp_path / "people.parquet"
+    frame.to_parquet(pq)
+    assert run("stream", pq, *command[2:], "--seed", 3).stdout == result.stdout
+
+
+def test_a_stream_refuses_what_its_schema_does_not_declare_by_its_row(run, refused, people, tmp_path):
+    path, schema = people
+    command = ["--schema", schema, "--epsilon", 1, "--step", 700]
+    broken = tmp_path / "broken.csv"
+    for cell, told in (("clerk,maybe,30", "a label that is not declared"), ("clerk,no,old", "column 'age'")):
+        lines = path.read_text().splitlines()
+        lines[900] = cell
+        broken.write_text("\n".join(lines) + "\n")
+        result = run("stream", broken, *command)  # in the second step
+        assert result.exit_code == 2
+        assert told in " ".join(result.stderr.split())
+        assert "row 900" in " ".join(result.stderr.split())
+    broken.write_text("buys,age\nno,3\n")
+    assert "there is no column 'job', which the schema declares" in refused("stream", broken, *command)
+    assert "for tables without a schema" in refused("stream", path, *command, "--threshold", 0.5)
+    open_facts = tmp_path / "open.json"
+    Schema([Numeric("age"), Category("job")], label=Label("buys", ["no", "yes"])).to_file(open_facts)
+    said = refused("stream", path, "--schema", open_facts, *command[2:])
+    assert "a stream cannot find privately what its schema leaves open" in said
+    assert "the values of 'job'" in said
 
 
 def test_standard_input_gives_the_same_stream_as_a_file(run, forest, tmp_path):

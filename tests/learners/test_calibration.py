@@ -34,6 +34,7 @@ def test_the_line_is_that_of_the_counts_whatever_the_scale_of_places(scale, midd
     line = fitted_line(counts, deviation)
     said, truth = expit(line.log_odds(places)), expit(slope * places + shift)
     assert np.abs(said - truth).mean() < 0.03
+    assert line.log_odds(np.array([line.even])) == pytest.approx(0, abs=1e-9)
     assert (np.diff(line.log_odds(np.sort(places))) >= 0).all()
 
 

@@ -85,7 +85,8 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         (`dpfast.learners.calibration`). They give `predict_proba`, and `predict` the more probable label; 0 releases
         none. Not for a stream, whose model never stands still.
     schema, encoder_share, budget, random_state, verbose
-        As in `DecisionListClassifier`. A stream has no schema: its rows are transformed by `TableEncoder`.
+        As in `DecisionListClassifier`. A stream takes a schema that declares all, as nothing can be found privately of
+        rows that are not there yet.
 
     Attributes
     ----------

@@ -16,7 +16,10 @@ from dpfast.learners.winnow.intervals import in_order
 from dpfast.learners.winnow.plan import plan_of, streaming
 from dpfast.learners.winnow.stream import Stream
 from dpfast.parts.sources import is_parted
+from dpfast.tables.codes import CodeTable
+from dpfast.tables.encoding import read_labelled
 from dpfast.tables.labels import class_codes
+from dpfast.tables.schema import Schema
 
 
 class WinnowStream(Streamed):
@@ -28,14 +31,15 @@ class WinnowStream(Streamed):
     window: bool
     predict: Callable[[Any], np.ndarray]
     _rows: Callable[[Any], Any]
+    _restore_encoder: Callable[[Any], None]
 
-    def partial_fit(self, X: Any, y: Any, classes: ArrayLike | None = None, **refused: Any) -> Self:
+    def partial_fit(self, X: Any, y: Any = None, classes: ArrayLike | None = None, **refused: Any) -> Self:
         """Go on with a stream: rows are predicted and learned from in order. See `stream`."""
         refuse_weights(refused)
         self.stream(X, y, classes=classes)
         return self
 
-    def stream(self, X: Any, y: Any, *, classes: ArrayLike | None = None) -> np.ndarray:
+    def stream(self, X: Any, y: Any = None, *, classes: ArrayLike | None = None) -> np.ndarray:
         """`partial_fit`, and what was predicted for each row before its label was seen.
 
         A prediction is for the owner of its row, or for the owner of all rows: it depends on that row, and the claim
@@ -44,7 +48,8 @@ class WinnowStream(Streamed):
         Parameters
         ----------
         X, y, classes
-            As in `fit`; `classes`, or labels of both classes, in the first call.
+            As in `fit`; `classes`, or labels of both classes, in the first call. With a schema a table of its columns,
+            and the label's unless `y` is given.
 
         Returns
         -------
@@ -67,8 +72,7 @@ class WinnowStream(Streamed):
         with self._alone():
             state = vars(self).get("_state")
             if state is not None:
-                rows = self._rows(X)
-                signs = class_codes(y, rows.shape[0], self.classes_).signs()
+                rows, signs = self._next(X, y)
                 if rows.unit != state.unit:
                     raise ValueError(f"rows must be on the grid that the stream began with, 1/{state.unit}")
             elif not self.__sklearn_is_fitted__():
@@ -134,6 +138,8 @@ class WinnowStream(Streamed):
             self.classes_, self.n_features_in_ = np.array(fitted["classes"]), integer(fitted["n_features"], 1, 1 << 31)
             if fitted["feature_names"] is not None:
                 self.feature_names_in_ = np.array(fitted["feature_names"], dtype=object)
+            if "encoder" in fitted:
+                self._restore_encoder(fitted["encoder"])
             self._restore(fitted["released"])
             plan = plan_of(p, self.n_features_in_)
             run = Run(p.rng, {"updates": plan.releases}, plan.cost)
@@ -156,13 +162,20 @@ class WinnowStream(Streamed):
                 f"{self.probability_share!r}"
             )
         if p.schema is not None:
-            raise ValueError("a stream has no schema: transform its rows by a TableEncoder of the schema")
+            refuse_open(p.schema)
         parts, public, plan, stream = self._read(p, X, y, classes)
         file = None if self.checkpoint is None else Checkpoint.new(self.checkpoint)
         with self._spending(public, p.rng, plan.cost, updates=plan.releases) as run:
             pass  # nothing is drawn yet
         self._state = stream(run, file)
         return self._state, *in_order(parts)
+
+    def _next(self, X, y):
+        """Rows of a call that goes on with the stream, and the signs of their labels."""
+        if hasattr(self, "encoder_") and not isinstance(X, CodeTable):
+            X, y = read_labelled(X, y, self.encoder_.schema_)
+        rows = self._rows(X)
+        return rows, class_codes(y, rows.shape[0], self.classes_).signs()
 
     def _followed(self, state, rows, signs):
         """What was predicted; with a file, nothing is shown that is not in it."""
@@ -183,3 +196,13 @@ class WinnowStream(Streamed):
         super()._end()
         if file is not None:
             file.close()
+
+
+def refuse_open(schema: Schema) -> None:
+    """Refuse a schema for a stream that leaves something to be found."""
+    facts = [f"the {' and '.join(each.to_find)} of {each.name!r}" for each in schema.columns if each.to_find]
+    if facts:
+        raise ValueError(
+            "a stream cannot find privately what its schema leaves open, as its rows are not there yet: declare "
+            + ", ".join(facts)
+        )
