@@ -63,8 +63,9 @@ class HalfspaceClassifier(PrivateClassifier):
     delta : float, default=1e-6
     neighbors : {"replace", "add-remove"}, default="replace"
     n_rounds : "auto" or int, default="auto"
-        "auto" is 100; for a `CodeTable` or a schema more where noise is small, 201 at epsilon 1 and 300 from 1.6 on for
-        delta = 1e-6. The noise of the coefficients hardly depends on it.
+        "auto" is 100; for a `CodeTable` or a schema more where noise is small: for "replace" and delta = 1e-6 201 at
+        epsilon 1 and 300 from 1.6 on, for "add-remove" as many at about half of that. The noise of the coefficients
+        hardly depends on it.
     class_weight : dict or None, default=None
         Declared weights by class, 1 for those that it does not name; only their ratios count, up to 256. A row of a
         class of less weight counts for less in every sum, so that rare classes can be declared to weigh more. Nothing
@@ -185,7 +186,8 @@ class HalfspaceClassifier(PrivateClassifier):
         parts, rows, public = self._asked(X, y, classes, self._image())
         k, weights, one = len(public.classes), None, rows.reach
         if p.n_rounds == "auto":
-            p.n_rounds = rounds(p.epsilon, p.delta, isinstance(rows, CodeRows))
+            moves = p.rows_per_unit * (2 if p.neighbors == "replace" else 1)
+            p.n_rounds = rounds(p.epsilon, p.delta, moves, isinstance(rows, CodeRows))
         if p.class_weight is not None:
             weights, one = class_weights(p.class_weight, public.classes), WEIGHT * rows.reach
             public.others["class_weight_"] = weights / WEIGHT

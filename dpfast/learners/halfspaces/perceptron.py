@@ -18,7 +18,8 @@ is an integer of steps of 1 / WEIGHT, rounded down but not to 0, and sums count 
 **How many rounds.** The noise of G after all of them hardly depends on how many they are: what more of them buy is a
 closer look at rows near the threshold, which is worth its time where noise is small. Rows of codes need the closest
 look: entries of one column stand in for another, so that what a round adds is far from what is missing. For these
-rounds grow with mu = 1 / sigma, sigma the noise that a single release of sensitivity 1 would need.
+rounds grow with 1 / sigma, sigma the noise that a single sum would need: under "add-remove" half of what it is under
+"replace", and k times as much for persons of k rows.
 
 **Why this threshold.** Each sum has noise of deviation s along any row, so G has sqrt(t) s after t rounds: a row
 further ahead than a few times that is right for sure, and would only drown those that are not. With little noise,
@@ -43,7 +44,7 @@ from dpfast.tables.code_rows import CodeRows
 
 ROUNDS, MOST_ROUNDS = 100, 1 << 15
 WEIGHT = 1 << 8  # of a class of weight 1
-_CODES = 850, 300  # rounds for rows of codes: so many times mu, and no more than so many
+_CODES = 1700, 300  # rounds for rows of codes: so many over sigma, and no more than so many
 _STEP = 0.03  # c
 _TAIL = 5  # the model is the mean over the last fifth of the rounds
 
@@ -61,12 +62,12 @@ def sensitivity(rows, classes, neighbors):
     return math.isqrt((1 if classes == 2 else 2) * (changes * rows.reach) ** 2 - 1) + 1
 
 
-def rounds(epsilon, delta, of_codes):
-    """How many rounds a run has by default."""
+def rounds(epsilon, delta, moves, of_codes):
+    """How many rounds a run has by default; `moves` is how far one person moves a sum, for rows of norm 1."""
     if not of_codes:
         return ROUNDS
     slope, most = _CODES
-    return min(max(ROUNDS, round(slope / gaussian_sigma(epsilon, delta))), most)
+    return min(max(ROUNDS, round(slope / (moves * gaussian_sigma(epsilon, delta)))), most)
 
 
 def class_weights(declared, classes):

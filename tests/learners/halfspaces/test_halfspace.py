@@ -149,12 +149,16 @@ def test_all_images_of_a_table_give_the_same_model(mushroom):
 
 
 def test_rows_of_codes_get_more_rounds_where_noise_is_small_and_others_do_not(table, rng):
-    X, y = table
     found = [
         HalfspaceClassifier(epsilon, random_state=0).fit(codes(rng, 200), np.arange(200) % 2).n_rounds_
         for epsilon in (0.1, 0.3, 1.0, 3.0)
     ]
     assert found == [100, 100, 201, 300]
+    X, y = codes(rng, 200), np.arange(200) % 2
+    assert HalfspaceClassifier(neighbors="add-remove", random_state=0).fit(X, y).n_rounds_ == 300
+    persons = {"units": np.arange(200) // 2, "rows_per_unit": 2}
+    assert HalfspaceClassifier(random_state=0).fit(X, y, **persons).n_rounds_ == 101
+    X, y = table
     assert HalfspaceClassifier(3.0, random_state=0).fit(X[:200], y[:200]).n_rounds_ == 100
 
 
