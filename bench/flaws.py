@@ -5,8 +5,9 @@
 On data sets of DIR (see utility.py), 80/20 splits, medians over seeds, delta = 1e-6, replace: labels of 5, 10, 20 and
 30% of the training rows are turned round, chosen at random; or rows of the class +1 are left out at random, of training
 and test part alike, until they are 2, 5 and 10% of the rows, without and with a declared `class_weight` that makes both
-classes weigh the same. Test labels are never turned round. Shown are balanced accuracy and the area under the ROC
-curve, beside logistic regression without privacy on the same rows, its classes weighted in the same way.
+classes weigh the same, and with "balanced". Test labels are never turned round. Shown are balanced accuracy and the
+area under the ROC curve, beside logistic regression without privacy on the same rows, its classes weighted in the same
+way.
 """
 
 import argparse
@@ -51,6 +52,7 @@ def cases():
         weights = {1: (1 - share) / share, -1: 1.0}
         yield f"{share:.0%} of class +1", (lambda split, share=share: rarer(split, share)), None
         yield f"{share:.0%} of class +1, weighted", (lambda split, share=share: rarer(split, share)), weights
+        yield f"{share:.0%} of class +1, balanced", (lambda split, share=share: rarer(split, share)), "balanced"
 
 
 def fitted(split, epsilon, weights):

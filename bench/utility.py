@@ -2,8 +2,8 @@
 
     python bench/utility.py --data DIR [--seeds 10] [--methods NAME ...] [--sets NAME ...] [--out DIR]
 
-Every private learner of dpfast with its defaults at epsilon 0.1, 0.3, 1 and 3, delta = 1e-6, replace, on every data set
-of DIR: 80/20 splits, medians over seeds. The split comes first, and no learner sees the test part. Peers are tuned on
+Every private learner of dpfast with its defaults at epsilon 0.1, 0.3, 1 and 3, delta = 1e-6, replace unless its name
+says add-remove, on every data set of DIR: 80/20 splits, medians over seeds. The split comes first, and no learner sees the test part. Peers are tuned on
 it, without cost in privacy, in their favour: noisy gradient descent (noisy_gradient.py), private Frank-Wolfe
 (frank_wolfe.py), sufficient statistics (sufficient_statistics.py), and in an environment of their own
 (peer_environment.py) diffprivlib's logistic regression and DP-XGBoost, both with delta = 0. Noisy gradient and
@@ -46,6 +46,7 @@ LEARNERS = {
     "DecisionListClassifier": ("GREEN", {}, {"threshold": 0.0}),
     "DPWinnowClassifier": ("BLUE", {}, {}),
     "HalfspaceClassifier": ("RED", {}, {}),
+    "HalfspaceClassifier, add-remove": ("RED", {"neighbors": "add-remove"}, {"neighbors": "add-remove"}),
     "BoostedHalfspaceClassifier": ("BLACK", {}, {}),
     "ProjectedHalfspaceClassifier": ("SKY", {}, {}),
     "NetHalfspaceClassifier": ("PURPLE", {"margin": 0.1, "n_components": 4}, {"margin": 0.1, "n_components": 4}),
@@ -104,12 +105,16 @@ def tables(folder):
 
 def learner(name, X, epsilon, seed, **options):
     """A learner of dpfast for tables like X; what its constructor does not know is left out, as delta of a pure one."""
-    constructor = getattr(dpfast, name)
+    constructor = getattr(dpfast, _class_of(name))
     known = inspect.signature(constructor).parameters
     wanted = {"epsilon": epsilon, "delta": DELTA, "neighbors": "replace", "random_state": seed}
     _, booleans, reals = LEARNERS[name]
-    options = (booleans if sp.issparse(X) else reals) | options
-    return constructor(**{key: value for key, value in wanted.items() if key in known}, **options)
+    wanted |= (booleans if sp.issparse(X) else reals) | options
+    return constructor(**{key: value for key, value in wanted.items() if key in known})
+
+
+def _class_of(name):
+    return name.split(",")[0]
 
 
 def private_learner(name):
@@ -217,7 +222,7 @@ PEERS = {
 
 def methods():
     """All that can be measured here, by name."""
-    found = {name: private_learner(name) for name in LEARNERS if name in dpfast.__all__}
+    found = {name: private_learner(name) for name in LEARNERS if _class_of(name) in dpfast.__all__}
     found |= PEERS
     there = " ".join(peers.versions_elsewhere())
     for name, package in (("diffprivlib, tuned", "diffprivlib"), ("DP-XGBoost, tuned", "dp-xgboost")):
@@ -304,7 +309,7 @@ def draw(report, path):
     colours |= {"sufficient statistics, ours, tuned": style.PURPLE}
     for axes, name in zip(grid.flat, names, strict=False):
         for method, result in report["tables"][name].items():
-            if "refused" in result:
+            if "refused" in result or "add-remove" in method:
                 continue
             if method == NOT_PRIVATE:
                 best = result["medians"][0]["accuracy"]

@@ -54,6 +54,17 @@ def fit(counts, deviation):
     return most_likely(middles, counts, deviation, _USUAL, _VARIANCE, _SLOPES)
 
 
+def sizes(counts, deviation):
+    """About how many rows each of two classes has: float64, shape (2,); at least two deviations of its noise.
+
+    Parameters
+    ----------
+    counts, deviation
+        As in `fit`.
+    """
+    return np.maximum(counts.sum(axis=0), 2 * deviation * BINS**0.5)
+
+
 def probabilities(scores, shift):
     """Of all classes: float64, shape (n, k), for scores of k > 2 classes that the slope is part of.
 

@@ -66,11 +66,12 @@ class HalfspaceClassifier(PrivateClassifier):
         "auto" is 100; for a `CodeTable` or a schema more where noise is small: for "replace" and delta = 1e-6 201 at
         epsilon 1 and 300 from 1.6 on, for "add-remove" as many at about half of that. The noise of the coefficients
         hardly depends on it.
-    class_weight : dict or None, default=None
+    class_weight : dict, "balanced" or None, default=None
         Declared weights by class, 1 for those that it does not name; only their ratios count, up to 256. A row of a
-        class of less weight counts for less in every sum, so that rare classes can be declared to weigh more. Nothing
-        like "balanced" is known here: how many rows a class has is a fact about rows. With two classes probabilities,
-        and with them predictions, are those for rows so weighted.
+        class of less weight counts for less in every sum, so that rare classes can be declared to weigh more. With two
+        classes probabilities, and with them predictions, are those for rows so weighted. "balanced", for two classes,
+        needs no declaration and costs nothing: sums are those without weights, and probabilities are those for classes
+        of the same size, by the noisy sizes that the histogram tells.
     fit_intercept : bool, default=True
     schema, encoder_share, budget, random_state, verbose
         As in `DecisionListClassifier`.
@@ -87,7 +88,7 @@ class HalfspaceClassifier(PrivateClassifier):
         second best and shift_.
     n_rounds_ : int
     class_weight_ : ndarray of float64, shape (k,)
-        Weights of the classes, the largest 1; only if they were declared.
+        Weights of the classes, the largest 1; only if there are any.
     sigma_ : float
         Scale of the noise on each component of a sum of rows of norm 1.
     n_features_in_, feature_names_in_, privacy_
@@ -113,7 +114,7 @@ class HalfspaceClassifier(PrivateClassifier):
     _not_saved = (*PrivateClassifier._not_saved, "class_weight")  # `class_weight_` is
     _parameters = PrivateClassifier._parameters | {
         "n_rounds": auto(count(1, MOST_ROUNDS)),
-        "class_weight": optional(_WEIGHTS),
+        "class_weight": optional(auto(_WEIGHTS, "balanced")),
         "fit_intercept": flag(),
     }
 
@@ -124,7 +125,7 @@ class HalfspaceClassifier(PrivateClassifier):
         *,
         neighbors: str = "replace",
         n_rounds: int | str = "auto",
-        class_weight: Mapping[Any, float] | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
         fit_intercept: bool = True,
         schema: SchemaLike | None = None,
         encoder_share: float = 0.1,
@@ -188,7 +189,10 @@ class HalfspaceClassifier(PrivateClassifier):
         if p.n_rounds == "auto":
             moves = p.rows_per_unit * (2 if p.neighbors == "replace" else 1)
             p.n_rounds = rounds(p.epsilon, p.delta, moves, isinstance(rows, CodeRows))
-        if p.class_weight is not None:
+        balanced = p.class_weight == "balanced"
+        if balanced and k > 2:
+            raise ValueError(f'class_weight="balanced" is for two classes, got {k}: declare weights by class')
+        if p.class_weight is not None and not balanced:
             weights, one = class_weights(p.class_weight, public.classes), WEIGHT * rows.reach
             public.others["class_weight_"] = weights / WEIGHT
         noise = _Noise(p, rows, k, one // rows.reach)
@@ -207,6 +211,10 @@ class HalfspaceClassifier(PrivateClassifier):
             if weights is not None and k == 2:
                 noisy = noisy * weights / WEIGHT
             model.slope, model.shift = calibration.fit(noisy, noise.sigma / noise.unit)
+            if balanced:
+                sizes = calibration.sizes(noisy, noise.sigma / noise.unit)
+                run.attributes["class_weight_"] = sizes.min() / sizes
+                model.shift += math.log(sizes[0] / sizes[1])
             run.used["histogram"] += 1
         return self
 

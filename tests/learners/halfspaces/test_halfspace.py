@@ -213,6 +213,30 @@ def test_a_declared_weight_makes_a_rare_class_count(rng):
     assert clf.class_weight_.tolist() == [1.0, math.floor(256 / 30) / 256]
 
 
+def test_balanced_moves_log_odds_by_the_noisy_sizes_of_the_classes_and_nothing_else(rng, tmp_path):
+    X = rng.normal(size=(8000, 6))
+    y = np.where(X[:, 0] + 0.5 * rng.normal(size=8000) > 2.0, "rare", "usual")
+    plain, even = (HalfspaceClassifier(class_weight=weight, random_state=0).fit(X, y) for weight in (None, "balanced"))
+    assert np.array_equal(even.coef_, plain.coef_)
+    rarer = (y == "rare").sum() / (y == "usual").sum()
+    assert even.class_weight_[0] == 1.0
+    assert even.class_weight_[1] == pytest.approx(rarer, rel=0.3)
+    assert even.shift_ == pytest.approx(plain.shift_ - math.log(1 / even.class_weight_[1]))  # classes_[1] is "usual"
+    recalls = [(clf.predict(X)[y == "rare"] == "rare").mean() for clf in (plain, even)]
+    assert recalls[1] > 0.9 > recalls[0]
+    even.save(tmp_path / "model.json")
+    again = dpfast.load(tmp_path / "model.json")
+    assert np.array_equal(again.class_weight_, even.class_weight_)
+    assert np.array_equal(again.predict_proba(X), even.predict_proba(X))
+
+
+def test_a_class_within_the_noise_is_taken_to_be_as_large_as_the_noise(rng):
+    counts = np.zeros((calibration.BINS, 2))
+    counts[:, 0] = 1000
+    assert calibration.sizes(counts, 50.0).tolist() == [16_000, 400]
+    assert calibration.sizes(-counts, 50.0).tolist() == [400, 400]
+
+
 def test_equal_weights_of_classes_are_no_weights(table, three, no_noise):
     for X, y in (table, three):
         plain, equal = (
@@ -230,13 +254,14 @@ def test_equal_weights_of_classes_are_no_weights(table, three, no_noise):
         ({"yes": 0.0}, "finite numbers > 0"),
         ({"yes": math.inf}, "finite numbers > 0"),
         ({}, "finite numbers > 0"),
-        ("balanced", "finite numbers > 0"),
+        ("even", "finite numbers > 0"),
+        ("balanced", "for two classes, got 3"),
     ],
 )
-def test_weights_that_are_none_are_refused_before_a_charge(declared, match, table):
+def test_weights_that_are_none_are_refused_before_a_charge(declared, match, table, three):
     budget = Budget(1.0, 1e-5)
     with pytest.raises(ValueError, match=match):
-        HalfspaceClassifier(class_weight=declared, budget=budget).fit(*table)
+        HalfspaceClassifier(class_weight=declared, budget=budget).fit(*(three if declared == "balanced" else table))
     assert not budget.charges
 
 
