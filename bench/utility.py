@@ -3,13 +3,14 @@
     python bench/utility.py --data DIR [--seeds 10] [--methods NAME ...] [--sets NAME ...] [--out DIR]
 
 Every private learner of dpfast with its defaults at epsilon 0.1, 0.3, 1 and 3, delta = 1e-6, replace unless its name
-says add-remove, on every data set of DIR: 80/20 splits, medians over seeds. The split comes first, and no learner sees the test part. Peers are tuned on
-it, without cost in privacy, in their favour: noisy gradient descent (noisy_gradient.py), private Frank-Wolfe
-(frank_wolfe.py), sufficient statistics (sufficient_statistics.py), and in an environment of their own
-(peer_environment.py) diffprivlib's logistic regression and DP-XGBoost, both with delta = 0. Noisy gradient and
-diffprivlib get rows of norm 1 with a constant. DPEBM, of interpret-core, has its defaults. It, DP-XGBoost and
-sufficient statistics are for columns of numbers or attributes, not for words: columns of 0 and 1 become attributes
-again by their names, or by the numbers of values below. DPEBM and DP-XGBoost protect an added row, the weaker promise.
+says add-remove, on every data set of DIR: 80/20 splits, medians over seeds. The split comes first, and no learner
+sees the test part. Peers are tuned on it, without cost in privacy, in their favour: noisy gradient descent
+(noisy_gradient.py), private Frank-Wolfe (frank_wolfe.py), sufficient statistics (sufficient_statistics.py), and in an
+environment of their own (peer_environment.py) diffprivlib's logistic regression and DP-XGBoost, both with delta = 0.
+Noisy gradient and diffprivlib get rows of norm 1 with a constant. DPEBM, of interpret-core, has its defaults. It, DP-
+XGBoost and sufficient statistics are for columns of numbers or attributes, not for words: columns of 0 and 1 become
+attributes again by their names, or by the numbers of values below. DPEBM and DP-XGBoost protect an added row, the
+weaker promise.
 
 DIR holds .npz files. Sparse ones are CSR as `scipy.sparse.save_npz` writes it, of 0 and 1, with one array more, `y` of
 -1 and +1. Dense ones hold `X`, integer thousandths in [-1000, 1000], and `y`; where they hold `digit` too, 0 against 1
