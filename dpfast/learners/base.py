@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data
 
 from dpfast.learners.calibration import level_counts
+from dpfast.learners.callbacks import Watched
 from dpfast.learners.fitting import Private, Public
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import PRIVATE, Kind
@@ -66,7 +67,7 @@ def _note_features(estimator, X):
         estimator.feature_names_in_ = np.array(X.feature_names, dtype=object)
 
 
-class PrivateClassifier(TableReader, Private, Saved, Shown, TableClassifier):
+class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassifier):
     """Base of the private classifiers; has `epsilon`, `delta`, `neighbors`, `budget` and `threshold` parameters."""
 
     _parameters = PRIVATE | SCHEMAS
@@ -104,7 +105,8 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, TableClassifier):
     def _shown(self, rounds, what, parts, public, total=None):
         """The same rounds, with a progress bar if wanted; the number of rows is told where it is public."""
         rows = public.n_rows if self.neighbors == "replace" else None
-        return shown(rounds, what, self.verbose, total, rows=rows, parts=parts)
+        most = len(rounds) if total is None else total
+        return self._watched(shown(rounds, what, self.verbose, total, rows=rows, parts=parts), what, most)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

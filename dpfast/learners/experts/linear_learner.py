@@ -191,7 +191,7 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
         with self._spending(public, p.rng, self._all_costs(cost, p), draws=n, **p.counting) as run:
             run.released = drawn = np.zeros((2, d + p.fit_intercept), np.int64)
             order = run.rng.permutation(n)
-            for part in shown(slices(n, step), "rounds", self.verbose):
+            for part in self._watched(shown(slices(n, step), "rounds", self.verbose), "rounds"):
                 experts = state.play(rows.losses(order[part], -signs, constant=p.fit_intercept), run.rng)
                 drawn += np.bincount(experts, minlength=drawn.size).reshape(2, -1)
                 run.used["draws"] += len(experts)

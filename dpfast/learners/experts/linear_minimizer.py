@@ -10,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dpfast.accounting import Budget, experts_learning_rate, experts_range, linear_excess
 from dpfast.kernels import weights
 from dpfast.learners.base import refuse_weights
+from dpfast.learners.callbacks import Watched
 from dpfast.learners.fitting import Private, Public
 from dpfast.learners.parameters import PRIVATE, choice, flag, real
 from dpfast.learners.progress import shown
@@ -20,7 +21,7 @@ from dpfast.tables.signed_rows import SparseRows, signed_rows
 _FAILURE = real(0, 1, "()")
 
 
-class LinearMinimizer(Private, BaseEstimator):
+class LinearMinimizer(Private, Watched, BaseEstimator):
     """Private minimiser of <theta, x> over the simplex, for vectors x without labels [DR11, Algorithm 17]_.
 
     One expert for each coordinate; in round t an expert is drawn with probability proportional to exp(-eta * what it
@@ -140,7 +141,7 @@ class LinearMinimizer(Private, BaseEstimator):
         with self._spending(public, p.rng, draws=n) as run:
             run.released = drawn = np.zeros(d, np.int64)
             order, as_they_are = run.rng.permutation(n), np.ones(n, np.int8)
-            for part in shown(slices(n, step), "rounds", self.verbose):
+            for part in self._watched(shown(slices(n, step), "rounds", self.verbose), "rounds"):
                 experts = state.play(rows.losses(order[part], as_they_are, constant=False), run.rng)
                 drawn += np.bincount(experts, minlength=d)
                 run.used["draws"] += len(experts)
