@@ -238,7 +238,8 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         rows, signs = parts.only.rows, (2 * parts.only.labels - 1).astype(np.int8)
         n = public.n_rows
         integers = np.array([rows.weighted_sum(chosen) for chosen in np.eye(n, dtype=np.int32)])
-        candidates, passes = [], iter(shown(range(_REPETITIONS * n), "passes", self.verbose))
+        rounds = range(_REPETITIONS * n)
+        candidates, passes = [], iter(self._watched(shown(rounds, "passes", self.verbose), "passes", len(rounds)))
         for _ in range(_REPETITIONS):
             for w in single_sample_steps(integers, rows.reach, signs, p.margin, sigma, run.rng):
                 next(passes)
