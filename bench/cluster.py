@@ -51,6 +51,15 @@ class Round(NamedTuple):
         return max(("workers", "scheduler", "tree"), key=lambda name: getattr(self, name))
 
 
+def tree_of(answers):
+    """How many sums there are on each level of the tree; the last few are added up where the model is."""
+    sums = []
+    while answers > FAN:
+        answers = math.ceil(answers / FAN)
+        sums.append(answers)
+    return sums
+
+
 def predicted(costs, n, workers, part, model=COLUMNS * SIZE):
     """A round over n rows in parts of `part` rows on so many workers of one thread; `model` numbers are released.
 
@@ -59,9 +68,9 @@ def predicted(costs, n, workers, part, model=COLUMNS * SIZE):
     parts = math.ceil(n / part)
     each = costs.question + costs.row * min(part, n)
     busy = costs.slowest * math.ceil(parts / workers) * each
-    tasks = parts + math.ceil((parts - 1) / (FAN - 1)) + 1
-    levels = math.ceil(math.log(parts, FAN)) if parts > 1 else 0
-    tree = (levels + 2) * costs.message + (levels * FAN + 1) * 8 * model / costs.link
+    sums = tree_of(parts)
+    tasks = parts + sum(sums) + 1
+    tree = (len(sums) + 2) * costs.message + (len(sums) + 1) * min(FAN, parts) * 8 * model / costs.link
     return Round(max(busy, costs.task * tasks) + tree, busy, costs.task * tasks, tree)
 
 
@@ -76,7 +85,9 @@ def best(costs, n, workers):
 def piece(n, seed=0):
     rng = np.random.default_rng(seed)
     table = CodeTable.from_arrays(list(rng.integers(0, SIZE, (COLUMNS, n), np.uint8)), [SIZE] * COLUMNS)
-    return Piece(table, rng.integers(0, 2, n), partial(unit_rows, fit_intercept=True))
+    made = Piece(table, rng.integers(0, 2, n), partial(unit_rows, fit_intercept=True))
+    assert made.rows.shape[0] == n  # made now, not in the first round
+    return made
 
 
 def ask(part, w, threshold):
@@ -108,7 +119,7 @@ def of_tasks(client, tasks=1000):
     """Seconds that a task costs this process, in which scheduler and client are."""
     parts = DaskParts(client, client.map(int, range(tasks), pure=False))
     parts.sum(_nothing)
-    return processor(lambda: parts.sum(_nothing), repeats=3) / (tasks * (1 + 1 / (FAN - 1)))
+    return processor(lambda: parts.sum(_nothing), repeats=3) / (tasks + sum(tree_of(tasks)))
 
 
 def _nothing(part):

@@ -1,6 +1,6 @@
 """Rows of 32 codes made and kept by two worker processes of this machine: a list and an additive model, and growth.
 
-    python bench/workers.py [--rows 100000 1000000] [--part 5000000] [--out DIR]
+    python bench/workers.py [--rows 100000 1000000] [--part 10000000] [--out DIR]
 
 Nothing of the table is ever here: each part is made by a task. The time of a round is that between two of the sums
 that a fit asks for; beside it stands the same round over the same rows in the memory of one process on as many threads,
@@ -165,7 +165,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     results.add_arguments(parser)
     parser.add_argument("--rows", type=int, nargs="+", default=[10**5, 10**6, 10**7, 10**8])
-    parser.add_argument("--part", type=int, default=5 * 10**6, help="rows of a part, at most")
+    parser.add_argument("--part", type=int, default=10**7, help="rows of a part, at most")
     parser.add_argument("--child", choices=("here", "workers"), help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:

@@ -16,8 +16,11 @@ from dpfast.files.bounded import check_expansion
 from dpfast.files.entries import Entries, Gathered, block_rows
 from dpfast.files.labels import MISSING, Labels
 from dpfast.files.names import check_names, features_of, no_label
+from dpfast.parts.blocks import slices
 
 _LARGE = 1 << 30  # bytes
+_BUFFER = 1 << 16  # of a column's pages, so that no row group need be in memory
+_HELD, _COLUMNS = 1 << 27, 8  # of a row group that is held, and columns that are read together
 
 
 class ParquetRows:
@@ -110,15 +113,53 @@ class ParquetRows:
 
     def _read(self, k):
         with self._files.group(k, self.feature_names) as (group, start):
-            block = np.empty((group.num_rows, self.shape[1]), self.dtype)
-            with np.errstate(over="ignore"):  # infinity, which is refused
-                for j, (name, column) in enumerate(zip(self.feature_names, group.itercolumns(), strict=True)):
-                    refuse_missing(name, column, start)
-                    block[:, j] = column.to_numpy()
-            if not np.isfinite(block).all():
-                Entries("numbers").check(block, self.feature_names, start)
+            block = self._floats(group, start)
         chosen = self._chosen[self._starts[k] : self._starts[k + 1]]
         return block if chosen.all() else block[chosen]
+
+    def _floats(self, group, start, names=None):
+        """The rows of an Arrow table or batch of some features, the first of which has this number in its file."""
+        names = self.feature_names if names is None else names
+        block = np.empty((group.num_rows, len(names)), self.dtype)
+        with np.errstate(over="ignore"):  # infinity, which is refused
+            for j, (name, column) in enumerate(zip(names, group.columns, strict=True)):
+                refuse_missing(name, column, start)
+                block[:, j] = np.asarray(column)
+        if not np.isfinite(block).all():
+            Entries("numbers").check(block, names, start)
+        return block
+
+    def few_at_a_time(self) -> Any:
+        """All rows of the files in order, and at no time more than a row group of moderate size.
+
+        A reader of a column holds its pages and its dictionary, some megabytes: so a row group is read some columns at
+        a time. One too large to be held is read all columns at a time, and some rows.
+        """
+        for path in self._files.paths:
+            with _opened(path) as file:
+                start = 0
+                for k in range(file.metadata.num_row_groups):
+                    n = file.metadata.row_group(k).num_rows
+                    yield from self._group(file, k, n, start)
+                    start += n
+
+    def _group(self, file, k, n, start):
+        d = self.shape[1]
+        if n * d * self.dtype.itemsize > _HELD:
+            yield from (part for _, part in self._batches(file, k, start, slice(0, d)))
+            return
+        whole = np.empty((n, d), self.dtype)
+        for columns in slices(d, _COLUMNS):
+            for rows, part in self._batches(file, k, start, columns):
+                whole[rows, columns] = part
+        yield whole
+
+    def _batches(self, file, k, start, columns):
+        """Slices of the rows of a row group, and their floats in some of the columns."""
+        names, row = self.feature_names[columns], 0
+        for batch in file.iter_batches(block_rows(len(names)), row_groups=[k], columns=names, use_threads=False):
+            yield slice(row, row + len(batch)), self._floats(batch, start + row, names)
+            row += len(batch)
 
     def labels(self) -> Any:
         """The labels of these rows: integers if all are, else text; `numpy.asarray` makes an array of them."""
@@ -255,7 +296,7 @@ def _is_large(sizes, d):
 @contextmanager
 def _opened(path):
     try:
-        with parquet.ParquetFile(path) as file:
+        with parquet.ParquetFile(path, buffer_size=_BUFFER) as file:
             yield file
     except pa.ArrowException as error:
         raise ValueError(f"{path} is not a whole Parquet file: {error}") from None

@@ -119,8 +119,9 @@ def _stamps(path):
 def _parquet(path, label, dtype, spool):
     rows = ParquetRows(path, label=label, dtype=dtype)
     filling = spool.array(rows.shape, rows.dtype)
-    for k in range(len(rows.bounds) - 1):
-        filling.append(rows.block(k))
+    for block in rows.few_at_a_time():
+        filling.append(block)
+        del block  # before there is another
     return filling.whole(), None if label is None else rows.labels()
 
 

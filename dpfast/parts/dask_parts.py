@@ -17,7 +17,7 @@ import numpy as np
 
 from dpfast.parts.blocks import one_thread
 
-FAN = 16  # answers to a sum
+FAN = 16  # answers to a sum on a worker, and the most of them to the last one, which is made here
 PATIENCE = 60.0  # seconds without a worker after which all are taken as lost
 _TICK = 0.5  # seconds between two looks at the cluster
 
@@ -64,10 +64,10 @@ class DaskParts:
     def sum(self, question: Callable, *public: Any, own: Sequence | None = None) -> Any:
         """The sum over the parts of what `each` gives: integers, so the same for any parts and workers."""
         answers = self._ask("ask", question, public, own)
-        while len(answers) > 1:
+        while len(answers) > FAN:
             groups = [answers[k : k + FAN] for k in range(0, len(answers), FAN)]
             answers = self._client.map(_total, groups, key="dpfast-sum", pure=False)
-        (total,) = self._wait(answers)
+        total = _total(self._wait(answers))
         _raise(total)
         self.moved += len(self) * getattr(total, "nbytes", 0)
         return total
