@@ -3,13 +3,15 @@
     python bench/cluster.py [--check] [--out DIR]
 
 Measured, in seconds of the processor, the best of several: what a row of 32 codes costs a halfspace's question, what a
-question costs whatever its rows, and what a task costs the scheduler and the client together. Taken as given: a link of
-1.25 GB/s with 0.5 ms a message, and a slowest worker half as slow again as the others. --check measures rounds of two
-worker processes on this machine, by the clock, beside what the model says of them: the machine must be idle for it.
+question costs whatever its rows, and what a task costs the scheduler and the client together, and its worker. Taken as
+given: a link of 1.25 GB/s with 0.5 ms a message, and a slowest worker half as slow again as the others. --check
+measures rounds of two worker processes that share this machine with scheduler and client, beside what the model says of
+them: by the clock, for which the machine must be idle, and by the seconds that all processors work.
 """
 
 import argparse
 import math
+import os
 import time
 from functools import partial
 from typing import NamedTuple
@@ -25,14 +27,17 @@ from dpfast.tables.unit_rows import unit_rows
 
 COLUMNS, SIZE = 32, 8  # of codes, and how many a column has
 PART_SIZES = [10**k for k in range(4, 9)]
+CORES = min(2, os.cpu_count() or 1)  # that the two workers, the scheduler and the client of --check share
 
 
 class Costs(NamedTuple):
-    """Seconds a row, a question and a task; bytes a second and seconds a message of a link; the slowest worker."""
+    """Seconds a row and a question, of a task where it is handed out and where it is answered; bytes a second and
+    seconds a message of a link; the slowest worker."""
 
     row: float
     question: float
     task: float
+    answer: float
     link: float = 1.25e9
     message: float = 5e-4
     slowest: float = 1.5
@@ -66,7 +71,7 @@ def predicted(costs, n, workers, part, model=COLUMNS * SIZE):
     Workers answer while the scheduler hands out: the slower of the two counts. Then sums go up the tree.
     """
     parts = math.ceil(n / part)
-    each = costs.question + costs.row * min(part, n)
+    each = costs.answer + costs.question + costs.row * min(part, n)
     busy = costs.slowest * math.ceil(parts / workers) * each
     sums = tree_of(parts)
     tasks = parts + sum(sums) + 1
@@ -115,11 +120,27 @@ def of_rows(sizes=(1000, 1_000_000)):
     return row, max(0.0, times[0] - row * sizes[0])
 
 
-def of_tasks(client, tasks=1000):
-    """Seconds that a task costs this process, in which scheduler and client are."""
+def of_tasks(client, tasks=1000, rounds=3):
+    """Seconds that a task costs this process, in which scheduler and client are, and that it costs its worker."""
     parts = DaskParts(client, client.map(int, range(tasks), pure=False))
     parts.sum(_nothing)
-    return processor(lambda: parts.sum(_nothing), repeats=3) / (tasks + sum(tree_of(tasks)))
+    before = spent(client)
+    for _ in range(rounds):
+        parts.sum(_nothing)
+    here, there = (np.array(spent(client)) - before) / rounds
+    return here / (tasks + sum(tree_of(tasks))), there / (tasks + sum(tree_of(tasks)))
+
+
+def spent(client):
+    """Seconds that processors worked for this process, and for the workers."""
+    return time.process_time(), sum(client.run(time.process_time).values())
+
+
+def together(costs, n, part):
+    """Seconds that all processors work in a round, whoever they are."""
+    parts = math.ceil(n / part)
+    tasks = parts + sum(tree_of(parts))
+    return tasks * (costs.task + costs.answer) + parts * costs.question + n * costs.row
 
 
 def _nothing(part):
@@ -127,15 +148,16 @@ def _nothing(part):
 
 
 def clock(client, n, part, repeats=5):
-    """Seconds by the clock of a round over rows that are on the workers: the least of several."""
+    """Seconds of a round over rows on the workers: by the clock the least of several, and those of all processors."""
     parts = DaskParts(client, client.map(piece, [part] * (n // part), range(n // part), pure=False))
     w = np.random.default_rng(1).normal(size=(parts.each(_width)[0], 1))
-    seconds = []
+    parts.sum(ask, w, 0.1)
+    seconds, before = [], sum(spent(client))
     for _ in range(repeats):
         start = time.perf_counter()
         parts.sum(ask, w, 0.1)
         seconds.append(time.perf_counter() - start)
-    return min(seconds)
+    return min(seconds), (sum(spent(client)) - before) / repeats
 
 
 def _width(part):
@@ -158,12 +180,14 @@ def markdown(report):
     costs = Costs(**report["costs"])
     head = (
         f"{results.sentence(report['machine'])}\n\n{costs.row * 1e9:.2f} ns a row of {COLUMNS} codes, "
-        f"{costs.question * 1e6:,.0f} us a question, {costs.task * 1e6:,.0f} us a task.\n\n"
+        f"{costs.question * 1e6:,.0f} us a question; {costs.task * 1e6:,.0f} us to hand out a task, "
+        f"{costs.answer * 1e6:,.0f} us to take and answer it.\n\n"
     )
     text = head + results.table(["rows", "workers", "best part", "seconds a round", "what binds"], lines(costs))
     if report.get("check"):
-        rows = [[f"{n:,}", f"{part:,}", f"{took:.3f}", f"{said:.3f}"] for n, part, took, said in report["check"]]
-        text += "\nTwo workers here:\n\n" + results.table(["rows", "rows a part", "seconds", "by the model"], rows)
+        rows = [[f"{n:,}", f"{part:,}", *(f"{value:.3f}" for value in told)] for n, part, *told in report["check"]]
+        head = ["rows", "rows a part", "seconds", "by the model", "of processors", "by the model"]
+        text += f"\nTwo workers here, by the clock and by all processors together:\n\n{results.table(head, rows)}"
     return text
 
 
@@ -193,11 +217,12 @@ def main():
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
     row, question = of_rows()
     with LocalCluster(**options) as cluster, Client(cluster) as client:
-        costs = Costs(row, question, of_tasks(client))
+        costs = Costs(row, question, *of_tasks(client))
         report = {"machine": results.machine("distributed"), "costs": costs._asdict(), "check": []}
-        for n, part in ((10**6, 10**5), (10**7, 10**6), (10**6, 10**4)) if arguments.check else ():
-            here = costs._replace(slowest=1.0, message=0.0)
-            report["check"].append([n, part, clock(client, n, part), predicted(here, n, 2, part).seconds])
+        for n, part in ((10**7, 5 * 10**6), (10**7, 10**6), (10**6, 10**5), (10**6, 10**4)) if arguments.check else ():
+            took, worked = clock(client, n, part)
+            model = together(costs, n, part)
+            report["check"].append([n, part, took, model / CORES, worked, model])
     results.write(arguments.out, "cluster", report)
     text = markdown(report)
     (arguments.out / "cluster.md").write_text(text)

@@ -15,6 +15,7 @@ from pyarrow import parquet
 import dpfast
 from dpfast import FileParts, HalfspaceClassifier
 from dpfast.accounting import Budget
+from dpfast.files import parquet as parquet_rows
 from dpfast.files import spooled
 from dpfast.parts import spool
 
@@ -91,6 +92,23 @@ def test_files_of_numbers_give_the_model_of_the_table_in_memory(learner, kind, m
 
 
 # ---- the scratch file ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("held", [0, 1 << 27])
+def test_rows_of_parquet_are_read_few_at_a_time_as_they_are(held, tmp_path, rng, monkeypatch):
+    monkeypatch.setattr(parquet_rows, "_HELD", held)
+    X = rng.normal(size=(5000, 21)).astype(np.float32)
+    table = pa.table([*X.T, np.arange(5000) % 2], names=[*(f"x{j}" for j in range(21)), "y"])
+    for k in range(2):
+        part = table.slice(2500 * k, 2500)
+        parquet.write_table(part, tmp_path / f"{k}.parquet", row_group_size=1100, data_page_size=500)
+    read, labels = FileParts(tmp_path, label="y", memory=1000, scratch=tmp_path).numbers()
+    np.testing.assert_array_equal(read, X)
+    np.testing.assert_array_equal(np.asarray(labels), np.arange(5000) % 2)
+    X[2500 + 1300, 17] = np.inf
+    parquet.write_table(pa.table([*X[2500:].T, np.arange(2500) % 2], names=table.column_names), tmp_path / "1.parquet")
+    with pytest.raises(ValueError, match=r"1\.parquet: row 1301, .*x17"):
+        FileParts(tmp_path, label="y").numbers()
 
 
 def test_the_scratch_file_has_no_name_and_its_room_is_free_again(tmp_path):
