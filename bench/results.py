@@ -43,6 +43,30 @@ def table(header, rows):
     return "\n".join("| " + " | ".join(str(cell).replace("|", "\\|") for cell in line) + " |" for line in lines) + "\n"
 
 
+def winners(accuracies, own):
+    """Who is ahead, by data and epsilon, in Markdown: a line for each data set.
+
+    Parameters
+    ----------
+    accuracies : dict
+        From data to method to epsilon, as text, to accuracy. Methods without privacy are left out by whoever calls.
+    own : str
+        A method. Where it is ahead, the cell says by how much before the best other; where not, who is, and by how much
+        before it.
+    """
+    epsilons = list(next(iter(next(iter(accuracies.values())).values())))
+    rows = []
+    for name, by_method in accuracies.items():
+        cells = []
+        for epsilon in epsilons:
+            others = {method: found[epsilon] for method, found in by_method.items() if method != own}
+            best = max(others, key=others.get)
+            ahead = by_method[own][epsilon] - others[best]
+            cells.append(f"**{own}**, {ahead:+.3f} ({best})" if ahead >= 0 else f"{best}, {-ahead:+.3f}")
+        rows.append([name, *cells])
+    return table(["data", *(f"epsilon {epsilon}" for epsilon in epsilons)], rows)
+
+
 def add_arguments(parser):
     parser.add_argument("--out", type=Path, default=ROOT / "build" / "bench", help="folder of the results")
 

@@ -176,6 +176,7 @@ def two_classes(kind, there=True):
 
 
 not_private = two_classes(_NotPrivate)
+OWN = "HalfspaceClassifier"
 MODELS = {
     "HalfspaceClassifier": halfspace,
     "DecisionListClassifier": decision_list,
@@ -239,9 +240,20 @@ def markdown(report):
             middle = by_epsilon["1"]
             figures = [f"{cell['accuracy']:.3f} / {cell['auc']:.3f}" for cell in cells]
             told = f"{middle['calibration_error']:.3f}", f"{middle['seconds']:.2f}", middle["splits"]
-            rows.append([name, model, *figures, *told])
-            name = ""
-    return "Accuracy / AUC, medians; calibration and time at epsilon 1.\n\n" + results.table(head, rows)
+            rows.append([name if model == next(iter(by_model)) else "", model, *figures, *told])
+    text = "Accuracy / AUC, medians; calibration and time at epsilon 1.\n\n" + results.table(head, rows)
+    private = {
+        name: {
+            model: {epsilon: cell["accuracy"] for epsilon, cell in found.items()}
+            for model, found in by_model.items()
+            if MODELS[model] is not not_private
+        }
+        for name, by_model in report.items()
+    }
+    private = {name: found for name, found in private.items() if OWN in found and len(found) > 1}
+    if private:
+        text += "\nWho is ahead in accuracy, of all that is private:\n\n" + results.winners(private, OWN)
+    return text
 
 
 def main():

@@ -209,6 +209,7 @@ def dp_xgboost(splits):
                 yield split.seed, epsilon, f"{trees} trees of {depth}", (right == (split.y_test > 0)).mean()
 
 
+OWN = "HalfspaceClassifier"
 NOT_PRIVATE = "logistic regression, not private"
 PEERS = {
     NOT_PRIVATE: not_private,
@@ -281,20 +282,26 @@ def measure(method, table, seeds):
 
 
 def markdown(report):
-    header = ["data", "method", *(f"epsilon {epsilon:g}" for epsilon in EPSILONS)]
-    rows, refusals, seeds = [], [], set()
+    header = ["data", "method", *(f"epsilon {epsilon:g}" for epsilon in EPSILONS), "splits"]
+    rows, refusals, private = [], [], {}
     for name, by_method in report["tables"].items():
         for method, result in by_method.items():
             if "refused" in result:
                 refusals.append(f"* {method} on {name}: {result['refused']}")
                 continue
-            seeds.add(result["seeds"])
-            by_epsilon = {median["epsilon"]: f"{median['accuracy']:.3f}" for median in result["medians"]}
-            rows.append([name, method, *(by_epsilon.get(epsilon, by_epsilon.get(None, "")) for epsilon in EPSILONS)])
-            name = ""
-    splits = " or ".join(map(str, sorted(seeds)))
-    text = f"Test accuracy, medians of {splits} splits 80/20; delta = 1e-6, replace one row.\n\n"
+            found = {median["epsilon"]: median["accuracy"] for median in result["medians"]}
+            cells = [found.get(epsilon, found.get(None, np.nan)) for epsilon in EPSILONS]
+            rows.append(
+                [name if name not in private else "", method, *(f"{cell:.3f}" for cell in cells), result["seeds"]]
+            )
+            private.setdefault(name, {})
+            if None not in found:
+                private[name][method] = {f"{epsilon:g}": cell for epsilon, cell in zip(EPSILONS, cells, strict=True)}
+    text = "Test accuracy, medians of splits 80/20; delta = 1e-6, replace one row.\n\n"
     text += results.sentence(report["machine"]) + "\n\n" + results.table(header, rows)
+    private = {name: found for name, found in private.items() if OWN in found and len(found) > 1}
+    if private:
+        text += "\nWho is ahead, of all that is private:\n\n" + results.winners(private, OWN)
     return text + ("\nRefused:\n\n" + "\n".join(refusals) + "\n" if refusals else "")
 
 

@@ -1,6 +1,7 @@
 import noisy_gradient
 import numpy as np
 import pytest
+import results
 import scipy.sparse as sp
 import utility
 
@@ -31,3 +32,28 @@ def test_splits_are_disjoint_and_whole():
     table = utility.Table("t", np.arange(10)[:, np.newaxis], np.tile([-1, 1], 5))
     (split,) = utility.splits(table, 1)
     assert sorted([*split.X.ravel(), *split.X_test.ravel()]) == list(range(10))
+
+
+def test_who_is_ahead_is_told_by_how_much_losses_included():
+    found = {"t": {"ours": {"1": 0.9, "3": 0.7}, "a": {"1": 0.8, "3": 0.75}, "b": {"1": 0.85, "3": 0.6}}}
+    assert results.winners(found, "ours").splitlines()[2:] == ["| t | **ours**, +0.050 (b) | a, +0.050 |"]
+
+
+def test_a_report_names_methods_splits_and_who_is_ahead():
+    def medians(*accuracies):
+        return [{"epsilon": e, "accuracy": a, "setting": ""} for e, a in zip(utility.EPSILONS, accuracies, strict=True)]
+
+    exact = [{"epsilon": None, "accuracy": 0.99, "setting": ""}]
+    methods = {
+        utility.OWN: {"seeds": 10, "medians": medians(0.6, 0.7, 0.8, 0.9)},
+        utility.NOT_PRIVATE: {"seeds": 3, "medians": exact},
+        "DPEBM": {"seeds": 5, "medians": medians(0.5, 0.71, 0.8, 0.85)},
+        "else": {"refused": "too wide"},
+    }
+    machine = {"processor": "x", "cores": 1, "level": "scalar", "versions": {}}
+    text = utility.markdown({"machine": machine, "tables": {"t": methods}})
+    assert f"| t | {utility.OWN} | 0.600 | 0.700 | 0.800 | 0.900 | 10 |" in text
+    assert f"|  | {utility.NOT_PRIVATE} | 0.990 | 0.990 | 0.990 | 0.990 | 3 |" in text
+    assert "| DPEBM, +0.010 |" in text
+    assert f"| **{utility.OWN}**, +0.050 (DPEBM) |" in text
+    assert "* else on t: too wide" in text
