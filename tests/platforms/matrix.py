@@ -2,7 +2,8 @@
 
 For each environment named, a virtual environment is made, the wheel is installed into it beside the versions below, and
 the tests are run against it. `oldest` has the lowest series of every requirement in pyproject.toml.
-`--python` names the interpreter that makes the environment, this one by default.
+`--python` names the interpreter that makes the environment, this one by default. `free-threaded` is for such a Python
+and the wheel of its version, without what has no wheels for it.
 """
 
 import argparse
@@ -29,6 +30,7 @@ ENVIRONMENTS = {
     "numpy1": ["numpy==1.26.*", "pandas==2.2.*"],
     "sklearn16": ["scikit-learn==1.6.*", "pandas==2.2.*"],
     "newest": [],
+    "free-threaded": ["pytest>=8", "pytest-xdist>=3.6", "hypothesis>=6.100", "mpmath>=1.3", "pandas>=2.2"],
 }
 
 
@@ -39,7 +41,8 @@ def run(name, wheel, tests, python):
         clean = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
         subprocess.run([python, "-m", "venv", folder], check=True, env=clean)
         install = [bin_ / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check", "--prefer-binary"]
-        subprocess.run([*install, f"{wheel}[test]", *ENVIRONMENTS[name]], check=True, env=clean)
+        installed = [wheel, "--only-binary=:all:"] if name == "free-threaded" else [f"{wheel}[test]"]
+        subprocess.run([*install, *installed, *ENVIRONMENTS[name]], check=True, env=clean)
         shown = (
             "import sys, numpy, scipy, sklearn, pandas; print(sys.version, *(f'{m.__name__} {m.__version__}' for m in"
         )
@@ -54,7 +57,9 @@ def run(name, wheel, tests, python):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("environments", nargs="*", default=list(ENVIRONMENTS), help=f"of {', '.join(ENVIRONMENTS)}")
+    parser.add_argument(
+        "environments", nargs="*", default=list(ENVIRONMENTS)[:-1], help=f"of {', '.join(ENVIRONMENTS)}"
+    )
     parser.add_argument("--wheel", type=Path, required=True)
     parser.add_argument("--python", default=sys.executable)
     parser.add_argument("--tests", nargs="*", default=TESTS)
