@@ -121,7 +121,7 @@ def winnow_parameters(*, updates: Updates = "auto", draws: Draws = 5, feature_ra
 
 def _winnow(
     *,
-    updates: Updates = 20,
+    updates: Updates = "auto",
     draws: Draws = 5,
     feature_range: Range = None,
     clip: Clip = False,

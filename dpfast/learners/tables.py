@@ -160,11 +160,18 @@ class TableReader:
 
     def _coded(self, X):
         """X of `predict`, as the learner reads it."""
-        if hasattr(self, "encoder_") and not isinstance(X, CodeTable):
+        if hasattr(self, "encoder_"):
             from dpfast.tables.encoding import Encoding, encode
 
             schema = self.encoder_.schema_
-            X = X.table(schema) if isinstance(X, Encoding) else encode(X, schema)
+            if isinstance(X, str | os.PathLike):
+                raise ValueError("X must be a table in memory; dpfast.files.read_codes reads files by encoder_.schema_")
+            if not isinstance(X, CodeTable):
+                X = X.table(schema) if isinstance(X, Encoding) else encode(X, schema)
+            elif X.columns != schema.code_columns:
+                raise ValueError("X is a table of codes, of another schema than the model's")
+            if not len(X):
+                raise ValueError("X must have at least one row, the table has none")
         return self._read_codes(X)
 
     def _read_codes(self, X):

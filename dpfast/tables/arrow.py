@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from datetime import datetime, time
 from decimal import Decimal
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import pyarrow.compute as pc
 from dpfast.tables.columns import text_of
 
 _TEXT = pa.large_string()
+_MISSING = ("NAType", "NaTType")  # of pandas
 _BLANKS = " \t"  # that may stand around a number, in files too
 _DAY_TYPES = (pa.types.is_date, pa.types.is_timestamp)
 
@@ -97,9 +99,21 @@ class Frame:
         try:
             return _whole(pa.array(values, from_pandas=True))
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            raise Fault(
-                name, "mixes kinds of values, or holds some that a table does not; make them one kind"
-            ) from None
+            raise _mixed(name, values) from None
+
+
+def _mixed(name: str, values: Any) -> Fault:
+    """What is wrong with values that are no column: the first that is not of the kind of those before."""
+    first = None
+    for row, value in enumerate(values):
+        if value is None or type(value).__name__ in _MISSING or (isinstance(value, float) and value != value):
+            continue
+        number = isinstance(value, Real | np.bool_) and not isinstance(value, bool | np.bool_)
+        kind = "numbers" if number else "text" if isinstance(value, str) else type(value).__name__
+        if first not in (None, kind):
+            return Fault(name, f"mixes kinds of values: {kind} here, {first} before; make them one kind", row)
+        first = kind
+    return Fault(name, f"holds values that a table does not, {first}; make them numbers, texts or dates")
 
 
 def _streamed(table: Any) -> pa.Table | None:

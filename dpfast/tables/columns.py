@@ -408,6 +408,9 @@ def _distinct(column, values, least=1):
     """Values as text; refuses what is no list, is too short or has one twice."""
     if isinstance(values, str | dict) or not np.iterable(values):
         column._refuse(f"values must be a list, got {_kind_of(values)}")
+    values = tuple(values)
+    if any(value is None or value != value for value in values):
+        column._refuse("values must not hold a missing one: declare the column nullable")
     values = tuple(text_of(value) for value in values)
     if len(values) < least:
         column._refuse("values must be at least one, the list is empty")

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 import dpfast
 from dpfast import Schema, TableEncoder
 from dpfast.accounting import Budget, BudgetExceeded
-from dpfast.tables import Boolean, Category, Date, Label, Numeric
+from dpfast.tables import Boolean, Category, CodeTable, Date, Label, Numeric
 from dpfast.tables.encoding import encode
 
 LEARNERS = {
@@ -143,7 +143,21 @@ REFUSED = {
         {},
         "row 1, column 'age' holds text",
     ),
-    "mixed types": (lambda t: _object(t, "age", "old"), {}, "'age' mixes kinds"),
+    "mixed types": (
+        lambda t: _object(t, "age", "old"),
+        {},
+        "row 2, column 'age' mixes kinds of values: numbers here, text before",
+    ),
+    "values of no table": (
+        lambda t: t.assign(age=t["age"] + 1j),
+        {},
+        "column 'age' holds values that a table does not, complex; make them",
+    ),
+    "a date that is none": (
+        lambda t: t.assign(seen="2020-13-45"),
+        {"schema": Schema([Date("seen", "2020-01-01", "2021-01-01")], label="buys")},
+        "row 1, column 'seen' holds no date as YYYY-MM-DD",
+    ),
     "a date that does not parse": (
         lambda t: t.assign(seen=["2020-01-01", *["soon"] * (len(t) - 1)]),
         {"schema": Schema([Date("seen", "2020-01-01", "2021-01-01")], label="buys")},
@@ -169,6 +183,34 @@ def test_what_will_not_do_is_refused_before_a_charge_or_a_draw(make, what, schem
     assert budget.spent == (0, 0)
     assert rng.bit_generator.state == before
     assert {name for name in vars(model) if name.endswith("_")} == {name for name in kept if name.endswith("_")}
+
+
+OTHER = Schema([Numeric("age", 0, 240, edges=16, integer=True), *DECLARED.columns[1:]], label=DECLARED.label)
+UNREAD = {
+    "a table without a column": (lambda t: t.drop(columns="job"), "lacks columns that the schema declares: 'job'"),
+    "an array": (lambda t: t.to_numpy(), "a table with a schema must be a DataFrame"),
+    "text among numbers": (lambda t: t.assign(age="old"), "row 1, column 'age' holds text"),
+    "no rows": (lambda t: t.iloc[:0], "X must have at least one row, the table has none"),
+    "a file": (lambda t: "people.csv", "X must be a table in memory; dpfast.files.read_codes reads files"),
+    "nothing": (lambda t: None, "a table with a schema must be a DataFrame"),
+    "codes of another schema": (
+        lambda t: encode(t, Schema(DECLARED.columns[:2])),
+        "codes, of another schema than the model's",
+    ),
+    "codes of like names and sizes": (lambda t: encode(t, OTHER), "codes, of another schema than the model's"),
+    "codes of no schema": (
+        lambda t: CodeTable(encode(t, DECLARED).toarray(), encode(t, DECLARED).sizes.tolist()),
+        "codes, of another schema than the model's",
+    ),
+}
+
+
+def test_a_prediction_refuses_what_is_not_the_models_table(make, table):
+    model = make(schema=DECLARED, random_state=0).fit(table)
+    for change, message in UNREAD.values():
+        with pytest.raises(ValueError, match=message):
+            model.predict(change(table))
+    np.testing.assert_array_equal(model.predict(encode(table, DECLARED)), model.predict(table))
 
 
 @pytest.mark.parametrize(

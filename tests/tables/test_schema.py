@@ -190,6 +190,10 @@ WRONG = {
         {"columns": [{"name": "x", "kind": "category", "values": ["a", "b", "a"]}]},
         "'a' is there twice",
     ),
+    "a value that is missing": (
+        {"columns": [{"name": "x", "kind": "category", "values": ["a", None]}]},
+        "values must not hold a missing one: declare the column nullable",
+    ),
     "a value twice as text": (
         {"columns": [{"name": "x", "kind": "category", "values": [1, "1"]}]},
         "'1' is there twice",
