@@ -53,7 +53,7 @@ dpf_cpu_share(shared_level())
 MOST_SIZE = 1 << 16
 _NEAR = 1 << 14  # bytes of a table of joint codes
 cdef enum:
-    _SPAN = 1 << 14  # rows whose margins are near
+    _SPAN = 1 << 16  # rows whose margins are near
 _ROWS_A_CELL = 16  # below which making such a table costs more than it saves
 
 
