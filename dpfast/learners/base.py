@@ -24,6 +24,7 @@ from dpfast.tables import BitMatrix, CodeTable
 from dpfast.tables.code_bits import CodeBits, packed_codes
 from dpfast.tables.labels import class_codes
 from dpfast.tables.products import readable, row_products
+from dpfast.tables.sparse_bits import SparseBits, suits
 from dpfast.tables.unit_rows import unit_rows
 
 
@@ -124,10 +125,12 @@ def _told(rows):
     return rows.shape[1], getattr(rows, "reach", None)
 
 
-def packed_rows(X, threshold):
-    """X as a BitMatrix, or as the bits of its codes."""
+def packed_rows(X, threshold, packs=True):
+    """X as a BitMatrix, as the bits of its codes, or, if it need not be packed, as the places of its ones if few."""
     if isinstance(X, CodeBits | CodeTable):
         table = CodeBits(X) if isinstance(X, CodeTable) else X
+    elif not packs and suits(X, threshold):
+        table = SparseBits(X, threshold)
     else:
         table = BitMatrix(X, threshold=None if isinstance(X, BitMatrix) else threshold)
     if 0 in table.shape:

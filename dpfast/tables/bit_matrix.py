@@ -167,11 +167,11 @@ class BitMatrix:
         by_rows = X.format == "csr"
         along = d if by_rows else n
         if threshold is None:
-            _check_bits(X.data)
+            check_bits(X.data)
             flipped = X.data != 0
             absent = None
         else:
-            level = _thresholds(threshold, d)
+            level = thresholds(threshold, d)
             column = X.indices if by_rows else np.repeat(np.arange(d), np.diff(X.indptr))
             absent = level < 0  # columns in which what is not stored, zero, is above
             flipped = (X.data > level[column]) != absent[column]
@@ -208,11 +208,12 @@ def _comparison(threshold, d, names=None):
     """The function from a block of entries (and its columns) to booleans."""
     if threshold is None:
         return lambda values, block=slice(None): _as_bits(values, names[block] if names else None)
-    level = _thresholds(threshold, d)
+    level = thresholds(threshold, d)
     return lambda values, block=slice(None): values > level[block]
 
 
-def _thresholds(threshold, d):
+def thresholds(threshold, d):
+    """The threshold of each of d columns."""
     level = np.asarray(threshold, dtype=np.float64)
     if level.ndim > 1 or level.size not in (1, d) or not np.isfinite(level).all():
         raise ValueError(f"threshold must be one finite number or one for each of {d} columns, got {threshold!r}")
@@ -231,7 +232,8 @@ def _as_bits(values, names=None):
     return ones
 
 
-def _check_bits(values):
+def check_bits(values):
+    """Refuse what is neither 0 nor 1."""
     wrong = (values != 0) & (values != 1)
     if wrong.any():
         _refuse(values[wrong][0])

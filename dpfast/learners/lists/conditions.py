@@ -12,6 +12,7 @@ from dpfast.parts.piece import Piece
 from dpfast.tables.bit_matrix import BitMatrix
 from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.conjunctions import conjunction_columns
+from dpfast.tables.sparse_bits import SparseBits
 
 CONSTANT = -1  # the kernel's name for the constant true
 _FEW_READS = 64  # columns and counts read off the rows that cost about a transpose, and half the memory
@@ -54,7 +55,7 @@ class Conditions:
         """The `cover.Counts` of a run over parts of a table of which this is `Public`."""
         n, classes = public.n_rows, len(public.classes)
         options = exponent, weights, self._negated, prior
-        if parts.only is None or (isinstance(self._table, CodeBits) and self._codes is None):
+        if parts.only is None or (isinstance(self._table, CodeBits | SparseBits) and self._codes is None):
             rest = Rest(parts if self._codes is None else parts.map(_conjoined, *self._made_of), n, classes)
             return cover.Counts(rest, None, None, rest.first, *options)
         codes = parts.only.labels

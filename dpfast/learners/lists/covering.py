@@ -11,6 +11,7 @@ from dpfast.kernels.cover import count_rows
 from dpfast.learners.lists.rule import packed
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
 from dpfast.tables.code_bits import CodeBits
+from dpfast.tables.sparse_bits import SparseBits
 
 
 class Rest:
@@ -19,7 +20,7 @@ class Rest:
     Parameters
     ----------
     parts : MemoryParts or DaskParts
-        Of pieces whose rows are CodeBits or BitMatrix.
+        Of pieces whose rows are CodeBits, SparseBits or BitMatrix.
     n, classes : int
 
     Attributes
@@ -78,7 +79,7 @@ def _left_by_feature(piece, literals, classes):
     left = known.left_by(piece, literals)
     newly = np.empty_like(left)
     covered = bits.bitwise_andnot(known.left, left, newly)
-    count = _of_codes if isinstance(piece.rows, CodeBits) else _of_bits
+    count = _of_codes if isinstance(piece.rows, CodeBits | SparseBits) else _of_bits
     if known.counts is None or covered > bits.popcount(left):
         counts = count(piece, classes, left if literals else None)
     else:

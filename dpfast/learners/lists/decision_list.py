@@ -122,9 +122,9 @@ class DecisionListClassifier(PrivateClassifier):
 
     Notes
     -----
-    `fit` reads the packed table once for each class, to count, and about once more as its rows become covered,
-    whatever the number of rules; each rule takes a look at one word of the rows not yet covered. Memory: the packed
-    table, and its transpose too if there may be more than about 60 rules; 8 bytes a feature and class.
+    `fit` reads the packed table once for each class, to count, and about once more as its rows become covered. Memory:
+    the packed table, and its transpose too if there may be more than about 60 rules; 8 bytes a feature and class; of a
+    sparse matrix with less than one entry in 1024 only the places of the ones.
 
     References
     ----------
@@ -231,7 +231,8 @@ class DecisionListClassifier(PrivateClassifier):
         refuse_weights(refused)
         p = self._checked()
         X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
-        parts, table, public = self._asked(X, y, classes, partial(packed_rows, threshold=self.threshold))
+        image = partial(packed_rows, threshold=self.threshold, packs=p.conjunctions > 1)
+        parts, table, public = self._asked(X, y, classes, image)
         conditions = Conditions(table, p.conjunctions, p.negations)
         rounds = conditions.rounds(p.max_rules)
         prior = -(-conditions.candidates // 4) if p.default_prior == "auto" else p.default_prior
@@ -264,7 +265,7 @@ class DecisionListClassifier(PrivateClassifier):
 
     def _bits(self, X):
         X = self._coded(X)
-        table = packed_rows(X, self.threshold)
+        table = packed_rows(X, self.threshold, packs=False)
         self._check_features(X, reset=False)
         return table
 
