@@ -174,9 +174,9 @@ class LinearClassifier(SidedProbabilities, TwoSided, PrivateClassifier):
 
     def _places(self, X):
         X = self._coded(X)
-        places = cosines(X, self.coef_, self.intercept_)
+        rows = readable(X)
         self._check_features(X, reset=False)
-        return places
+        return cosines(rows, self.coef_, self.intercept_)
 
     def _count_levels(self, run, p, parts, linear):
         """Release the class counts of levels; `linear` gives the coefficients and the intercept that were released."""

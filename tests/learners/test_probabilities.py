@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +10,7 @@ import pandas as pd
 import pytest
 from laws import assert_follows
 from learners.test_costs import MODELS, X, Y
+from sklearn.utils.estimator_checks import check_estimator
 
 import dpfast
 from dpfast.accounting import Composed
@@ -213,6 +215,23 @@ def test_learners_of_littlestone_classes_have_them_too(kind, tmp_path):
     np.testing.assert_array_equal(shares.argmax(axis=1), model.predict(POINTS))
     model.save(tmp_path / "model.json")
     np.testing.assert_array_equal(dpfast.load(tmp_path / "model.json").predict_proba(POINTS), shares)
+
+
+@pytest.mark.parametrize("name", ["boosted", "linear", "features"])
+def test_scikit_learns_checks_pass_with_probabilities_too(name):
+    kind, parameters = MODELS[name]
+    model = kind(**parameters, probability_share=0.2, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check_estimator(model, on_skip=None)
+
+
+@pytest.mark.parametrize("name", ["boosted", "net"])
+def test_a_table_of_another_width_is_refused(name):
+    model = made(name, probability_share=0.1).fit(X, Y)
+    for ask in (model.predict, model.predict_proba, model.decision_function):
+        with pytest.raises(ValueError, match="X has 5 features, but"):
+            ask(X[:, :5])
 
 
 def test_a_stream_takes_no_share():
