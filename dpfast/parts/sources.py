@@ -16,6 +16,12 @@ def refuse_parts(X: Any) -> None:
         raise ValueError("X is in parts, and all its rows are read at once here: give a table in memory")
 
 
+def refuse_plan(X: Any) -> None:
+    """Refuse a LazyFrame."""
+    if hasattr(X, "collect") and hasattr(X, "lazy"):
+        raise TypeError(f"X is a {type(X).__name__}, a plan that has no rows yet: give X.collect()")
+
+
 def is_dask(X: Any) -> bool:
     """Whether this is a DataFrame, an array or a list of delayed tables of Dask; does not import it."""
     some = X[0] if isinstance(X, list | tuple) and X else X

@@ -8,7 +8,7 @@ has its type, and what has none, a list say, is float64.
 import numpy as np
 import scipy.sparse as sp
 
-from dpfast.parts.sources import refuse_parts
+from dpfast.parts.sources import refuse_parts, refuse_plan
 
 
 def as_numbers(X, sparse=()):
@@ -35,8 +35,7 @@ def as_numbers(X, sparse=()):
     from sklearn.utils import check_array
 
     refuse_parts(X)
-    if hasattr(X, "collect") and hasattr(X, "lazy"):
-        raise TypeError(f"X is a {type(X).__name__}, a plan that has no rows yet: give X.collect()")
+    refuse_plan(X)
     typed = sp.issparse(X) or hasattr(X, "__array__")
     try:
         X = check_array(X, accept_sparse=list(sparse) or False, dtype="numeric" if typed else np.float64)

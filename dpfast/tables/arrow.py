@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dpfast.parts.sources import refuse_plan
 from dpfast.tables.columns import text_of
 
 _TEXT = pa.large_string()
@@ -63,6 +64,7 @@ class Frame:
         elif (streamed := _streamed(table)) is not None:
             self._table, self.names = streamed, streamed.column_names
         else:
+            refuse_plan(table)
             raise ValueError(
                 "a table with a schema must be a DataFrame, an Arrow table or a dict of arrays, with names of columns; "
                 f"got {type(table).__name__}"

@@ -61,6 +61,8 @@ def test_frames_of_any_kind_are_one_table(name, table):
         assert ESTIMATORS[name]().fit(other, y).predict(other).tolist() == predicted
     with pytest.raises(TypeError, match=r"X is a LazyFrame, a plan that has no rows yet: give X.collect\(\)"):
         ESTIMATORS[name]().fit(pl.DataFrame(columns).lazy(), y)
+    with pytest.raises(TypeError, match=r"X is a LazyFrame, a plan that has no rows yet: give X.collect\(\)"):
+        dpfast.Schema.draft(pl.DataFrame(columns).lazy())
 
 
 @every

@@ -27,7 +27,7 @@ def oldest():
 
 ENVIRONMENTS = {
     "oldest": oldest(),
-    "numpy1": ["numpy==1.26.*", "pandas==2.2.*"],
+    "numpy1": ["numpy==1.26.*", "pandas==2.2.*", "pyarrow==18.*"],  # a pyarrow of today refuses it when imported
     "sklearn16": ["scikit-learn==1.6.*", "pandas==2.2.*"],
     "newest": [],
     "free-threaded": ["pytest>=8", "pytest-xdist>=3.6", "hypothesis>=6.100", "mpmath>=1.3", "pandas>=2.2"],
