@@ -95,7 +95,7 @@ def test_defaults_are_the_learners(command, learner):
     theirs = {name for model in MODELS.values() if model.estimator == learner.__name__ for name in model.options}
     others = {name for model in MODELS.values() for name in model.options} - theirs
     for name, parameter in inspect.signature(command).parameters.items():
-        if name in others or name == "feature_range":  # None is for bits
+        if name in others or name in ("feature_range", "threshold"):  # None is for bits
             continue
         if name == "margin" and learner is dpfast.NetHalfspaceClassifier:  # auto is each one's own
             continue
@@ -131,7 +131,8 @@ def test_winnow_options_reach_the_learner_and_a_saved_model_predicts(run, refuse
     options = "--delta 1e-5 --updates 5 --draws 7 --no-negations --threshold 0.5 --label y --test-share 0"
     result = run("fit", data, "--model", "winnow", "--epsilon", 3, *options.split(), "--out", model)
     assert result.exit_code == 0
-    expected = dpfast.DPWinnowClassifier(3.0, 1e-5, n_updates=5, n_draws=7, negations=False, feature_range=[-1, 1])
+    read = {"feature_range": [-1, 1], "out_of_range": "error"}  # files are refused where a table would be clipped
+    expected = dpfast.DPWinnowClassifier(3.0, 1e-5, n_updates=5, n_draws=7, negations=False, **read)
     assert dpfast.load(model).get_params() == expected.get_params()
     predicted = run("predict", model, data, "--label", "y").stdout.split()
     assert np.mean(np.array(predicted) == (X[:, 1] > 0.5).astype(int).astype(str)) > 0.9
@@ -221,7 +222,7 @@ def test_linear_learner_shows_weights_and_its_options_reach_the_learner(run, ref
     assert "odor=none" in result.stdout
     assert "(10.0, 1e-06)-DP, replace one row" in result.stdout
     assert run(*command, "--no-intercept", "--no-negations", "--delta", 1e-5).exit_code == 0
-    asked = {"delta": 1e-5, "negations": False, "fit_intercept": False}
+    asked = {"delta": 1e-5, "negations": False, "fit_intercept": False, "out_of_range": "error"}
     loaded = dpfast.load(model)
     assert loaded.get_params() == dpfast.LinearLearner(10.0, **asked).get_params()
     assert loaded.intercept_ == 0
