@@ -5,7 +5,7 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from dpfast.learners.fitting import Private, Run
-from dpfast.learners.sole import Sole
+from dpfast.mechanisms.sole import Sole
 
 
 class Streamed(Private):

@@ -11,6 +11,7 @@ from dpfast.accounting.checks import count
 from dpfast.accounting.individual import individual_sigma
 
 from .gaussian import discrete_gaussian
+from .sole import Sole
 
 _LARGEST = 1 << 12  # of a weight, so that sums fit
 
@@ -22,7 +23,9 @@ class IndividualSums:
     weights, **if the weights of a row are a function of that row and of what was released alone**. A row is in a sum if
     its squared weights, this one's included, add up to `squares` at most: sums move by no more than sqrt(squares) times
     the largest norm of a row, in Euclidean norm over all releases, twice that under "replace". Theorem and proof:
-    `dpfast.accounting.individual` (Feldman and Zrnic, 2021). Who was left out is private, and not released.
+    `dpfast.accounting.individual` (Feldman and Zrnic, 2021). Who was left out is private, and not released. What rows
+    have spent is told once: sums are neither copied nor pickled, and only the process that made them releases them, one
+    at a time.
 
     Parameters
     ----------
@@ -88,6 +91,7 @@ class IndividualSums:
         noise = individual_sigma(epsilon, delta, **asked, releases=releases, size=d * columns)
         self.sigma, self.cost, self.left = noise.sigma, noise.cost, int(releases)
         self._spent, self._rng = np.zeros(n, np.int64), random.generator(random_state)
+        self._sole = Sole("a run of sums")
 
     def release(self, weights: ArrayLike) -> np.ndarray:
         """The noisy sum of the rows by these weights, those that have spent left out: int64, (d,) or (d, columns).
@@ -101,13 +105,18 @@ class IndividualSums:
         ------
         ValueError
             Before anything is drawn or counted; also if no sum is left.
+        RuntimeError
+            In a thread while another is at it, and in another process than the one that made this.
         """
-        weights = np.asarray(weights)
+        with self._sole.used():
+            return self._release(np.asarray(weights))
+
+    def _release(self, weights):
         n, d = self._rows.shape
         if weights.dtype.kind not in "iub" or weights.reshape(len(weights), -1).shape != (n, self._columns):
             wanted = f"integers of shape {(n, self._columns)}"
             raise ValueError(f"weights must be {wanted}, got {weights.dtype} of shape {weights.shape}")
-        if (np.abs(weights) > _LARGEST).any():
+        if ((weights < -_LARGEST) | (weights > _LARGEST)).any():  # the size of the least integer of a type is negative
             raise ValueError(f"weights must be from {-_LARGEST} to {_LARGEST}")
         if self.left < 1:
             raise ValueError("no sum is left: all that `releases` allows were made")
@@ -119,6 +128,9 @@ class IndividualSums:
         self._spent += asked * fits
         noisy = discrete_gaussian(total, self.sigma, rng=self._rng)
         return noisy if self._columns > 1 else noisy.reshape(d)
+
+    def __reduce__(self):
+        raise TypeError("IndividualSums holds rows and what they have spent, which are private: not copied or pickled")
 
 
 class _Rows:

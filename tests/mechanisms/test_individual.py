@@ -1,8 +1,13 @@
 import math
+import os
+import pickle
+import threading
 from copy import copy as copy_of
+from copy import deepcopy
 
 import numpy as np
 import pytest
+from forks import in_a_child
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -29,8 +34,8 @@ def weights_of(rule, rows, past):
 
 
 def copy(sums):
-    other = copy_of(sums)
-    other._spent = sums._spent.copy()
+    other = object.__new__(IndividualSums)  # which nobody else may do
+    vars(other).update(vars(sums), _spent=sums._spent.copy())
     return other
 
 
@@ -185,3 +190,43 @@ def test_a_refused_release_draws_and_counts_nothing(rng):
     with pytest.raises(ValueError, match="no sum is left"):
         sums.release([1])
     assert rng.bit_generator.state == before
+
+
+@pytest.mark.parametrize("dtype", [np.int16, np.int32, np.int64])
+@pytest.mark.parametrize("end", ["min", "max"])
+def test_a_weight_out_of_range_is_refused_whatever_its_type(dtype, end):
+    """The size of the least integer is negative in its own type, and two of its squares add up to one below 0."""
+    sums = IndividualSums([[1]], squares=1 << 40, releases=5, epsilon=1.0, delta=1e-6, reach=1, columns=2)
+    with pytest.raises(ValueError, match="4096"):
+        sums.release(np.full((1, 2), getattr(np.iinfo(dtype), end), dtype))
+    assert sums.left == 5
+    assert sums.release(np.array([[-4096, 4096]], dtype)).shape == (1, 2)
+
+
+@pytest.mark.parametrize("double", [copy_of, deepcopy, pickle.dumps])
+def test_no_copy_spends_once_more(double):
+    sums = IndividualSums([[3, 4]], squares=2, releases=1, epsilon=1.0, delta=1e-6, reach=5)
+    with pytest.raises(TypeError, match="not copied or pickled"):
+        double(sums)
+
+
+def test_one_thread_of_the_process_that_made_it_releases(monkeypatch):
+    sums = IndividualSums([[3, 4]], squares=2, releases=3, epsilon=1.0, delta=1e-6, reach=5)
+    if hasattr(os, "fork"):
+        assert in_a_child(lambda: sums.release([1])) == "RuntimeError"
+    told = []
+
+    def meanwhile():
+        with pytest.raises(RuntimeError, match="in use"):
+            sums.release([1])
+        told.append(sums.left)
+
+    def slow(total, sigma, rng):
+        thread = threading.Thread(target=meanwhile)
+        thread.start()
+        thread.join()
+        return total
+
+    monkeypatch.setattr(individual, "discrete_gaussian", slow)
+    sums.release([1])
+    assert told == [2] == [sums.left]

@@ -24,7 +24,7 @@ from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import noise
 from dpfast.kernels.grid import to_grid
 from dpfast.learners.parameters import PRIVATE, Parameters, choice, count, real
-from dpfast.learners.sole import Sole
+from dpfast.mechanisms.sole import Sole
 from dpfast.parts import MemoryParts
 from dpfast.parts.blocks import slices
 from dpfast.parts.sources import is_parted, parts_of

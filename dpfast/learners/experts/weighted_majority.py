@@ -22,7 +22,7 @@ from dpfast.accounting.warning import warn_of_claim
 from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import weights
 from dpfast.learners.parameters import PRIVATE, Parameters, choice, count, optional
-from dpfast.learners.sole import Sole
+from dpfast.mechanisms.sole import Sole
 from dpfast.parts.blocks import slices
 from dpfast.tables import BitMatrix
 from dpfast.tables.arrays import sound_csr

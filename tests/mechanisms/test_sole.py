@@ -1,6 +1,6 @@
 import pytest
 
-from dpfast.learners.sole import Sole
+from dpfast.mechanisms.sole import Sole
 
 
 def interrupted(sole):
