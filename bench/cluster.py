@@ -27,6 +27,7 @@ from dpfast.tables.unit_rows import unit_rows
 
 COLUMNS, SIZE = 32, 8  # of codes, and how many a column has
 PART_SIZES = [10**k for k in range(4, 9)]
+CHECKED = ((10**7, 5 * 10**6), (10**7, 10**6), (10**6, 10**5), (10**6, 10**4), (10**5, 10**2))  # rows, rows a part
 CORES = min(2, os.cpu_count() or 1)  # that the two workers, the scheduler and the client of --check share
 
 
@@ -219,7 +220,7 @@ def main():
     with LocalCluster(**options) as cluster, Client(cluster) as client:
         costs = Costs(row, question, *of_tasks(client))
         report = {"machine": results.machine("distributed"), "costs": costs._asdict(), "check": []}
-        for n, part in ((10**7, 5 * 10**6), (10**7, 10**6), (10**6, 10**5), (10**6, 10**4)) if arguments.check else ():
+        for n, part in CHECKED if arguments.check else ():
             took, worked = clock(client, n, part)
             model = together(costs, n, part)
             report["check"].append([n, part, took, model / CORES, worked, model])
