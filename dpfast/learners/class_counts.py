@@ -15,11 +15,15 @@ _SENSITIVITY = {"replace": 2, "add-remove": 1}
 _LARGEST_SCALE = 1 << 52  # of noise
 
 
-def noise_scale(epsilon: Fraction, neighbors: str, share: str = "rule_counts") -> Fraction:
-    """The scale of the noise on each count that makes all of them epsilon-DP; `share` is the parameter that says so."""
-    scale = _SENSITIVITY[neighbors] / epsilon
+def noise_scale(epsilon: Fraction, neighbors: str, share: str = "rule_counts", rows_per_unit: int = 1) -> Fraction:
+    """The scale of the noise on each count that makes all of them epsilon-DP; `share` is the parameter that says so.
+
+    For persons of k rows it is k times as large: all of them may leave one place, and enter another.
+    """
+    scale = rows_per_unit * _SENSITIVITY[neighbors] / epsilon
     if scale > _LARGEST_SCALE:
-        raise ValueError(f"{share} must be 0 or a share of at least 2**-51 of epsilon 1, got {float(epsilon):.3g}")
+        least = float(rows_per_unit * _SENSITIVITY[neighbors] / Fraction(_LARGEST_SCALE))
+        raise ValueError(f"{share} must be 0 or a share of at least {least:.3g} of epsilon 1, got {float(epsilon):.3g}")
     return scale
 
 

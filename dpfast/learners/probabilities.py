@@ -43,6 +43,7 @@ def set_apart(p: SimpleNamespace) -> SimpleNamespace:
     p.class_scale, p.counting, p.counting_cost = None, {}, ()
     if p.probability_share:
         p.epsilon, epsilon = split(p.epsilon, p.probability_share)
+        p.epsilon_of_counts = epsilon
         p.class_scale = noise_scale(epsilon, p.neighbors, "probability_share")
         p.counting = {f"class counts ({p.probability_share:g} of epsilon)": 1}
         p.counting_cost = (Cost("pure", decimal_above(epsilon)),)
@@ -62,6 +63,10 @@ class Probabilities(Private):
     def _checked(self):
         return set_apart(super()._checked())
 
+    def _refuse_persons(self, p):
+        if p.class_scale is not None:
+            p.class_scale = noise_scale(p.epsilon_of_counts, p.neighbors, "probability_share", p.rows_per_unit)
+
     @staticmethod
     def _all_costs(cost: Sequence[Cost], p: SimpleNamespace) -> tuple[Cost, ...]:
         """With those of the class counts; none where it is the pair that is claimed."""
@@ -71,9 +76,8 @@ class Probabilities(Private):
         """Release the class counts, int64 of shape (cells, classes), with noise; if they are paid for."""
         if p.class_scale is None:
             return
-        scale = (self._rows_per_unit or 1) * p.class_scale
-        noisy = discrete_laplace(counts(), scale, rng=run.rng)
-        run.attributes.update(class_counts_=noisy, class_counts_scale_=scale)
+        noisy = discrete_laplace(counts(), p.class_scale, rng=run.rng)
+        run.attributes.update(class_counts_=noisy, class_counts_scale_=p.class_scale)
         for name in p.counting:
             run.used[name] += 1
 

@@ -129,9 +129,13 @@ class TableReader:
             raise ValueError(f"units= is for tables in memory, and X is a {type(X).__name__}")
         if p.schema is not None and p.schema.to_find:
             raise ValueError("units= needs a schema that declares all: what it leaves open is found for rows")
+        self._refuse_persons(p)
         kept = bounded_rows(units, p.rows_per_unit, own_generator(p.rng))
         self._rows_per_unit = p.rows_per_unit
         return picked(X, y, kept, len(units))
+
+    def _refuse_persons(self, p):
+        """Settle what is for persons of p.rows_per_unit rows, or refuse them; for learners where something is."""
 
     def _refuse_parts(self, p):
         """Refuse parameters that need all rows at once; for learners where some do."""

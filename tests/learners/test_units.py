@@ -286,3 +286,25 @@ def test_integers_beyond_what_numpy_has_one_type_for_are_persons_of_their_own():
     kept = bounded_rows([2**63 + 1, 2**63 + 3, -1, -1], 1, np.random.default_rng(0))
     assert kept[:2].all()
     assert kept[2:].sum() == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "share"),
+    [
+        (dpfast.DecisionListClassifier, "rule_counts"),
+        (dpfast.DPWinnowClassifier, "probability_share"),
+        (dpfast.ProjectedHalfspaceClassifier, "probability_share"),
+        (dpfast.FiniteClassLearner, "probability_share"),
+    ],
+)
+def test_noise_that_is_too_much_for_persons_is_refused_before_the_charge(kind, share):
+    """What one row may still have: the model was released and paid for, and then its counts failed."""
+    budget = Budget(1.0, 1e-6, unit="person")
+    model = kind(**{share: 2.0**-50}, budget=budget, random_state=0)
+    if kind is dpfast.FiniteClassLearner:
+        model.set_params(hypotheses="features")
+    with pytest.raises(ValueError, match=f"{share} must be 0 or a share of at least 3.55e-15"):
+        model.fit(X, Y, units=IDS, rows_per_unit=8)
+    assert budget.spent == (0, 0)
+    assert not model.__sklearn_is_fitted__()
+    model.set_params(budget=None).fit(X, Y)

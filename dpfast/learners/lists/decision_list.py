@@ -237,7 +237,6 @@ class DecisionListClassifier(PrivateClassifier):
         rounds = conditions.rounds(p.max_rules)
         prior = -(-conditions.candidates // 4) if p.default_prior == "auto" else p.default_prior
         exponent = Fraction(cover_exponent(p.epsilon_of_rules, p.delta, max_rounds=rounds, **p.curve)) / p.rows_per_unit
-        p.scale = p.scale and p.rows_per_unit * p.scale
         if p.rows_per_unit > 1 and p.accounting == "paper":
             raise ValueError('accounting="paper" is for one row: rows_per_unit must be 1')
         weights, unit = falling_weights(rounds) if p.falls else constant_weights(p.coverage_weight)
@@ -246,14 +245,12 @@ class DecisionListClassifier(PrivateClassifier):
         cost = [pair_cost(decimal_above(p.epsilon_of_rules), p.delta)]
         cost += [Cost("pure", decimal_above(p.epsilon_of_counts))] if p.scale else []
         with self._spending(public, p.rng, cost, rules=rounds, **counting) as run:
-            for feature, negated, label in self._shown(
-                _greedy_cover(state, rounds, run.rng), "rules", parts, public, rounds
-            ):
+            drawn = _greedy_cover(state, rounds, run.rng)
+            for feature, negated, label in self._shown(drawn, "rules", parts, public, rounds):
                 run.release("rules", Rule(conditions.literals(feature, negated), public.classes[label]))
             for name in counting:
                 counts = parts.sum(class_counts, tuple(run.released), len(public.classes))
-                counts = discrete_laplace(counts, p.scale, rng=run.rng)
-                run.release(name, _Counts(counts, p.scale))
+                run.release(name, _Counts(discrete_laplace(counts, p.scale, rng=run.rng), p.scale))
         return self
 
     def _refuse_rows(self, n, p):
@@ -387,6 +384,9 @@ class DecisionListClassifier(PrivateClassifier):
         p.epsilon_of_rules = epsilon - p.epsilon_of_counts
         p.scale = noise_scale(p.epsilon_of_counts, p.neighbors) if share else None
         return p
+
+    def _refuse_persons(self, p):
+        p.scale = p.scale and noise_scale(p.epsilon_of_counts, p.neighbors, rows_per_unit=p.rows_per_unit)
 
     def _numbers_of_labels(self):
         """The class of each rule, as its number."""
