@@ -408,22 +408,19 @@ def _distinct(column, values, least=1):
     """Values as text; refuses what is no list, is too short or has one twice."""
     if isinstance(values, str | dict) or not np.iterable(values):
         column._refuse(f"values must be a list, got {_kind_of(values)}")
-    values = tuple(values)
-    if any(value is None or value != value for value in values):
+    values = tuple(None if value is None or value != value else text_of(value) for value in values)
+    if None in values:
         column._refuse("values must not hold a missing one: declare the column nullable")
-    values = tuple(text_of(value) for value in values)
     if len(values) < least:
         column._refuse("values must be at least one, the list is empty")
     seen = set()
-    twice = next((value for value in values if value in seen or seen.add(value)), None)
-    if twice is not None:
+    if (twice := next((value for value in values if value in seen or seen.add(value)), None)) is not None:
         column._refuse(f"the value {twice!r} is there twice")
     return values
 
 
 def _rising(column):
-    edges = column.edges
-    if isinstance(edges, str | dict) or not np.iterable(edges):
+    if isinstance(edges := column.edges, str | dict) or not np.iterable(edges):
         column._refuse(f"edges must be a number of bins or a list of numbers, got {_kind_of(edges)}")
     edges = tuple(edges)
     if not 1 <= len(edges) <= MOST_CODES - 2 or not all(map(_is_number, edges)):

@@ -76,8 +76,7 @@ def test_classes_are_counted_on_the_workers(learner, client):
     import dask.dataframe as dd
 
     frame = people(600)
-    given = {"hypotheses": "features"} if learner is FiniteClassLearner else {}
-    given |= {"schema": SCHEMA, "epsilon": 5.0, "probability_share": 0.2}
+    given = {"schema": SCHEMA, "epsilon": 5.0, "probability_share": 0.2}
     whole = few(learner, **given).fit(frame)
     lazy = dd.from_pandas(frame, npartitions=3)
     model = few(learner, **given).fit(lazy)
