@@ -102,7 +102,7 @@ MUTANTS = [
     _m("budget: relations mixed", "budget", "if neighbors != self._neighbors:", "if False:", _BUDGET),
     _m("budget: units mixed", "budget", "if unit != self._unit:", "if False:", _FILTERS),
     _m("budget: a resumed ledger forgets", "budget",
-       "            taker.charge(Fraction(epsilon), Fraction(delta), count=count, **kept)\n", "            pass\n", _BUDGET),
+       'state["charges"]:\n            taker', 'state["charges"][:0]:\n            taker', _BUDGET),
     _m("budget: a part forgets the whole", "books", "return self.whole.plus(self.parts.get(part, Sums()))",
        "return self.parts.get(part, Sums())", _FILTERS),
     _m("filter: the curve has no bound", "filters", "sums.curve <= self._most and", "True and", _FILTERS),

@@ -29,7 +29,7 @@ MUTANTS = [
        "integers = (low, high) == (-1, 1) and bool((x == x.round()).all())", f"tables/test_signed_rows.py {_PREMISES}"),
     _m("labels: any number may be read off", "tables/labels", "if classes is None and len(seen) > MOST_READ_OFF:", "if False:",
        "tables/test_labels.py"),
-    _m("labels: undeclared ones pass", "tables/labels", "    if len(unknown):\n", "    if False:\n", "tables learners/lists"),
+    _m("labels: undeclared ones pass", "tables/labels", "    if unknown:\n", "    if False:\n", "tables learners/lists"),
     _m("labels: read off, and said to be declared", "tables/labels",
        "return Labels(_places(known, y), known, classes is not None)", "return Labels(_places(known, y), known, True)",
        "accounting/test_warning.py"),

@@ -1,16 +1,22 @@
 """The intervals of a table that is learned from at once: each row in one at random, and their sums where the rows are.
 
-The interval of row i follows from a public key and from i: a generator of its own for each block of rows. So it does
-not depend on parts. Privacy does not rest on it, but on a row being in one interval whatever the rows are.
+The interval of row i follows from a secret key and from i: a generator of its own for each block of rows. So it does
+not depend on parts, and not on what rows are. Under replace privacy needs no more. Under add-remove a row less shifts
+those behind it into the intervals of their predecessors, and privacy rests on the key, which is drawn with the noise
+and released to no one: intervals are independent and uniform, so that to leave out the interval of the row that is left
+out gives the other rows the very law that they have without it. Given all of them, one row of one interval is new.
 """
 
 import numpy as np
+from randomgen import ChaCha
 
 from dpfast.learners.winnow.scores import score_vector
 from dpfast.tables.code_bits import packed_codes
 from dpfast.tables.signed_rows import signed_rows
 
+KEY_BYTES = 32
 _BLOCK = 1 << 16  # rows whose intervals are drawn together
+_APART = 1 << 40  # of the counters at which two of them begin: no stream reaches the next
 
 
 def interval_numbers(key, first, n, intervals):
@@ -19,12 +25,12 @@ def interval_numbers(key, first, n, intervals):
     Parameters
     ----------
     key : int
-        In [0, 2**128).
+        In [0, 2**256).
     first, n, intervals : int
     """
     dtype, blocks = np.min_scalar_type(intervals - 1), []
     for block in range(first // _BLOCK, -(-(first + n) // _BLOCK)):
-        rng = np.random.Generator(np.random.Philox(key=key, counter=[0, block, 0, 0]))
+        rng = np.random.Generator(ChaCha(key=key, counter=block * _APART))
         blocks.append(rng.integers(intervals, size=_BLOCK, dtype=np.uint32).astype(dtype))
     start = first % _BLOCK
     return np.concatenate([np.empty(0, dtype), *blocks])[start : start + n]

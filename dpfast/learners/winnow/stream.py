@@ -11,7 +11,7 @@ from dpfast.learners.fitting import Run
 from dpfast.learners.saving import entries, integer
 from dpfast.learners.winnow.checkpoint import Checkpoint
 from dpfast.learners.winnow.hypothesis import NOTHING, Hypothesis, histogram
-from dpfast.learners.winnow.intervals import counting_rows, interval_sum, row_count
+from dpfast.learners.winnow.intervals import KEY_BYTES, counting_rows, interval_sum, row_count
 from dpfast.learners.winnow.plan import EveryFew, Plan
 from dpfast.learners.winnow.scores import DenseScores, TouchedScores, from_arrays
 from dpfast.mechanisms import AboveThreshold
@@ -106,7 +106,7 @@ class Stream:
         intervals : iterable of int
             All numbers below n_updates, rising.
         """
-        key, sizes = int.from_bytes(self.run.rng.bytes(16)), parts.each(row_count)
+        key, sizes = int.from_bytes(self.run.rng.bytes(KEY_BYTES)), parts.each(row_count)
         firsts = [0, *accumulate(sizes[:-1])]
         for k in intervals:
             told, most = (key, k, self.plan, self.hypothesis), [None] * len(firsts)
