@@ -175,7 +175,7 @@ cdef class Columns:
         part.columns, part.sizes, part.offsets = tuple([c[start:stop] for c in self.columns]), self.sizes, self.offsets
         part.wide, part.size, part.offset, part.plans = self.wide, self.size, self.offset, self.plans
         part.most = self.most
-        part._set(stop - start, np.asarray(self.address) + start * (np.uintp(1) + np.asarray(self.wide)))
+        part._set(stop - start, np.asarray(self.address) + start * (np.asarray(self.wide, np.uintp) + np.uintp(1)))
         return part
 
     cdef _Plan _plan(self, Py_ssize_t width, Py_ssize_t planed=0):

@@ -185,7 +185,7 @@ class Numeric(Column):
             if not 2 <= self.edges <= MOST_CODES - 2:
                 self._refuse(f"edges must be a number of bins in [2, {MOST_CODES - 2}], got {self.edges}")
             if self.spacing is None:
-                self._set("spacing", _spacing(self.low, self.high))
+                self._set("spacing", "quantiles" if None in (self.low, self.high) else "equal")
             least = min((end for end in (self.low, self.high) if end is not None), default=1)
             if self.spacing == "logarithmic" and least <= 0:
                 self._refuse(f"logarithmic bins need low > 0, got {least!r}; smaller numbers go to the first bin")
@@ -377,18 +377,15 @@ def column_from_dict(entry: dict) -> Column:
     return KINDS[kind](**entry, unconfirmed=tuple(marked))
 
 
-def _spacing(low: Any, high: Any) -> str:
-    return "quantiles" if low is None or high is None else "equal"
-
-
 def column_to_dict(column: Column) -> dict:
     """What `column_from_dict` reads: what differs from the defaults."""
     entry: dict[str, Any] = {"name": column.name, "kind": column.kind}
+    usual = "quantiles" if None in (getattr(column, "low", 0), getattr(column, "high", 0)) else "equal"
     for each in fields(column):
         value = getattr(column, each.name)
         if each.name in ("name", "unconfirmed") or value == each.default:
             continue
-        if isinstance(column, Numeric) and each.name == "spacing" and value == _spacing(column.low, column.high):
+        if each.name == "spacing" and value == usual:
             continue
         value = list(value) if isinstance(value, tuple) else value
         entry[each.name] = {"unconfirmed": value} if each.name in column.unconfirmed else value
