@@ -19,7 +19,7 @@ def warn(message: str) -> None:
     frame: FrameType | None = sys._getframe()
     inside = dpfast.__path__[0]
     while frame is not None and (
-        frame.f_code.co_filename.startswith(inside) or frame.f_code.co_filename == _CONTEXTLIB
+        frame.f_code.co_filename.startswith(inside) or frame.f_globals.get("__name__", "").startswith(_BETWEEN)
     ):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, PrivacyWarning, stacklevel=level)
@@ -100,4 +100,4 @@ _ENSEMBLES = {
         "multiclass", "multioutput",
     )
 }  # fmt: skip
-_CONTEXTLIB = sys.modules["contextlib"].__file__
+_BETWEEN = "contextlib", "sklearn.callback"  # what stands between a call and what it runs

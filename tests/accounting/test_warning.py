@@ -48,6 +48,13 @@ def test_each_warning_says_what_to_do(run, message, monkeypatch):
     assert message in sentence
 
 
+@pytest.mark.parametrize("learner", [DecisionListClassifier, dpfast.HalfspaceClassifier])
+def test_a_warning_stands_at_the_line_of_the_user(learner):
+    with pytest.warns(PrivacyWarning, match="declare it") as caught:
+        learner().fit(X, Y)
+    assert {each.filename for each in caught} == {__file__}
+
+
 def test_rows_that_bagging_repeats_are_warned_of_and_rows_it_draws_once_are_not():
     model = DecisionListClassifier(1.0, 1e-6, max_rules=2, rule_counts=0)
 
