@@ -87,6 +87,7 @@ MUTANTS = [
        "(np.arange(_BLOCK) % intervals)", _WINNOW),
     _m("winnow fit: intervals repeat", "winnow/intervals", "counter=block * _APART", "counter=0", _WINNOW),
     _m("winnow fit: intervals of a key that all know", "winnow/intervals", "ChaCha(key=key", "ChaCha(key=7", _WINNOW),
+    _m("winnow fit: the batch not kept", "winnow/intervals", "chosen[:most]", "chosen", _WINNOW),
     _m("winnow: the batch not kept", "winnow/stream", "chosen = chosen[: self.plan.batch - self.taken]", "pass", _WINNOW),
     _m("winnow: an update more than paid", "winnow/stream", "self.updates < self.plan.releases", "self.updates <= self.plan.releases", _WINNOW),
     _m("winnow: rows of an earlier interval counted", "winnow/stream", "self.taken, self.tests = 0, None", "self.tests = None", _WINNOW),

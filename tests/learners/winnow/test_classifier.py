@@ -27,8 +27,10 @@ from dpfast.accounting import (
 from dpfast.kernels import bits, levels, noise
 from dpfast.learners.winnow import plan as plans
 from dpfast.learners.winnow.intervals import interval_numbers
+from dpfast.learners.winnow.scores import DenseScores
 from dpfast.learners.winnow.stream import Stream
 from dpfast.mechanisms import AboveThreshold
+from dpfast.parts import MemoryParts
 
 
 @parametrize_with_checks([DPWinnowClassifier(random_state=0), WinnowClassifier()])
@@ -561,6 +563,26 @@ def test_rows_are_put_into_intervals_at_random_whatever_their_part():
     for first, some in ((0, 0), (0, 65_536), (65_530, 12), (65_536, 1), (100, 149_900)):
         np.testing.assert_array_equal(interval_numbers(7, first, some, intervals), numbers[first : first + some])
     assert (interval_numbers(8, 0, n, intervals) == numbers).mean() < 0.06
+
+
+@pytest.mark.parametrize("batch", [1, 7, 40])
+def test_no_more_rows_of_an_interval_enter_the_scores_than_the_batch(batch, monkeypatch):
+    entered, plain = [], DenseScores.enter
+
+    def noted(self, total):
+        entered.append(total[0])
+        plain(self, total)
+
+    monkeypatch.setattr(DenseScores, "enter", noted)
+    X, y = np.ones((300, 2), bool), np.arange(300) < 299  # a row adds 1 or takes 1
+    table = [(X[:100], y[:100]), (X[100:130], y[100:130]), (X[130:], y[130:])]
+    for parts in (table, [(X, y)]):
+        entered.clear()
+        clf = DPWinnowClassifier(n_updates=5, batch=batch, confidence=0.999, random_state=0)
+        clf.fit(MemoryParts(parts), None, classes=[False, True])
+        assert len(entered) == 5
+        assert max(entered) <= batch
+        assert entered[0] == batch or batch > 30  # all rows count before the first release
 
 
 def test_a_stream_with_a_window_learns_without_end_and_claims_the_same(rng):
