@@ -100,6 +100,8 @@ void dpf_codes_count(const dpf_codes *codes, const dpf_codes_plan *plan, size_t 
     chosen some;
 #if defined(DPF_TARGET_AVX512)
     if (planed) count_planes(codes, labels, mask, planed, total);
+#else
+    (void)planed; /* 0 */
 #endif
     if (plan->groups == 0) return;
     memset(joint, 0, cells * DPF_CODES_COUNTED(classes) * sizeof *joint);

@@ -39,6 +39,8 @@ def run(name, wheel, tests, python):
     with tempfile.TemporaryDirectory(prefix=f"dpfast-{name}.") as folder:
         bin_ = Path(folder, "Scripts" if os.name == "nt" else "bin")
         clean = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+        if name == "free-threaded":
+            clean["PYTHON_GIL"] = "0"  # randomgen does not say that it runs without, and would turn it on
         subprocess.run([python, "-m", "venv", folder], check=True, env=clean)
         install = [bin_ / "python", "-m", "pip", "install", "-q", "--disable-pip-version-check", "--prefer-binary"]
         installed = [wheel, "--only-binary=:all:"] if name == "free-threaded" else [f"{wheel}[test]"]
