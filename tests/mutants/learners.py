@@ -45,7 +45,7 @@ MUTANTS = [
     _m("factor 2 of replaced class counts dropped", "class_counts", '{"replace": 2, "add-remove": 1}', '{"replace": 1, "add-remove": 1}', _COUNTS),
     _m("probabilities: the model keeps all of epsilon", "probabilities", "p.epsilon, epsilon = split(p.epsilon, p.probability_share)",
        "_, epsilon = split(p.epsilon, p.probability_share)", _CHANCES),
-    _m("probabilities: exact counts published", "probabilities", "noisy = discrete_laplace(counts(), scale, rng=run.rng)", "noisy = counts()", _CHANCES),
+    _m("probabilities: exact counts published", "probabilities", "noisy = discrete_laplace(counts(), p.class_scale, rng=run.rng)", "noisy = counts()", _CHANCES),
     _m("probabilities: noise of one row for persons", "probabilities", ', "probability_share", p.rows_per_unit)', ', "probability_share")', _CHANCES),
     _m("probabilities: counts cost nothing", "probabilities", "return (*cost, *p.counting_cost) if cost else ()", "return tuple(cost)", _CHANCES),
     _m("probabilities: a row counts twice", "calibration", "minlength=2 * LEVELS).reshape(LEVELS, 2)", "minlength=2 * LEVELS).reshape(LEVELS, 2) * 2", _CHANCES),
