@@ -14,7 +14,7 @@ by `_publish`, and its claim, also when the block is interrupted.
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -57,6 +57,8 @@ class Run:
         What all releases together cost; empty where it is the pair that is claimed.
     attributes : dict
         Attributes that were released and that `_publish` does not set.
+    claim : PrivacySpend or None
+        What was charged: of the parameters as they were then, whatever becomes of them.
     """
 
     def __init__(self, rng: np.random.Generator, of: dict[str, int | None], cost: Sequence[Cost] = ()):
@@ -64,6 +66,7 @@ class Run:
         self.released: Any = []
         self.used, self.cost = dict.fromkeys(of, 0), tuple(cost)
         self.attributes: dict[str, Any] = {}
+        self.claim: PrivacySpend | None = None
 
     def release(self, name: str, *what: Any) -> None:
         """Count one release of this name, and keep what was released."""
@@ -151,16 +154,17 @@ class Private(PrivateParameters):
             warn("the set of labels was read off the rows, and is published with the model: declare it by classes=")
 
     def _claim(self, run: Run) -> PrivacySpend:
-        return PrivacySpend(
-            self.epsilon,
-            self.delta,
-            self.neighbors,
-            self._events(run),
-            reproducible=run.reproducible,
-            cost=self._cost(run),
-            unit="row" if self._rows_per_unit is None else "person",
-            rows_per_unit=self._rows_per_unit,
-        )
+        """The claim that was charged, with what has been released since; the first call makes it."""
+        if run.claim is None:
+            run.claim = PrivacySpend(
+                self.epsilon,
+                self.delta,
+                self.neighbors,
+                cost=self._cost(run),
+                unit="row" if self._rows_per_unit is None else "person",
+                rows_per_unit=self._rows_per_unit,
+            )
+        return replace(run.claim, events=self._events(run), reproducible=run.reproducible)
 
     def _cost(self, run: Run) -> tuple[Cost, ...]:
         return run.cost

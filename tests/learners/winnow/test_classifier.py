@@ -25,6 +25,7 @@ from dpfast.accounting import (
     winnow_weight,
 )
 from dpfast.kernels import bits, levels, noise
+from dpfast.learners.winnow import intervals as put
 from dpfast.learners.winnow import plan as plans
 from dpfast.learners.winnow.intervals import interval_numbers
 from dpfast.learners.winnow.scores import DenseScores
@@ -550,6 +551,17 @@ def test_a_fitted_model_holds_nothing_but_what_was_released(table):
     assert str(clf.privacy_) == (
         "(1.0, 1e-06)-DP, replace one row; 20 of 20 releases used; drawn with a seed: reproducible, not private"
     )
+
+
+def test_the_key_of_the_intervals_is_drawn_for_each_fit(monkeypatch):
+    """Under "add-remove" privacy rests on it: see `dpfast.learners.winnow.intervals`."""
+    keys = []
+    monkeypatch.setattr(put, "interval_numbers", lambda key, *more: keys.append(key) or interval_numbers(key, *more))
+    X = np.random.default_rng(0).random((40, 2)) < 0.5
+    for _ in range(8):
+        DPWinnowClassifier(neighbors="add-remove", n_updates=2).fit(X, X[:, 0])
+    assert len({*keys}) == 8
+    assert max(keys) >= 1 << 248
 
 
 def test_rows_are_put_into_intervals_at_random_whatever_their_part():

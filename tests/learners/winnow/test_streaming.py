@@ -99,3 +99,15 @@ def test_a_stream_without_a_label_column_needs_labels(frame):
     learner.stream(frame, frame["buys"])
     with pytest.raises(ValueError, match="y must be given: the schema declares no label"):
         learner.stream(frame)
+
+
+def test_the_claim_of_a_stream_is_what_was_charged_whatever_becomes_of_its_parameters(frame):
+    X, y = frame[["age"]].to_numpy() / 100, frame["buys"].to_numpy()
+    learner = dpfast.DPWinnowClassifier(epsilon=2.0, horizon=20_000, schedule="fixed").partial_fit(X, y)
+    with pytest.raises(ValueError, match="rows of y"):  # a fit for persons that is refused
+        learner.fit(X, y[:-1], units=np.arange(len(X)) // 2, rows_per_unit=2)
+    learner.partial_fit(X, y)
+    assert str(learner.privacy_).startswith("(2.0, 1e-06)-DP, replace one row;")
+    learner.set_params(epsilon=0.5, delta=1e-9, neighbors="add-remove").partial_fit(X, y)
+    with pytest.warns(UserWarning, match=r"claim stays \(2.0, 1e-06\) for 'replace'"):
+        assert (learner.privacy_.epsilon, learner.privacy_.neighbors) == (2.0, "replace")
