@@ -93,6 +93,7 @@ MUTANTS = [
     _m("winnow fit: the number of rows tells where it is private", "winnow/plan", 'p.rows_tell = p.neighbors == "replace"', "p.rows_tell = True", _WINNOW),
     _m("winnow fit: it tells a stream", "winnow/plan", "p.rows_tell = False", "p.rows_tell = True", _WINNOW),
     _m("stream: a schema is found of rows that are not there", "winnow/streaming", "refuse_open(p.schema)", "pass", _WINNOW),
+    _m("stream: a checkpoint keeps edited parameters", "winnow/streaming", 'self._document() | {"parameters": state.parameters}', "self._document()", f"{_WINNOW}/test_checkpoint.py"),
     _m("stream: counted while it moves", "winnow/streaming", "        if p.probability_share:\n", "        if False:\n", f"{_CHANCES} {_WINNOW}"),
     _m("progress: rows where their number is private", "base", 'rows = public.n_rows if self.neighbors == "replace" else None', "rows = public.n_rows", "learners/test_progress.py"),
     _m("halfspace: the histogram moves by twice what is paid", "halfspaces/halfspace", "self.unit = math.isqrt(", "self.unit = 2 * math.isqrt(", _HALF),

@@ -34,6 +34,7 @@ class Stream:
     hypothesis: Hypothesis
     run: Run
     file: Checkpoint | None = None
+    parameters: dict | None = None  # of the estimator when it was charged, for the file
     rounds: int = 0  # t
     taken: int = 0  # rows of this interval that entered the scores
     tests: AboveThreshold | EveryFew | None = None  # None before the first round, and after the last update
@@ -47,7 +48,8 @@ class Stream:
                 raise ValueError(f"{name} is {kept[name]}, and by the parameters {getattr(plan, name)}")
         unit, rounds, taken = (integer(kept[name], 0, 1 << 62) for name in ("unit", "rounds", "taken"))
         d = plan.dimension // (1 + plan.negations) - plan.fit_intercept
-        self = cls(plan, from_arrays(arrays, d, plan.window), unit, hypothesis, run, file, rounds, taken)
+        scores = from_arrays(arrays, d, plan.window)
+        self = cls(plan, scores, unit, hypothesis, run, file, rounds=rounds, taken=taken)
         if kept["tests"] is not None:
             self._tests()._go_on(kept["tests"])
         run.reproducible |= bool(kept["reproducible"])

@@ -146,6 +146,7 @@ class WinnowStream(Streamed):
             run.released, run.used["updates"] = self.released_weights_[:], self.updates_
             self._owned()
             self._state = Stream.resumed(plan, self._hypothesis(), run, file, kept["stream"], arrays)
+            self._state.parameters = fitted["parameters"]
             self._show(run)
         return self
 
@@ -168,6 +169,8 @@ class WinnowStream(Streamed):
         with self._spending(public, p.rng, plan.cost, updates=plan.releases) as run:
             pass  # nothing is drawn yet
         self._state = stream(run, file)
+        if file is not None:
+            self._state.parameters = self._document()["parameters"]
         return self._state, *in_order(parts)
 
     def _next(self, X, y):
@@ -185,7 +188,8 @@ class WinnowStream(Streamed):
         try:
             predicted = state.follow(rows, signs)
             self._show(state.run)
-            state.file.write(self._model, {"fitted": self._document(), "stream": state.kept()}, state.scores.arrays())
+            fitted = self._document() | {"parameters": state.parameters}  # not as edited since
+            state.file.write(self._model, {"fitted": fitted, "stream": state.kept()}, state.scores.arrays())
         except BaseException:
             state.run.released, state.run.used = before
             raise

@@ -442,3 +442,24 @@ def test_a_link_to_a_checkpoint_is_the_same_checkpoint(path, tmp_path):
     os.link(path, tmp_path / "second name")
     with pytest.raises(ValueError, match="2 names"):
         resume(path)
+
+
+@pytest.mark.parametrize("edits", [{"window": True}, {"n_updates": 10, "n_draws": 2}], ids=str)
+def test_a_stream_is_gone_on_with_by_the_parameters_that_were_charged(edits, tmp_path):
+    """Both edits have the learning rate of the plan that was paid for, and would release more."""
+    rng = np.random.default_rng(0)
+    X, path = rng.random((400, 3)) < 0.5, tmp_path / "stream"
+    plan = {"n_updates": 4, "n_draws": 5, "schedule": "fixed", "horizon": 400}
+    learner = dpfast.DPWinnowClassifier(**plan, checkpoint=path).partial_fit(X[:300], X[:300, 0])
+    learner.set_params(**edits).partial_fit(X[300:301], X[300:301, 0])
+    learner.close()
+    for _ in range(2):
+        resumed = dpfast.DPWinnowClassifier.resume(path)
+        assert {name: getattr(resumed, name) for name in plan} == plan
+        resumed.set_params(**edits).partial_fit(X[:50], X[:50, 0])
+        resumed.close()
+    last = dpfast.DPWinnowClassifier.resume(path)
+    with pytest.warns(UserWarning, match="all 4 updates are made"):
+        last.partial_fit(X, X[:, 0]).partial_fit(X, X[:, 0])
+    assert last.updates_ == 4
+    last.close()
