@@ -2,11 +2,11 @@
 
     python bench/cluster.py [--check] [--out DIR]
 
-Measured, in seconds of the processor, the best of several: what a row of 32 codes costs a halfspace's question, what a
-question costs whatever its rows, and what a task costs the scheduler and the client together, and its worker. Taken as
-given: a link of 1.25 GB/s with 0.5 ms a message, and a slowest worker half as slow again as the others. --check
-measures rounds of two worker processes that share this machine with scheduler and client, beside what the model says of
-them: by the clock, for which the machine must be idle, and by the seconds that all processors work.
+Measured, the best of several: what a row of 32 codes costs a halfspace's question and what a question costs whatever
+its rows, in seconds of the processor; and by the clock, of two worker processes that share this machine with scheduler
+and client, what a round of one task costs and what each task more. Taken as given: a link of 1.25 GB/s with 0.5 ms a
+message, and a slowest worker half as slow again as the others. --check measures rounds of the two workers, of other
+sizes, beside what the model says of them. The machine must be idle.
 """
 
 import argparse
@@ -32,13 +32,12 @@ CORES = min(2, os.cpu_count() or 1)  # that the two workers, the scheduler and t
 
 
 class Costs(NamedTuple):
-    """Seconds a row and a question, of a task where it is handed out and where it is answered; bytes a second and
-    seconds a message of a link; the slowest worker."""
+    """Seconds a row, a question, a task and a round; bytes a second and seconds a message of a link; the slowest."""
 
     row: float
     question: float
     task: float
-    answer: float
+    round: float
     link: float = 1.25e9
     message: float = 5e-4
     slowest: float = 1.5
@@ -69,15 +68,16 @@ def tree_of(answers):
 def predicted(costs, n, workers, part, model=COLUMNS * SIZE):
     """A round over n rows in parts of `part` rows on so many workers of one thread; `model` numbers are released.
 
-    Workers answer while the scheduler hands out: the slower of the two counts. Then sums go up the tree.
+    Workers answer while the scheduler hands out: the slower of the two counts. Then sums go up the tree; and whatever
+    its tasks a round takes as long as one of no rows.
     """
     parts = math.ceil(n / part)
-    each = costs.answer + costs.question + costs.row * min(part, n)
+    each = costs.question + costs.row * min(part, n)
     busy = costs.slowest * math.ceil(parts / workers) * each
     sums = tree_of(parts)
     tasks = parts + sum(sums) + 1
     tree = (len(sums) + 2) * costs.message + (len(sums) + 1) * min(FAN, parts) * 8 * model / costs.link
-    return Round(max(busy, costs.task * tasks) + tree, busy, costs.task * tasks, tree)
+    return Round(max(busy, costs.task * tasks) + tree + costs.round, busy, costs.task * tasks, tree)
 
 
 def best(costs, n, workers):
@@ -121,44 +121,36 @@ def of_rows(sizes=(1000, 1_000_000)):
     return row, max(0.0, times[0] - row * sizes[0])
 
 
-def of_tasks(client, tasks=1000, rounds=3):
-    """Seconds that a task costs this process, in which scheduler and client are, and that it costs its worker."""
-    parts = DaskParts(client, client.map(int, range(tasks), pure=False))
-    parts.sum(_nothing)
-    before = spent(client)
-    for _ in range(rounds):
-        parts.sum(_nothing)
-    here, there = (np.array(spent(client)) - before) / rounds
-    return here / (tasks + sum(tree_of(tasks))), there / (tasks + sum(tree_of(tasks)))
+def of_tasks(client, tasks=200):
+    """Seconds that each task costs, and a round of one task."""
+    one, many = (clock(DaskParts(client, client.map(int, range(n), pure=False)), _nothing) for n in (1, tasks))
+    return (many - one) / (tasks - 1 + sum(tree_of(tasks))), one
 
 
-def spent(client):
-    """Seconds that processors worked for this process, and for the workers."""
-    return time.process_time(), sum(client.run(time.process_time).values())
+def clock(parts, *question, repeats=10):
+    """The least seconds of several rounds."""
+    seconds = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        parts.sum(*question)
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
 
 
-def together(costs, n, part):
-    """Seconds that all processors work in a round, whoever they are."""
-    parts = math.ceil(n / part)
-    tasks = parts + sum(tree_of(parts))
-    return tasks * (costs.task + costs.answer) + parts * costs.question + n * costs.row
+def here(costs, n, part):
+    """What the model says of two workers that share the processors with the scheduler, and no link."""
+    told = predicted(costs._replace(link=math.inf, message=0.0, slowest=1.0), n, CORES, part)
+    return told.workers + told.scheduler + costs.round
 
 
 def _nothing(part):
     return 0
 
 
-def clock(client, n, part, repeats=5):
-    """Seconds of a round over rows on the workers: by the clock the least of several, and those of all processors."""
+def rows_on(client, n, part):
+    """A round over rows on the workers, and its question."""
     parts = DaskParts(client, client.map(piece, [part] * (n // part), range(n // part), pure=False))
-    w = np.random.default_rng(1).normal(size=(parts.each(_width)[0], 1))
-    parts.sum(ask, w, 0.1)
-    seconds, before = [], sum(spent(client))
-    for _ in range(repeats):
-        start = time.perf_counter()
-        parts.sum(ask, w, 0.1)
-        seconds.append(time.perf_counter() - start)
-    return min(seconds), (sum(spent(client)) - before) / repeats
+    return parts, ask, np.random.default_rng(1).normal(size=(parts.each(_width)[0], 1)), 0.1
 
 
 def _width(part):
@@ -181,14 +173,14 @@ def markdown(report):
     costs = Costs(**report["costs"])
     head = (
         f"{results.sentence(report['machine'])}\n\n{costs.row * 1e9:.2f} ns a row of {COLUMNS} codes, "
-        f"{costs.question * 1e6:,.0f} us a question; {costs.task * 1e6:,.0f} us to hand out a task, "
-        f"{costs.answer * 1e6:,.0f} us to take and answer it.\n\n"
+        f"{costs.question * 1e6:,.0f} us a question, {costs.task * 1e6:,.0f} us a task, "
+        f"{costs.round * 1e3:.0f} ms a round.\n\n"
     )
     text = head + results.table(["rows", "workers", "best part", "seconds a round", "what binds"], lines(costs))
     if report.get("check"):
         rows = [[f"{n:,}", f"{part:,}", *(f"{value:.3f}" for value in told)] for n, part, *told in report["check"]]
-        head = ["rows", "rows a part", "seconds", "by the model", "of processors", "by the model"]
-        text += f"\nTwo workers here, by the clock and by all processors together:\n\n{results.table(head, rows)}"
+        head = ["rows", "rows a part", "seconds", "by the model"]
+        text += f"\nRounds of two workers here:\n\n{results.table(head, rows)}"
     return text
 
 
@@ -221,9 +213,7 @@ def main():
         costs = Costs(row, question, *of_tasks(client))
         report = {"machine": results.machine("distributed"), "costs": costs._asdict(), "check": []}
         for n, part in CHECKED if arguments.check else ():
-            took, worked = clock(client, n, part)
-            model = together(costs, n, part)
-            report["check"].append([n, part, took, model / CORES, worked, model])
+            report["check"].append([n, part, clock(*rows_on(client, n, part)), here(costs, n, part)])
     results.write(arguments.out, "cluster", report)
     text = markdown(report)
     (arguments.out / "cluster.md").write_text(text)

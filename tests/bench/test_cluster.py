@@ -4,13 +4,13 @@ import pytest
 pytest.importorskip("distributed")
 import cluster
 
-COSTS = cluster.Costs(row=2e-8, question=1e-4, task=2e-4, answer=1e-3)
+COSTS = cluster.Costs(row=2e-8, question=1e-4, task=2e-4, round=1e-2)
 
 
 def test_one_part_on_one_worker_costs_its_rows_and_two_messages():
     told = cluster.predicted(COSTS._replace(slowest=1.0), 10**6, 1, 10**6)
-    assert told.workers == pytest.approx(1e-3 + 1e-4 + 2e-8 * 10**6)
-    assert told.seconds == pytest.approx(told.workers + told.tree)
+    assert told.workers == pytest.approx(1e-4 + 2e-8 * 10**6)
+    assert told.seconds == pytest.approx(told.workers + told.tree + 1e-2)
     assert told.binds == "workers"
 
 
@@ -35,9 +35,9 @@ def test_what_a_row_costs_is_measured_and_told(tmp_path):
     assert 0 < row < 1e-5
     assert question >= 0
     report = {"machine": {"processor": "x", "cores": 1, "level": "scalar", "versions": {"Python": "3"}}}
-    report |= {"costs": COSTS._asdict(), "check": [[10, 5, 0.1, 0.2, 0.3, 0.4]]}
+    report |= {"costs": COSTS._asdict(), "check": [[10, 5, 0.1, 0.2]]}
     assert "| 10^12 | 10,000 |" in cluster.markdown(report)
-    assert "of processors | by the model" in cluster.markdown(report)
+    assert "seconds | by the model" in cluster.markdown(report)
     pytest.importorskip("matplotlib")
     cluster.picture(COSTS, tmp_path / "cluster.svg")
     assert (tmp_path / "cluster.svg").read_text().startswith("<?xml")
