@@ -1,4 +1,5 @@
 import os
+import signal
 
 import numpy as np
 import pytest
@@ -6,6 +7,8 @@ import pytest
 from dpfast.kernels import cpu
 
 os.environ["COLUMNS"] = "200"  # of consoles, which note it when they are made
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a script; children would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_addoption(parser):
