@@ -65,7 +65,7 @@ def bounded_rows(units: Any, rows_per_unit: int, rng: np.random.Generator) -> np
         lacking = (np.ma.getmaskarray(units) | (ids != ids)).tolist()
     if any(lacking):
         raise ValueError(f"units must say whose each row is, and row {lacking.index(True)} has none")
-    one_kind(units, "units")  # numpy would make one person of 1 and "1"
+    one_kind(ids if isinstance(units, np.ndarray) else units, "units")  # numpy would make one person of 1 and "1"
     if ids.dtype.kind == "O":
         kinds = {type(each) for each in ids}
         if len(kinds) > 1:

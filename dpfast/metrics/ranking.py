@@ -10,6 +10,7 @@ from scipy.special import ndtri
 
 from dpfast.accounting import Budget
 from dpfast.metrics.figure import Counter, Figure, Reliability, Roc, check_level
+from dpfast.parts.sources import refuse_masked
 
 _MOST_BINS = 64
 
@@ -133,6 +134,8 @@ def _bins(bins, n, epsilon, neighbors):
 
 def _binned(y_true, score, score_range, bins):
     """Which rows are positive, their bins, and the edges of these."""
+    refuse_masked("y_true", y_true)
+    refuse_masked("score", score)
     y_true, score = np.asarray(y_true), np.asarray(score, np.float64)
     if y_true.ndim != 1 or y_true.shape != score.shape or not len(score):
         raise ValueError(f"y_true and scores must be of one shape (n,), n >= 1, got {y_true.shape} and {score.shape}")

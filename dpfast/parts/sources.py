@@ -2,6 +2,8 @@
 
 from typing import Any
 
+import numpy as np
+
 from dpfast.parts.memory import MemoryParts
 
 
@@ -20,6 +22,15 @@ def refuse_plan(X: Any) -> None:
     """Refuse a LazyFrame."""
     if hasattr(X, "collect") and hasattr(X, "lazy"):
         raise TypeError(f"X is a {type(X).__name__}, a plan that has no rows yet: give X.collect()")
+
+
+def refuse_masked(name: str, values: Any) -> None:
+    """Refuse a masked array: what its mask hides would be read as if it were there."""
+    if isinstance(values, np.ma.MaskedArray):
+        raise ValueError(
+            f"{name} is a masked array, and its hidden entries would be read: leave their rows out, or fill them by "
+            f"{name}.filled(value)"
+        )
 
 
 def is_dask(X: Any) -> bool:

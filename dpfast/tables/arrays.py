@@ -8,7 +8,7 @@ has its type, and what has none, a list say, is float64.
 import numpy as np
 import scipy.sparse as sp
 
-from dpfast.parts.sources import refuse_parts, refuse_plan
+from dpfast.parts.sources import refuse_masked, refuse_parts, refuse_plan
 
 
 def as_numbers(X, sparse=()):
@@ -36,6 +36,7 @@ def as_numbers(X, sparse=()):
 
     refuse_parts(X)
     refuse_plan(X)
+    refuse_masked("X", X)
     typed = sp.issparse(X) or hasattr(X, "__array__")
     try:
         X = check_array(X, accept_sparse=list(sparse) or False, dtype="numeric" if typed else np.float64)

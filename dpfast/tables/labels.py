@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpfast.parts.sources import refuse_masked
+
 _CLOSE = 1 << 16
 MOST_READ_OFF = 20  # labels of an undeclared set: more are hardly classes, and may well be persons
 
@@ -85,8 +87,9 @@ def one_kind(y: Any, name: str = "y") -> Any:
     Raises
     ------
     ValueError
-        For texts beside numbers, or integers beside floats, in a list.
+        For texts beside numbers, or integers beside floats, in a list; for a masked array.
     """
+    refuse_masked(name, y)
     if isinstance(y, list | tuple):
         kinds = {kind for kind in map(type, y) if not issubclass(kind, list | tuple | np.ndarray)}
         kinds = {next((of for of in _KINDS if issubclass(kind, of)), kind) for kind in kinds}
@@ -113,7 +116,8 @@ def class_codes(y: Any, n: int, classes: ArrayLike | None = None) -> Labels:
     Raises
     ------
     ValueError
-        For labels that are missing, undeclared or too few, and for a set of more than 20 that was not declared.
+        For labels that are missing, undeclared or too few, and for a set of more than 20 that was not declared; for
+        labels that a model's file cannot hold.
     """
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_consistent_length
@@ -128,15 +132,50 @@ def class_codes(y: Any, n: int, classes: ArrayLike | None = None) -> Labels:
             f"y has {len(seen)} different labels, and a model publishes their set: more than {MOST_READ_OFF} must be "
             "declared by classes="
         )
-    known = seen if classes is None else np.unique(classes)
-    unknown = [] if classes is None else np.setdiff1d(seen, known).tolist()
+    known = seen if classes is None else _declared(classes)
+    _refuse_unsaved(known)
+    unknown = [] if classes is None else _beyond(seen, known)
     if unknown:
         raise ValueError(f"y holds the label {unknown[0]!r}, which is not among classes={known.tolist()}")
     if len(known) < 2:
         raise ValueError(f"y must have at least two classes, got one class only: {known.tolist()[0]!r}; see classes=")
     if isinstance(y, LabelColumn):
-        return Labels(np.searchsorted(known, y.spellings)[y.numbers], known, classes is not None)
+        return Labels(_places(known, y.spellings)[y.numbers], known, classes is not None)
     return Labels(_places(known, y), known, classes is not None)
+
+
+def _declared(classes):
+    """The declared set, sorted; refused if an array of one type does not hold each of them as it is."""
+    held = np.asarray(one_kind(classes, "classes"))
+    if held.ndim != 1:
+        raise ValueError(f"classes must be a list of labels, got shape {held.shape}")
+    lost = next((each for each, kept in zip(classes, held.tolist(), strict=True) if kept != each == each), None)
+    if lost is not None and not isinstance(classes, np.ndarray):
+        raise ValueError(f"classes holds {lost!r}, which an array of {held.dtype} does not hold as it is")
+    return np.unique(held)
+
+
+def _refuse_unsaved(known):
+    """Refuse labels that a model's file cannot hold: a model that was paid for could not be kept."""
+    kind, size = known.dtype.kind, known.dtype.itemsize
+    if kind == "O":
+        held = {type(label) for label in known.tolist()} == {str}
+    else:
+        held = kind in "biuU" or (kind == "f" and size <= 8 and bool(np.isfinite(known).all()))
+    if not held:
+        raise ValueError(
+            f"labels must be text, integers, booleans or finite floats of at most 64 bits, got {known.dtype}: a saved "
+            "model cannot hold others; y.astype(str) makes text of them"
+        )
+
+
+def _beyond(seen, known):
+    """The labels that are seen and not known; integers and floats are compared exactly, which numpy does not."""
+    both = {seen.dtype.kind, known.dtype.kind}
+    if len(both) > 1 and both <= set("iuf"):
+        there = set(known.tolist())
+        return [label for label in seen.tolist() if label not in there]
+    return np.setdiff1d(seen, known).tolist()
 
 
 def seen_labels(y: Any) -> tuple[Any, np.ndarray]:
@@ -175,7 +214,9 @@ def _distinct(y):
 
 
 def _places(known, y):
-    """Where the entries of y are in the sorted array `known`, which has them all."""
+    """Where the entries of y are in the sorted array `known`, which has all entries of y that are asked for."""
+    if y.dtype.kind != known.dtype.kind and {y.dtype.kind, known.dtype.kind} <= set("iuf"):
+        y = y.astype(known.dtype)  # exact for what is known; together numpy would make floats of them
     return (y == known[1]).astype(np.int64) if len(known) == 2 else np.searchsorted(known, y)
 
 

@@ -11,6 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 import dpfast
+from dpfast.accounting import Budget
 
 ESTIMATORS = {
     "boosted": lambda: dpfast.BoostedHalfspaceClassifier(random_state=0),
@@ -74,3 +75,39 @@ def test_classes_find_their_way_by_metadata_routing(name, table):
         done = cross_validate(model, X, y, params={"classes": classes}, cv=2, return_estimator=True)
     for fitted in done["estimator"]:
         assert fitted.classes_.tolist() == classes
+
+
+UNSAVED = {
+    "dates": np.array(["2020-01-01", "2021-01-01"], "M8[D]"),
+    "stamps": pd.to_datetime(["2020-01-01", "2021-01-01"]),
+    "spans": np.array([1, 2], "m8[s]"),
+    "bytes": np.array([b"a", b"b"]),
+    "wide floats": np.array([1, 2], np.longdouble),
+    "structures": np.array([(1,), (2,)], [("a", int)]),
+}
+
+
+@every
+@pytest.mark.parametrize("kind", [*UNSAVED, "NaN"])
+def test_labels_that_no_file_can_hold_are_refused_before_anything_is_charged(name, kind, table):
+    X, y = table
+    model, budget = ESTIMATORS[name](), Budget(10, 1e-5)
+    if hasattr(model, "budget"):
+        model.set_params(budget=budget)
+    labels, declared = (y.astype(float), {"classes": [0.0, np.nan]}) if kind == "NaN" else (UNSAVED[kind][y], {})
+    with pytest.raises(ValueError, match=r"labels|[Ll]abel type|dtype"):
+        model.fit(X, labels, **declared)
+    assert budget.spent == (0.0, 0.0)
+    assert not hasattr(model, "classes_")
+
+
+@every
+def test_a_masked_array_is_refused_for_its_hidden_entries_would_be_learned(name, table):
+    X, y = table
+    with pytest.raises(ValueError, match="X is a masked array"):
+        ESTIMATORS[name]().fit(np.ma.masked_array(X.astype(float), mask=X == 1), y)
+    with pytest.raises(ValueError, match="y is a masked array"):
+        ESTIMATORS[name]().fit(X, np.ma.masked_array(y, mask=y == 1))
+    model = ESTIMATORS[name]().fit(X, y)
+    with pytest.raises(ValueError, match="X is a masked array"):
+        model.predict(np.ma.masked_array(X.astype(float), mask=X == 1))

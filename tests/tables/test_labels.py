@@ -26,3 +26,26 @@ def test_a_set_of_more_than_twenty_labels_is_not_read_off_the_rows_but_may_be_de
         class_codes(y, 63)
     assert class_codes(y, 63, classes=np.arange(21)).declared
     assert not class_codes(y % 20, 63).declared
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes"),
+    [
+        ([LARGE - 1, LARGE], [LARGE - 1, LARGE, 0.5]),
+        ([LARGE - 1, LARGE], np.array([LARGE - 1, 0.5])),
+        (np.array([2**63, 2**63 + 1], np.uint64), [2**63, 2**63 + 1, -1]),
+        ([0, 1], [0, 1, None]),
+        ([0, 1], [[0, 1]]),
+    ],
+    ids=["integers beside a float", "integers against floats", "beyond both types", "None", "two axes"],
+)
+def test_declared_classes_that_numpy_would_merge_are_refused(labels, classes):
+    with pytest.raises(ValueError, match="class"):
+        class_codes(np.asarray(labels), 2, classes)
+
+
+def test_integers_of_two_types_are_told_apart_exactly():
+    y = np.array([LARGE, LARGE - 1, LARGE + 2], np.uint64)
+    assert class_codes(y, 3, classes=[LARGE - 1, LARGE, LARGE + 2]).codes.tolist() == [1, 0, 2]
+    assert class_codes(y, 3, classes=np.array([LARGE - 1, LARGE, LARGE + 2])).codes.tolist() == [1, 0, 2]
+    assert class_codes([0, 1, 1], 3, classes=[0.0, 0.5, 1.0]).codes.tolist() == [0, 2, 2]

@@ -24,6 +24,7 @@ from dpfast.kernels import weights
 from dpfast.learners.parameters import PRIVATE, Parameters, choice, count, optional
 from dpfast.mechanisms.sole import Sole
 from dpfast.parts.blocks import slices
+from dpfast.parts.sources import refuse_masked
 from dpfast.tables import BitMatrix
 from dpfast.tables.arrays import sound_csr
 
@@ -184,6 +185,7 @@ class RandomizedWeightedMajority(Parameters):
         RuntimeError
             If no action was drawn.
         """
+        refuse_masked("losses", losses)
         if not (sp.issparse(losses) or isinstance(losses, BitMatrix)):
             losses = np.asarray(losses)
             if losses.ndim != 1:
@@ -218,6 +220,7 @@ class RandomizedWeightedMajority(Parameters):
         """
         followed = [np.empty(0, np.int64)]
         for block in losses if hasattr(losses, "__next__") else [losses]:
+            refuse_masked("losses", block)
             if not (sp.issparse(block) or isinstance(block, BitMatrix)):
                 block = np.asarray(block)
                 if block.ndim != 2:
