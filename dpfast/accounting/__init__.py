@@ -1,5 +1,6 @@
 """Privacy accounting: numbers only, no data."""
 
+from .bill import BillNoise, Draws, NoisySums, bill_delta, bill_noise
 from .budget import Budget
 from .claims import PrivacySpend, Release, compose
 from .composition import Composed
@@ -48,6 +49,7 @@ from .winnow_mistakes import WinnowPlan, batched_plan, batched_update_bound, win
 from .zcdp import gaussian_delta, gaussian_epsilon, gaussian_sigma, zcdp_delta, zcdp_epsilon, zcdp_rho
 
 __all__ = [
+    "BillNoise",
     "BoostPaper",
     "BoostPlan",
     "Budget",
@@ -55,10 +57,12 @@ __all__ = [
     "Composed",
     "Cost",
     "DecisionListHalfspace",
+    "Draws",
     "ExpertsPaper",
     "FiniteClassPlan",
     "IndividualNoise",
     "NetPlan",
+    "NoisySums",
     "PointBound",
     "PrivacySpend",
     "PrivacyWarning",
@@ -71,6 +75,8 @@ __all__ = [
     "WinnowPlan",
     "batched_plan",
     "batched_update_bound",
+    "bill_delta",
+    "bill_noise",
     "boost_paper",
     "boost_plan",
     "compose",

@@ -59,16 +59,24 @@ def positive(name: str, value) -> float:
     return number(name, value, "a finite number > 0", lambda x: 0 < x < math.inf)
 
 
+def exact_positive(name: str, value) -> Fraction:
+    """A finite number above 0, exactly; a float is the rational that it is, as it is where noise is drawn."""
+    nearest = positive(name, value)
+    return _rational(value) if isinstance(value, Rational) else Fraction(nearest)
+
+
 def epsilon_of(value, *, zero: bool = False) -> float:
-    """An epsilon: finite, and above 0 or at least that."""
+    """An epsilon, rounded down: finite, and above 0 or at least that."""
     wanted = "a finite number >= 0" if zero else "a finite number > 0"
-    return number("epsilon", value, wanted, lambda x: 0 <= x < math.inf and (zero or x > 0))
+    number("epsilon", value, wanted, lambda x: 0 <= x < math.inf and (zero or x > 0))
+    return float_below(value)
 
 
 def delta_of(value) -> float:
-    """A delta above 0: at least SMALLEST_DELTA."""
+    """A delta above 0, rounded down: at least SMALLEST_DELTA."""
     wanted = f"at least {SMALLEST_DELTA} and below 1"
-    return number("delta", value, wanted, lambda x: SMALLEST_DELTA <= x < 1)
+    number("delta", value, wanted, lambda x: SMALLEST_DELTA <= x < 1)
+    return float_below(value)
 
 
 def margin_between(value) -> float:
@@ -84,14 +92,35 @@ def exact(name: str, value: Any, below: float = math.inf) -> Fraction:
     raise ValueError(f"{name} must be {wanted}, got {value!r}")
 
 
-def float_above(number: Fraction) -> float:
-    """The least float that is no less."""
+def float_above(number: Any) -> float:
+    """The least float that is no less; than a float, also as the decimal that it prints as."""
     nearest = float(number)
-    return nearest if nearest >= number else math.nextafter(nearest, math.inf)
+    return nearest if nearest >= _fraction(number) else math.nextafter(nearest, math.inf)
+
+
+def float_below(number: Any) -> float:
+    """The largest float that is no more; than a float, also as the decimal that it prints as."""
+    nearest = float(number)
+    return nearest if nearest <= _fraction(number) else math.nextafter(nearest, -math.inf)
+
+
+def root_above(square: Fraction) -> float:
+    """The square root of a rational > 0, rounded up."""
+    shift = 64 - (square.numerator.bit_length() - square.denominator.bit_length()) // 2
+    root = Fraction(math.isqrt(math.floor(square * Fraction(4) ** shift)) + 1) / Fraction(2) ** shift
+    try:
+        return math.nextafter(float(root), math.inf)
+    except OverflowError:
+        return math.inf
 
 
 @lru_cache(maxsize=256, typed=True)
 def _fraction(value) -> Fraction:
     if isinstance(value, Rational):
-        return Fraction(int(value.numerator), int(value.denominator))
+        return _rational(value)
     return Fraction(repr(float(value)))
+
+
+def _rational(value: Rational) -> Fraction:
+    """Of integers of Python: numpy's overflow."""
+    return Fraction(int(value.numerator), int(value.denominator))

@@ -36,10 +36,11 @@ Floats are rounded towards safety: up.
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 from scipy import special
 
-from .checks import SMALLEST_DELTA, count, number
+from .checks import SMALLEST_DELTA, count, exact_positive, float_above, number, root_above
 from .zcdp import SLACK, pure_cumulant
 
 KINDS = ("pure", "range", "zcdp", "gaussian", "pair")
@@ -151,13 +152,16 @@ def discrete_gaussian_cost(sigma, *, sensitivity, releases: int, size: int) -> t
         Gaussian, with the total variation of all releases from continuous noise. Its Renyi divergence needs no such
         term: discrete noise is zCDP as it is.
     """
-    from .gaussian import squared_mu
+    sigma, moved = exact_positive("sigma", sigma), exact_positive("sensitivity", sensitivity)
+    T, size = count("releases", releases), count("size", size)
+    return (gaussian_sums_cost(T * (moved / sigma) ** 2, T * size / (24 * sigma**2)),)
 
-    square = squared_mu(sigma, sensitivity, releases)
-    apart = releases * size / 24 / float(sigma) ** 2 * (1 + SLACK)
+
+def gaussian_sums_cost(square: Fraction, apart: Fraction) -> Cost:
+    """What sums with discrete Gaussian noise cost: mu^2, and the total variation from continuous noise."""
     if apart >= 1:
-        return (Cost("zcdp", square / 2 * (1 + SLACK)),)
-    return (Cost("gaussian", math.sqrt(square) * (1 + SLACK), delta=max(apart, SMALLEST_DELTA)),)
+        return Cost("zcdp", float_above(square / 2))
+    return Cost("gaussian", root_above(square), delta=max(float_above(apart), SMALLEST_DELTA))
 
 
 def _pure_mu(epsilon: float) -> float:

@@ -50,9 +50,8 @@ Floats are rounded towards safety: a delta or sigma from here is never below the
 import math
 import sys
 from fractions import Fraction
-from numbers import Rational
 
-from .checks import count, delta_of, epsilon_of, float_above, positive
+from .checks import count, delta_of, epsilon_of, exact_positive, float_above, root_above
 from .search import least, remembered
 from .zcdp import gaussian_delta, zcdp_delta
 
@@ -99,10 +98,9 @@ def discrete_gaussian_delta(
     >>> f"{discrete_gaussian_delta(5 * 2**36, 1, sensitivity=2**36):.1e}"
     '1.8e-08'
     """
-    sigma, sensitivity = _exact("sigma", sigma), _exact("sensitivity", sensitivity)
-    epsilon = _rounded_down(epsilon_of(epsilon, zero=True), epsilon)
-    releases, size = count("releases", releases), count("size", size)
-    return _discrete_delta(sigma, epsilon, releases * sensitivity**2, releases * size)
+    sigma, epsilon = exact_positive("sigma", sigma), epsilon_of(epsilon, zero=True)
+    squared, entries = _moved(sensitivity, releases, size)
+    return _discrete_delta(sigma, epsilon, squared, entries)
 
 
 @remembered
@@ -143,48 +141,28 @@ def discrete_gaussian_sigma(
     >>> round(discrete_gaussian_sigma(1, 1e-6, sensitivity=2**36) / 2**36, 3)
     4.225
     """
-    epsilon = _rounded_down(epsilon_of(epsilon), epsilon)
-    delta = _rounded_down(delta_of(delta), delta)
-    sensitivity = _exact("sensitivity", sensitivity)
-    releases, size = count("releases", releases), count("size", size)
-    squared = releases * sensitivity**2
-    return least(
-        lambda sigma: sigma > 0 and _discrete_delta(Fraction(sigma), epsilon, squared, releases * size) <= delta
-    )
+    epsilon, delta = epsilon_of(epsilon), delta_of(delta)
+    squared, entries = _moved(sensitivity, releases, size)
+    return least(lambda sigma: sigma > 0 and _discrete_delta(Fraction(sigma), epsilon, squared, entries) <= delta)
 
 
-def squared_mu(sigma: float | Fraction, sensitivity: float | Fraction, releases: int) -> float:
-    """mu**2 = T s**2 / sigma**2 of the module's documentation, rounded up."""
-    return float_above(releases * _exact("sensitivity", sensitivity) ** 2 / _exact("sigma", sigma) ** 2)
+def curve_delta(square: Fraction, rho: Fraction, apart: Fraction, epsilon: float) -> float:
+    """The smaller claim of the module's documentation, for mu^2, for rho and for n / (24 sigma^2)."""
+    mu = root_above(square)
+    if mu > 1e150:
+        return 1.0
+    away = float_above(min(apart, Fraction(1))) * ((1 + math.exp(epsilon)) if epsilon < 700 else math.inf)
+    continuous = gaussian_delta(1.0, epsilon, sensitivity=mu) + away * (1 + 1e-14)
+    return min(1.0, continuous * (1 + 1e-15), zcdp_delta(max(float_above(rho), sys.float_info.min), epsilon))
 
 
 def _discrete_delta(sigma: Fraction, epsilon: float, squared: Fraction, entries: int) -> float:
-    """The smaller claim, for the square of sqrt(T) s and n of the module's documentation."""
-    mu = _root(squared / sigma**2)
-    if mu > 1e150:
-        return 1.0
-    apart = float(min(entries / (24 * sigma**2), Fraction(1)))
-    apart *= (1 + math.exp(epsilon)) if epsilon < 700 else math.inf
-    continuous = gaussian_delta(1.0, epsilon, sensitivity=mu) + apart * (1 + 1e-14)
-    rho = max(mu * mu / 2 * (1 + 1e-15), sys.float_info.min)
-    return min(1.0, continuous * (1 + 1e-15), zcdp_delta(rho, epsilon))
+    """For the square of sqrt(T) s and n of the module's documentation."""
+    square = squared / sigma**2
+    return curve_delta(square, square / 2, entries / (24 * sigma**2), epsilon)
 
 
-def _root(square: Fraction) -> float:
-    """The square root of a rational > 0, rounded up."""
-    shift = 64 - (square.numerator.bit_length() - square.denominator.bit_length()) // 2
-    root = Fraction(math.isqrt(math.floor(square * Fraction(4) ** shift)) + 1) / Fraction(2) ** shift
-    try:
-        return math.nextafter(float(root), math.inf)
-    except OverflowError:
-        return math.inf
-
-
-def _exact(name: str, value) -> Fraction:
-    number = positive(name, value)
-    return Fraction(value) if isinstance(value, Rational) else Fraction(number)
-
-
-def _rounded_down(number: float, value) -> float:
-    """The float `number` nearest to `value`, or the one below if it lies above."""
-    return math.nextafter(number, 0) if isinstance(value, Rational) and number > value else number
+def _moved(sensitivity, releases, size) -> tuple[Fraction, int]:
+    """T s^2 and n."""
+    T = count("releases", releases)
+    return T * exact_positive("sensitivity", sensitivity) ** 2, T * count("size", size)

@@ -50,7 +50,7 @@ def test_a_draw_has_log_ratios_in_an_interval_of_eta_times_the_range(eta):
 def test_the_papers_learning_rate_is_within_the_claim_and_the_tight_one_larger(epsilon, delta, horizon):
     paper = experts_learning_rate(epsilon, delta, horizon=horizon, calibration="paper")
     tight = experts_learning_rate(epsilon, delta, horizon=horizon)
-    assert paper == epsilon / math.sqrt(32 * horizon * math.log(1 / delta))
+    assert paper == pytest.approx(epsilon / math.sqrt(32 * horizon * math.log(1 / delta)), rel=1e-15)
     assert experts_epsilon(paper, delta, horizon=horizon) < epsilon / 2
     assert experts_epsilon(tight, delta, horizon=horizon) <= epsilon
     assert experts_epsilon(tight * (1 + 1e-9), delta, horizon=horizon) > epsilon * (1 - 1e-12)

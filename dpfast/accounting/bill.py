@@ -1,0 +1,275 @@
+"""The noise of one fit that makes several releases of different kinds under one claim.
+
+A fit plans all of its releases before it looks at a row: sums with discrete Gaussian noise, draws by an exponential
+mechanism, and words that are published where their noisy count reaches a threshold. Each release gets a share of the
+bill, and one number solves for all of the noise.
+
+**Claim.** Let the sums be those of `dpfast.accounting.gaussian`: `times` adaptive releases that move by at most s in
+Euclidean norm, with noise sigma on each of m coordinates. Let ln(P/Q) of each of `times` draws lie in an interval of
+length r. Sums are over all parts, and every release may be chosen with the earlier ones in view. With
+
+    mu^2 = sum times s^2 / sigma^2 + sum times r^2 pi / 8,
+    rho  = sum times s^2 / (2 sigma^2) + sum times r^2 / 8,
+    w    = sum times m / (24 sigma^2),
+
+the releases together are (E, G)-DP for the smaller one of
+
+    G = delta_mu(E) + (1 + e^E) w      and      G = the delta of rho-zCDP at E,
+
+where delta_mu is `dpfast.accounting.gaussian_delta`. Proof. Squares of mu add up, and a draw of bounded range has mu^2
+= r^2 pi / 8 (Theorem 1 of `dpfast.accounting.costs`). The coupling of `dpfast.accounting.gaussian` is step by step, so
+that chances to part add up whatever sigma each release has. Renyi divergences add up, and a draw has (1 + b) r^2 / 8.
+
+**Words.** A word that only one of two neighbouring tables has is published with a chance of at most d on that table.
+If it is not, nothing of it is seen. Then all together are (E, d + (1 - d) G)-DP. Proof. Let m be this chance on the
+first table and m' on the second, both at most d, M the larger one, and H(v) the divergence at v = e^E of the releases,
+given that no such word is published: convex in v, H(0) = 1 and H(v) <= G. The first law is m A + (1 - m) P, the second
+one at least (1 - m') Q, so that the divergence is at most m + (1 - m) H(v t) with t = (1 - m') / (1 - m). If t >= 1,
+that is at most m + (1 - m) H(v). Otherwise H(v t) <= t H(v) + (1 - t) by convexity, and the divergence is at most
+m + (1 - m') H(v) + (m' - m) = m' + (1 - m') H(v). Both are at most M + (1 - M) H(v) <= d + (1 - d) G.
+
+The noise is checked as it is returned, by rationals: floats only propose it.
+"""
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from .amounts import decimal_above
+from .checks import count, delta_of, epsilon_of, exact, exact_positive, float_above, float_below
+from .costs import Cost, gaussian_sums_cost
+from .gaussian import curve_delta
+from .search import least, remembered
+
+_PI_UP = Fraction(math.nextafter(math.pi, 4))
+
+
+class NoisySums(NamedTuple):
+    """Sums with discrete Gaussian noise, planned.
+
+    Attributes
+    ----------
+    sensitivity : int or Fraction, > 0
+        The most that a neighbour changes one release, in Euclidean norm and steps of its grid.
+    share : real, > 0
+        Of mu^2, relative to the other shares.
+    size : int, >= 1
+        Coordinates of one release in which neighbouring tables may differ.
+    times : int, >= 1
+        So many adaptive releases.
+    """
+
+    sensitivity: int | Fraction
+    share: float | Fraction
+    size: int = 1
+    times: int = 1
+
+
+class Draws(NamedTuple):
+    """Draws by an exponential mechanism, planned.
+
+    Attributes
+    ----------
+    width : int or Fraction, > 0
+        Differences between neighbours' scores lie in an interval of this length.
+    share : real, > 0
+        Of mu^2, relative to the other shares.
+    times : int, >= 1
+        So many adaptive draws.
+    """
+
+    width: int | Fraction
+    share: float | Fraction
+    times: int = 1
+
+
+class BillNoise(NamedTuple):
+    """The noise of every part, in their order: sigma of sums, the exponent of draws. And what all of it costs."""
+
+    noise: tuple[float, ...]
+    cost: tuple[Cost, ...]
+
+
+@remembered
+def bill_noise(
+    parts: Sequence[NoisySums | Draws],
+    epsilon: float | Fraction,
+    delta: float | Fraction,
+    *,
+    words: float | Fraction = 0,
+) -> BillNoise:
+    """Least noise at which several releases of one fit are together (epsilon, delta)-DP, by their shares.
+
+    Parameters
+    ----------
+    parts : sequence of NoisySums or Draws
+        All releases of the fit.
+    epsilon : real, > 0
+    delta : real, at least 1e-300 and below 1
+    words : real, at least 0 and below delta
+        The largest chance that a value which only one of two neighbouring tables has is published (delta').
+
+    Returns
+    -------
+    BillNoise
+        `noise`: for each part its sigma, in steps of its grid, or the exponent of its draws. `cost`: for a `Budget`;
+        costs of several fits compose as Gaussian ones.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range, or no float is enough noise.
+
+    Notes
+    -----
+    Claim and proof are in the documentation of this module. A part may be left out of the fit afterwards. None may be
+    added, none may move by more than planned, and none may have more coordinates.
+
+    Use it so:
+
+    1. Before any row is read, list the parts with the sensitivity of the declared relation and unit (k rows of a
+       person: k times that of one row), on a grid fine enough, 2**20 steps a count say.
+    2. ``plan = bill_noise(parts, epsilon, delta, words=delta_of_words)``.
+    3. Set the thresholds of words from `words` and the sigma of their part.
+    4. Charge (epsilon, delta) once, with ``cost=plan.cost``.
+    5. Release part i with ``discrete_gaussian(values, plan.noise[i], rng=rng)`` or with the exponent ``plan.noise[i]``.
+
+    Examples
+    --------
+    >>> opening, rounds, pairs = NoisySums(2**20, 0.2, size=100), NoisySums(2**16, 0.75, 50, times=8), Draws(2, 0.05)
+    >>> plan = bill_noise([opening, rounds, pairs], 1, 1e-6, words=1e-7)
+    >>> [round(noise, 4) for noise in (plan.noise[0] / 2**20, plan.noise[1] / 2**16, plan.noise[2])]
+    [9.495, 13.8683, 0.042]
+    >>> [cost.kind for cost in plan.cost]
+    ['gaussian', 'range', 'pair']
+    """
+    parts, told = _checked(parts), _words(words, delta)
+    epsilon = epsilon_of(epsilon)
+    most = float_below((exact("delta", delta) - told) / (1 - told))
+
+    def fits(scale: float) -> bool:
+        noise = _proposed(parts, scale)
+        return noise is not None and _curve(parts, noise, epsilon) <= most
+
+    noise = _proposed(parts, least(fits))
+    if noise is None:
+        raise ValueError(f"no float is enough noise for epsilon = {epsilon!r} and delta = {delta!r} with these parts")
+    return BillNoise(noise, _cost(parts, noise, told))
+
+
+def bill_delta(
+    parts: Sequence[NoisySums | Draws],
+    noise: Sequence[float | Fraction],
+    epsilon: float | Fraction,
+    *,
+    words: float | Fraction = 0,
+) -> float:
+    """Delta at a given epsilon of several releases with given noise.
+
+    Parameters
+    ----------
+    parts, words
+        As in `bill_noise`; shares do not matter here.
+    noise : sequence of real, > 0
+        For each part its sigma, in steps of its grid, or the exponent of its draws.
+    epsilon : real, >= 0
+
+    Returns
+    -------
+    float in [0, 1]
+        Rounded up.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Claim and proof are in the documentation of this module.
+
+    Examples
+    --------
+    >>> f"{bill_delta([NoisySums(2**20, 1), Draws(1, 1)], [5 * 2**20, 0.1], 1):.1e}"
+    '6.1e-08'
+    """
+    parts, told = _checked(parts), exact("words", words, below=1)
+    if len(noise) != len(parts):
+        raise ValueError(f"noise must have one number for each of {len(parts)} parts, got {len(noise)}")
+    each = tuple(exact_positive("noise", number) for number in noise)
+    curve = Fraction(_curve(parts, each, epsilon_of(epsilon, zero=True)))
+    return min(1.0, float_above(told + (1 - told) * curve))
+
+
+def _checked(parts: Sequence[NoisySums | Draws]) -> tuple[NoisySums | Draws, ...]:
+    parts = tuple(parts)
+    if not parts:
+        raise ValueError("parts is empty: there is nothing to release")
+    checked: list[NoisySums | Draws] = []
+    for part in parts:
+        if isinstance(part, NoisySums):
+            moved = exact_positive("sensitivity", part.sensitivity)
+            sizes = count("size", part.size), count("times", part.times)
+            checked.append(NoisySums(moved, exact_positive("share", part.share), *sizes))
+        elif isinstance(part, Draws):
+            width, share = exact_positive("width", part.width), exact_positive("share", part.share)
+            checked.append(Draws(width, share, count("times", part.times)))
+        else:
+            raise ValueError(f"parts must be NoisySums or Draws, got {part!r}")
+    return tuple(checked)
+
+
+def _words(words, delta) -> Fraction:
+    delta_of(delta)
+    told = exact("words", words, below=1)
+    if told >= exact("delta", delta):
+        raise ValueError(f"words must be below delta, got words={words!r} and delta={delta!r}")
+    return told
+
+
+def _proposed(parts, scale: float) -> tuple[float, ...] | None:
+    """Noise in proportion to the shares; None where it leaves the floats."""
+    if not 0 < scale < math.inf:
+        return None
+    noise = []
+    for part in parts:
+        try:
+            if isinstance(part, NoisySums):
+                each = float(part.sensitivity) * math.sqrt(part.times / part.share) * scale
+            else:
+                each = math.sqrt(8 / math.pi * part.share / part.times) / float(part.width) / scale
+        except OverflowError:
+            return None
+        if not 0 < each < math.inf:
+            return None
+        noise.append(each)
+    return tuple(noise)
+
+
+def _sums(parts, noise) -> tuple[Fraction, Fraction, Fraction, Fraction]:
+    """mu^2 and w of the sums, and times r^2 of the draws; exactly. And times r^2 pi / 8, rounded up."""
+    square, apart, ranges = Fraction(0), Fraction(0), Fraction(0)
+    for part, each in zip(parts, map(Fraction, noise), strict=True):
+        if isinstance(part, NoisySums):
+            square += part.times * (part.sensitivity / each) ** 2
+            apart += part.times * part.size / (24 * each**2)
+        else:
+            ranges += part.times * (part.width * each) ** 2
+    return square, apart, ranges, ranges * _PI_UP / 8
+
+
+def _curve(parts, noise, epsilon: float) -> float:
+    square, apart, ranges, bent = _sums(parts, noise)
+    return curve_delta(square + bent, square / 2 + ranges / 8, apart, epsilon)
+
+
+def _cost(parts, noise, told: Fraction) -> tuple[Cost, ...]:
+    square, apart, _, _ = _sums(parts, noise)
+    costs = [gaussian_sums_cost(square, apart)] if square else []
+    for part, each in zip(parts, noise, strict=True):
+        if isinstance(part, Draws):
+            costs.append(Cost("range", float_above(part.width * Fraction(each)), times=part.times))
+    if told:
+        costs.append(Cost("pair", 0.0, delta=decimal_above(told)))
+    return tuple(costs)
