@@ -11,22 +11,35 @@ lines mostly are: places are counted in deviations from their middle, so that sl
 Counts weigh as much less as the noise is more than what they say.
 """
 
+import math
+from functools import partial
+from operator import mul
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
 _SMALL = 2.0 ** (-np.arange(28, 8, -1) / 2)  # 2**-14 to 2**-4.5
 _POSITIVE = np.concatenate([_SMALL, np.arange(2, 32) / 32])
 ENDS = np.concatenate([-_POSITIVE[::-1], _POSITIVE])  # between levels
 LEVELS = len(ENDS) + 1
-_BOUNDS = np.concatenate([[-1.0], ENDS, [1.0]])
-_MIDDLES = (_BOUNDS[1:] + _BOUNDS[:-1]) / 2
 _SURE = 5.0  # deviations of the noise that levels put together hold more than
-_USUAL, _VARIANCE = np.array([1.5, 0.0]), np.array([0.5, 2.0])  # of slope and shift, beforehand
-_SLOPES = 0.02, 20.0  # what a slope may be
+_VARIANCE = 2.0  # of shifts in the prior, about the log odds of the class sizes
+_FAR = 2.0  # that a shift may be from the log odds of the class sizes
 _CURVATURE = 0.1  # of the log likelihood, for a row, about
-_STEPS = 100
+_NEAR = 1e-12  # relative, of a root
+
+
+class Scale(NamedTuple):
+    """What places are measured in, and what lines of such places mostly are."""
+
+    bounds: np.ndarray  # of the levels, one more than these
+    spread: float | None  # that slopes are for; None for the standard deviation of the rows' places
+    slope: float  # mean and variance of slopes in the prior
+    variance: float
+    slopes: tuple[float, float]  # the least and the largest one allowed
+
+
+COSINES = Scale(np.concatenate([[-1.0], ENDS, [1.0]]), None, 1.5, 0.5, (0.02, 20.0))
 
 
 def level_counts(places, labels):
@@ -69,76 +82,154 @@ class Group(NamedTuple):
     reach: float  # half of their width
 
 
-def groups(counts, deviation) -> list[Group]:
-    """Levels put together, as few to a group as hold more than noise.
+def groups(counts, deviation, scale=COSINES) -> list[Group]:
+    """Return levels put together, as few to a group as hold more than noise.
 
     Parameters
     ----------
-    counts : ndarray, shape (LEVELS, 2)
+    counts : ndarray, shape (levels, 2)
         Noisy.
     deviation : float
         Of the noise in each.
+    scale : Scale
     """
     counts = np.asarray(counts, np.float64)
-    rows, found, start = counts.sum(axis=1), [], 0
+    bounds, levels = scale.bounds, len(counts)
+    middles = ((bounds[1:] + bounds[:-1]) / 2).tolist()
+    rows, found, start = (counts[:, 0] + counts[:, 1]).tolist(), [], 0
     before = np.concatenate([[0], np.cumsum(rows)])
-    for stop in range(1, LEVELS + 1):
+    for stop in range(1, levels + 1):
         noise = deviation * np.sqrt(2 * np.arange(stop - start, 0, -1))
         sure = np.flatnonzero(before[stop] - before[start:stop] > _SURE * noise)
         if sure.size:
             of = slice(start + int(sure[-1]), stop)
-            place = float(np.average(_MIDDLES[of], weights=np.maximum(rows[of], 0)))
-            reach = float(_BOUNDS[stop] - _BOUNDS[of.start]) / 2
-            found.append(Group(place, counts[of].sum(axis=0), of.stop - of.start, reach))
+            weights = [max(n, 0.0) for n in rows[of]]
+            place = math.fsum(map(mul, weights, middles[of])) / math.fsum(weights)
+            both = np.array([math.fsum(column) for column in counts[of].T.tolist()])
+            found.append(Group(place, both, of.stop - of.start, float(bounds[stop] - bounds[of.start]) / 2))
             start = stop
     return found
 
 
-def fitted_line(counts, deviation) -> Line:
-    """The line through noisy class counts of levels; of what is known beforehand alone where all may be noise."""
-    found = groups(counts, deviation)
-    if not found:
-        return Line(0.0, 1.0, *_USUAL.tolist())
-    places, grouped, sizes, reach = (np.array(each) for each in zip(*found, strict=True))
-    rows = grouped.sum(axis=1)
-    middle = float(np.average(places, weights=rows))
-    spread = float(np.sqrt(np.average((places - middle) ** 2 + reach**2 / 3, weights=rows)))
-    line = most_likely((places - middle) / spread, grouped, deviation, _USUAL, _VARIANCE, _SLOPES, sizes)
-    return Line(middle, spread, *line)
+def fitted_line(counts, deviation, scale=COSINES) -> Line:
+    """Return the line through noisy class counts of levels.
 
-
-def most_likely(places, counts, deviation, usual, variance, slopes, sizes=1):
-    """The slope and the shift of log odds of a hit, by Newton's method, given noisy counts and what is usual.
+    Where all counts may be noise the slope is that of the prior, and the shift the log odds of the noisy class sizes.
+    The shift, the log odds at the middle, is within 2 of the log odds of the noisy class sizes.
 
     Parameters
     ----------
-    places : ndarray of float64, shape (k,)
-    counts : ndarray of float64, shape (k, 2)
-        Noisy, of misses and hits.
-    deviation : float
-        Of the noise in a count.
-    usual, variance : ndarray of float64, shape (2,)
-        Of slope and shift, beforehand.
-    slopes : pair of float
-        What the slope may be.
-    sizes : ndarray of int, shape (k,), optional
-        How many counts were put together in each.
-
-    Returns
-    -------
-    tuple of float
+    counts, deviation, scale
+        As in `groups`.
     """
-    design = np.stack([places, np.ones(len(places))])
-    rows = counts.sum(axis=1)
-    noise = deviation * np.sqrt(2 * (sizes * np.square(design)).sum(axis=1))  # of the log likelihood's slope
-    held = 1 + noise**2 / (variance * np.maximum(_CURVATURE * max(0.0, rows.sum()), noise))
-    found = usual
-    for _ in range(_STEPS):  # halved
-        odds = expit(found @ design)
-        rise = design @ (counts[:, 1] - rows * odds) - held * (found - usual)
-        bend = design * (np.maximum(rows, 0) * odds * (1 - odds)) @ design.T + np.diag(held)
-        before, found = found, found + np.linalg.solve(bend, rise) / 2
-        found[0] = min(max(found[0], slopes[0]), slopes[1])
-        if (found == before).all():
-            break
-    return tuple(found.tolist())
+    misses, hits = class_sizes(counts, deviation)
+    usual = math.log(hits) - math.log(misses)
+    found = groups(counts, deviation, scale)
+    rows = [math.fsum(group.rows.tolist()) for group in found]
+    size = math.fsum(rows)
+    if not found:
+        return Line(0.0, scale.spread or 1.0, scale.slope, usual)
+    middle = math.fsum(n * group.place for n, group in zip(rows, found, strict=True)) / size
+    spread = scale.spread
+    if spread is None:
+        squares = [(group.place - middle) ** 2 + group.reach**2 / 3 for group in found]
+        spread = math.sqrt(math.fsum(map(mul, rows, squares)) / size)
+    places = [(group.place - middle) / spread for group in found]
+    return Line(middle, spread, *_most_likely(places, found, deviation, scale, usual))
+
+
+def class_sizes(counts, deviation):
+    """Return about how many rows each of two classes has, at least two deviations of the noise: a list of two floats.
+
+    Parameters
+    ----------
+    counts, deviation
+        As in `groups`.
+    """
+    least = 2 * deviation * math.sqrt(len(counts))
+    return [max(math.fsum(column), least) for column in np.asarray(counts, np.float64).T.tolist()]
+
+
+def _most_likely(places, found, deviation, scale, usual):
+    """Return the most likely slope and shift of the log odds of a hit, given noisy counts and the prior.
+
+    With a misses and b hits at a place of log odds z the log likelihood is (b - a) z / 2 - (a + b) log(2 cosh(z / 2)),
+    concave in z as groups have more rows than noise. The prior makes the objective strictly concave in slope and shift,
+    and both are bounded, so that it has one maximum. `_root` finds it for all finite counts: the best shift of a slope,
+    and by it the best slope.
+
+    Parameters
+    ----------
+    places : list of float
+        One for each group.
+    found : list of Group
+    deviation, scale
+        As in `groups`.
+    usual : float
+        The log odds of the noisy class sizes.
+    """
+    signed = [float(group.rows[1] - group.rows[0]) / 2 for group in found]
+    rows = [max(float(group.rows[0] + group.rows[1]), 0.0) for group in found]
+    levels = [group.levels for group in found]
+    every = math.fsum(rows)
+
+    def weight(square, variance):  # of the prior: more where the slope of the log likelihood has more noise
+        noise = deviation * math.sqrt(2 * square)
+        return 1 + noise * (noise / (variance * max(_CURVATURE * every, noise, 1.0)))
+
+    steep = weight(math.fsum(n * x * x for n, x in zip(levels, places, strict=True)), scale.variance)
+    level = weight(math.fsum(levels), _VARIANCE)
+    least, most = usual - _FAR, usual + _FAR
+
+    def derivatives(slope, shift):  # first and second, by the log odds at each place
+        tanh = [math.tanh((slope * x + shift) / 2) for x in places]
+        rise = [s - n * t / 2 for s, n, t in zip(signed, rows, tanh, strict=True)]
+        return rise, [n * (1 - t) * (1 + t) / 4 for n, t in zip(rows, tanh, strict=True)]
+
+    def by_shift(slope, shift):
+        rise, bend = derivatives(slope, shift)
+        return math.fsum(rise) - level * (shift - usual), -math.fsum(bend) - level
+
+    def by_slope(slope):
+        shift = best_shift(slope)
+        rise, bend = derivatives(slope, shift)
+        first = math.fsum(map(mul, rise, places)) - steep * (slope - scale.slope)
+        second = -math.fsum(b * x * x for b, x in zip(bend, places, strict=True)) - steep
+        if least < shift < most:  # which then moves with the slope
+            mixed = math.fsum(map(mul, bend, places))
+            second += mixed * (mixed / (math.fsum(bend) + level))
+        return first, second
+
+    def best_shift(slope):
+        return _root(partial(by_shift, slope), least, most)
+
+    slope = _root(by_slope, *scale.slopes)
+    return slope, best_shift(slope)
+
+
+def _root(falling, low, high):
+    """Return the root in [low, high] of a falling function, or the end that is nearest to it.
+
+    The next number is by Newton's method if that is between the ends and the step less than half of the step before the
+    last; else it is the middle of the ends. Every number replaces an end, so that either the step or the distance of
+    the ends halves at least every second time, and the search ends.
+
+    Parameters
+    ----------
+    falling : callable
+        The function and its derivative at a number.
+    low, high : float
+    """
+    if falling(low)[0] <= 0:
+        return low
+    if falling(high)[0] >= 0:
+        return high
+    at, last, before = (low + high) / 2, high - low, high - low
+    while last > _NEAR * max(1.0, abs(at)):
+        value, derivative = falling(at)
+        low, high = (at, high) if value > 0 else (low, at)
+        step = -value / derivative if derivative < 0 else math.inf
+        if not (low <= at + step <= high and abs(step) < before / 2):
+            step = (low + high) / 2 - at
+        before, last, at = last, abs(step), at + step
+    return at

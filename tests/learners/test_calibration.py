@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from dpfast.learners.calibration import ENDS, LEVELS, fitted_line, groups, level_counts
+from dpfast.learners import calibration
+from dpfast.learners.calibration import COSINES, ENDS, LEVELS, class_sizes, fitted_line, groups, level_counts
+from dpfast.learners.halfspaces.calibration import _THRESHOLDS, BINS
 
 
 def counts_of(places, slope, shift, rng):
@@ -39,8 +41,11 @@ def test_the_line_is_that_of_the_counts_whatever_the_scale_of_places(scale, midd
 
 
 def test_of_noise_alone_nothing_is_learned(rng):
-    line = fitted_line(np.rint(rng.laplace(0, 50, (LEVELS, 2))), 50 * 2**0.5)
-    assert line == (0.0, 1.0, 1.5, 0.0)
+    counts = np.rint(rng.laplace(0, 50, (LEVELS, 2)))
+    line = fitted_line(counts, 50 * 2**0.5)
+    misses, hits = class_sizes(counts, 50 * 2**0.5)
+    assert line == (0.0, 1.0, 1.5, np.log(hits) - np.log(misses))
+    assert abs(line.shift) < 2
 
 
 def test_one_level_has_the_share_of_its_class(rng):
@@ -59,3 +64,80 @@ def test_levels_are_put_together_until_they_hold_more_than_noise(rng):
     assert all(group.rows.sum() > 5 * 50 * np.sqrt(2 * group.levels) for group in together)
     assert 1 < len(together) < len(alone)
     assert sum(group.rows.sum() for group in together) <= counts.sum()
+
+
+def histograms(rng, number):
+    """Noisy histograms of both scales, with their deviation: plain, rare, separable, weak and hostile ones."""
+    for _ in range(number):
+        scale, levels = [(COSINES, LEVELS), (_THRESHOLDS, BINS)][rng.integers(2)]
+        deviation = 10.0 ** rng.uniform(-3, 12 if rng.random() < 0.1 else 4)
+        size = 10.0 ** rng.uniform(1, 7)
+        rows = rng.dirichlet(np.full(levels, 10.0 ** rng.uniform(-3, 1))) * size
+        odds = rng.normal() * 3 + 10.0 ** rng.uniform(-2, 2) * rng.choice([-1, 1, 1]) * scale.bounds[1:]
+        counts = rows[:, np.newaxis] * np.stack([expit(-odds), expit(odds)], axis=1)
+        counts = counts + rng.normal(0, deviation, counts.shape) * rng.choice([0, 1, 1, 1])
+        hostile = rng.random()
+        if hostile < 0.1:  # anything that 64 bits hold
+            counts = rng.choice([-1, 1], counts.shape) * 2.0 ** rng.uniform(0, 62, counts.shape)
+        elif hostile < 0.2:  # all in few cells, also of both signs
+            counts = np.zeros(counts.shape)
+            at = rng.integers(0, counts.size, 3)
+            counts.flat[at] = rng.choice([-1, 1], 3) * 10.0 ** rng.uniform(0, 15, 3)
+        yield np.rint(counts), deviation, scale
+
+
+def test_every_noisy_histogram_has_a_line_and_it_is_the_most_likely_one(rng, many, monkeypatch):
+    searched = []
+    plain = calibration._root
+
+    def root(falling, low, high):
+        asked = []
+        found = plain(lambda at: (asked.append(at), falling(at))[1], low, high)
+        searched.append(len(asked))
+        return found
+
+    monkeypatch.setattr(calibration, "_root", root)
+    inside = 0
+    for counts, deviation, scale in histograms(rng, many(150, 100_000)):
+        line = fitted_line(counts, deviation, scale)
+        misses, hits = class_sizes(counts, deviation)
+        usual = np.log(hits) - np.log(misses)
+        assert np.isfinite(line).all()
+        assert abs(line.shift - usual) <= 2 + 1e-9
+        found = groups(counts, deviation, scale)
+        if not found:
+            continue
+        # an objective written anew, compared with that of neighbouring slopes and shifts
+        place, both, levels, _ = (np.array(each) for each in zip(*found, strict=True))
+        x, n = (place - line.middle) / line.spread, both.sum(axis=1)
+        noise = deviation * np.sqrt(2 * np.array([(levels * x**2).sum(), levels.sum()]))
+        weight = 1 + noise**2 / (np.array([scale.variance, 2.0]) * np.maximum(np.maximum(0.1 * n.sum(), noise), 1))
+
+        def slopes(slope, shift, x=x, n=n, both=both, weight=weight, scale=scale, usual=usual):
+            rise = both[:, 1] - n * expit(slope * x + shift)
+            return rise @ x - weight[0] * (slope - scale.slope), rise.sum() - weight[1] * (shift - usual)
+
+        low, high = scale.slopes
+        for at, least, most, k in ((line.slope, low, high, 0), (line.shift, usual - 2, usual + 2, 1)):
+            step = 1e-5 * max(1.0, abs(at))
+            before, after = (
+                ((at - step, line.shift), (at + step, line.shift))
+                if k == 0
+                else ((line.slope, at - step), (line.slope, at + step))
+            )
+            tiny = 1e-9 * np.abs(both).sum() * max(1.0, np.abs(x).max())
+            assert at <= least + 1e-9 or slopes(*before)[k] >= -tiny
+            assert at >= most - 1e-9 or slopes(*after)[k] <= tiny
+            inside += least < at < most
+    assert inside > 50
+    assert max(searched) < 100
+
+
+def test_the_share_of_a_rare_class_is_kept_whatever_the_noise_of_empty_levels(rng):
+    for scale, levels in ((COSINES, LEVELS), (_THRESHOLDS, BINS)):
+        counts = np.zeros((levels, 2))
+        counts[levels // 4 : levels // 4 + 3] = [8000, 160], [16_000, 320], [8000, 160]
+        for _ in range(20):
+            line = fitted_line(counts + np.rint(rng.normal(0, 60, counts.shape)), 60.0, scale)
+            assert abs(line.shift - np.log(640 / 32_000)) < 2
+            assert (line.log_odds(scale.bounds[levels // 4 : levels // 4 + 4]) < 0).all()

@@ -5,21 +5,19 @@ score less the second best, and a hit whether it is of the best class. A row is 
 score or lead and of whether it is a hit. Given scores, replacing a row takes 1 from one cell and adds 1 to another: the
 histogram moves by sqrt(2) in Euclidean norm; adding a row moves it by 1.
 
-The log odds of a hit are taken to be a slope times the score or the lead, and a shift. The fit is the maximum of the
-likelihood of the cells times a prior: scores are in thresholds, so that slopes are much alike whatever the table. Cells
-are noisy counts, and count for as much less as the noise is more than what they say. Nothing in the fit sees a row.
+The log odds of a hit are a slope times the score or the lead, and a shift; `dpfast.learners.calibration` fits both.
+Scores are in thresholds, so that slopes are much alike whatever the table. Nothing in the fit sees a row.
 """
 
 import numpy as np
 from scipy.special import expit, softmax
 
-from dpfast.learners.calibration import most_likely
+from dpfast.learners.calibration import Scale, class_sizes, fitted_line
 
 BINS = 16
 _REACH = 3.0  # leads beyond it have the first or the last bin
 _WIDTH = 2 * _REACH / BINS
-_USUAL, _VARIANCE = np.array([2.5, 0.0]), np.array([0.5, 0.25])  # of slope and shift, beforehand
-_SLOPES = 0.1, 50.0  # what a slope may be
+_THRESHOLDS = Scale(np.arange(BINS + 1) * _WIDTH - _REACH, 1.0, 2.5, 0.5, (0.1, 50.0))
 _AHEAD = 1e-9  # of the best class, relative, so that rounding cannot make another the most probable
 
 
@@ -41,7 +39,7 @@ def histogram(scores, labels):
 
 
 def fit(counts, deviation):
-    """The slope and the shift.
+    """Return the slope, and the shift at a score or a lead of 0.
 
     Parameters
     ----------
@@ -50,19 +48,19 @@ def fit(counts, deviation):
     deviation : float
         Of the noise in a cell.
     """
-    middles = (np.arange(BINS) + 0.5) * _WIDTH - _REACH
-    return most_likely(middles, counts, deviation, _USUAL, _VARIANCE, _SLOPES)
+    line = fitted_line(counts, deviation, _THRESHOLDS)
+    return line.slope, line.shift - line.slope * line.middle
 
 
 def sizes(counts, deviation):
-    """About how many rows each of two classes has: float64, shape (2,); at least two deviations of its noise.
+    """Return about how many rows each of two classes has: float64, shape (2,); at least two deviations of its noise.
 
     Parameters
     ----------
     counts, deviation
         As in `fit`.
     """
-    return np.maximum(counts.sum(axis=0), 2 * deviation * BINS**0.5)
+    return np.array(class_sizes(counts, deviation))
 
 
 def probabilities(scores, shift):
