@@ -1,5 +1,6 @@
 """The saved form of a private model: what was released, as JSON with a digest over all of it."""
 
+import errno
 import glob
 import hashlib
 import json
@@ -13,6 +14,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 FORMAT, FORMAT_VERSION = "dpfast model", 2
+_LONG_NAME = 200  # bytes of a file's name; file systems take 255
 
 
 class Saved:
@@ -84,9 +86,14 @@ def _version() -> str | None:
 
 def write_model(estimator: Saved, path: str | os.PathLike, **more: Any) -> None:
     """Write a model's file, and with it further entries of a program's own, which the digest covers too."""
+    content = model_bytes(estimator, **more)
+    replace_file(path, lambda file: file.write(content))
+
+
+def model_bytes(estimator: Saved, **more: Any) -> bytes:
+    """Return the content of a model's file, for `write_model`."""
     document = json.loads(json.dumps(estimator._document() | more, default=plain))
-    text = json.dumps(document | {"digest": _digest(document)}, indent=1) + "\n"
-    replace_file(path, lambda file: file.write(text.encode()))
+    return (json.dumps(document | {"digest": _digest(document)}, indent=1) + "\n").encode()
 
 
 def read_document(path: str | os.PathLike) -> dict[str, Any]:
@@ -120,7 +127,13 @@ def read_document(path: str | os.PathLike) -> dict[str, Any]:
 def unfinished(path: str | os.PathLike) -> list[Path]:
     """What `replace_file` leaves beside a file if its process is killed."""
     path = Path(path)
-    return list(path.parent.glob(f"{glob.escape(path.name)}.{'[0-9a-f]' * 16}.part"))
+    return list(path.parent.glob(f"{glob.escape(_stem(path))}.{'[0-9a-f]' * 16}.part"))
+
+
+def _stem(path):
+    """Return the beginning of the names of unfinished files: the name of the file, or its digest if that is long."""
+    encoded = os.fsencode(path.name)
+    return path.name if len(encoded) <= _LONG_NAME else hashlib.sha256(encoded).hexdigest()
 
 
 def replace_file(path: str | os.PathLike, write: Callable[[BinaryIO], Any], mode: int = 0o666) -> None:
@@ -128,9 +141,24 @@ def replace_file(path: str | os.PathLike, write: Callable[[BinaryIO], Any], mode
 
     What is written until then has a name that nobody can foresee, and is a new file: neither another thread nor whoever
     else may write into the folder has it open.
+
+    Raises
+    ------
+    OSError
+        Naming the file; also for a device, a pipe or a folder, which is left as it is.
     """
     path = Path(path)
-    partial = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
+    try:
+        _replace(path, write, mode)
+    except OSError as error:
+        error.filename = str(path)  # and not the new file; an error of a full disk has none
+        raise
+
+
+def _replace(path, write, mode):
+    if path.exists() and not path.is_file():
+        raise FileExistsError(errno.EEXIST, "it is no regular file, and is not replaced", str(path))
+    partial = path.with_name(f"{_stem(path)}.{secrets.token_hex(8)}.part")
     new = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
     try:
         with os.fdopen(new, "wb") as file:
