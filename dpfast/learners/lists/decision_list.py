@@ -19,13 +19,15 @@ from dpfast.learners.base import PrivateClassifier, packed_rows, refuse_weights
 from dpfast.learners.class_counts import class_shares, noise_scale
 from dpfast.learners.lazily import lazily
 from dpfast.learners.lists.bar import REACH, constant_weights, falling_weights
-from dpfast.learners.lists.conditions import CONSTANT, Conditions
+from dpfast.learners.lists.conditions import Conditions
 from dpfast.learners.lists.counts import class_counts, worth
+from dpfast.learners.lists.greedy import greedy_cover
 from dpfast.learners.lists.rule import Literal, Rule, decided
 from dpfast.learners.lists.text import as_text
 from dpfast.learners.parameters import SchemaLike
 from dpfast.learners.saving import integer, integers
 from dpfast.mechanisms import discrete_laplace
+from dpfast.mechanisms.recorded import Claim
 from dpfast.tables import CodeTable
 from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.conjunctions import check_memory
@@ -243,9 +245,10 @@ class DecisionListClassifier(PrivateClassifier):
         state = conditions.counts(parts, public, rounds, exponent / unit, weights, prior)
         counting = {f"rule counts ({self.rule_counts:g} of epsilon)": 1} if p.scale else {}
         cost = [pair_cost(decimal_above(p.epsilon_of_rules), p.delta)]
+        claim = Claim(float(p.rows_per_unit * exponent * p.moves), tuple(cost))
         cost += [Cost("pure", decimal_above(p.epsilon_of_counts))] if p.scale else []
         with self._spending(public, p.rng, cost, rules=rounds, **counting) as run:
-            drawn = _greedy_cover(state, rounds, run.rng)
+            drawn = greedy_cover(state, rounds, run.rng, claim)
             for feature, negated, label in self._shown(drawn, "rules", parts, public, rounds):
                 run.release("rules", Rule(conditions.literals(feature, negated), public.classes[label]))
             for name in counting:
@@ -383,6 +386,7 @@ class DecisionListClassifier(PrivateClassifier):
         p.epsilon_of_counts = share * epsilon
         p.epsilon_of_rules = epsilon - p.epsilon_of_counts
         p.scale = noise_scale(p.epsilon_of_counts, p.neighbors) if share else None
+        p.moves = (1 + p.coverage_weight) * (2 if p.neighbors == "replace" else 1)  # by one row, of a draw's scores
         return p
 
     def _refuse_persons(self, p):
@@ -428,23 +432,3 @@ class _Counts(NamedTuple):
 
     counts: np.ndarray
     scale: Fraction
-
-
-def _greedy_cover(state, rounds, rng):
-    """The candidates that one run of greedy cover draws, the last one the constant true [BF, Algorithm 2]."""
-    for left in range(rounds - 1, 0, -1):
-        if not state.uncovered:
-            tail = state.draw_tail(left, rng)
-            yield from tail
-            if tail[-1][0] == CONSTANT:
-                return
-            break
-        feature, negated, label = state.draw(rng)
-        yield feature, negated, label
-        if feature == CONSTANT:
-            return
-        if left > 1:
-            state.cover_rows(feature, negated)
-        else:
-            state.cover_last(feature, negated)
-    yield CONSTANT, False, state.draw_label(rng)

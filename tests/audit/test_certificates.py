@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from dpfast.accounting import discrete_gaussian_sigma
-from dpfast.audit import _bound, certify
+from dpfast.audit import certify
+from dpfast.audit.certificates import _bound
 from dpfast.cli.audit import AUDITED
 from dpfast.cli.worst_cases import CASES
 from dpfast.mechanisms import discrete_gaussian, discrete_laplace

@@ -1,4 +1,4 @@
-"""Audits: what a mechanism's privacy is at least, measured by running it.
+"""Certificates: what a mechanism's epsilon is at least, measured by running it.
 
 A proof says what a mechanism's epsilon is at most. An audit says what it is at least: the mechanism is run many times
 on two neighbouring tables, and the frequencies of one event are compared. If the audit's epsilon exceeds the
