@@ -60,6 +60,8 @@ class Saved:
             document |= self._released_counts()
         if encoder is not None:
             document["encoder"] = {"schema": encoder.schema_.to_dict(), "privacy": encoder.privacy_.to_dict()}
+            if encoder.found_:
+                document["encoder"]["found"] = encoder.found_
         return document
 
 

@@ -448,7 +448,7 @@ def test_parameters_that_will_not_do_are_refused_by_name(parameters, message, ta
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
-        ([[0, 1], [1, 0]], [1, 1], "at least two classes, got one class only: .*1"),
+        ([[0, 1], [1, 0]], [1, 1], "at least two classes, got one class only"),
         ([[0, 1], [1, 0]], [1, 0, 1], "inconsistent numbers of samples"),
         ([[0, 1], [1, 0]], [0.5, 1.5], "Unknown label type"),
         ([[0, 1], [1, np.nan]], [0, 1], "NaN"),
@@ -474,7 +474,7 @@ def test_declared_classes_are_not_read_off_the_data(table):
     X, y = table
     clf = DecisionListClassifier(random_state=0).fit(X, np.full(len(y), "no"), classes=["no", "yes"])
     assert clf.classes_.tolist() == ["no", "yes"]
-    with pytest.raises(ValueError, match=r"holds the label .*'no'.*not among classes"):
+    with pytest.raises(ValueError, match=r"label of row \d+ is not among classes"):
         DecisionListClassifier().fit(X, y, classes=["yes", "maybe"])
 
 
