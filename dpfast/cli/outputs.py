@@ -123,7 +123,7 @@ def content_of(estimator, names, **table):
 
 def deliver(content, out, name):
     """Write bytes that were paid for to `out`, or else to a new folder; return in words where they are."""
-    from dpfast.learners.saving import replace_file
+    from dpfast.tables.replacing import replace_file
 
     failed = None
     for place in (out, tempfile.gettempdir, os.getcwd, Path.home):

@@ -40,7 +40,7 @@ def predict(
         check_there(data)
 
         import dpfast
-        from dpfast.learners.saving import replace_file
+        from dpfast.tables.replacing import replace_file
 
         estimator = dpfast.load(model)
         if probabilities and not hasattr(estimator, "predict_proba"):

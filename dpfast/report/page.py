@@ -12,10 +12,11 @@ from sklearn.utils.validation import check_is_fitted
 import dpfast
 from dpfast.accounting import PrivacySpend
 from dpfast.learners.lists.text import condition_text, precision_text, support_text
-from dpfast.learners.saving import parameters_of, replace_file
+from dpfast.learners.saving import parameters_of
 from dpfast.report.drawing import bars, dots, steps
 from dpfast.report.reliability import said
 from dpfast.report.terms import Term, code_columns, terms
+from dpfast.tables.replacing import replace_file
 
 _MOST_TERMS = 60  # shown; a table of hundreds of columns is not looked at curve by curve
 _LARGEST_POWER = 700  # of e that is written as a number

@@ -12,7 +12,7 @@ import typer
 
 import dpfast
 from dpfast import cli
-from dpfast.learners.saving import replace_file
+from dpfast.tables.replacing import replace_file
 
 GIVEN = {
     "fit": ["--epsilon", "1"],

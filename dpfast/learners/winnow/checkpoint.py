@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from dpfast.learners.saving import entries, integer, plain, replace_file, unfinished
+from dpfast.learners.saving import entries, integer, plain
+from dpfast.tables.replacing import replace_file, unfinished
 
 fcntl: Any
 try:
