@@ -3,12 +3,14 @@
 import hashlib
 import json
 import os
+from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dpfast.accounting.checks import rational
 from dpfast.tables.replacing import replace_file
 
 FORMAT, FORMAT_VERSION = "dpfast model", 2
@@ -105,7 +107,7 @@ def read_document(path: str | os.PathLike) -> dict[str, Any]:
     """
     path = Path(path)
     try:
-        document = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once_each)
+        document = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once_each, parse_int=_integer)
     except (ValueError, RecursionError, MemoryError) as error:
         raise ValueError(f"{path.name} is not a whole JSON file (cut short?): {error}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
@@ -132,6 +134,14 @@ def entries(saved: Any, *names: str, maybe: tuple[str, ...] = ()) -> dict[str, A
         found = sorted(saved) if isinstance(saved, dict) else saved
         raise ValueError(f"wanted the entries {', '.join(names)}, got {found!r}")
     return saved
+
+
+def fraction(saved: Any) -> Fraction:
+    """A positive rational below 2**64."""
+    value = rational(saved)
+    if not 0 < value < 1 << 64:
+        raise ValueError(f"wanted a positive rational below 2**64, got {saved[:40]!r}")
+    return value
 
 
 def integer(saved: Any, least: int, most: int) -> int:
@@ -163,6 +173,13 @@ def _once_each(pairs):
     if len(document) < len(pairs):
         raise ValueError("an entry is there twice")
     return document
+
+
+def _integer(text):
+    """An integer of a file, which is never larger than floats are."""
+    if len(text) > 300:
+        raise ValueError(f"a number has {len(text):,} digits")
+    return int(text)
 
 
 def _digest(document):

@@ -13,6 +13,7 @@ import dpfast
 from dpfast.accounting import PrivacySpend
 from dpfast.learners.lists.text import condition_text, precision_text, support_text
 from dpfast.learners.saving import parameters_of
+from dpfast.learners.showing import names_of
 from dpfast.report.drawing import bars, dots, steps
 from dpfast.report.reliability import said
 from dpfast.report.terms import Term, code_columns, terms
@@ -146,7 +147,7 @@ def _body(model) -> Iterable[str]:
 
 def _rules(model):
     """A line for each rule; with the rows that it decides and how often it is right, where that was released."""
-    names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])
+    names = names_of(model)
     worths = model.rule_worth() if hasattr(model, "rule_counts_") else None
     most = max([1, *(worth.support for worth in worths or ())])
     lines = []

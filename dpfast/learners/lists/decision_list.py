@@ -25,7 +25,8 @@ from dpfast.learners.lists.greedy import greedy_cover
 from dpfast.learners.lists.rule import Literal, Rule, decided
 from dpfast.learners.lists.text import as_text
 from dpfast.learners.parameters import SchemaLike
-from dpfast.learners.saving import integer, integers
+from dpfast.learners.saving import fraction, integer, integers
+from dpfast.learners.showing import names_of
 from dpfast.mechanisms import discrete_laplace
 from dpfast.mechanisms.recorded import Claim
 from dpfast.tables import CodeTable
@@ -368,7 +369,7 @@ class DecisionListClassifier(PrivateClassifier):
         """
         check_is_fitted(self)
         if feature_names is None:
-            feature_names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+            feature_names = names_of(self)
         elif len(feature_names) != self.n_features_in_:
             raise ValueError(f"feature_names must number {self.n_features_in_}, got {len(feature_names)}")
         return as_text(self.rules_, feature_names, self.rule_worth() if hasattr(self, "rule_counts_") else None)
@@ -422,9 +423,7 @@ class DecisionListClassifier(PrivateClassifier):
             counts = [integers(row, -_LARGEST_COUNT, _LARGEST_COUNT) for row in released["counts"]]
             if [len(row) for row in counts] != [len(self.classes_)] * len(self.rules_):
                 raise ValueError(f"counts must be {len(self.classes_)} for each of {len(self.rules_)} rules")
-            self.rule_counts_, self.rule_counts_scale_ = np.stack(counts), Fraction(released["scale"])
-            if self.rule_counts_scale_ <= 0:
-                raise ValueError(f"the scale of the counts must be positive, got {released['scale']!r}")
+            self.rule_counts_, self.rule_counts_scale_ = np.stack(counts), fraction(released["scale"])
 
 
 class _Counts(NamedTuple):
