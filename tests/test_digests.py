@@ -1,6 +1,7 @@
 """What a seed gives does not change by accident: digests of fitted models, each noted before the code around it moved.
 
-A change that is meant is listed in CHANGELOG.md and noted here by ``python tests/test_digests.py NAME ...``.
+A change that is meant is listed in CHANGELOG.md and noted here by ``python tests/test_digests.py NAME ...``. With
+``--moved`` it prints which digests differ from those noted, for tests/platforms/machines.py.
 """
 
 import hashlib
@@ -80,7 +81,19 @@ def _online():
     return np.asarray(learner.stream(x, (x == 9).astype(int))).tolist(), learner._released()
 
 
+def _predictions():
+    X, y = _real()
+    one = dpfast.HalfspaceClassifier(random_state=SEED).fit(X, y)
+    three = dpfast.HalfspaceClassifier(random_state=SEED).fit(X, np.arange(700) % 3)
+    boosted = dpfast.BoostedHalfspaceClassifier(random_state=SEED, probability_share=0.1, epsilon=5).fit(X, y)
+    winnow = dpfast.WinnowClassifier().fit(X, y)
+    words = dpfast.ProjectedHalfspaceClassifier(random_state=SEED, margin=0.1).fit(*_mushroom())
+    predicted = [model.predict_proba(X).tolist() for model in (one, three, boosted)]
+    return [*predicted, winnow.decision_function(X).tolist(), words.decision_function(_mushroom()[0]).tolist()]
+
+
 MODELS = {
+    "predictions": _predictions,
     "list": lambda: _fitted("DecisionListClassifier"),
     "list of the paper": lambda: _fitted("DecisionListClassifier", coverage_weight=0, accounting="paper"),
     "list of conjunctions": lambda: _fitted(
@@ -119,5 +132,7 @@ def test_a_seed_gives_what_it_gave(name):
 
 if __name__ == "__main__":
     noted = json.loads(NOTED.read_text()) if NOTED.exists() else {}
+    if sys.argv[1:] == ["--moved"]:
+        sys.exit(print(json.dumps([name for name in MODELS if digest(name) != noted.get(name)])))
     noted.update({name: digest(name) for name in sys.argv[1:] or MODELS})
     NOTED.write_text(json.dumps(noted, indent=1) + "\n")

@@ -81,7 +81,7 @@ def single_sample_epsilon(mu: float | Fraction, delta: float | Fraction, *, rows
             break
         log_g = np.log1p(u / n)
         weight = np.exp((a - 2) * log_g[1:]) + np.exp(-(a + 1) * log_g[:-1])  # each at its larger end
-        moment = a * (a - 1) / n**2 * float(curve @ weight) * (1 + _SLACK)
+        moment = a * (a - 1) / n**2 * math.fsum((curve * weight).tolist()) * (1 + _SLACK)
         divergence, b = steps * math.log1p(moment) / (a - 1), a - 1
         tail = (math.log(delta) + math.log1p(b)) / b + math.log1p(1 / b)
         best = min(best, divergence - tail + _SLACK * (divergence + abs(tail)))
@@ -141,7 +141,13 @@ def single_sample_sigma(
             return False
         return single_sample_epsilon(sensitivity / sigma, left, rows=n, steps=steps) <= epsilon
 
-    return least(fits)
+    return _coarse(least(fits))
+
+
+def _coarse(sigma):
+    """sigma, rounded up to 32 bits: in the last of 53 bits numpy's functions of arrays depend on the processor."""
+    share, power = math.frexp(sigma)
+    return math.ldexp(math.ceil(share * 2**32), power - 32)
 
 
 def _curve(epsilon, mu):

@@ -133,9 +133,7 @@ def _show_signs(estimator, told, digits, console, bits, most):
 
 
 def _names(estimator):
-    from dpfast.learners.showing import names_of
-
-    return names_of(estimator)
+    return getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(estimator.n_features_in_)])
 
 
 def _show_largest(names, weights, classes, digits, console, bits, most):

@@ -4,11 +4,15 @@ What is parsed is bounded: a line by 4 MB, or 32 bytes a column if that is more,
 compressed file expands to by 400 times its size, or 256 MB if that is more.
 """
 
+import codecs
 import csv
 import gzip
 import io
 import zlib
 from contextlib import contextmanager, suppress
+from functools import partial
+from queue import Empty, SimpleQueue
+from weakref import ref
 
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
@@ -19,6 +23,8 @@ from dpfast.parts.blocks import threads
 
 LINE, LINE_OF_COLUMN = 1 << 22, 32  # bytes; a line of c columns may have 32 c
 TEXT = pa.dictionary(pa.int32(), pa.large_string())
+_PATIENCE = 60.0  # seconds for a read of a file that is under way
+_WIDENED = 4  # bytes of UTF-8, at most, for one of another encoding
 _FAULTS = (ValueError, EOFError, csv.Error, zlib.error, gzip.BadGzipFile)
 
 
@@ -91,29 +97,17 @@ class CsvFile:
         ValueError
             For a line, or a compressed file, that is too large, and for text of another encoding.
         """
+        returned, failures = SimpleQueue(), []
         with self._binary() as file:
+            lent = [_Source(file, self.encoding, failures), partial(_skip_blank)]
+            lives = [ref(each, returned.put) for each in lent]
             try:
-                yield from arrow_csv.open_csv(
-                    pa.PythonFile(file, mode="r"),
-                    read_options=arrow_csv.ReadOptions(
-                        use_threads=threads() > 1,
-                        block_size=self.line_limit,
-                        skip_rows=self._header,
-                        column_names=self.names,
-                        encoding="utf8" if _is_utf8(self.encoding) else self.encoding,
-                    ),
-                    parse_options=arrow_csv.ParseOptions(
-                        delimiter=self.separator, newlines_in_values=True, invalid_row_handler=_skip_blank
-                    ),
-                    convert_options=arrow_csv.ConvertOptions(
-                        column_types=types,
-                        include_columns=list(types),
-                        null_values=list(missing),
-                        strings_can_be_null=True,
-                        decimal_point=self.decimal,
-                    ),
-                )
+                yield from self._reader(lent, types, missing)
+                if failures:
+                    raise failures[0]
             except pa.ArrowInvalid as error:
+                if failures:
+                    raise failures[0] from None
                 if "Empty CSV file" in str(error):
                     return
                 if "straddling object" in str(error):
@@ -121,6 +115,36 @@ class CsvFile:
                 if "UTF8" in str(error):
                     raise ValueError("not UTF-8 text; see encoding") from None
                 raise Unparsed("a row that cannot be parsed") from None
+            finally:
+                # pyarrow reads ahead on threads of its own. One that still holds what is Python's when the interpreter
+                # ends aborts the process: wait until none does, which its last act, in C, tells.
+                lent.clear()
+                for _ in lives:
+                    with suppress(Empty):
+                        returned.get(timeout=_PATIENCE)
+
+    def _reader(self, lent, types, missing):
+        """A streaming reader of a source and a handler of invalid rows, which it takes from the list."""
+        # No variable here holds them: a failure keeps the variables of its frames.
+        return arrow_csv.open_csv(
+            pa.PythonFile(lent.pop(0), mode="r"),
+            read_options=arrow_csv.ReadOptions(
+                use_threads=threads() > 1,
+                block_size=self.line_limit,
+                skip_rows=self._header,
+                column_names=self.names,
+            ),
+            parse_options=arrow_csv.ParseOptions(
+                delimiter=self.separator, newlines_in_values=True, invalid_row_handler=lent.pop(0)
+            ),
+            convert_options=arrow_csv.ConvertOptions(
+                column_types=types,
+                include_columns=list(types),
+                null_values=list(missing),
+                strings_can_be_null=True,
+                decimal_point=self.decimal,
+            ),
+        )
 
     def rows(self):
         """The lines' numbers and cells, without blank lines: (number of the row's last line, list of str)."""
@@ -159,6 +183,36 @@ class CsvFile:
     def _lines(self):
         with self._binary() as file, lines_of(file, self.encoding, self.line_limit) as lines:
             yield lines
+
+
+class _Source:
+    """A binary file as pyarrow reads it: text of any encoding as UTF-8, which ends where a read fails.
+
+    Failures go to a list, without the frames that would keep this alive.
+    """
+
+    closed = False
+
+    def __init__(self, file, encoding, failures):
+        self._read, self._failures = file.read, failures
+        self._decoder = None if _is_utf8(encoding) else codecs.getincrementaldecoder(encoding)()
+
+    def read(self, size):
+        """At most so many bytes of the file, as UTF-8."""
+        try:
+            return self._read(size) if self._decoder is None else self._decoded(size)
+        except Exception as failure:
+            self._failures.append(failure.with_traceback(None))
+            return b""
+
+    def _decoded(self, size):
+        text = ""
+        while not text and (data := self._read(size // _WIDENED)):
+            text = self._decoder.decode(data)
+        return (text or self._decoder.decode(b"", final=True)).encode()
+
+    def close(self):
+        """Do nothing: the file is closed by who opened it."""
 
 
 @contextmanager

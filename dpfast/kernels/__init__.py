@@ -29,6 +29,8 @@ sparse_vector
     Noisy tests of counts against a threshold, many rounds at a time.
 net
     Nets of the unit sphere, and the mistakes of every member.
+reals
+    Sums, products, exponentials and logarithms of doubles: the same bits on every machine.
 grid
     Real numbers on a fixed-point grid.
 draw, noise

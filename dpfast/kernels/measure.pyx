@@ -3,7 +3,11 @@
 A row of score s weighs ``table[s - threshold]`` units: the cap, ``table[0]``, up to the threshold, less above it. The measures
 between one threshold and the next are reached row by row, so that there is one for every total. See csrc/measure.h.
 """
+import math
+
 import numpy as np
+
+from dpfast.kernels import reals
 
 from libc.stdint cimport int8_t, int32_t, int64_t
 from dpfast.kernels.arrays cimport aligned
@@ -39,7 +43,7 @@ def table(double decay, int cap):
     """
     if not 1e-7 <= decay < np.inf or cap < 1:
         raise ValueError(f"decay must be at least 1e-7 and cap at least 1, got {decay} and {cap}")
-    units = np.floor(cap * np.exp(-decay * np.arange(int(np.log(cap) / decay) + 2)))
+    units = np.floor(cap * reals.exp(-decay * np.arange(int(math.log(cap) / decay) + 2)))
     units[0], units[-1] = cap, 0
     return np.minimum.accumulate(units).astype(np.int32)
 

@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data
 
+from dpfast.kernels.reals import norm
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.callbacks import Watched
 from dpfast.learners.fitting import Private, Public
@@ -206,7 +207,7 @@ def cosines(X, coef, intercept):
     """
     w = np.append(coef, intercept)
     rows = unit_rows(packed_codes(X), fit_intercept=True, normalize=True)
-    return rows.margins(w / (np.sqrt(np.square(w).sum()) or 1.0))
+    return rows.margins(w / (norm(w) or 1.0))
 
 
 def counted_levels(piece, coef, intercept):

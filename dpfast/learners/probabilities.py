@@ -5,22 +5,23 @@ the side of a class, cut into levels. `dpfast.learners.class_counts` has the cla
 """
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import Cost
 from dpfast.accounting.amounts import decimal_above, split
+from dpfast.kernels.reals import expit
 from dpfast.learners.calibration import LEVELS, Line, fitted_line
 from dpfast.learners.class_counts import class_shares, noise_scale
 from dpfast.learners.fitting import Private, Run
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import real
-from dpfast.learners.saving import entries, fraction, integers
+from dpfast.learners.saving import entries, integers
 from dpfast.mechanisms import discrete_laplace
 
 PROBABILITY_SHARE = {"probability_share": real(0, 1, "[)")}
@@ -117,7 +118,9 @@ class Probabilities(Private):
         counts = [integers(row, -_LARGEST_COUNT, _LARGEST_COUNT) for row in saved["counts"]]
         if [len(row) for row in counts] != [len(self.classes_)] * self._cells():
             raise ValueError(f"class counts must be {len(self.classes_)} for each of {self._cells()} cells")
-        self.class_counts_, self.class_counts_scale_ = np.stack(counts), fraction(saved["scale"])
+        self.class_counts_, self.class_counts_scale_ = np.stack(counts), Fraction(saved["scale"])
+        if self.class_counts_scale_ <= 0:
+            raise ValueError(f"the scale of class counts must be positive, got {saved['scale']!r}")
 
 
 class SidedProbabilities(Probabilities):

@@ -27,7 +27,6 @@ import numpy as np
 
 from dpfast import random
 from dpfast.mechanisms.laplace import discrete_laplace
-from dpfast.mechanisms.recorded import Question, asked
 
 
 def frequent_values(
@@ -77,13 +76,10 @@ def frequent_values(
     cells = sorted((value, int(count)) for value, count in counts.items() if count)
     if any(count < 0 for _, count in cells):
         raise ValueError("counts must be at least 0")
-    rng = random.generator(rng)
-
-    def draw() -> dict[Any, int]:
-        noisy = discrete_laplace([count for _, count in cells], scale, rng=rng).tolist() if cells else []
-        return {value: count for (value, _), count in zip(cells, noisy, strict=True) if count >= threshold}
-
-    return asked(lambda: Question("frequent_values", dict(cells), "absolute", 1 / scale, delta=float(delta)), draw, rng)
+    if not cells:
+        return {}
+    noisy = discrete_laplace([count for _, count in cells], scale, rng=random.generator(rng)).tolist()
+    return {value: count for (value, _), count in zip(cells, noisy, strict=True) if count >= threshold}
 
 
 def frequent_threshold(epsilon: float | Fraction, delta: float | Fraction, *, neighbors: str = "replace") -> int:

@@ -8,7 +8,6 @@ from numpy.typing import ArrayLike
 
 from dpfast import random
 from dpfast.kernels import noise
-from dpfast.mechanisms.recorded import Question, asked
 
 
 def discrete_gaussian(
@@ -52,10 +51,7 @@ def discrete_gaussian(
     values = np.asarray(values)
     if values.dtype.kind not in "iub":
         raise ValueError(f"values must be integers, got {values.dtype}")
-    exact, rng = values.astype(np.int64), random.generator(rng)
-    noisy = asked(
-        lambda: Question("discrete_gaussian", exact, "euclidean", 1 / sigma),
-        lambda: exact + noise.discrete_gaussian(sigma, exact.size, rng).reshape(exact.shape),
-        rng,
+    noisy = values.astype(np.int64) + noise.discrete_gaussian(sigma, values.size, random.generator(rng)).reshape(
+        values.shape
     )
     return int(noisy) if values.ndim == 0 else noisy

@@ -1,5 +1,6 @@
 """What the private figures return, and how a count of rows is released for one."""
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -120,8 +121,8 @@ class Counter:
         if self._scale > 1 << 52:
             raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {epsilon!r}")
         self._budget, self._spend = budget, (epsilon, neighbors)
-        ratio = np.exp(-1 / float(self._scale))
-        self.deviation = float(np.sqrt(2 * ratio) / -np.expm1(-1 / float(self._scale)))
+        ratio = math.exp(-1 / float(self._scale))
+        self.deviation = math.sqrt(2 * ratio) / -math.expm1(-1 / float(self._scale))
 
     def release(self, counts):
         """Noisy counts; charged first."""
@@ -139,16 +140,16 @@ def check_level(level):
 def half_width(sampling, noise, level):
     """x with P(|N + L| <= x) = level, N normal and L Laplace of these standard deviations."""
     if noise == 0 or sampling > 50 * noise:
-        sampling, noise = float(np.hypot(sampling, noise)), 0.0
+        sampling, noise = math.hypot(sampling, noise), 0.0
     if noise == 0:
         return sampling * brentq(lambda x: 2 * ndtr(-x) - (1 - level), 0, 40)
-    b = noise / np.sqrt(2)
+    b = noise / math.sqrt(2)
     if sampling < 1e-9 * b:
-        return -b * np.log(1 - level)
+        return -b * math.log(1 - level)
     a, k = sampling, sampling / b
 
     def beyond(x):
-        tail = np.exp(k * k / 2 - x / b + log_ndtr(x / a - k)) - np.exp(k * k / 2 + x / b + log_ndtr(-x / a - k))
+        tail = math.exp(k * k / 2 - x / b + log_ndtr(x / a - k)) - math.exp(k * k / 2 + x / b + log_ndtr(-x / a - k))
         return 2 * (ndtr(-x / a) + tail / 2) - (1 - level)
 
     return brentq(beyond, 0, 60 * (a + b))

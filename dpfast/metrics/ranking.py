@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 from scipy.special import ndtri
 
 from dpfast.accounting import Budget
+from dpfast.kernels import reals
 from dpfast.metrics.figure import Counter, Figure, Reliability, Roc, check_level
 from dpfast.parts.sources import refuse_masked
 
@@ -163,11 +164,11 @@ def _area(negatives, positives, noise):
         return 0.5, 0.5
     below = (negatives.cumsum() - negatives / 2) / n  # the share of negatives below a positive of each bin
     above = 1 - (positives.cumsum() - positives / 2) / p
-    area = float(positives @ below / p)
+    area = reals.dot(positives, below) / float(p)
     by_noise = noise**2 * (((below - area) ** 2).sum() / p**2 + ((above - area) ** 2).sum() / n**2)
     shares = [np.maximum(row, 0) / np.maximum(row, 0).sum() for row in (positives, negatives)]
     by_rows = sum(
-        max(0.0, share @ value**2 - (share @ value) ** 2) / size
+        max(0.0, reals.dot(share, value**2) - reals.dot(share, value) ** 2) / size
         for share, value, size in ((shares[0], below, p), (shares[1], above, n))
     )
     return area, math.sqrt(by_noise + by_rows)

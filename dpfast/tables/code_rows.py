@@ -21,6 +21,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dpfast.kernels import codes as kernel
+from dpfast.kernels import reals
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices, threads
 
 UNIT = 1 << 12  # of an entry 1 on the grid
@@ -152,7 +153,11 @@ class CodeRows:
     def linear(self, w):
         """w as a coefficient for each code (codes, k), and an intercept (k,)."""
         curves, size = self._curves.shape
-        coef = self._heights * w[:size] + self._by_code @ w[size : size + curves]
+        rows = self._by_code
+        of_curves = [
+            reals.products_csr(rows.indptr, rows.indices, rows.data, each) for each in w[size : size + curves].T
+        ]
+        coef = self._heights * w[:size] + np.stack(of_curves, axis=1)
         return coef / self.reach, UNIT * w[size + curves :].sum(axis=0) / self.reach
 
 

@@ -3,11 +3,10 @@
 import numpy as np
 import scipy.sparse as sp
 
+from dpfast.kernels import reals
 from dpfast.parts.blocks import BLOCK_BYTES, RowBlocks, read_block, slices
 from dpfast.tables.arrays import as_numbers
 from dpfast.tables.bit_matrix import BitMatrix
-
-_PART = 4096  # columns of a dot product, on one thread
 
 
 def readable(X):
@@ -30,19 +29,12 @@ def row_products(X, w):
 
     Notes
     -----
-    Never more than a block of X is copied. A row has the same product whatever rows are beside it.
+    Never more than a block of X is copied. A row has the same product whatever rows are beside it, on every machine.
     """
     if sp.issparse(X):
-        return np.asarray(X @ w, np.float64)
-    return np.concatenate([np.empty(0), *(dots(block, w) for block in _blocks(X))])
-
-
-def dots(rows, w):
-    """<x_i, w> for each row of a C-contiguous array of float64; those of ``rows @ w`` depend on the rows beside."""
-    total = np.zeros(len(rows))
-    for part in slices(rows.shape[1], _PART):
-        total += np.matmul(rows[:, np.newaxis, part], w[part, np.newaxis])[:, 0, 0]
-    return total
+        X = X.tocsr()
+        return reals.products_csr(X.indptr, X.indices, X.data, w)
+    return np.concatenate([np.empty(0), *(reals.products(block, w) for block in _blocks(X))])
 
 
 def dense_rows(X):

@@ -12,12 +12,11 @@ from fractions import Fraction
 import numpy as np
 import scipy.sparse as sp
 
-from dpfast.kernels import bits, scores, unit_rows, weights
+from dpfast.kernels import bits, reals, scores, unit_rows, weights
 from dpfast.kernels.grid import to_grid
 from dpfast.parts.blocks import BLOCK_BYTES, slices
 from dpfast.tables.arrays import as_numbers
 from dpfast.tables.bit_matrix import BitMatrix
-from dpfast.tables.products import dots
 
 GRID_BITS = 10
 
@@ -138,7 +137,7 @@ class PackedRows:
     def dot(self, weights):
         """<x, weights> for each row: float64, shape (n,)."""
         d = self.shape[1]
-        return 2 * _dots(lambda block: bits.unpack(self._rows[block], d), weights, self.shape) - weights.sum()
+        return 2 * _dots(lambda block: bits.unpack(self._rows[block], d), weights, self.shape) - reals.sum(weights)
 
 
 class GridRows:
@@ -210,11 +209,12 @@ class SparseRows:
 
     def dot(self, weights):
         """As `PackedRows.dot`."""
-        return (self._excess @ weights + self.offset * weights.sum()) / self.unit
+        X = self._excess
+        return (reals.products_csr(X.indptr, X.indices, X.data, weights) + self.offset * reals.sum(weights)) / self.unit
 
 
 def _dots(load, weights, shape):
     """The products of rows that become floats block by block."""
     n, d = shape
     blocks = (np.ascontiguousarray(load(block), np.float64) for block in slices(n, BLOCK_BYTES // (8 * d)))
-    return np.concatenate([np.empty(0), *(dots(block, weights) for block in blocks)])
+    return np.concatenate([np.empty(0), *(reals.products(block, weights) for block in blocks)])

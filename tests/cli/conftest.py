@@ -5,9 +5,8 @@ from dpfast import cli
 
 
 @pytest.fixture
-def run(monkeypatch, tmp_path_factory):
+def run(monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path_factory.mktemp("aside")))  # where what is paid for may go
 
     def run(*arguments, stdin=None):
         return CliRunner().invoke(cli.app, [str(argument) for argument in arguments], input=stdin)

@@ -1,4 +1,6 @@
 import gzip
+import subprocess
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -179,3 +181,36 @@ def test_rows_of_an_encoding_are_picked_by_a_mask(write):
         assert len(part) == 3
         assert part.table(schema.found(found)).toarray().tolist() == np.array(CODES)[rows].tolist()
         assert part.labels().tolist() == np.array(LABELS)[rows].tolist()
+
+
+SLOW_FILE = """
+import io, sys, time
+from pathlib import Path
+from dpfast.files import bounded, csv
+from dpfast.files.readers import read_table
+
+class Slow(io.BytesIO):
+    '''A file whose reads take long, so that one is under way whatever the reader does.'''
+
+    def read(self, size=-1):
+        if self.tell():
+            time.sleep(0.05)
+        return super().read(min(size, 1000))
+
+content = Path(sys.argv[1]).read_bytes()
+csv.CsvFile._binary = lambda self: Slow(content)
+csv.LINE = 1000
+try:
+    read_table(sys.argv[1], label="y", values="numbers")
+except ValueError as refused:
+    sys.exit(str(refused))
+"""
+
+
+def test_a_refusal_leaves_no_thread_that_would_abort_the_process(write):
+    """A thread of pyarrow that needs the interpreter while it ends stops the process with SIGABRT."""
+    path = write("a,y\n1,x\nwrong,x\n" + "1,x\n" * 4000)
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", SLOW_FILE, path], capture_output=True, text=True, check=False)
+        assert done.returncode == 1, done.stderr
+        assert "wrong" in done.stderr

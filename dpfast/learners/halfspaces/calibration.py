@@ -10,8 +10,8 @@ Scores are in thresholds, so that slopes are much alike whatever the table. Noth
 """
 
 import numpy as np
-from scipy.special import expit, softmax
 
+from dpfast.kernels.reals import exp, expit
 from dpfast.learners.calibration import Scale, class_sizes, fitted_line
 
 BINS = 16
@@ -72,7 +72,8 @@ def probabilities(scores, shift):
     every, best = np.arange(len(scores)), scores.argmax(axis=1)
     others = scores.copy()
     others[every, best] = -np.inf
-    shared = softmax(others, axis=1)
+    shared = exp(others - others.max(axis=1, keepdims=True))
+    shared /= sum(shared.T)[:, np.newaxis]  # column by column: one order on every machine
     most = shared.max(axis=1)
     hit = np.maximum(expit(_lead(scores) + shift), most / (1 + most) * (1 + _AHEAD))
     shared *= (1 - hit)[:, np.newaxis]

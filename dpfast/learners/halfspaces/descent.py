@@ -10,8 +10,8 @@ is a sum of y q over such rows plus exact discrete Gaussian noise; all else is a
 import numpy as np
 
 from dpfast.accounting.halfspaces import HINGE_SHARE
+from dpfast.kernels import reals
 from dpfast.mechanisms import discrete_gaussian
-from dpfast.mechanisms.recorded import Question, asked
 
 MARGINS = 2.0 ** np.arange(-7, 1)  # geometric, from 1/128 to 1
 _PAPER_HINGE = 0.96  # of the margin
@@ -51,14 +51,14 @@ class FullBatch:
         """Of the next round, for noise of this deviation along a row of norm 1."""
         if self._declared != "auto":
             return self._declared
-        norm = np.linalg.norm(self._sum)
+        norm = reals.norm(self._sum)
         least = np.sqrt(self.used) * deviation / norm if norm > 0 else np.inf
         return MARGINS[min(np.searchsorted(MARGINS, least), len(MARGINS) - 1)]
 
     def _move(self, noisy):
         self.used += 1
         self._sum += noisy
-        self._squares += noisy @ noisy
+        self._squares += reals.dot(noisy, noisy)
         if self._squares > 0:
             self._w = _into_ball(self._w + np.sqrt(2 / self._squares) * noisy)
         if 2 * self.used > self._rounds:
@@ -77,7 +77,7 @@ def _active_sum(piece, w, hinge):
     return piece.rows.weighted_sum(np.where(active, signs, 0).astype(np.int32))
 
 
-def single_sample_steps(integers, reach, signs, margin, sigma, rng, claim=None):
+def single_sample_steps(integers, reach, signs, margin, sigma, rng):
     """n^2 steps along one random row each [NUZ, appendix A; BST, Algorithm 1]; yields n times, last the result.
 
     The paper takes n^2 - 1.
@@ -91,8 +91,6 @@ def single_sample_steps(integers, reach, signs, margin, sigma, rng, claim=None):
     margin, sigma : float
         sigma counts steps of the grid.
     rng : numpy.random.Generator
-    claim : dpfast.mechanisms.recorded.Claim, optional
-        What covers all the steps together.
 
     Yields
     ------
@@ -116,16 +114,10 @@ def single_sample_steps(integers, reach, signs, margin, sigma, rng, claim=None):
             noise = discrete_gaussian(np.zeros((len(chosen), size), np.int64), sigma, rng=rng)
             for i, extra in zip(chosen, noise, strict=True):
                 t += 1
-                gradient = _noisy(signs[i] * integers[i] * (rows[i] @ w < hinge), extra, sigma, claim, rng)
+                gradient = extra + signs[i] * integers[i] if reals.dot(rows[i], w) < hinge else extra
                 w = _into_ball(w + (rate / np.sqrt(t) / reach) * gradient)
         yield w
 
 
-def _noisy(exact, noise, sigma, claim, rng):
-    return asked(
-        lambda: Question("single_sample", exact, "euclidean", 1 / sigma, claim=claim), lambda: exact + noise, rng
-    )
-
-
 def _into_ball(w):
-    return w / max(1.0, np.sqrt(w @ w))
+    return w / max(1.0, reals.norm(w))

@@ -7,11 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import Budget, discrete_gaussian_sigma
 from dpfast.accounting.costs import discrete_gaussian_cost
+from dpfast.kernels.reals import expit, norm
 from dpfast.learners.base import PrivateClassifier, refuse_weights
 from dpfast.learners.halfspaces import calibration
 from dpfast.learners.halfspaces.perceptron import (
@@ -195,7 +195,8 @@ class HalfspaceClassifier(PrivateClassifier):
             moves = p.rows_per_unit * (2 if p.neighbors == "replace" else 1)
             p.n_rounds = rounds(p.epsilon, p.delta, moves, isinstance(rows, CodeRows))
         balanced = p.class_weight == "balanced"
-        self._refuse_classes(public.classes, p)
+        if balanced and k > 2:
+            raise ValueError(f'class_weight="balanced" is for two classes, got {k}: declare weights by class')
         if p.class_weight is not None and not balanced:
             weights, one = class_weights(p.class_weight, public.classes), WEIGHT * rows.reach
             public.others["class_weight_"] = weights / WEIGHT
@@ -221,14 +222,6 @@ class HalfspaceClassifier(PrivateClassifier):
                 model.shift += math.log(sizes[0] / sizes[1])
             run.used["histogram"] += 1
         return self
-
-    def _refuse_classes(self, classes, p):
-        if p.class_weight == "balanced" and len(classes) > 2:
-            raise ValueError(
-                f'class_weight="balanced" is for two classes, got {len(classes)}: declare weights by class'
-            )
-        if isinstance(p.class_weight, Mapping):
-            class_weights(p.class_weight, classes)
 
     def _publish(self, run):
         model = run.released
@@ -343,5 +336,5 @@ def _histogram(piece, w):
 
 def _scores(rows, w):
     """<w, x_i>, whatever the length of w: float64, shape (n, columns)."""
-    norm = math.sqrt(np.square(w).sum()) or 1.0
-    return norm * rows.margins(w / norm).astype(np.float64)
+    length = norm(w) or 1.0
+    return length * rows.margins(w / length).astype(np.float64)

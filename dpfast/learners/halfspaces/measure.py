@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from dpfast.kernels import measure
+from dpfast.kernels import measure, reals
 
 CAP = 1 << 12  # units of the largest weight
 UNIT = 1 << 12  # of a margin, in scores
@@ -80,8 +80,8 @@ class LocalMeasure:
 
 def local_table(rate):
     """The units of each score from 0 on, those of the last of all beyond: int32."""
-    falling = [math.floor(CAP * math.exp(-rate * s / UNIT)) for s in range(_reach(rate))]
-    return np.array([*falling, 0], np.int32)
+    falling = np.floor(CAP * reals.exp(-rate * np.arange(_reach(rate)) / UNIT))
+    return np.append(falling, 0).astype(np.int32)
 
 
 def local_weights(scores, signs, table):

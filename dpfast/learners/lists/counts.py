@@ -62,7 +62,7 @@ def noise_reach(scale, terms, failure) -> int:
     shapes = np.arange(terms, 0, -1)
     mixture = 2 * special.comb(2 * terms - 1 - shapes, terms - shapes) * 0.5 ** (2 * terms - shapes)
     farthest = 2 * terms * math.log(2 * terms / failure)
-    x = optimize.brentq(lambda x: mixture @ special.gammaincc(shapes, x) - failure * (1 - 1e-9), 0, farthest)
+    x = optimize.brentq(lambda x: math.fsum(mixture * special.gammaincc(shapes, x)) - failure * (1 - 1e-9), 0, farthest)
     return math.ceil(float(scale) * x * (1 + 1e-9)) + terms
 
 

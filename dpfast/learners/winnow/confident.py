@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from dpfast.kernels import reals
 from dpfast.learners.base import TableClassifier, TwoSided, refuse_weights
 from dpfast.learners.parameters import Kind, Parameters, auto, choice, ends, flag, positive, real
 from dpfast.tables.code_bits import code_bits
@@ -238,11 +239,11 @@ def _weights(exponents, p):
         exponents = exponents[:-1]
     if p.negations:
         high = np.abs(exponents).max()
-        positive, negative = np.exp(exponents - high), np.exp(-exponents - high)
-        weights = (positive - negative) / (positive + negative).sum()
+        positive, negative = reals.exp(exponents - high), reals.exp(-exponents - high)
+        weights = (positive - negative) / reals.sum(positive + negative)
     else:
-        positive = np.exp(exponents - exponents.max())
-        weights = positive / positive.sum()
+        positive = reals.exp(exponents - exponents.max())
+        weights = positive / reals.sum(positive)
     return weights if p.fit_intercept else np.append(weights, 0.0)
 
 

@@ -1,0 +1,68 @@
+#include "reals.h"
+#include "dpf_cpu.h"
+#include "exponential.h"
+
+enum { LANES = 16 };
+
+DPF_BODY double lane_sum(double *lane) {
+    for (size_t half = LANES / 2; half; half /= 2)
+        for (size_t l = 0; l < half; l++) lane[l] += lane[l + half];
+    return lane[0];
+}
+
+DPF_BODY double sum(const double *x, size_t n) {
+    const size_t whole = n - n % LANES;
+    double lane[LANES] = {0};
+    for (size_t i = 0; i < whole; i += LANES)
+        for (size_t l = 0; l < LANES; l++) lane[l] += x[i + l];
+    for (size_t i = whole; i < n; i++) lane[i - whole] += x[i];
+    return lane_sum(lane);
+}
+DPF_LEVELS(double, dpf_reals_sum, sum, (const double *x, size_t n), (x, n))
+
+DPF_BODY void products(const double *x, size_t n, size_t d, const double *w, double *DPF_RESTRICT out) {
+    const size_t whole = d - d % LANES;
+    for (size_t i = 0; i < n; i++) {
+        const double *row = x + i * d;
+        double lane[LANES] = {0};
+        for (size_t j = 0; j < whole; j += LANES)
+            for (size_t l = 0; l < LANES; l++) lane[l] += row[j + l] * w[j + l];
+        for (size_t j = whole; j < d; j++) lane[j - whole] += row[j] * w[j];
+        out[i] = lane_sum(lane);
+    }
+}
+DPF_LEVELS(void, dpf_reals_products, products,
+           (const double *x, size_t n, size_t d, const double *w, double *DPF_RESTRICT out), (x, n, d, w, out))
+
+void dpf_reals_products_csr(const int64_t *indptr, const int32_t *indices, const double *data, size_t n, const double *w,
+                            double *DPF_RESTRICT out) {
+    for (size_t i = 0; i < n; i++) {
+        double total = 0;
+        for (int64_t p = indptr[i]; p < indptr[i + 1]; p++) total += data[p] * w[indices[p]];
+        out[i] = total;
+    }
+}
+
+DPF_BODY void exps(const double *x, size_t n, double *DPF_RESTRICT out) {
+    for (size_t i = 0; i < n; i++) out[i] = exponential(x[i]);
+}
+DPF_LEVELS(void, dpf_reals_exp, exps, (const double *x, size_t n, double *DPF_RESTRICT out), (x, n, out))
+
+/*
+ * x = 2^k m with m in [sqrt(1/2), sqrt(2)); ln(m) = 2 artanh(s) = 2 (s + s^3/3 + s^5/5 + ...), s = (m-1) / (m+1), whose
+ * terms past s^23 are below 2^-60 of the first. ln 2 is taken in two parts, of which k times the first is exact.
+ */
+DPF_BODY double logarithm(double x) {
+    enum { TERMS = 11 };
+    const uint64_t root = 0x3fe6a09e667f3bcdu, one = 0x3ff0000000000000u; /* sqrt(1/2), 1 */
+    const uint64_t above = bits_of(x) - root + one;                       /* exponent field: that of 1, plus k */
+    const double k = (double)(int64_t)(above >> 52) - 1023, m = of_bits((above & 0xfffffffffffffu) + root);
+    const double s = (m - 1) / (m + 1), square = s * s;
+    double series = 0;
+    for (size_t t = TERMS; t; t--) series = square * (series + 1 / (double)(2 * t + 1));
+    return k * 0x1.62e42fefa0000p-1 + (2 * s + (2 * s * series + k * 0x1.cf79abc9e3b3ap-40));
+}
+
+void dpf_reals_log(const double *x, size_t n, double *DPF_RESTRICT out) {
+    for (size_t i = 0; i < n; i++) out[i] = logarithm(x[i]);
+}

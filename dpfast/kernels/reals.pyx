@@ -1,0 +1,170 @@
+"""Sums, products, exponentials and logarithms of doubles: the same bits on every machine. See csrc/reals.h."""
+import math
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t
+from dpfast.kernels.arrays cimport aligned
+from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
+
+
+cdef extern from "reals.h" nogil:
+    double dpf_reals_sum(const double *x, size_t n)
+    void dpf_reals_products(const double *x, size_t n, size_t d, const double *w, double *out)
+    void dpf_reals_products_csr(const int64_t *indptr, const int32_t *indices, const double *data, size_t n,
+                                const double *w, double *out)
+    void dpf_reals_exp(const double *x, size_t n, double *out)
+    void dpf_reals_log(const double *x, size_t n, double *out)
+
+dpf_cpu_share(shared_level())
+
+LARGEST_EXPONENT, LEAST = 708, 2.0**-1022
+
+
+def _doubles(x):
+    return np.require(x, np.float64, "CA")
+
+
+def sum(x):
+    """Return the sum of all entries of an array of numbers: float.
+
+    Parameters
+    ----------
+    x : array_like of float, any shape
+    """
+    cdef const double[::1] flat = _doubles(x).reshape(-1)
+    cdef double total = 0
+    if flat.shape[0]:
+        with nogil:
+            total = dpf_reals_sum(&flat[0], flat.shape[0])
+    return total
+
+
+def products(X, w):
+    """Return <x_i, w> for each row of an array: float64, shape (n,).
+
+    Parameters
+    ----------
+    X : array_like of float, shape (n, d)
+        C-contiguous float64 is not copied.
+    w : array_like of float, shape (d,)
+
+    Notes
+    -----
+    The product of a row does not depend on the rows beside it. One read of X.
+    """
+    rows, vector = _doubles(X), _doubles(w)
+    if rows.ndim != 2 or vector.shape != rows.shape[1:]:
+        raise ValueError(f"X must have two dimensions and w one entry for each column, got shapes {rows.shape} and "
+                         f"{vector.shape}")
+    out = np.zeros(len(rows))
+    cdef size_t n = rows.shape[0], d = rows.shape[1]
+    cdef const double[:, ::1] x = rows
+    cdef const double[::1] weights = vector
+    cdef double[::1] product = out
+    if n and d:
+        with nogil:
+            dpf_reals_products(&x[0, 0], n, d, &weights[0], &product[0])
+    return out
+
+
+def products_csr(indptr, indices, data, w):
+    """Return <x_i, w> for each sparse row: float64, shape (n,). Entries are added in the order in which they are stored.
+
+    Parameters
+    ----------
+    indptr, indices, data : ndarray
+        As in scipy; int64, int32 and float64 are not copied.
+    w : array_like of float, shape (d,)
+    """
+    vector, values = _doubles(w), _doubles(data)
+    if indptr.ndim != 1 or indices.ndim != 1 or vector.ndim != 1 or values.shape != indices.shape or not len(indptr):
+        raise ValueError(f"indptr, indices, data and w must have one dimension, indices and data one length, got shapes "
+                         f"{indptr.shape}, {indices.shape}, {values.shape} and {vector.shape}")
+    if indptr[0] < 0 or indptr[-1] > len(indices) or (indptr[1:] < indptr[:-1]).any():
+        raise ValueError(f"indptr must rise from at least 0 to at most the {len(indices)} indices")
+    if len(indices) and not 0 <= indices.min() <= indices.max() < len(vector):
+        raise ValueError(f"indices must lie in [0, {len(vector)}), got {indices.min()} to {indices.max()}")
+    out = np.zeros(len(indptr) - 1)
+    cdef size_t n = len(out)
+    cdef const int64_t[::1] ends = np.require(indptr, np.int64, "CA")
+    cdef const int32_t[::1] column = np.require(indices, np.int32, "CA")
+    cdef const double[::1] entry = values, weights = vector
+    cdef double[::1] product = out
+    if n and entry.shape[0]:
+        with nogil:
+            dpf_reals_products_csr(&ends[0], &column[0], &entry[0], n, &weights[0], &product[0])
+    return out
+
+
+def dot(x, y):
+    """Return <x, y> of two vectors: float.
+
+    Parameters
+    ----------
+    x, y : array_like of float, shape (n,)
+    """
+    return float(products(_doubles(x)[np.newaxis], y)[0])
+
+
+def norm(x):
+    """Return the Euclidean norm of all entries: float; squares must not overflow.
+
+    Parameters
+    ----------
+    x : array_like of float, any shape
+    """
+    flat = _doubles(x).reshape(-1)
+    return math.sqrt(dot(flat, flat))
+
+
+def exp(x):
+    """Return exp(x), within one unit in the last place; 0 below -708: float64, of the shape of x.
+
+    Parameters
+    ----------
+    x : array_like of float, any shape
+        At most 708.
+    """
+    values = _doubles(x)
+    if values.size and not values.max() <= LARGEST_EXPONENT:
+        raise ValueError(f"exponents must be at most {LARGEST_EXPONENT}, got {values.max()}")
+    out = np.empty(values.shape)
+    cdef const double[::1] flat = values.reshape(-1)
+    cdef double[::1] power = out.reshape(-1)
+    if flat.shape[0]:
+        with nogil:
+            dpf_reals_exp(&flat[0], flat.shape[0], &power[0])
+    return out
+
+
+def log(x):
+    """Return the natural logarithm, within two units in the last place: float64, of the shape of x.
+
+    Parameters
+    ----------
+    x : array_like of float, any shape
+        Finite, and at least 2**-1022.
+    """
+    values = _doubles(x)
+    if values.size and not LEAST <= values.min() <= values.max() < math.inf:
+        raise ValueError(f"numbers must be finite and at least {LEAST}, got {values.min()} to {values.max()}")
+    out = np.empty(values.shape)
+    cdef const double[::1] flat = values.reshape(-1)
+    cdef double[::1] found = out.reshape(-1)
+    if flat.shape[0]:
+        with nogil:
+            dpf_reals_log(&flat[0], flat.shape[0], &found[0])
+    return out
+
+
+def expit(x):
+    """Return 1 / (1 + exp(-x)): float64, of the shape of x.
+
+    Parameters
+    ----------
+    x : array_like of float, any shape
+    """
+    values = _doubles(x)
+    small = exp(-np.abs(values))
+    return np.where(values >= 0, 1, small) / (1 + small)

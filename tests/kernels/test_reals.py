@@ -1,0 +1,85 @@
+import math
+
+import mpmath
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from dpfast.kernels import reals
+
+SIZES = [0, 1, 7, 15, 16, 17, 31, 32, 100, 1001]
+
+
+def in_order(products):
+    """The sum of sixteen sums, by halves."""
+    lanes = np.zeros(16)
+    for start in range(0, len(products), 16):
+        part = products[start : start + 16]
+        lanes[: len(part)] += part
+    while len(lanes) > 1:
+        lanes = lanes[: len(lanes) // 2] + lanes[len(lanes) // 2 :]
+    return lanes[0]
+
+
+@pytest.mark.parametrize("d", SIZES)
+def test_sums_and_products_add_in_the_order_that_is_written_at_every_level(d, rng, each_isa):
+    X, w = rng.normal(size=(3, d)), rng.normal(size=d)
+    for products, total in each_isa(lambda: (reals.products(X, w), reals.sum(w))):
+        assert products.tolist() == [in_order(row * w) for row in X]
+        assert total == in_order(w)
+
+
+def test_sparse_rows_add_their_entries_in_order(rng):
+    X = sp.random_array((20, 50), density=0.2, random_state=1, format="csr")
+    w = rng.normal(size=50)
+    wanted = []
+    for i in range(20):
+        total = 0.0
+        for p in range(X.indptr[i], X.indptr[i + 1]):
+            total += X.data[p] * w[X.indices[p]]
+        wanted.append(total)
+    assert reals.products_csr(X.indptr, X.indices, X.data, w).tolist() == wanted
+
+
+def test_norms_and_products_are_those_of_numbers():
+    assert reals.norm([[3, 0], [0, 4]]) == 5
+    assert reals.dot(np.arange(40), np.arange(40)) == (np.arange(40) ** 2).sum()
+    assert reals.products(np.zeros((0, 4)), np.ones(4)).shape == (0,)
+    assert reals.products_csr(np.array([0, 0]), np.array([], int), np.array([]), np.ones(2)).tolist() == [0]
+
+
+def units_off(found, exact):
+    """The largest distance of numbers from those of 40 digits, in units in the last place."""
+    return max(abs(float((mpmath.mpf(f) - e) / math.ulp(float(e)))) for f, e in zip(found.tolist(), exact, strict=True))
+
+
+def test_exponentials_and_logarithms_are_right_to_the_last_places_at_every_level(rng, each_isa):
+    powers = np.concatenate([rng.uniform(-708, 708, 300), rng.uniform(-1, 1, 300), [0, -708, 708]])
+    numbers = np.concatenate([np.exp(rng.uniform(-700, 700, 300)), 1 + rng.uniform(-0.5, 1, 300), [1, 2.0**-1022]])
+    with mpmath.workdps(40):
+        first, *others = each_isa(lambda: (reals.exp(powers), reals.log(numbers)))
+        assert units_off(first[0], [mpmath.exp(x) for x in powers]) <= 1
+        assert units_off(first[1], [mpmath.log(x) for x in numbers]) <= 2
+    for other in others:
+        np.testing.assert_array_equal(np.concatenate(other), np.concatenate(first))
+    assert reals.exp([-709.0, -np.inf]).tolist() == [0, 0]
+    assert reals.expit([-800, 0, 800]).tolist() == [0, 0.5, 1]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: reals.products(np.ones((2, 3)), np.ones(2)),
+        lambda: reals.products(np.ones(3), np.ones(3)),
+        lambda: reals.products_csr(np.array([0, 1]), np.array([2]), np.ones(1), np.ones(2)),
+        lambda: reals.products_csr(np.array([0, 2]), np.array([0]), np.ones(1), np.ones(2)),
+        lambda: reals.products_csr(np.array([0, 1]), np.array([-1]), np.ones(1), np.ones(2)),
+        lambda: reals.exp([709.0]),
+        lambda: reals.exp([np.nan]),
+        lambda: reals.log([0.0]),
+        lambda: reals.log([np.inf]),
+    ],
+)
+def test_what_would_be_read_beyond_or_has_no_value_is_refused(call):
+    with pytest.raises(ValueError, match=r"must"):
+        call()
