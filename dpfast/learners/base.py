@@ -105,10 +105,11 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
         return MemoryParts([Piece(X, labels.codes, rows=rows)]), rows, self._public(X, labels)
 
     def _shown(self, rounds, what, parts, public, total=None):
-        """The same rounds, with a progress bar if wanted; the number of rows is told where it is public."""
-        rows = public.n_rows if self.neighbors == "replace" else None
+        """The same rounds, with a progress bar if wanted; it tells the number of rows, and what parts answered, only
+        where the number of rows is public: bytes tell an empty part from one with a row."""
+        known = {"rows": public.n_rows, "parts": parts} if self.neighbors == "replace" else {}
         most = len(rounds) if total is None else total
-        return self._watched(shown(rounds, what, self.verbose, total, rows=rows, parts=parts), what, most)
+        return self._watched(shown(rounds, what, self.verbose, total, **known), what, most)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
