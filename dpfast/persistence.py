@@ -14,6 +14,7 @@ _ENTRIES = (
     "format", "version", "model", "parameters", "classes", "n_features", "feature_names", "privacy", "released",
 )  # fmt: skip
 _FAULTS = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
+MOST_FEATURES = 1 << 31
 _PLAIN = Kind(
     "be None, a number, a word or a list of numbers",
     lambda value: (
@@ -87,7 +88,7 @@ def _restored(kind, document):
     for name, value in parameters.items():
         model._parameters.get(name, _PLAIN).read(name, value)
     model.classes_ = _classes(document["classes"])
-    model.n_features_in_ = count(1).read("n_features", document["n_features"])
+    model.n_features_in_ = count(1, MOST_FEATURES).read("n_features", document["n_features"])
     names = document["feature_names"]
     if names is not None:
         if not isinstance(names, list) or len(names) != model.n_features_in_ or {type(name) for name in names} != {str}:

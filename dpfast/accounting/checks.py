@@ -1,6 +1,7 @@
 """What numbers of a claim may be: each is checked here, in one wording."""
 
 import math
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
@@ -11,6 +12,7 @@ SMALLEST_DELTA = 1e-300
 LEAST = 1e-9  # planning works with numbers no smaller, so that squares and quotients stay floats
 RELATIONS = {"replace": "replace one row", "add-remove": "add or remove one row"}
 UNITS = ("row", "person")
+_RATIONAL = re.compile(r"[0-9]{1,4000}(/0*[1-9][0-9]{0,3999})?")
 
 
 def check_neighbors(neighbors: str) -> None:
@@ -90,6 +92,14 @@ def exact(name: str, value: Any, below: float = math.inf) -> Fraction:
         return _fraction(value)
     wanted = "a finite number >= 0" if below == math.inf else f"a number >= 0 and below {below}"
     raise ValueError(f"{name} must be {wanted}, got {value!r}")
+
+
+def rational(text: str) -> Fraction:
+    """The rational of two integers in text, of at most 4,000 digits each: no other notation is worked out."""
+    if not isinstance(text, str) or not _RATIONAL.fullmatch(text):
+        raise ValueError(f"wanted a rational number as text, got {str(text)[:40]!r}")
+    numerator, _, denominator = text.partition("/")
+    return Fraction(int(numerator), int(denominator or 1))
 
 
 def float_above(number: Any) -> float:

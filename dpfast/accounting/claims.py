@@ -64,8 +64,6 @@ class PrivacySpend:
 
     def __post_init__(self):
         check_neighbors(self.neighbors)
-        exact("epsilon", self.epsilon)
-        exact("delta", self.delta, below=1)
         events = tuple(Release(*event) for event in self.events)
         for event in events:
             integers = isinstance(event.used, Integral) and isinstance(event.of, Integral)
@@ -73,8 +71,9 @@ class PrivacySpend:
                 raise ValueError(f"a release must have a name and 0 <= used <= of, got {event}")
         if not isinstance(self.reproducible, bool):
             raise ValueError(f"reproducible must be True or False, got {self.reproducible!r}")
-        object.__setattr__(self, "epsilon", float(self.epsilon))
-        object.__setattr__(self, "delta", float(self.delta))
+        object.__setattr__(self, "epsilon", decimal_above(exact("epsilon", self.epsilon)))
+        object.__setattr__(self, "delta", decimal_above(exact("delta", self.delta, below=1)))
+        exact("delta", self.delta, below=1)  # as it is printed
         object.__setattr__(self, "events", events)
         check_unit(self.unit)
         if (self.rows_per_unit is None) != (self.unit == "row"):
@@ -125,7 +124,8 @@ class PrivacySpend:
 
 def pair_cost(epsilon: float, delta: float) -> Cost:
     """What a claim of (epsilon, delta) costs of which nothing more is known."""
-    return Cost("pair", float(epsilon), delta=float(delta)) if delta else Cost("pure", float(epsilon))
+    size = decimal_above(exact("epsilon", epsilon))
+    return Cost("pair", size, delta=decimal_above(exact("delta", delta, below=1))) if delta else Cost("pure", size)
 
 
 def compose(claims: Iterable[PrivacySpend], *, delta: float | None = None) -> PrivacySpend:

@@ -39,7 +39,7 @@ from .amounts import decimal_above
 from .checks import SMALLEST_DELTA, delta_of, epsilon_of, exact
 from .costs import Cost
 from .search import least
-from .zcdp import SLACK, gaussian_delta
+from .zcdp import SLACK, SMALLEST, gaussian_above
 
 _MOST_ATOMS = 1 << 14
 _ORDERS, _STEPS, _GOLDEN = (-10.0, 25.0), 60, (math.sqrt(5) - 1) / 2  # ln b from, to: every one is valid
@@ -73,20 +73,21 @@ class Composed:
             decimal_above(sum((exact(name, getattr(c, name)) * c.times for c in self._pairs), Fraction(0)))
             for name in ("size", "delta")
         )
-        self._apart = _sum(c.delta * c.times for c in every if c.kind == "gaussian")
+        self._apart = _sum(max(c.delta, SMALLEST) * c.times for c in every if c.kind == "gaussian" and c.delta)
         mu = math.sqrt(_sum(cost.gaussian for cost in every if cost.kind == "gaussian")) * (1 + SLACK)
-        rho = _sum(cost.size * cost.times for cost in every if cost.kind == "zcdp")
+        rho = _sum(cost.renyi(0.0) for cost in every if cost.kind == "zcdp")
         self._curves = [cost for cost in every if cost.kind in ("pure", "range")]
         self._curves += [Cost("pure", c.size, c.times) for c in every if c.kind == "pair" and not c.delta]
-        self._curves += [cost for cost in (Cost("gaussian", mu), Cost("zcdp", rho)) if cost.size]
-        self._mu = mu
-        self._exactly = self._atoms()
-        self._ways = list(self._converted())
+        self._mu, told = mu, math.inf not in (mu, rho)  # else they say nothing
+        self._curves += [Cost(kind, size) for kind, size in (("gaussian", mu), ("zcdp", rho)) if size and told]
+        self._exactly = self._atoms() if told else None
+        self._ways = list(self._converted()) if told else []
 
     def delta(self, epsilon: float) -> float:
         """Delta at an epsilon >= 0; 1 where nothing better is proved."""
         epsilon = epsilon_of(epsilon, zero=True)
-        found = [way(epsilon - self._on_top[0]) + self._on_top[1] for way in self._ways]
+        left, added = _less(epsilon, self._on_top[0]), self._on_top[1]
+        found = [_more(way(left), added) for way in self._ways]
         if self._exactly is not None:
             found.append(self._exact(epsilon))
         return min(1.0, *found)
@@ -95,7 +96,9 @@ class Composed:
         """Epsilon at a delta; infinite where no epsilon suffices."""
         if delta != 0:
             delta_of(delta)
-        return least(lambda epsilon: self.delta(epsilon) <= delta) if self._reaches(delta) else math.inf
+        if not self._ways or not self._reaches(delta):
+            return math.inf
+        return least(lambda epsilon: self.delta(epsilon) <= delta)
 
     def _reaches(self, delta: float) -> bool:
         return delta > 0 or not (self._pairs or any(math.isinf(cost.pure) for cost in self._curves))
@@ -129,8 +132,8 @@ class Composed:
         slack = 4 * SLACK * (epsilon + np.abs(loss).max(initial=0))
         curve = gaussian_curve(x - slack, self._mu) if self._mu else -np.expm1(np.minimum(x - slack, 0))
         told = min(self._on_top[1], -math.expm1(-kept) * (1 + SLACK))
-        rest = (1 - told) * float(mass @ curve) * _UP + self._from_apart(epsilon)
-        return math.nextafter(told + rest, math.inf) if rest else told
+        rest = (1 - told) * float(mass @ curve) * _UP + SMALLEST_DELTA  # no less is lost where floats underflow
+        return _more(told + rest * (1 + SLACK), self._from_apart(epsilon))
 
     # ---- converted -------------------------------------------------------------------------------------------------
 
@@ -153,7 +156,7 @@ class Composed:
                 return 1.0
             if mu == 0:
                 return 0.0
-            return gaussian_delta(1.0, epsilon - added, sensitivity=mu) + self._from_apart(epsilon)
+            return _more(gaussian_above(1.0, _less(epsilon, added), mu), self._from_apart(epsilon))
 
         return delta
 
@@ -167,20 +170,21 @@ class Composed:
         def delta(epsilon):
             if epsilon < added:
                 return 1.0
+            left = _less(epsilon, added)
             low, high = _ORDERS  # log_delta is convex in b, so it falls and then rises
             for _ in range(_STEPS):
-                left, right = low + (high - low) * (1 - _GOLDEN), low + (high - low) * _GOLDEN
-                if log_delta(left, epsilon - added) < log_delta(right, epsilon - added):
-                    high = right
+                below, above = low + (high - low) * (1 - _GOLDEN), low + (high - low) * _GOLDEN
+                if log_delta(below, left) < log_delta(above, left):
+                    high = above
                 else:
-                    low = left
-            least_log = min(log_delta(log_b, epsilon - added) for log_b in (low, high))
-            return max(math.exp(min(0.0, least_log)), SMALLEST_DELTA)
+                    low = below
+            least_log = min(log_delta(log_b, left) for log_b in (low, high))
+            return max(math.exp(min(0.0, least_log)) * (1 + SLACK), SMALLEST_DELTA)
 
         return delta
 
     def _from_apart(self, epsilon: float) -> float:
-        return self._apart * (1 + math.exp(min(epsilon, 700.0)))
+        return self._apart * (1 + math.exp(min(epsilon, 700.0))) * (1 + SLACK)
 
 
 def gaussian_curve(x: np.ndarray, mu: float) -> np.ndarray:
@@ -205,4 +209,17 @@ def _mills(x: np.ndarray) -> np.ndarray:
 
 def _sum(numbers) -> float:
     """Rounded up."""
-    return math.fsum(numbers) * (1 + SLACK)
+    try:
+        return math.fsum(numbers) * (1 + SLACK)
+    except OverflowError:
+        return math.inf
+
+
+def _less(number: float, less: float) -> float:
+    """A difference, rounded down."""
+    return math.nextafter(number - less, -math.inf) if less else number
+
+
+def _more(number: float, more: float) -> float:
+    """A sum, rounded up."""
+    return math.nextafter(number + more, math.inf) if more else number

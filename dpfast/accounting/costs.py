@@ -41,9 +41,10 @@ from fractions import Fraction
 from scipy import special
 
 from .checks import SMALLEST_DELTA, count, exact_positive, float_above, number, root_above
-from .zcdp import SLACK, pure_cumulant
+from .zcdp import SLACK, SMALLEST, pure_cumulant
 
 KINDS = ("pure", "range", "zcdp", "gaussian", "pair")
+_MOST_TIMES = 10**200
 _UP = 1 + 1e-12  # what special functions may be wrong by, and more
 
 
@@ -92,15 +93,19 @@ class Cost:
             raise ValueError(f"delta must be 0 for a cost of the kind {self.kind!r}, got {delta!r}")
         object.__setattr__(self, "size", size)
         object.__setattr__(self, "times", count("times", self.times))
+        if self.times > _MOST_TIMES:
+            raise ValueError("times must be at most 10**200: more releases are not counted")
         object.__setattr__(self, "delta", delta)
 
     @property
     def gaussian(self) -> float:
         """mu squared, of all together; infinite where nothing is proved."""
         if self.kind == "gaussian":
-            square = self.size**2
+            square = self.size * self.size
         elif self.kind == "range":
-            square = min(self.size**2 * math.pi / 8, _pure_mu(self.size) ** 2 if self.times == 1 else math.inf)
+            square = self.size * self.size * (math.pi / 8)
+            if self.times == 1:
+                square = min(square, _pure_mu(self.size) ** 2)
         elif self.kind == "pure":
             square = _pure_mu(self.size) ** 2
         else:
@@ -110,11 +115,11 @@ class Cost:
     def renyi(self, b: float) -> float:
         """The Renyi divergence of order 1 + b of all together; infinite for a pair."""
         if self.kind == "gaussian":
-            divergence = (1 + b) * self.size**2 / 2
+            divergence = (1 + b) * (self.size * self.size / 2)
         elif self.kind == "zcdp":
             divergence = (1 + b) * self.size
         elif self.kind == "range":
-            divergence = (1 + b) * self.size**2 / 8
+            divergence = (1 + b) * (self.size * self.size / 8)
             if self.times == 1:
                 divergence = min(divergence, _pure_renyi(self.size, b))
         elif self.kind == "pure":
@@ -131,7 +136,7 @@ class Cost:
         return math.inf if self.size or self.delta else 0.0
 
     def _up(self, each: float) -> float:
-        return each * self.times * (1 + SLACK)
+        return max(each, SMALLEST) * self.times * (1 + SLACK) if self.size else 0.0
 
     def to_list(self) -> list:
         """For JSON."""
@@ -165,11 +170,12 @@ def gaussian_sums_cost(square: Fraction, apart: Fraction) -> Cost:
 
 
 def _pure_mu(epsilon: float) -> float:
-    """mu of Theorem 2."""
+    """mu of Theorem 2; for a small epsilon by 2 P - 1 = tanh(epsilon / 2), where P itself is one half to all digits."""
+    if epsilon < 1:
+        return float(special.erfinv(math.tanh(epsilon / 2))) * math.sqrt(8) * _UP
     return float(-2 * special.ndtri_exp(-math.log1p(math.exp(epsilon)))) * _UP if epsilon < 700 else math.inf
 
 
 def _pure_renyi(epsilon: float, b: float) -> float:
-    if b * epsilon < 1e-8:  # where the cumulant cancels
-        return min(epsilon, (1 + b) * epsilon**2 / 2)
-    return min(epsilon, (1 + b) * epsilon**2 / 2, pure_cumulant(b, epsilon) / b * _UP)
+    most = min(epsilon, (1 + b) * (epsilon * epsilon / 2))
+    return min(most, pure_cumulant(b, epsilon) / b * _UP) if b * epsilon > SMALLEST else max(most, SMALLEST)

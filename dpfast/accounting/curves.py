@@ -283,7 +283,7 @@ def _epsilon_at(t: Fraction, delta: float, g: Fraction, neighbors: str, rounds, 
     if t == 0:
         return 0.0
     epsilon = _nearly(_float(t), delta, float(g), neighbors, rounds, accounting)
-    log_delta, step = math.log(delta) - 2 * _SLACK if delta else -math.inf, (epsilon + _float(t)) * 1e-15
+    log_delta, step = math.log(delta) - 2 * _SLACK if delta else -math.inf, max((epsilon + _float(t)) * 1e-15, 1e-323)
     while epsilon < math.inf and _log_delta(t, Fraction(epsilon), g, neighbors, rounds, accounting) > log_delta:
         epsilon, step = epsilon + step, 2 * step
     return epsilon
@@ -332,7 +332,7 @@ def _float(x: Fraction) -> float:
     try:
         return float(x)
     except OverflowError:
-        return math.copysign(math.inf, x)
+        return math.inf if x > 0 else -math.inf
 
 
 def _paper_factor(neighbors: str) -> int:

@@ -45,9 +45,9 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from .checks import check_neighbors, count, delta_of, epsilon_of, number
+from .checks import check_neighbors, count, delta_of, epsilon_of, float_above, float_below, number
 from .search import largest, remembered
-from .zcdp import composed_epsilon, draws_rho
+from .zcdp import SLACK, SMALLEST, composed_epsilon, draws_rho
 
 
 def experts_range(neighbors: str = "replace", *, signed: bool = False) -> int:
@@ -212,9 +212,9 @@ def experts_regret(
     """
     eta, T = _positive_rate(learning_rate), count("rounds", rounds)
     expected = eta * T + math.log(count("n_experts", n_experts)) / eta
-    if failure is None:
-        return expected
-    return expected + (2 if signed else 1) * math.sqrt(T * math.log(1 / _failure(failure)) / 2)
+    if failure is not None:
+        expected += (2 if signed else 1) * math.sqrt(T * -math.log(_failure(failure)) / 2)
+    return expected * (1 + SLACK)
 
 
 def experts_paper(
@@ -295,17 +295,19 @@ def linear_excess(learning_rate: float, dimension: int, rounds: int, *, failure:
     0.0333
     """
     eta, T = _positive_rate(learning_rate), count("rounds", rounds)
-    tail = math.sqrt(10 * math.log(1 / _failure(failure)) / T)
-    return eta / 2 + math.log(count("dimension", dimension)) / (eta * T) + tail
+    tail = math.sqrt(10 * -math.log(_failure(failure)) / T)
+    return (eta / 2 + math.log(count("dimension", dimension)) / (eta * T) + tail) * (1 + SLACK)
 
 
 def _positive_rate(value) -> float:
-    return number("learning_rate", value, "a finite number > 0", lambda x: 0 < x < math.inf)
+    return number("learning_rate", value, f"from {SMALLEST} to 1e300", lambda x: SMALLEST <= x <= 1e300)
 
 
 def _failure(value) -> float:
-    return number("failure", value, "above 0 and below 1", lambda x: 0 < x < 1)
+    number("failure", value, "above 0 and below 1", lambda x: 0 < x < 1)
+    return float_below(value)
 
 
 def _range(value) -> float:
-    return number("loss_range", value, "a finite number > 0", lambda x: 0 < x < math.inf)
+    number("loss_range", value, "a finite number > 0", lambda x: 0 < x < math.inf)
+    return float_above(value)

@@ -48,12 +48,11 @@ Floats are rounded towards safety: a delta or sigma from here is never below the
 """
 
 import math
-import sys
 from fractions import Fraction
 
 from .checks import count, delta_of, epsilon_of, exact_positive, float_above, root_above
 from .search import least, remembered
-from .zcdp import gaussian_delta, zcdp_delta
+from .zcdp import SMALLEST, gaussian_above, zcdp_above
 
 
 def discrete_gaussian_delta(
@@ -152,8 +151,8 @@ def curve_delta(square: Fraction, rho: Fraction, apart: Fraction, epsilon: float
     if mu > 1e150:
         return 1.0
     away = float_above(min(apart, Fraction(1))) * ((1 + math.exp(epsilon)) if epsilon < 700 else math.inf)
-    continuous = gaussian_delta(1.0, epsilon, sensitivity=mu) + away * (1 + 1e-14)
-    return min(1.0, continuous * (1 + 1e-15), zcdp_delta(max(float_above(rho), sys.float_info.min), epsilon))
+    continuous = gaussian_above(1.0, epsilon, mu) + away * (1 + 1e-14)
+    return min(1.0, continuous * (1 + 1e-15), zcdp_above(max(float_above(rho), SMALLEST), epsilon))
 
 
 def _discrete_delta(sigma: Fraction, epsilon: float, squared: Fraction, entries: int) -> float:

@@ -6,10 +6,9 @@ T e-DP; and for delta > 0 they compose, order by order, like T randomised respon
 converts ("Pure parts"). What is returned is the better of the two.
 """
 
-import math
 from fractions import Fraction
 
-from .checks import count, delta_of, epsilon_of, positive
+from .checks import count, delta_of, epsilon_of, exact, float_above, positive
 from .search import largest, remembered
 from .zcdp import composed_epsilon
 
@@ -54,12 +53,15 @@ def laplace_scale(
     >>> round(laplace_scale(1, releases=1000)), round(laplace_scale(1, 1e-6, releases=1000))
     (1000, 143)
     """
-    exact = Fraction(epsilon_of(epsilon))
-    width, T = positive("sensitivity", sensitivity), count("releases", releases)
-    pure = exact / T
+    most, T = epsilon_of(epsilon), count("releases", releases)
+    positive("sensitivity", sensitivity)
+    pure = exact("epsilon", epsilon) / T
     if delta != 0:
-        delta, most = delta_of(delta), epsilon_of(epsilon)
+        delta = delta_of(delta)
         pure = max(pure, Fraction(largest(lambda e: composed_epsilon(0.0, delta, e, T) <= most)))
-    scale = Fraction(width) / pure
-    nearest = float(scale)
-    return nearest if nearest >= scale else math.nextafter(nearest, math.inf)
+    try:
+        return float_above(Fraction(float_above(sensitivity)) / pure)
+    except OverflowError:
+        raise ValueError(
+            f"no float is a scale large enough for epsilon = {epsilon!r} and sensitivity = {sensitivity!r}"
+        ) from None

@@ -27,7 +27,6 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime
-from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -36,7 +35,7 @@ from urllib.parse import quote
 from .amounts import amount
 from .books import Book, Charge, new_book
 from .budget import Budget
-from .checks import exact
+from .checks import exact, rational
 from .costs import Cost
 from .filters import BudgetExceeded
 
@@ -338,7 +337,7 @@ def _charge_of(row) -> Charge:
 
 def _amount_of(epsilon: str, delta: str):
     """What `Amount.exactly` made, from texts."""
-    return amount(Fraction(epsilon), Fraction(delta))
+    return amount(rational(epsilon), rational(delta))
 
 
 def _place(path: Path) -> str:

@@ -44,13 +44,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from .checks import count, delta_of, epsilon_of, number
+from .checks import SMALLEST_DELTA, count, delta_of, epsilon_of, number
 from .search import largest, remembered
-from .zcdp import gaussian_delta, zcdp_delta
+from .zcdp import gaussian_above, zcdp_above
 
 _LINES = 64  # claims of a Gaussian kind
 _MOST = 700.0
 _SLACK = 1e-12
+_CURVE = 1e-8  # relative error of a Gaussian curve, and more
 
 
 def selection_cost(claims: Sequence[tuple[float, float]], *, runs: int) -> float:
@@ -132,14 +133,12 @@ def selection_base(
     Parameters
     ----------
     epsilon : real, > 0
-    delta : real, at least 1e-300 and below 1
+    delta : real, at least 1e-300 * runs and below 1
     runs : int, >= 1
         m, the mean number of runs.
     gaussian : bool
-        Whether all that a run releases is noise that `discrete_gaussian_sigma` made fit this claim. It is rho-zCDP
-        then, with rho = mu^2 / 2 for the mu of the one Gaussian mechanism that has exactly this claim: whichever of
-        its two claims made it fit, its own mu is no larger. `dpfast.accounting.zcdp_delta` gives as many claims as
-        wanted. Otherwise nothing but the pair is used.
+        Whether a run also has the claims of `gaussian_claims`, as one has whose releases are all noise that
+        `discrete_gaussian_sigma` made fit this claim. Otherwise nothing but the pair is used.
 
     Returns
     -------
@@ -162,11 +161,13 @@ def selection_base(
     """
     epsilon, delta, runs = epsilon_of(epsilon), delta_of(delta), count("runs", runs)
     each = delta / runs * (1 - 4 * _SLACK)
+    if each < SMALLEST_DELTA:
+        raise ValueError(f"delta must be at least {SMALLEST_DELTA} for each of {runs} runs, got {delta!r} for all")
 
     def fits(base):
         claims = [(base, each)]
         if gaussian:
-            claims += _gaussian_claims(base, each, epsilon)
+            claims += gaussian_claims(base, each, epsilon)
         return base <= epsilon and selection_epsilon(claims, delta, runs=runs) <= epsilon
 
     return largest(fits), each
@@ -174,14 +175,22 @@ def selection_base(
 
 def gaussian_mu(epsilon: float, delta: float) -> float:
     """mu of the Gaussian mechanism that is exactly (epsilon, delta)-DP; rounded up."""
-    found = largest(lambda mu: gaussian_delta(1.0, epsilon, sensitivity=mu) <= delta)
+    if delta < SMALLEST_DELTA:
+        raise ValueError(f"delta must be at least {SMALLEST_DELTA}, got {delta!r}")
+    most = delta * (1 + _CURVE)
+    found = largest(lambda mu: gaussian_above(1.0, epsilon, mu) <= most)
     return math.nextafter(found, math.inf) * (1 + _SLACK)
 
 
-def _gaussian_claims(base, each, most):
+def gaussian_claims(base: float, each: float, most: float) -> list[tuple[float, float]]:
+    """Claims with epsilons up to `most` of a run whose releases are all Gaussian noise made for the claim (base, each).
+
+    It is rho-zCDP, with rho = mu^2 / 2 for the mu of the one Gaussian mechanism that has exactly this claim: whichever
+    of the two claims of `dpfast.accounting.discrete_gaussian_delta` made the noise fit, its own mu is no larger.
+    """
     rho = gaussian_mu(base, each) ** 2 / 2 * (1 + _SLACK)
     reach = [most * (k + 0.5) / _LINES for k in range(_LINES)]
-    return [(epsilon, min(zcdp_delta(rho, epsilon), 1 - 1e-15)) for epsilon in reach]
+    return [(epsilon, min(zcdp_above(rho, epsilon), 1 - 1e-15)) for epsilon in reach]
 
 
 def _envelope(claims):

@@ -36,9 +36,21 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from .checks import count, delta_of, epsilon_of, is_integer, number
+from .amounts import decimal_below
+from .checks import (
+    SMALLEST_DELTA,
+    count,
+    delta_of,
+    epsilon_of,
+    exact,
+    exact_positive,
+    float_above,
+    float_below,
+    is_integer,
+    number,
+)
 from .search import largest, remembered
-from .zcdp import composed_epsilon, zcdp_epsilon
+from .zcdp import composed_epsilon, square_above
 
 _SLACK = 1e-12
 _LARGEST_BOTTOM = 1 << 60
@@ -85,9 +97,15 @@ def sparse_sample_delta(epsilon: float | Fraction, bottom_score: int, max_length
     '9.9e-08'
     """
     e, length = epsilon_of(epsilon), count("max_length", max_length)
-    bottom = _integer("bottom_score", bottom_score)
-    log = math.log(length) - e * bottom + max(e, 0.0) + math.log1p(math.exp(-e))
-    return 1.0 if log >= 0 else math.exp(log + _SLACK * (1 + abs(log)))
+    return _missed(e, _integer("bottom_score", bottom_score), length)
+
+
+def _missed(e: float, bottom: int, length: int) -> float:
+    fall, nats = e * (bottom - 1), math.log(length) + math.log1p(math.exp(-e))
+    if fall > 2 * nats + 2000:
+        return SMALLEST_DELTA
+    log = nats - fall + _SLACK * (1 + nats + abs(fall))
+    return 1.0 if log >= 0 else max(math.exp(log), SMALLEST_DELTA)
 
 
 def sparse_sample_bottom_score(
@@ -160,16 +178,24 @@ def sparse_sample_epsilon(
     >>> round(sparse_sample_epsilon(0.02, 1500, 100, 50, 1e-6), 3)
     0.643
     """
-    e, delta, k = epsilon_of(exponent), delta_of(delta), count("n_releases", n_releases)
+    e, delta, k = exact_positive("exponent", exponent), delta_of(delta), count("n_releases", n_releases)
     length, bottom = count("max_length", max_length), _integer("bottom_score", bottom_score)
-    found = math.inf
-    if k * sparse_sample_delta(e, bottom, length) <= delta * (1 - _SLACK):
-        found = math.nextafter(2 * k * e, math.inf)
-    concentrated = zcdp_epsilon(k * e * e / 2 * (1 + _SLACK), delta / 2)
-    spill = math.log(2 * k * length) + e - e * bottom + concentrated + math.log1p(math.exp(-concentrated))
-    if spill + _SLACK * (1 + abs(spill)) <= math.log(delta):
-        found = min(found, concentrated)
+    low, high, found = float_below(e), float_above(e), math.inf
+    if k * _missed(low, bottom, length) <= delta * (1 - _SLACK):
+        found = _claim_above(2 * k * e)
+    concentrated = composed_epsilon(k * square_above(high) / 2 * (1 + _SLACK), delta / 2)
+    nats, fall = math.log(2 * k * length) + concentrated + math.log1p(math.exp(-concentrated)), low * (bottom - 1)
+    if concentrated < found and nats - fall + _SLACK * (1 + nats + abs(fall)) <= math.log(delta):
+        found = _claim_above(Fraction(concentrated))
     return found
+
+
+def _claim_above(number: Fraction) -> float:
+    """A float that is no less, also as the decimal that it prints as."""
+    try:
+        return math.nextafter(float_above(number), math.inf)
+    except OverflowError:
+        return math.inf
 
 
 @remembered
@@ -216,13 +242,15 @@ def sparse_sample_plan(
     epsilon, delta = epsilon_of(epsilon), delta_of(delta)
     k, length = count("n_releases", n_releases), count("max_length", max_length)
     share = number("threshold_share", threshold_share, "a number in [0, 1)", lambda x: 0 <= x < 1)
-    threshold = float(share * epsilon)
-    pure = (epsilon - threshold) / (2 * k)
-    while 2 * k * Fraction(pure) + Fraction(threshold) > Fraction(epsilon):
-        pure = math.nextafter(pure, 0.0)
+    threshold = decimal_below(Fraction(share) * Fraction(epsilon))
+    rest = (Fraction(epsilon) - max(Fraction(threshold), exact("threshold", threshold))) / (2 * k)
+    pure = float_below(rest)
+    if pure <= 0:
+        raise ValueError(f"no exponent > 0 fits epsilon = {epsilon!r} and {k} releases; a larger epsilon is wanted")
     if calibration != "paper":
+        t = float_above(threshold)
         concentrated = largest(
-            lambda e: composed_epsilon(k * e * e / 2 * (1 + _SLACK), delta / 2, threshold, 1) <= epsilon
+            lambda e: composed_epsilon(k * square_above(e) / 2 * (1 + _SLACK), delta / 2, t, 1) <= epsilon
         )
         if concentrated > pure:
             nats = math.log(2 * k * length) - math.log(delta) + epsilon + math.log1p(math.exp(-epsilon))
@@ -234,10 +262,9 @@ def sparse_sample_plan(
 
 
 def _rounded_up(value: float) -> int:
-    value = math.ceil(value * (1 + _SLACK))
-    if value > _LARGEST_BOTTOM:
+    if value > _LARGEST_BOTTOM * (1 - 2 * _SLACK):
         raise ValueError(f"the score of nothing would be {value:.3g}, above 2**60: epsilon is too small")
-    return max(0, value)
+    return max(0, math.ceil(value * (1 + _SLACK)))
 
 
 def _integer(name: str, value) -> int:

@@ -50,9 +50,9 @@ from collections.abc import Sequence
 from fractions import Fraction
 from numbers import Real
 
-from .checks import check_neighbors, count, delta_of, epsilon_of, number
+from .checks import check_neighbors, count, delta_of, epsilon_of, float_above, number
 from .search import largest, remembered
-from .zcdp import SLACK, composed_epsilon, draws_rho, zcdp_rho
+from .zcdp import SLACK, composed_epsilon, draws_rho, square_above, zcdp_rho
 
 WEIGHT_GRID = 256  # G
 
@@ -180,7 +180,7 @@ def winnow_rho(
     eta, releases, e, width, runs = _run(
         learning_rate, n_updates, n_draws, threshold_epsilon, neighbors, score_range, threshold_runs
     )
-    return (draws_rho(eta, releases, width) + runs * e * e / 2) * (1 + SLACK)
+    return (draws_rho(eta, releases, width) + (runs * square_above(e) / 2 if e else 0.0)) * (1 + SLACK)
 
 
 def winnow_epsilon(
@@ -296,12 +296,13 @@ def _run(learning_rate, n_updates, n_draws, threshold_epsilon, neighbors, score_
     """(eta, m K, e, R, AboveThreshold runs that count) of validated arguments."""
     check_neighbors(neighbors)
     eta = number("learning_rate", learning_rate, "a finite number >= 0", lambda x: 0 <= x < math.inf)
-    e = number("threshold_epsilon", threshold_epsilon, "a finite number >= 0", lambda x: 0 <= x < math.inf)
+    number("threshold_epsilon", threshold_epsilon, "a finite number >= 0", lambda x: 0 <= x < math.inf)
     releases = count("n_updates", n_updates) * count("n_draws", n_draws)
     if score_range is None:
         score_range = winnow_range(neighbors, batch=1)
-    width = number("score_range", score_range, "a finite number > 0", lambda x: 0 < x < math.inf)
-    return eta, releases, e, width, count("threshold_runs", threshold_runs)
+    number("score_range", score_range, "a finite number > 0", lambda x: 0 < x < math.inf)
+    runs = count("threshold_runs", threshold_runs)
+    return eta, releases, float_above(threshold_epsilon), float_above(score_range), runs
 
 
 def feature_ends(value) -> tuple[Fraction, Fraction]:

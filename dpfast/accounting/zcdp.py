@@ -47,11 +47,12 @@ from fractions import Fraction
 
 from scipy import special
 
-from .checks import SMALLEST_DELTA, delta_of, epsilon_of, number, positive
+from .checks import SMALLEST_DELTA, delta_of, epsilon_of, float_above, float_below, number, positive
 from .search import largest, least
 
 # Relative error of one sum of a few terms; every result is moved by this much of the terms' absolute values.
 SLACK = 2e-15
+SMALLEST = 1e-300  # what is less, and not 0, counts as so much: floats below lose their digits
 _LEAST_LOG, _MOST_LOG = -700.0, 700.0
 
 
@@ -82,9 +83,14 @@ def zcdp_delta(rho: float | Fraction, epsilon: float | Fraction) -> float:
     >>> f"{zcdp_delta(0.02, 1.0):.1e}"
     '8.8e-08'
     """
-    rho, epsilon = _rho(rho), epsilon_of(epsilon, zero=True)
+    return zcdp_above(_rho(rho), epsilon_of(epsilon, zero=True))
+
+
+def zcdp_above(rho: float, epsilon: float) -> float:
+    """`zcdp_delta` of checked floats."""
     if rho == 0:
         return 0.0
+    rho = max(rho, SMALLEST)
     b = _solve(lambda b: (1 + 2 * b) * rho - math.log1p(1 / b), epsilon)
     divergence = (1 + b) * rho
     tail = b * math.log1p(1 / b) + math.log1p(b)
@@ -185,8 +191,8 @@ def gaussian_delta(sigma: float | Fraction, epsilon: float | Fraction, *, sensit
     >>> f"{gaussian_delta(4.5, 1.0):.1e}"
     '2.5e-07'
     """
-    sigma, sensitivity = positive("sigma", sigma), positive("sensitivity", sensitivity)
-    return _gaussian_delta(sigma, epsilon_of(epsilon, zero=True), sensitivity)
+    sigma, sensitivity = positive("sigma", sigma), _moved(sensitivity)
+    return gaussian_above(sigma, epsilon_of(epsilon, zero=True), sensitivity)
 
 
 def gaussian_epsilon(sigma: float | Fraction, delta: float | Fraction, *, sensitivity: float | Fraction = 1.0) -> float:
@@ -220,8 +226,8 @@ def gaussian_epsilon(sigma: float | Fraction, delta: float | Fraction, *, sensit
     >>> round(gaussian_epsilon(4.5, 1e-6), 3)
     0.934
     """
-    sigma, delta, sensitivity = positive("sigma", sigma), delta_of(delta), positive("sensitivity", sensitivity)
-    return least(lambda epsilon: _gaussian_delta(sigma, epsilon, sensitivity) <= delta)
+    sigma, delta, sensitivity = positive("sigma", sigma), delta_of(delta), _moved(sensitivity)
+    return least(lambda epsilon: gaussian_above(sigma, float_below(epsilon), sensitivity) <= delta)
 
 
 def gaussian_sigma(epsilon: float | Fraction, delta: float | Fraction, *, sensitivity: float | Fraction = 1.0) -> float:
@@ -254,20 +260,27 @@ def gaussian_sigma(epsilon: float | Fraction, delta: float | Fraction, *, sensit
     >>> round(gaussian_sigma(1.0, 1e-6), 3)
     4.225
     """
-    epsilon, delta, sensitivity = epsilon_of(epsilon), delta_of(delta), positive("sensitivity", sensitivity)
-    return least(lambda sigma: sigma > 0 and _gaussian_delta(sigma, epsilon, sensitivity) <= delta)
+    epsilon, delta, sensitivity = epsilon_of(epsilon), delta_of(delta), _moved(sensitivity)
+    return least(lambda sigma: sigma > 0 and gaussian_above(sigma, epsilon, sensitivity) <= delta)
 
 
 def draws_rho(exponent: float, releases: int, width: float) -> float:
     """rho of so many draws by the exponential mechanism, of scores that neighbours move by a range of `width`."""
-    bent = exponent * width
-    return bent * bent * releases / 8 * (1 + SLACK)
+    return square_above(exponent * width) * releases / 8 * (1 + SLACK) if exponent else 0.0
+
+
+def square_above(number: float) -> float:
+    """The square of a number >= 0, up to its rounding; at least SMALLEST, below which floats lose digits."""
+    return max(number * number, SMALLEST)
 
 
 def composed_epsilon(rho: float, delta: float, pure: float = 0.0, runs: int = 0) -> float:
     """Epsilon of parts that are together rho-zCDP and `runs` parts that are `pure`-DP each."""
-    if rho == 0 and pure * runs == 0:
+    if rho == 0 and (pure == 0 or runs == 0):
         return 0.0
+    rho, pure = max(rho, SMALLEST) if rho else 0.0, max(pure, SMALLEST) if pure else 0.0
+    if math.inf in (rho, pure * runs):
+        return math.inf
     if _total_variation(rho + runs * pure * math.tanh(pure / 2)) <= delta:
         return 0.0
     log = -math.log(delta)
@@ -284,10 +297,10 @@ def composed_epsilon(rho: float, delta: float, pure: float = 0.0, runs: int = 0)
 
 
 def pure_cumulant(b: float, pure: float) -> float:
-    """b D_{1+b} of randomised response with log-ratio `pure`."""
+    """b D_{1+b} of randomised response with log-ratio `pure`: without a difference where it is small."""
     u, p = b * pure, special.expit(pure)
     if u < 1:
-        return math.log1p(p * math.expm1(u) + (1 - p) * math.expm1(-u))
+        return math.log1p(2 * square_above(math.sinh(u / 2)) + math.sinh(u) * math.tanh(pure / 2))
     return u + math.log(p + (1 - p) * math.exp(-2 * u))
 
 
@@ -295,10 +308,14 @@ def _total_variation(kl: float) -> float:
     return math.sqrt(min(kl / 2, -math.expm1(-kl))) * (1 + SLACK)
 
 
-def _gaussian_delta(sigma: float, epsilon: float, sensitivity: float) -> float:
-    m = sensitivity / sigma
-    if m == 0:
-        return SMALLEST_DELTA  # below any float, not zero
+def _moved(sensitivity) -> float:
+    positive("sensitivity", sensitivity)
+    return float_above(sensitivity)
+
+
+def gaussian_above(sigma: float, epsilon: float, sensitivity: float) -> float:
+    """`gaussian_delta` of checked floats."""
+    m = max(sensitivity / sigma, SMALLEST)
     if m > 1e300:
         return 1.0
     error = SLACK * (epsilon / m + m / 2)
@@ -331,4 +348,5 @@ def _solve(increasing, target: float) -> float:
 
 
 def _rho(value) -> float:
-    return number("rho", value, "a finite number >= 0", lambda x: 0 <= x < math.inf)
+    number("rho", value, "a finite number >= 0", lambda x: 0 <= x < math.inf)
+    return float_above(value)

@@ -5,6 +5,7 @@ The library is imported inside the commands, so that help does not wait for it. 
 """
 
 import io
+import os
 import sys
 from typing import Annotated
 
@@ -46,6 +47,11 @@ def main(
         False
     ),
 ):
+    for number in range(3):  # a closed one is opened on nothing: else the next file, a ledger say, would be it
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
     for file in (sys.stdout, sys.stderr):  # a terminal that lacks a letter shows its number
         if isinstance(file, io.TextIOWrapper):
             file.reconfigure(errors="backslashreplace")

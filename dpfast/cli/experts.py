@@ -1,8 +1,6 @@
 """dpfast experts: follow the advice of experts on a table of losses."""
 
-import csv
 import sys
-from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -10,8 +8,9 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from .files import check_writable, read
+from .files import read
 from .options import Beta, Decimal, Delta, Encoding, Epsilon, Neighbors, Relation, Seed, Separator, ShowPrivate
+from .outputs import check_files, csv_of, deliver
 from .report import errors, facts, number, reporting
 
 
@@ -52,7 +51,7 @@ def experts(
     lost beyond the best expert (Theorems 11.1 and 11.4) does not depend on the losses.
     """
     with reporting("nothing was drawn and nothing written") as state:
-        check_writable(out)
+        check_files(out, LOSSES=losses)
 
         import numpy as np
 
@@ -76,10 +75,23 @@ def experts(
         )
         expected = experts_regret(learner.learning_rate_, width, rounds)
         likely = experts_regret(learner.learning_rate_, width, rounds, failure=beta)
-        actions = learner.play(table.X)
-        state.now = f"the budget is spent; {out or 'the output'} may be cut short"
-        with nullcontext(sys.stdout) if out is None else open(out, "w", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows([names[expert]] for expert in actions.tolist())
+
+        def drawn():
+            return csv_of([names[expert]] for expert in learner.actions_.tolist() if expert >= 0).encode()
+
+        def rescue():
+            spent = "the budget is spent; the experts drawn are"
+            return f"{spent} {deliver(drawn(), None, 'experts.txt')}" if learner.rounds_ else None
+
+        state.rescue = rescue
+        learner.play(table.X)
+        if out is None:
+            sys.stdout.write(drawn().decode())
+            sys.stdout.flush()
+            where = "on standard output"
+        else:
+            where = deliver(drawn(), out, out.name)
+        state.now, state.kept, state.rescue = f"the budget is spent; the experts drawn are {where}", True, None
 
         told = facts()
         told.add_row("rounds", f"{rounds:,}, of {width:,} experts")

@@ -1,12 +1,7 @@
 """Files that commands read and write."""
 
 import math
-import os
-import tempfile
-from copy import copy
 from pathlib import Path
-
-from rich.text import Text
 
 from .report import errors, some
 
@@ -16,14 +11,6 @@ def read(data, **options):
 
     with errors.status(f"reading {data}"):
         return read_table(data, **options)
-
-
-def check_writable(path):
-    """Refuse, before any work, a file that could not be written after it."""
-    if path is None:
-        return
-    if path.is_dir() or not os.access(path.absolute().parent, os.W_OK):
-        raise ValueError(f"{path} cannot be written: it must name a file in a folder that exists")
 
 
 def charged(path, neighbors, person=None, *, as_pairs=False):
@@ -63,35 +50,12 @@ def name_features(estimator, names):
         estimator.feature_names_in_ = np.array(names, dtype=object)
 
 
-def save(estimator, path, *, bits, threshold):
-    """Write a model, and with it how its table was read, for `reading_of`; replaces the file at once or not at all."""
-    from dpfast.learners.saving import write_model
+def bytes_of(estimator, *, bits, threshold):
+    """The content of a model's file, and in it how its table was read, for `reading_of`."""
+    from dpfast.learners.saving import model_bytes
 
     known = {} if hasattr(estimator, "encoder_") else {"values": "bits" if bits else "numbers", "threshold": threshold}
-    write_model(estimator, path, **({"table": known} if known else {}))
-
-
-def keep(estimator, out, state, names, **table):
-    """Save a model that was just released, its columns named; returns the file, which is another one if `out` fails.
-
-    What runs now spends nothing a second time, so the model comes first: whatever stops the command after this, `state`
-    says where it is.
-    """
-    if out is not None:
-        estimator = copy(estimator)  # the columns of arrays that it goes on with have no names
-        name_features(estimator, names)
-        try:
-            save(estimator, out, **table)
-        except OSError as error:
-            aside = Path(tempfile.mkdtemp(prefix="dpfast-")) / out.name  # its owner's only
-            save(estimator, aside, **table)
-            errors.print(
-                Text(f"{out}: {error.strerror or error}; the model is in {aside}", style="red"), soft_wrap=True
-            )
-            out = aside
-    state.now = "the model is released and its budget spent" + (f"; it is whole in {out}" if out else "")
-    state.kept = True
-    return out
+    return model_bytes(estimator, **({"table": known} if known else {}))
 
 
 def reading_of(path):

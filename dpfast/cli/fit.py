@@ -8,7 +8,7 @@ from rich.text import Text
 
 from .cluster import on_cluster
 from .figures import figures
-from .files import charged, check_writable, classes_of, is_packed, keep, limits_of, name_features, read
+from .files import charged, classes_of, is_packed, limits_of, name_features, read
 from .models import MODELS, Name, estimator_of, parameters_of, values_of, with_options_of_models
 from .options import (
     Data,
@@ -30,6 +30,7 @@ from .options import (
     ShowPrivate,
     Threshold,
 )
+from .outputs import check_files, keep, learning
 from .persons import Persons, check_persons
 from .report import facts, output, progress, reporting, say, some
 from .tables import declaration_of, read_declared
@@ -38,7 +39,6 @@ MODEL = (
     "What to learn; with a schema halfspace by default. finite-class is one feature, its negation or one label always, "
     "drawn by its errors."
 )
-BEGUN = "learning had begun: count its budget as spent; no file was written"
 
 
 @with_options_of_models
@@ -95,7 +95,7 @@ def fit(
             raise ValueError(f"--test-share must be at least 0 and below 1, got {test_share}")
         if (unit is None) != (rows_per_unit is None):
             raise ValueError("--unit and --rows-per-unit go together")
-        check_writable(out)
+        check_files(out, DATA=data, schema=schema, budget=budget)
 
         from dpfast import random
         from dpfast.learners.parameters import EPSILON, real
@@ -132,7 +132,7 @@ def fit(
             estimator = estimator_of(model, parameters)
             with on_cluster(scheduler, data, declaration) as (X, n):
                 done = time.perf_counter()
-                state.now = BEGUN
+                learning(state, estimator, names, bits=bits, threshold=threshold)
                 with progress(estimator, f"learning from {data} on {scheduler}"):
                     estimator.fit(X, classes=declaration.label.classes)
                 fitted = time.perf_counter()
@@ -164,7 +164,7 @@ def fit(
             del table  # which has the rows once more
             estimator = estimator_of(model, parameters)
             done = time.perf_counter()
-            state.now = BEGUN
+            learning(state, estimator, names, bits=bits, threshold=threshold)
             with progress(estimator, f"learning from {data}"):
                 estimator.fit(X, y, classes=declared, **(persons.of(~test) if persons else {}))
             fitted = time.perf_counter()

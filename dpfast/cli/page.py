@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from .files import check_writable
+from .outputs import check_files
 from .report import reporting, say
 
 
@@ -16,7 +16,7 @@ def report(
     """Draw a saved model as one self-contained HTML page: what it is, its claim, what that does not cover."""
     with reporting("no page was written"):
         out = model.with_suffix(".html") if out is None else out
-        check_writable(out)
+        check_files(out, MODEL=model)
 
         import dpfast
 

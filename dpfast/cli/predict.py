@@ -1,16 +1,15 @@
 """dpfast predict: the labels that a saved model gives to a table."""
 
-import csv
 import sys
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from .files import check_there, check_writable, in_order, limits_of, read, reading_of
+from .files import check_there, in_order, limits_of, read, reading_of
 from .models import MODELS
 from .options import Data, Decimal, Encoding, Separator
+from .outputs import check_files, csv_of
 from .report import reporting
 from .tables import read_codes_of
 
@@ -37,10 +36,11 @@ def predict(
     see the row.
     """
     with reporting("no predictions were written") as state:
-        check_writable(out)
+        check_files(out, MODEL=model, DATA=data)
         check_there(data)
 
         import dpfast
+        from dpfast.tables.replacing import replace_file
 
         estimator = dpfast.load(model)
         if probabilities and not hasattr(estimator, "predict_proba"):
@@ -71,9 +71,11 @@ def predict(
             shares = estimator.predict_proba(X).tolist()
             rows = [[*row, *(f"{share:.6g}" for share in each)] for row, each in zip(rows, shares, strict=True)]
             rows.insert(0, ["label", *estimator.classes_.tolist()])
-        state.now = f"{out or 'the output'} may be cut short"
-        with nullcontext(sys.stdout) if out is None else open(out, "w", encoding="utf-8", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows(rows)
+        if out is None:
+            state.now = "the output may be cut short"
+            sys.stdout.write(csv_of(rows))
+        else:
+            replace_file(out, lambda file: file.write(csv_of(rows).encode()))
 
 
 def _reading(estimator, model, threshold, numbers):

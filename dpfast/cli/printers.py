@@ -133,7 +133,9 @@ def _show_signs(estimator, told, digits, console, bits, most):
 
 
 def _names(estimator):
-    return getattr(estimator, "feature_names_in_", [f"x{j}" for j in range(estimator.n_features_in_)])
+    from dpfast.learners.showing import names_of
+
+    return names_of(estimator)
 
 
 def _show_largest(names, weights, classes, digits, console, bits, most):

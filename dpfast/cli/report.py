@@ -1,6 +1,9 @@
 """What is told: results on standard output, the rest on standard error."""
 
-from contextlib import contextmanager
+import os
+import signal
+import sys
+from contextlib import contextmanager, suppress
 from types import SimpleNamespace
 
 import typer
@@ -56,25 +59,92 @@ def progress(estimator, what):
 def reporting(state):
     """Tell what went wrong in one line, on standard error, and exit with 2; with 130 when interrupted.
 
-    `state` is what holds should the run stop now; the block moves it on, and says if there is something kept that an
-    error must name too.
+    `state` is what holds should the run stop now; the block moves it on, and says if something is spent, which an error
+    must name too. What was paid for and is in no file yet is kept by its `rescue`, whatever stops the run.
     """
-    state = SimpleNamespace(now=state, kept=False)
+    state = SimpleNamespace(now=state, kept=False, rescue=None)
     try:
         yield state
-    except KeyboardInterrupt:
-        _complain(f"interrupted: {state.now}")
-        raise typer.Exit(130) from None
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        told = f"{error.filename}: {error.strerror}" if error.strerror else error
-        _complain(f"error: {told}" + f"; {state.now}" * state.kept)
-        raise typer.Exit(2) from None
-    except (ValueError, ImportError, MemoryError) as error:
-        _complain(f"error: {error}" + f"; {state.now}" * state.kept)
-        raise typer.Exit(2) from None
+        if sys.stdout is not None:
+            sys.stdout.flush()  # here, where a full disk can be told
+    except BaseException as error:
+        with interrupts_wait():
+            _rescued(state)
+            code = _told(error, state)
+        if code is None:
+            raise
+        raise typer.Exit(code) from None
 
 
-def _complain(line):
+def _rescued(state):
+    """Keep what was paid for; whatever prevents that, the error that is under way is told."""
+    if state.rescue is None:
+        return
+    try:
+        now = state.rescue()
+    except Exception as error:
+        state.now += f"; it could not be written: {type(error).__name__}: {error}"
+        return
+    if now is not None:
+        state.now, state.kept = now, True
+
+
+def _told(error, state):
+    """Say what stopped a run; return the code to exit with, None if the error is a fault of dpfast."""
+    spent = f"; {state.now}" * state.kept
+    if isinstance(error, KeyboardInterrupt):
+        complain(f"interrupted: {state.now}")
+        return 130
+    if isinstance(error, BrokenPipeError | SystemExit):  # by rich, when standard output is closed
+        if spent:
+            complain(f"error: standard output was closed{spent}")
+        _let_go_of_output()
+        return 1
+    if isinstance(error, OSError | ValueError | ImportError | MemoryError):
+        complain(f"error: {why(error)}{spent}")
+        if isinstance(error, OSError):
+            _let_go_of_output()
+        return 2
+    if spent and not isinstance(error, typer.Exit):
+        complain(f"error: {type(error).__name__}{spent}")
+    return None
+
+
+def why(error):
+    """What went wrong, in words."""
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
+    return str(error) or type(error).__name__
+
+
+def _let_go_of_output():
+    """Drop what cannot be written to standard output: Python would complain of it at its end."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        with suppress(OSError, ValueError):  # of a stream that is no file
+            os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+    except AttributeError:
+        return  # there is none
+
+
+@contextmanager
+def interrupts_wait():
+    """Ctrl-C has no effect in the block but to be noted in the list that this gives."""
+    noted = []
+    try:
+        before = signal.signal(signal.SIGINT, lambda *_: noted.append(True))
+    except ValueError:  # not the main thread, which alone is interrupted
+        yield noted
+        return
+    try:
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def complain(line):
+    """Print one line on standard error, in red."""
     errors.print(Text(" ".join(line.split()), style="red"), soft_wrap=True)

@@ -1,7 +1,6 @@
 """dpfast stream: learn by Winnow from rows in order."""
 
 import csv
-import signal
 import sys
 import warnings
 from contextlib import ExitStack, contextmanager
@@ -12,7 +11,7 @@ import typer
 from rich.live import Live
 from rich.text import Text
 
-from .files import charged, check_there, check_writable, in_order, limits_of, name_features, save
+from .files import charged, check_there, in_order, limits_of, name_features
 from .models import Clip, Draws, Range, Updates, values_of, winnow_parameters
 from .options import (
     Delta,
@@ -28,8 +27,9 @@ from .options import (
     ShowPrivate,
     Threshold,
 )
+from .outputs import check_files, check_output, keep
 from .printers import show_weights
-from .report import errors, facts, reporting
+from .report import errors, facts, interrupts_wait, reporting
 from .tables import declaration_of
 
 
@@ -73,6 +73,9 @@ def stream(
     after an interruption or a crash: it leaves out the rows that were used. A crash may cost the output of one step.
     """
     with reporting("no row was used") as state, ExitStack() as ending:
+        check_files(out, DATA=data, schema=schema, checkpoint=checkpoint, budget=budget)
+        if not quiet:
+            check_output()
         declaration = declaration_of(data, schema, label, classes)
         if declaration is None:
             names = [name.strip() for name in (classes or "").split(",")]
@@ -84,7 +87,6 @@ def stream(
             raise ValueError(f"--classes must be two labels, as a,b, got {classes or names!r}")
         if new_rows and checkpoint is None:
             raise ValueError("--new-rows needs a --checkpoint")
-        check_writable(out)
         if data != "-":
             check_there(data)
 
@@ -142,7 +144,7 @@ def stream(
                     X, y, columns = table
                     if declaration is None and hasattr(estimator, "n_features_in_"):
                         X = in_order(table, estimator, "standard input" if data == "-" else data, "the stream so far")
-                    with _interrupts_wait() as interrupts:
+                    with interrupts_wait() as interrupts:
                         predicted = estimator.stream(X, y, classes=declared)
                         rows, mistakes = rows + len(predicted), mistakes + int((predicted != np.asarray(y)).sum())
                         if values == "numbers":
@@ -155,12 +157,16 @@ def stream(
                     show(f"{estimator.rounds_:,} rounds; {estimator.privacy_}{private}")
                     if interrupts:
                         raise KeyboardInterrupt
-        except (KeyboardInterrupt, ValueError) as error:
+        except (KeyboardInterrupt, ValueError, OSError, MemoryError) as error:
             stopped = error
-        if not hasattr(estimator, "rounds_"):
+        if not hasattr(estimator, "privacy_"):  # nothing was charged
             raise stopped or ValueError(f"{data}: there are no rows")
-        if out is not None:
-            save(estimator, out, bits=values == "bits", threshold=threshold)
+        ended = state.now if stopped is None or checkpoint is None or rows else _begun(checkpoint)
+        if out is not None or checkpoint is None:
+            out = keep(estimator, out, state, None, bits=values == "bits", threshold=threshold)
+        state.now, state.kept = f"{ended}; {state.now}" if out is not None else ended, True
+        if stopped is not None and not hasattr(estimator, "rounds_"):
+            raise stopped  # in the midst of a step, which ended the stream
 
         show_weights(estimator, errors, bits=values == "bits")
         told = facts()
@@ -196,19 +202,15 @@ def _kept(estimator, checkpoint):
     of = "" if estimator.window else f" of {estimator.n_updates_}"
     done = f"{estimator.rounds_:,} rounds and {estimator.updates_}{of} updates"
     if checkpoint is None:
-        return f"the stream ends after {done}; to go on with one takes a --checkpoint"
+        return f"the stream ends after {done}, its budget spent; to go on with one takes a --checkpoint"
     return f"{done} are in {checkpoint}, and the same command goes on after them"
 
 
-@contextmanager
-def _interrupts_wait():
-    """Ctrl-C has no effect in the block but to be noted in the list that this gives."""
-    noted = []
-    before = signal.signal(signal.SIGINT, lambda *_: noted.append(True))
-    try:
-        yield noted
-    finally:
-        signal.signal(signal.SIGINT, before)
+def _begun(checkpoint):
+    """What a stream leaves behind that was charged and made no step."""
+    if checkpoint.exists():
+        return f"the budget is spent; the stream is in {checkpoint}, and the same command goes on with it"
+    return "the budget is spent, and nothing of the stream could be kept"
 
 
 @contextmanager

@@ -158,7 +158,8 @@ cdef class Counts:
     cdef uint64_t[::1] alive, left, newly, part, touched, scratch
     cdef double[::1] block_weight, weight, coarse, fine, constant
     cdef double step, neglected
-    cdef object exponent, prior, weights
+    cdef readonly object exponent
+    cdef object prior, weights
     cdef int64_t headroom
 
     def __init__(self, rows, columns, labels, first, exponent, weights, negations, prior):
@@ -276,6 +277,13 @@ cdef class Counts:
         labels = draw.below(np.full(plain + (plain < length), classes), rng).tolist()
         tail = list(zip(chosen, negated, labels))
         return tail if plain == length else [*tail, (-1, False, labels[-1])]
+
+    def scores(self, labels=False):
+        """Scores of the candidates that are left, in order, or only of the labels of the constant true: int64."""
+        if labels:
+            return self._constant_scores()
+        scores, masses = map(np.concatenate, zip(*self._blocks()))
+        return scores[masses > 0]
 
     def cover_rows(self, Py_ssize_t feature, bint negated):
         """Take away the rows that the literal covers, and the feature with them."""

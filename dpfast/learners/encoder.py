@@ -47,6 +47,8 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
     ----------
     schema_ : Schema
         With everything found.
+    found_ : dict
+        For names of columns, the facts of `schema_` that were found: {"age": ["low", "high", "edges"]}, say.
     n_features_in_ : int
         Columns that are read.
     feature_names_in_ : ndarray of str, shape (n_features_in_,)
@@ -140,12 +142,17 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         public = self._public(encoding)
         if not parts:
             self._become(public)
-            self.schema_, self.privacy_ = schema, PrivacySpend(0.0, 0.0, self.neighbors)
+            self.schema_, self.found_, self.privacy_ = schema, {}, PrivacySpend(0.0, 0.0, self.neighbors)
             return self
         with self._spending(public, rng, facts=len(parts)) as run:
             run.released = schema
+            run.attributes["found_"] = {}
             for found in find(encoding, parts, self.neighbors, run.rng):
-                run.released = found
+                run.released, left = found, found.to_find
+                known = {
+                    name: [f for f in facts if f not in left.get(name, ())] for name, facts in schema.to_find.items()
+                }
+                run.attributes["found_"] = {name: facts for name, facts in known.items() if facts}
                 run.used["facts"] += 1
         return self
 

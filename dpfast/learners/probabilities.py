@@ -5,7 +5,6 @@ the side of a class, cut into levels. `dpfast.learners.class_counts` has the cla
 """
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
@@ -21,7 +20,7 @@ from dpfast.learners.class_counts import class_shares, noise_scale
 from dpfast.learners.fitting import Private, Run
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import real
-from dpfast.learners.saving import entries, integers
+from dpfast.learners.saving import entries, fraction, integers
 from dpfast.mechanisms import discrete_laplace
 
 PROBABILITY_SHARE = {"probability_share": real(0, 1, "[)")}
@@ -118,9 +117,7 @@ class Probabilities(Private):
         counts = [integers(row, -_LARGEST_COUNT, _LARGEST_COUNT) for row in saved["counts"]]
         if [len(row) for row in counts] != [len(self.classes_)] * self._cells():
             raise ValueError(f"class counts must be {len(self.classes_)} for each of {self._cells()} cells")
-        self.class_counts_, self.class_counts_scale_ = np.stack(counts), Fraction(saved["scale"])
-        if self.class_counts_scale_ <= 0:
-            raise ValueError(f"the scale of class counts must be positive, got {saved['scale']!r}")
+        self.class_counts_, self.class_counts_scale_ = np.stack(counts), fraction(saved["scale"])
 
 
 class SidedProbabilities(Probabilities):

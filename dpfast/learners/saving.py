@@ -1,16 +1,17 @@
 """The saved form of a private model: what was released, as JSON with a digest over all of it."""
 
-import glob
 import hashlib
 import json
 import os
-import secrets
-from collections.abc import Callable
+from fractions import Fraction
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
+
+from dpfast.accounting.checks import rational
+from dpfast.tables.replacing import replace_file
 
 FORMAT, FORMAT_VERSION = "dpfast model", 2
 
@@ -58,6 +59,8 @@ class Saved:
             document |= self._released_counts()
         if encoder is not None:
             document["encoder"] = {"schema": encoder.schema_.to_dict(), "privacy": encoder.privacy_.to_dict()}
+            if encoder.found_:
+                document["encoder"]["found"] = encoder.found_
         return document
 
 
@@ -84,9 +87,14 @@ def _version() -> str | None:
 
 def write_model(estimator: Saved, path: str | os.PathLike, **more: Any) -> None:
     """Write a model's file, and with it further entries of a program's own, which the digest covers too."""
+    content = model_bytes(estimator, **more)
+    replace_file(path, lambda file: file.write(content))
+
+
+def model_bytes(estimator: Saved, **more: Any) -> bytes:
+    """Return the content of a model's file, for `write_model`."""
     document = json.loads(json.dumps(estimator._document() | more, default=plain))
-    text = json.dumps(document | {"digest": _digest(document)}, indent=1) + "\n"
-    replace_file(path, lambda file: file.write(text.encode()))
+    return (json.dumps(document | {"digest": _digest(document)}, indent=1) + "\n").encode()
 
 
 def read_document(path: str | os.PathLike) -> dict[str, Any]:
@@ -99,7 +107,7 @@ def read_document(path: str | os.PathLike) -> dict[str, Any]:
     """
     path = Path(path)
     try:
-        document = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once_each)
+        document = json.loads(path.read_text(encoding="utf-8"), object_pairs_hook=_once_each, parse_int=_integer)
     except (ValueError, RecursionError, MemoryError) as error:
         raise ValueError(f"{path.name} is not a whole JSON file (cut short?): {error}") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
@@ -117,37 +125,6 @@ def read_document(path: str | os.PathLike) -> dict[str, Any]:
     return document
 
 
-def unfinished(path: str | os.PathLike) -> list[Path]:
-    """What `replace_file` leaves beside a file if its process is killed."""
-    path = Path(path)
-    return list(path.parent.glob(f"{glob.escape(path.name)}.{'[0-9a-f]' * 16}.part"))
-
-
-def replace_file(path: str | os.PathLike, write: Callable[[BinaryIO], Any], mode: int = 0o666) -> None:
-    """Replace a file at once or not at all; it is on the disk, with this mode, when this returns.
-
-    What is written until then has a name that nobody can foresee, and is a new file: neither another thread nor whoever
-    else may write into the folder has it open.
-    """
-    path = Path(path)
-    partial = path.with_name(f"{path.name}.{secrets.token_hex(8)}.part")
-    new = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
-    try:
-        with os.fdopen(new, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    finally:
-        partial.unlink(missing_ok=True)
-    if os.name == "posix":  # else the old file could come back after a power cut
-        folder = os.open(path.absolute().parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
-
-
 # ---- for `_restore`: what a file must hold ---------------------------------------------------------------------------
 
 
@@ -157,6 +134,14 @@ def entries(saved: Any, *names: str, maybe: tuple[str, ...] = ()) -> dict[str, A
         found = sorted(saved) if isinstance(saved, dict) else saved
         raise ValueError(f"wanted the entries {', '.join(names)}, got {found!r}")
     return saved
+
+
+def fraction(saved: Any) -> Fraction:
+    """A positive rational below 2**64."""
+    value = rational(saved)
+    if not 0 < value < 1 << 64:
+        raise ValueError(f"wanted a positive rational below 2**64, got {saved[:40]!r}")
+    return value
 
 
 def integer(saved: Any, least: int, most: int) -> int:
@@ -188,6 +173,13 @@ def _once_each(pairs):
     if len(document) < len(pairs):
         raise ValueError("an entry is there twice")
     return document
+
+
+def _integer(text):
+    """An integer of a file, which is never larger than floats are."""
+    if len(text) > 300:
+        raise ValueError(f"a number has {len(text):,} digits")
+    return int(text)
 
 
 def _digest(document):

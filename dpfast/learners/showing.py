@@ -1,8 +1,27 @@
 """How a fitted private model shows itself: a page, in a file or in a notebook."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
+
+
+class Numbered(Sequence):
+    """The names x0, x1, ... of columns, made when they are asked for: a file may say that there are 2^31."""
+
+    def __init__(self, size: int) -> None:
+        self._columns = range(size)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def __getitem__(self, column: Any) -> Any:
+        return f"x{self._columns[column]}"
+
+
+def names_of(model: Any) -> Sequence[str]:
+    """Return the names of a fitted model's columns, or numbers for names."""
+    names = getattr(model, "feature_names_in_", None)
+    return Numbered(model.n_features_in_) if names is None else names
 
 
 class Shown:

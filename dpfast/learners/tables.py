@@ -110,6 +110,7 @@ class TableReader:
         encoder = TableEncoder(p.schema, *getattr(p, "to_find", ()), neighbors=self.neighbors)
         if p.schema.to_find:
             self._refuse_rows(encoding.n, p)
+            self._refuse_classes(known.classes, p)
             found = Public(encoding.n, len(p.schema.names), declared=known.declared)
             self._warn(found)
             super()._charge(PrivacySpend(self.epsilon, self.delta, self.neighbors), found)
@@ -145,6 +146,9 @@ class TableReader:
 
         Before a schema is found, too: what would fail afterwards is to fail before the charge.
         """
+
+    def _refuse_classes(self, classes, p):
+        """Refuse classes that parameters do not suit; for learners where some do not. When, as `_refuse_rows`."""
 
     def _planned_width(self, p):
         """Columns of what this learner reads if all edges are found that the schema asks for, and no values."""
@@ -189,11 +193,12 @@ class TableReader:
         """Read tables as a model's file says: `encoder_` comes back, and its schema as the parameter."""
         from dpfast.learners.encoder import TableEncoder
 
-        entries(saved, "schema", "privacy")
+        entries(saved, "schema", "privacy", maybe=("found",))
         schema, claim = Schema.from_dict(saved["schema"]), PrivacySpend.from_dict(saved["privacy"])
         self.schema, self.encoder_ = schema, TableEncoder(schema, neighbors=self.neighbors)
         self.encoder_._become(Public(0, len(schema.names), np.array(schema.names, dtype=object)))
         self.encoder_.schema_, self.encoder_.privacy_ = schema, claim
+        self.encoder_.found_ = _facts(saved.get("found", {}), schema)
         self._check_features(self._read_codes(_empty(schema)), reset=False)
 
     def _charge(self, claim, public):
@@ -232,6 +237,16 @@ def _numbers(files, y):
     if (read is None) == (y is None):
         raise ValueError("y must be given, or be read from the files by FileParts(..., label=), and not both")
     return X, read if y is None else y
+
+
+def _facts(saved, schema):
+    """What was found, as a model's file says."""
+    facts = {column.name: {*column.facts, "edges"} for column in schema.columns}
+    if not isinstance(saved, dict) or not all(
+        name in facts and isinstance(each, list) and {*map(str, each)} <= facts[name] for name, each in saved.items()
+    ):
+        raise ValueError("what was found must be lists of facts by the names of columns")
+    return saved
 
 
 def _empty(schema):

@@ -58,6 +58,8 @@ def bounded_rows(units: Any, rows_per_unit: int, rng: np.random.Generator) -> np
     ids = np.asarray(units)
     if ids.dtype.kind == "f" and isinstance(units, list | tuple) and all(isinstance(each, Integral) for each in units):
         ids = np.array(units, dtype=object)  # integers too far apart for one of numpy's types
+    if ids.dtype.kind in "US" and isinstance(units, list | tuple) and ids.tolist() != list(units):
+        ids = np.array(units, dtype=object)  # numpy's texts lose NUL characters at their ends
     if ids.ndim != 1 or not len(ids):
         raise ValueError(f"units must say whose each row is, one entry a row, got shape {ids.shape}")
     lacking = [each is None or each != each for each in ids] if ids.dtype.kind in "OfcmM" else []

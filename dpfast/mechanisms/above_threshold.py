@@ -32,8 +32,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfast import random
-from dpfast.accounting import repeated_epsilon
+from dpfast.accounting import Cost, repeated_epsilon
+from dpfast.accounting.checks import float_above
 from dpfast.kernels import noise, sparse_vector
+from dpfast.mechanisms.recorded import Claim, Question, asked
 
 _LARGEST = 1 << 60  # thresholds; noise reaches so far with probability below e**-300
 
@@ -42,6 +44,7 @@ class _Tests:
     """A running count, tests of it, and what all that must not show; a subclass gives what a positive test does."""
 
     _tests: Any
+    _claim: Claim
 
     def __init__(self, threshold, epsilon, rng):
         if not isinstance(threshold, Integral) or isinstance(threshold, bool) or abs(threshold) > _LARGEST:
@@ -75,7 +78,7 @@ class _Tests:
         """
         self._check_open()
         tested = self._count if count is None else _integer("count", count)
-        if self._tests.test(tested, self._rng):
+        if self._asked([tested], lambda: self._tests.test(tested, self._rng)):
             self._positive()
             return True
         return False
@@ -117,12 +120,20 @@ class _Tests:
         lengths = np.diff(at.astype(np.int64), prepend=0, append=rounds)
         if lengths.min() < 0 or (at.size and at[-1] == rounds):
             raise ValueError(f"increments must lie in [0, {rounds}) and not decrease")
-        made = self._tests.run(self._count + np.arange(len(lengths)), lengths, self._rng)
+        counts = self._count + np.arange(len(lengths))
+        made = self._asked(lambda: np.repeat(counts, lengths), lambda: self._tests.run(counts, lengths, self._rng))
         if made is None:
             self._count += at.size
         else:
             self._positive()
         return made
+
+    def _asked(self, counts, draw):
+        def question():
+            value = np.asarray(counts() if callable(counts) else counts, np.int64)
+            return Question(type(self).__name__, value, "largest", self._exact, claim=self._claim)
+
+        return asked(question, draw, self._rng)
 
     def _positive(self) -> None:
         raise NotImplementedError
@@ -222,6 +233,7 @@ class AboveThreshold(_Tests):
         draw = noise.discrete_laplace if self.noise == "paper" else noise.geometric
         drawn = draw(self.threshold_scale, 1, self._rng)
         self._tests = self._noisy(self.threshold + int(drawn[0]))
+        self._claim = Claim(float(self._exact), (Cost("pure", float_above(self._exact)),))
         self._count, self.fired = 0, False
         self.runs += 1
 
@@ -308,7 +320,7 @@ class RepeatedThreshold(_Tests):
         self.positives = _positives(positives)
         _test_epsilon(self._exact)
         self.test_scale, self.fired = 1 / self._exact, 0
-        self._tests = sparse_vector.Tests(self.threshold, self.test_scale)
+        self._tests, self._claim = sparse_vector.Tests(self.threshold, self.test_scale), Claim(float(self._exact))
 
     def claim(self, delta: float) -> tuple[float, float]:
         """(epsilon, delta) of all tests together; see `repeated_epsilon`."""

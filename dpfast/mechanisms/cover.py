@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from dpfast import random
 from dpfast.kernels import levels
+from dpfast.mechanisms.recorded import Claim, Question, asked
 
 _LARGEST = 1 << 30  # of an entry: sums over the elements stay within 64 bits
 
@@ -102,14 +103,23 @@ def exponential_cover(
         return _entries(worth(drawn), covers, low, high) if callable(worth) else fixed
 
     rng, left = random.generator(rng), np.ones(len(covers), bool)
+    claim = Claim(2 * float(exponent) * (high - low))  # of an element replaced; one added is half of that
     drawn: list[int] = []
     while len(drawn) < rounds:
         may = _may(available(list(drawn)) if available else ~np.isin(np.arange(candidates), drawn), candidates)
         scores = entries(list(drawn))[left].sum(axis=0, dtype=np.int64)[may]
-        chosen = int(may[levels.draw(scores, exponent, rng)])
+        chosen = int(may[_drawn(scores, exponent, claim, rng)])
         drawn.append(chosen)
         left &= ~covers[:, chosen]
     return drawn
+
+
+def _drawn(scores, exponent, claim, rng):
+    return asked(
+        lambda: Question("exponential_cover", scores, "range", exponent, claim=claim),
+        lambda: levels.draw(scores, exponent, rng),
+        rng,
+    )
 
 
 def _entries(worth, covers, low, high):

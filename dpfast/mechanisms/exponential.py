@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from dpfast import random
 from dpfast.kernels import levels
+from dpfast.mechanisms.recorded import Question, asked
 
 
 def exponential(
@@ -66,5 +67,10 @@ def exponential(
         if scores.dtype == np.uint64 and scores.size and scores.max() > np.iinfo(np.int64).max:
             raise ValueError(f"scores must be below 2**63, got {scores.max()}")
         scores = scores.astype(np.int64)
-    drawn = levels.sample(scores, exponent, size, random.generator(rng))
+    rng = random.generator(rng)
+    drawn = asked(
+        lambda: Question("exponential", scores, "range", exponent, draws=size),
+        lambda: levels.sample(scores, exponent, size, rng),
+        rng,
+    )
     return int(drawn[0]) if size == 1 else drawn

@@ -27,6 +27,7 @@ import numpy as np
 
 from dpfast import random
 from dpfast.mechanisms.laplace import discrete_laplace
+from dpfast.mechanisms.recorded import Question, asked
 
 
 def frequent_values(
@@ -76,10 +77,13 @@ def frequent_values(
     cells = sorted((value, int(count)) for value, count in counts.items() if count)
     if any(count < 0 for _, count in cells):
         raise ValueError("counts must be at least 0")
-    if not cells:
-        return {}
-    noisy = discrete_laplace([count for _, count in cells], scale, rng=random.generator(rng)).tolist()
-    return {value: count for (value, _), count in zip(cells, noisy, strict=True) if count >= threshold}
+    rng = random.generator(rng)
+
+    def draw() -> dict[Any, int]:
+        noisy = discrete_laplace([count for _, count in cells], scale, rng=rng).tolist() if cells else []
+        return {value: count for (value, _), count in zip(cells, noisy, strict=True) if count >= threshold}
+
+    return asked(lambda: Question("frequent_values", dict(cells), "absolute", 1 / scale, delta=float(delta)), draw, rng)
 
 
 def frequent_threshold(epsilon: float | Fraction, delta: float | Fraction, *, neighbors: str = "replace") -> int:

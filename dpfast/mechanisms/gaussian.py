@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from dpfast import random
 from dpfast.kernels import noise
+from dpfast.mechanisms.recorded import Question, asked
 
 
 def discrete_gaussian(
@@ -51,7 +52,10 @@ def discrete_gaussian(
     values = np.asarray(values)
     if values.dtype.kind not in "iub":
         raise ValueError(f"values must be integers, got {values.dtype}")
-    noisy = values.astype(np.int64) + noise.discrete_gaussian(sigma, values.size, random.generator(rng)).reshape(
-        values.shape
+    exact, rng = values.astype(np.int64), random.generator(rng)
+    noisy = asked(
+        lambda: Question("discrete_gaussian", exact, "euclidean", 1 / sigma),
+        lambda: exact + noise.discrete_gaussian(sigma, exact.size, rng).reshape(exact.shape),
+        rng,
     )
     return int(noisy) if values.ndim == 0 else noisy

@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from dpfast import random
 from dpfast.kernels import noise
+from dpfast.mechanisms.recorded import Question, asked
 
 
 def discrete_laplace(
@@ -51,7 +52,10 @@ def discrete_laplace(
     counts = np.asarray(counts)
     if counts.dtype.kind not in "iub":
         raise ValueError(f"counts must be integers, got {counts.dtype}")
-    noisy = counts.astype(np.int64) + noise.discrete_laplace(scale, counts.size, random.generator(rng)).reshape(
-        counts.shape
+    exact, rng = counts.astype(np.int64), random.generator(rng)
+    noisy = asked(
+        lambda: Question("discrete_laplace", exact, "absolute", 1 / scale),
+        lambda: exact + noise.discrete_laplace(scale, exact.size, rng).reshape(exact.shape),
+        rng,
     )
     return int(noisy) if counts.ndim == 0 else noisy

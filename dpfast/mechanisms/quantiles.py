@@ -32,6 +32,8 @@ from numpy.typing import ArrayLike
 from dpfast import random
 from dpfast.mechanisms.exponential import exponential
 
+_FINEST = 1 << 20  # denominator of a share of an interval: 2**42 rows times it are below 2**62
+
 
 def quantiles(
     values: ArrayLike,
@@ -185,11 +187,15 @@ def quantiles_cost(shares: Any, neighbors: str = "replace") -> tuple[Any, ...]:
 
 
 def _middle(shares, first, end):
-    """The edge to draw first of a range of them, and the share of the interval's rows below it."""
+    """The edge to draw first of a range of them, and the share of the interval's rows below it.
+
+    The share is rounded to a fraction that 64-bit integers can multiply rows by; what a draw costs follows from the
+    rounded one, which depends on `shares` alone.
+    """
     middle = (first + end) // 2
     low = shares[first - 1] if first else Fraction(0)
     high = shares[end] if end < len(shares) else Fraction(1)
-    return middle, (shares[middle] - low) / (high - low)
+    return middle, ((shares[middle] - low) / (high - low)).limit_denominator(_FINEST)
 
 
 def _checked(values, grid):

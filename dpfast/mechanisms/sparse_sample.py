@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from dpfast import random
+from dpfast.accounting import Cost, sparse_sample_delta
 from dpfast.mechanisms.exponential import exponential
+from dpfast.mechanisms.recorded import Claim, Question, asked
 
 
 def sparse_sample(
@@ -80,8 +82,19 @@ def sparse_sample(
     if not epsilon > 0:
         raise ValueError(f"epsilon must be above 0, got {epsilon!r}")
     items, scores = votes(lists, max_length=max_length)
-    drawn = exponential(np.append(scores, np.int64(bottom_score)), epsilon, rng=random.generator(rng))
-    return None if drawn == len(items) else items[drawn]
+    rng = random.generator(rng)
+
+    def draw() -> Any:
+        drawn = exponential(np.append(scores, np.int64(bottom_score)), epsilon, rng=rng)
+        return None if drawn == len(items) else items[drawn]
+
+    def question() -> Question:
+        delta = sparse_sample_delta(epsilon, bottom_score, int(max_length))
+        claim = Claim(float(epsilon), (Cost("pair", 2 * float(epsilon), delta=delta),))
+        votes_of = dict(zip(items, scores.tolist(), strict=True))
+        return Question("sparse_sample", votes_of, "largest", epsilon, claim=claim)
+
+    return asked(question, draw, rng)
 
 
 def votes(lists, *, max_length):

@@ -1,6 +1,8 @@
 """The best of several private learners, chosen by how they do on rows held out, all under one claim."""
 
+import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -10,12 +12,15 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 
 from dpfast import random
-from dpfast.accounting import Budget, PrivacySpend, Release, discrete_gaussian_sigma
+from dpfast.accounting import Budget, Composed, Cost, PrivacySpend, Release, discrete_gaussian_sigma
 from dpfast.accounting.checks import check_neighbors, delta_of, epsilon_of
-from dpfast.accounting.selection import selection_base
+from dpfast.accounting.claims import pair_cost
+from dpfast.accounting.costs import discrete_gaussian_cost
+from dpfast.accounting.search import remembered
+from dpfast.accounting.selection import gaussian_claims, selection_base
 from dpfast.accounting.warning import warn, warn_of_claim
-from dpfast.learners import HalfspaceClassifier, ProjectedHalfspaceClassifier
 from dpfast.learners.base import PrivateClassifier
+from dpfast.learners.units import own_generator, picked
 from dpfast.mechanisms import discrete_gaussian
 from dpfast.tables.labels import one_kind
 
@@ -73,9 +78,10 @@ def private_search(
     **Privacy.** (epsilon, delta)-DP for the relation `neighbors`, all of it: `dpfast.accounting.selection`. A row is in
     one of the two parts, so that a fit and its count cost what one of them does (parallel composition). Each gets the
     claim `run_epsilon`, `run_delta`, by `dpfast.accounting.selection.selection_base`: of epsilon 1 some 0.6 is left at
-    30 runs where all estimators are a `HalfspaceClassifier` or a `ProjectedHalfspaceClassifier`, whose noise is
-    Gaussian, and 0.35 otherwise, where 30 fits that share the budget would get 0.16 or 0.03. What is claimed does
-    not cover time: how long a search takes tells how many fits there were.
+    30 runs where what every fit costs is as good as Gaussian noise, as it is for a `HalfspaceClassifier` or a
+    `ProjectedHalfspaceClassifier` without `probability_share`, and 0.35 otherwise, where 30 fits that share the budget
+    would get 0.16 or 0.03. Each estimator is asked for its cost before anything is charged or drawn. What is claimed
+    does not cover time: how long a search takes tells how many fits there were.
 
     Parameters
     ----------
@@ -106,8 +112,7 @@ def private_search(
     Raises
     ------
     ValueError
-        For parameters, estimators or lengths that will not do, before anything is charged or drawn; and what a fit
-        refuses of its rows, after the charge, as a fit's.
+        For parameters, estimators or rows that will not do, before anything is charged or drawn.
     BudgetExceeded
         If the budget does not suffice.
 
@@ -132,7 +137,7 @@ def private_search(
     >>> found.estimator.privacy_ == found.privacy
     True
     """
-    epsilon, delta = epsilon_of(epsilon), delta_of(delta)
+    most = epsilon_of(epsilon), delta_of(delta)
     check_neighbors(neighbors)
     offered = _offered(estimators)
     runs = 3 * len(offered) if runs is None else runs
@@ -145,34 +150,30 @@ def private_search(
     n = X.shape[0]
     if y.shape != (n,):
         raise ValueError(f"y must have one label for each of {n} rows, got shape {y.shape}")
-    base, each = selection_base(epsilon, delta, runs=int(runs), gaussian=all(map(_is_gaussian, offered)))
-    if not base > 0:
-        raise ValueError(f"epsilon = {epsilon!r} is too little for {runs} runs")
-    for estimator in offered:
-        estimator.set_params(epsilon=base, delta=each, neighbors=neighbors)
-        estimator._checked()
+    held_out = own_generator(rng).random(n) < validation
+    train = picked(X, y, ~held_out, n)
+    declared, classes = classes is not None, np.unique(y) if classes is None else classes
+    base, each = _run_claim(offered, train, classes, (*most, neighbors), int(runs))
     sigma = discrete_gaussian_sigma(base, each)
     released = (Release("best of a search", 1, 1),)
     claim = PrivacySpend(epsilon, delta, neighbors, released, reproducible=random.is_reproducible(rng))
     warn_of_claim(epsilon, delta, n if neighbors == "replace" else None)
-    if classes is None:
+    if not declared:
         warn("the set of labels was read off the rows, and is published with the model: declare it by classes=")
-        classes = np.unique(y)
     if budget is not None:
         budget.charge(epsilon, delta, neighbors=neighbors)
 
-    held_out = rng.random(n) < validation
     best: tuple[int, int, Any] | None = None
     while best is None or rng.integers(runs) > 0:
         index = int(rng.integers(len(offered)))
         model = clone(offered[index]).set_params(random_state=rng)
-        model.fit(X[~held_out], y[~held_out], classes=classes)
+        model.fit(*train, classes=classes)
         right = int(np.count_nonzero(np.asarray(model.predict(X[held_out])) == y[held_out])) if held_out.any() else 0
         noisy = int(discrete_gaussian([right], sigma, rng=rng)[0])
         if best is None or noisy > best[0]:
             best = noisy, index, model
     right, index, model = best
-    model.set_params(epsilon=epsilon, delta=delta, random_state=None)
+    model.set_params(epsilon=claim.epsilon, delta=claim.delta, random_state=None)
     model.privacy_ = claim
     return PrivateSearch(model, index, right, base, each, claim)
 
@@ -196,8 +197,49 @@ def _offered(estimators):
     return [clone(estimator) for estimator in offered]
 
 
-def _is_gaussian(estimator):
-    """Whether all its noise is what `discrete_gaussian_sigma` gives for its own claim."""
-    return isinstance(estimator, HalfspaceClassifier) or (
-        isinstance(estimator, ProjectedHalfspaceClassifier) and estimator.schedule == "full-batch"
-    )
+def _run_claim(offered, train, classes, claimed, runs):
+    """Set the estimators to the claim of each fit, and return it: by Gaussian claims if what all fits cost has them."""
+    epsilon, delta, neighbors = claimed
+    for gaussian in (True, False):
+        base, each = selection_base(epsilon, delta, runs=runs, gaussian=gaussian)
+        if not base > 0:
+            raise ValueError(f"epsilon = {epsilon!r} is too little for {runs} runs")
+        for estimator in offered:
+            estimator.set_params(epsilon=base, delta=each, neighbors=neighbors)
+        costs = [_cost(estimator, train, classes) for estimator in offered]
+        if gaussian:
+            count = discrete_gaussian_cost(discrete_gaussian_sigma(base, each), sensitivity=1, releases=1, size=1)
+            if all(_as_gaussian(cost, base, each, epsilon) for cost in {*costs, count}):
+                break
+    return base, each
+
+
+@remembered
+def _as_gaussian(cost, base, each, most):
+    """Return whether releases of this cost have all of the claims of Gaussian noise."""
+    together = Composed(cost)
+    return all(together.delta(epsilon) <= delta for epsilon, delta in gaussian_claims(base, each, most))
+
+
+class _Asks(Budget):
+    """A budget that keeps what a fit would cost, and refuses to pay."""
+
+    cost: tuple[Cost, ...]
+
+    def charge(self, epsilon, delta=0.0, *, cost=None, **_):
+        self.cost = tuple(cost)
+        raise _Asked
+
+
+class _Asked(Exception):
+    """A fit has said what it costs."""
+
+
+def _cost(estimator, train, classes):
+    """Return what a fit would cost, if it says so; raise what the fit refuses."""
+    asks = _Asks(estimator.epsilon, estimator.delta, neighbors=estimator.neighbors)
+    asks.cost = (pair_cost(estimator.epsilon, estimator.delta),)
+    with warnings.catch_warnings(), suppress(_Asked):
+        warnings.simplefilter("ignore")  # the fits themselves will say it
+        clone(estimator).set_params(budget=asks).fit(*train, classes=classes)
+    return asks.cost

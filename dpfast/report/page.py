@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterable
+from decimal import ROUND_CEILING, Decimal, localcontext
 from html import escape
 from typing import Any
 
@@ -11,12 +12,15 @@ from sklearn.utils.validation import check_is_fitted
 import dpfast
 from dpfast.accounting import PrivacySpend
 from dpfast.learners.lists.text import condition_text, precision_text, support_text
-from dpfast.learners.saving import parameters_of, replace_file
+from dpfast.learners.saving import parameters_of
+from dpfast.learners.showing import names_of
 from dpfast.report.drawing import bars, dots, steps
 from dpfast.report.reliability import said
 from dpfast.report.terms import Term, code_columns, terms
+from dpfast.tables.replacing import replace_file
 
 _MOST_TERMS = 60  # shown; a table of hundreds of columns is not looked at curve by curve
+_LARGEST_POWER = 700  # of e that is written as a number
 _STYLE = """
 :root{--ink:#1c2733;--soft:#5b6b7b;--line:#d9e0e7;--paper:#fff;--blue:#14507a;--red:#b3440a}
 @media(prefers-color-scheme:dark){:root{--ink:#e6ebf0;--soft:#9fb0c0;--line:#33414f;--paper:#141b22;--blue:#6db3e6;
@@ -92,7 +96,7 @@ def _headline(model):
 
 
 def claim_in_words(privacy: PrivacySpend) -> str:
-    """The claim for a reader who has never seen one."""
+    """Return the claim for a reader who has never seen one; its numbers are rounded up."""
     if privacy.unit == "row":
         changed = "any one row " + {"replace": "been another one", "add-remove": "not been there"}[privacy.neighbors]
     else:
@@ -100,12 +104,34 @@ def claim_in_words(privacy: PrivacySpend) -> str:
             "all rows of any one person "
             + {"replace": "been others", "add-remove": "not been there"}[privacy.neighbors]
         )
-    ratio = np.exp(min(privacy.epsilon, 300.0))
-    factor = f"{ratio:.2f}" if ratio < 100 else f"{ratio:.3g}"
     if privacy.reproducible:
         return "This model was drawn with a seed, and protects nobody: whoever knows the seed can undo the noise."
-    chance = f", but for a chance of {privacy.delta:g}" if privacy.delta else ""
-    return f"Had {changed}, no result would have been more than {factor} times as likely{chance}."
+    more = f", plus {_rounded_up(_exact(privacy.delta), 6)}" if privacy.delta else ""
+    return (
+        "Whatever one looks for in this model, there was a probability of finding it. "
+        f"Had {changed}, this probability would have been at most {_factor(privacy.epsilon)} times as large{more}."
+    )
+
+
+def _factor(epsilon: float) -> str:
+    """e to the power of epsilon, rounded up."""
+    if epsilon > _LARGEST_POWER:
+        return f"e^{_rounded_up(_exact(epsilon), 6)}"
+    with localcontext(prec=40):
+        power = _exact(epsilon).exp() * (1 + Decimal("1e-35"))
+        return str(power.quantize(Decimal("0.01"), ROUND_CEILING)) if power < 100 else _rounded_up(power, 3)
+
+
+def _exact(number: float) -> Decimal:
+    """A float, or the decimal that it prints as if that is more."""
+    return max(Decimal(number), Decimal(repr(float(number))))
+
+
+def _rounded_up(number: Decimal, digits: int) -> str:
+    """A positive number with so many significant digits, rounded up."""
+    with localcontext(prec=digits, rounding=ROUND_CEILING):
+        number = +number
+    return f"{number.normalize():g}".lower()
 
 
 def _body(model) -> Iterable[str]:
@@ -121,7 +147,7 @@ def _body(model) -> Iterable[str]:
 
 def _rules(model):
     """A line for each rule; with the rows that it decides and how often it is right, where that was released."""
-    names = getattr(model, "feature_names_in_", [f"x{j}" for j in range(model.n_features_in_)])
+    names = names_of(model)
     worths = model.rule_worth() if hasattr(model, "rule_counts_") else None
     most = max([1, *(worth.support for worth in worths or ())])
     lines = []
@@ -203,7 +229,15 @@ def _declared(model) -> Iterable[str]:
     columns = code_columns(model)
     if columns is None:
         return
-    yield "<h2>What was declared of the table</h2>"
+    found = getattr(model.encoder_, "found_", {})
+    if not found:
+        yield "<h2>What was declared of the table</h2>"
+    else:
+        yield "<h2>What was declared or found of the table</h2>"
+        yield (
+            '<p class="soft">What was found was read off the rows privately: the claim covers it. The rest was '
+            "declared.</p>"
+        )
     rows = [
         (
             column.name,
@@ -211,10 +245,11 @@ def _declared(model) -> Iterable[str]:
             if column.ordered
             else ", ".join(column.values[:12]) + (f", ... ({len(column.values)})" if len(column.values) > 12 else ""),
             "may be missing" if column.nullable else "",
+            f"found: {', '.join(found[column.name])}" if column.name in found else "",
         )
         for column in columns
     ]
-    yield _table(("column", "declared", ""), rows)
+    yield _table(("column", "holds", "", ""), rows)
 
 
 def _table(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:

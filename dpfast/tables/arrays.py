@@ -40,6 +40,10 @@ def as_numbers(X, sparse=()):
     typed = sp.issparse(X) or hasattr(X, "__array__")
     try:
         X = check_array(X, accept_sparse=list(sparse) or False, dtype="numeric" if typed else np.float64)
+    except ValueError as error:  # which would repeat a cell
+        if "could not convert" not in str(error):
+            raise
+        raise ValueError("X holds text where numbers are wanted; declare columns of text in a schema") from None
     except OverflowError as error:  # an integer of Python
         raise ValueError(f"X holds a number too large for float64: {error}") from None
     if X.dtype.kind not in "biuf":

@@ -5,9 +5,6 @@ What will not do is refused as a `Fault` at its row, by its kind: the cell itsel
 
 from collections.abc import Mapping
 from contextlib import suppress
-from datetime import datetime, time
-from decimal import Decimal
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,29 +13,12 @@ import pyarrow.compute as pc
 
 from dpfast.parts.sources import refuse_plan
 from dpfast.tables.columns import text_of
+from dpfast.tables.objects import Fault, array_of
 
 _TEXT = pa.large_string()
-_MISSING = ("NAType", "NaTType")  # of pandas
+_DICTIONARY = pa.DictionaryArray.from_arrays
 _BLANKS = " \t"  # that may stand around a number, in files too
 _DAY_TYPES = (pa.types.is_date, pa.types.is_timestamp)
-
-
-class Fault(ValueError):
-    """A value that will not do.
-
-    Attributes
-    ----------
-    column : str
-    what : str
-        What is wrong with it, after "row 7, column 'age' ".
-    row : int or None
-        Its number from 0; None if all of the column is meant.
-    """
-
-    def __init__(self, column: str, what: str, row: int | None = None):
-        self.column, self.what, self.row = column, what, row
-        place = f"column {column!r}" if row is None else f"row {row + 1}, column {column!r}"
-        super().__init__(f"{place} {what}")
 
 
 class Frame:
@@ -95,27 +75,19 @@ class Frame:
         values = self._table[name]
         if isinstance(values, pa.Array | pa.ChunkedArray):
             return _whole(values)
-        if np.ndim(values) != 1:
-            raise Fault(name, f"must be one-dimensional, got {np.ndim(values)} dimensions")
-        _refuse_inferred(name, values)
+        if getattr(values, "ndim", 1) != 1:
+            raise Fault(name, f"must be one-dimensional, got {values.ndim} dimensions")
+        if _objects(values):
+            return array_of(name, values)
+        categories = getattr(getattr(values, "dtype", None), "categories", None)
+        if categories is not None and _objects(categories):
+            array_of(name, categories)  # refuses several kinds
         try:
             return _whole(pa.array(values, from_pandas=True))
         except (pa.ArrowException, TypeError, ValueError, OverflowError):
-            raise _mixed(name, values) from None
-
-
-def _mixed(name: str, values: Any) -> Fault:
-    """What is wrong with values that are no column: the first that is not of the kind of those before."""
-    first = None
-    for row, value in enumerate(values):
-        if value is None or type(value).__name__ in _MISSING or (isinstance(value, float) and value != value):
-            continue
-        number = isinstance(value, Real | np.bool_) and not isinstance(value, bool | np.bool_)
-        kind = "numbers" if number else "text" if isinstance(value, str) else type(value).__name__
-        if first not in (None, kind):
-            return Fault(name, f"mixes kinds of values: {kind} here, {first} before; make them one kind", row)
-        first = kind
-    return Fault(name, f"holds values that a table does not, {first}; make them numbers, texts or dates")
+            raise Fault(
+                name, f"holds values that a table does not, {values.dtype}; make them numbers, texts or dates"
+            ) from None
 
 
 def _streamed(table: Any) -> pa.Table | None:
@@ -125,16 +97,9 @@ def _streamed(table: Any) -> pa.Table | None:
     return None
 
 
-def _refuse_inferred(name: str, values: Any) -> None:
-    """Refuse objects whose common type Arrow would infer from all of them: it would move every row for one."""
-    if getattr(values, "dtype", np.dtype(object)) != np.dtype(object):
-        return
-    kinds = set(map(type, values))
-    if any(issubclass(kind, Decimal) for kind in kinds):
-        raise Fault(name, "holds Decimal objects, whose scale would be read off all rows; give them as floats or text")
-    timed = any(issubclass(kind, datetime | time) for kind in kinds)
-    if timed and any(getattr(value, "tzinfo", None) is not None for value in values):
-        raise Fault(name, "holds times with zones, and one would become all rows'; give them in UTC, without a zone")
+def _objects(values: Any) -> bool:
+    """Whether values have no type but their own: lists, and arrays and series of objects."""
+    return bool(getattr(values, "dtype", np.dtype(object)) == np.dtype(object))
 
 
 def numbers(name: str, array: pa.Array, marks: tuple = ()) -> np.ndarray:
@@ -202,6 +167,9 @@ def _whole(array):
     if isinstance(array, pa.ChunkedArray):
         if pa.types.is_string(array.type):
             array = array.cast(_TEXT)  # which has no limit of 2 GB
+        elif pa.types.is_dictionary(array.type):  # whose chunks together may have more values than its indices can name
+            chunks = [_DICTIONARY(each.indices.cast(pa.int32()), each.dictionary) for each in array.chunks]
+            array = pa.chunked_array(chunks, pa.dictionary(pa.int32(), array.type.value_type))
         return array.chunk(0) if array.num_chunks == 1 else pa.concat_arrays(array.chunks or [pa.array([], array.type)])
     return array
 

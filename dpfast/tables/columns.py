@@ -102,7 +102,7 @@ class Column:
     nullable : bool, default=False
         Whether a value may be missing: a value of its own then, else refused.
     unconfirmed : tuple of str, default=()
-        Fields that a draft read off the rows; `Schema` refuses to be used while there are any.
+        Fields, or "kind", that a draft read off the rows; `Schema` refuses to be used while there are any.
     """
 
     name: str
@@ -115,7 +115,7 @@ class Column:
         if not isinstance(self.name, str) or not self.name or "\0" in self.name:
             raise ValueError(f"a column must have a name, of text without NUL, got {self.name!r}")
         self._set("nullable", _flag(self, "nullable"))
-        self._set("unconfirmed", tuple(self.unconfirmed))
+        self._set("unconfirmed", tuple(name for name in (*_names(self), "kind") if name in self.unconfirmed))
 
     @property
     def to_find(self) -> tuple:
@@ -359,37 +359,40 @@ def column_from_dict(entry: dict) -> Column:
     """The column that an entry of a schema file declares."""
     if not isinstance(entry, dict) or "name" not in entry:
         raise ValueError(f"a column must have a name and a kind, got {_kind_of(entry)}")
-    entry = dict(entry)
+    marked = [key for key, value in entry.items() if isinstance(value, dict) and list(value) == ["unconfirmed"]]
+    entry = entry | {key: entry[key]["unconfirmed"] for key in marked}
     name, kind = entry["name"], entry.pop("kind", None)
     if not isinstance(kind, str) or kind not in KINDS:
         raise ValueError(f"column {name!r}: kind must be one of {', '.join(KINDS)}, ignored; got {kind!r}")
-    known = [each.name for each in fields(KINDS[kind]) if each.name != "unconfirmed"]
+    known = _names(KINDS[kind])
     unknown = [key for key in entry if key not in known]
     if unknown:
         raise ValueError(f"column {name!r}: a {kind} column has no {unknown[0]!r}; it has {', '.join(known)}")
-    marked = []
-    for key, value in entry.items():
-        if isinstance(value, dict):
-            if list(value) != ["unconfirmed"]:
-                raise ValueError(f"column {name!r}: {key} must be a plain value, got {_kind_of(value)}")
-            entry[key] = value["unconfirmed"]
-            marked.append(key)
+    if (wrong := next((key for key, value in entry.items() if isinstance(value, dict)), None)) is not None:
+        raise ValueError(f"column {name!r}: {wrong} must be a plain value, got a table")
     return KINDS[kind](**entry, unconfirmed=tuple(marked))
 
 
 def column_to_dict(column: Column) -> dict:
     """What `column_from_dict` reads: what differs from the defaults."""
-    entry: dict[str, Any] = {"name": column.name, "kind": column.kind}
+    kind = {"unconfirmed": column.kind} if "kind" in column.unconfirmed else column.kind
+    entry: dict[str, Any] = {"name": column.name, "kind": kind}
     usual = "quantiles" if None in (getattr(column, "low", 0), getattr(column, "high", 0)) else "equal"
     for each in fields(column):
         value = getattr(column, each.name)
-        if each.name in ("name", "unconfirmed") or value == each.default:
+        marked = each.name in column.unconfirmed
+        if each.name in ("name", "unconfirmed") or (value == each.default and not marked):
             continue
         if each.name == "spacing" and value == usual:
             continue
         value = list(value) if isinstance(value, tuple) else value
-        entry[each.name] = {"unconfirmed": value} if each.name in column.unconfirmed else value
+        entry[each.name] = {"unconfirmed": value} if marked else value
     return entry
+
+
+def _names(column):
+    """The names of what a column, or a kind of columns, declares."""
+    return [each.name for each in fields(column) if each.name != "unconfirmed"]
 
 
 def text_of(value: Any) -> str:

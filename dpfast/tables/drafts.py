@@ -42,9 +42,9 @@ def draft(table: Any, label: str | None = None, missing: Sequence[str] = ()) -> 
             ignored.append(name)
         else:
             columns.append(column)
-    return Schema(
-        columns, label=target, missing_values=[mark for mark in marks if mark in seen] or [""], ignore=ignored
-    )
+    found = [mark for mark in marks if mark in seen] or [""]
+    both = "missing_values", "ignore"
+    return Schema(columns, label=target, missing_values=found, ignore=ignored, unconfirmed=both)
 
 
 def nearly_numbers(schema: Schema, table: Any, missing: Sequence[str] = ()) -> dict[str, list[str]]:
@@ -91,7 +91,7 @@ def _drafted(name: str, array: pa.Array, marks: tuple[str, ...]) -> Column | Non
     """The column that names and types suggest; None for one that is better left out."""
     if pa.types.is_dictionary(array.type):
         values = tuple(text_of(value) for value in array.dictionary.to_pylist() if value is not None)
-        return Category(name, values, nullable=True) if values else None
+        return Category(name, values, nullable=True, unconfirmed=("values",)) if values else None
     if pa.types.is_boolean(array.type):
         return Boolean(name, nullable=True)
     if pa.types.is_nested(array.type) or pa.types.is_binary(array.type) or array.null_count == len(array):
@@ -105,10 +105,10 @@ def _drafted(name: str, array: pa.Array, marks: tuple[str, ...]) -> Column | Non
     if not values:
         return None
     if {value.lower() for value in values} <= {"false", "true"}:
-        return Boolean(name, nullable=True)
+        return Boolean(name, nullable=True, unconfirmed=("kind",))
     if len(values) > min(MOST_VALUES, max(20, len(array) // 2)):
         return None
-    return Category(name, values, nullable=True, unconfirmed=("values",))
+    return Category(name, values, nullable=True, unconfirmed=("values", "kind"))
 
 
 def _values(name: str, array: pa.Array, marks: tuple[str, ...]) -> tuple[str, ...]:
@@ -131,13 +131,13 @@ def _numeric(name, array, marks):
     if not values.size:
         raise Fault(name, "holds no numbers")
     if np.isin(values, (0, 1)).all():
-        return Boolean(name, nullable=True)
+        return Boolean(name, nullable=True, unconfirmed=("kind",))
     low, high = values.min(), values.max()
     whole = bool((values == np.rint(values)).all())
     if low == high or (whole and len(values) > 20 and _numbers_rows(values, low, high)):
         return None
     low, high = (int(low), int(high)) if whole and max(abs(low), abs(high)) < 1 << 53 else (float(low), float(high))
-    return Numeric(name, low, high, integer=whole, nullable=True, unconfirmed=("low", "high"))
+    return Numeric(name, low, high, integer=whole, nullable=True, unconfirmed=("low", "high", "integer", "kind"))
 
 
 def _numbers_rows(values, low, high):
@@ -162,6 +162,8 @@ def _date_as(format, name, array, marks):
     if values.min() == values.max():
         return None
     ends, guessed = (str(values.min()), str(values.max())), ("low", "high")
+    if pa.types.is_large_string(array.type) or pa.types.is_string(array.type):
+        guessed = (*guessed, "kind")
     if format is None:
         return Date(name, *ends, nullable=True, unconfirmed=guessed)
     return Date(name, *ends, format=format, nullable=True, unconfirmed=(*guessed, "format"))

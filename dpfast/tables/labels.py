@@ -136,9 +136,11 @@ def class_codes(y: Any, n: int, classes: ArrayLike | None = None) -> Labels:
     _refuse_unsaved(known)
     unknown = [] if classes is None else _beyond(seen, known)
     if unknown:
-        raise ValueError(f"y holds the label {unknown[0]!r}, which is not among classes={known.tolist()}")
+        row = int(np.flatnonzero(np.asarray(y == unknown[0]))[0]) + 1
+        raise ValueError(f"the label of row {row} is not among classes={known.tolist()}")
     if len(known) < 2:
-        raise ValueError(f"y must have at least two classes, got one class only: {known.tolist()[0]!r}; see classes=")
+        only = "" if classes is None else f": {known.tolist()[0]!r}"
+        raise ValueError(f"y must have at least two classes, got one class only{only}; see classes=")
     if isinstance(y, LabelColumn):
         return Labels(_places(known, y.spellings)[y.numbers], known, classes is not None)
     return Labels(_places(known, y), known, classes is not None)

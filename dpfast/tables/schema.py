@@ -9,10 +9,12 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from dpfast.tables.columns import CodeColumn, Column, column_from_dict, column_to_dict, text_of
+from dpfast.tables.columns import KINDS, CodeColumn, Column, column_from_dict, column_to_dict, text_of
+from dpfast.tables.replacing import replace_file
 
 _INFORMATION = ("table", "file")  # keys that a file may have besides, for its readers
 _FAULTS = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError)
+_OWN_FACTS = "missing_values", "ignore"  # that a draft reads off the rows
 _WIDTH = 100  # of a list on one line
 _MARK = "read off the data: confirm that this is public"
 
@@ -69,6 +71,8 @@ class Schema:
         too. Nulls and NaN are missing in any case.
     ignore : sequence of str, default=()
         Columns of the table that are known to be no features.
+    unconfirmed : sequence of {"missing_values", "ignore"}, default=()
+        Those of the two that a draft read off the rows; a schema is not used while there are any.
 
     Raises
     ------
@@ -106,6 +110,7 @@ class Schema:
         label: str | Label | None = None,
         missing_values: Sequence[str] = ("",),
         ignore: Sequence[str] = (),
+        unconfirmed: Sequence[str] = (),
     ) -> None:
         self.columns = tuple(columns)
         wrong = next((each for each in self.columns if not isinstance(each, Column)), None)
@@ -116,6 +121,9 @@ class Schema:
             raise ValueError(f"label must be the name of a column or a Label, got {label!r}")
         self.missing_values = _texts("missing_values", missing_values)
         self.ignore = _texts("ignore", ignore)
+        self._unconfirmed = _texts("unconfirmed", unconfirmed)
+        if not {*self._unconfirmed} <= {*_OWN_FACTS}:
+            raise ValueError(f"unconfirmed of a schema must be some of {', '.join(_OWN_FACTS)}, got {unconfirmed!r}")
         names = [*self.names, *self.ignore, *([self.label.name] if self.label else [])]
         seen: set[str] = set()
         for name in names:
@@ -141,9 +149,10 @@ class Schema:
 
     @property
     def unconfirmed(self) -> list[str]:
-        """What a draft read off the rows and nobody confirmed: "column.fact"."""
+        """What a draft read off the rows and nobody confirmed: "column.fact", and "missing_values" and "ignore"."""
         facts = [f"{column.name}.{fact}" for column in self.columns for fact in column.unconfirmed]
-        return facts + ([f"{self.label.name}.classes"] if self.label and self.label.unconfirmed else [])
+        facts += [f"{self.label.name}.classes"] if self.label and self.label.unconfirmed else []
+        return [*facts, *self._unconfirmed]
 
     def refuse_unconfirmed(self) -> None:
         """Raise ValueError if there is anything `unconfirmed`."""
@@ -165,10 +174,12 @@ class Schema:
         return self._with(
             [column.found(**facts[column.name]) if column.name in facts else column for column in self.columns],
             self.label,
+            self._unconfirmed,
         )
 
-    def _with(self, columns, label):
-        return Schema(columns, label=label, missing_values=self.missing_values, ignore=self.ignore)
+    def _with(self, columns, label, unconfirmed=()):
+        own = {"missing_values": self.missing_values, "ignore": self.ignore, "unconfirmed": unconfirmed}
+        return Schema(columns, label=label, **own)
 
     # ---- tables ----------------------------------------------------------------------------------------------------
 
@@ -179,7 +190,7 @@ class Schema:
         Parameters
         ----------
         table : DataFrame, Arrow table or dict of arrays
-            Categories of pandas and Arrow dictionaries are taken as declared.
+            Also the kinds of columns, and the categories of pandas and Arrow dictionaries, follow from rows.
         label : str, optional
         missing : sequence of str, optional
             What marks a missing value in this table, besides what usually does.
@@ -256,21 +267,24 @@ class Schema:
             if not {"name"} <= {*entry} <= {"name", "classes", "unconfirmed"}:
                 raise ValueError(f"the label has a name, a kind and classes; got {', '.join(label)}")
             label = Label(**entry)
-        columns, ignore = [], list(_texts("ignore", document.get("ignore", ())))
+        own = {"missing_values": document.get("missing_values", ("",)), "ignore": document.get("ignore", ())}
+        marked = [name for name, value in own.items() if isinstance(value, dict) and list(value) == ["unconfirmed"]]
+        own |= {name: own[name]["unconfirmed"] for name in marked}
+        columns, ignore = [], list(_texts("ignore", own["ignore"]))
         for entry in document["columns"]:
             if isinstance(entry, dict) and entry.get("kind") == "ignored" and "name" in entry:
                 ignore.append(entry["name"])
             else:
                 columns.append(column_from_dict(entry))
-        return cls(columns, label=label, missing_values=document.get("missing_values", ("",)), ignore=ignore)
+        return cls(columns, label=label, missing_values=own["missing_values"], ignore=ignore, unconfirmed=marked)
 
     def to_dict(self) -> dict:
         """The schema as a dictionary that JSON can hold, for `from_dict`."""
         document: dict[str, Any] = {}
-        if self.missing_values != ("",):
-            document["missing_values"] = list(self.missing_values)
-        if self.ignore:
-            document["ignore"] = list(self.ignore)
+        for name, usual in (("missing_values", ("",)), ("ignore", ())):
+            value, marked = getattr(self, name), name in self._unconfirmed
+            if value != usual or marked:
+                document[name] = {"unconfirmed": list(value)} if marked else list(value)
         if self.label is not None:
             document["label"] = {"name": self.label.name}
             if self.label.classes is not None:
@@ -288,18 +302,16 @@ class Schema:
         return "\n".join([*parts, *(f"{head}\n{_toml(entry)}" for head, entry in tables)])
 
     def to_file(self, path: str | os.PathLike[str]) -> None:
-        """Write the schema as TOML or JSON, by the ending of the name; replaces a file at once or not at all."""
+        """Write the schema as TOML or JSON, by the ending of the name; replaces a file at once or not at all.
+
+        A draft with anything unconfirmed is for its owner alone to read (mode 600).
+        """
         path = Path(path)
         if path.suffix.lower() not in (".toml", ".json"):
             raise ValueError(f"{path}: the name of a schema file must end in .toml or .json")
         toml = path.suffix.lower() == ".toml"
         text = self.to_toml() if toml else json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n"
-        partial = path.with_name(f"{path.name}.{os.getpid()}.part")
-        try:
-            partial.write_text(text, encoding="utf-8")
-            os.replace(partial, path)
-        finally:
-            partial.unlink(missing_ok=True)
+        replace_file(path, lambda file: file.write(text.encode()), mode=0o600 if self.unconfirmed else 0o666)
 
     def __eq__(self, other):
         return isinstance(other, Schema) and self.to_dict() == other.to_dict()
@@ -329,7 +341,10 @@ def _toml(entry):
         if not isinstance(value, dict):
             lines.append(f"{key} = {_toml_value(value)}\n")
             continue
-        rest = ", or leave it to be found privately" if entry.get("kind") in ("numeric", "category") else ""
+        kind = entry.get("kind")
+        kind = kind["unconfirmed"] if isinstance(kind, dict) else kind
+        findable = key in KINDS[kind].facts if kind in KINDS else False
+        rest = ", or leave it to be found privately" if findable else ""
         text = f"{key}.unconfirmed = {_toml_value(value['unconfirmed'])}"
         lines.append(f"# {_MARK}{rest}\n{text}\n" if "\n" in text else f"{text}  # {_MARK}{rest}\n")
     return "".join(lines)

@@ -100,7 +100,8 @@ def test_theorem_11_1_is_least_where_the_paper_says():
 @pytest.mark.parametrize("releases", [1, 2, 30, 1000])
 @pytest.mark.parametrize("epsilon", [0.1, 1, Fraction(1, 3)])
 def test_pure_releases_add_up(epsilon, releases):
-    assert Fraction(laplace_scale(epsilon, sensitivity=7, releases=releases)) >= 7 * releases / Fraction(float(epsilon))
+    exactly = Fraction(str(epsilon))  # of the decimal that is printed
+    assert Fraction(laplace_scale(epsilon, sensitivity=7, releases=releases)) >= 7 * releases / exactly
     assert laplace_scale(epsilon, sensitivity=7, releases=releases) == pytest.approx(7 * releases / float(epsilon))
 
 

@@ -5,8 +5,9 @@ from dpfast import cli
 
 
 @pytest.fixture
-def run(monkeypatch):
+def run(monkeypatch, tmp_path_factory):
     monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path_factory.mktemp("aside")))  # where what is paid for may go
 
     def run(*arguments, stdin=None):
         return CliRunner().invoke(cli.app, [str(argument) for argument in arguments], input=stdin)

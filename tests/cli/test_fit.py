@@ -172,7 +172,7 @@ def test_a_model_that_cannot_be_written_where_it_should_is_kept_elsewhere(run, t
     result = run("fit", trees, *FIT, "--label", "tree", "--out", out)
     assert result.exit_code == 0
     (kept,) = tmp_path.glob("dpfast-*/model.json")
-    assert f"{out}: No such file or directory; the model is in {kept}" in result.stderr
+    assert f"{out}: No such file or directory; what was paid for is in {kept}" in result.stderr
     assert "test accuracy" in result.stdout
     assert dpfast.load(kept).rules_
 

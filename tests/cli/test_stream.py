@@ -233,7 +233,11 @@ def test_an_interrupt_in_a_step_waits_until_it_is_kept_and_written(run, forest, 
     result = run("stream", forest, *STREAM, "--checkpoint", tmp_path / "c", "--out", tmp_path / "m.json")
     assert result.exit_code == 130
     assert len(result.stdout.split()) == 500
-    assert result.stderr.endswith("and the same command goes on after them\n")
+    told = "and the same command goes on after them; the model is released and its budget spent; it is whole in"
+    assert f"{told} {tmp_path / 'm.json'}\n" in result.stderr
     assert dpfast.DPWinnowClassifier.resume(tmp_path / "c").rounds_ == 500
     result = run("stream", forest, *STREAM)
-    assert "interrupted: the stream ends after 500 rounds and 0 of 20 updates; to go on" in result.stderr
+    assert (
+        "interrupted: the stream ends after 500 rounds and 0 of 20 updates, its budget spent; to go on" in result.stderr
+    )
+    assert dpfast.load(result.stderr.split()[-1]).updates_ == 0

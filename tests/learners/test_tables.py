@@ -151,7 +151,7 @@ REFUSED = {
     "values of no table": (
         lambda t: t.assign(age=t["age"] + 1j),
         {},
-        "column 'age' holds values that a table does not, complex; make them",
+        "column 'age' holds values that a table does not, complex128; make them",
     ),
     "a date that is none": (
         lambda t: t.assign(seen="2020-13-45"),
@@ -234,6 +234,30 @@ def test_what_would_not_finish_is_refused_before_anything_is_found(make, message
     with pytest.raises(ValueError, match=message):
         make(schema=open_values, budget=budget).fit(pd.concat([table] * 3).assign(n=1.0))
     assert budget.left == (2.0, 1e-3)
+
+
+@pytest.mark.parametrize(
+    ("weight", "message"),
+    [("balanced", "is for two classes, got 3"), ({"never": 2.0}, "class_weight names 'never'")],
+)
+def test_class_weights_that_do_not_suit_the_classes_are_refused_before_anything_is_found(weight, message, table, rng):
+    classes = ["maybe", "no", "yes"]
+    schema = Schema([*OPEN.columns], label=Label(OPEN.label.name, classes))
+    budget, before = Budget(2.0, 1e-3), copy.deepcopy(rng.bit_generator.state)
+    model = dpfast.HalfspaceClassifier(schema=schema, class_weight=weight, budget=budget, random_state=rng)
+    with pytest.raises(ValueError, match=message):
+        model.fit(table)
+    assert budget.left == (2.0, 1e-3)
+    assert rng.bit_generator.state == before
+
+
+def test_a_net_that_is_not_paid_for_draws_nothing(rng):
+    X = rng.normal(size=(200, 3))
+    before = copy.deepcopy(rng.bit_generator.state)
+    model = dpfast.NetHalfspaceClassifier(2.0, n_components=2, budget=Budget(1.0, 0.0), random_state=rng)
+    with pytest.raises(dpfast.accounting.BudgetExceeded):
+        model.fit(X, (X[:, 0] > 0).astype(int), classes=[0, 1])
+    assert rng.bit_generator.state == before
 
 
 @pytest.mark.filterwarnings("error::dpfast.PrivacyWarning")

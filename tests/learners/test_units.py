@@ -308,3 +308,9 @@ def test_noise_that_is_too_much_for_persons_is_refused_before_the_charge(kind, s
     assert budget.spent == (0, 0)
     assert not model.__sklearn_is_fitted__()
     model.set_params(budget=None).fit(X, Y)
+
+
+@pytest.mark.parametrize("ids", [["a", "a\0"], [b"a", b"a\0"], ["a\0", "a\0\0", "a"], ("x", "x\0")])
+def test_texts_that_end_in_nul_are_units_of_their_own(ids, rng):
+    assert bounded_rows(ids, 1, rng) is None
+    assert bounded_rows([*ids, *ids], 1, rng).sum() == len(ids)

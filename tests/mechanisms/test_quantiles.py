@@ -168,3 +168,12 @@ def test_a_refusal_draws_nothing(arguments, message, rng):
     assert rng.bit_generator.state == before
     with pytest.raises(ValueError, match="neighbors"):
         quantiles_cost(4, "none")
+
+
+def test_shares_of_shares_with_large_denominators_do_not_overflow():
+    primes = 65521, 65519, 65497, 65479, 65449, 65447, 65437
+    shares = [Fraction(int(p * q), p) for p, q in zip(primes, (0.05, 0.1, 0.3, 0.97, 0.98, 0.985, 0.99), strict=True)]
+    values = np.repeat(np.arange(64.0), 400_000 // 64)
+    edges = quantiles(values, np.arange(64.0), shares, 0.1, rng=0)
+    assert np.abs(edges - 64 * np.array([float(q) for q in shares])).max() < 2
+    assert quantiles_cost(shares, "add-remove")[0] <= 6

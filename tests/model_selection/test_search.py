@@ -9,6 +9,7 @@ from scipy import stats
 import dpfast
 from dpfast import CodeTable, HalfspaceClassifier, ProjectedHalfspaceClassifier
 from dpfast.accounting import Budget, BudgetExceeded, discrete_gaussian_sigma
+from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.accounting.selection import gaussian_mu, selection_base
 from dpfast.model_selection import private_search, search
 
@@ -21,6 +22,11 @@ class Stub(HalfspaceClassifier):
     seen = []  # noqa: RUF012
 
     def fit(self, X, y, classes=None):
+        if self.budget is not None:
+            cost = discrete_gaussian_cost(
+                discrete_gaussian_sigma(self.epsilon, self.delta), sensitivity=1, releases=1, size=1
+            )
+            self.budget.charge(self.epsilon, self.delta, neighbors=self.neighbors, cost=cost)
         Stub.seen.append((self.n_rounds, X[:, 0].copy(), self.epsilon, self.delta))
         return self
 
@@ -108,6 +114,27 @@ def test_what_counts_as_gaussian_costs_no_more_than_the_gaussian_of_its_claim(ki
         most = gaussian_mu(epsilon, delta) ** 2 / 2
         assert all(each.kind in ("gaussian", "zcdp") for each in clf.privacy_.cost)
         assert sum(each.renyi(1e-9) for each in clf.privacy_.cost) <= most * (1 + 1e-8)
+
+
+def test_a_run_with_laplace_noise_has_the_claim_of_a_pair_alone(rng):
+    X, y = rng.random((200, 3)), np.arange(200) % 2
+    pair, gaussian = (selection_base(1.0, 1e-6, runs=30, gaussian=kind) for kind in (False, True))
+    for learner, expected in (
+        (ProjectedHalfspaceClassifier(margin=0.1, n_rounds=2), gaussian),
+        (ProjectedHalfspaceClassifier(margin=0.1, n_rounds=2, probability_share=0.99), pair),
+        (dpfast.DecisionListClassifier(threshold=0.5), pair),
+    ):
+        found = private_search([learner], X, y, runs=30, classes=[0, 1], random_state=1)
+        assert (found.run_epsilon, found.run_delta) == expected
+
+
+def test_a_learner_that_charges_no_budget_has_the_claim_of_a_pair_alone(rows):
+    class Silent(Stub):
+        def fit(self, X, y, classes=None):
+            return self
+
+    found = private_search([Silent(n_rounds=5)], *rows, runs=3, classes=CLASSES, random_state=0)
+    assert (found.run_epsilon, found.run_delta) == selection_base(1.0, 1e-6, runs=3)
 
 
 def test_it_finds_the_margin_that_suits_and_the_model_saves_its_claim(rng, tmp_path):

@@ -38,7 +38,7 @@ MUTANTS = [
        "mechanisms/test_sole.py learners/experts learners/winnow"),
     _m("two threads at once", "../mechanisms/sole", "        if not self._lock.acquire(blocking=False):\n", "        self._lock.acquire(blocking=False)\n        if False:\n",
        "mechanisms/test_sole.py"),
-    _m("list: a round more than paid", "lists/decision_list", "for left in range(rounds - 1, 0, -1)", "for left in range(rounds, 0, -1)", _LIST),
+    _m("list: a round more than paid", "lists/greedy", "for left in range(rounds - 1, 0, -1)", "for left in range(rounds, 0, -1)", _LIST),
     _m("list: the exponent of unlimited rounds", "lists/decision_list", "cover_exponent(p.epsilon_of_rules, p.delta, max_rounds=rounds, **p.curve)",
        "2 * cover_exponent(p.epsilon_of_rules, p.delta, max_rounds=rounds, **p.curve)", _LIST),
     _m("list: the unit of the weights dropped", "lists/decision_list", "rounds, exponent / unit, weights, prior)", "rounds, exponent, weights, prior)", _COUNTS),

@@ -1,4 +1,6 @@
 import re
+from decimal import Decimal
+from fractions import Fraction
 from html.parser import HTMLParser
 
 import numpy as np
@@ -7,7 +9,7 @@ import pytest
 import dpfast
 from dpfast import report
 from dpfast.report.reliability import said
-from dpfast.tables import Boolean, Category, CodeTable, Numeric, Schema
+from dpfast.tables import Boolean, Category, CodeTable, Label, Numeric, Schema
 
 SCHEMA = Schema(
     [
@@ -86,14 +88,55 @@ def test_a_page_shows_the_parameters_of_its_claim_whatever_became_of_them(additi
 def test_the_claim_is_said_in_words():
     claim, said = dpfast.accounting.PrivacySpend, report.claim_in_words
     assert said(claim(1, 1e-6, "replace")) == (
-        "Had any one row been another one, no result would have been more than 2.72 times as likely, but for a chance "
-        "of 1e-06."
+        "Whatever one looks for in this model, there was a probability of finding it. Had any one row been another "
+        "one, this probability would have been at most 2.72 times as large, plus 0.000001."
     )
-    assert said(claim(0.5, 0, "add-remove")) == (
-        "Had any one row not been there, no result would have been more than 1.65 times as likely."
+    assert said(claim(0.5, 0, "add-remove")).endswith(
+        "Had any one row not been there, this probability would have been at most 1.65 times as large."
     )
-    assert "times as likely" in said(claim(1000, 0, "replace"))
+    assert "times as large" in said(claim(1000, 0, "replace"))
     assert "protects nobody" in said(claim(1, 0, "replace", reproducible=True))
+
+
+@pytest.mark.parametrize("delta", [1.0000004e-6, 1e-6, 3.3333333e-7, 1e-300, 0.1 + 0.2])
+def test_the_claim_in_words_is_never_less_than_the_claim(delta, rng):
+    for epsilon in [
+        1e-9,
+        0.001,
+        0.004,
+        0.1 + 0.2,
+        0.7,
+        2.0,
+        4.60517,
+        5.0,
+        300.0,
+        699.9,
+        700.1,
+        1e300,
+        *rng.uniform(0, 9, 50),
+    ]:
+        words = report.claim_in_words(dpfast.accounting.PrivacySpend(float(epsilon), delta, "replace"))
+        factor, more = re.fullmatch(r".*at most (\S+) times as large, plus (\S+)\.", words).groups()
+        assert Fraction(more) >= max(Fraction(delta), Fraction(repr(delta)))
+        assert float(more) <= delta * (1 + 1e-5)
+        if factor.startswith("e^"):
+            assert Fraction(factor[2:]) >= Fraction(epsilon)
+        else:
+            assert Decimal(factor) >= Decimal(epsilon).exp()
+            assert Decimal(factor) <= Decimal(epsilon).exp() * Decimal("1.011")
+
+
+def test_facts_that_were_found_are_not_called_declared(rng, tmp_path):
+    schema = Schema([Numeric("x", nullable=True), Category("c"), Numeric("z", 0, 1)], label=Label("y", [0, 1]))
+    table = {"x": rng.lognormal(3, 1, 3000), "c": rng.choice(["u", "v"], 3000), "z": rng.random(3000)}
+    model = dpfast.HalfspaceClassifier(4.0, schema=schema, random_state=0).fit(table | {"y": rng.integers(0, 2, 3000)})
+    assert model.encoder_.found_ == {"x": ["low", "high", "edges"], "c": ["values"]}
+    model.save(tmp_path / "m.json")
+    for each in (model, dpfast.load(tmp_path / "m.json")):
+        page = report.page(each)
+        assert "What was declared or found of the table" in page
+        assert "found: low, high, edges" in page
+        assert page.count("found: ") == 2
 
 
 def test_lists_and_plain_halfspaces_have_pages_too():

@@ -118,3 +118,10 @@ def test_indices_up_to_the_last_are_sound(make):
     X.indices[0] = 5
     with pytest.raises(ValueError, match=r"ind(ices|ex)|must be <"):
         sound_csr(X)
+
+
+def test_text_among_numbers_is_refused_and_not_repeated():
+    for X in ([[1.0], ["a diagnosis"]], np.array([["1"], ["a diagnosis"]]), pd.DataFrame({"x": ["1", "a diagnosis"]})):
+        with pytest.raises(ValueError, match=r"text where numbers|not compatible with arrays of") as refused:
+            as_numbers(X)
+        assert "diagnosis" not in str(refused.value)

@@ -1,11 +1,15 @@
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import UTC, date, datetime, time, timedelta, timezone
 from decimal import Decimal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
-from dpfast.tables.arrow import Fault, Frame
+from dpfast import Schema
+from dpfast.tables import Category
+from dpfast.tables.arrow import Fault, Frame, days, numbers, texts
+from dpfast.tables.encoding import encode
 
 EVENING = datetime(2020, 1, 31, 23, tzinfo=UTC)
 
@@ -27,3 +31,64 @@ def test_objects_whose_common_type_one_row_could_change_are_refused(held, values
 def test_objects_of_plain_types_are_read():
     frame = Frame({"a": ["x", None], "b": [datetime(2020, 1, 1), None], "c": np.array([1.5, None], object)})
     assert [len(frame.column(name)) for name in "abc"] == [2, 2, 2]
+
+
+VALUES = [
+    *(1, 0.5, True, None, float("nan"), "a", "1", -1, 2**60 + 1, 2**63, 2**70, b"q", 1j, [1]),
+    *(date(2020, 1, 2), datetime(2020, 1, 2, 3), time(1), timedelta(2), datetime(1, 1, 1), datetime(9999, 1, 1)),
+    *(np.int8(3), np.float32(0.1), np.bool_(True), np.uint64(2**63 + 1), np.str_("x"), "\ud800"),
+    *(np.datetime64("2020-01-02"), np.datetime64("2020-01-02T01:00:00.000000001"), np.datetime64("NaT")),
+    *(np.timedelta64(5, "s"), pd.Timestamp("2020-01-02 00:00:00.000000001"), pd.NaT, pd.NA, pd.Timedelta(3)),
+]
+
+
+def _texts(array):
+    index, values = texts("c", array)
+    return [values[k] if k >= 0 else None for k in index]
+
+
+@pytest.mark.parametrize("read", [_texts, lambda a: numbers("c", a), lambda a: days("c", a, None)])
+@pytest.mark.filterwarnings("ignore")  # of years that numpy cannot hold
+def test_a_value_in_a_list_reads_as_it_does_alone_or_the_list_is_refused(read):
+    def image(values, place):
+        try:
+            return repr(read(Frame({"c": values}).column("c"))[place])
+        except ValueError:
+            return None
+
+    kept = 0
+    for value in VALUES:
+        alone = {image([value, value], 0)}
+        for other in VALUES:
+            for third in (None, value, VALUES[0], VALUES[-6]):
+                seen = {
+                    image([value, other, third], 0),
+                    image([other, value, third], 1),
+                    image([third, other, value], 2),
+                }
+                assert seen - {None} <= alone, (value, other)
+                kept += None not in seen
+    assert kept > 200
+
+
+@pytest.mark.parametrize(
+    "odd", [datetime(2020, 1, 1), date(2020, 1, 1), time(3), timedelta(1), np.datetime64("2020-01-01"), 0.5]
+)
+def test_one_row_of_another_kind_is_refused_at_its_row(odd):
+    plain = [True, False] * 10 if odd == 0.5 else [1, 2] * 10
+    schema = Schema([Category("job", ["1", "2", "true"])])
+    encode({"job": plain}, schema)
+    for held in (list, lambda v: pd.Series(v, dtype=object), lambda v: pd.Series(v, dtype=object).astype("category")):
+        with pytest.raises(ValueError, match=r"column 'job' (mixes kinds of values|holds)"):
+            encode({"job": held([*plain[:7], odd, *plain[8:]])}, schema)
+
+
+def test_chunks_whose_dictionaries_together_have_more_values_than_their_indices_can_name_are_one_column():
+    chunks = [
+        pa.DictionaryArray.from_arrays(
+            pa.array(range(100), pa.int8()), pa.array([f"v{100 * k + i}" for i in range(100)])
+        )
+        for k in range(3)
+    ]
+    codes = encode(pa.table({"c": pa.chunked_array(chunks)}), Schema([Category("c", ["v1", "v101", "v299"])])).toarray()
+    assert codes[[0, 1, 101, 299]].ravel().tolist() == [3, 0, 1, 2]

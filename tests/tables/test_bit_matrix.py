@@ -78,7 +78,7 @@ def test_sparse_input_is_left_as_it_was():
         (sp.csr_array(np.array([[0, 3]])), "entries must be 0 or 1, got 3"),
         (sp.csc_array(np.array([[0, np.nan]])), "NaN"),
         (pd.DataFrame({"a": [0, 1], "b": [0, 5]}), "got 5 in column 'b'"),
-        (pd.DataFrame({"a": [0, 1], "odor": ["none", "foul"]}), "column 'odor': could not convert string to float"),
+        (pd.DataFrame({"a": [0, 1], "odor": ["none", "foul"]}), "column 'odor': X holds text where numbers are wanted"),
         (pd.DataFrame({"a": [0.0, np.nan]}), "column 'a': Input contains NaN"),
         ([0, 1], "Expected 2D array, got 1D array"),
         (np.empty((0, 3)), "minimum of 1 is required"),

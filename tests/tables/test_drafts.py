@@ -1,4 +1,6 @@
 import datetime as dt
+import os
+import stat
 
 import numpy as np
 import pandas as pd
@@ -29,16 +31,17 @@ def test_a_draft_declares_nothing_that_it_read_off_the_rows(table):
     draft = Schema.draft(table, "buys")
     assert draft == Schema(
         [
-            Numeric("age", 31, 47, integer=True, nullable=True, unconfirmed=("low", "high")),
-            Numeric("height", 1.5, 1.75, nullable=True, unconfirmed=("low", "high")),
-            Category("job", ["clerk", "smith"], nullable=True, unconfirmed=("values",)),
+            Numeric("age", 31, 47, integer=True, nullable=True, unconfirmed=("low", "high", "integer", "kind")),
+            Numeric("height", 1.5, 1.75, nullable=True, unconfirmed=("low", "high", "integer", "kind")),
+            Category("job", ["clerk", "smith"], nullable=True, unconfirmed=("values", "kind")),
             Boolean("smokes", nullable=True),
-            Boolean("paid", nullable=True),
-            Date("seen", "2020-01-05", "2021-02-03", nullable=True, unconfirmed=("low", "high")),
+            Boolean("paid", nullable=True, unconfirmed=("kind",)),
+            Date("seen", "2020-01-05", "2021-02-03", nullable=True, unconfirmed=("low", "high", "kind")),
         ],
         label=Label("buys", ["no", "yes"], unconfirmed=True),
         missing_values=["?"],
         ignore=["constant", "empty"],
+        unconfirmed=["missing_values", "ignore"],
     )
     with pytest.raises(ValueError, match=r"unconfirmed draft: age\.low, age\.high"):
         draft.refuse_unconfirmed()
@@ -46,12 +49,51 @@ def test_a_draft_declares_nothing_that_it_read_off_the_rows(table):
     assert draft.confirmed().check(table) == []
 
 
-def test_categories_of_types_are_taken_as_declared():
+def test_categories_of_types_are_those_of_rows_and_to_be_confirmed():
     jobs = pd.Categorical(["clerk", None], categories=["smith", "clerk"])
     for column in (jobs, pa.DictionaryArray.from_arrays([1, None], ["smith", "clerk"])):
         draft = Schema.draft({"job": column})
-        assert draft.columns == (Category("job", ["smith", "clerk"], nullable=True),)
-        assert not draft.unconfirmed
+        assert draft.columns == (Category("job", ["smith", "clerk"], nullable=True, unconfirmed=("values",)),)
+        assert draft.unconfirmed == ["job.values", "missing_values", "ignore"]
+        with pytest.raises(ValueError, match=r"unconfirmed draft: job\.values"):
+            draft.code_columns  # noqa: B018
+
+
+PLAIN = {"age": [30.0, 40.0, 50.0] * 20, "one": [1.0] * 60, "bit": [0, 1, 1] * 20, "word": ["u", "v", "w"] * 20}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("age", 30.5), ("age", 7.0), ("one", 2.0), ("word", "?"), ("word", "x"), ("bit", 2)]
+)
+@pytest.mark.parametrize("held", [dict, pd.DataFrame, pa.table, lambda t: pd.DataFrame(t).astype({"word": "category"})])
+def test_whatever_one_row_changes_of_a_draft_is_to_be_confirmed(name, value, held, tmp_path):
+    """Two drafts that differ in one row differ in nothing that is not marked in both."""
+
+    def settled(table):
+        document = Schema.draft(held(table)).to_dict()
+        columns = document.pop("columns")
+        marked = {key: value for key, value in document.items() if not isinstance(value, dict)}
+        kept = [{key: value for key, value in column.items() if not isinstance(value, dict)} for column in columns]
+        return marked, {column["name"]: column for column in kept}
+
+    (own, before), (others, after) = settled(PLAIN), settled(PLAIN | {name: [value, *PLAIN[name][1:]]})
+    assert own == others == {}
+    assert before == {**before, **{each: after[each] for each in after if each in before}}
+
+
+def test_a_draft_is_written_for_its_owner_alone_and_through_no_link(tmp_path):
+    path, spy = tmp_path / "draft.toml", tmp_path / "spy.txt"
+    spy.write_text("before")
+    (tmp_path / f"draft.toml.{os.getpid()}.part").symlink_to(spy)
+    draft = Schema.draft(PLAIN)
+    draft.to_file(path)
+    assert spy.read_text() == "before"
+    assert not path.is_symlink()
+    assert Schema.from_file(path) == draft
+    if os.name == "posix":
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    draft.to_file(tmp_path / "draft.json")
+    assert Schema.from_file(tmp_path / "draft.json").unconfirmed == draft.unconfirmed
 
 
 def test_a_column_of_too_many_values_is_left_out():
@@ -106,7 +148,7 @@ def test_dates_are_drafted_in_the_form_that_reads_all_of_them():
     dates = {"%d.%m.%Y": ["31.12.2020", " 1.2.2021", "?"], "%m/%d/%Y": ["12/31/2020", "02/01/2021"]}
     for form, written in dates.items():
         draft = Schema.draft({"seen": written})
-        facts = {"format": form, "nullable": True, "unconfirmed": ("low", "high", "format")}
+        facts = {"format": form, "nullable": True, "unconfirmed": ("low", "high", "format", "kind")}
         assert draft.columns == (Date("seen", "2020-12-31", "2021-02-01", **facts),)
         assert draft.confirmed().check({"seen": written}) == []
         assert Schema.from_dict(draft.to_dict()) == draft

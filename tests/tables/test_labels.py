@@ -49,3 +49,15 @@ def test_integers_of_two_types_are_told_apart_exactly():
     assert class_codes(y, 3, classes=[LARGE - 1, LARGE, LARGE + 2]).codes.tolist() == [1, 0, 2]
     assert class_codes(y, 3, classes=np.array([LARGE - 1, LARGE, LARGE + 2])).codes.tolist() == [1, 0, 2]
     assert class_codes([0, 1, 1], 3, classes=[0.0, 0.5, 1.0]).codes.tolist() == [0, 2, 2]
+
+
+def test_a_refusal_repeats_no_label_of_a_row():
+    secret = "a diagnosis"
+    for y, classes in (
+        (["no", secret, "yes"], ["no", "yes"]),
+        ([secret] * 3, None),
+        (np.array(["no", secret]), ["no", "maybe"]),
+    ):
+        with pytest.raises(ValueError, match=r"label of row 2 is not among|got one class only;") as refused:
+            class_codes(y, len(y), classes)
+        assert secret not in str(refused.value)

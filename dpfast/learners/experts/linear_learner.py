@@ -11,6 +11,7 @@ from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import weights
 from dpfast.learners.base import PrivateClassifier, TwoSided, refuse_weights
 from dpfast.learners.calibration import level_counts
+from dpfast.learners.experts.playing import played
 from dpfast.learners.parameters import SchemaLike, choice, flag, optional
 from dpfast.learners.probabilities import PROBABILITY_SHARE, SidedProbabilities
 from dpfast.learners.progress import shown
@@ -192,7 +193,8 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
             run.released = drawn = np.zeros((2, d + p.fit_intercept), np.int64)
             order = run.rng.permutation(n)
             for part in self._watched(shown(slices(n, step), "rounds", self.verbose), "rounds"):
-                experts = state.play(rows.losses(order[part], -signs, constant=p.fit_intercept), run.rng)
+                losses = rows.losses(order[part], -signs, constant=p.fit_intercept)
+                experts = played(state, losses, Fraction(eta) / rows.unit, run.rng, mirrored=p.negations)
                 drawn += np.bincount(experts, minlength=drawn.size).reshape(2, -1)
                 run.used["draws"] += len(experts)
             self._count_classes(run, p, lambda: level_counts(_scores(rows, *_weights(run)), labels.codes))

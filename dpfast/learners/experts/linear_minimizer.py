@@ -11,6 +11,7 @@ from dpfast.accounting import Budget, experts_learning_rate, experts_range, line
 from dpfast.kernels import weights
 from dpfast.learners.base import refuse_weights
 from dpfast.learners.callbacks import Watched
+from dpfast.learners.experts.playing import played
 from dpfast.learners.fitting import Private, Public
 from dpfast.learners.parameters import PRIVATE, choice, flag, real
 from dpfast.learners.progress import shown
@@ -142,7 +143,8 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
             run.released = drawn = np.zeros(d, np.int64)
             order, as_they_are = run.rng.permutation(n), np.ones(n, np.int8)
             for part in self._watched(shown(slices(n, step), "rounds", self.verbose), "rounds"):
-                experts = state.play(rows.losses(order[part], as_they_are, constant=False), run.rng)
+                losses = rows.losses(order[part], as_they_are, constant=False)
+                experts = played(state, losses, Fraction(eta) / rows.unit, run.rng)
                 drawn += np.bincount(experts, minlength=d)
                 run.used["draws"] += len(experts)
         return self

@@ -12,6 +12,7 @@ import numpy as np
 from dpfast.accounting.halfspaces import HINGE_SHARE
 from dpfast.kernels import reals
 from dpfast.mechanisms import discrete_gaussian
+from dpfast.mechanisms.recorded import Question, asked
 
 MARGINS = 2.0 ** np.arange(-7, 1)  # geometric, from 1/128 to 1
 _PAPER_HINGE = 0.96  # of the margin
@@ -77,7 +78,7 @@ def _active_sum(piece, w, hinge):
     return piece.rows.weighted_sum(np.where(active, signs, 0).astype(np.int32))
 
 
-def single_sample_steps(integers, reach, signs, margin, sigma, rng):
+def single_sample_steps(integers, reach, signs, margin, sigma, rng, claim=None):
     """n^2 steps along one random row each [NUZ, appendix A; BST, Algorithm 1]; yields n times, last the result.
 
     The paper takes n^2 - 1.
@@ -91,6 +92,8 @@ def single_sample_steps(integers, reach, signs, margin, sigma, rng):
     margin, sigma : float
         sigma counts steps of the grid.
     rng : numpy.random.Generator
+    claim : dpfast.mechanisms.recorded.Claim, optional
+        What covers all the steps together.
 
     Yields
     ------
@@ -114,9 +117,15 @@ def single_sample_steps(integers, reach, signs, margin, sigma, rng):
             noise = discrete_gaussian(np.zeros((len(chosen), size), np.int64), sigma, rng=rng)
             for i, extra in zip(chosen, noise, strict=True):
                 t += 1
-                gradient = extra + signs[i] * integers[i] if reals.dot(rows[i], w) < hinge else extra
+                gradient = _noisy(signs[i] * integers[i] * (reals.dot(rows[i], w) < hinge), extra, sigma, claim, rng)
                 w = _into_ball(w + (rate / np.sqrt(t) / reach) * gradient)
         yield w
+
+
+def _noisy(exact, noise, sigma, claim, rng):
+    return asked(
+        lambda: Question("single_sample", exact, "euclidean", 1 / sigma, claim=claim), lambda: exact + noise, rng
+    )
 
 
 def _into_ball(w):

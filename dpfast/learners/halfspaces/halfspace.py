@@ -195,8 +195,7 @@ class HalfspaceClassifier(PrivateClassifier):
             moves = p.rows_per_unit * (2 if p.neighbors == "replace" else 1)
             p.n_rounds = rounds(p.epsilon, p.delta, moves, isinstance(rows, CodeRows))
         balanced = p.class_weight == "balanced"
-        if balanced and k > 2:
-            raise ValueError(f'class_weight="balanced" is for two classes, got {k}: declare weights by class')
+        self._refuse_classes(public.classes, p)
         if p.class_weight is not None and not balanced:
             weights, one = class_weights(p.class_weight, public.classes), WEIGHT * rows.reach
             public.others["class_weight_"] = weights / WEIGHT
@@ -222,6 +221,14 @@ class HalfspaceClassifier(PrivateClassifier):
                 model.shift += math.log(sizes[0] / sizes[1])
             run.used["histogram"] += 1
         return self
+
+    def _refuse_classes(self, classes, p):
+        if p.class_weight == "balanced" and len(classes) > 2:
+            raise ValueError(
+                f'class_weight="balanced" is for two classes, got {len(classes)}: declare weights by class'
+            )
+        if isinstance(p.class_weight, Mapping):
+            class_weights(p.class_weight, classes)
 
     def _publish(self, run):
         model = run.released

@@ -217,10 +217,10 @@ class NetHalfspaceClassifier(LinearClassifier):
         nets = Nets(p, public.n_features)
         nets.check_time(public.n_rows, p.max_seconds)
 
-        key = int.from_bytes(p.rng.bytes(16), "little")
-        scan = nets.scan(parts, public.n_rows, key, self.verbose)  # nothing is released yet
         cost = [Cost("range", float_above(exact("epsilon", p.epsilon)))]
         with self._spending(public, p.rng, self._all_costs(cost, p), halfspaces=1, **p.counting) as run:
+            key = int.from_bytes(run.rng.bytes(16), "little")
+            scan = nets.scan(parts, public.n_rows, key, self.verbose)
             member = scan.draw(p.exponent / p.rows_per_unit, run.rng)
             run.release("halfspaces", nets, member, key)
             self._count_levels(run, p, parts, lambda: nets.lifted(nets.direction(member), key))

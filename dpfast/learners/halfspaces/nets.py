@@ -13,6 +13,7 @@ from dpfast.kernels import levels
 from dpfast.kernels import signs as projection
 from dpfast.kernels.net import Mistakes, Net, grid
 from dpfast.learners.progress import shown
+from dpfast.mechanisms.recorded import Question, asked
 from dpfast.parts.blocks import map_blocks, slices, threads
 from dpfast.tables.products import dense_rows
 from dpfast.tables.projection import project
@@ -147,7 +148,15 @@ class Scan:
 
     def draw(self, exponent, rng):
         """The number of a member, drawn with weights exp(exponent * mistakes)."""
-        return self.member(*levels.draw_counted(self.counts, exponent, rng))
+        return asked(
+            lambda: Question("net", self._all(), "range", exponent),
+            lambda: self.member(*levels.draw_counted(self.counts, exponent, rng)),
+            rng,
+        )
+
+    def _all(self):
+        """The mistakes of each member."""
+        return np.concatenate([mistakes.scores(0, self.net.lines).ravel() for mistakes in self.mistakes])
 
     def member(self, level, rank):
         """The number of member number `rank` of those that get `level` rows wrong."""

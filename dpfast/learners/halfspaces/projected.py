@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfast.accounting import Budget, discrete_gaussian_sigma, single_sample_sigma
+from dpfast.accounting.claims import pair_cost
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.kernels import signs as projection
 from dpfast.kernels.unit_rows import GRID_BITS
@@ -18,6 +19,7 @@ from dpfast.learners.halfspaces.parted import projectable_of, unit_rows_of
 from dpfast.learners.parameters import SchemaLike, auto, choice, count, flag, positive, real
 from dpfast.learners.progress import shown
 from dpfast.mechanisms import exponential
+from dpfast.mechanisms.recorded import Claim
 from dpfast.parts.piece import PartedTable, Piece
 from dpfast.tables.labels import two_classes
 from dpfast.tables.products import readable
@@ -239,9 +241,10 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         n = public.n_rows
         integers = np.array([rows.weighted_sum(chosen) for chosen in np.eye(n, dtype=np.int32)])
         rounds = range(_REPETITIONS * n)
+        claim = Claim(2 * rows.reach / sigma, (pair_cost(_half(p.epsilon), p.delta),))
         candidates, passes = [], iter(self._watched(shown(rounds, "passes", self.verbose), "passes", len(rounds)))
         for _ in range(_REPETITIONS):
-            for w in single_sample_steps(integers, rows.reach, signs, p.margin, sigma, run.rng):
+            for w in single_sample_steps(integers, rows.reach, signs, p.margin, sigma, run.rng, claim):
                 next(passes)
                 run.used["steps"] += n
                 yield w

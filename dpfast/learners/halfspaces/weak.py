@@ -14,6 +14,7 @@ from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import levels
 from dpfast.learners.halfspaces.measure import CAP
 from dpfast.mechanisms import discrete_gaussian
+from dpfast.mechanisms.recorded import Question, asked
 from dpfast.tables import BitMatrix
 from dpfast.tables.signed_rows import PackedRows
 from dpfast.tables.unit_rows import unit_rows
@@ -147,7 +148,12 @@ class NoisyStump(WeakLearner):
 
     def learn(self, rows, weights, units, noise, rng):
         agreements = rows.weighted_sum(weights) // self.GRID
-        negated, feature = divmod(levels.draw(agreements, noise, rng, mirrored=True), len(agreements))
+        drawn = asked(
+            lambda: Question("stump", agreements, "range", noise, mirrored=True),
+            lambda: levels.draw(agreements, noise, rng, mirrored=True),
+            rng,
+        )
+        negated, feature = divmod(drawn, len(agreements))
         return feature, -1 if negated else 1
 
     def margins(self, rows, hypothesis):

@@ -19,13 +19,16 @@ from dpfast.learners.base import PrivateClassifier, packed_rows, refuse_weights
 from dpfast.learners.class_counts import class_shares, noise_scale
 from dpfast.learners.lazily import lazily
 from dpfast.learners.lists.bar import REACH, constant_weights, falling_weights
-from dpfast.learners.lists.conditions import CONSTANT, Conditions
+from dpfast.learners.lists.conditions import Conditions
 from dpfast.learners.lists.counts import class_counts, worth
+from dpfast.learners.lists.greedy import greedy_cover
 from dpfast.learners.lists.rule import Literal, Rule, decided
 from dpfast.learners.lists.text import as_text
 from dpfast.learners.parameters import SchemaLike
-from dpfast.learners.saving import integer, integers
+from dpfast.learners.saving import fraction, integer, integers
+from dpfast.learners.showing import names_of
 from dpfast.mechanisms import discrete_laplace
+from dpfast.mechanisms.recorded import Claim
 from dpfast.tables import CodeTable
 from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.conjunctions import check_memory
@@ -243,9 +246,10 @@ class DecisionListClassifier(PrivateClassifier):
         state = conditions.counts(parts, public, rounds, exponent / unit, weights, prior)
         counting = {f"rule counts ({self.rule_counts:g} of epsilon)": 1} if p.scale else {}
         cost = [pair_cost(decimal_above(p.epsilon_of_rules), p.delta)]
+        claim = Claim(float(p.rows_per_unit * exponent * p.moves), tuple(cost))
         cost += [Cost("pure", decimal_above(p.epsilon_of_counts))] if p.scale else []
         with self._spending(public, p.rng, cost, rules=rounds, **counting) as run:
-            drawn = _greedy_cover(state, rounds, run.rng)
+            drawn = greedy_cover(state, rounds, run.rng, claim)
             for feature, negated, label in self._shown(drawn, "rules", parts, public, rounds):
                 run.release("rules", Rule(conditions.literals(feature, negated), public.classes[label]))
             for name in counting:
@@ -365,7 +369,7 @@ class DecisionListClassifier(PrivateClassifier):
         """
         check_is_fitted(self)
         if feature_names is None:
-            feature_names = getattr(self, "feature_names_in_", [f"x{j}" for j in range(self.n_features_in_)])
+            feature_names = names_of(self)
         elif len(feature_names) != self.n_features_in_:
             raise ValueError(f"feature_names must number {self.n_features_in_}, got {len(feature_names)}")
         return as_text(self.rules_, feature_names, self.rule_worth() if hasattr(self, "rule_counts_") else None)
@@ -383,6 +387,7 @@ class DecisionListClassifier(PrivateClassifier):
         p.epsilon_of_counts = share * epsilon
         p.epsilon_of_rules = epsilon - p.epsilon_of_counts
         p.scale = noise_scale(p.epsilon_of_counts, p.neighbors) if share else None
+        p.moves = (1 + p.coverage_weight) * (2 if p.neighbors == "replace" else 1)  # by one row, of a draw's scores
         return p
 
     def _refuse_persons(self, p):
@@ -418,9 +423,7 @@ class DecisionListClassifier(PrivateClassifier):
             counts = [integers(row, -_LARGEST_COUNT, _LARGEST_COUNT) for row in released["counts"]]
             if [len(row) for row in counts] != [len(self.classes_)] * len(self.rules_):
                 raise ValueError(f"counts must be {len(self.classes_)} for each of {len(self.rules_)} rules")
-            self.rule_counts_, self.rule_counts_scale_ = np.stack(counts), Fraction(released["scale"])
-            if self.rule_counts_scale_ <= 0:
-                raise ValueError(f"the scale of the counts must be positive, got {released['scale']!r}")
+            self.rule_counts_, self.rule_counts_scale_ = np.stack(counts), fraction(released["scale"])
 
 
 class _Counts(NamedTuple):
@@ -428,23 +431,3 @@ class _Counts(NamedTuple):
 
     counts: np.ndarray
     scale: Fraction
-
-
-def _greedy_cover(state, rounds, rng):
-    """The candidates that one run of greedy cover draws, the last one the constant true [BF, Algorithm 2]."""
-    for left in range(rounds - 1, 0, -1):
-        if not state.uncovered:
-            tail = state.draw_tail(left, rng)
-            yield from tail
-            if tail[-1][0] == CONSTANT:
-                return
-            break
-        feature, negated, label = state.draw(rng)
-        yield feature, negated, label
-        if feature == CONSTANT:
-            return
-        if left > 1:
-            state.cover_rows(feature, negated)
-        else:
-            state.cover_last(feature, negated)
-    yield CONSTANT, False, state.draw_label(rng)

@@ -2,7 +2,8 @@
 
 The file is a line of text that says that it is private, a line of JSON, the arrays of scores, and a digest over all of
 that. Beside it lies ``<name>.lock``: whoever goes on with the stream holds a lock on it, and it tells the generation of
-the last checkpoint written, so that an older copy that was put in the place of the file is refused. A saved model
+the last checkpoint written and which stream it was, so that an older copy that was put in the place of the file is
+refused, and so is one that was moved without its lock. A saved model
 (`dpfast.load`) is another thing: it holds what was released and nothing else.
 """
 
@@ -10,13 +11,15 @@ import hashlib
 import json
 import math
 import os
+import secrets
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dpfast.learners.saving import entries, integer, plain, replace_file, unfinished
+from dpfast.learners.saving import entries, integer, plain
+from dpfast.tables.replacing import replace_file, unfinished
 
 fcntl: Any
 try:
@@ -25,7 +28,7 @@ except ImportError:  # Windows
     fcntl = None
     import msvcrt
 
-VERSION = 2
+VERSION = 3
 _NAME = b"dpfast checkpoint"
 _FIRST_LINE = _NAME + b", PRIVATE: it holds scores and noise that undo the stream's privacy. Keep it from others.\n"
 _DIGEST = len(b"sha256:") + 64
@@ -52,7 +55,8 @@ class Checkpoint:
             raise ValueError(
                 f"{path.name} exists: resume() goes on with its stream; a new stream needs a new checkpoint"
             )
-        self._generation = self._lock.generation = 0
+        self._generation, self._id = 0, secrets.token_hex(16)
+        self._lock.keep(self._generation, self._id)
         return self
 
     @classmethod
@@ -101,14 +105,20 @@ class Checkpoint:
         document = json.loads(content[start:stop])
         if document["version"] != VERSION:
             raise ValueError(f"its format version is {document['version']!r}, this dpfast goes on with {VERSION} only")
-        entries(document, "version", "model", "generation", "shapes", "stream")
+        entries(document, "version", "model", "generation", "id", "shapes", "stream")
         if document["model"] != model:
             raise ValueError(f"it is a stream of kind {document['model']!r}, not {model!r}")
         self._generation = integer(document["generation"], 1, 1 << 62)
-        if self._generation < self._lock.generation:
+        kept, self._id = self._lock.kept()
+        if self._id != document["id"]:
+            raise ValueError(
+                f"{self.path.name}.lock, which tells how far its stream was kept, is not that of this stream: a "
+                "checkpoint is moved together with its lock, both under the new name"
+            )
+        if self._generation < kept:
             raise ValueError(
                 f"it is an older copy, number {self._generation} of its stream, which was kept up to number "
-                f"{self._lock.generation} since: to go on from it would release again what was paid for once"
+                f"{kept} since: to go on from it would release again what was paid for once"
             )
         return document, _arrays(body[stop:], document["shapes"])
 
@@ -131,6 +141,7 @@ class Checkpoint:
             "version": VERSION,
             "model": model,
             "generation": self._generation + 1,
+            "id": self._id,
             "shapes": [array.shape for array in arrays],
             "stream": stream,
         }
@@ -143,11 +154,11 @@ class Checkpoint:
 
         replace_file(self.path, write, mode=0o600)
         self._generation += 1
-        self._lock.generation = self._generation
+        self._lock.keep(self._generation, self._id)
 
 
 class _Lock:
-    """A hold on a file that ends with this object or its process, and a number kept in that file."""
+    """A hold on a file that ends with this object or its process; the file says how far which stream was kept."""
 
     def __init__(self, path):
         self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
@@ -164,16 +175,15 @@ class _Lock:
                 "until its process ends or its estimator is deleted"
             ) from None
 
-    @property
-    def generation(self):
+    def kept(self):
+        """The last generation and the id of the stream; (0, "") in a new file."""
         os.lseek(self._file, 0, os.SEEK_SET)
-        text = os.read(self._file, 20).strip()
-        return int(text) if text.isdigit() else 0
+        number, _, name = os.read(self._file, 60).decode("ascii", "replace").partition(" ")
+        return (int(number) if number.isdecimal() else 0), name.strip()
 
-    @generation.setter
-    def generation(self, number):
+    def keep(self, generation, name):
         os.lseek(self._file, 0, os.SEEK_SET)
-        os.write(self._file, b"%-20d" % number)
+        os.write(self._file, b"%020d %s" % (generation, name.encode()))
 
     def close(self):
         file, self._file = vars(self).get("_file"), None

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from dpfast.kernels import draw, levels
 from dpfast.kernels.scores import SparseScores
+from dpfast.mechanisms.recorded import Question, asked
 from dpfast.tables.signed_rows import SparseRows
 
 DENSE = 1 << 24  # coordinates; beyond, those of sparse rows are stored as they are touched
@@ -63,7 +64,11 @@ class DenseScores(_Scores):
     def draw(self, exponent, m, rng, *, mirrored, intercept):
         """m draws with probability proportional to exp(exponent * total): coordinates, and signs of their copies."""
         values = self._total if intercept else self._total[:-1]
-        drawn = levels.sample(values, exponent, m, rng, mirrored=mirrored)
+        drawn = asked(
+            lambda: Question("winnow", values, "range", exponent, draws=m, mirrored=mirrored),
+            lambda: levels.sample(values, exponent, m, rng, mirrored=mirrored),
+            rng,
+        )
         return drawn % len(values), np.where(drawn < len(values), 1, -1)
 
     @classmethod
@@ -116,6 +121,14 @@ class TouchedScores(_Scores):
 
     def draw(self, exponent, m, rng, *, mirrored, intercept):
         """As `DenseScores.draw`; a zero that is drawn is any coordinate not touched, with either sign if mirrored."""
+
+        def question():
+            known = dict(zip(*self._total[:, : None if intercept else -1].tolist(), strict=True)) | {"another": 0}
+            return Question("winnow", known, "range", exponent, draws=m, mirrored=mirrored)
+
+        return asked(question, lambda: self._draw(exponent, m, rng, mirrored, intercept), rng)
+
+    def _draw(self, exponent, m, rng, mirrored, intercept):
         keys, values = self._total if intercept else self._total[:, :-1]
         touched = len(keys) - intercept
         zeros = (1 + mirrored) * (self._d - touched)

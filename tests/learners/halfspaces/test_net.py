@@ -280,8 +280,8 @@ def test_an_interrupted_fit_releases_nothing(where, table, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         clf.fit(*table)
     assert not hasattr(clf, "coef_")
-    assert len(budget.charges) == (where == "draw")
-    assert hasattr(clf, "privacy_") == (where == "draw")
+    assert len(budget.charges) == (where != "_charge")
+    assert hasattr(clf, "privacy_") == (where != "_charge")
     if where == "draw":
         assert clf.privacy_.events == (("halfspaces", 0, 1),)
         with pytest.raises(NotFittedError):
@@ -334,7 +334,7 @@ BAD_DATA = [
     (np.array([[0, 1], [1, np.inf]]), [0, 1], "infinity"),
     (sp.csr_array([[0, 1], [1, np.nan]]), [0, 1], "NaN"),
     (np.array([[0, 1], [1, 1e300]]), [0, 1], "entries must be at most"),
-    (GOOD[0], [1, 1, 1], "at least two classes, got one class only: .*1"),
+    (GOOD[0], [1, 1, 1], "at least two classes, got one class only"),
     (GOOD[0], [1, 2, 3], "Only binary classification is supported.*3 classes"),
     (GOOD[0], [1, 0], "inconsistent numbers of samples"),
     (GOOD[0], [0.5, 1.5, 0.1], "Unknown label type"),
@@ -377,7 +377,7 @@ def test_declared_classes_are_not_read_off_the_data(table):
     X, y = table
     clf = NetHalfspaceClassifier(random_state=0, **SMALL).fit(X, np.full(400, "no"), classes=["no", "yes"])
     assert clf.classes_.tolist() == ["no", "yes"]
-    with pytest.raises(ValueError, match=r"holds the label .*'no'.*not among classes"):
+    with pytest.raises(ValueError, match=r"label of row \d+ is not among classes"):
         NetHalfspaceClassifier(**SMALL).fit(X, y, classes=["yes", "maybe"])
 
 

@@ -17,8 +17,8 @@ import dpfast
 from dpfast import BitMatrix, DecisionListClassifier, random
 from dpfast.accounting import Budget, BudgetExceeded, cover_exponent
 from dpfast.kernels import bits, cover
-from dpfast.learners.lists import decision_list
 from dpfast.learners.lists.bar import REACH, falling_weights
+from dpfast.learners.lists.greedy import greedy_cover
 
 
 @parametrize_with_checks([DecisionListClassifier(random_state=0)])
@@ -78,8 +78,7 @@ def test_whole_lists_follow_the_enumerated_law(name, setting, rng):
             rows, columns, labels, first, exponent / unit, [(weight.numerator, unit)], negations, prior
         )
         return tuple(
-            ((j, int(negated)) if j >= 0 else None, label)
-            for j, negated, label in decision_list._greedy_cover(state, rounds, rng)
+            ((j, int(negated)) if j >= 0 else None, label) for j, negated, label in greedy_cover(state, rounds, rng)
         )
 
     seen = Counter(draw() for _ in range(15_000))
@@ -172,8 +171,7 @@ def test_lists_with_a_falling_bar_follow_the_enumerated_law(name, rng):
     def draw():
         state = cover.Counts(rows, columns, labels, first, exponent / unit, pairs, True, 2)
         return tuple(
-            ((j, int(negated)) if j >= 0 else None, label)
-            for j, negated, label in decision_list._greedy_cover(state, rounds, rng)
+            ((j, int(negated)) if j >= 0 else None, label) for j, negated, label in greedy_cover(state, rounds, rng)
         )
 
     seen = Counter(draw() for _ in range(15_000))
@@ -450,7 +448,7 @@ def test_parameters_that_will_not_do_are_refused_by_name(parameters, message, ta
 @pytest.mark.parametrize(
     ("X", "y", "message"),
     [
-        ([[0, 1], [1, 0]], [1, 1], "at least two classes, got one class only: .*1"),
+        ([[0, 1], [1, 0]], [1, 1], "at least two classes, got one class only"),
         ([[0, 1], [1, 0]], [1, 0, 1], "inconsistent numbers of samples"),
         ([[0, 1], [1, 0]], [0.5, 1.5], "Unknown label type"),
         ([[0, 1], [1, np.nan]], [0, 1], "NaN"),
@@ -476,7 +474,7 @@ def test_declared_classes_are_not_read_off_the_data(table):
     X, y = table
     clf = DecisionListClassifier(random_state=0).fit(X, np.full(len(y), "no"), classes=["no", "yes"])
     assert clf.classes_.tolist() == ["no", "yes"]
-    with pytest.raises(ValueError, match=r"holds the label .*'no'.*not among classes"):
+    with pytest.raises(ValueError, match=r"label of row \d+ is not among classes"):
         DecisionListClassifier().fit(X, y, classes=["yes", "maybe"])
 
 

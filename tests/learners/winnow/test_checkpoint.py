@@ -112,7 +112,8 @@ def test_noise_is_fresh_and_a_seed_is_not_forgotten(path):
     begun = learner(checkpoint=path)
     follow(begun, 0, 1000)
     freed(begun)
-    shutil.copy(path, path.with_name("copy"))
+    for name, copy in ((KEPT[0], "copy"), (KEPT[1], "copy.lock")):
+        shutil.copy(path.with_name(name), path.with_name(copy))
     one, other = resume(path), resume(path.with_name("copy"))
     assert isinstance(one._state.run.rng.bit_generator, random.SystemKeyed)
     for stream in (one, other):
@@ -313,10 +314,36 @@ def test_an_older_copy_in_its_place_is_refused_and_a_younger_one_is_not(path):
     with pytest.raises(ValueError, match=r"an older copy, number 2 of its stream, which was kept up to number 3 since"):
         resume(path)
     path.write_bytes(young)
-    path.with_name(KEPT[1]).write_bytes(b"2")  # killed after the file was written and before its number was
+    lock = path.with_name(KEPT[1])
+    last, _, name = lock.read_bytes().partition(b" ")
+    lock.write_bytes(b"%020d %s" % (int(last) - 1, name))  # killed after the file was written and before its number was
     assert resume(path).rounds_ == 1500
-    path.with_name(KEPT[1]).unlink()  # the file alone was moved here
-    assert resume(path).rounds_ == 1500
+
+
+def test_a_checkpoint_is_moved_with_its_lock_and_without_it_is_refused(path):
+    begun = learner(checkpoint=path)
+    follow(begun, 0, 1000)
+    old = path.read_bytes()
+    follow(begun, 1000, 1500)
+    freed(begun)
+    lock, moved = path.with_name(KEPT[1]), path.with_name("moved")
+    path.rename(moved)
+    for _ in range(2):
+        with pytest.raises(
+            ValueError, match=r"moved\.lock.* is not that of this stream: a checkpoint is moved together"
+        ):
+            resume(moved)
+    shutil.copy(lock, path.with_name("moved.lock"))
+    assert resume(moved).rounds_ == 1500
+    moved.write_bytes(old)
+    with pytest.raises(ValueError, match="an older copy, number 2"):
+        resume(moved)
+    other = learner(checkpoint=path)  # another stream, under the first one's name
+    follow(other, 0, 1000)
+    freed(other)
+    path.write_bytes(old)
+    with pytest.raises(ValueError, match="is not that of this stream"):
+        resume(path)
 
 
 # ---- damage ------------------------------------------------------------------------------------------------------
@@ -348,11 +375,11 @@ def test_every_changed_byte_is_noticed(path, kept):
 
 
 def test_other_files_are_refused(path, kept, tmp_path):
-    path.write_bytes(kept.replace(b'"version": 2, "model": "winnow", "gen', b'"version": 99, "model": "winnow", "gen'))
+    path.write_bytes(kept.replace(b'"version": 3, "model": "winnow", "gen', b'"version": 99, "model": "winnow", "gen'))
     with pytest.raises(ValueError, match=r"it is damaged, cut short or of an older version, by its digest"):
         resume(path)
-    path.write_bytes(signed(kept, b'"version": 2, "model": "winnow", "gen', b'"version": 3, "model": "winnow", "gen'))
-    with pytest.raises(ValueError, match="its format version is 3, this dpfast goes on with 2 only"):
+    path.write_bytes(signed(kept, b'"version": 3, "model": "winnow", "gen', b'"version": 4, "model": "winnow", "gen'))
+    with pytest.raises(ValueError, match="its format version is 4, this dpfast goes on with 3 only"):
         resume(path)
     path.write_bytes(signed(kept, b'"model": "winnow", "gen', b'"model": "oracle", "gen'))
     with pytest.raises(ValueError, match="a stream of kind 'oracle', not 'winnow'"):

@@ -825,7 +825,7 @@ def test_parameters_that_will_not_do_are_refused_by_name(parameters, message, fi
         ([[0, 1], [1, -1.5]], [0, 1], "got -1.5"),
         (sp.csr_array([[0, 1], [1, 3]]), [0, 1], "got 3"),
         ([[0, 1], [1, np.nan]], [0, 1], "NaN"),
-        ([[0, 1], [1, 0]], [1, 1], "at least two classes, got one class only: .*1"),
+        ([[0, 1], [1, 0]], [1, 1], "at least two classes, got one class only"),
         ([[0, 1], [1, 0], [1, 1]], [0, 1, 2], "Only binary classification is supported.*3 classes"),
         ([[0, 1], [1, 0]], [1, 0, 1], "inconsistent numbers of samples"),
         ([0, 1], [0, 1], "Expected 2D array"),
@@ -843,7 +843,7 @@ def test_a_stream_keeps_its_number_of_features(Estimator, table):
     clf = Estimator().partial_fit(X, y)
     with pytest.raises(ValueError, match=rf"X has 11 features, but {Estimator.__name__} is expecting 12 features"):
         clf.partial_fit(X[:, :11], y)
-    with pytest.raises(ValueError, match=r"the label .* is not among classes"):
+    with pytest.raises(ValueError, match=r"the label of row \d+ is not among classes"):
         clf.partial_fit(X, np.where(y == "no", "maybe", "yes"))
 
 

@@ -1,4 +1,4 @@
-"""Audits: what a mechanism's privacy is at least, measured by running it.
+"""Certificates: what a mechanism's epsilon is at least, measured by running it.
 
 A proof says what a mechanism's epsilon is at most. An audit says what it is at least: the mechanism is run many times
 on two neighbouring tables, and the frequencies of one event are compared. If the audit's epsilon exceeds the
@@ -10,6 +10,7 @@ claim, the claim is false, but for the audit's chance of failure; if it comes ne
 True
 """
 
+import math
 from collections import Counter
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
@@ -80,7 +81,8 @@ def certify(
     ----------
     mechanism : callable
         From a table and a generator to an outcome. It draws from this generator only. A float is an outcome on a line,
-        and events are half-lines; any other hashable outcome is one by itself, and events are sets of them.
+        and events are half-lines and single outcomes, NaN among them; any other hashable outcome is one by itself, and
+        events are sets of them. All NaN are one outcome, also within tuples.
     table, neighbor : object
         Two tables that are neighbours in the relation of the claim.
     epsilon, delta : float
@@ -105,14 +107,15 @@ def certify(
     For every event S, (e, delta)-DP asks for P(S) <= exp(e) Q(S) + delta. P(S) is at least, and Q(S) at most, its
     Clopper-Pearson bound at failure / 2 from the second half of the runs, which is independent of the choice of S. So
     e is at least ln((P - delta) / Q) but with probability `failure`. For each table an event is chosen for which these
-    bounds, on the first half, give most: half-lines, and sets of the outcomes that are relatively most frequent.
+    bounds, on the first half, give most: half-lines and single outcomes, or sets of the outcomes that are relatively
+    most frequent.
     """
     claimed, allowed = float(exact("epsilon", epsilon)), float(exact("delta", delta, below=1))
     runs, failure = _RUNS.read("runs", runs), _FAILURE.read("failure", failure)
     rng, half = random.generator(random_state), runs // 2
-    seen = [[mechanism(given, rng) for _ in range(runs)] for given in (table, neighbor)]
+    seen = [[_one_nan(mechanism(given, rng)) for _ in range(runs)] for given in (table, neighbor)]
     on_a_line = all(isinstance(outcome, float | np.floating) for outcomes in seen for outcome in outcomes)
-    choose = _half_line if on_a_line else _set
+    choose = _on_a_line if on_a_line else _set
 
     def bound(hits):
         return _bound(hits[0], hits[1], runs - half, allowed, failure)
@@ -137,8 +140,33 @@ def _bound(hits, others, n, delta, failure):
     return np.log(np.maximum((low - delta) / high, 1))
 
 
+def _one_nan(outcome):
+    """The outcome, with one and the same NaN for all: NaN is not equal to NaN, and is found in a set by being it."""
+    if isinstance(outcome, tuple):
+        return tuple(map(_one_nan, outcome))
+    return math.nan if isinstance(outcome, float | np.floating) and outcome != outcome else outcome
+
+
+def _on_a_line(one, other, bound):
+    """The half-line or the outcome that bounds most: its bound, the event and its name."""
+    ways = [_outcome(one, other, bound)]
+    numbers = [np.array([outcome for outcome in outcomes if outcome == outcome]) for outcomes in (one, other)]
+    if len(numbers[0]) + len(numbers[1]):
+        ways.insert(0, _half_line(*numbers, bound))
+    return max(ways, key=lambda way: way[0])
+
+
+def _outcome(one, other, bound):
+    """The single outcome that bounds most; sets of them would be chosen by chance where none is repeated."""
+    counts = Counter(one), Counter(other)
+    outcomes = list(counts[0])
+    bounds = bound(np.array([[each[outcome] for outcome in outcomes] for each in counts]))
+    i = int(np.argmax(bounds))
+    return bounds[i], frozenset([outcomes[i]]).__contains__, f"the outcome {float(outcomes[i]):.6g}"
+
+
 def _half_line(one, other, bound):
-    """The half-line that bounds most: its bound, the event and its name."""
+    """The half-line that bounds most: its bound, the event and its name. NaN is on none."""
     one, other = np.sort(one), np.sort(other)
     both = np.sort(np.concatenate([one, other]))
     cuts = np.unique(both[:: max(1, len(both) // _MOST_CUTS)])

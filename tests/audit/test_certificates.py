@@ -5,7 +5,8 @@ import pytest
 from scipy import stats
 
 from dpfast.accounting import discrete_gaussian_sigma
-from dpfast.audit import _bound, certify
+from dpfast.audit import certify
+from dpfast.audit.certificates import _bound
 from dpfast.cli.audit import AUDITED
 from dpfast.cli.worst_cases import CASES
 from dpfast.mechanisms import discrete_gaussian, discrete_laplace
@@ -80,3 +81,26 @@ def test_no_model_exceeds_its_claim_and_all_with_power_show_some_of_it_in_few_ru
     assert found.holds
     more, less = found.frequencies
     assert case.weak or math.log((more - case.delta) / less) > 1  # which more runs would certify
+
+
+def half_nan(table, rng):
+    return math.nan if table and rng.random() < 0.5 else float(rng.random())
+
+
+@pytest.mark.parametrize(
+    ("mechanism", "event"),
+    [
+        (half_nan, "the outcome nan, on the other table"),
+        (lambda table, rng: (half_nan(table, rng) > 0 or math.nan,), "the outcome (nan,), on the other table"),
+        (lambda table, rng: 0.5 if table and rng.random() < 0.3 else float(rng.random()), "the outcome 0.5, on the"),
+        (
+            lambda table, rng: math.inf if table and rng.random() < 0.5 else float(rng.random()),
+            "an outcome of at least",
+        ),
+    ],
+)
+def test_a_single_outcome_that_only_one_table_has_is_seen(mechanism, event):
+    found = certify(mechanism, 0, 1, epsilon=1.0, random_state=0)
+    assert found.certified > 4
+    assert not found.holds
+    assert found.event.startswith(event) or event in str(found)

@@ -1,0 +1,430 @@
+"""Replays: a learner is fitted on two neighbouring tables, and the second fit is given the answers of the first.
+
+A proof of privacy says how far one row moves the exact numbers that noise is added to, given all that was released
+before. Here the answers of a fit are recorded and given back to a fit on a neighbour, so that what was released before
+is the same. The neighbour must then ask the same questions, print the same, raise the same and publish the same; and
+what hiding the movements of all its questions costs must not be more than what was charged. The idea is that of
+dp-recorder [1]_.
+
+**What is compared.** A question (`dpfast.mechanisms.recorded.Question`) that moves costs mu = (Euclidean norm of the
+movement) / sigma where noise is Gaussian, epsilon = (absolute change) / scale for each entry where it is Laplace, and a
+bounded range of (exponent times the range of the change of scores) where a candidate is drawn. All these costs compose
+(`dpfast.accounting.composition`), and the ratio is the movement that was seen over the movement in the same proportions
+for which the claim would pay. A mechanism with a theorem of its own about several questions (greedy cover, tests
+against a threshold, SparseSample, steps that see one random row) states how far each of its questions may move, and
+what all of them cost; the ratio of such a question is how far it moved over how far it may.
+
+A ratio above 1 shows that the claim does not follow from its proof. A ratio of at most 1 shows nothing about other
+tables.
+
+.. [1] dp-recorder, arXiv 2602.17454.
+"""
+
+import contextlib
+import copy
+import io
+import math
+import re
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from dpfast.accounting import Budget, Cost
+from dpfast.accounting.composition import Composed
+from dpfast.mechanisms.recorded import Question, recording
+
+_SLACK = 1e-6  # by which floats of accounting may differ
+_CLOCK = re.compile(r"\d+:\d\d:\d\d|-:--:--|[\d,]+ rows/s")
+_FINE, _MOST_STEP = 1e-4, 64  # of the logarithm of a ratio
+
+
+@dataclass(frozen=True)
+class Replay:
+    """What `replay` found.
+
+    Attributes
+    ----------
+    epsilon, delta : float
+        The claim.
+    ratio : float
+        The largest ratio of a movement that was seen to the movement that was paid for.
+    question : str
+        The question with that ratio, or, where costs add up, the one with the largest part in it.
+    ratios : tuple of (str, float)
+        All questions in order. Where costs add up, the ratio of a question is its part: the squares of the parts add up
+        to the square of the ratio of all of them together.
+    differences : tuple of str
+        What else the two fits differ in.
+    refusal : str
+        The error with which both fits were refused; empty if they were not.
+    """
+
+    epsilon: float
+    delta: float
+    ratio: float
+    question: str
+    ratios: tuple[tuple[str, float], ...]
+    differences: tuple[str, ...]
+    refusal: str = ""
+
+    @property
+    def holds(self) -> bool:
+        """Whether the claim withstood the replay: nothing differs and the ratio is at most 1, but for rounding."""
+        return not self.differences and self.ratio <= 1 + _SLACK
+
+    def __str__(self) -> str:
+        same = f"both fits were refused: {self.refusal}" if self.refusal else "nothing else differs"
+        found = "; ".join(self.differences) or same
+        return (
+            f"claimed epsilon {self.epsilon:g} at delta {self.delta:g}: {len(self.ratios)} questions moved by at most "
+            f"{self.ratio:.3g} of what was paid for ({self.question or 'none moved'}); {found}"
+        )
+
+
+def replay(
+    estimator: Any,
+    table: Any,
+    neighbor: Any,
+    *,
+    fit: Callable[..., Any] | None = None,
+    seed: int = 0,
+    **given: Any,
+) -> Replay:
+    """Fit a private learner on a table, and again on a neighbour with the answers of the first fit given back.
+
+    Parameters
+    ----------
+    estimator : estimator
+        It is copied, not fitted, and its budget is not charged. What it adds noise to and draws goes through
+        `dpfast.mechanisms`.
+    table, neighbor : tuple, mapping or table
+        Two tables that are neighbours in the relation of the claim: the arguments of `fit`, as a tuple (X, y), or by
+        their names, or X alone.
+    fit : callable, optional
+        Called as ``fit(estimator, *arguments)`` in the place of the method `fit`.
+    seed : int
+        Of the first fit.
+    **given
+        Further arguments of `fit` by their names, the same for both tables: `classes`, `units`.
+
+    Returns
+    -------
+    Replay
+
+    Raises
+    ------
+    ValueError
+        If it is not known what the learner claims: it has neither `privacy_` nor the parameter `epsilon`.
+
+    Notes
+    -----
+    Times and rates are left out of what is printed before it is compared. A fit that is refused before it has charged
+    or asked anything on one table and not on the other is a difference, too: whoever sees the refusal learns that the
+    table is not as was declared.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import dpfast
+    >>> X, y = np.eye(4)[[0, 1, 2, 3, 0, 1]], np.array([0, 1, 0, 1, 0, 1])
+    >>> other = np.array([0, 1, 0, 1, 0, 0])
+    >>> found = replay(dpfast.HalfspaceClassifier(n_rounds=3), (X, y), (X, other), classes=[0, 1])
+    >>> found.holds, found.ratio > 0.5
+    (True, True)
+    """
+    tape: list[tuple[Question, str, Any, Any]] = []
+    runs = []
+    for arguments in (table, neighbor):
+        recorder = _Recorder(tape, bool(runs), np.random.default_rng(seed))
+        model, watched = _copied(estimator, recorder)
+        runs.append(_run(model, arguments, given, fit, recorder, watched))
+    first, second = runs
+    epsilon, delta = _claimed(first.model, estimator)
+    ratio, question, ratios = _compared(tape, second.recorder.asked, epsilon, delta)
+    differences = tuple(_differences(first, second, epsilon, delta))
+    refusal = first.raised if first.raised == second.raised else ""
+    return Replay(epsilon, delta, ratio, question, ratios, differences, refusal)
+
+
+# ---- a run -----------------------------------------------------------------------------------------------------------
+
+
+class _Strayed(BaseException):
+    """The second fit asks what the first did not: there is no answer to give. No learner is to catch it."""
+
+
+class _Watched(Budget):
+    """A budget of any size, which notes the charges and when they were made."""
+
+    def __init__(self, recorder: "_Recorder"):
+        super().__init__(1.0)
+        self._recorder, self.taken = recorder, [0.0, 0.0]
+
+    def check(self, *arguments: Any, **more: Any) -> None:
+        """Refuse nothing."""
+
+    foresee = check
+
+    def charge(self, epsilon: Any, delta: Any = 0.0, *, count: int = 1, **more: Any) -> None:
+        """Note the charge."""
+        self._recorder.charged()
+        self.taken = [self.taken[0] + count * float(epsilon), self.taken[1] + count * float(delta)]
+
+    def as_pairs(self) -> Budget:
+        return self
+
+
+class _Recorder:
+    """Records questions and answers, or gives the recorded answers back."""
+
+    def __init__(self, tape, given_back, rng):
+        self._tape, self._given_back, self.rng, self._fresh = tape, given_back, rng, _state(rng)
+        self.asked: list[Question] = []
+        self.early: str | None = None
+        self.paid, self.watches = False, False
+
+    def charged(self):
+        if not self.paid and _state(self.rng) != self._fresh:
+            self.early = self.early or "draws before it charges"
+        self.paid = True
+
+    def answer(self, question, draw, rng):
+        question, name = question.kept(), _asker(question.mechanism)
+        if self.watches and not self.paid:
+            self.early = self.early or f"asks before it charges: {name}"
+        k = len(self.asked)
+        if self._given_back:
+            if k >= len(self._tape):
+                raise _Strayed(f"question {k + 1} ({name}) is asked by the second fit alone")
+            if (seen := question.form()) != (wanted := self._tape[k][0].form()):
+                raise _Strayed(
+                    f"question {k + 1} ({name}) is {_told(wanted)} in the first fit, {_told(seen)} in the second"
+                )
+            answer, after = copy.deepcopy(self._tape[k][2]), self._tape[k][3]
+        else:
+            with recording(None):
+                answer = draw()
+            after = _state(rng)
+            self._tape.append((question, name, copy.deepcopy(answer), after))
+        if rng is self.rng:
+            rng.bit_generator.state = after
+        self.asked.append(question)
+        return answer
+
+
+@dataclass
+class _Run:
+    model: Any
+    recorder: _Recorder
+    watched: _Watched | None
+    raised: str = ""
+    strayed: str = ""
+    printed: dict[str, str] = field(default_factory=dict)
+
+
+def _run(model, arguments, given, fit, recorder, watched):
+    run, out, err = _Run(model, recorder, watched), io.StringIO(), io.StringIO()
+    recorder.watches = watched is not None
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err), warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        try:
+            with recording(recorder):
+                _fit(model, arguments, given, fit)
+        except _Strayed as strayed:
+            run.strayed = str(strayed)
+        except Exception as error:
+            run.raised = f"{type(error).__name__}: {error}"
+    warned = "".join(f"{each.category.__name__}: {each.message}\n" for each in told)
+    texts = {"standard output": out.getvalue(), "standard error": err.getvalue(), "warnings": warned}
+    run.printed = {name: _CLOCK.sub("", text) for name, text in texts.items()}
+    return run
+
+
+def _fit(model, arguments, given, fit):
+    call = model.fit if fit is None else lambda *each, **named: fit(model, *each, **named)
+    if isinstance(arguments, tuple):
+        call(*arguments, **given)
+    elif isinstance(arguments, Mapping) and "X" in arguments:
+        call(**arguments, **given)
+    else:
+        call(arguments, **given)
+
+
+def _copied(estimator, recorder):
+    """An estimator of the same parameters that draws from the recorder's generator and charges a watched budget."""
+    parameters = dict(estimator.get_params(deep=False)) if hasattr(estimator, "get_params") else {}
+    watched = _Watched(recorder) if "budget" in parameters else None
+    replaced = {"budget": watched, "random_state": recorder.rng}
+    parameters |= {name: value for name, value in replaced.items() if name in parameters}
+    return (type(estimator)(**parameters) if parameters else copy.deepcopy(estimator)), watched
+
+
+def _state(rng):
+    """The state of a generator, to be compared and restored; None where it tells nothing."""
+    state = copy.deepcopy(rng.bit_generator.state)
+    return _plain(state)
+
+
+def _plain(state):
+    if isinstance(state, dict):
+        return {name: _plain(value) for name, value in state.items()}
+    return state
+
+
+def _asker(mechanism):
+    """The mechanism and the function that asked for it."""
+    frame = sys._getframe(1)
+    while frame and frame.f_globals.get("__name__", "").startswith(("dpfast.mechanisms", "dpfast.audit")):
+        frame = frame.f_back
+    if frame is None:
+        return mechanism
+    module = frame.f_globals.get("__name__", "").removeprefix("dpfast.")
+    return f"{mechanism} in {module}.{frame.f_code.co_name}"
+
+
+def _told(form):
+    mechanism, *rest = form
+    return f"{mechanism} {tuple(map(str, rest))}"
+
+
+# ---- what is compared ------------------------------------------------------------------------------------------------
+
+
+def _claimed(model, estimator):
+    claim = vars(model).get("privacy_") if hasattr(model, "__dict__") else None
+    claim = claim if claim is not None else getattr(model, "privacy_", estimator)
+    if not hasattr(claim, "epsilon"):
+        raise ValueError(f"{type(estimator).__name__} has no privacy_ after a fit, nor the parameter epsilon: no claim")
+    return float(claim.epsilon), float(getattr(claim, "delta", 0.0))
+
+
+def _compared(tape, asked, epsilon, delta):
+    """The largest ratio, the question with it, and the ratios of all questions."""
+    names = [f"{k + 1}: {name}" for k, (_, name, _, _) in enumerate(tape)]
+    ratios, squares, moved, fixed, told = [0.0] * len(asked), {}, [], {}, 0.0
+    for k, (question, (before, *_)) in enumerate(zip(asked, tape, strict=False)):
+        costs = before.costs(question)
+        if not costs:
+            continue
+        told += question.delta
+        claim = before.claim
+        if claim is None:
+            squares[k] = sum(_square(cost) for cost in costs)
+            moved += costs
+        else:
+            ratios[k] = sum(cost.size for cost in costs) / claim.most
+            fixed[id(claim)] = claim
+    together = _ratio(moved, fixed.values(), epsilon, delta - told)
+    whole = sum(squares.values())
+    for k, square in squares.items():
+        ratios[k] = together * math.sqrt(square / whole) if whole else together
+    largest = max(range(len(ratios)), key=lambda k: ratios[k], default=None)
+    ratio = max([together, *ratios])
+    question = names[largest] if largest is not None and ratio > 0 else ""
+    return ratio, question, tuple(zip(names, ratios, strict=False))
+
+
+def _square(cost: Cost) -> float:
+    """The size of a cost beside others of all kinds; its square root is proportional to the movement."""
+    return cost.size**2 * cost.times
+
+
+def _ratio(moved: list[Cost], claims, epsilon: float, delta: float) -> float:
+    """The inverse of the largest factor by which the movements may grow within the claim."""
+    fixed = [cost for claim in claims for cost in claim.cost]
+
+    def fits(factor: float) -> bool:
+        grown = [Cost(cost.kind, cost.size * factor, cost.times, cost.delta) for cost in moved]
+        if delta < 0 or not all(math.isfinite(cost.size) for cost in grown):
+            return False
+        return Composed([*fixed, *grown]).delta(epsilon * (1 + _SLACK / 2)) <= delta * (1 + _SLACK / 2)
+
+    if not fits(0.0):
+        return math.inf
+    if not moved:
+        return 0.0
+    up, step = fits(1.0), 1.0  # no answer is on the wrong side of 1
+    edge = 0.0  # of the logarithm to base 2
+    while step < _MOST_STEP and fits(2.0 ** (edge + step if up else edge - step)) == up:
+        edge, step = edge + step if up else edge - step, 2 * step
+    low, high = (edge, edge + step) if up else (edge - step, edge)
+    while high - low > _FINE:
+        middle = (low + high) / 2
+        low, high = (middle, high) if fits(2.0**middle) else (low, middle)
+    return 2.0**-low
+
+
+def _differences(first: _Run, second: _Run, epsilon: float, delta: float) -> Iterator[str]:
+    """What the two runs do not have in common, in words."""
+    for run, which in ((first, "first"), (second, "second")):
+        if run.recorder.early:
+            yield f"the {which} fit {run.recorder.early}"
+        if run.raised and (run.recorder.paid or run.recorder.asked):
+            yield f"the {which} fit is refused after it charged or asked: {run.raised}"
+    if second.strayed:
+        yield second.strayed
+    elif len(first.recorder.asked) != len(second.recorder.asked) and not (first.raised or second.raised):
+        yield f"the first fit asks {len(first.recorder.asked)} questions, the second {len(second.recorder.asked)}"
+    if first.raised != second.raised and not second.strayed:
+        refused = (
+            " before the charge"
+            if not any(run.recorder.paid or run.recorder.asked for run in (first, second) if run.raised)
+            else ""
+        )
+        yield f"refused{refused}: the first fit {first.raised or 'is not'}, the second {second.raised or 'is not'}"
+        return
+    if second.strayed or first.raised:
+        return
+    for name, text in first.printed.items():
+        if text != second.printed[name]:
+            yield f"{name}: {text!r} of the first fit, {second.printed[name]!r} of the second"
+    for run, which in ((first, "first"), (second, "second")):
+        if run.watched is not None:
+            taken = run.watched.taken
+            if taken[0] < epsilon * (1 - _SLACK) or taken[1] < delta * (1 - _SLACK):
+                yield f"the {which} fit claims ({epsilon:g}, {delta:g}) and charges ({taken[0]:g}, {taken[1]:g})"
+    yield from _unlike(_published(first.model), _published(second.model), "")
+
+
+def _published(model):
+    """What a fitted model tells: its attributes that end with an underscore, and what is saved of it."""
+    told = {name: value for name, value in vars(model).items() if name.endswith("_") and not name.startswith("_")}
+    if hasattr(model, "_released"):
+        with contextlib.suppress(Exception):
+            told["saved model"] = model._released()
+    return told
+
+
+def _unlike(one, other, name) -> Iterator[str]:
+    """Where two published values differ."""
+    if type(one) is not type(other):
+        yield f"{name} is a {type(one).__name__} of the first fit, a {type(other).__name__} of the second"
+    elif isinstance(one, Mapping):
+        if list(one) != list(other):
+            yield f"{name or 'what is published'} has {list(one)} in the first fit, {list(other)} in the second"
+        else:
+            for key in one:
+                yield from _unlike(one[key], other[key], f"{name}.{key}" if name else str(key))
+    elif isinstance(one, list | tuple):
+        if len(one) != len(other):
+            yield f"{name} has {len(one)} entries in the first fit, {len(other)} in the second"
+        else:
+            for k, (a, b) in enumerate(zip(one, other, strict=True)):
+                yield from _unlike(a, b, f"{name}[{k}]")
+    elif isinstance(one, np.ndarray):
+        if one.dtype != other.dtype or one.shape != other.shape:
+            yield f"{name} is {one.dtype} {one.shape} of the first fit, {other.dtype} {other.shape} of the second"
+        elif one.dtype == object:
+            yield from _unlike(one.tolist(), other.tolist(), name)
+        elif one.tobytes() != other.tobytes():
+            yield f"{name} differs"
+    elif hasattr(one, "get_params"):
+        yield from _unlike(_published(one), _published(other), name)
+    elif isinstance(one, float) and math.isnan(one) and math.isnan(other):
+        return
+    elif not (one is other or one == other):
+        yield f"{name} is {one!r} of the first fit, {other!r} of the second"

@@ -1,0 +1,64 @@
+"""Files that are replaced at once or not at all."""
+
+import errno
+import glob
+import hashlib
+import os
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+_LONG_NAME = 200  # bytes of a file's name; file systems take 255
+
+
+def unfinished(path: str | os.PathLike) -> list[Path]:
+    """What `replace_file` leaves beside a file if its process is killed."""
+    path = Path(path)
+    return list(path.parent.glob(f"{glob.escape(_stem(path))}.{'[0-9a-f]' * 16}.part"))
+
+
+def _stem(path):
+    """Return the beginning of the names of unfinished files: the name of the file, or its digest if that is long."""
+    encoded = os.fsencode(path.name)
+    return path.name if len(encoded) <= _LONG_NAME else hashlib.sha256(encoded).hexdigest()
+
+
+def replace_file(path: str | os.PathLike, write: Callable[[BinaryIO], Any], mode: int = 0o666) -> None:
+    """Replace a file at once or not at all; it is on the disk, with this mode, when this returns.
+
+    What is written until then has a name that nobody can foresee, and is a new file: neither another thread nor whoever
+    else may write into the folder has it open.
+
+    Raises
+    ------
+    OSError
+        Naming the file; also for a device, a pipe or a folder, which is left as it is.
+    """
+    path = Path(path)
+    try:
+        _replace(path, write, mode)
+    except OSError as error:
+        error.filename = str(path)  # and not the new file; an error of a full disk has none
+        raise
+
+
+def _replace(path, write, mode):
+    if path.exists() and not path.is_file():
+        raise FileExistsError(errno.EEXIST, "it is no regular file, and is not replaced", str(path))
+    partial = path.with_name(f"{_stem(path)}.{secrets.token_hex(8)}.part")
+    new = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+    try:
+        with os.fdopen(new, "wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(partial, path)
+    finally:
+        partial.unlink(missing_ok=True)
+    if os.name == "posix":  # else the old file could come back after a power cut
+        folder = os.open(path.absolute().parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

@@ -1,0 +1,105 @@
+"""Check what the compiled proofs rest on.
+
+    python proofs/check.py            after `make -C proofs` has compiled them
+
+Coq prints what the theorems of every file rest on. Allowed are the axioms of Coq's real numbers, for
+files that compute with intervals also those of the kernel's machine integers, and the axioms of Axioms.v, each of which
+has to name its source. `Admitted` and the like are refused.
+"""
+
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+REALS = {
+    "ClassicalDedekindReals.sig_forall_dec",
+    "ClassicalDedekindReals.sig_not_dec",
+    "FunctionalExtensionality.functional_extensionality_dep",
+    "Classical_Prop.classic",
+}
+MACHINE_INTEGERS = re.compile(r"^(PrimInt63|Uint63|Sint63)\.\w+$")
+STATED = re.compile(r"^\s*(?:Theorem|Lemma|Corollary)\s+(\w+)", re.MULTILINE)
+DECLARED = re.compile(r"^\s*(?:Axiom|Axioms|Parameter|Parameters|Conjecture)\s+(\w+)", re.MULTILINE)
+REFUSED = re.compile(r"\b(Admitted|admit|give_up|Unset Guard Checking|bypass_check|Unset Universe Checking)\b")
+
+
+def without_comments(text):
+    """The text of a Coq file without its comments."""
+    out, depth, at = [], 0, 0
+    while at < len(text):
+        if text.startswith("(*", at):
+            depth, at = depth + 1, at + 2
+        elif text.startswith("*)", at):
+            depth, at = depth - 1, at + 2
+        else:
+            if not depth:
+                out.append(text[at])
+            at += 1
+    return "".join(out)
+
+
+def sources():
+    """The text of every file of proofs, without comments, by its name."""
+    return {path.stem: without_comments(path.read_text(encoding="utf-8")) for path in sorted(HERE.glob("*.v"))}
+
+
+def stated(text):
+    """Names of the theorems, lemmas and corollaries of a file."""
+    return STATED.findall(text)
+
+
+def assumptions(files):
+    """{file: names of the axioms that its theorems rest on}, as Coq prints them."""
+    lines = [f"From Dpfast Require {' '.join(files)}."]
+    for name, text in files.items():
+        theorems = ", ".join(f"@{name}.{theorem}" for theorem in stated(text))
+        lines += [f"Definition all_of_{name} := ({theorems}, tt).", f'Goal True. idtac "== {name}". Abort.']
+        lines += [f"Print Assumptions all_of_{name}."]
+    with tempfile.TemporaryDirectory() as folder:
+        script = Path(folder) / "Audit.v"
+        script.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        ran = subprocess.run(
+            ["coqc", "-q", "-Q", str(HERE), "Dpfast", str(script)], capture_output=True, text=True, check=False
+        )
+    if ran.returncode:
+        sys.exit(f"Coq refuses the audit:\n{ran.stderr[-2000:]}")
+    found, name = {}, None
+    for line in ran.stdout.splitlines():
+        if line.startswith("== "):
+            name = line[3:]
+            found[name] = set()
+        elif (axiom := re.match(r"^([\w.']+)\s*(?::.*)?$", line)) and not line.startswith(("Axioms:", "Closed under")):
+            found[name].add(axiom[1])
+    if set(found) != set(files):
+        sys.exit("Coq did not print the assumptions of every file")
+    return found
+
+
+def main():
+    """Exit with what is wrong, or print how many theorems rest on what."""
+    files = sources()
+    wrong = [f"{name}.v says {word}" for name, text in files.items() for word in REFUSED.findall(text)]
+    wrong += [
+        f"{name}.v declares {axiom}: axioms belong into Axioms.v"
+        for name, text in files.items()
+        for axiom in DECLARED.findall(text)
+        if name != "Axioms"
+    ]
+    named = {f"Axioms.{axiom}" for axiom in DECLARED.findall(files.get("Axioms", ""))}
+    for name, axioms in assumptions(files).items():
+        axioms = {axiom.removeprefix("Dpfast.") for axiom in axioms}
+        others = {axiom for axiom in axioms - REALS - named if not MACHINE_INTEGERS.match(axiom)}
+        if others:
+            wrong.append(f"{name}.v rests on {', '.join(sorted(others))}")
+        if axioms & named:
+            print(f"{name}.v assumes {', '.join(sorted(axioms & named))}")
+    if wrong:
+        sys.exit("\n".join(wrong))
+    print(f"{sum(len(stated(text)) for text in files.values())} statements proved in {len(files)} files")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,681 @@
+"""Every public function of `dpfast.accounting` that states a number, with sixty digits that say what is unsafe.
+
+A row draws arguments from the whole accepted domain, random or extreme ones, and says whether the answer is on the
+safe side. An argument may be refused by a ValueError.
+"""
+
+import math
+import random
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import mpmath
+import numpy as np
+from mpmath import mpf
+from reference.many_digits import (
+    composed_epsilon,
+    cumulant,
+    digits,
+    discrete_curve,
+    gaussian_curve,
+    high,
+    low,
+    pure_mu,
+    rational,
+    readings,
+    zcdp_curve,
+)
+from scipy import special
+
+from dpfast import accounting
+from dpfast.accounting import Composed, Cost, Draws, NoisySums
+from dpfast.accounting.selection import gaussian_mu
+from dpfast.accounting.single_sample import _ORDERS as ORDERS
+
+HUGE = [1, 2, 3, 10, 1000, 2**31, 2**53 + 1, 10**18, 10**40]
+
+
+class Arguments(random.Random):
+    """Draws arguments, from ordinary ranges or among the ends of what is accepted."""
+
+    extreme = False
+
+    def real(self, least: float, most: float, *ends: Any) -> Any:
+        """Log-uniform, or one of the ends."""
+        if self.extreme and self.random() < 0.8:
+            return self.choice([5e-324, 2.3e-308, 1e-300, 1e-160, 1e-100, 1e-30, 1e-17, 1e-16, 1e-15, 1e-8, 0.1, 0.3,
+                                1.0, 40.0, 700.0, 709.9, 745.2, 1e4, 1e16, 1e100, 1e160, 1.7e308, Fraction(1, 3),
+                                Fraction(2, 3), Fraction(10**18 + 1, 10**18), *ends])  # fmt: skip
+        return math.exp(self.uniform(math.log(least), math.log(most)))
+
+    def epsilon(self) -> Any:
+        return self.real(1e-4, 50)
+
+    def delta(self) -> Any:
+        if self.extreme and self.random() < 0.8:
+            return self.choice([1e-300, 1.1e-300, 1e-299, 1e-100, 1e-17, 1e-16, 0.1, 0.5, 0.999, math.nextafter(1, 0),
+                                Fraction(1, 3), Fraction(1, 10**200)])  # fmt: skip
+        return math.exp(self.uniform(math.log(1e-20), math.log(0.5)))
+
+    def number(self, most: int) -> int:
+        """An integer from 1 on."""
+        if self.extreme and self.random() < 0.8:
+            return self.choice(HUGE)
+        return math.ceil(math.exp(self.uniform(0, math.log(most))))
+
+    def relation(self) -> str:
+        return self.choice(["replace", "add-remove"])
+
+
+class Promise(NamedTuple):
+    """A function, how its arguments are drawn, whether an answer is safe, and how many times slower than most."""
+
+    name: str
+    call: Callable[..., Any]
+    draw: Callable[[Arguments], dict]
+    safe: Callable[[dict, Any], bool]
+    slow: int = 1
+
+
+TABLE: list[Promise] = []
+
+
+def promise(draw: Callable[[Arguments], dict], slow: int = 1, call: Callable[..., Any] | None = None):
+    """Put a row into the table: the decorated function is `safe`, and has the name of what it is for."""
+
+    def put(safe):
+        name = safe.__name__
+        TABLE.append(Promise(name, call or getattr(accounting, name), draw, digits(safe), slow))
+        return safe
+
+    return put
+
+
+def shift(value) -> mpf:
+    """A number that is drawn with as it is: a float is the rational that it is."""
+    return rational(Fraction(value))
+
+
+# ---- conversions -----------------------------------------------------------------------------------------------------
+
+
+@promise(lambda a: {"rho": a.real(1e-8, 100, 0.0), "epsilon": a.real(1e-3, 50, 0.0)})
+def zcdp_delta(given, found):
+    return found >= zcdp_curve(high(given["rho"]), low(given["epsilon"]), enough=found)
+
+
+@promise(lambda a: {"rho": a.real(1e-8, 100, 0.0), "delta": a.delta()})
+def zcdp_epsilon(given, found):
+    return low(found) >= composed_epsilon(high(given["rho"]), low(given["delta"]), enough=low(found))
+
+
+@promise(lambda a: {"epsilon": a.epsilon(), "delta": a.delta()})
+def zcdp_rho(given, found):
+    most = low(given["epsilon"])
+    return composed_epsilon(mpf(found), low(given["delta"]), enough=most) <= most
+
+
+def _noise(a):
+    return {"sigma": a.real(0.01, 1e4), "sensitivity": a.real(0.1, 10)}
+
+
+def _mu(given, sigma=None):
+    return high(given["sensitivity"]) / shift(given["sigma"] if sigma is None else sigma)
+
+
+@promise(lambda a: _noise(a) | {"epsilon": a.real(1e-3, 50, 0.0)})
+def gaussian_delta(given, found):
+    return found >= gaussian_curve(_mu(given), low(given["epsilon"]))
+
+
+@promise(lambda a: _noise(a) | {"delta": a.delta()})
+def gaussian_epsilon(given, found):
+    return math.isinf(found) or gaussian_curve(_mu(given), low(found)) <= low(given["delta"])
+
+
+@promise(lambda a: {"epsilon": a.epsilon(), "delta": a.delta(), "sensitivity": a.real(0.1, 10)})
+def gaussian_sigma(given, found):
+    return math.isinf(found) or gaussian_curve(_mu(given, found), low(given["epsilon"])) <= low(given["delta"])
+
+
+# ---- discrete noise --------------------------------------------------------------------------------------------------
+
+
+def _sums(a):
+    return {
+        "sensitivity": a.choice([1, 2, 2**20, 2**36, a.real(0.1, 1e6)]),
+        "releases": a.number(1000),
+        "size": a.number(10**6),
+    }
+
+
+def _discrete(given, sigma, epsilon, enough=None):
+    square = given["releases"] * (high(given["sensitivity"]) / shift(sigma)) ** 2
+    return discrete_curve(square, given["releases"] * given["size"] / (24 * shift(sigma) ** 2), epsilon, enough=enough)
+
+
+@promise(lambda a: _sums(a) | {"sigma": a.real(0.5, 1e9), "epsilon": a.real(1e-3, 50, 0.0)})
+def discrete_gaussian_delta(given, found):
+    return found >= _discrete(given, given["sigma"], low(given["epsilon"]), found)
+
+
+@promise(lambda a: _sums(a) | {"epsilon": a.epsilon(), "delta": a.delta()}, slow=5)
+def discrete_gaussian_sigma(given, found):
+    most = low(given["delta"])
+    return math.isinf(found) or _discrete(given, found, low(given["epsilon"]), most) <= most
+
+
+def _rows(a):
+    return {
+        "squares": a.number(1000),
+        "reach": a.number(2**20),
+        "neighbors": a.relation(),
+        "releases": a.number(1000),
+        "size": a.number(100),
+    }
+
+
+def _individual(given, sigma, epsilon, enough):
+    moved = given["squares"] * (given["reach"] * (2 if given["neighbors"] == "replace" else 1)) ** 2
+    square, apart = moved / shift(sigma) ** 2, given["releases"] * given["size"] / (24 * shift(sigma) ** 2)
+    return discrete_curve(square, apart, epsilon, enough=enough)
+
+
+@promise(lambda a: _rows(a) | {"sigma": a.real(0.5, 1e9), "epsilon": a.real(1e-3, 50, 0.0)})
+def individual_delta(given, found):
+    return found >= _individual(given, given["sigma"], low(given["epsilon"]), found)
+
+
+@promise(lambda a: _rows(a) | {"epsilon": a.epsilon(), "delta": a.delta()}, slow=5)
+def individual_sigma(given, found):
+    most = low(given["delta"])
+    return math.isinf(found.sigma) or _individual(given, found.sigma, low(given["epsilon"]), most) <= most
+
+
+def _bill(a):
+    parts = [
+        NoisySums(a.choice([1, 2**20, 2**40]), a.real(1e-3, 1), a.number(10**6), a.number(100))
+        if a.random() < 0.7
+        else Draws(a.choice([1, 2**20]), a.real(1e-3, 1), a.number(100))
+        for _ in range(a.randint(1, 4))
+    ]
+    return {"parts": parts}
+
+
+def _billed(parts, noise, epsilon, words, enough):
+    sums = [(p, shift(s)) for p, s in zip(parts, noise, strict=True) if isinstance(p, NoisySums)]
+    ranges = [p.times * (p.width * shift(s)) ** 2 for p, s in zip(parts, noise, strict=True) if isinstance(p, Draws)]
+    square = mpmath.fsum(p.times * (p.sensitivity / s) ** 2 for p, s in sums)
+    apart = mpmath.fsum(p.times * p.size / (24 * s**2) for p, s in sums)
+    bent, rho = mpmath.fsum(ranges) * mpmath.pi / 8, square / 2 + mpmath.fsum(ranges) / 8
+    told = high(words)
+    return told + (1 - told) * discrete_curve(square + bent, apart, epsilon, rho, (enough - told) / (1 - told))
+
+
+@promise(lambda a: _bill(a) | {"epsilon": a.epsilon(), "delta": a.delta(), "words": a.choice([0, 1e-20, 1e-301])}, 10)
+def bill_noise(given, found):
+    most = low(given["delta"])
+    return _billed(given["parts"], found.noise, low(given["epsilon"]), given["words"], most) <= most
+
+
+def _given_bill(a):
+    bill = _bill(a) | {"epsilon": a.real(1e-3, 50, 0.0), "words": a.choice([0, 1e-20, 0.5])}
+    noise = [a.real(1, 1e9) if isinstance(part, NoisySums) else a.real(1e-6, 1) for part in bill["parts"]]
+    return bill | {"noise": noise}
+
+
+@promise(_given_bill)
+def bill_delta(given, found):
+    return found >= _billed(given["parts"], given["noise"], low(given["epsilon"]), given["words"], mpf(found))
+
+
+# ---- costs, together and alone ---------------------------------------------------------------------------------------
+
+
+def _cost(a):
+    kind = a.choice(["pure", "range", "zcdp", "gaussian", "pair"])
+    delta = {"pair": a.choice([0.0, a.delta()]), "gaussian": a.choice([0.0, 1e-12])}.get(kind, 0.0)
+    return Cost(kind, a.real(1e-4, 5, 0.0), a.number(30), delta)
+
+
+def _squared_mu(cost):
+    size = high(cost.size)
+    if cost.kind == "gaussian":
+        return cost.times * size**2
+    if cost.kind == "range":
+        bent = size**2 * mpmath.pi / 8
+        return cost.times * (min(bent, pure_mu(size) ** 2) if cost.times == 1 and size < 10**4 else bent)
+    if cost.kind == "pure" or (cost.kind == "pair" and not cost.delta):
+        return cost.times * pure_mu(size) ** 2 if size < 10**4 else mpf("inf")
+    return mpf("inf")
+
+
+@promise(lambda a: {"cost": _cost(a)}, call=lambda cost: cost.gaussian)
+def Cost_gaussian(given, found):
+    return found >= _squared_mu(given["cost"]) if given["cost"].size else found >= 0
+
+
+def _renyi(cost, b):
+    size, b = high(cost.size), mpf(b)
+    pure = lambda: min(size, (1 + b) * size**2 / 2, cumulant(b, size) / b if b * size else 0)  # noqa: E731
+    if cost.kind == "gaussian":
+        return cost.times * (1 + b) * size**2 / 2
+    if cost.kind == "zcdp":
+        return cost.times * (1 + b) * size
+    if cost.kind == "range":
+        return cost.times * (min(pure(), (1 + b) * size**2 / 8) if cost.times == 1 else (1 + b) * size**2 / 8)
+    return cost.times * pure() if cost.kind == "pure" or not cost.delta else mpf("inf")
+
+
+@promise(lambda a: {"cost": _cost(a), "b": a.real(1e-4, 1e4)}, call=lambda cost, b: cost.renyi(float(b)))
+def Cost_renyi(given, found):
+    return found >= _renyi(given["cost"], float(given["b"])) or not (given["cost"].size or given["cost"].delta)
+
+
+@promise(lambda a: {"cost": _cost(a)}, call=lambda cost: cost.pure)
+def Cost_pure(given, found):
+    cost = given["cost"]
+    return math.isinf(found) or found >= cost.times * high(cost.size)
+
+
+def _costs(a):
+    some = [_cost(a) for _ in range(a.randint(1, 4))]
+    if a.random() < 0.5:
+        some = [cost for cost in some if cost.kind in ("pure", "gaussian")] or [Cost("gaussian", a.real(1e-3, 5))]
+    return some
+
+
+def _together(costs, epsilon, enough):
+    """The least delta that one of the ways of `dpfast.accounting.composition` proves."""
+    costs = [cost for cost in costs if cost.size or cost.delta]
+    on_top = [cost for cost in costs if cost.kind == "pair" and cost.delta]
+    rest = [cost for cost in costs if cost not in on_top]
+    lost = mpmath.fsum(low(cost.delta) * cost.times for cost in on_top)
+    left = epsilon - mpmath.fsum(low(cost.size) * cost.times for cost in on_top)
+    apart = (1 + mpmath.exp(min(epsilon, 10**4))) * mpmath.fsum(
+        cost.times * low(cost.delta) for cost in rest if cost.kind == "gaussian"
+    )
+    best = mpf(1)
+    pure = [cost for cost in rest if cost.kind in ("pure", "range", "pair")]
+    other = [cost for cost in rest if cost not in pure]
+    for group, beside in ((rest, mpf(0)), (other, mpmath.fsum(low(cost.size) * cost.times for cost in pure))):
+        at = left - beside
+        if at < 0:
+            continue
+        square = mpmath.fsum(map(_squared_mu, group))
+        if square < mpf("inf"):
+            best = min(best, lost + apart + gaussian_curve(mpmath.sqrt(square), at) if square else lost)
+        best = min(best, lost + _by_renyi(group, at))
+        if best <= enough:
+            return best
+    return min(best, _exactly(rest, on_top, epsilon, apart))
+
+
+def _by_renyi(costs, epsilon):
+    if not costs:
+        return mpf(0)
+
+    def converted(log_b):
+        b = mpmath.exp(log_b)
+        value = b * (mpmath.fsum(_renyi(cost, b) for cost in costs) - epsilon)
+        return value - b * mpmath.log1p(1 / b) - mpmath.log1p(b)
+
+    a, c = mpf(-700), mpf(700)
+    for _ in range(60):
+        left, right = c - (c - a) * mpf("0.618"), a + (c - a) * mpf("0.618")
+        a, c = (a, right) if converted(left) < converted(right) else (left, c)
+    return mpmath.exp(min(0, converted(a), converted(c)))
+
+
+def _exactly(rest, pairs, epsilon, apart):
+    """(1) of `dpfast.accounting.composition`, where there are few atoms."""
+    if any(c.kind == "zcdp" or (c.kind == "range" and c.times > 1) for c in rest):
+        return mpf(1)
+    flips = [(low(c.size), c.times) for c in (*rest, *pairs) if c.kind != "gaussian"]
+    if math.prod(times + 1 for _, times in flips) > 20_000:
+        return mpf(1)
+    mu = mpmath.sqrt(mpmath.fsum(cost.times * mpf(cost.size) ** 2 for cost in rest if cost.kind == "gaussian"))
+    kept = mpmath.fprod((1 - low(cost.delta)) ** cost.times for cost in pairs)
+    atoms = [(mpf(0), mpf(1))]
+    for size, times in flips:
+        up = 1 / (1 + mpmath.exp(-size))
+        masses = [(mpf(2 * k - times) * size, mpmath.binomial(times, k) * up**k * (1 - up) ** (times - k))
+                  for k in range(times + 1)]  # fmt: skip
+        atoms = [(loss + more, mass * p) for loss, mass in atoms for more, p in masses]
+    return 1 - kept + kept * mpmath.fsum(mass * gaussian_curve(mu, epsilon - loss) for loss, mass in atoms) + apart
+
+
+def _composed_delta(costs, epsilon):
+    return Composed(costs).delta(epsilon)
+
+
+@promise(lambda a: {"costs": _costs(a), "epsilon": a.real(1e-3, 50, 0.0)}, slow=20, call=_composed_delta)
+def Composed_delta(given, found):
+    return found >= _together(given["costs"], low(given["epsilon"]), mpf(found))
+
+
+def _composed_epsilon(costs, delta):
+    return Composed(costs).epsilon(delta)
+
+
+@promise(lambda a: {"costs": _costs(a), "delta": a.choice([0.0, a.delta()])}, slow=50, call=_composed_epsilon)
+def Composed_epsilon(given, found):
+    return math.isinf(found) or _together(given["costs"], low(found), low(given["delta"])) <= low(given["delta"])
+
+
+# ---- Laplace noise, experts, Winnow ----------------------------------------------------------------------------------
+
+
+@promise(lambda a: {"epsilon": a.epsilon(), "delta": a.choice([0.0, a.delta()]), "sensitivity": a.real(0.1, 10),
+                    "releases": a.number(1000)})  # fmt: skip
+def laplace_scale(given, found):
+    pure, most = high(given["sensitivity"]) / shift(found), readings(given["epsilon"])[-1]  # the decimal
+    if given["releases"] * pure <= most or given["delta"] == 0:
+        return given["releases"] * pure <= most
+    return composed_epsilon(0, low(given["delta"]), pure, given["releases"], most) <= most
+
+
+def _experts(a):
+    return {"horizon": a.number(10**6), "loss_range": a.choice([1, 2, 4, a.real(0.1, 10)])}
+
+
+@promise(lambda a: _experts(a) | {"learning_rate": a.real(1e-6, 1, 0.0), "delta": a.delta()})
+def experts_epsilon(given, found):
+    rho = (shift(given["learning_rate"]) * high(given["loss_range"])) ** 2 * given["horizon"] / 8
+    return math.isinf(found) or low(found) >= composed_epsilon(rho, low(given["delta"]), enough=low(found))
+
+
+@promise(lambda a: _experts(a) | {"epsilon": a.epsilon(), "delta": a.delta(),
+                                  "calibration": a.choice(["tight", "paper"])})  # fmt: skip
+def experts_learning_rate(given, found):
+    rho, most = (shift(found) * high(given["loss_range"])) ** 2 * given["horizon"] / 8, low(given["epsilon"])
+    return composed_epsilon(rho, low(given["delta"]), enough=most) <= most
+
+
+@promise(lambda a: {"learning_rate": a.real(1e-6, 1), "n_experts": a.number(10**6), "rounds": a.number(10**6),
+                    "failure": a.choice([None, a.real(1e-6, 1)]), "signed": a.choice([False, True])})  # fmt: skip
+def experts_regret(given, found):
+    eta, rounds = shift(given["learning_rate"]), given["rounds"]
+    bound = eta * rounds + mpmath.log(given["n_experts"]) / eta
+    if given["failure"] is not None:
+        tail = mpmath.sqrt(rounds * mpmath.log(1 / low(given["failure"])) / 2)
+        bound += (2 if given["signed"] else 1) * tail
+    return found >= bound
+
+
+@promise(lambda a: {"learning_rate": a.real(1e-6, 1), "dimension": a.number(10**6), "rounds": a.number(10**6),
+                    "failure": a.real(1e-6, 1)})  # fmt: skip
+def linear_excess(given, found):
+    eta, rounds = shift(given["learning_rate"]), given["rounds"]
+    tail = mpmath.sqrt(10 * mpmath.log(1 / low(given["failure"])) / rounds)
+    return found >= eta / 2 + mpmath.log(given["dimension"]) / (eta * rounds) + tail
+
+
+def _winnow(a):
+    return {"n_updates": a.number(1000), "n_draws": a.number(1000), "neighbors": a.relation(),
+            "score_range": a.choice([None, 2, a.real(0.1, 10)]), "threshold_runs": a.number(10)}  # fmt: skip
+
+
+def _run(given, eta, e):
+    width = 4 if given["score_range"] is None else high(given["score_range"])
+    rho = (shift(eta) * width) ** 2 * given["n_updates"] * given["n_draws"] / 8
+    return rho, high(e), given["threshold_runs"]
+
+
+@promise(lambda a: _winnow(a) | {"learning_rate": a.real(1e-6, 1, 0.0), "threshold_epsilon": a.real(1e-4, 2, 0.0)})
+def winnow_rho(given, found):
+    rho, e, runs = _run(given, given["learning_rate"], given["threshold_epsilon"])
+    return found >= rho + runs * e**2 / 2
+
+
+@promise(
+    lambda a: (
+        _winnow(a)
+        | {"learning_rate": a.real(1e-6, 1, 0.0), "threshold_epsilon": a.real(1e-4, 2, 0.0), "delta": a.delta()}
+    )
+)
+def winnow_epsilon(given, found):
+    rho, e, runs = _run(given, given["learning_rate"], given["threshold_epsilon"])
+    return math.isinf(found) or low(found) >= composed_epsilon(rho, low(given["delta"]), e, runs, low(found))
+
+
+@promise(lambda a: _winnow(a) | {"epsilon": a.epsilon(), "delta": a.delta(),
+                                 "threshold_share": a.choice([0.0, 0.5, math.nextafter(1, 0)])}, slow=3)  # fmt: skip
+def winnow_learning_rate(given, found):
+    rho, e, runs = _run(given, *found)
+    most = low(given["epsilon"])
+    return composed_epsilon(rho, low(given["delta"]), e, runs, most) <= most
+
+
+@promise(lambda a: (lambda K: {"n_updates": K, "interval": a.randrange(K)})(a.number(10**6)))
+def winnow_weight(given, found):
+    K, k = given["n_updates"], given["interval"]
+    return found**2 * (K - k) <= 256**2 * K < (found + 1) ** 2 * (K - k)
+
+
+def _winnow_bound(a):
+    return {"dimension": a.number(10**6), "margin": a.real(1e-3, 1), "confidence": a.choice([0.0, a.real(1e-3, 0.9)]),
+            "learning_rate": a.real(1e-6, 0.1)}  # fmt: skip
+
+
+@promise(_winnow_bound)
+def winnow_update_bound(given, found, batch=1):
+    eta = batch * shift(given["learning_rate"])
+    gap = (1 - high(given["confidence"])) * low(given["margin"])
+    return gap <= eta / 2 or found + 1 > mpmath.log(given["dimension"]) / (eta * (gap - eta / 2)) * (1 - mpf(10) ** -14)
+
+
+@promise(lambda a: _winnow_bound(a) | {"batch": a.number(1000)})
+def batched_update_bound(given, found):
+    return winnow_update_bound(given, found, given["batch"])
+
+
+# ---- lists, samples, tests -------------------------------------------------------------------------------------------
+
+
+def _cover(a):
+    return {"coverage_weight": a.choice([0.0, 0.5, 1.0, a.real(1e-3, 1)]), "neighbors": a.relation(),
+            "max_rounds": a.choice([None, a.number(1000)])}  # fmt: skip
+
+
+def _cover_curve(t, epsilon, given):
+    g, rounds = high(given["coverage_weight"]), given["max_rounds"]
+    ends = [((1 + g) * t, (1 + g) * t)] if given["neighbors"] == "replace" else [(g * t, t), (t, g * t)]
+    return max(_f(epsilon - up, s, rounds) for up, s in ends)
+
+
+def _f(x, s, rounds):
+    if x >= 0 and (s == 0 or (rounds is not None and x >= rounds * s)):
+        return mpf(0)
+    if x <= -s:
+        return -mpmath.expm1(x)
+    whole = -mpmath.expm1(-s)
+    if rounds is None:
+        return whole * mpmath.exp(-(x + s) / mpmath.expm1(s))
+    with mpmath.workdps(80 + int(abs(mpmath.log10(s)))):
+        share = mpmath.expm1((x + s) / (rounds + 1)) / mpmath.expm1(s)
+        return whole * mpmath.exp((rounds + 1) * mpmath.log1p(-share)) if share < 1 else mpf(0)
+
+
+@promise(lambda a: _cover(a) | {"exponent": a.real(1e-4, 5, 0.0), "epsilon": a.real(1e-3, 50, 0.0)})
+def cover_delta(given, found):
+    return found >= _cover_curve(shift(given["exponent"]), low(given["epsilon"]), given)
+
+
+@promise(lambda a: _cover(a) | {"exponent": a.real(1e-4, 5, 0.0), "delta": a.choice([0, a.delta()])})
+def cover_epsilon(given, found):
+    if math.isinf(found):
+        return True
+    return _cover_curve(shift(given["exponent"]), low(found), given) <= low(given["delta"])
+
+
+@promise(lambda a: _cover(a) | {"epsilon": a.epsilon(), "delta": a.choice([0, a.delta()])})
+def cover_exponent(given, found):
+    return _cover_curve(shift(found), low(given["epsilon"]), given) <= low(given["delta"])
+
+
+def _missed(e, bottom, length):
+    return length * mpmath.exp(-e * bottom) * (1 + mpmath.exp(e))
+
+
+@promise(lambda a: {"epsilon": a.real(1e-4, 5), "bottom_score": a.choice([-1, 0, a.number(10**5)]),
+                    "max_length": a.number(10**6)})  # fmt: skip
+def sparse_sample_delta(given, found):
+    return found >= min(1, _missed(shift(given["epsilon"]), given["bottom_score"], given["max_length"]))
+
+
+@promise(lambda a: {"epsilon": a.real(1e-4, 5), "delta": a.delta(), "max_length": a.number(10**6),
+                    "calibration": a.choice(["tight", "paper"])})  # fmt: skip
+def sparse_sample_bottom_score(given, found):
+    return _missed(shift(given["epsilon"]), found, given["max_length"]) <= low(given["delta"])
+
+
+def _sampled(e, bottom, length, releases, pure, epsilon, delta):
+    """Whether one of the two compositions of `dpfast.accounting.sparse_sample` holds."""
+    if epsilon >= 2 * releases * e + pure and delta >= releases * _missed(e, bottom, length):
+        return True
+    spilled = (1 + mpmath.exp(epsilon)) * releases * length * mpmath.exp(e - e * bottom)
+    return delta > spilled and composed_epsilon(releases * e**2 / 2, delta - spilled, pure, 1, epsilon) <= epsilon
+
+
+@promise(lambda a: {"exponent": a.real(1e-4, 5), "bottom_score": a.choice([-1, 0, a.number(10**5)]),
+                    "max_length": a.number(10**6), "n_releases": a.number(1000), "delta": a.delta()})  # fmt: skip
+def sparse_sample_epsilon(given, found):
+    if math.isinf(found):
+        return True
+    given_ = shift(given["exponent"]), given["bottom_score"], given["max_length"], given["n_releases"]
+    return _sampled(*given_, mpf(0), low(found), low(given["delta"]))
+
+
+@promise(lambda a: {"epsilon": a.epsilon(), "delta": a.delta(), "n_releases": a.number(1000),
+                    "max_length": a.number(10**6), "threshold_share": a.choice([0.0, 0.3, 0.5]),
+                    "calibration": a.choice(["tight", "paper"])})  # fmt: skip
+def sparse_sample_plan(given, found):
+    numbers = shift(found.exponent), found.bottom_score, given["max_length"], given["n_releases"]
+    return _sampled(*numbers, high(found.threshold_epsilon), low(given["epsilon"]), low(given["delta"]))
+
+
+@promise(lambda a: {"epsilon": a.choice([1e-15, 10, a.real(1e-3, 10)]), "positives": a.randint(1, 12),
+                    "delta": a.delta()}, slow=100)  # fmt: skip
+def repeated_epsilon(given, found):
+    e, K, delta = high(given["epsilon"]), given["positives"], low(given["delta"])
+    i = min(int(low(found) / e), 2000)
+    a, b = 1 / (1 + mpmath.exp(-e)), 1 / (1 + mpmath.exp(e))
+    x = [mpf(1)] + [mpf(0)] * (i + K + 2)
+    for _ in range(K):
+        y = [(mpmath.tanh(e / 2) + b * x[1] + b * b * x[2]) / (1 - a * b)]
+        for j in range(1, len(x) - 2):
+            y.append(b * x[j + 1] + a * y[-1])
+        x = [*y, mpf(0), mpf(0)]
+    if i >= 2000:
+        return True
+    part = mpmath.expm1(low(found) - i * e) / mpmath.expm1(e)
+    return x[i] + (x[i + 1] - x[i]) * part <= delta
+
+
+@promise(
+    lambda a: {"mu": a.real(1e-2, 3), "delta": a.delta(), "rows": a.number(1000), "steps": a.number(10**6)}, slow=500
+)
+def single_sample_epsilon(given, found):
+    if math.isinf(found) or given["mu"] < 1e-6:
+        return True
+    mu, n = high(given["mu"]), given["rows"]
+    order = _best_order(float(mu), n, given["steps"], float(given["delta"]))
+
+    def integrand(epsilon):
+        u = mpmath.expm1(epsilon)
+        weight = (1 + u / n) ** (order - 2) + (1 + u / n) ** (-order - 1)
+        return weight * gaussian_curve(mu, epsilon) * (1 + u)
+
+    with mpmath.workdps(15):
+        area = mpmath.quad(integrand, [0, mu, 3 * mu, mu * (20 + mu)], maxdegree=4)
+    b = order - 1
+    divergence = given["steps"] * mpmath.log1p(order * b * area / n**2) / b
+    tail = (mpmath.log(low(given["delta"])) + mpmath.log1p(b)) / b + mpmath.log1p(1 / mpf(b))
+    return low(found) >= max(0, divergence - tail)
+
+
+def _best_order(mu, n, steps, delta):
+    """The order of the least claim, nearly."""
+    epsilon = np.linspace(0, mu * (10 + mu), 2000)
+    x, u = epsilon / mu - mu / 2, np.expm1(epsilon)
+    curve = special.ndtr(-x) - np.exp(epsilon) * special.ndtr(-x - mu)
+
+    def claimed(a):
+        weight = (1 + u / n) ** (a - 2) + (1 + u / n) ** (-a - 1)
+        moment = a * (a - 1) / n**2 * np.trapezoid(weight * curve * (1 + u), epsilon)
+        return steps * math.log1p(moment) / (a - 1) - (math.log(delta) + math.log(a)) / (a - 1) - math.log(a / (a - 1))
+
+    return min((a for a in ORDERS if (a - 1) * mu <= 10), key=claimed)
+
+
+# ---- the best of several ---------------------------------------------------------------------------------------------
+
+
+def _added(claims, runs):
+    """c of `dpfast.accounting.selection`, of claims as numbers of mpmath."""
+    lines = [(mpf(0), mpf(1))]
+    for epsilon, delta in claims:
+        if epsilon < 10**5:
+            slope = mpmath.exp(epsilon)
+            lines += [(slope, delta), (1 / slope, 1 - (1 - delta) / slope)]
+    kept: list[tuple] = []
+    for slope, level in sorted(lines, key=lambda line: (-line[0], line[1])):
+        if kept and slope == kept[-1][0]:
+            continue
+        while len(kept) > 1 and _meet(kept[-2], (slope, level)) <= _meet(kept[-2], kept[-1]):
+            kept.pop()
+        kept.append((slope, level))
+    corners = [mpf(0), mpf(1), *(_meet(*two) for two in pairwise(kept))]
+    return 2 * mpmath.log(
+        max(
+            (1 + (runs - 1) * min(slope * u + level for slope, level in kept)) / (1 + (runs - 1) * u)
+            for u in corners
+            if 0 <= u <= 1
+        )
+    )
+
+
+def _meet(steep, flat):
+    return (flat[1] - steep[1]) / (steep[0] - flat[0])
+
+
+def _claims(a):
+    return [(a.real(1e-3, 20, 0.0), a.choice([0.0, a.delta()])) for _ in range(a.randint(1, 4))]
+
+
+@promise(lambda a: {"claims": _claims(a), "runs": a.number(1000)})
+def selection_cost(given, found):
+    return found >= _added([(low(e), low(d)) for e, d in given["claims"]], given["runs"])
+
+
+@promise(lambda a: {"claims": _claims(a), "delta": a.delta(), "runs": a.number(1000)})
+def selection_epsilon(given, found):
+    claims, delta = [(low(e), low(d)) for e, d in given["claims"]], low(given["delta"])
+    fitting = [e for e, d in claims if given["runs"] * d <= delta]
+    return math.isinf(found) or low(found) >= min(fitting) + _added(claims, given["runs"])
+
+
+@promise(lambda a: {"epsilon": a.epsilon(), "delta": a.delta(), "runs": a.number(1000),
+                    "gaussian": a.choice([False, True])}, slow=100)  # fmt: skip
+def selection_base(given, found):
+    base, each = map(high, found)
+    most, delta, runs = low(given["epsilon"]), low(given["delta"]), given["runs"]
+    if runs * each > delta:
+        return False
+    if base == 0 or base + _added([(base, each)], runs) <= most:
+        return True
+    if not given["gaussian"]:
+        return False
+    guess = gaussian_mu(*found)
+    low_mu, high_mu = guess * (1 - mpf(10) ** -6), guess * (1 + mpf(10) ** -6)
+    while high_mu - low_mu > guess * mpf(10) ** -20:
+        middle = (low_mu + high_mu) / 2
+        low_mu, high_mu = (middle, high_mu) if gaussian_curve(middle, base) < each else (low_mu, middle)
+    if gaussian_curve(low_mu, base) > each or gaussian_curve(high_mu, base) < each:
+        return False
+    claims = [(base, each)] + [(e, zcdp_curve(high_mu**2 / 2, e, 1)) for e in (most * (k + mpf(1) / 2) / 64
+                                                                              for k in range(64))]  # fmt: skip
+    return base + _added(claims, runs) <= most * (1 + mpf(10) ** -15)

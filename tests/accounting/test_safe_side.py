@@ -1,0 +1,71 @@
+"""No number of `dpfast.accounting` is on the unsafe side, at random and at extreme arguments."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import dpfast
+from dpfast.accounting import Budget, Composed, Cost, PrivacySpend, compose, selection_base
+from dpfast.accounting.selection import gaussian_mu
+
+from .promises import TABLE, Arguments
+
+RANDOM, EXTREME = 100_000, 1000
+
+
+@pytest.mark.parametrize("extreme", [False, True], ids=["random", "extreme"])
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.name)
+def test_no_answer_is_on_the_unsafe_side(row, extreme, many):
+    arguments, refused = Arguments(f"{row.name} {extreme}"), 0
+    arguments.extreme = extreme
+    number = max(2, many(30, EXTREME if extreme else RANDOM) // row.slow)
+    for _ in range(number):
+        try:
+            given = row.draw(arguments)
+            found = row.call(**given)
+        except ValueError:
+            refused += 1
+            continue
+        assert row.safe(given, found), (given, found)
+    assert refused < number
+
+
+@pytest.mark.parametrize(("epsilon", "number"), [(0.001, 1300), (0.001, 5000), (0.01, 5000), (0.001, 16_000)])
+def test_many_pure_claims_are_pure_only_at_their_sum(epsilon, number):
+    together = compose([PrivacySpend(epsilon, 0, "replace")] * number)
+    assert (together.epsilon, together.delta) == (float(number * Fraction(str(epsilon))), 0)
+    assert Composed([Cost("pure", epsilon, number)]).delta(0.99 * epsilon * number) > 0
+
+
+def test_a_gaussian_claim_is_never_pure():
+    assert Composed([Cost("gaussian", 0.05)]).delta(2.0) > 0
+    assert Composed([Cost("gaussian", 1e-200), Cost("pure", 1e-200)]).delta(1.0) > 0
+
+
+@pytest.mark.parametrize("epsilon", [1e-15, 1e-16, 1e-17, 1e-100, 1e-200, 5e-324])
+def test_the_smallest_charges_are_charges(epsilon):
+    assert Cost("pure", epsilon).gaussian >= epsilon**2 * math.pi / 2 * (1 - 1e-9)
+    budget = Budget(1, 1e-6, composition="gaussian")
+    budget.charge(epsilon, 0, cost=[Cost("pure", epsilon)], count=10**25)
+    assert budget.left[0] < 1
+    with pytest.raises(dpfast.accounting.BudgetExceeded):
+        budget.charge(epsilon, 0, cost=[Cost("pure", epsilon)], count=10**38)
+
+
+def test_a_delta_too_small_for_its_runs_is_refused():
+    for gaussian in (False, True):
+        with pytest.raises(ValueError, match="for each of 30 runs"):
+            selection_base(1.0, 2e-300, runs=30, gaussian=gaussian)
+        assert selection_base(1.0, 1e-298, runs=30, gaussian=gaussian)[0] > 0
+    with pytest.raises(ValueError, match="delta must be at least"):
+        gaussian_mu(1.0, 1e-301)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(2, 3), Fraction(1, 3), Fraction(10**18 + 1, 10**18)])
+def test_a_fraction_is_printed_as_no_less_than_it_is(epsilon):
+    learner = dpfast.FiniteClassLearner(epsilon, hypotheses="features", random_state=0)
+    claim = learner.fit(np.eye(4), [0, 1, 0, 1], classes=[0, 1]).privacy_
+    for printed in (claim.epsilon, PrivacySpend(0, epsilon / 2, "replace").delta * 2, claim.cost[0].size):
+        assert epsilon <= Fraction(repr(printed)) < epsilon * (1 + Fraction(1, 10**15))

@@ -1,0 +1,132 @@
+"""A replay sees what a fit does that its claim does not cover, and nothing where there is nothing."""
+
+import re
+import sys
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+import dpfast
+from dpfast.accounting import Budget, PrivacySpend
+from dpfast.audit import replay
+from dpfast.mechanisms import discrete_gaussian, discrete_laplace
+
+X = np.arange(12).reshape(6, 2) % 5
+Y = np.array([0, 1, 1, 0, 1, 0])
+OTHER = np.array([0, 1, 1, 0, 1, 1])
+
+
+class Counter(BaseEstimator):
+    """Counts the ones of y with noise; its faults are planted."""
+
+    def __init__(self, epsilon=0.5, fault=None, budget=None, random_state=None):
+        self.epsilon, self.fault, self.budget, self.random_state = epsilon, fault, budget, random_state
+
+    def fit(self, X, y):
+        rng = self.random_state
+        if self.fault == "draws early":
+            rng.random()
+        if self.fault == "asks early":
+            discrete_laplace(0, 1, rng=rng)
+        self.budget.charge(self.epsilon / (2 if self.fault == "charges half" else 1))
+        ones = int(y.sum())
+        if self.fault == "refuses late" and ones > 3:
+            raise ValueError("too many ones")
+        if self.fault == "prints":
+            print(ones)
+        if self.fault == "complains":
+            print(ones, file=sys.stderr)
+        if self.fault == "warns":
+            warnings.warn(f"{ones} ones", stacklevel=2)
+        scale = (1 if self.fault == "half the noise" else 2) / self.epsilon
+        counts = y + ones if self.fault == "one row moves all" else np.array([ones, len(y) - ones])
+        if self.fault == "another shape":
+            counts = counts[: 1 + ones % 2]
+        self.counts_ = discrete_laplace(counts, scale, rng=rng)
+        if self.fault == "one question more" and ones > 3:
+            discrete_laplace(0, 1, rng=rng)
+        if self.fault == "one question less" and ones < 4:
+            discrete_laplace(0, 1e9, rng=rng)
+        if self.fault == "publishes":
+            self.ones_ = ones
+        self.privacy_ = PrivacySpend(self.epsilon, 0, "replace")
+        return self
+
+
+def test_a_right_learner_moves_by_all_that_it_paid_for_and_by_no_more():
+    found = replay(Counter(), (X, Y), (X, OTHER))
+    assert found.holds
+    assert found.ratio == pytest.approx(1, abs=1e-4)
+    assert re.fullmatch(r"1: discrete_laplace in [\w.]*test_replays.fit", found.question)
+    assert found.differences == ()
+    assert (found.epsilon, found.delta) == (0.5, 0)
+    assert "1 questions moved by at most 1 of what was paid for" in str(found)
+    same = replay(Counter(), (X, Y), (X + 1, Y))
+    assert (same.ratio, same.question, same.holds) == (0, "", True)
+
+
+@pytest.mark.parametrize(
+    ("fault", "seen"),
+    {
+        "draws early": "the first fit draws before it charges",
+        "asks early": "asks before it charges: discrete_laplace",
+        "charges half": r"claims \(0.5, 0\) and charges \(0.25, 0\)",
+        "refuses late": "the second fit is refused after it charged or asked: ValueError: too many ones",
+        "prints": r"standard output: '3\\n' of the first fit, '4\\n' of the second",
+        "complains": "standard error",
+        "warns": "warnings: 'UserWarning: 3 ones",
+        "another shape": "question 1 .* in the first fit",
+        "one question more": "question 2 .* is asked by the second fit alone",
+        "one question less": "the first fit asks 2 questions, the second 1",
+        "publishes": "ones_ is 3 of the first fit, 4 of the second",
+    }.items(),
+    ids=str,
+)
+def test_a_planted_difference_is_found(fault, seen):
+    found = replay(Counter(fault=fault), (X, Y), (X, OTHER))
+    assert not found.holds
+    assert re.search(seen, "; ".join(found.differences)), found
+
+
+@pytest.mark.parametrize(("fault", "ratio"), [("half the noise", 2), ("one row moves all", 3.5)])
+def test_a_movement_that_was_not_paid_for_is_found(fault, ratio):
+    found = replay(Counter(fault=fault), (X, Y), (X, OTHER))
+    assert found.differences == ()
+    assert found.ratio == pytest.approx(ratio, rel=1e-3)
+    assert not found.holds
+
+
+def test_the_parts_of_questions_add_up_in_squares():
+    def fit(model, y):
+        for size in (3, 4):
+            discrete_gaussian(size * y.sum(), model.sigma, rng=1)
+
+    class Sums:
+        epsilon, delta, sigma = 1.0, 1e-6, 60.0
+
+    found = replay(Sums(), (Y,), (OTHER,), fit=fit)
+    assert [ratio for _, ratio in found.ratios] == pytest.approx([found.ratio * 0.6, found.ratio * 0.8])
+    Sums.sigma = 30.0
+    assert replay(Sums(), (Y,), (OTHER,), fit=fit).ratio == pytest.approx(2 * found.ratio, rel=1e-3)
+
+
+def test_the_estimator_and_its_budget_are_left_alone():
+    budget, rng = Budget(1.0), np.random.default_rng(3)
+    before = rng.bit_generator.state
+    model = dpfast.DecisionListClassifier(delta=0, budget=budget, random_state=rng)
+    assert replay(model, (X, Y), (X, OTHER), classes=[0, 1]).holds
+    assert (budget.charges, rng.bit_generator.state) == ((), before)
+    assert not model.__sklearn_is_fitted__()
+
+
+def test_a_learner_without_a_claim_is_refused():
+    with pytest.raises(ValueError, match="object has no privacy_ after a fit, nor the parameter epsilon"):
+        replay(object(), (X,), (X,), fit=lambda model, X: None)
+
+
+def test_arguments_come_by_position_by_name_and_alone():
+    model = dpfast.LinearMinimizer()
+    for one, other in [((X,), (X + 1,)), ({"X": X}, {"X": X + 1}), (X, X + 1)]:
+        assert replay(model, one, other).ratio > 0
