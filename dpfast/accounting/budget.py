@@ -10,7 +10,7 @@ from typing import Any
 
 from .amounts import Amount, Number, amount
 from .books import Book, Charge, costs_of, new_book
-from .checks import check_neighbors, check_unit
+from .checks import check_neighbors, check_unit, exact
 from .checks import count as checked_count
 from .claims import pair_cost
 from .costs import Cost
@@ -148,26 +148,40 @@ class Budget:
         """
         return self._book.left(self._part)
 
-    def as_pairs(self) -> "Budget":
+    def as_pairs(self, more: Number = 0.0) -> "Budget":
         """The same budget, which counts whatever is charged as the pair that it claims: for what covers more than the
-        release whose cost is known, as a model and figures on other rows together are."""
-        return Pairs(self)
+        release whose cost is known, as a model and figures on other rows together are. `more` is added to the delta of
+        every charge."""
+        return Pairs(self, more)
 
-    def part(self, name: str) -> "Budget":
+    def part(self, name: str, *, persons_apart: bool = False) -> "Budget":
         """The budget of a part of the table, for rows that are in no other part.
 
         Parameters
         ----------
         name : str
+        persons_apart : bool, default=False
+            Whether no person has rows in two parts, as a budget that protects persons needs: True says so. Parts by
+            person or by region of residence may be so, parts by month are not.
 
         Returns
         -------
         Budget
             Charges of it count for that part: parts do not add up, the whole and a part do. Neighbouring tables must
             differ in one part only: under "replace" which part a row is in is public.
+
+        Raises
+        ------
+        ValueError
+            If the name is no text, or the budget protects persons and `persons_apart` is not True.
         """
         if not isinstance(name, str) or not name:
             raise ValueError(f"the name of a part must be a text, got {name!r}")
+        if self._unit == "person" and persons_apart is not True:
+            raise ValueError(
+                "a budget that protects persons has parts only if no person has rows in two of them: say so by "
+                "persons_apart=True, or charge the whole budget"
+            )
         return Part(self, name)
 
     def charge(self, epsilon: Number, delta: Number = 0.0, *, neighbors: str = "replace", unit: str = "row",
@@ -274,7 +288,7 @@ class Budget:
         how = {"unit": state["unit"], "composition": state["composition"], "pairs": [*map(Fraction, state["pairs"])]}
         budget = cls(Fraction(state["epsilon"]), Fraction(state["delta"]), neighbors=state["neighbors"], **how)
         for epsilon, delta, cost, count, part in state["charges"]:
-            taker = budget if part is None else budget.part(part)
+            taker = budget if part is None else Part(budget, part)
             kept = [Cost(*each) for each in cost]
             taker.charge(
                 Fraction(epsilon),
@@ -318,7 +332,7 @@ class Part(Budget):
     def _charges(self) -> list[Charge]:  # type: ignore[override]
         return [charge for charge in self._whole._charges if charge.part in (None, self._part)]
 
-    def part(self, name: str) -> Budget:
+    def part(self, name: str, *, persons_apart: bool = False) -> Budget:
         raise ValueError(f"{name!r} would be a part of a part: make it a part of the whole")
 
     def _charge(self, charge: Charge, what) -> None:
@@ -331,24 +345,26 @@ class Part(Budget):
         raise ValueError("a part has no ledger of its own: keep that of the whole")
 
     def __reduce__(self):
-        return self._whole.part, (self._part,)
+        return Part, (self._whole, self._part)
 
 
 class Pairs(Part):
     """`Budget.as_pairs`."""
 
-    def __init__(self, whole: Budget):
+    def __init__(self, whole: Budget, more: Number = 0.0):
         super().__init__(whole, whole._part)
+        self._more = exact("more", more, below=1)
 
     @property
     def _charges(self) -> list[Charge]:  # type: ignore[override]
         return self._whole._charges
 
     def _asked(self, epsilon, delta, neighbors, unit, cost, count) -> Charge:
-        return super()._asked(epsilon, delta, neighbors, unit, None, count)
+        more = exact("delta", delta, below=1) + self._more if self._more else delta
+        return super()._asked(epsilon, more, neighbors, unit, None, count)
 
     def __reduce__(self):
-        return Budget.as_pairs, (self._whole,)
+        return Pairs, (self._whole, self._more)
 
 
 @lru_cache(maxsize=256)

@@ -6,23 +6,26 @@ written together, under a lock that one process at a time has. It is on the disk
 half of one is taken back by whoever opens the file next. A charge that was made and not followed by a draw stays: too
 much is counted then, never too little.
 
-**What is noticed.** A copy, and a file put back from a backup by a new file, are not the file that was made (its
-inode is noted) and are refused; ``Budget.open(path, moved=True)`` says that the file was moved, that the old one is
-gone, and is noted. A file that is cut short, damaged, of a newer version, or whose sums are not those of its charges
-is refused. So is one with a second link, whose journals would not be found. A budget object that has seen more
-charges than the file holds refuses it.
+**What is noticed.** A copy, and a file put back from a backup by a new file, are not the file that was made and are
+refused: its inode is noted, and when the file was born, as systems use the inodes of deleted files again.
+``Budget.open(path, moved=True)`` says that the file was moved, that the old one is gone, and is noted. A file that is
+cut short, damaged, of a newer version, or whose sums are not those of its charges is refused. So is one with a second
+link, whose journals would not be found. A budget object that has seen more charges than the file holds refuses it.
 
-**What is not.** An earlier content that is written over the file in place (``cp backup file``) while no process has
-it open; a file that was deleted and made anew; the same table under two budgets. Files are not merged: two ledgers of
-one table are two budgets, and the table has spent the sum of both.
+**What is not.** A file put back under the inode of a deleted one, where the file system keeps no time of birth. An
+earlier content that is written over the file in place (``cp backup file``) while no process has it open; a file that
+was deleted and made anew; the same table under two budgets. Files are not merged: two ledgers of one table are two
+budgets, and the table has spent the sum of both.
 """
 
+import ctypes
 import getpass
 import hashlib
 import hmac
 import json
 import os
 import sqlite3
+import struct
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -40,6 +43,7 @@ from .costs import Cost
 from .filters import BudgetExceeded
 
 _APPLICATION, _VERSION, _PATIENCE = 0x64704C31, 1, 60.0
+_AT_FDCWD, _STATX_BTIME = -100, 0x800  # of Linux
 _DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, json.JSONDecodeError)
 _TABLES = (
     "CREATE TABLE budget (one INTEGER PRIMARY KEY CHECK (one = 1), made TEXT NOT NULL, neighbors TEXT NOT NULL,"
@@ -189,12 +193,15 @@ class Ledger(Budget):
 
     def _verify(self, db) -> None:
         """Refuse a damaged file, and one whose sums are not those of its charges."""
+        db.execute("BEGIN")  # what others charge meanwhile is in all of it or in nothing
         found = db.execute("PRAGMA quick_check").fetchone()[0]
+        first, kept, charges = db.execute("SELECT first, book, charges FROM budget").fetchone()
+        rows = db.execute(_CHARGES).fetchall()
+        db.execute("COMMIT")
         if found != "ok":
             raise LedgerError(f"it is damaged: {found}")
-        first, kept, charges = db.execute("SELECT first, book, charges FROM budget").fetchone()
         book, number = Book.from_dict(json.loads(first)), 0
-        for row in db.execute(_CHARGES):
+        for row in rows:
             book, number = book.charged(_charge_of(row)), number + 1
         if book.to_dict() != json.loads(kept) or number != charges:
             raise LedgerError("it is damaged: its sums are not those of its charges")
@@ -341,7 +348,23 @@ def _amount_of(epsilon: str, delta: str):
 
 
 def _place(path: Path) -> str:
-    return str(path.stat().st_ino)
+    born = _born(path)
+    return str(path.stat().st_ino) if born is None else f"{path.stat().st_ino} {born}"
+
+
+def _born(path: Path) -> int | None:
+    """When a file was made, in nanoseconds; None where the system does not say."""
+    found = path.stat()
+    if os.name == "nt":
+        return found.st_ctime_ns
+    if hasattr(found, "st_birthtime"):
+        return int(found.st_birthtime * 10**9)
+    statx = getattr(ctypes.CDLL(None), "statx", None)  # os.stat has it from Python 3.15 on
+    answer = ctypes.create_string_buffer(256)
+    if statx is None or statx(_AT_FDCWD, os.fsencode(path), 0, _STATX_BTIME, answer):
+        return None
+    (mask,), (seconds, nanoseconds) = struct.unpack_from("=I", answer), struct.unpack_from("=qI", answer, 80)
+    return seconds * 10**9 + nanoseconds if mask & _STATX_BTIME else None
 
 
 def _said(error: sqlite3.DatabaseError) -> str:

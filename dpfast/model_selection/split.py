@@ -1,6 +1,8 @@
 """A training and a test part that remember which rows they have, so that figures on the test part are free, checked."""
 
+import math
 import threading
+from fractions import Fraction
 from numbers import Real
 from typing import Any, NamedTuple
 
@@ -10,6 +12,8 @@ from sklearn.base import clone
 
 from dpfast import metrics, random
 from dpfast.accounting import Budget, PrivacySpend
+from dpfast.accounting.amounts import decimal_below
+from dpfast.accounting.checks import SMALLEST_DELTA, exact
 from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.units import count_rows, picked
 from dpfast.metrics import ConfusionMatrix, Figure, Reliability, Roc
@@ -39,7 +43,9 @@ class PrivateSplit:
     coins of (epsilon, delta)-DP releases is one. Under "replace" a row replaced stays in its part, sizes are public,
     and which rows went where may be. Under "add-remove" the row more has a coin of its own, and which rows went where
     must stay unknown; a part without rows is refused there as well, which adds (1 - test_share)^n + test_share^n to
-    delta, n the rows of the smaller table: 2e-10 of 100 rows at test_share=.2.
+    delta, n the rows of the smaller table: 2e-10 of 100 rows at test_share=.2. The model is fitted at so much less
+    than its delta, so that all together has the delta that was asked for; where that is 0, `privacy` and the charge
+    have what is added.
 
     Figures' epsilons add up, in a `Budget` of the model's claim that only this object has: it has a lock, and charges
     only in the process that made it. Copies are the same object, and pickling is refused.
@@ -56,9 +62,10 @@ class PrivateSplit:
         Which rows are test rows; cannot be written.
     """
 
-    def __init__(self, X: Any, y: np.ndarray, is_test: np.ndarray, *, seeded: bool):
+    def __init__(self, X: Any, y: np.ndarray, is_test: np.ndarray, test_share: float, *, seeded: bool):
         self.train, self.test = (Rows(*picked(X, y, kept, len(y))) for kept in (~is_test, is_test))
         self.is_test, self._seeded = is_test, seeded
+        self._refused = _refusal(len(y) - 1, test_share)
         self._model: PrivateClassifier | None = None
         self._lock = threading.Lock()
 
@@ -81,7 +88,8 @@ class PrivateSplit:
         Raises
         ------
         ValueError
-            If a model was fitted before, or the estimator is no private classifier, and what the fit refuses.
+            If a model was fitted before, the estimator is no private classifier, or rows are too few for its delta
+            under "add-remove", and what the fit refuses.
         BudgetExceeded
             If the budget of the estimator does not suffice.
         """
@@ -89,8 +97,16 @@ class PrivateSplit:
             raise ValueError(f"estimator must be a private classifier, got {estimator!r}")
         model = clone(estimator)
         model.random_state = estimator.random_state  # whose copy would draw the same numbers again
+        delta, more = exact("delta", model.delta, below=1), self._refused if model.neighbors == "add-remove" else 0
+        if more >= (delta or 1):
+            raise ValueError(
+                f'{len(self.is_test)} rows are too few for a split under "add-remove" with delta = {model.delta!r}: '
+                f"that a part has no row is refused, and adds {float(more):.2g} to delta"
+            )
         if isinstance(model.budget, Budget):
-            model.budget = model.budget.as_pairs()
+            model.budget = model.budget.as_pairs(more)
+        if delta and more:
+            model.delta = decimal_below(delta - more)
         free = Budget(model.epsilon, model.delta, neighbors=model.neighbors, composition="basic")
         with self._lock:
             if self._model is not None:
@@ -100,6 +116,7 @@ class PrivateSplit:
             finally:
                 if "privacy_" in vars(model):  # charged, even if interrupted
                     self._model, self._claim, self._free = model, vars(model)["privacy_"], free
+                    self._delta = max(delta, more)
         return model
 
     @property
@@ -108,7 +125,7 @@ class PrivateSplit:
         self._fitted()
         claim = self._claim
         seeded = claim.reproducible or (self._seeded and claim.neighbors == "add-remove")
-        return PrivacySpend(claim.epsilon, claim.delta, claim.neighbors, claim.events, reproducible=seeded)
+        return PrivacySpend(claim.epsilon, self._delta, claim.neighbors, claim.events, reproducible=seeded)
 
     @property
     def left(self) -> float:
@@ -237,7 +254,13 @@ def private_split(
     if is_test.all() or not is_test.any():
         raise ValueError(f"{n} rows are too few for a training and a test part")
     is_test.setflags(write=False)
-    return PrivateSplit(X, y, is_test, seeded=random.is_reproducible(rng))
+    return PrivateSplit(X, y, is_test, float(test_share), seeded=random.is_reproducible(rng))
+
+
+def _refusal(n: int, test_share: float) -> Fraction:
+    """(1 - test_share)^n + test_share^n, rounded up."""
+    logs = n * math.log1p(-test_share), n * math.log(test_share)
+    return sum((Fraction(max(math.exp(log * (1 - 1e-12)), SMALLEST_DELTA)) for log in logs), Fraction())
 
 
 def coins(n: int, share: float, rng: np.random.Generator) -> np.ndarray:

@@ -1,5 +1,6 @@
 import itertools
 import math
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -221,3 +222,15 @@ def test_a_claim_for_rows_is_refused_by_a_budget_for_persons():
 def test_a_budget_refuses_what_cannot_be(how, message):
     with pytest.raises(ValueError, match=message):
         Budget(1, 1e-6, **how)
+
+
+def test_parts_of_a_budget_for_persons_ask_whether_persons_are_in_one_part():
+    budget = Budget(1.0, 1e-6, unit="person")
+    for answer in ({}, {"persons_apart": False}, {"persons_apart": 1}):
+        with pytest.raises(ValueError, match="no person has rows in two of them"):
+            budget.part("january", **answer)
+    north = budget.part("north", persons_apart=True)
+    north.charge(0.75, unit="person")
+    budget.part("south", persons_apart=True).charge(0.75, unit="person")
+    assert budget.spent == (0.75, 0)
+    assert Budget.from_dict(budget.to_dict()).spent == pickle.loads(pickle.dumps(north)).spent == (0.75, 0)

@@ -358,3 +358,35 @@ def test_curves_and_parts_are_kept_exactly(path):
     assert joined.part("north").spent == budget.part("north").spent
     assert joined.part("north").left < joined.part("south").left
     assert joined.left == joined.part("north").left
+
+
+def test_a_backup_under_the_inode_of_the_file_is_refused(path):
+    budget = Budget.open(path, epsilon=1)
+    if ledgers._born(path) is None:
+        pytest.skip("this file system does not keep when a file was born")
+    backup = path.with_name("backup")
+    shutil.copy(path, backup)
+    budget.charge(0.5)
+    for _ in range(20):  # until the file system uses the number of the deleted file again
+        number = path.stat().st_ino
+        path.unlink()
+        shutil.copy(backup, path)
+        with pytest.raises(LedgerError, match="put back"):
+            Budget.open(path).charge(0.1)
+        if path.stat().st_ino == number:
+            break
+
+
+def test_a_charge_by_another_while_a_ledger_is_opened_is_no_damage(path, monkeypatch):
+    budget = Budget.open(path, epsilon=1)
+    from_dict, opened = ledgers.Book.from_dict, []
+
+    def meanwhile(state):
+        if not opened:
+            opened.append(True)
+            budget.charge(0.25)
+        return from_dict(state)
+
+    monkeypatch.setattr(ledgers.Book, "from_dict", meanwhile)
+    assert Budget.open(path).spent == (0.25, 0)
+    assert opened

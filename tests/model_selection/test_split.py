@@ -1,12 +1,13 @@
 import copy
 import itertools
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from dpfast import HalfspaceClassifier, metrics
+from dpfast import FiniteClassLearner, HalfspaceClassifier, metrics
 from dpfast.accounting import Budget, BudgetExceeded, compose
 from dpfast.metrics import figure
 from dpfast.model_selection import private_split, split
@@ -170,6 +171,34 @@ def test_frames_lists_and_what_will_not_do(rows):
         private_split(X[:1], y[:1])
 
 
+def test_what_is_refused_for_want_of_rows_counts_in_delta_where_rows_must_stay_unknown(rows):
+    few = tuple(each[:12] for each in rows)
+    parts = private_split(*few, test_share=0.5, random_state=3)
+    refused = Fraction(2, 2**11)
+    budget = Budget(1.0, 0.01, neighbors="add-remove")
+    parts.fit(
+        FiniteClassLearner(1.0, hypotheses="features", neighbors="add-remove", threshold=0.0, budget=budget),
+        classes=CLASSES,
+    )
+    assert refused <= Fraction(repr(parts.privacy.delta)) < refused * (1 + Fraction(1, 10**9))
+    assert budget.spent == (1.0, parts.privacy.delta)
+    parts = private_split(*few, test_share=0.5, random_state=3)
+    with pytest.raises(ValueError, match=r"12 rows are too few for a split under \"add-remove\" with delta = 1e-06"):
+        parts.fit(learner(neighbors="add-remove", budget=budget), classes=CLASSES)
+    assert parts.fit(learner(), classes=CLASSES).delta == parts.privacy.delta == 1e-6  # how many rows is public
+
+
+def test_a_model_of_a_split_under_add_remove_leaves_delta_to_what_is_refused(rows):
+    budget = Budget(1.0, 1e-3, neighbors="add-remove")
+    parts = private_split(*(each[:60] for each in rows), random_state=0)
+    model = parts.fit(
+        HalfspaceClassifier(1.0, 1e-3, n_rounds=5, neighbors="add-remove", budget=budget, random_state=0),
+        classes=CLASSES,
+    )
+    assert 1e-3 - 2.1e-6 < model.delta < 1e-3 - 1.9e-6  # .8^59
+    assert parts.privacy.delta == budget.spent[1] == 1e-3
+
+
 class Voted(HalfspaceClassifier):
     """Says what most rows say, with probability e^epsilon / (1 + e^epsilon); `n_rounds` = 1 or 2 is what it said."""
 
@@ -190,6 +219,7 @@ def law(y, neighbors, model_epsilon, figure_epsilon, monkeypatch, share=0.3):
     monkeypatch.setattr(
         figure, "discrete_laplace", lambda counts, scale, rng: counted.update(counts=counts, scale=scale) or counts
     )
+    monkeypatch.setattr(split, "_refusal", lambda n, share: 0)  # what is claimed for it, at so few rows, is nothing
     total = {}
     for coins in itertools.product([False, True], repeat=len(y)):
         if all(coins) or not any(coins):
