@@ -117,7 +117,7 @@ def test_a_table_with_one_label_is_refused_unless_others_are_declared(run, refus
 )
 def test_an_option_that_will_not_do_is_refused_before_anything_is_drawn(refused, monkeypatch, options, said):
     monkeypatch.setattr(mechanisms, "discrete_laplace", None)
-    monkeypatch.setattr("dpfast.learners.lists.decision_list._greedy_cover", None)
+    monkeypatch.setattr("dpfast.learners.lists.decision_list.greedy_cover", None)
     assert said in refused("fit", "mushroom", *FIT, *options)
 
 
