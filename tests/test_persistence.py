@@ -140,7 +140,7 @@ def test_saving_replaces_a_file_at_once_or_not_at_all(model, path, monkeypatch):
 
 def test_nobody_else_has_the_file_open_that_is_written(model, path, monkeypatch):
     before, taken = path.read_bytes(), path.with_name(f"{path.name}.{'0' * 16}.part")
-    monkeypatch.setattr(saving.secrets, "token_hex", lambda size: "00" * size)
+    monkeypatch.setattr("secrets.token_hex", lambda size: "00" * size)
     taken.touch(0o666)
     with pytest.raises(FileExistsError):
         model.save(path)

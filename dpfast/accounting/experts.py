@@ -18,7 +18,8 @@ grid that holds the ends of the range.
 ln(1/delta)), about a twentieth of the zCDP that (epsilon, delta) allows. `experts_learning_rate` gives the largest
 eta.
 
-**[DR11] Theorem 11.1.** For any losses in [0, 1], E[loss] <= min_j L_j + eta T + ln(d) / eta. Proof. With Z the sum
+**[DR11] Theorem 11.1.** For any losses in [0, 1], those of a round settled before its action is drawn (they may answer
+earlier actions), E[loss] <= min_j L_j + eta T + ln(d) / eta, the minimum in expectation too. Proof. With Z the sum
 of weights, ln Z falls in a round by -ln E exp(-eta l) >= eta E[l] - eta^2/8 (Hoeffding's lemma); in all by at most ln
 d + eta min_j L_j. So eta^2/8 T could stand for eta^2 T, and eta^2/2 T where losses lie in [-1, 1]: the theorem is
 true for both. **Theorem 11.3** is that at Theorem 11.2's eta; its second line needs eps^2 <= 32 ln(1/delta) ln d, and
@@ -27,7 +28,7 @@ so more than one expert. The first line is what `experts_paper` gives.
 **[DR11] Theorem 11.4.** But for probability b, the actions lose at most sqrt(T ln(1/b) / 2) more than Theorem 11.1
 says, and twice that for losses in [-1, 1]. Proof. Given the past, an action is drawn by itself; what it loses less
 its mean is a martingale difference of range 1 (or 2), and the mean of all rounds obeys Theorem 11.1 for every
-sequence of losses, also of one that answers the actions (Azuma, Hoeffding). The paper prints sqrt(T ln(d/b)), for
+sequence of losses, also of one that answers earlier actions (Azuma, Hoeffding). The paper prints sqrt(T ln(d/b)), for
 losses "in [-1, 1]": there that is too little, see `experts_paper`.
 
 **[DR11] Theorem 11.6.** Let x_1, ..., x_T in [-1, 1]^d be i.i.d. with mean m, experts lose the coordinates, and theta
@@ -181,6 +182,8 @@ def experts_regret(
     learning_rate: float, n_experts: int, rounds: int, *, failure: float | None = None, signed: bool = False
 ) -> float:
     """The most that randomized weighted majority loses beyond the best expert: [DR11] Theorems 11.1 and 11.4.
+
+    It holds for losses that do not depend on the action of their own round; they may depend on earlier actions.
 
     Parameters
     ----------

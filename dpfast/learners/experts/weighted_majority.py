@@ -46,8 +46,11 @@ class Regret(NamedTuple):
 class RandomizedWeightedMajority(Parameters):
     """Follow the advice of experts, privately, in rounds: randomized weighted majority [DR11, section 11.2]_.
 
-    In each round `act` draws an expert with probability proportional to exp(-eta * loss so far), exactly, and `observe`
-    takes the losses of all experts, in [0, 1]. In expectation the experts drawn lose hardly more than the best one.
+    In each round an expert is drawn with probability proportional to exp(-eta * loss so far), exactly; then the losses
+    of all experts in that round, in [0, 1], count. In expectation the experts drawn lose hardly more than the best one,
+    if the losses of a round are settled before its expert is drawn: they may depend on earlier draws, and not on the
+    round's own. `play` and ``act(losses)`` take the losses before they draw, so that this holds. With `act` and
+    `observe` whoever gives the losses must see to it. Privacy does not depend on it.
 
     **Privacy.** All actions together are (epsilon, delta)-DP for the relation `neighbors`: under "replace" neighbours
     differ in the whole loss vector of one round, under "add-remove" that round's losses become a blank, all zero. Later
@@ -105,8 +108,7 @@ class RandomizedWeightedMajority(Parameters):
     --------
     >>> learner = RandomizedWeightedMajority(2.0, 1e-6, n_experts=3, horizon=1000, random_state=0)
     >>> for _ in range(1000):
-    ...     expert = learner.act()
-    ...     learner.observe([0.9, 0.1, 0.8])
+    ...     expert = learner.act([0.9, 0.1, 0.8])
     >>> int(np.bincount(learner.actions_).argmax())
     1
     >>> print(learner.privacy_)
@@ -145,8 +147,14 @@ class RandomizedWeightedMajority(Parameters):
         self._parts: list[np.ndarray] = []
         self.rounds_, self._waiting = 0, False
 
-    def act(self) -> int:
+    def act(self, losses: Any = None) -> int:
         """Draw the expert to follow in the next round.
+
+        Parameters
+        ----------
+        losses : array_like of shape (d,), sparse matrix or BitMatrix of shape (1, d), optional
+            Those of this round, as in `observe`, where they are known: they are taken before the draw, which does not
+            depend on them, and count after it. `observe` is then not called.
 
         Returns
         -------
@@ -156,9 +164,14 @@ class RandomizedWeightedMajority(Parameters):
         ------
         BudgetExceeded
             If all `horizon` actions are made, or the budget does not suffice; before anything is drawn.
+        ValueError
+            For losses that `observe` refuses; before anything is drawn.
         RuntimeError
             If the losses of the last round were not observed yet, or in a process other than the learner's.
         """
+        if losses is not None:
+            with self._sole.used():
+                return int(self._played(self._one_round(losses))[0])
         if self.n_experts is None:
             raise ValueError("n_experts= must be given to act before any losses are known")
         with self._sole.used():
@@ -173,6 +186,10 @@ class RandomizedWeightedMajority(Parameters):
     def observe(self, losses: Any) -> None:
         """Take the losses of the round whose action was drawn last.
 
+        The bounds on regret need losses that do not depend on that action; they may depend on earlier ones. Losses that
+        answer the action itself, say 1 for the expert that was drawn, break every bound: no learner that is bounded
+        against the best single expert can do well against them. Where losses are known beforehand, use ``act(losses)``.
+
         Parameters
         ----------
         losses : array_like of shape (d,), sparse matrix or BitMatrix of shape (1, d)
@@ -185,28 +202,32 @@ class RandomizedWeightedMajority(Parameters):
         RuntimeError
             If no action was drawn.
         """
+        losses = self._one_round(losses)
+        with self._sole.used():
+            if not self._waiting:
+                raise RuntimeError("there is no round to observe: draw its action first, by act()")
+            self._weights.add(self._rows(losses))
+            self._waiting = False
+
+    def _one_round(self, losses):
+        """The losses of one round as a block of one row."""
         refuse_masked("losses", losses)
         if not (sp.issparse(losses) or isinstance(losses, BitMatrix)):
             losses = np.asarray(losses)
             if losses.ndim != 1:
                 raise ValueError(f"losses must have shape ({self.n_experts},), got {losses.shape}")
             losses = losses[np.newaxis]
-        with self._sole.used():
-            if not self._waiting:
-                raise RuntimeError("there is no round to observe: draw its action first, by act()")
-            rows = self._rows(losses)
-            if rows.shape[0] != 1:
-                raise ValueError(f"losses must be those of one round, got {rows.shape[0]}; see play")
-            self._weights.add(rows)
-            self._waiting = False
+        if losses.shape[0] != 1:
+            raise ValueError(f"losses must be those of one round, got {losses.shape[0]}; see play")
+        return losses
 
     def play(self, losses: Any) -> np.ndarray:
-        """`act` and `observe` for many rounds at once.
+        """``act(losses)`` for many rounds at once.
 
         Parameters
         ----------
         losses : array_like, sparse matrix or BitMatrix of shape (n, d), or an iterator over such blocks
-            A row is a round; as in `observe`.
+            A row is a round; as in `observe`. An iterator may look at `actions_` of the blocks before, and answer them.
 
         Returns
         -------
@@ -260,7 +281,8 @@ class RandomizedWeightedMajority(Parameters):
         Regret
             rounds observed; loss of the experts drawn, and of the best expert in hindsight; the difference; and, of so
             many rounds, what Theorem 11.1 of [DR11]_ lets it be at most in expectation, for the learning rate in use
-            and, Theorem 11.3, for the paper's (infinite where that does not fit epsilon and delta).
+            and, Theorem 11.3, for the paper's (infinite where that does not fit epsilon and delta). Both are for losses
+            that do not answer the action of their own round; see `observe`.
         """
         with self._sole.used():
             rounds, unit = self.rounds_ - self._waiting, 1 << _GRID_BITS

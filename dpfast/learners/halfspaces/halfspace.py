@@ -16,6 +16,7 @@ from dpfast.learners.base import PrivateClassifier, refuse_weights
 from dpfast.learners.halfspaces import calibration
 from dpfast.learners.halfspaces.perceptron import (
     MOST_ROUNDS,
+    ROUNDS,
     WEIGHT,
     NoisySums,
     class_weights,
@@ -32,6 +33,7 @@ from dpfast.tables.codes import CodeTable
 from dpfast.tables.unit_rows import unit_rows
 
 _LARGEST_SIGMA = 2.0**52
+_MOST_CLASSES = 1 << 12
 _WEIGHTS = Kind(
     "be a dict of finite numbers > 0 by class",
     lambda value: isinstance(value, Mapping) and len(value) > 0 and all(map(positive().fits, value.values())),
@@ -223,6 +225,12 @@ class HalfspaceClassifier(PrivateClassifier):
         return self
 
     def _refuse_classes(self, classes, p):
+        if len(classes) > _MOST_CLASSES:
+            k, n_rounds = len(classes), ROUNDS if p.n_rounds == "auto" else p.n_rounds
+            raise ValueError(
+                f"{k:,} classes would take {k * n_rounds:,} passes over the rows and as many sums "
+                f"with noise, one for each class in each of {n_rounds} rounds: give at most {_MOST_CLASSES:,} classes"
+            )
         if p.class_weight == "balanced" and len(classes) > 2:
             raise ValueError(
                 f'class_weight="balanced" is for two classes, got {len(classes)}: declare weights by class'

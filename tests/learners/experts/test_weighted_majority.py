@@ -134,6 +134,31 @@ def test_regret_stays_below_the_bound_against_an_adaptive_adversary():
     assert report.regret < report.theorem_11_1 + np.sqrt(T / 2 * np.log(1e6))  # Azuma
 
 
+def test_losses_that_answer_their_own_round_break_the_bound_and_cannot_be_given_before_the_draw(rng):
+    T, d = 1500, 5
+    answered = RandomizedWeightedMajority(4.0, 1e-6, horizon=T, n_experts=d, random_state=0)
+    for _ in range(T):
+        losses = np.zeros(d)
+        losses[answered.act()] = 1  # what `observe` says that it must not do
+        answered.observe(losses)
+    report = answered.owner_report()
+    assert report.regret > 2 * report.theorem_11_1
+
+    fixed = rng.random((200, d))
+    one, other = (RandomizedWeightedMajority(4.0, 1e-6, horizon=200, random_state=1) for _ in range(2))
+    assert [one.act(row) for row in fixed] == other.play(fixed).tolist()
+    assert one.owner_report() == other.owner_report()
+    before = RandomizedWeightedMajority(4.0, 1e-6, horizon=200, random_state=1)
+    changed = fixed.copy()
+    changed[7] = 1 - changed[7]
+    assert [before.act(row) for row in changed[:8]] == one.actions_[:8].tolist()  # its own losses do not move a draw
+    with pytest.raises(RuntimeError, match="no round to observe"):
+        before.observe(fixed[8])
+    with pytest.raises(ValueError, match="of one round, got 2"):
+        before.act(BitMatrix(fixed[:2] < 0.5))
+    assert before.rounds_ == 8
+
+
 def test_without_a_promise_of_the_paper_the_report_says_so():
     learner = RandomizedWeightedMajority(1000.0, 0.5, horizon=1, random_state=0)
     learner.play(np.zeros((1, 2)))

@@ -484,3 +484,10 @@ def test_a_seed_gives_the_same_model_again_and_a_clone_its_own(table):
     X, y = table
     clf = HalfspaceClassifier(random_state=4, n_rounds=10)
     assert np.array_equal(clf.fit(X, y).coef_, clone(clf).fit(X, y).coef_)
+
+
+def test_more_classes_than_would_finish_are_refused_before_the_charge_with_what_they_would_cost(rng):
+    budget, X = Budget(2, 1e-5), rng.integers(0, 2, (50, 3))
+    with pytest.raises(ValueError, match=r"70,000 classes would take 7,000,000 passes over the rows"):
+        HalfspaceClassifier(budget=budget).fit(X, X[:, 0], classes=np.arange(70_000))
+    assert budget.spent == (0.0, 0.0)
