@@ -39,7 +39,7 @@ from dpfast.mechanisms.recorded import Question, recording
 
 _SLACK = 1e-6  # by which floats of accounting may differ
 _CLOCK = re.compile(r"\d+:\d\d:\d\d|-:--:--|[\d,]+ rows/s")
-_FINE, _MOST_STEP = 1e-4, 64  # of the logarithm of a ratio
+_FINE, _MOST_STEP = 1e-3, 64  # of the logarithm of a ratio
 
 
 @dataclass(frozen=True)
@@ -122,9 +122,9 @@ def replay(
 
     Notes
     -----
-    Times and rates are left out of what is printed before it is compared. A fit that is refused before it has charged
-    or asked anything on one table and not on the other is a difference, too: whoever sees the refusal learns that the
-    table is not as was declared.
+    Times, rates and blanks are left out of what is printed before it is compared. A fit that is refused before it has
+    charged or asked anything on one table and not on the other is a difference, too: whoever sees the refusal learns
+    that the table is not as was declared.
 
     Examples
     --------
@@ -240,7 +240,7 @@ def _run(model, arguments, given, fit, recorder, watched):
             run.raised = f"{type(error).__name__}: {error}"
     warned = "".join(f"{each.category.__name__}: {each.message}\n" for each in told)
     texts = {"standard output": out.getvalue(), "standard error": err.getvalue(), "warnings": warned}
-    run.printed = {name: _CLOCK.sub("", text) for name, text in texts.items()}
+    run.printed = {name: " ".join(_CLOCK.sub("", text).split()) for name, text in texts.items()}
     return run
 
 

@@ -3,15 +3,21 @@
 import re
 import sys
 import warnings
+from datetime import datetime
+from types import SimpleNamespace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from sklearn.base import BaseEstimator
 
 import dpfast
 from dpfast.accounting import Budget, PrivacySpend
 from dpfast.audit import replay
+from dpfast.learners.progress import shown
 from dpfast.mechanisms import discrete_gaussian, discrete_laplace
+from dpfast.tables import Label, Numeric, Schema
+from dpfast.tables.unit_rows import unit_rows
 
 X = np.arange(12).reshape(6, 2) % 5
 Y = np.array([0, 1, 1, 0, 1, 0])
@@ -74,7 +80,7 @@ def test_a_right_learner_moves_by_all_that_it_paid_for_and_by_no_more():
         "asks early": "asks before it charges: discrete_laplace",
         "charges half": r"claims \(0.5, 0\) and charges \(0.25, 0\)",
         "refuses late": "the second fit is refused after it charged or asked: ValueError: too many ones",
-        "prints": r"standard output: '3\\n' of the first fit, '4\\n' of the second",
+        "prints": "standard output: '3' of the first fit, '4' of the second",
         "complains": "standard error",
         "warns": "warnings: 'UserWarning: 3 ones",
         "another shape": "question 1 .* in the first fit",
@@ -96,6 +102,87 @@ def test_a_movement_that_was_not_paid_for_is_found(fault, ratio):
     assert found.differences == ()
     assert found.ratio == pytest.approx(ratio, rel=1e-3)
     assert not found.holds
+
+
+# ---- faults that learners have had, planted again --------------------------------------------------------------------
+
+TABLE = (np.array([[1.0, 1], [0, 1], [1, 0], [1, -1], [-1, 0], [0, -1]]), Y)
+CHANGED = (TABLE[0], OTHER)
+
+
+def projected(**given):
+    return dpfast.ProjectedHalfspaceClassifier(n_rounds=3, **given)
+
+
+def test_one_datetime_that_changes_the_codes_of_every_row_is_found(monkeypatch):
+    def one_type(name, values):
+        timed = any(isinstance(value, datetime) for value in values)
+        return pa.array([1e9 if isinstance(value, datetime) else value * (10**9 if timed else 1) for value in values])
+
+    schema = Schema([Numeric("age", 0, 100, edges=4)], label=Label("old", [0, 1]))
+    one = {"age": [20.0, 30.0, 90.0, 25.0, 60.0, 10.0], "old": [0, 0, 1, 0, 1, 0]}
+    other = one | {"age": [*one["age"][:-1], datetime(2026, 1, 1)]}
+    assert replay(projected(schema=schema), one, other, fit=dict_fit).differences[0].startswith("refused before")
+    monkeypatch.setattr("dpfast.tables.arrow.array_of", one_type)
+    found = replay(projected(schema=schema), one, other, fit=dict_fit)
+    assert found.ratio > 1.2
+    assert not found.holds
+
+
+def dict_fit(model, table):
+    return model.fit(table)
+
+
+def test_a_refusal_after_the_charge_is_found(monkeypatch):
+    def refuse(self, run, p, parts, linear):
+        if parts.only.labels.sum() > 3:
+            raise ValueError("labels must be few")
+
+    monkeypatch.setattr(dpfast.ProjectedHalfspaceClassifier, "_count_levels", refuse)
+    found = replay(projected(), TABLE, CHANGED, classes=[0, 1])
+    assert found.differences[0] == "the second fit is refused after it charged or asked: ValueError: labels must be few"
+
+
+def test_a_draw_before_the_charge_is_found(monkeypatch):
+    checked = dpfast.NetHalfspaceClassifier._checked
+
+    def draw(self):
+        p = checked(self)
+        p.rng.bytes(16)
+        return p
+
+    net = dpfast.NetHalfspaceClassifier(n_components=2, net_radius=0.5)
+    assert replay(net, TABLE, CHANGED, classes=[0, 1]).holds
+    monkeypatch.setattr(dpfast.NetHalfspaceClassifier, "_checked", draw)
+    assert "the first fit draws before it charges" in replay(net, TABLE, CHANGED, classes=[0, 1]).differences
+
+
+def test_a_progress_bar_that_tells_rows_by_their_bytes_is_found(monkeypatch):
+    def told(self, rounds, what, parts, public, total=None):
+        return shown(rounds, what, True, parts=SimpleNamespace(moved=100 * len(parts.only.labels)))
+
+    shorter = TABLE[0][:-1], Y[:-1]
+    model = projected(neighbors="add-remove", verbose=True)
+    assert replay(model, TABLE, shorter, classes=[0, 1]).holds
+    monkeypatch.setattr(dpfast.ProjectedHalfspaceClassifier, "_shown", told)
+    (difference,) = replay(model, TABLE, shorter, classes=[0, 1]).differences
+    assert difference.startswith("standard output: ")
+    assert "200 bytes a round" in difference
+    assert "167 bytes a round" in difference
+
+
+def test_one_row_that_moves_all_is_found(monkeypatch):
+    def centred(X, **given):
+        return unit_rows(X - X.mean(axis=0), **given)
+
+    far = TABLE[0].copy()
+    far[-1] = 1e6
+    assert replay(projected(), TABLE, (far, Y), classes=[0, 1]).holds
+    monkeypatch.setattr("dpfast.learners.halfspaces.projected.unit_rows_of", centred)
+    assert replay(projected(), TABLE, (far, Y), classes=[0, 1]).ratio > 1.2
+
+
+# ---- how it is asked -------------------------------------------------------------------------------------------------
 
 
 def test_the_parts_of_questions_add_up_in_squares():
