@@ -37,7 +37,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from .amounts import decimal_above
-from .checks import count, delta_of, epsilon_of, exact, exact_positive, float_above, float_below
+from .checks import count, delta_of, epsilon_of, exact, exact_above, exact_positive, float_above, float_below
 from .costs import Cost, gaussian_sums_cost
 from .gaussian import curve_delta
 from .search import least, remembered
@@ -209,11 +209,11 @@ def _checked(parts: Sequence[NoisySums | Draws]) -> tuple[NoisySums | Draws, ...
     checked: list[NoisySums | Draws] = []
     for part in parts:
         if isinstance(part, NoisySums):
-            moved = exact_positive("sensitivity", part.sensitivity)
+            moved = exact_above("sensitivity", part.sensitivity)
             sizes = count("size", part.size), count("times", part.times)
             checked.append(NoisySums(moved, exact_positive("share", part.share), *sizes))
         elif isinstance(part, Draws):
-            width, share = exact_positive("width", part.width), exact_positive("share", part.share)
+            width, share = exact_above("width", part.width), exact_positive("share", part.share)
             checked.append(Draws(width, share, count("times", part.times)))
         else:
             raise ValueError(f"parts must be NoisySums or Draws, got {part!r}")

@@ -67,6 +67,11 @@ def exact_positive(name: str, value) -> Fraction:
     return _rational(value) if isinstance(value, Rational) else Fraction(nearest)
 
 
+def exact_above(name: str, value) -> Fraction:
+    """A finite number above 0, exactly; a float is the larger one of itself and the decimal that it prints as."""
+    return max(exact_positive(name, value), exact(name, value))
+
+
 def epsilon_of(value, *, zero: bool = False) -> float:
     """An epsilon, rounded down: finite, and above 0 or at least that."""
     wanted = "a finite number >= 0" if zero else "a finite number > 0"

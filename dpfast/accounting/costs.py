@@ -40,7 +40,7 @@ from fractions import Fraction
 
 from scipy import special
 
-from .checks import SMALLEST_DELTA, count, exact_positive, float_above, number, root_above
+from .checks import SMALLEST_DELTA, count, exact_above, exact_positive, float_above, number, root_above
 from .zcdp import SLACK, SMALLEST, pure_cumulant
 
 KINDS = ("pure", "range", "zcdp", "gaussian", "pair")
@@ -157,7 +157,7 @@ def discrete_gaussian_cost(sigma, *, sensitivity, releases: int, size: int) -> t
         Gaussian, with the total variation of all releases from continuous noise. Its Renyi divergence needs no such
         term: discrete noise is zCDP as it is.
     """
-    sigma, moved = exact_positive("sigma", sigma), exact_positive("sensitivity", sensitivity)
+    sigma, moved = exact_positive("sigma", sigma), exact_above("sensitivity", sensitivity)
     T, size = count("releases", releases), count("size", size)
     return (gaussian_sums_cost(T * (moved / sigma) ** 2, T * size / (24 * sigma**2)),)
 

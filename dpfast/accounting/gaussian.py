@@ -50,7 +50,7 @@ Floats are rounded towards safety: a delta or sigma from here is never below the
 import math
 from fractions import Fraction
 
-from .checks import count, delta_of, epsilon_of, exact_positive, float_above, root_above
+from .checks import count, delta_of, epsilon_of, exact_above, exact_positive, float_above, root_above
 from .search import least, remembered
 from .zcdp import SMALLEST, gaussian_above, zcdp_above
 
@@ -164,4 +164,4 @@ def _discrete_delta(sigma: Fraction, epsilon: float, squared: Fraction, entries:
 def _moved(sensitivity, releases, size) -> tuple[Fraction, int]:
     """T s^2 and n."""
     T = count("releases", releases)
-    return T * exact_positive("sensitivity", sensitivity) ** 2, T * count("size", size)
+    return T * exact_above("sensitivity", sensitivity) ** 2, T * count("size", size)

@@ -159,12 +159,21 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
         Returns
         -------
         float
-            `dpfast.accounting.linear_excess`, and 2**-10 for the grid; it does not depend on the data. It holds for
-            i.i.d. rows but for probability `failure`.
+            `dpfast.accounting.linear_excess` of the rounds that were played, and 2**-10 for the grid; it does not
+            depend on the data. It holds for i.i.d. rows but for probability `failure`; of a fit that was interrupted,
+            if when did not depend on rows or draws.
+
+        Raises
+        ------
+        ValueError
+            If the fit was interrupted before its first draw.
         """
         check_is_fitted(self)
         failure = _FAILURE.read("failure", failure)
-        return linear_excess(self.learning_rate_, self.n_features_in_, self.n_rounds_, failure=failure) + 2**-10
+        rounds = sum(event.used for event in self.privacy_.events)
+        if not rounds:
+            raise ValueError("nothing is proved of theta_: the fit was interrupted before its first draw")
+        return linear_excess(self.learning_rate_, self.n_features_in_, rounds, failure=failure) + 2**-10
 
     def _publish(self, run):
         self.theta_ = run.released / max(1, run.used["draws"])

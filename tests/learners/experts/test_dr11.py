@@ -22,6 +22,7 @@ from dpfast.accounting import (
     finite_class_plan,
     linear_excess,
 )
+from dpfast.learners.experts import linear_minimizer
 
 
 @parametrize_with_checks([LinearMinimizer(random_state=0)])
@@ -222,3 +223,25 @@ def test_a_plan_for_a_finite_class_grows_as_the_paper_says():
     for arguments in ({"alpha": 0}, {"beta": 1}, {"neighbors": "both"}):
         with pytest.raises(ValueError, match="must be"):
             finite_class_plan(1.0, 10, **arguments)
+
+
+@pytest.mark.parametrize("stop", [0, 1, 4])
+def test_an_interrupted_fit_states_the_excess_of_the_rounds_that_it_played(stop, monkeypatch, rng):
+    play, parts = linear_minimizer.played, []
+
+    def interrupted(*arguments):
+        if len(parts) == stop:
+            raise KeyboardInterrupt
+        parts.append(play(*arguments))
+        return parts[-1]
+
+    monkeypatch.setattr(linear_minimizer, "slices", lambda n, step: [slice(i, i + 10) for i in range(0, n, 10)])
+    monkeypatch.setattr(linear_minimizer, "played", interrupted)
+    model = LinearMinimizer(random_state=0)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(rng.uniform(-1, 1, (1000, 3)))
+    if stop:
+        assert model.excess(0.1) == linear_excess(model.learning_rate_, 3, 10 * stop, failure=0.1) + 2**-10
+    else:
+        with pytest.raises(ValueError, match="interrupted before its first draw"):
+            model.excess(0.1)
