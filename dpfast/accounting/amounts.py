@@ -96,9 +96,12 @@ def decimal_below(number: Fraction) -> float:
 
 
 def decimal_above(number: Fraction) -> float:
-    """The least float whose decimal is no less."""
-    value = float(number)
-    while Fraction(repr(value)) < number:
+    """The least float whose decimal is no less; infinite where there is none."""
+    try:
+        value = float(number)
+    except OverflowError:
+        return math.inf
+    while value < math.inf and Fraction(repr(value)) < number:
         value = math.nextafter(value, math.inf)
     return value
 

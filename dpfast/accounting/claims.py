@@ -73,7 +73,8 @@ class PrivacySpend:
             raise ValueError(f"reproducible must be True or False, got {self.reproducible!r}")
         object.__setattr__(self, "epsilon", decimal_above(exact("epsilon", self.epsilon)))
         object.__setattr__(self, "delta", decimal_above(exact("delta", self.delta, below=1)))
-        exact("delta", self.delta, below=1)  # as it is printed
+        exact("epsilon", self.epsilon)  # as they are printed
+        exact("delta", self.delta, below=1)
         object.__setattr__(self, "events", events)
         check_unit(self.unit)
         if (self.rows_per_unit is None) != (self.unit == "row"):

@@ -90,7 +90,7 @@ class Composed:
         found = [_more(way(left), added) for way in self._ways]
         if self._exactly is not None:
             found.append(self._exact(epsilon))
-        return min(1.0, *found)
+        return min([1.0, *found])
 
     def epsilon(self, delta: float) -> float:
         """Epsilon at a delta; infinite where no epsilon suffices."""
@@ -114,6 +114,8 @@ class Composed:
             if cost.kind != "gaussian":
                 sizes[cost.size] += cost.times
         if math.prod(times + 1 for times in sizes.values()) > _MOST_ATOMS:
+            return None
+        if _sum(size * times for size, times in sizes.items()) > 1e300:
             return None
         loss, log_mass = np.zeros(1), np.zeros(1)
         for size, times in sizes.items():
@@ -190,8 +192,9 @@ class Composed:
 def gaussian_curve(x: np.ndarray, mu: float) -> np.ndarray:
     """delta_mu at every real x: float64, like x; rounded up by some 1e-9 of itself."""
     positive = np.abs(x)
-    t = positive / mu - mu / 2
-    t = t - SLACK * (positive / mu + mu / 2)
+    with np.errstate(over="ignore"):
+        ratio = np.minimum(positive / mu, 1e6)  # where the curve is 0 for floats
+    t = ratio - mu / 2 - SLACK * (ratio + mu / 2)
     difference = _mills(t) - _mills(t + mu)
     error = SLACK * (_mills(t) + _mills(t + mu))
     with np.errstate(under="ignore", over="ignore", invalid="ignore"):

@@ -41,7 +41,7 @@ from fractions import Fraction
 from scipy import special
 
 from .checks import SMALLEST_DELTA, count, exact_above, exact_positive, float_above, number, root_above
-from .zcdp import SLACK, SMALLEST, pure_cumulant
+from .zcdp import SLACK, SMALLEST, pure_cumulant, square_above
 
 KINDS = ("pure", "range", "zcdp", "gaussian", "pair")
 _MOST_TIMES = 10**200
@@ -101,9 +101,9 @@ class Cost:
     def gaussian(self) -> float:
         """mu squared, of all together; infinite where nothing is proved."""
         if self.kind == "gaussian":
-            square = self.size * self.size
+            square = square_above(self.size)
         elif self.kind == "range":
-            square = self.size * self.size * (math.pi / 8)
+            square = square_above(self.size) * (math.pi / 8)
             if self.times == 1:
                 square = min(square, _pure_mu(self.size) ** 2)
         elif self.kind == "pure":
@@ -115,11 +115,11 @@ class Cost:
     def renyi(self, b: float) -> float:
         """The Renyi divergence of order 1 + b of all together; infinite for a pair."""
         if self.kind == "gaussian":
-            divergence = (1 + b) * (self.size * self.size / 2)
+            divergence = (1 + b) * (square_above(self.size) / 2)
         elif self.kind == "zcdp":
             divergence = (1 + b) * self.size
         elif self.kind == "range":
-            divergence = (1 + b) * (self.size * self.size / 8)
+            divergence = (1 + b) * (square_above(self.size) / 8)
             if self.times == 1:
                 divergence = min(divergence, _pure_renyi(self.size, b))
         elif self.kind == "pure":
@@ -177,5 +177,5 @@ def _pure_mu(epsilon: float) -> float:
 
 
 def _pure_renyi(epsilon: float, b: float) -> float:
-    most = min(epsilon, (1 + b) * (epsilon * epsilon / 2))
+    most = min(epsilon, (1 + b) * (square_above(epsilon) / 2))
     return min(most, pure_cumulant(b, epsilon) / b * _UP) if b * epsilon > SMALLEST else max(most, SMALLEST)

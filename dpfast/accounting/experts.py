@@ -259,8 +259,9 @@ def experts_paper(
     """
     eta = experts_learning_rate(epsilon, delta, horizon=horizon, calibration="paper")
     k, b = count("n_experts", n_experts), _failure(failure)
-    printed = math.sqrt(128 * math.log(1 / delta_of(delta)) * horizon) * math.log(k) / epsilon_of(epsilon)
-    return ExpertsPaper(eta, experts_regret(eta, k, horizon), printed + math.sqrt(horizon * math.log(k / b)))
+    printed = math.sqrt(128 * -math.log(delta_of(delta)) * horizon) * math.log(k) / epsilon_of(epsilon)
+    printed += math.sqrt(horizon * (math.log(k) - math.log(b)))
+    return ExpertsPaper(eta, experts_regret(eta, k, horizon), printed * (1 + SLACK))
 
 
 def linear_excess(learning_rate: float, dimension: int, rounds: int, *, failure: float = 0.05) -> float:

@@ -24,8 +24,10 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from .checks import check_neighbors, count, epsilon_of, number
+from .checks import LEAST, check_neighbors, count, epsilon_of, number
 from .search import least_integer
+
+_SLACK = 1e-12
 
 
 class FiniteClassPlan(NamedTuple):
@@ -50,10 +52,10 @@ def finite_class_plan(
 
     Parameters
     ----------
-    epsilon : real, > 0
+    epsilon : real, at least 1e-9
     n_hypotheses : int, >= 1
         k.
-    alpha, beta : real in (0, 1)
+    alpha, beta : real, from 1e-9 to 1 - 1e-9
         Error wanted beyond the best hypothesis's, and probability of missing it.
     neighbors : {"replace", "add-remove"}
     realizable : bool
@@ -82,18 +84,19 @@ def finite_class_plan(
     check_neighbors(neighbors)
     k = count("n_hypotheses", n_hypotheses)
     alpha, beta = (
-        number(name, value, "above 0 and below 1", lambda x: 0 < x < 1)
+        number(name, value, f"from {LEAST} to 1 - {LEAST}", lambda x: LEAST <= x <= 1 - LEAST)
         for name, value in (("alpha", alpha), ("beta", beta))
     )
+    number("epsilon", epsilon, f"a finite number, at least {LEAST}", lambda x: LEAST <= x < math.inf)
     epsilon = epsilon_of(epsilon)
     t = epsilon / (2 if neighbors == "replace" else 1)
     order = math.ceil(max(math.log(k) / (epsilon * alpha), math.log(k) / alpha**2))
     if realizable:
-        n = math.ceil(math.log(k / beta) / -math.log1p(alpha * math.expm1(-t)))
+        n = math.ceil(math.log(k / beta) / -math.log1p(alpha * math.expm1(-t)) * (1 + _SLACK))
         return FiniteClassPlan(max(1, n), t, math.log(k / beta) / t, order)
     every, one = math.log(3 * k / beta), math.log(3 / beta)
 
     def enough(n):
-        return math.sqrt(every / (2 * n)) + math.sqrt(one / (2 * n)) + every / (t * n) <= alpha
+        return math.sqrt(every / (2 * n)) + math.sqrt(one / (2 * n)) + every / (t * n) <= alpha * (1 - _SLACK)
 
     return FiniteClassPlan(least_integer(enough), t, every / t, order)

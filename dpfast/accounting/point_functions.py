@@ -28,7 +28,9 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from .checks import check_neighbors, count, delta_of, epsilon_of
+from .checks import check_neighbors, count, delta_of, epsilon_of, float_above
+
+_MOST_INSERTIONS = 10**6  # any k gives a bound; larger ones are best where epsilon is tiny only
 
 
 class PointBound(NamedTuple):
@@ -77,16 +79,18 @@ def point_lower_bound(
     >>> [round(point_lower_bound(1.0, 0, horizon=10**k, dimension=10**9).mistakes, 1) for k in (2, 4, 6)]
     [3.0, 6.8, 11.0]
     """
-    epsilon = epsilon_of(epsilon)
-    delta = 0.0 if delta == 0 else delta_of(delta)
+    epsilon_of(epsilon)
+    if delta:
+        delta_of(delta)
+    epsilon, delta = float_above(epsilon), float_above(delta)
     check_neighbors(neighbors)
     if neighbors == "add-remove":
         epsilon, delta = 2 * epsilon, delta * (1 + math.exp(min(epsilon, 700.0)))
     N = min(count("horizon", horizon), count("dimension", dimension, least=2) - 1)
     best, lost, grown, growth = PointBound(0.0, 1), 0.0, 0.0, 1.0
-    for k in range(1, N + 1):
+    for k in range(1, min(N, _MOST_INSERTIONS) + 1):
+        lost += delta * grown  # (e^(i epsilon) - 1) / (e^epsilon - 1) at i = k - 1
         grown += growth  # of e^(i epsilon), i < k
-        lost += delta * (growth - 1) / math.expm1(min(epsilon, 700.0))
         mistakes = (k - lost) / (1 + grown / (N - k + 1)) * (1 - 1e-9)
         if mistakes > best.mistakes:
             best = PointBound(mistakes, k)

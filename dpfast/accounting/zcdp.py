@@ -305,6 +305,7 @@ def pure_cumulant(b: float, pure: float) -> float:
 
 
 def _total_variation(kl: float) -> float:
+    kl = max(kl, SMALLEST)
     return math.sqrt(min(kl / 2, -math.expm1(-kl))) * (1 + SLACK)
 
 

@@ -6,6 +6,7 @@ safe side. An argument may be refused by a ValueError.
 
 import math
 import random
+from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
@@ -30,7 +31,8 @@ from reference.many_digits import (
 from scipy import special
 
 from dpfast import accounting
-from dpfast.accounting import Composed, Cost, Draws, NoisySums
+from dpfast.accounting import Budget, BudgetExceeded, Composed, Cost, Draws, NoisySums, PrivacySpend
+from dpfast.accounting.halfspaces import HINGE_SHARE
 from dpfast.accounting.selection import gaussian_mu
 from dpfast.accounting.single_sample import _ORDERS as ORDERS
 
@@ -372,6 +374,7 @@ def Composed_epsilon(given, found):
                     "releases": a.number(1000)})  # fmt: skip
 def laplace_scale(given, found):
     pure, most = high(given["sensitivity"]) / shift(found), readings(given["epsilon"])[-1]  # the decimal
+    most *= 1 + mpf(10) ** -50  # of these digits themselves
     if given["releases"] * pure <= most or given["delta"] == 0:
         return given["releases"] * pure <= most
     return composed_epsilon(0, low(given["delta"]), pure, given["releases"], most) <= most
@@ -679,3 +682,166 @@ def selection_base(given, found):
     claims = [(base, each)] + [(e, zcdp_curve(high_mu**2 / 2, e, 1)) for e in (most * (k + mpf(1) / 2) / 64
                                                                               for k in range(64))]  # fmt: skip
     return base + _added(claims, runs) <= most * (1 + mpf(10) ** -15)
+
+
+# ---- claims and budgets ----------------------------------------------------------------------------------------------
+
+
+def _a_claim(a):
+    epsilon, delta = a.real(1e-4, 5, 0.0), a.choice([0.0, a.delta()])
+    known = [Cost("gaussian", float(a.real(1e-3, 1)))] if delta and a.random() < 0.5 else []
+    return PrivacySpend(epsilon, delta, "replace", cost=known)
+
+
+@promise(lambda a: {"claims": [_a_claim(a)] * a.randint(1, 30) + [_a_claim(a)]}, slow=50)
+def compose(given, found):
+    claims = given["claims"]
+    sums = (
+        mpmath.fsum(readings(getattr(claim, name))[-1] for claim in claims) * (1 - mpf(10) ** -50)
+        <= readings(getattr(found, name))[-1]
+        for name in ("epsilon", "delta")
+    )
+    if all(sums):
+        return True
+    costs = Counter(cost for claim in claims for cost in claim.cost)
+    together = [Cost(cost.kind, cost.size, times, cost.delta) for cost, times in costs.items()]
+    return _together(together, low(found.epsilon), low(found.delta)) <= low(found.delta)
+
+
+@promise(
+    lambda a: {"epsilon": a.epsilon(), "delta": a.delta()},
+    call=lambda **given: PrivacySpend(**given, neighbors="replace"),
+)
+def PrivacySpend_printed(given, found):
+    exactly = [(given[name], getattr(found, name), getattr(found.cost[0], size)) for name, size in
+               (("epsilon", "size"), ("delta", "delta"))]  # fmt: skip
+    return all(readings(asked)[-1] <= readings(told)[-1] for asked, *both in exactly for told in both)
+
+
+def _fill(budget, charges):
+    """What of a list of charges a budget takes."""
+    taken = []
+    for epsilon, delta, cost, count in charges:
+        try:
+            budget.charge(epsilon, delta, cost=cost, count=count)
+        except BudgetExceeded:
+            continue
+        taken += [Cost(each.kind, each.size, each.times * count, each.delta) for each in cost]
+    return taken
+
+
+def _charges(a):
+    for _ in range(a.randint(1, 20)):
+        size = float(a.real(1e-4, 1))
+        cost = a.choice([Cost("gaussian", size, delta=1e-20), Cost("pure", size), Cost("range", size, a.number(20))])
+        yield 0.1, 1e-7, [cost], a.number(50)
+
+
+@promise(
+    lambda a: {"budget": Budget(a.real(0.01, 10), a.delta(), composition=a.choice(["gaussian", "renyi"])),
+               "charges": list(_charges(a))},
+    slow=500,
+    call=_fill,
+)  # fmt: skip
+def Budget_charges(given, found):
+    epsilon, delta = map(readings, (given["budget"].epsilon, given["budget"].delta))
+    return not found or _together(found, epsilon[-1], delta[-1]) <= delta[-1]
+
+
+# ---- plans -----------------------------------------------------------------------------------------------------------
+
+
+@promise(lambda a: {"epsilon": a.real(1e-3, 5), "delta": a.delta(), "n_experts": a.number(10**6),
+                    "horizon": a.number(10**6), "failure": a.real(1e-6, 1)})  # fmt: skip
+def experts_paper(given, found):
+    k, T, b = given["n_experts"], given["horizon"], low(given["failure"])
+    eta, most = shift(found.learning_rate), low(given["epsilon"])
+    printed = mpmath.sqrt(128 * mpmath.log(1 / low(given["delta"])) * T) * mpmath.log(k) / most
+    within = composed_epsilon((2 * eta) ** 2 * T / 8, low(given["delta"]), enough=most) <= most
+    regret = eta * T + mpmath.log(k) / eta
+    return (
+        within
+        and found.expected_regret >= regret
+        and found.likely_regret >= printed + mpmath.sqrt(T * mpmath.log(k / b))
+    )
+
+
+@promise(lambda a: {"epsilon": a.real(1e-3, 5), "delta": a.choice([0, a.delta()]), "horizon": a.number(1000),
+                    "dimension": 1 + a.number(1000), "neighbors": a.relation()}, slow=3)  # fmt: skip
+def point_lower_bound(given, found):
+    epsilon, delta = high(given["epsilon"]), high(given["delta"])
+    if given["neighbors"] == "add-remove":
+        epsilon, delta = 2 * epsilon, delta * (1 + mpmath.exp(epsilon))
+    N, k = min(given["horizon"], given["dimension"] - 1), found.insertions
+    powers = [mpmath.exp(i * epsilon) for i in range(k)]
+    lost = delta * mpmath.fsum(power - 1 for power in powers) / mpmath.expm1(epsilon)
+    return found.mistakes <= max(0, (k - lost) / (1 + mpmath.fsum(powers) / (N - k + 1)))
+
+
+@promise(lambda a: {"epsilon": a.real(1e-3, 5), "n_hypotheses": a.number(10**6), "alpha": a.real(1e-3, 0.5),
+                    "beta": a.real(1e-3, 0.5), "neighbors": a.relation(),
+                    "realizable": a.choice([False, True])})  # fmt: skip
+def finite_class_plan(given, found):
+    k, alpha, beta, t = given["n_hypotheses"], low(given["alpha"]), low(given["beta"]), shift(found.exponent)
+    if t * (2 if given["neighbors"] == "replace" else 1) > low(given["epsilon"]):
+        return False
+    if given["realizable"]:
+        return found.n >= mpmath.log(k / beta) / -mpmath.log1p(alpha * mpmath.expm1(-t))
+    every, one = mpmath.log(3 * k / beta), mpmath.log(3 / beta)
+    return mpmath.sqrt(every / (2 * found.n)) + mpmath.sqrt(one / (2 * found.n)) + every / (t * found.n) <= alpha
+
+
+def _halfspace(a):
+    return {"epsilon": a.real(1e-2, 5), "delta": a.delta(), "margin": a.real(0.05, 1), "alpha": a.real(0.01, 0.5),
+            "beta": a.real(0.01, 0.5)}  # fmt: skip
+
+
+@promise(_halfspace, slow=200)
+def boost_plan(given, found):
+    mu = 2 * mpmath.sqrt(found.n_rounds) / (shift(found.density) * found.n) / shift(found.sigma)
+    return gaussian_curve(mu, low(given["epsilon"])) <= low(given["delta"])
+
+
+@promise(_halfspace, slow=20)
+def projected_plan(given, found):
+    mu = 2 / (mpf(HINGE_SHARE) * low(given["margin"])) * mpmath.sqrt(found.n_rounds) / found.n / shift(found.sigma)
+    return gaussian_curve(mu, low(given["epsilon"])) <= low(given["delta"])
+
+
+def _stream(a):
+    return {
+        "epsilon": a.real(1e-2, 5),
+        "delta": a.delta(),
+        "horizon": a.number(10**6),
+        "dimension": 1 + a.number(10**5),
+        "margin": a.real(0.05, 1),
+        "confidence": a.real(0.05, 0.9),
+        "failure": a.real(0.01, 0.5),
+    }
+
+
+def _planned(given, found):
+    rho = (4 * shift(found.learning_rate)) ** 2 * found.n_updates * found.n_draws / 8
+    most, e = low(given["epsilon"]), high(found.threshold_epsilon)
+    return composed_epsilon(rho, low(given["delta"]), e, 1, most) <= most
+
+
+@promise(_stream, slow=20)
+def winnow_paper(given, found):
+    return _planned(given, found)
+
+
+@promise(_stream, slow=20)
+def batched_plan(given, found):
+    return _planned(given, found)
+
+
+@promise(lambda a: {"epsilon": a.real(0.1, 5), "delta": a.delta(), "sensitivity": a.choice([1, 2**20]),
+                    "rows": a.number(1000), "steps": a.number(10**5), "size": a.number(100)}, slow=2000)  # fmt: skip
+def single_sample_sigma(given, found):
+    if math.isinf(found):
+        return True
+    apart = given["steps"] * given["size"] / (24 * shift(found) ** 2)
+    left = float(low(given["delta"]) - (1 + mpmath.exp(low(given["epsilon"]))) * apart)
+    asked = {"mu": Fraction(given["sensitivity"]) / Fraction(found), "delta": left, "rows": given["rows"]}
+    return single_sample_epsilon(asked | {"steps": given["steps"]}, given["epsilon"])

@@ -29,7 +29,7 @@ def test_no_answer_is_on_the_unsafe_side(row, extreme, many):
             refused += 1
             continue
         assert row.safe(given, found), (given, found)
-    assert refused < number
+    assert extreme or refused < number
 
 
 @pytest.mark.parametrize(("epsilon", "number"), [(0.001, 1300), (0.001, 5000), (0.01, 5000), (0.001, 16_000)])

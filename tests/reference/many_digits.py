@@ -49,12 +49,14 @@ def gaussian_curve(mu, epsilon):
     mu, epsilon = mpf(mu), mpf(epsilon)
     if mu == 0:
         return max(mpf(0), -mpmath.expm1(epsilon))
+    if epsilon < 0:
+        return -mpmath.expm1(epsilon) + mpmath.exp(epsilon) * gaussian_curve(mu, -epsilon)
     x = epsilon / mu - mu / 2
     if x > 10**6:
         return mpf(0)
-    if x < -(10**6) and epsilon >= 0:
+    if x < -(10**6):
         return mpf(1)
-    lost = max(0, -2 * mpmath.log10(mu)) + 4 * mpmath.log10(2 + abs(x)) + abs(x) ** 2 / 4 * (x < 0 and epsilon < 0)
+    lost = max(0, -2 * mpmath.log10(mu)) + 4 * mpmath.log10(2 + abs(x))
     with mpmath.workdps(60 + int(lost)):
         x = epsilon / mu - mu / 2
         return mpmath.ncdf(-x) - mpmath.exp(epsilon) * mpmath.ncdf(-x - mu)
