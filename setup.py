@@ -71,7 +71,7 @@ def module(name, source):
 
 KERNELS = {  # dpfast/kernels/<name>.pyx over these of csrc/
     "cpu": ["dpf_cpu"],
-    "rng": [],
+    "rng": ["process"],
     "draw": ["draw"],
     "noise": ["noise"],
     "sparse_vector": ["sparse_vector"],

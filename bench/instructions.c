@@ -6,8 +6,9 @@
  *   instructions          the names
  *   instructions all      runs every kernel, and prints a hash of all that it wrote: the same on every machine
  *                         (tests/platforms/check.py)
+ *   instructions best     the same at the best instruction-set level of the machine; other runs are at the scalar one
  *
- * Kernels are linked as they stand; the instruction-set level is scalar until somebody sets another.
+ * Kernels are linked as they stand.
  *
  * To add a kernel: a function that prepares when `measuring` is false and runs when it is true, and its name
  * in `kernels`.
@@ -21,6 +22,7 @@
 #include "classes.h"
 #include "codes.h"
 #include "cover.h"
+#include "dpf_cpu.h"
 #include "draw.h"
 #include "levels.h"
 #include "measure.h"
@@ -513,10 +515,14 @@ void measured(void (*kernel)(bool measuring));
 void measured(void (*kernel)(bool measuring)) { kernel(true); }
 
 int main(int arguments, char **argument) {
+    const int best = dpf_cpu_best();
+    const bool at_best = arguments > 1 && strcmp(argument[1], "best") == 0;
+    const bool all = at_best || (arguments > 1 && strcmp(argument[1], "all") == 0);
+    if (at_best) dpf_cpu_share(&best);
     for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
         if (arguments < 2) {
             puts(kernels[k].name);
-        } else if (strcmp(argument[1], "all") == 0) {
+        } else if (all) {
             kernels[k].kernel(false);
             kernels[k].kernel(true);
             printf("%s %016llx\n", kernels[k].name, (unsigned long long)hashed());
@@ -527,5 +533,5 @@ int main(int arguments, char **argument) {
             return 0;
         }
     }
-    return arguments < 2 || strcmp(argument[1], "all") == 0 ? 0 : 1;
+    return arguments < 2 || all ? 0 : 1;
 }

@@ -2,7 +2,7 @@
  * dpf.h - what every kernel shares.
  *
  * Kernels are plain C11: no Python.h, no allocation, no globals but the
- * instruction-set level. The caller owns every buffer and has already checked
+ * instruction-set level and the process's number. The caller owns every buffer and has already checked
  * every argument.
  */
 #ifndef DPF_H

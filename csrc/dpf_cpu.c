@@ -1,41 +1,54 @@
 #include "dpf_cpu.h"
 
+#define SET(name, leaf, word, bit) #name,
+static const char *const names[] = {DPF_AVX2_SETS(SET) DPF_AVX512_SETS(SET)};
+#undef SET
+
+#define SET(name, leaf, word, bit) set_##name,
+enum { DPF_AVX2_SETS(SET) avx2_sets, above_avx2 = avx2_sets - 1, DPF_AVX512_SETS(SET) all_sets };
+#undef SET
+#define AVX2_SETS ((UINT32_C(1) << avx2_sets) - 1)
+#define ALL_SETS ((UINT32_C(1) << all_sets) - 1)
+
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
 
-enum { ECX = 2, EBX = 1, AVX2_STATE = 0x6, AVX512_STATE = 0xe6 };
+enum { EBX = 1, ECX = 2, AVX_STATE = 0x6, AVX512_STATE = 0xe6 };
 
 /* Asked of the processor: __builtin_cpu_supports knows no lzcnt everywhere, and compiled by zig it says no to all. */
-static bool has(unsigned leaf, int word, unsigned bits) {
+static uint32_t has(unsigned leaf, int word, unsigned bit) {
     unsigned told[4];
-    return __get_cpuid_count(leaf, 0, told, told + 1, told + 2, told + 3) && (told[word] & bits) == bits;
+    return __get_cpuid_count(leaf, 0, told, told + 1, told + 2, told + 3) && (told[word] >> bit & 1);
 }
 
 /* Whether the system keeps these registers (XCR0). */
 static bool keeps(unsigned state) {
     unsigned low, high;
-    if (!has(1, ECX, 1u << 27)) return false; /* osxsave */
+    if (!has(1, ECX, 27)) return false; /* osxsave */
     __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
     return (low & state) == state;
 }
+
+uint32_t dpf_cpu_sets(void) {
+#define SET(name, leaf, word, bit) | has(leaf, word, bit) << set_##name
+    const uint32_t sets = 0 DPF_AVX2_SETS(SET) DPF_AVX512_SETS(SET);
+#undef SET
+    return !keeps(AVX_STATE) ? 0 : !keeps(AVX512_STATE) ? sets & AVX2_SETS : sets;
+}
+#else
+uint32_t dpf_cpu_sets(void) { return 0; }
 #endif
 
 static const int scalar = DPF_SCALAR;
 static const int *shared_level = &scalar;
 
-/* A level counts only if every flag in its target string is there. */
-int dpf_cpu_best(void) {
-#if defined(__x86_64__) && defined(__GNUC__)
-    const bool avx2 = keeps(AVX2_STATE) && has(1, ECX, 1u << 23 | 1u << 28) &&        /* popcnt, avx */
-                      has(7, EBX, 1u << 3 | 1u << 5 | 1u << 8) &&                      /* bmi, avx2, bmi2 */
-                      has(0x80000001, ECX, 1u << 5);                                   /* lzcnt */
-    const bool avx512 = keeps(AVX512_STATE) && has(7, EBX, 3u << 16 | 3u << 30) &&     /* f, dq, bw, vl */
-                        has(7, ECX, 1u << 1 | 1u << 14);                               /* vbmi, vpopcntdq */
-    return !avx2 ? DPF_SCALAR : avx512 ? DPF_AVX512 : DPF_AVX2;
-#else
-    return DPF_SCALAR;
-#endif
+const char *dpf_cpu_set_name(size_t i) { return i < all_sets ? names[i] : NULL; }
+
+int dpf_cpu_best_of(uint32_t sets) {
+    return (sets & ALL_SETS) == ALL_SETS ? DPF_AVX512 : (sets & AVX2_SETS) == AVX2_SETS ? DPF_AVX2 : DPF_SCALAR;
 }
+
+int dpf_cpu_best(void) { return dpf_cpu_best_of(dpf_cpu_sets()); }
 
 int dpf_cpu_level(void) { return *shared_level; }
 

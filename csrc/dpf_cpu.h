@@ -13,6 +13,37 @@
 
 enum { DPF_SCALAR = 0, DPF_AVX2 = 1, DPF_AVX512 = 2 };
 
+/*
+ * The instruction sets of each level: the compiler's name, then the leaf, the word and the bit by which CPUID tells it.
+ * The compilers' targets and what is asked of a processor are both made of these lists, and a level has what the levels
+ * below it have.
+ */
+#define DPF_AVX2_SETS(SET)                                                                                             \
+    SET(popcnt, 1, ECX, 23)                                                                                            \
+    SET(avx, 1, ECX, 28)                                                                                               \
+    SET(bmi, 7, EBX, 3)                                                                                                \
+    SET(avx2, 7, EBX, 5)                                                                                               \
+    SET(bmi2, 7, EBX, 8)                                                                                               \
+    SET(lzcnt, 0x80000001, ECX, 5)
+#define DPF_AVX512_SETS(SET)                                                                                           \
+    SET(avx512f, 7, EBX, 16)                                                                                           \
+    SET(avx512dq, 7, EBX, 17)                                                                                          \
+    SET(avx512bw, 7, EBX, 30)                                                                                          \
+    SET(avx512vl, 7, EBX, 31)                                                                                          \
+    SET(avx512vbmi, 7, ECX, 1)                                                                                         \
+    SET(gfni, 7, ECX, 8)                                                                                               \
+    SET(avx512vpopcntdq, 7, ECX, 14)
+
+/* The instruction sets of both lists, in their order: which this machine has, one bit each. Those whose registers the
+ * system does not keep count as missing. */
+uint32_t dpf_cpu_sets(void);
+
+/* Name of set i, NULL past the last. */
+const char *dpf_cpu_set_name(size_t i);
+
+/* The best level of a processor with these sets. */
+int dpf_cpu_best_of(uint32_t sets);
+
 /* The best level this machine runs. */
 int dpf_cpu_best(void);
 
@@ -29,10 +60,11 @@ void dpf_cpu_share(const int *level);
 #else
 #define DPF_WIDE ",prefer-vector-width=512"
 #endif
-#define DPF_TARGET_AVX2 __attribute__((target("avx2,bmi,bmi2,lzcnt,popcnt")))
+#define DPF_NAMED(name, leaf, word, bit) "," #name
+/* Every target begins with what all x86-64 has. */
+#define DPF_TARGET_AVX2 __attribute__((target("sse2" DPF_AVX2_SETS(DPF_NAMED))))
 #define DPF_TARGET_AVX512                                                                                              \
-    __attribute__((target("avx512f,avx512bw,avx512vl,avx512dq,avx512vbmi,avx512vpopcntdq,gfni,avx2,"                   \
-                          "bmi,bmi2,lzcnt,popcnt" DPF_WIDE)))
+    __attribute__((target("sse2" DPF_AVX2_SETS(DPF_NAMED) DPF_AVX512_SETS(DPF_NAMED) DPF_WIDE)))
 #define DPF_LEVELS(result, name, body, params, args)                                                                   \
     DPF_LEVELS_OF(result, name, body, params, args) /* lets a name that is a macro expand first */
 #define DPF_LEVELS_OF(result, name, body, params, args)                                                                \

@@ -5,32 +5,67 @@ tests and experiments, and a model fitted with one says so.
 """
 
 import os
-import weakref
 from numbers import Integral
 from typing import Any
 
 import numpy as np
 from randomgen import AESCounter, ChaCha
 
-_live: weakref.WeakSet[Any] = weakref.WeakSet()
+from dpfast.kernels.rng import Watch
 
 
 class SystemKeyed:
     """A cipher in counter mode under a key from the operating system.
 
-    The key is this process's own: a fork is keyed anew in the child, and a copy or a pickle is a new generator, so
-    that no two ever give the same stream and no stream is ever written down.
+    The key is this process's own: every draw compares the process, and a fork, whoever made it, is keyed anew before
+    its first word. A copy or a pickle is a new generator. So no two ever give the same stream, and no stream is ever
+    written down. One that is seeded, set to a state or moved along its stream is no secret any more: `known` says so.
     """
 
     def __init__(self, key_bytes: int, **options: Any) -> None:
+        self._key_bytes, self._options = key_bytes, options
         cipher: Any = super()
-        cipher.__init__(key=int.from_bytes(os.urandom(key_bytes), "little"), **options)
-        _live.add(self)
+        cipher.__init__(key=self._new_key(), **options)
+        self.known = False
+        self._watch = Watch(self)  # type: ignore[arg-type]
 
     def rekey(self) -> None:
         """Forget the key and the stream, and start another."""
-        make: Any = type(self)
-        self.state: Any = make().state
+        own, new = self._cipher.state, self._cipher(key=self._new_key(), **self._options)
+        own.__set__(self, new.state | {"bit_generator": own.__get__(self)["bit_generator"]})
+        self._watch.keyed()
+
+    @property
+    def state(self) -> Any:
+        """The cipher's state, which holds the key."""
+        self._watch.check()
+        return self._cipher.state.__get__(self)
+
+    @state.setter
+    def state(self, state: Any) -> None:
+        self.known = True
+        self._cipher.state.__set__(self, state)
+
+    def seed(self, *args: Any, **kwargs: Any) -> None:
+        """Take a seed in place of the key: the stream is known from then on."""
+        self.known = True
+        cipher: Any = super()
+        cipher.seed(*args, **kwargs)
+
+    def advance(self, *args: Any, **kwargs: Any) -> Any:
+        """Move along the stream, to words that may have been drawn before: it is known from then on."""
+        self.known = True
+        cipher: Any = super()
+        return cipher.advance(*args, **kwargs)
+
+    @property
+    def _cipher(self) -> Any:
+        """The class of the cipher itself."""
+        classes = type(self).__mro__
+        return classes[classes.index(SystemKeyed) + 1]
+
+    def _new_key(self) -> int:
+        return int.from_bytes(os.urandom(self._key_bytes), "little")
 
     def __reduce__(self):
         return _another, (type(self).__name__,), None  # as numpy 1.26 wants it, with a name and a state
@@ -100,8 +135,11 @@ def generator(random_state: int | np.random.Generator | None = None) -> np.rando
 
 
 def is_reproducible(rng: np.random.Generator) -> bool:
-    """Whether a generator's stream may be known to others: any but one keyed from the operating system."""
-    return not isinstance(rng.bit_generator, SystemKeyed)
+    """Whether a generator's stream may be known to others.
+
+    Any is, but one that was keyed from the operating system and was never seeded or set since.
+    """
+    return not isinstance(rng.bit_generator, SystemKeyed) or rng.bit_generator.known
 
 
 def by_instructions() -> bool:
@@ -110,12 +148,3 @@ def by_instructions() -> bool:
 
 
 _cipher = SystemKeyedAES if by_instructions() else SystemKeyedChaCha
-
-
-def _rekey_all():
-    for bit_generator in list(_live):
-        bit_generator.rekey()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_rekey_all)

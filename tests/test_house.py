@@ -14,8 +14,8 @@ MOST_LINES = 450
 
 BELOW = {  # the rooms that a room may import from, besides itself
     "accounting": set(),
-    "random": set(),
     "kernels": set(),
+    "random": {"kernels"},
     "parts": {"kernels"},
     "tables": {"kernels", "parts"},
     "files": {"kernels", "parts", "tables"},

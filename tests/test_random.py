@@ -1,14 +1,20 @@
 import copy
+import ctypes
 import multiprocessing
 import os
 import pickle
+import signal
+import sys
+import warnings
 
 import numpy as np
 import pytest
 from randomgen import AESCounter
 from sklearn.base import clone
 
-from dpfast import DecisionListClassifier, random
+from dpfast import DecisionListClassifier, StatisticalQueryOracle, random
+from dpfast.kernels import draw
+from dpfast.kernels import rng as kernel
 
 CIPHERS = [random.SystemKeyedAES, random.SystemKeyedChaCha]
 
@@ -81,6 +87,105 @@ def test_a_fork_does_not_share_the_stream_and_forgets_the_key(cipher):
         process.join()
     assert not any(held)
     assert len({tuple(stream) for stream in [*streams, rng.integers(2**63, size=4).tolist()]}) == 3
+
+
+def in_a_child_that_c_forks(function):
+    """The bytes that a call gives in a child of which no hook of Python hears."""
+    read, write = os.pipe()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = ctypes.PyDLL(None).fork()
+    if child == 0:
+        try:
+            os.write(write, function())
+        finally:
+            os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        told = pipe.read()
+    os.waitpid(child, 0)
+    return told
+
+
+DRAWS = {
+    "a kernel": lambda rng: draw.below(np.full(8, 2**63 - 1), rng),
+    "words": lambda rng: rng.integers(2**63, size=8),
+    "halves of words": lambda rng: rng.integers(2**32, size=8, dtype=np.uint32),
+    "doubles": lambda rng: rng.random(8),
+    "raw words": lambda rng: rng.bit_generator.random_raw(8),
+}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the fork of the C library by name")
+@pytest.mark.parametrize("name", DRAWS)
+def test_a_fork_that_python_does_not_hear_of_does_not_share_the_stream(cipher, name):
+    rng, take = random.default_rng(), DRAWS[name]
+    take(rng)
+    theirs = [in_a_child_that_c_forks(lambda: take(rng).tobytes()) for _ in range(2)]
+    assert len({*theirs, take(rng).tobytes()}) == 3
+    grandchild = in_a_child_that_c_forks(
+        lambda: take(rng).tobytes() + in_a_child_that_c_forks(lambda: take(rng).tobytes())
+    )
+    assert len(grandchild) == 2 * len(theirs[0])
+    assert grandchild[: len(theirs[0])] != grandchild[len(theirs[0]) :]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
+def test_an_interrupt_while_a_fork_is_keyed_is_put_off_and_the_stream_is_not_shared(cipher, monkeypatch):
+    rng, keyed = random.default_rng(), random.SystemKeyed.rekey
+    tries = []
+
+    def rekey(self):
+        tries.append(1)
+        if len(tries) < 3:
+            raise KeyboardInterrupt
+        keyed(self)
+
+    monkeypatch.setattr(random.SystemKeyed, "rekey", rekey)
+
+    def child():
+        drawn = []
+        try:
+            drawn.append(rng.random(4).tobytes())
+            for _ in range(1000):  # the interrupt comes soon
+                drawn.append(b"")
+        except KeyboardInterrupt:
+            drawn = drawn or [b"interrupted before it was kept"]
+            return drawn[0] + bytes([len(tries)])
+        return b"not interrupted"
+
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        told = in_a_child_that_c_forks(child)
+    finally:
+        signal.signal(signal.SIGINT, handler)
+    assert told[-1:] == b"\x03"
+    assert told[:-1] != rng.random(4).tobytes()
+    assert not tries
+
+
+def test_the_number_of_a_process_is_not_that_of_its_parent():
+    number = kernel.process()
+    assert kernel.process() == number
+    assert int(in_a_child_that_c_forks(lambda: str(kernel.process()).encode())) > number
+
+
+@pytest.mark.parametrize(
+    "reveal",
+    [
+        lambda bit_generator: bit_generator.seed(5),
+        lambda bit_generator: setattr(bit_generator, "state", bit_generator.state),
+        lambda bit_generator: bit_generator.advance(-4),
+    ],
+)
+def test_a_generator_of_the_system_that_is_seeded_set_or_moved_is_called_reproducible(reveal):
+    rng = np.random.Generator(random.SystemKeyedAES())
+    assert not random.is_reproducible(rng)
+    reveal(rng.bit_generator)
+    assert random.is_reproducible(rng)
+    assert "reproducible, not private" in str(
+        StatisticalQueryOracle([0], 1.0, 1e-6, n_queries=1, random_state=rng).privacy_
+    )
 
 
 def secrets_of(state):

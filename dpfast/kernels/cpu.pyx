@@ -24,6 +24,20 @@ def level():
     return LEVELS[level_in_use]
 
 
+def _sets():
+    """The instruction sets that levels above "scalar" are compiled for: name to whether this machine has it."""
+    told, found, i = dpf_cpu_sets(), {}, 0
+    while dpf_cpu_set_name(i) != NULL:
+        found[dpf_cpu_set_name(i).decode()] = bool(told >> i & 1)
+        i += 1
+    return found
+
+
+def _best_of(sets):
+    """Name of the highest level that a machine runs which has the instruction sets of which `sets` says so."""
+    return LEVELS[dpf_cpu_best_of(sum(bool(has) << i for i, has in enumerate(sets.values())))]
+
+
 def use(name):
     """Run every kernel of this process at the level `name`; for tests and benchmarks.
 

@@ -37,11 +37,17 @@ from dpfast.accounting.checks import float_above
 from dpfast.kernels import noise, sparse_vector
 from dpfast.mechanisms.recorded import Claim, Question, asked
 
+from .sole import Sole, told
+
 _LARGEST = 1 << 60  # thresholds; noise reaches so far with probability below e**-300
 
 
 class _Tests:
-    """A running count, tests of it, and what all that must not show; a subclass gives what a positive test does."""
+    """A running count, tests of it, and what all that must not show; a subclass gives what a positive test does.
+
+    One call at a time uses it, in the process that made it. Its attributes tell what was paid for and drawn, and cannot
+    be set.
+    """
 
     _tests: Any
     _claim: Claim
@@ -49,14 +55,20 @@ class _Tests:
     def __init__(self, threshold, epsilon, rng):
         if not isinstance(threshold, Integral) or isinstance(threshold, bool) or abs(threshold) > _LARGEST:
             raise ValueError(f"threshold must be an integer within 2**60 of 0, got {threshold!r}")
-        self.threshold, self.epsilon = int(threshold), epsilon
+        self._threshold, self._epsilon = int(threshold), epsilon
         self._exact = _rational(epsilon)
         self._rng = random.generator(rng)
-        self._count = 0
+        self._count, self._sole = 0, Sole(f"an instance of {type(self).__name__}")
+
+    threshold = told("_threshold")
+    epsilon = told("_epsilon")
+    test_scale = told("_test_scale")
+    fired = told("_fired")
 
     def add(self, number: int = 1) -> None:
         """The running count goes up by `number`, an int."""
-        self._count += _integer("number", number)
+        with self._sole.used():
+            self._count += _integer("number", number)
 
     def test(self, count: int | None = None) -> bool:
         """Test once.
@@ -74,14 +86,16 @@ class _Tests:
         Raises
         ------
         RuntimeError
-            If no test is left: the instance has fired.
+            If no test is left: the instance has fired. In another process than the one that made it, and while another
+            thread is at it.
         """
-        self._check_open()
-        tested = self._count if count is None else _integer("count", count)
-        if self._asked([tested], lambda: self._tests.test(tested, self._rng)):
-            self._positive()
-            return True
-        return False
+        with self._sole.used():
+            self._check_open()
+            tested = self._count if count is None else _integer("count", count)
+            if self._asked([tested], lambda: self._tests.test(tested, self._rng)):
+                self._positive()
+                return True
+            return False
 
     def run(self, rounds: int, increments: ArrayLike = ()) -> int | None:
         """Test the running count once in each of many rounds, until a test is positive.
@@ -106,10 +120,14 @@ class _Tests:
         Raises
         ------
         RuntimeError
-            If no test is left: the instance has fired.
+            As `test`.
         ValueError
             Before anything is drawn.
         """
+        with self._sole.used():
+            return self._run(rounds, increments)
+
+    def _run(self, rounds, increments):
         self._check_open()
         rounds, at = _integer("rounds", rounds), np.asarray(increments)
         if not 0 <= rounds <= 1 << 62 or at.ndim != 1 or (at.size and at.dtype.kind not in "iu"):
@@ -220,31 +238,37 @@ class AboveThreshold(_Tests):
         if noise not in ("geometric", "paper"):
             raise ValueError(f'noise must be "geometric" or "paper", got {noise!r}')
         super().__init__(threshold, epsilon, rng)
-        self.monotone, self.noise = monotone, noise
+        self._monotone, self._noise = monotone, noise
         scales: tuple[Any, Any] = (2, 4)
         if noise == "geometric":
             scales = {"running": (1, 1), True: (2, 2), False: (Fraction(13, 5), Fraction(13, 4))}[monotone]
-        self.threshold_scale, self.test_scale = (scale / self._exact for scale in scales)
-        self.runs = 0
+        self._threshold_scale, self._test_scale = (scale / self._exact for scale in scales)
+        self._runs = 0
         self.reset()
+
+    monotone = told("_monotone")
+    noise = told("_noise")
+    threshold_scale = told("_threshold_scale")
+    runs = told("_runs")
 
     def reset(self) -> None:
         """Start again with new threshold noise and a count of 0; it costs epsilon once more."""
-        draw = noise.discrete_laplace if self.noise == "paper" else noise.geometric
-        drawn = draw(self.threshold_scale, 1, self._rng)
-        self._tests = self._noisy(self.threshold + int(drawn[0]))
-        self._claim = Claim(float(self._exact), (Cost("pure", float_above(self._exact)),))
-        self._count, self.fired = 0, False
-        self.runs += 1
+        with self._sole.used():
+            draw = noise.discrete_laplace if self._noise == "paper" else noise.geometric
+            self._runs += 1  # before the draw: what may have been drawn counts
+            drawn = draw(self._threshold_scale, 1, self._rng)
+            self._tests = self._noisy(self._threshold + int(drawn[0]))
+            self._claim = Claim(float(self._exact), (Cost("pure", float_above(self._exact)),))
+            self._count, self._fired = 0, False
 
     def _noisy(self, threshold, *pending):
-        return sparse_vector.Tests(threshold, self.test_scale, *pending, one_sided=self.noise == "geometric")
+        return sparse_vector.Tests(threshold, self._test_scale, *pending, one_sided=self._noise == "geometric")
 
     def _positive(self):
-        self._count, self._tests, self.fired = 0, None, True
+        self._fired, self._count, self._tests = True, 0, None
 
     def _check_open(self):
-        if self.fired:
+        if self._fired:
             raise RuntimeError("the threshold was reached; reset() starts again, and costs epsilon again")
 
     def __repr__(self):
@@ -264,8 +288,8 @@ class AboveThreshold(_Tests):
         """Take the place of an instance of the same arguments, of which the state was taken."""
         if state["threshold"] != self.threshold:
             raise ValueError(f"the tests were for a threshold of {state['threshold']}, here it is {self.threshold}")
-        self.runs, self._count, self.fired = int(state["runs"]), int(state["count"]), state["tests"] is None
-        self._tests = None if self.fired else self._noisy(*state["tests"])
+        self._runs, self._count, self._fired = int(state["runs"]), int(state["count"]), state["tests"] is None
+        self._tests = None if self._fired else self._noisy(*state["tests"])
 
 
 class RepeatedThreshold(_Tests):
@@ -317,21 +341,23 @@ class RepeatedThreshold(_Tests):
         self, threshold: int, epsilon: float | Fraction, positives: int, *, rng: int | np.random.Generator | None = None
     ) -> None:
         super().__init__(threshold, epsilon, rng)
-        self.positives = _positives(positives)
+        self._positives = _positives(positives)
         _test_epsilon(self._exact)
-        self.test_scale, self.fired = 1 / self._exact, 0
-        self._tests, self._claim = sparse_vector.Tests(self.threshold, self.test_scale), Claim(float(self._exact))
+        self._test_scale, self._fired = 1 / self._exact, 0
+        self._tests, self._claim = sparse_vector.Tests(self._threshold, self._test_scale), Claim(float(self._exact))
+
+    positives = told("_positives")
 
     def claim(self, delta: float) -> tuple[float, float]:
         """(epsilon, delta) of all tests together; see `repeated_epsilon`."""
-        return repeated_epsilon(self._exact, self.positives, delta), delta
+        return repeated_epsilon(self._exact, self._positives, delta), delta
 
     def _positive(self):
-        self._count, self.fired = 0, self.fired + 1
+        self._fired, self._count = self._fired + 1, 0
 
     def _check_open(self):
-        if self.fired == self.positives:
-            raise RuntimeError(f"all {self.positives} positive tests that were paid for have been made")
+        if self._fired >= self._positives:
+            raise RuntimeError(f"all {self._positives} positive tests that were paid for have been made")
 
     def __repr__(self):
         text = f"RepeatedThreshold({self.threshold}, {self.epsilon}, positives={self.positives})"
@@ -343,9 +369,9 @@ class RepeatedThreshold(_Tests):
 
     def _go_on(self, state):
         """Take the place of an instance of the same arguments, of which the state was taken."""
-        self.fired, self._count = int(state["fired"]), int(state["count"])
+        self._fired, self._count = int(state["fired"]), int(state["count"])
         threshold, pending = state["tests"]
-        self._tests = sparse_vector.Tests(threshold, self.test_scale, pending)
+        self._tests = sparse_vector.Tests(threshold, self._test_scale, pending)
 
 
 def _rational(epsilon):

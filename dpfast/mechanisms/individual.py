@@ -11,7 +11,7 @@ from dpfast.accounting.checks import count
 from dpfast.accounting.individual import individual_sigma
 
 from .gaussian import discrete_gaussian
-from .sole import Sole
+from .sole import Sole, told
 
 _LARGEST = 1 << 12  # of a weight, so that sums fit
 
@@ -89,9 +89,13 @@ class IndividualSums:
         n, d = rows.shape
         asked = {"squares": squares, "reach": rows.reach, "neighbors": neighbors}
         noise = individual_sigma(epsilon, delta, **asked, releases=releases, size=d * columns)
-        self.sigma, self.cost, self.left = noise.sigma, noise.cost, int(releases)
+        self._sigma, self._cost, self._left = noise.sigma, noise.cost, int(releases)
         self._spent, self._rng = np.zeros(n, np.int64), random.generator(random_state)
         self._sole = Sole("a run of sums")
+
+    sigma = told("_sigma")
+    cost = told("_cost")
+    left = told("_left")
 
     def release(self, weights: ArrayLike) -> np.ndarray:
         """The noisy sum of the rows by these weights, those that have spent left out: int64, (d,) or (d, columns).
@@ -118,15 +122,15 @@ class IndividualSums:
             raise ValueError(f"weights must be {wanted}, got {weights.dtype} of shape {weights.shape}")
         if ((weights < -_LARGEST) | (weights > _LARGEST)).any():  # the size of the least integer of a type is negative
             raise ValueError(f"weights must be from {-_LARGEST} to {_LARGEST}")
-        if self.left < 1:
+        if self._left < 1:
             raise ValueError("no sum is left: all that `releases` allows were made")
         weights = weights.astype(np.int32).reshape(n, self._columns)
         asked = np.square(weights, dtype=np.int64).sum(axis=1)
         fits = self._spent + asked <= self._squares
         total = self._rows.weighted_sum(weights * fits[:, np.newaxis])
-        self.left -= 1
+        self._left -= 1
         self._spent += asked * fits
-        noisy = discrete_gaussian(total, self.sigma, rng=self._rng)
+        noisy = discrete_gaussian(total, self._sigma, rng=self._rng)
         return noisy if self._columns > 1 else noisy.reshape(d)
 
     def __reduce__(self):

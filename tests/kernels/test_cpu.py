@@ -29,3 +29,29 @@ def test_the_environment_names_the_level_on_import():
 
 def test_a_wrong_name_in_the_environment_is_an_error():
     assert "must be one of scalar" in run("neon9").stderr
+
+
+AVX2 = ["popcnt", "avx", "bmi", "avx2", "bmi2", "lzcnt"]
+AVX512 = ["avx512f", "avx512dq", "avx512bw", "avx512vl", "avx512vbmi", "gfni", "avx512vpopcntdq"]
+
+
+def test_a_level_needs_every_instruction_set_that_it_is_compiled_for():
+    every = dict.fromkeys(cpu._sets(), True)
+    assert list(every) == AVX2 + AVX512
+    assert cpu._best_of(every) == "avx512"
+    for lacking in every:  # a virtual machine may hide any of them
+        assert cpu._best_of(every | {lacking: False}) == ("avx2" if lacking in AVX512 else "scalar"), lacking
+    assert cpu._best_of(dict.fromkeys(every, False)) == "scalar"
+
+
+CPUINFO = {"bmi": "bmi1", "lzcnt": "abm", "avx512vpopcntdq": "avx512_vpopcntdq"}  # where Linux has names of its own
+
+
+def test_the_processor_is_asked_as_the_system_asks_it():
+    try:
+        with open("/proc/cpuinfo") as file:
+            flags = next(line for line in file if line.startswith("flags")).split()
+    except (OSError, StopIteration):
+        pytest.skip("no flags of the processor are told here")
+    assert cpu._sets() == {name: CPUINFO.get(name, name) in flags for name in cpu._sets()}
+    assert cpu.best() == cpu._best_of(cpu._sets())

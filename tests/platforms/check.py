@@ -4,6 +4,9 @@ For each target every file of csrc/ is compiled with all warnings as errors. Whe
 themselves, by qemu-user or by wine, the driver of bench/instructions.c prints a hash of all that each kernel wrote, and
 all targets must print the same: other processors, another order of bytes, another libc, a long of 32 bits, and what
 csrc/ holds for compilers without the builtins of GCC and clang.
+
+Where there are gcc and qemu-x86_64, the kernels also run at the best level of processors that lack some instructions,
+and must print the same. The emulator knows no AVX-512: that level runs only on a machine that has it.
 """
 
 import argparse
@@ -30,6 +33,7 @@ TARGETS = {  # as zig names them, and what runs their programs; None: compiled o
     "aarch64-macos": None,
     "x86_64-macos": None,
 }
+PROCESSORS = ("Westmere", "SandyBridge", "Haswell", "EPYC", "Skylake-Server", "max,-bmi1", "max,-bmi2", "max,-abm")
 REFUSED = ("x86-linux-musl", "arm-linux-musleabihf")  # 32 bits
 WORDS = "dpfast needs a 64-bit processor"
 FLAGS = ("-std=c11", "-O3", "-ffp-contract=off", "-Wall", "-Wextra", "-Wgnu", "-Wvla", "-Werror")
@@ -61,6 +65,24 @@ def compiled(target, folder):
     return out
 
 
+def on_processors():
+    """What the driver that gcc compiled prints at the best level of each of some processors."""
+    if not shutil.which("gcc") or not shutil.which("qemu-x86_64"):
+        print("processors: not run, there is no gcc or no qemu-x86_64 here")
+        return {}
+    seen = {}
+    with tempfile.TemporaryDirectory() as folder:
+        program, sources = Path(folder, "driver"), sorted((ROOT / "csrc").glob("*.c"))
+        flags = ("-std=c11", "-O1", "-ffp-contract=off", "-static", *INCLUDES)
+        subprocess.run(["gcc", *flags, ROOT / "bench" / "instructions.c", *sources, "-lm", "-o", program], check=True)
+        for processor in PROCESSORS:
+            run = ["qemu-x86_64", "-cpu", processor, program, "best"]
+            done = subprocess.run(run, check=True, capture_output=True, text=True)
+            seen[processor] = dict(line.split() for line in done.stdout.splitlines())
+            print(f"{processor}: {len(seen[processor])} kernels run")
+    return seen
+
+
 def refusal(target):
     """The first error of a target that is not supported."""
     command = [sys.executable, "-m", "ziglang", "cc", "-target", target, "-std=c11", "-fsyntax-only", "-x", "c"]
@@ -90,6 +112,7 @@ def main():
             hashes = subprocess.run(run, check=True, capture_output=True, text=True, env=quiet).stdout
             seen[target] = dict(line.split() for line in hashes.splitlines())
             print(f"{target}: compiled, {len(seen[target])} kernels run")
+    seen |= on_processors()
     first, *others = seen.items()
     wrong += [
         f"{name} of {target} is not that of {first[0]}"

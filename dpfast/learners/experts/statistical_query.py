@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from scipy import special
 
 from dpfast import random
@@ -24,7 +25,7 @@ from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import noise
 from dpfast.kernels.grid import to_grid
 from dpfast.learners.parameters import PRIVATE, Parameters, choice, count, real
-from dpfast.mechanisms.sole import Sole
+from dpfast.mechanisms.sole import Sole, told
 from dpfast.parts import MemoryParts
 from dpfast.parts.blocks import slices
 from dpfast.parts.sources import is_parted, parts_of
@@ -150,12 +151,16 @@ class StatisticalQueryOracle(Parameters):
         warn_of_claim(p.epsilon, p.delta, n if p.neighbors == "replace" else None)
         if budget is not None:
             budget.charge(epsilon, delta, neighbors=neighbors, cost=p.cost, what={"model": type(self).__name__})
-        self._sole, self._counting, self.answered_ = Sole("an oracle"), threading.Lock(), 0
-        self.noise_scale_ = self._scale / (1 << _GRID_BITS)
-        self._rows = self.n_rows_ = n
+        self._sole, self._counting, self._answered = Sole("an oracle"), threading.Lock(), 0
+        self._noise_scale = self._scale / (1 << _GRID_BITS)
+        self._rows = self._counted = n
         if neighbors == "add-remove":
             counted = (self._rows << _GRID_BITS) + int(self._draw(1)[0])
-            self.n_rows_ = max(1.0, counted / (1 << _GRID_BITS))
+            self._counted = max(1.0, counted / (1 << _GRID_BITS))
+
+    noise_scale_ = told("_noise_scale")
+    n_rows_ = told("_counted")
+    answered_ = told("_answered")
 
     def answer(self, query: Callable[..., Any]) -> float:
         """The noisy mean of a query.
@@ -164,7 +169,8 @@ class StatisticalQueryOracle(Parameters):
         ----------
         query : callable
             From a block of rows (of each table, in order) to their values in [0, 1], shape (rows,); booleans are 0
-            and 1, and values beyond are clipped.
+            and 1, and values beyond are clipped. Arrays are read-only views, frames
+            and sparse matrices are copies: a query cannot change the rows that later ones see.
 
         Returns
         -------
@@ -203,7 +209,7 @@ class StatisticalQueryOracle(Parameters):
         sums = [self._parts.sum(_sum, query) for query in queries]
         self._sole.check_process()  # a query may have forked
         noisy = [total + int(x) for total, x in zip(sums, self._draw(len(sums)), strict=True)]
-        return np.array([total / (1 << _GRID_BITS) / self.n_rows_ for total in noisy])
+        return np.array([total / (1 << _GRID_BITS) / self._counted for total in noisy])
 
     def tolerance(self, failure: float = 0.05) -> float:
         """How far the answers lie from the means at most, all of `n_queries` together, but with probability `failure`.
@@ -227,7 +233,7 @@ class StatisticalQueryOracle(Parameters):
         else:  # P(|X| >= m) = 2 q^m / (1 + q)
             most = max(0, math.ceil(self._scale * math.log(2 / ((1 + math.exp(-1 / self._scale)) * each))) - 1)
         step = 1 << _GRID_BITS
-        off = most / step / self.n_rows_ * (1 + 1e-12)  # by one noise; under "add-remove" sum and count have each one
+        off = most / step / self._counted * (1 + 1e-12)  # by one noise; under "add-remove" sum and count have each one
         return (1 + counted) * off + (1 + counted * off) / (2 * step)
 
     @property
@@ -242,10 +248,10 @@ class StatisticalQueryOracle(Parameters):
         """Count queries that are about to be called, or refuse them."""
         self._sole.check_process()
         with self._counting:
-            left = self._paid.n_queries - self.answered_
+            left = self._paid.n_queries - self._answered
             if queries > left:
                 raise BudgetExceeded(f"{queries} more do not fit: of n_queries={self._paid.n_queries}, {left} are left")
-            self.answered_ += queries
+            self._answered += queries
 
     def _draw(self, size):
         draw = noise.discrete_gaussian if self._paid.noise == "discrete-gaussian" else noise.discrete_laplace
@@ -262,7 +268,16 @@ class StatisticalQueryOracle(Parameters):
 
 
 def _part(table, rows):
-    return table.iloc[rows] if hasattr(table, "iloc") else table[rows]
+    """Some rows, for a query to read: what it writes does not reach the table."""
+    if hasattr(table, "iloc"):
+        return table.iloc[rows].copy()
+    part = table[rows]
+    if sp.issparse(part):
+        return part.copy()
+    for view in (part, getattr(part, "rows", None)):  # those of a BitMatrix
+        if isinstance(view, np.ndarray):
+            view.setflags(write=False)
+    return part
 
 
 def _parts_of(tables):

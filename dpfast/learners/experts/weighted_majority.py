@@ -22,7 +22,7 @@ from dpfast.accounting.warning import warn_of_claim
 from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import weights
 from dpfast.learners.parameters import PRIVATE, Parameters, choice, count, optional
-from dpfast.mechanisms.sole import Sole
+from dpfast.mechanisms.sole import Sole, told
 from dpfast.parts.blocks import slices
 from dpfast.parts.sources import refuse_masked
 from dpfast.tables import BitMatrix
@@ -136,8 +136,8 @@ class RandomizedWeightedMajority(Parameters):
         self.epsilon, self.delta, self.n_experts, self.horizon = epsilon, delta, n_experts, horizon
         self.neighbors, self.calibration, self.budget = neighbors, calibration, budget
         self._paid = self._checked()  # what is claimed, whatever becomes of the attributes
-        self.learning_rate_ = self._rate(calibration)
-        bent = self.learning_rate_ * experts_range(neighbors) * (1 + SLACK)
+        self._eta = self._rate(calibration)
+        bent = self._eta * experts_range(neighbors) * (1 + SLACK)
         self._paid.cost = (Cost("range", bent, times=horizon),)
         if budget is not None:
             budget.check(epsilon, delta, neighbors=neighbors, cost=self._paid.cost)
@@ -145,7 +145,10 @@ class RandomizedWeightedMajority(Parameters):
         self._rng, self._sole = random.generator(random_state), Sole("a learner from experts")
         self._weights: Any = None
         self._parts: list[np.ndarray] = []
-        self.rounds_, self._waiting = 0, False
+        self._rounds, self._waiting = 0, False
+
+    learning_rate_ = told("_eta")
+    rounds_ = told("_rounds")
 
     def act(self, losses: Any = None) -> int:
         """Draw the expert to follow in the next round.
@@ -177,7 +180,7 @@ class RandomizedWeightedMajority(Parameters):
         with self._sole.used():
             self._ready(1)
             self._start(self.n_experts)
-            self.rounds_ += 1  # before the draw: what may have been drawn counts
+            self._rounds += 1  # before the draw: what may have been drawn counts
             expert = self._weights.draw(self._rng)
             self._parts.append(np.array([expert]))
             self._waiting = True
@@ -258,7 +261,7 @@ class RandomizedWeightedMajority(Parameters):
         self._start(block.shape[1])
         experts = np.full(block.shape[0], -1)
         for part in slices(block.shape[0], max(1, _PART // block.shape[1])):
-            self.rounds_ += part.stop - part.start
+            self._rounds += part.stop - part.start
             self._parts.append(experts[part])
             self._weights.play(rows, self._rng, part.start, part.stop, experts)
         return experts
@@ -307,14 +310,14 @@ class RandomizedWeightedMajority(Parameters):
         """Refuse rounds that were not paid for."""
         if self._waiting:
             raise RuntimeError("the losses of the last action were not observed yet")
-        left = self._paid.horizon - self.rounds_
+        left = self._paid.horizon - self._rounds
         if rounds > left:
             raise BudgetExceeded(f"{rounds} more actions do not fit: of horizon={self._paid.horizon}, {left} are left")
 
     def _start(self, n_experts):
         """Charge, and set out from equal weights."""
         if self._weights is None:
-            state = weights.Weights(n_experts, Fraction(self.learning_rate_) / (1 << _GRID_BITS))
+            state = weights.Weights(n_experts, Fraction(self._eta) / (1 << _GRID_BITS))
             if self.budget is not None:
                 paid, what = self._paid, {"model": type(self).__name__}
                 self.budget.charge(paid.epsilon, paid.delta, neighbors=paid.neighbors, cost=paid.cost, what=what)

@@ -4,6 +4,7 @@ import pickle
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -287,3 +288,33 @@ def test_attributes_that_are_edited_change_neither_what_is_paid_nor_the_claim(X)
     with pytest.raises(BudgetExceeded, match="of n_queries=1, 0 are left"):
         asked.answer(column(0))
     assert str(asked.privacy_).startswith("(1.0, 1e-06)-DP, replace one row; 1 of 1 releases used")
+
+
+@pytest.mark.parametrize(
+    "kind", [np.asarray, sp.csr_array, BitMatrix, pd.DataFrame, lambda table: pd.DataFrame(table)[0]], ids=repr
+)
+def test_what_a_query_writes_reaches_no_later_query(kind):
+    bits = np.arange(12).reshape(6, 2) % 3 == 0
+    table = kind(bits if kind is BitMatrix else bits * 1.0)
+    values = {"BitMatrix": "rows", "csr_array": "data"}
+
+    def read(block):
+        array = block.toarray() if hasattr(block, "toarray") else np.asarray(block)
+        return array.reshape(len(array), -1)[:, 0]
+
+    def scribble(block):
+        array = getattr(block, values.get(type(block).__name__, ""), block)
+        if hasattr(array, "iloc"):
+            array.iloc[:] = 0.5
+        else:
+            array[:] = 0
+        return read(block)
+
+    asked, before = StatisticalQueryOracle(table, 1.0, 1e-6, n_queries=9), []
+    asked.answer(lambda block: before.append(read(block).copy()) or read(block))
+    refused = pytest.raises(ValueError, match="read-only") if kind in (np.asarray, BitMatrix) else nullcontext()
+    with refused:
+        asked.answer(scribble)
+    asked.answer(lambda block: before.append(read(block).copy()) or read(block))
+    assert before[0].any()
+    assert (before[0] == before[1]).all()

@@ -269,7 +269,7 @@ def test_what_is_private_shows_nowhere():
     learner.play(np.full((50, 3), 0.123))
     assert "0.123" not in repr(learner) + repr(learner.privacy_)
     assert set(vars(learner)) - {name for name in vars(learner) if name.startswith("_")} == {
-        "epsilon", "delta", "n_experts", "horizon", "neighbors", "calibration", "budget", "learning_rate_", "rounds_",
+        "epsilon", "delta", "n_experts", "horizon", "neighbors", "calibration", "budget",
     }  # fmt: skip
     for copied in (pickle.dumps, copy.deepcopy, copy.copy):
         with pytest.raises(TypeError, match="private"):
