@@ -23,6 +23,7 @@ FLAGS = {
 # Modules over csrc/ check arguments; with -O3 they would take twice as long to compile.
 MODULE_FLAGS = {"msvc": [], "unix": [] if DEBUG else ["-O1", "-ftree-loop-vectorize"]}
 STABLE = not sysconfig.get_config_var("Py_GIL_DISABLED")  # free-threaded Python has no stable ABI: a wheel a version
+INCLUDES = ["csrc", numpy.get_include()]
 CORES = os.cpu_count() or 1
 
 
@@ -48,7 +49,7 @@ class BuildExt(build_ext):
         source = f"csrc/{noun}.c"
         (made,) = self.compiler.object_filenames([source], output_dir=self.build_temp)
         if self.force or newer_group([source, *headers(source)], made):
-            self.compiler.compile([source], self.build_temp, include_dirs=["csrc"], extra_postargs=flags)
+            self.compiler.compile([source], self.build_temp, include_dirs=INCLUDES, extra_postargs=flags)
         return made
 
 
@@ -63,7 +64,7 @@ def module(name, source):
     return Extension(
         f"dpfast.kernels.{name}",
         [source],
-        include_dirs=["csrc", numpy.get_include()],
+        include_dirs=INCLUDES,
         define_macros=[("Py_LIMITED_API", "0x030B0000")] if STABLE else [],
         py_limited_api=STABLE,
     )
