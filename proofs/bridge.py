@@ -1,0 +1,200 @@
+"""The bridge from claims to proofs: to each claim its theorem, the code that uses it, and the test that compares them.
+
+python proofs/bridge.py             prints the table of docs/privacy.md
+python proofs/bridge.py --check     says what does not exist: a theorem, a line of code, a test, the printed table
+"""
+
+import re
+import sys
+from pathlib import Path
+
+from check import sources, stated
+
+TOP = Path(__file__).resolve().parents[1]
+PAGE = TOP / "docs" / "privacy.md"
+
+# claim; theorems; code, as a file below dpfast/ and words of the line; test, as a file below tests/ and its name
+ROWS = (
+    (
+        "a list, replace",
+        "Cover.cover_replace Cover.cover_replace_any Cover.cover_replace_pure",
+        ("accounting/curves.py", "return (((1 + g) * t, (1 + g) * t),)"),
+        ("accounting/test_curves.py", "test_no_pair_of_neighbours_exceeds_the_curve_of_its_rounds"),
+    ),
+    (
+        "a list, add-remove",
+        "Cover.cover_add_remove Cover.cover_add_remove_any Cover.cover_add_remove_pure",
+        ("accounting/curves.py", "return ((g * t, t), (t, g * t))"),
+        ("accounting/test_curves.py", "test_weights_that_differ_from_draw_to_draw_cost_no_more_than_the_largest"),
+    ),
+    (
+        "the potential of one round",
+        "Cover.one_round Cover.potential",
+        ("accounting/curves.py", "def _log_divergence("),
+        ("accounting/test_curves.py", "test_one_round_never_raises_the_potential"),
+    ),
+    (
+        "the exponential mechanism, pure",
+        "Exponential.exponential_replace Exponential.exponential_add_remove Exponential.exponential_draws",
+        ("mechanisms/exponential.py", "is ``exponent * R``-DP"),
+        (
+            "mechanisms/test_exponential.py",
+            "test_the_log_ratio_of_neighbours_lies_in_an_interval_of_length_exponent_times_range",
+        ),
+    ),
+    (
+        "the exponential mechanism, concentrated; experts",
+        "Concentrated.exponential_zcdp Concentrated.exponential_draws_private",
+        ("accounting/zcdp.py", "return bent * bent * releases / 8"),
+        ("accounting/test_experts.py", "test_a_draw_has_log_ratios_in_an_interval_of_eta_times_the_range"),
+    ),
+    (
+        "rho-zCDP as (epsilon, delta)",
+        "Concentrated.zcdp_conversion Concentrated.zcdp_rounds",
+        ("accounting/zcdp.py", "b * (divergence - epsilon) - tail"),
+        ("accounting/test_zcdp.py", "test_the_curve_has_one_parameter"),
+    ),
+    (
+        "AboveThreshold: any, monotone, running counts",
+        "Threshold.above_threshold_any Threshold.above_threshold_monotone Threshold.above_threshold_running",
+        ("mechanisms/above_threshold.py", "class AboveThreshold(_Tests):"),
+        ("mechanisms/test_above_threshold.py", "test_no_neighbours_exceed_the_claim"),
+    ),
+    (
+        "Winnow's tests of intervals, paid once",
+        "Threshold.threshold_paid_once",
+        ("accounting/winnow.py", "threshold_runs"),
+        (
+            "mechanisms/test_above_threshold.py",
+            "test_intervals_between_releases_share_one_epsilon_when_a_row_counts_in_one_only",
+        ),
+    ),
+    (
+        "SparseSample, one draw",
+        "SparseSample.sparse_sample_lists",
+        ("accounting/sparse_sample.py", "def sparse_sample_delta("),
+        (
+            "mechanisms/test_sparse_sample.py",
+            "test_the_claim_holds_for_all_pairs_of_neighbours_of_a_small_universe",
+        ),
+    ),
+    (
+        "discrete Laplace noise",
+        "Noise.laplace_is_a_law Noise.laplace_pure",
+        ("mechanisms/laplace.py", "def discrete_laplace("),
+        ("mechanisms/test_laplace.py", "test_neighbouring_counts_are_within_the_claimed_ratio_everywhere"),
+    ),
+    (
+        "noise of AboveThreshold",
+        "Noise.geometric_threshold Noise.geometric_test Noise.laplace_threshold Noise.laplace_test",
+        ("mechanisms/above_threshold.py", 'noise : {"geometric", "paper"}'),
+        ("mechanisms/test_above_threshold.py", "test_single_tests_stop_by_the_law_too"),
+    ),
+    (
+        "discrete Gaussian noise, concentrated",
+        "Gaussian.discrete_gaussian_zcdp Gaussian.claim_at_a_distance",
+        ("accounting/gaussian.py", "from .zcdp import"),
+        ("accounting/test_discrete_gaussian.py", "test_no_neighbours_in_one_dimension_exceed_the_claim"),
+    ),
+    (
+        "private_search, one pure claim",
+        "Selection.selection_pure Selection.selection_at_most_3",
+        ("accounting/selection.py", "def selection_cost("),
+        ("accounting/test_selection.py", "test_one_pure_claim_has_a_closed_form_below_three_times_epsilon"),
+    ),
+    (
+        "private_search, many claims, Gaussian runs",
+        "Selection.selection_of_claims Gaussian.selection_of_concentrated_runs",
+        ("accounting/selection.py", "def selection_epsilon("),
+        ("accounting/test_selection.py", "test_neighbours_are_no_further_apart_than_claimed_at_any_of_the_claims"),
+    ),
+    (
+        "the law of the best run",
+        "Selection.best_is_the_law Selection.best_of_is_the_law",
+        ("model_selection/search.py", "def private_search("),
+        (
+            "accounting/test_selection.py",
+            "test_the_law_of_the_best_is_that_of_all_sequences_of_runs_the_first_among_equals",
+        ),
+    ),
+    (
+        "sums over unsettled rows, two and k classes, weights of classes",
+        "Sensitivity.unsettled_two_classes Sensitivity.unsettled_classes "
+        "Sensitivity.sum_replace Sensitivity.sum_add_remove",
+        ("learners/halfspaces/perceptron.py", "(1 if classes == 2 else 2) * (changes * rows.reach) ** 2"),
+        ("learners/halfspaces/test_halfspace.py", "test_one_row_moves_a_sum_by_the_sensitivity_at_most"),
+    ),
+    (
+        "boosting: 2 max(mu, mu') / (kappa n)",
+        "Sensitivity.boosting_sensitivity Sensitivity.boosting_sensitivity_of_the_mean",
+        ("learners/halfspaces/weak.py", "of sensitivity 2 CAP"),
+        ("learners/halfspaces/test_measure.py", "test_one_row_moves_a_sum_of_vectors_by_at_most_two_and_does"),
+    ),
+    (
+        "histograms, confusion matrices, ROC curves, areas",
+        "Noise.histogram_replace Noise.histogram_add",
+        ("metrics/ranking.py", "Each row is in one cell of a histogram"),
+        ("metrics/test_figures.py", "test_one_row_moves_the_cells_by_at_most_two_in_sum"),
+    ),
+    (
+        "units of k rows: sums",
+        "Sensitivity.sum_units_replace Sensitivity.sum_units_add",
+        ("learners/units.py", "k times sigma"),
+        ("learners/test_units.py", "test_a_sum_moves_by_no_more_than_a_person_is_counted_for"),
+    ),
+    (
+        "units of k rows: lists",
+        "Cover.cover_units Privacy.group_privacy",
+        ("learners/units.py", "exponent / k: `dpfast.accounting.curves`"),
+        ("learners/test_units.py", "test_a_list_is_private_for_persons_by_its_own_curve"),
+    ),
+    (
+        "training and test part of one split",
+        "Privacy.parallel_composition",
+        ("model_selection/split.py", "def private_split("),
+        (
+            "model_selection/test_split.py",
+            "test_tables_of_a_row_replaced_diverge_by_the_larger_claim_and_not_by_the_sum",
+        ),
+    ),
+    (
+        "fits one after another on the same rows",
+        "Privacy.adaptive_composition Privacy.rounds_composition Privacy.post_processing",
+        ("accounting/claims.py", "def compose("),
+        ("accounting/test_budget.py", "test_epsilon_and_delta_are_both_kept"),
+    ),
+)
+
+
+def lines(path, words):
+    """Numbers of the lines of a file that hold the words."""
+    return [i for i, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1) if words in line]
+
+
+def table():
+    """The table of docs/privacy.md."""
+    rows = ["| claim | theorem in `proofs/` | code in `dpfast/` | test in `tests/` |", "|---|---|---|---|"]
+    for claim, theorems, (code, _), (test, name) in ROWS:
+        proved = ", ".join(f"`{theorem}`" for theorem in theorems.split())
+        rows.append(f"| {claim} | {proved} | `{code}` | `{test}::{name}` |")
+    return "\n".join(rows) + "\n"
+
+
+def faults():
+    """What does not exist, in words."""
+    proved = {f"{file}.{name}" for file, text in sources().items() for name in stated(text)}
+    for claim, theorems, (code, words), (test, name) in ROWS:
+        yield from (f"{claim}: proofs/ has no {theorem}" for theorem in theorems.split() if theorem not in proved)
+        if not lines(TOP / "dpfast" / code, words):
+            yield f"{claim}: dpfast/{code} does not say {words!r}"
+        text = (TOP / "tests" / test).read_text(encoding="utf-8")
+        if not re.search(rf"^def {name}\(", text, re.MULTILINE):
+            yield f"{claim}: tests/{test} has no {name}"
+    if table() not in PAGE.read_text(encoding="utf-8"):
+        yield "docs/privacy.md does not print the table as it is"
+
+
+if __name__ == "__main__":
+    if "--check" in sys.argv[1:]:
+        sys.exit("\n".join(faults()) or None)
+    print(table(), end="")

@@ -1,0 +1,170 @@
+"""Write Calibrations.v: what the accountant returns on a grid of parameters, each number to be proved by `interval`.
+
+    python proofs/grid.py             writes proofs/Calibrations.v from the installed dpfast.accounting
+    python proofs/grid.py --check     says whether it is as written
+
+A float stands in the file as the rational that it is, so that what is proved is about the number that was returned.
+"""
+
+import itertools
+import math
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+from dpfast.accounting import (
+    cover_epsilon,
+    cover_exponent,
+    experts_learning_rate,
+    laplace_scale,
+    selection_base,
+    sparse_sample_bottom_score,
+    zcdp_epsilon,
+    zcdp_rho,
+)
+
+FILE = Path(__file__).resolve().parent / "Calibrations.v"
+
+HEAD = """(** Written by grid.py from dpfast.accounting; not to be edited. Numbers are the floats
+    that were returned, as the rationals that they are. *)
+From Coq Require Import Reals Lra ZArith.
+From Interval Require Import Tactic.
+From Dpfast Require Import Numbers.
+Open Scope R_scope.
+"""
+
+# Exponents as docs/privacy.md prints them, at (1, 1e-6): to five digits.
+PRINTED = {
+    ("replace", "0"): {7: "0.15874", 10: "0.13541", 25: "0.10408", 100: "0.08944", None: "0.08476"},
+    ("replace", "1/2"): {7: "0.10583", 10: "0.09027", 25: "0.06939", 100: "0.05962", None: "0.05650"},
+    ("add-remove", "1/2"): {7: "0.17171", 10: "0.14458", 25: "0.10924", 100: "0.09315", None: "0.08806"},
+}
+
+
+def real(value):
+    """A rational as Coq reads it."""
+    value = Fraction(value)
+    return f"{value.numerator}" if value.denominator == 1 else f"({value.numerator} / {value.denominator})"
+
+
+def curve_proof(s, x, rounds, above=False):
+    """The tactic that decides curve rounds s x against a delta."""
+    end = "_above" if above else ""
+    if s == 0 and x >= 0:
+        return "zero_range"
+    if rounds is not None and x >= rounds * s and not above:
+        return "zero"
+    if x <= -s:
+        return "low"
+    return f"any{end}" if rounds is None else f"middle{end} {rounds + 1}%Z"
+
+
+def cover(name, t, g, neighbors, rounds, epsilon, delta, above=False):
+    """The statement about one exponent, and its proof."""
+    t, g, epsilon = Fraction(t), Fraction(g), Fraction(epsilon)
+    of = "None" if rounds is None else f"(Some {rounds}%nat)"
+    function = "cover_delta_" + neighbors.replace("-", "_")
+    value = f"{function} {real(t)} {real(g)} {of} {real(epsilon)}"
+    claim = f"{real(delta)} < {value}" if above else f"{value} <= {real(delta)}"
+    if neighbors == "replace":
+        s = (1 + g) * t
+        proof = f"unfold {function}; {curve_proof(s, epsilon - s, rounds, above)}."
+    else:
+        first, second = (t, epsilon - g * t), (g * t, epsilon - t)
+        if above:
+            proof = f"apply add_remove_above_first; {curve_proof(*first, rounds, True)}."
+        else:
+            proof = f"apply add_remove_le; [{curve_proof(*first, rounds)}|{curve_proof(*second, rounds)}]."
+    return f"Lemma {name} : {claim}.\nProof. {proof} Qed.\n"
+
+
+def covers():
+    """Exponents and epsilons of greedy cover."""
+    at = 0
+    grid = itertools.product(
+        (1e-3, 0.1, 1.0, 3.0, 10.0), (1e-300, 1e-12, 1e-6, 1e-2, 0.0), (0.0, 0.5, 1.0), (1, 10, 100, None)
+    )
+    for k, (epsilon, delta, g, rounds) in enumerate(grid):
+        neighbors = ("replace", "add-remove")[k % 2 if rounds != 10 else (k // 4) % 2]
+        if (delta == 0 and rounds is None) or (k % 3 == 1 and rounds not in (10, None)):
+            continue
+        t = cover_exponent(epsilon, delta, coverage_weight=g, neighbors=neighbors, max_rounds=rounds)
+        at += 1
+        yield cover(f"cover_exponent_{at}", t, g, neighbors, rounds, epsilon, delta)
+    for k, (t, delta, g, rounds) in enumerate(
+        itertools.product((0.01, 0.1, 1.0), (1e-9, 1e-3), (0.0, 0.3), (5, 25, None))
+    ):
+        neighbors = ("replace", "add-remove")[k % 2]
+        epsilon = cover_epsilon(t, delta, coverage_weight=g, neighbors=neighbors, max_rounds=rounds)
+        yield cover(f"cover_epsilon_{k + 1}", t, g, neighbors, rounds, epsilon, delta)
+
+
+def tables():
+    """The printed exponents: right in every digit."""
+    half = Fraction(1, 200_000)
+    for (neighbors, g), row in PRINTED.items():
+        for rounds, text in row.items():
+            name = f"printed_{neighbors.replace('-', '_')}_{g.replace('/', '_')}_{rounds or 'any'}"
+            below, over = Fraction(text) - half, Fraction(text) + half
+            delta = Fraction(1, 1_000_000)
+            yield cover(f"{name}_fits", below, g, neighbors, rounds, 1, delta)
+            yield cover(f"{name}_is_the_largest", over, g, neighbors, rounds, 1, delta, above=True)
+
+
+def order(rho, epsilon):
+    """A rational near the best b of the conversion, E = (1 + 2 b) rho - ln(1 + 1 / b)."""
+    low, high = -60.0, 60.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        b = math.exp(middle)
+        low, high = (middle, high) if (1 + 2 * b) * rho - math.log1p(1 / b) < epsilon else (low, middle)
+    return Fraction(math.exp(low))
+
+
+def concentrated():
+    """Conversions of zCDP, and learning rates that rest on them."""
+
+    def fits(name, rho, epsilon, delta):
+        found = real(order(float(rho), float(epsilon)))
+        return f"Lemma {name} : zcdp_fits {real(rho)} {real(epsilon)} {real(delta)}.\nProof. order {found}. Qed.\n"
+
+    deltas = (1e-300, 1e-12, 1e-6, 1e-3)
+    for k, (rho, delta) in enumerate(itertools.product((1e-8, 1e-4, 0.02, 1.0, 50.0), deltas)):
+        epsilon = zcdp_epsilon(rho, delta)
+        if epsilon > 0:
+            yield fits(f"zcdp_epsilon_{k + 1}", rho, epsilon, delta)
+    for k, (epsilon, delta) in enumerate(itertools.product((0.01, 0.3, 1.0, 4.0, 30.0), deltas)):
+        yield fits(f"zcdp_rho_{k + 1}", zcdp_rho(epsilon, delta), epsilon, delta)
+    for k, (epsilon, delta, horizon) in enumerate(itertools.product((0.1, 1.0, 5.0), (1e-9, 1e-6), (1, 100, 10**6))):
+        eta = Fraction(experts_learning_rate(epsilon, delta, horizon=horizon))
+        yield fits(f"experts_learning_rate_{k + 1}", (2 * eta) ** 2 * horizon / 8, epsilon, delta)
+
+
+def others():
+    """SparseSample's score of nothing, Laplace scales, and choosing among runs of one claim."""
+    grid = itertools.product((1e-3, 0.02, 0.25, 1.0, 5.0), (1e-300, 1e-9, 1e-6, 1e-2), (1, 257, 10**6))
+    for k, (e, delta, length) in enumerate(grid):
+        bottom = sparse_sample_bottom_score(e, delta, length)
+        claim = f"sparse_sample_fits {real(e)} {bottom} {length} {real(delta)}"
+        yield f"Lemma sparse_sample_{k + 1} : {claim}.\nProof. unfold sparse_sample_fits. number. Qed.\n"
+    grid = itertools.product((1e-6, 0.1, 0.3, 7.0), (1, 3), (1, 1000))
+    for k, (epsilon, width, releases) in enumerate(grid):
+        scale = laplace_scale(epsilon, sensitivity=width, releases=releases)
+        claim = f"{releases} * ({width} / {real(scale)}) <= {real(epsilon)}"
+        yield f"Lemma laplace_scale_{k + 1} : {claim}.\nProof. lra. Qed.\n"
+    for k, (epsilon, runs) in enumerate(itertools.product((0.1, 1.0, 5.0), (1, 3, 30, 1000))):
+        base, _ = selection_base(epsilon, 1e-6, runs=runs)
+        claim = f"selection_fits {real(base)} {runs} {real(epsilon)}"
+        yield f"Lemma selection_base_{k + 1} : {claim}.\nProof. unfold selection_fits. number. Qed.\n"
+
+
+def text():
+    """The file."""
+    return "\n".join([HEAD, *covers(), *tables(), *concentrated(), *others()])
+
+
+if __name__ == "__main__":
+    if "--check" in sys.argv[1:]:
+        sys.exit(None if FILE.read_text(encoding="utf-8") == text() else f"{FILE.name} is not what grid.py writes")
+    FILE.write_text(text(), encoding="utf-8")
+    print(FILE.read_text(encoding="utf-8").count("\nLemma "), "numbers")
