@@ -1259,40 +1259,40 @@ Proof. unfold sparse_sample_fits. number. Qed.
 Lemma sparse_sample_60 : sparse_sample_fits 5 5 1000000 (5764607523034235 / 576460752303423488).
 Proof. unfold sparse_sample_fits. number. Qed.
 
-Lemma laplace_scale_1 : 1 * (1 / 1000000) <= (4722366482869645 / 4722366482869645213696).
+Lemma laplace_scale_1 : 1 * (1 / 1000000) <= (1 / 1000000).
 Proof. lra. Qed.
 
-Lemma laplace_scale_2 : 1000 * (1 / 1000000000) <= (4722366482869645 / 4722366482869645213696).
+Lemma laplace_scale_2 : 1000 * (1 / 1000000000) <= (1 / 1000000).
 Proof. lra. Qed.
 
-Lemma laplace_scale_3 : 1 * (3 / 3000000) <= (4722366482869645 / 4722366482869645213696).
+Lemma laplace_scale_3 : 1 * (3 / 3000000) <= (1 / 1000000).
 Proof. lra. Qed.
 
-Lemma laplace_scale_4 : 1000 * (3 / 3000000000) <= (4722366482869645 / 4722366482869645213696).
+Lemma laplace_scale_4 : 1000 * (3 / 3000000000) <= (1 / 1000000).
 Proof. lra. Qed.
 
-Lemma laplace_scale_5 : 1 * (1 / 10) <= (3602879701896397 / 36028797018963968).
+Lemma laplace_scale_5 : 1 * (1 / 10) <= (1 / 10).
 Proof. lra. Qed.
 
-Lemma laplace_scale_6 : 1000 * (1 / 10000) <= (3602879701896397 / 36028797018963968).
+Lemma laplace_scale_6 : 1000 * (1 / 10000) <= (1 / 10).
 Proof. lra. Qed.
 
-Lemma laplace_scale_7 : 1 * (3 / 30) <= (3602879701896397 / 36028797018963968).
+Lemma laplace_scale_7 : 1 * (3 / 30) <= (1 / 10).
 Proof. lra. Qed.
 
-Lemma laplace_scale_8 : 1000 * (3 / 30000) <= (3602879701896397 / 36028797018963968).
+Lemma laplace_scale_8 : 1000 * (3 / 30000) <= (1 / 10).
 Proof. lra. Qed.
 
-Lemma laplace_scale_9 : 1 * (1 / (7505999378950827 / 2251799813685248)) <= (5404319552844595 / 18014398509481984).
+Lemma laplace_scale_9 : 1 * (1 / (7505999378950827 / 2251799813685248)) <= (3 / 10).
 Proof. lra. Qed.
 
-Lemma laplace_scale_10 : 1000 * (1 / (7330077518506667 / 2199023255552)) <= (5404319552844595 / 18014398509481984).
+Lemma laplace_scale_10 : 1000 * (1 / (7330077518506667 / 2199023255552)) <= (3 / 10).
 Proof. lra. Qed.
 
-Lemma laplace_scale_11 : 1 * (3 / 10) <= (5404319552844595 / 18014398509481984).
+Lemma laplace_scale_11 : 1 * (3 / 10) <= (3 / 10).
 Proof. lra. Qed.
 
-Lemma laplace_scale_12 : 1000 * (3 / 10000) <= (5404319552844595 / 18014398509481984).
+Lemma laplace_scale_12 : 1000 * (3 / 10000) <= (3 / 10).
 Proof. lra. Qed.
 
 Lemma laplace_scale_13 : 1 * (1 / (5146971002709139 / 36028797018963968)) <= 7.

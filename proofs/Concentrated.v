@@ -146,7 +146,7 @@ Section TwoPoints.
   Let D a := 1 - p + p * exp (r * a).
   Let u a := p * exp (r * a) / D a.
   Let g a := a * (a - 1) * (r * r) / 8 - a * l - ln (D a).
-  Let g' a := (2 * a - 1) * (r * r) / 8 - l - r * u a.
+  Let slope a := (2 * a - 1) * (r * r) / 8 - l - r * u a.
 
   Lemma D_pos a : 0 < D a.
   Proof.
@@ -154,21 +154,21 @@ Section TwoPoints.
     assert (0 < p * exp (r * a)) by (apply Rmult_lt_0_compat; lra). lra.
   Qed.
 
-  Lemma g_derive a : is_derive g a (g' a).
+  Lemma g_derive a : is_derive g a (slope a).
   Proof.
-    pose proof (D_pos a) as P. unfold D in P. unfold g, g', u, D. auto_derive; [lra|]. field. unfold D. lra.
+    pose proof (D_pos a) as P. unfold D in P. unfold g, slope, u, D. auto_derive; [lra|]. field. unfold D. lra.
   Qed.
 
-  Lemma g'_derive a : is_derive g' a (r * r * (1 / 4 - u a * (1 - u a))).
+  Lemma slope_derive a : is_derive slope a (r * r * (1 / 4 - u a * (1 - u a))).
   Proof.
-    pose proof (D_pos a) as P. unfold D in P. unfold g', u, D. auto_derive; [lra|]. field. unfold D. lra.
+    pose proof (D_pos a) as P. unfold D in P. unfold slope, u, D. auto_derive; [lra|]. field. unfold D. lra.
   Qed.
 
-  Lemma g'_increases a b : a <= b -> g' a <= g' b.
+  Lemma slope_increases a b : a <= b -> slope a <= slope b.
   Proof.
     intros H. destruct (Req_dec a b) as [->|N]; [lra|].
-    destruct (MVT_cor2 g' (fun a => r * r * (1 / 4 - u a * (1 - u a))) a b) as [c [E _]]; [lra| |].
-    - intros c _. apply is_derive_Reals. apply g'_derive.
+    destruct (MVT_cor2 slope (fun a => r * r * (1 / 4 - u a * (1 - u a))) a b) as [c [E _]]; [lra| |].
+    - intros c _. apply is_derive_Reals. apply slope_derive.
     - assert (0 <= r * r * (1 / 4 - u c * (1 - u c))); [|nra].
       pose proof (Rle_0_sqr r) as R2. pose proof (Rle_0_sqr (u c - 1 / 2)) as U2. unfold Rsqr in *.
       apply Rmult_le_pos; lra.
@@ -186,12 +186,12 @@ Section TwoPoints.
         pose proof mean_one as H. rewrite exp_plus in H.
         replace (exp l * exp (- l)) with 1 by (rewrite Rmult_comm, exp_neg; ring). lra. }
       rewrite E, ln_exp. field. }
-    destruct (MVT_cor2 g g' 0 1) as [c [E [C0 C1]]]; [lra| |].
+    destruct (MVT_cor2 g slope 0 1) as [c [E [C0 C1]]]; [lra| |].
     { intros c _. apply is_derive_Reals, g_derive. }
     rewrite G0, G1 in E. destruct (Req_dec a 1) as [->|N]; [lra|].
-    destruct (MVT_cor2 g g' 1 a) as [d [E' [D0 D1]]]; [lra| |].
+    destruct (MVT_cor2 g slope 1 a) as [d [E' [D0 D1]]]; [lra| |].
     { intros d _. apply is_derive_Reals, g_derive. }
-    pose proof (g'_increases c d ltac:(lra)). rewrite G1 in E'. nra.
+    pose proof (slope_increases c d ltac:(lra)). rewrite G1 in E'. nra.
   Qed.
 
   Lemma two_points a : 1 <= a -> (1 - p) * exp (a * l) + p * exp (a * (l + r)) <= exp (a * (a - 1) * (r * r / 8)).

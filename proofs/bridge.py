@@ -45,7 +45,7 @@ ROWS = (
     (
         "the exponential mechanism, concentrated; experts",
         "Concentrated.exponential_zcdp Concentrated.exponential_draws_private",
-        ("accounting/zcdp.py", "return bent * bent * releases / 8"),
+        ("accounting/zcdp.py", "def draws_rho("),
         ("accounting/test_experts.py", "test_a_draw_has_log_ratios_in_an_interval_of_eta_times_the_range"),
     ),
     (

@@ -150,7 +150,7 @@ def others():
     grid = itertools.product((1e-6, 0.1, 0.3, 7.0), (1, 3), (1, 1000))
     for k, (epsilon, width, releases) in enumerate(grid):
         scale = laplace_scale(epsilon, sensitivity=width, releases=releases)
-        claim = f"{releases} * ({width} / {real(scale)}) <= {real(epsilon)}"
+        claim = f"{releases} * ({width} / {real(scale)}) <= {real(str(epsilon))}"  # the decimal that is charged
         yield f"Lemma laplace_scale_{k + 1} : {claim}.\nProof. lra. Qed.\n"
     for k, (epsilon, runs) in enumerate(itertools.product((0.1, 1.0, 5.0), (1, 3, 30, 1000))):
         base, _ = selection_base(epsilon, 1e-6, runs=runs)
