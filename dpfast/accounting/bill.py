@@ -129,7 +129,8 @@ def bill_noise(
     Use it so:
 
     1. Before any row is read, list the parts with the sensitivity of the declared relation and unit (k rows of a
-       person: k times that of one row), on a grid fine enough, 2**20 steps a count say.
+       person: k times that of one row), on a fine grid: 2**30 steps a count, so that w is next to nothing and fits
+       compose in a `Budget`, which leaves a 2**10th part of delta to it.
     2. ``plan = bill_noise(parts, epsilon, delta, words=delta_of_words)``.
     3. Set the thresholds of words from `words` and the sigma of their part.
     4. Charge (epsilon, delta) once, with ``cost=plan.cost``.

@@ -46,6 +46,7 @@ class Budget:
     composition : {"auto", "basic", "gaussian", "renyi"}
         The filter. "auto": the first charge with a delta settles it: by Gaussian DP if its cost has a mu, else by
         Renyi divergence if it has one, else by adding epsilons and deltas up, as "basic" does with all charges. A
+        curve may come with words that a threshold publishes: half of delta is then set aside for them. A
         Gaussian filter refuses what has only rho, and both refuse what has only a pair, but for what `pairs` sets
         aside.
     pairs : pair of real

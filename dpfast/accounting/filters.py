@@ -26,8 +26,10 @@ use up.
 
 **"auto".** Such a filter is settled by the first charge whose delta is not 0: gaussian or renyi, whichever that
 charge takes the smaller share of, and basic if it has nothing but a pair, or fits neither. Until then epsilons add
-up, to E_0 say, and the filter is one of (E - E_0, d). Proof. A filter chosen by what came out is one mechanism that
-is (E - E_0, d)-DP whatever is chosen; pure ones before it and it are the basic filter's.
+up, to E_0 say, and the filter is one of (E - E_0, d). If the charge has a pair of epsilon 0 beside a curve, as words
+that a threshold publishes are, half of the delta that is left is set aside for such pairs. Proof. A filter chosen by
+what came out is one mechanism that is (E - E_0, d)-DP whatever is chosen; pure ones before it and it are the basic
+filter's.
 
 **Parts.** Tables that have no row in common and that together are one table (no row, and under "replace" no change of
 a row, moves another row from one part to another, or itself) may be charged as parts: the sum of the whole and of
@@ -82,6 +84,9 @@ class Filter:
             "renyi": sum(cost.renyi(1.0) for cost in own) < math.inf,
         }
         aside = self.pairs.plus(before)
+        if any(cost.kind == "pair" and cost.delta and not cost.size for cost in costs):
+            rest = self.total.plus(aside, -1)
+            aside = aside.plus(Amount(0, max(0, rest.delta), 2 * rest.over))
         left, shares = self.total.plus(aside, -1), {}
         if own and left.epsilon > 0 and left.delta > 0:
             for chosen in (replace(self, kind=kind, pairs=aside) for kind in known if known[kind]):

@@ -7,7 +7,17 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dpfast.accounting import Budget, BudgetExceeded, Composed, Cost, discrete_gaussian_sigma, gaussian_sigma, zcdp_rho
+from dpfast.accounting import (
+    Budget,
+    BudgetExceeded,
+    Composed,
+    Cost,
+    NoisySums,
+    bill_noise,
+    discrete_gaussian_sigma,
+    gaussian_sigma,
+    zcdp_rho,
+)
 from dpfast.accounting.amounts import UNIT, amount
 from dpfast.accounting.books import Book, Charge, new_book
 from dpfast.accounting.costs import discrete_gaussian_cost
@@ -234,3 +244,20 @@ def test_parts_of_a_budget_for_persons_ask_whether_persons_are_in_one_part():
     budget.part("south", persons_apart=True).charge(0.75, unit="person")
     assert budget.spent == (0.75, 0)
     assert Budget.from_dict(budget.to_dict()).spent == pickle.loads(pickle.dumps(north)).spent == (0.75, 0)
+
+
+def test_fits_that_publish_words_compose_as_gaussian_ones_in_a_budget():
+    cost = bill_noise([NoisySums(2**30, 1, 100), NoisySums(2**36, 4, 20, times=50)], 1, 1e-6, words=1e-7).cost
+    budget = Budget(3, 2e-6)
+    for _ in range(5):
+        budget.charge(1, 1e-6, cost=cost)
+    assert budget.composition == "gaussian"
+    assert 2.2 < budget.spent[0] < 2.5
+    assert Budget.from_dict(budget.to_dict()).spent == budget.spent
+    told = [Cost("pair", 0.0, delta=6e-7)]
+    with pytest.raises(BudgetExceeded):
+        budget.charge(0, 6e-7, cost=told)
+    budget.charge(0, 5e-7, cost=[Cost("pair", 0.0, delta=5e-7)])
+    alone = Budget(1, 1e-6)
+    alone.charge(0, 6e-7, cost=told)
+    assert alone.composition == "basic"
