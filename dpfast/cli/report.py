@@ -1,7 +1,6 @@
 """What is told: results on standard output, the rest on standard error."""
 
 import os
-import signal
 import sys
 from contextlib import contextmanager, suppress
 from types import SimpleNamespace
@@ -11,6 +10,8 @@ from rich import reconfigure
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from dpfast.learners.interrupts import interrupts_wait
 
 output, errors = Console(), Console(stderr=True)
 
@@ -128,21 +129,6 @@ def _let_go_of_output():
         os.close(nowhere)
     except AttributeError:
         return  # there is none
-
-
-@contextmanager
-def interrupts_wait():
-    """Ctrl-C has no effect in the block but to be noted in the list that this gives."""
-    noted = []
-    try:
-        before = signal.signal(signal.SIGINT, lambda *_: noted.append(True))
-    except ValueError:  # not the main thread, which alone is interrupted
-        yield noted
-        return
-    try:
-        yield noted
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
 def complain(line):

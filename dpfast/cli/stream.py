@@ -11,6 +11,8 @@ import typer
 from rich.live import Live
 from rich.text import Text
 
+from dpfast.learners.interrupts import interrupts_wait
+
 from .files import charged, check_there, in_order, limits_of, name_features
 from .models import Clip, Draws, Range, Updates, values_of, winnow_parameters
 from .options import (
@@ -29,7 +31,7 @@ from .options import (
 )
 from .outputs import check_files, check_output, keep
 from .printers import show_weights
-from .report import errors, facts, interrupts_wait, reporting
+from .report import errors, facts, reporting
 from .tables import declaration_of
 
 
@@ -157,11 +159,12 @@ def stream(
                     show(f"{estimator.rounds_:,} rounds; {estimator.privacy_}{private}")
                     if interrupts:
                         raise KeyboardInterrupt
-        except (KeyboardInterrupt, ValueError, OSError, MemoryError) as error:
+        except (KeyboardInterrupt, Exception) as error:
             stopped = error
         if not hasattr(estimator, "privacy_"):  # nothing was charged
             raise stopped or ValueError(f"{data}: there are no rows")
-        ended = state.now if stopped is None or checkpoint is None or rows else _begun(checkpoint)
+        ended = state.now if rows else _begun(checkpoint)
+        state.now, state.kept = ended, True
         if out is not None or checkpoint is None:
             out = keep(estimator, out, state, None, bits=values == "bits", threshold=threshold)
         state.now, state.kept = f"{ended}; {state.now}" if out is not None else ended, True
@@ -203,12 +206,12 @@ def _kept(estimator, checkpoint):
     done = f"{estimator.rounds_:,} rounds and {estimator.updates_}{of} updates"
     if checkpoint is None:
         return f"the stream ends after {done}, its budget spent; to go on with one takes a --checkpoint"
-    return f"{done} are in {checkpoint}, and the same command goes on after them"
+    return f"the budget of the stream is spent; {done} are in {checkpoint}, and the same command goes on after them"
 
 
 def _begun(checkpoint):
     """What a stream leaves behind that was charged and made no step."""
-    if checkpoint.exists():
+    if checkpoint is not None and checkpoint.exists():
         return f"the budget is spent; the stream is in {checkpoint}, and the same command goes on with it"
     return "the budget is spent, and nothing of the stream could be kept"
 

@@ -22,6 +22,7 @@ import numpy as np
 from dpfast import random
 from dpfast.accounting import Cost, PrivacySpend, Release
 from dpfast.accounting.warning import warn, warn_of_caller, warn_of_claim, warn_of_edits
+from dpfast.learners.interrupts import finished
 from dpfast.learners.parameters import PRIVATE, PrivateParameters
 
 
@@ -115,14 +116,21 @@ class Private(PrivateParameters):
         run = Run(rng, releases, cost)
         claim = self._claim(run)  # refuses what is no claim
         self._warn(public)
-        self._charge(claim, public)
+        charged = False
         try:
+            self._charge(claim, public)
+            charged = True
             yield run
         finally:
-            self._become(public)
-            self._publish(run)
-            vars(self).update(run.attributes)
-            self.privacy_ = self._claim(run)
+            if charged:
+                finished(self._settle, public, run)
+
+    def _settle(self, public: Public, run: Run) -> None:
+        """Become the model that was released, whole or in part, with its claim."""
+        self._become(public)
+        self.privacy_ = self._claim(run)
+        self._publish(run)
+        vars(self).update(run.attributes)
 
     def _charge(self, claim: PrivacySpend, public: Public) -> None:
         if self.budget is not None:

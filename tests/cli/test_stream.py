@@ -217,7 +217,7 @@ def test_ctrl_c_ends_a_stream_that_waits_and_says_what_is_kept(forest, tmp_path)
         assert process.wait(timeout=60) == 130
         said = process.stderr.read()
     assert set(shown) <= {"oak\n", "elm\n"}
-    assert "interrupted: 1,000 rounds and " in said
+    assert "interrupted: the budget of the stream is spent; 1,000 rounds and " in said
     assert "of 20 updates are in c, and the same command goes on after them" in said
     assert dpfast.DPWinnowClassifier.resume(tmp_path / "c").rounds_ == 1000
 

@@ -232,8 +232,9 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         cost = [Cost("pure", float_above(1 / p.count_scale))] if p.count_scale else []
         cost += p.weak_learner.cost(rows, noise, counted) or [pair_cost(p.epsilon_of_rounds, p.delta)]
 
+        model = _Average(d, density(1))
         with self._spending(public, p.rng, self._all_costs(cost, p), **paid, **p.counting) as run:
-            run.released = model = _Average(d, density(1))
+            run.released = model
             size = n
             if p.count_scale:
                 size = max(1, int(discrete_laplace(n, p.rows_per_unit * p.count_scale, rng=run.rng)))

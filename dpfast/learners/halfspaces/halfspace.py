@@ -203,10 +203,11 @@ class HalfspaceClassifier(PrivateClassifier):
             public.others["class_weight_"] = weights / WEIGHT
         noise = _Noise(p, rows, k, one // rows.reach)
         public.others.update(n_rounds_=p.n_rounds, sigma_=noise.sigma / one)
+        sums = NoisySums(rows.shape[1], k, noise.sigma / one, p.n_rounds)
+        model = _Model(sums, rows)
 
         with self._spending(public, p.rng, noise.cost, rounds=p.n_rounds, histogram=1) as run:
-            sums = NoisySums(rows.shape[1], k, noise.sigma / one, p.n_rounds)
-            run.released = model = _Model(sums, rows)
+            run.released = model
             for _ in self._shown(range(p.n_rounds), "rounds", parts, public):
                 w, threshold = sums.unit()
                 total = parts.sum(unsettled_sum, w, threshold, weights)

@@ -211,8 +211,9 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
 
         schedule = self._full_batch if p.schedule == "full-batch" else self._paper
         paid = {"rounds": n_rounds} if p.schedule == "full-batch" else {"steps": n_rounds, "choice": 1}
+        model = _Model(np.zeros(m), public.n_features, d)
         with self._spending(public, p.rng, self._all_costs(cost, p), **paid, **p.counting) as run:
-            run.released = model = _Model(np.zeros(m), public.n_features, d)
+            run.released = model
             seen = parts
             if m < d:
                 model.key = int.from_bytes(run.rng.bytes(16))
