@@ -14,6 +14,7 @@ ValueError: n_rounds must be "auto" or an integer in [1, 100], got 0
 
 import math
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -64,7 +65,7 @@ def count(least: int, most: int | None = None) -> Kind:
 
 def positive() -> Kind:
     """A finite number above 0."""
-    return Kind("be a finite number > 0", lambda value: _is_real(value) and 0 < value < math.inf)
+    return Kind("be a finite number > 0", lambda value: _is_real(value) and 0 < value <= sys.float_info.max)
 
 
 def real(low: float, high: float, ends: str = "[]") -> Kind:

@@ -214,7 +214,10 @@ def _comparison(threshold, d, names=None):
 
 def thresholds(threshold, d):
     """The threshold of each of d columns."""
-    level = np.asarray(threshold, dtype=np.float64)
+    try:
+        level = np.asarray(threshold, dtype=np.float64)
+    except OverflowError:  # an integer beyond all floats
+        level = np.array(np.inf)
     if level.ndim > 1 or level.size not in (1, d) or not np.isfinite(level).all():
         raise ValueError(f"threshold must be one finite number or one for each of {d} columns, got {threshold!r}")
     return np.broadcast_to(level, (d,))

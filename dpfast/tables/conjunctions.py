@@ -8,6 +8,8 @@ import numpy as np
 
 from dpfast.kernels import bits
 
+_LONGEST = 32  # conjunctions of so many columns out of more are too many for any memory; counting them all takes long
+
 
 def conjunction_count(d, k, negations):
     """How many conjunctions of 1 to k literals there are over d columns."""
@@ -30,18 +32,21 @@ def conjunction_columns(table, k, negations):
     """The packed columns and the codes of all conjunctions of at most k literals of a BitMatrix; see `check_memory`."""
     n, d = table.shape
     check_memory(n, d, k, negations)
+    k = min(k, d)  # longer ones there are not
     codes = conjunction_codes(d, k, negations)
     return bits.conjunctions(table.columns, n, codes), codes
 
 
 def check_memory(n, d, k, negations):
     """Refuse, with a ValueError, if packing them both ways would take more than half of this machine's memory."""
-    count = conjunction_count(d, k, negations)
-    needed, limit = 8 * count * (bits.words(n) + k) + 8 * n * bits.words(count), memory() // 2
+    longest = min(k, d, _LONGEST)
+    count = conjunction_count(d, longest, negations)
+    needed, limit = 8 * count * (bits.words(n) + longest) + 8 * n * bits.words(count), memory() // 2
     if needed > limit:
+        least = "at least " if longest < min(k, d) else ""
         raise ValueError(
-            f"conjunctions={k} over {d} columns makes {count:,} features, {needed / 1e9:,.1f} GB for {n:,} rows; "
-            f"at most {limit / 1e9:,.1f} GB are allowed here: lower conjunctions or drop columns"
+            f"conjunctions={k} over {d} columns makes {least}{count:,} features, {needed / 1e9:,.1f} GB for "
+            f"{n:,} rows; at most {limit / 1e9:,.1f} GB are allowed here: lower conjunctions or drop columns"
         )
 
 

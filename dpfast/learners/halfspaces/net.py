@@ -132,7 +132,7 @@ class NetHalfspaceClassifier(LinearClassifier):
         | {
             "margin": real(0, 1, "(]"),
             "n_components": count(1),
-            "n_projections": count(1),
+            "n_projections": count(1, 1 << 32),
             "net_radius": auto(real(0, 1, "(]")),
             "fit_intercept": flag(),
             "max_seconds": positive(),

@@ -27,7 +27,7 @@ class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
     _not_saved = (*Saved._not_saved, "hypothesis_class")  # among what was released instead
     _parameters = PRIVATE | {
         "hypothesis_class": Kind("be a class of dpfast.littlestone", lambda value: isinstance(value, HypothesisClass)),
-        "dimension": optional(count(0)),
+        "dimension": optional(count(0, 1 << 20)),
         "max_work": count(1),
     }
 

@@ -137,12 +137,12 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         PrivateClassifier._parameters
         | PROBABILITY_SHARE
         | {
-            "n_updates": auto(count(1)),
-            "n_draws": count(1),
+            "n_updates": auto(count(1, 1 << 62)),
+            "n_draws": count(1, 1 << 62),
             "window": flag(),
-            "batch": auto(count(1), "all"),
+            "batch": auto(count(1, 1 << 62), "all"),
             "schedule": choice("auto", "fixed", "sparse-vector"),
-            "horizon": optional(count(1)),
+            "horizon": optional(count(1, 1 << 62)),
             "confidence": real(0, 1, "[)"),
             "negations": flag(),
             "fit_intercept": flag(),
