@@ -357,8 +357,8 @@ def _born(path: Path) -> int | None:
     found = path.stat()
     if os.name == "nt":
         return found.st_ctime_ns
-    if hasattr(found, "st_birthtime"):
-        return int(found.st_birthtime * 10**9)
+    if (birth := getattr(found, "st_birthtime", None)) is not None:
+        return int(birth * 10**9)
     statx = getattr(ctypes.CDLL(None), "statx", None)  # os.stat has it from Python 3.15 on
     answer = ctypes.create_string_buffer(256)
     if statx is None or statx(_AT_FDCWD, os.fsencode(path), 0, _STATX_BTIME, answer):

@@ -12,7 +12,7 @@ from sklearn.base import clone
 
 from dpfast import metrics, random
 from dpfast.accounting import Budget, PrivacySpend
-from dpfast.accounting.amounts import decimal_below
+from dpfast.accounting.amounts import decimal_above, decimal_below
 from dpfast.accounting.checks import SMALLEST_DELTA, exact
 from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.units import count_rows, picked
@@ -116,7 +116,7 @@ class PrivateSplit:
             finally:
                 if "privacy_" in vars(model):  # charged, even if interrupted
                     self._model, self._claim, self._free = model, vars(model)["privacy_"], free
-                    self._delta = max(delta, more)
+                    self._delta = decimal_above(Fraction(max(delta, more)))
         return model
 
     @property
