@@ -8,6 +8,8 @@ Every function takes the rows as one object: an ndarray of shape (n, d), a `Csr`
 """
 import numpy as np
 
+from dpfast.kernels.own import own
+
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from dpfast.kernels.arrays cimport aligned, packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
@@ -113,7 +115,7 @@ cdef class Csr(_Rows):
     Parameters
     ----------
     indptr, indices : ndarray of int
-        As in scipy; 64-bit and 32-bit integers are not copied.
+        As in scipy. Copied unless read-only, as `data` are: they are checked once.
     data : ndarray of float32 or float64, or None
         Finite; None where every stored entry is 1. An index that is stored twice in a row is refused. Of a row whose
         entries are all 1, data is read only here: it becomes the same, in less time.
@@ -127,20 +129,21 @@ cdef class Csr(_Rows):
         cdef uint8_t others
         if indptr.ndim != 1 or indices.ndim != 1 or len(indptr) == 0:
             raise ValueError(f"indptr and indices must be one-dimensional, got {indptr.shape} and {indices.shape}")
+        indptr, indices, data = own(indptr, np.int64), own(indices), None if data is None else own(data)
         if indptr[0] < 0 or indptr[-1] > len(indices) or (indptr[1:] < indptr[:-1]).any():
             raise ValueError(f"indptr must rise from at least 0 to at most the {len(indices)} indices")
         if data is not None and (data.dtype not in (np.float32, np.float64) or data.shape != indices.shape):
             raise ValueError(f"data must be None or floats of shape {indices.shape}, got {data.dtype} {data.shape}")
         if not 0 <= d <= 2**31 or len(indices) and not 0 <= indices.min() <= indices.max() < d:
             raise ValueError(f"indices must lie in [0, d), with d={d} at most 2**31")
-        self.indptr, self.indices = np.require(indptr, np.int64, "CA"), np.require(indices, np.int32, "CA")
+        self.indptr, self.indices = indptr, np.require(indices, np.int32, "CA")
         self.n, self.d, self.bits, self.sparse = len(indptr) - 1, d, GRID_BITS, True
         if data is not None and len(data):
             if data.dtype == np.float32:
-                self.narrow_data = np.require(data, None, "CA")
+                self.narrow_data = data
                 self.x32 = &self.narrow_data[0]
             else:
-                self.wide_data = np.require(data, None, "CA")
+                self.wide_data = data
                 self.x64 = &self.wide_data[0]
         self.ones = np.empty(max(1, self.n), np.uint8)
         with nogil:

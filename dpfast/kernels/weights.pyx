@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpfast.kernels.inversion import coin
+from dpfast.kernels.own import own
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
 from dpfast.kernels.arrays cimport packed as check_packed
@@ -80,7 +81,7 @@ cdef class Losses:
         self.rows.low, self.rows.high = int(low) << bits, int(high) << bits
         self.rows.sign = NULL
         if signs is not None:
-            signs = np.require(signs, None, "CA")
+            signs = own(signs)
             if signs.dtype != np.int8 or signs.shape != (n,) or not (np.abs(signs) == 1).all():
                 raise ValueError(f"signs must be int8, -1 or 1, of shape ({n},), got {signs.dtype} {signs.shape}")
             sign = signs
@@ -115,13 +116,13 @@ def dense(values, *, bits=16, low=0, high=1, signs=None):
     ----------
     values : ndarray of float32, float64 or int32, shape (n, d)
         Floats from low to high; each is rounded to the nearest multiple of 2**-bits, ties to even. int32 are such
-        multiples already, from low * 2**bits to high * 2**bits.
+        multiples already, from low * 2**bits to high * 2**bits. Not copied; checked whenever a row is used.
     bits : int
         From 0 to 22 for float32, to 30 for the others.
     low, high : int
         What losses are declared to lie in. Checked when they are used, or by `Losses.check`.
     signs : ndarray of int8, shape (n,), optional
-        -1 or 1: what each row is multiplied by. The range is that before.
+        -1 or 1: what each row is multiplied by. The range is that before. Copied unless read-only.
 
     Returns
     -------
@@ -186,7 +187,7 @@ def csr(indptr, indices, data, Py_ssize_t d, *, bits=16, low=0, high=1, signs=No
     Parameters
     ----------
     indptr, indices : ndarray of int, shapes (n + 1,) and (nnz,)
-        The indices of a row rise strictly within [0, d).
+        The indices of a row rise strictly within [0, d). Copied unless read-only, as `data` are.
     data : ndarray of float or int32, shape (nnz,)
         As the values of `dense`; copied to the grid if they are floats.
     d : int
@@ -214,7 +215,8 @@ def csr(indptr, indices, data, Py_ssize_t d, *, bits=16, low=0, high=1, signs=No
         raise ValueError(f"low must be at most 0 and high at least 0 for sparse losses, got {low!r} and {high!r}")
     if d > 2**31:
         raise ValueError(f"d must be at most 2**31 for sparse losses, got {d}")
-    indptr = np.require(indptr, np.int64, "CA")
+    indptr, indices = own(indptr, np.int64), own(indices)
+    data = own(data) if data.dtype.kind != "f" else np.array(data)
     if indptr[0] < 0 or indptr[-1] > len(indices) or (indptr[1:] < indptr[:-1]).any():
         raise ValueError(f"indptr must rise from at least 0 to at most the {len(indices)} indices")
     used = slice(int(indptr[0]), int(indptr[-1]))

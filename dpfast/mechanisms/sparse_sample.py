@@ -136,10 +136,11 @@ def _cut_array(array, max_length):
 def _plain(item):
     """The one representative of all items that equal this one."""
     if isinstance(item, Integral) and not isinstance(item, bool):
-        return int(item)
-    for kind in (str, bytes):
-        if isinstance(item, kind):
-            return kind(item)
+        return int.__index__(item) if isinstance(item, int) else int(item)
+    if isinstance(item, str):
+        return str.__str__(item)  # not what a subclass makes of it
+    if isinstance(item, bytes):
+        return bytes(memoryview(item))
     if isinstance(item, tuple):
         return tuple(map(_plain, item))
     raise TypeError(f"items must be integers, strings, bytes or tuples of such, got {item!r}")

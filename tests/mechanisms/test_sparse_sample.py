@@ -159,3 +159,21 @@ def test_a_refusal_draws_nothing(arguments, message, rng):
     with pytest.raises(ValueError, match=message):
         sparse_sample(**{"lists": [["a"]], "epsilon": 1, "bottom_score": 3, "max_length": 1, "rng": rng} | arguments)
     assert rng.bit_generator.state == before
+
+
+def test_items_of_subclasses_count_as_what_they_equal():
+    class Text(str):
+        def __str__(self):
+            return "another"
+
+    class Number(int):
+        def __int__(self):
+            return 7
+
+    class Bytes(bytes):
+        def __bytes__(self):
+            return b"another"
+
+    items, counted = votes([["a"], [Text("a")], [3], [Number(3)], [b"b"], [Bytes(b"b")]], max_length=1)
+    assert dict(zip(items, counted.tolist(), strict=True)) == {"a": 2, 3: 2, b"b": 2}
+    assert {type(item) for item in items} == {str, int, bytes}

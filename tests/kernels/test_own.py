@@ -1,0 +1,45 @@
+import numpy as np
+import pytest
+
+from dpfast.kernels import unit_rows, weights
+from dpfast.kernels.own import own
+
+
+def test_what_a_caller_can_write_is_copied_and_what_nobody_can_write_is_not():
+    whole = np.arange(8)
+    view = whole[2:6]
+    assert not np.shares_memory(own(view), whole)
+    view.setflags(write=False)
+    assert not np.shares_memory(own(view), whole)  # the array below can be written
+    whole.setflags(write=False)
+    assert np.shares_memory(own(whole[2:6]), whole)
+    assert own(whole, np.int32).dtype == np.int32
+    frozen = np.frombuffer(b"12345678", np.uint8)
+    assert own(frozen) is frozen
+
+
+def _csr():
+    return {"indptr": np.array([0, 3]), "indices": np.array([0, 1, 2], np.int32), "data": np.ones(3, np.int32)}
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("indices", 10**9), ("indptr", 10**9), ("data", 2**30), ("signs", 100)], ids=str
+)
+def test_losses_are_those_that_were_checked_whatever_becomes_of_the_arrays(name, value):
+    given, signs = _csr(), np.ones(1, np.int8)
+    losses = weights.csr(**given, d=8, signs=signs)
+    (signs if name == "signs" else given[name])[-1] = value
+    state = weights.Weights(8, 1)
+    state.add(losses)
+    assert state.totals().tolist() == [1, 1, 1, 0, 0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(("name", "value"), [("indices", 2**30), ("indptr", 2**40), ("data", 1e30)], ids=str)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_are_those_that_were_checked_whatever_becomes_of_the_arrays(name, value, dtype):
+    given = _csr() | {"data": np.full(3, 0.25, dtype)}
+    rows = unit_rows.Csr(**given, d=4)
+    given[name][-1] = value
+    total = np.zeros(5, np.int64)
+    unit_rows.add(total, rows, unit_rows.scales(rows), np.ones(1, np.int32))
+    assert total.tolist() == [2**15 - 1, 2**15 - 1, 2**15 - 1, 0, 0]
