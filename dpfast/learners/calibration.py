@@ -22,7 +22,9 @@ _SMALL = 2.0 ** (-np.arange(28, 8, -1) / 2)  # 2**-14 to 2**-4.5
 _POSITIVE = np.concatenate([_SMALL, np.arange(2, 32) / 32])
 ENDS = np.concatenate([-_POSITIVE[::-1], _POSITIVE])  # between levels
 LEVELS = len(ENDS) + 1
-_SURE = 5.0  # deviations of the noise that levels put together hold more than
+_SURE = (
+    7.0  # deviations of the noise that levels put together hold more than: Laplace noise passes 5 in one table of 70
+)
 _VARIANCE = 2.0  # of shifts in the prior, about the log odds of the class sizes
 _FAR = 2.0  # that a shift may be from the log odds of the class sizes
 _CURVATURE = 0.1  # of the log likelihood, for a row, about
@@ -122,9 +124,9 @@ def fitted_line(counts, deviation, scale=COSINES) -> Line:
     counts, deviation, scale
         As in `groups`.
     """
-    misses, hits = class_sizes(counts, deviation)
-    usual = math.log(hits) - math.log(misses)
     found = groups(counts, deviation, scale)
+    misses, hits = _sizes(found, deviation) if found else class_sizes(counts, deviation)
+    usual = math.log(hits) - math.log(misses)
     rows = [math.fsum(group.rows.tolist()) for group in found]
     size = math.fsum(rows)
     if not found:
@@ -146,8 +148,18 @@ def class_sizes(counts, deviation):
     counts, deviation
         As in `groups`.
     """
-    least = 2 * deviation * math.sqrt(len(counts))
-    return [max(math.fsum(column), least) for column in np.asarray(counts, np.float64).T.tolist()]
+    return _at_least(np.asarray(counts, np.float64).T.tolist(), deviation, len(counts))
+
+
+def _sizes(found, deviation):
+    """`class_sizes` of the levels that are in groups alone, which have most rows and less noise."""
+    return _at_least(
+        zip(*(group.rows.tolist() for group in found), strict=True), deviation, sum(g.levels for g in found)
+    )
+
+
+def _at_least(columns, deviation, levels):
+    return [max(math.fsum(column), 2 * deviation * math.sqrt(levels)) for column in columns]
 
 
 def _most_likely(places, found, deviation, scale, usual):

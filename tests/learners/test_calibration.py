@@ -100,11 +100,12 @@ def test_every_noisy_histogram_has_a_line_and_it_is_the_most_likely_one(rng, man
     inside = 0
     for counts, deviation, scale in histograms(rng, many(150, 100_000)):
         line = fitted_line(counts, deviation, scale)
-        misses, hits = class_sizes(counts, deviation)
-        usual = np.log(hits) - np.log(misses)
+        found = groups(counts, deviation, scale)
+        sizes = sum(group.rows for group in found) if found else counts.sum(axis=0)
+        levels = sum(group.levels for group in found) if found else len(counts)
+        usual = np.subtract(*np.log(np.maximum(sizes, 2 * deviation * np.sqrt(levels)))[::-1])
         assert np.isfinite(line).all()
         assert abs(line.shift - usual) <= 2 + 1e-9
-        found = groups(counts, deviation, scale)
         if not found:
             continue
         # an objective written anew, compared with that of neighbouring slopes and shifts

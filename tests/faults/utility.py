@@ -1,0 +1,204 @@
+"""Random tables and every private classifier: is a model worse than no model, or its probabilities wrong?
+
+`python tests/faults/utility.py --seconds 600 --most 1000000` prints every fit that is worse than its noise explains;
+`--all` prints every fit. `test_utility.py` runs a few.
+"""
+
+import argparse
+import math
+import time
+import warnings
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+from sklearn.metrics import roc_auc_score
+
+import dpfast
+from dpfast.tables import Boolean, Category, Label, Numeric, Schema
+
+TEST = 4000  # rows that a model is judged by
+EPSILONS = 0.1, 0.3, 1.0, 3.0, 10.0
+SHARES = 0.5, 0.6, 0.8, 0.9, 0.98, 0.995  # of the larger class
+SIGNALS = 0.0, 0.5, 2.0, 8.0, math.inf  # of the log odds; all rows are separable in the last
+WORDS = np.array(["red", "green", "blue", "grey", "pink"])
+
+
+class Table(NamedTuple):
+    """A random table: what was asked for, its schema, and rows to learn from and to be judged by."""
+
+    told: str
+    schema: Schema
+    train: pd.DataFrame
+    test: pd.DataFrame
+    y: np.ndarray
+    truth: np.ndarray
+
+    @property
+    def numbers(self):
+        """The table without its words, as float64: train and test."""
+        kept = [name for name in self.train if not name.startswith("w")]
+        return [frame[kept].to_numpy(np.float64) for frame in (self.train, self.test)]
+
+
+def table(rng: np.random.Generator, most: int, columns: int) -> Table:
+    """A table of up to so many rows and columns: normal, skewed, constant and repeated numbers, bits and words."""
+    n = int(300 * (most / 300) ** rng.random())
+    d = int(columns ** rng.random())
+    share, signal = rng.choice(SHARES), rng.choice(SIGNALS)
+    kinds = rng.choice(
+        ["normal", "skewed", "constant", "repeated", "bits", "words"], d, p=[0.35, 0.2, 0.05, 0.1, 0.2, 0.1]
+    )
+    kinds[0] = rng.choice(["normal", "skewed", "bits"])
+    latent = rng.normal(size=(n + TEST, d))
+    weights = rng.normal(size=d) * (rng.random(d) < max(0.1, 2 / d))
+    weights[0] = 1.0
+    told = latent @ weights / np.sqrt(np.square(weights).sum())
+    if math.isinf(signal):
+        labels = told > np.quantile(told, share)
+    else:
+        shift = _shift(signal * told, 1 - share)
+        labels = rng.random(n + TEST) < expit(signal * told + shift)
+    labels[:2] = labels[n : n + 2] = 0, 1
+    data, declared = {}, []
+    for j, kind in enumerate(kinds):
+        z, scale = latent[:, j], 10.0 ** rng.uniform(-9, 9)
+        name = f"{kind[0]}{j}"
+        if kind == "words":
+            data[name] = WORDS[np.clip(np.floor(z + 2.5), 0, 4).astype(int)]
+            declared.append(Category(name, WORDS.tolist()[:4]))
+        elif kind == "bits":
+            data[name] = (z > rng.normal()).astype(np.int64)
+            declared.append(Boolean(name))
+        else:
+            values = {"normal": z, "skewed": np.exp(2 * z), "constant": 0 * z + 1}.get(kind, latent[:, 0])
+            data[name] = scale * values
+            declared.append(Numeric(name, -4 * scale, (60 if kind == "skewed" else 4) * scale, edges=16))
+    frame = pd.DataFrame(data)
+    what = f"n={n} d={d} share={share} signal={signal}"
+    y = labels.astype(np.int64)
+    schema = Schema(declared, label=Label("y", [0, 1]))
+    return Table(what, schema, frame[:n], frame[n:].reset_index(drop=True), y[:n], y[n:])
+
+
+def _shift(odds, share):
+    low, high = -40.0, 40.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if expit(odds + middle).mean() < share else (low, middle)
+    return middle
+
+
+class Case(NamedTuple):
+    """A learner of tables with a schema, or of numbers alone.
+
+    `noise` times 1 / (epsilon n) is the share of rows that the noise of its releases can hide. With `sides_alone` it
+    releases no counts of classes: it may be worse than the larger class, and rank rows the wrong way, as its page says.
+    """
+
+    make: type
+    parameters: dict
+    noise: float
+    sides_alone: bool = False
+    numbers: bool = False
+    slow: float = 1e9  # rows times columns that it is given at most
+
+
+CASES = {
+    "halfspace": Case(dpfast.HalfspaceClassifier, {}, 300),
+    "halfspace of numbers": Case(dpfast.HalfspaceClassifier, {}, 300, numbers=True),
+    "list": Case(dpfast.DecisionListClassifier, {}, 300),
+    "boosted": Case(dpfast.BoostedHalfspaceClassifier, {"probability_share": 0.1}, 800),
+    "boosted without counts": Case(dpfast.BoostedHalfspaceClassifier, {}, 300, sides_alone=True),
+    "projected": Case(dpfast.ProjectedHalfspaceClassifier, {"probability_share": 0.1}, 800),
+    "net": Case(dpfast.NetHalfspaceClassifier, {"probability_share": 0.1, "n_components": 3}, 800, slow=3e6),
+    "winnow": Case(dpfast.DPWinnowClassifier, {"probability_share": 0.1}, 800),
+    "linear": Case(dpfast.LinearLearner, {"probability_share": 0.1}, 800),
+}
+
+
+class Judged(NamedTuple):
+    """What a model does on new rows, less what no model does; nan where it does not say."""
+
+    accuracy: float  # less the share of the larger class
+    auc: float  # less a half
+    mean: float  # probability of class 1, less its share
+    allowed: float  # that noise and sample explain of accuracy and mean
+    allowed_auc: float
+    fault: str  # what is wrong with its probabilities
+
+
+def judged(case: Case, data: Table, epsilon: float, seed: int) -> Judged:
+    """Fit a case to a table, and judge it by new rows."""
+    learner = case.make(epsilon=epsilon, random_state=seed, **case.parameters)
+    if case.numbers:
+        train, test = data.numbers
+    else:
+        learner.set_params(schema=data.schema)
+        train, test = data.train, data.test
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        learner.fit(train, data.y, classes=[0, 1])
+    truth, fault, mean = data.truth, "", math.nan
+    accuracy = float((learner.predict(test) == truth).mean()) - max(truth.mean(), 1 - truth.mean())
+    score = None
+    if hasattr(learner, "predict_proba"):
+        shares = learner.predict_proba(test)
+        score = shares[:, 1]
+        if not (np.isfinite(shares).all() and (shares >= 0).all() and np.allclose(shares.sum(axis=1), 1)):
+            fault = "no probabilities"
+        mean = float(score.mean() - truth.mean())
+    if hasattr(learner, "decision_function"):
+        score = learner.decision_function(test)
+        fault = fault if np.isfinite(score).all() else "scores that are not finite"
+    auc = math.nan if score is None else roc_auc_score(truth, score) - 0.5
+    rare = min(data.y.mean(), 1 - data.y.mean(), truth.mean(), 1 - truth.mean())
+    sample = 5 * math.sqrt(rare / TEST + rare / len(data.y))
+    noise = case.noise / (epsilon * len(data.y))
+    allowed_auc = noise / rare + 5 / math.sqrt(12 * rare * TEST)
+    return Judged(accuracy, float(auc), mean, noise + sample, allowed_auc, fault)
+
+
+def worse(case: Case, found: Judged, data: Table) -> list[str]:
+    """What is worse than noise and sample explain."""
+    said = [found.fault] if found.fault else []
+    if case.sides_alone:
+        return said
+    if found.accuracy < -found.allowed:
+        said.append(f"accuracy {found.accuracy:+.3f} of the larger class")
+    if abs(found.mean) > found.allowed:
+        said.append(f"probabilities {found.mean:+.3f} on average")
+    if found.auc < -found.allowed_auc:
+        said.append(f"AUC {found.auc:+.3f} of a half")
+    return said
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--most", type=int, default=20_000, help="rows")
+    parser.add_argument("--columns", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--all", action="store_true", help="print every fit")
+    parser.add_argument("--cases", nargs="*", default=list(CASES))
+    given = parser.parse_args()
+    rng, end, fits, faults = np.random.default_rng(given.seed), time.monotonic() + given.seconds, 0, 0
+    while time.monotonic() < end:
+        data = table(rng, given.most, given.columns)
+        epsilon, seed = float(rng.choice(EPSILONS)), int(rng.integers(1 << 30))
+        for name in given.cases:
+            case = CASES[name]
+            if data.train.size > case.slow:
+                continue
+            found = judged(case, data, epsilon, seed)
+            said = worse(case, found, data)
+            fits, faults = fits + 1, faults + bool(said)
+            if said or given.all:
+                figures = [round(float(each), 3) for each in found[:5]]
+                print(f"{name}, epsilon {epsilon}, {data.told}: {'; '.join(said) or 'well'}; {figures}", flush=True)
+    print(f"{fits} fits, {faults} worse than their noise explains")
+
+
+if __name__ == "__main__":
+    main()
