@@ -81,7 +81,7 @@ def test_whole_lists_follow_the_enumerated_law(name, setting, rng):
             ((j, int(negated)) if j >= 0 else None, label) for j, negated, label in greedy_cover(state, rounds, rng)
         )
 
-    seen = Counter(draw() for _ in range(15_000))
+    seen = Counter(draw() for _ in range(5_000))
     assert set(seen) <= set(law)
     assert_follows([seen[rules] for rules in law], list(law.values()))
 
@@ -174,7 +174,7 @@ def test_lists_with_a_falling_bar_follow_the_enumerated_law(name, rng):
             ((j, int(negated)) if j >= 0 else None, label) for j, negated, label in greedy_cover(state, rounds, rng)
         )
 
-    seen = Counter(draw() for _ in range(15_000))
+    seen = Counter(draw() for _ in range(5_000))
     assert set(seen) <= set(law)
     assert_follows([seen[rules] for rules in law], list(law.values()))
 

@@ -244,13 +244,13 @@ def test_a_stream_is_used_by_one_thread_at_a_time():
 
     def slow(*rows):
         inside.set()
-        assert done.wait(10)
+        assert done.wait(600)
         return follow(*rows)
 
     learner._state.follow = slow
     with ThreadPoolExecutor(1) as pool:
         first = pool.submit(learner.stream, X, y)
-        assert inside.wait(10)
+        assert inside.wait(600)
         with pytest.raises(RuntimeError, match="is in use: one call at a time"):
             learner.stream(X, y)
         done.set()
