@@ -50,8 +50,8 @@ def fit(
     delta: Delta = 1e-6,
     schema: Schema = None,
     encoder_share: Annotated[
-        float, typer.Option(help="Share of the budget for what the schema leaves to be found privately.")
-    ] = 0.1,
+        float | None, typer.Option(help="Share of the budget for what is discovered; by default each model's own.")
+    ] = None,
     label: Label = None,
     classes: Annotated[str | None, typer.Option(help="All labels, as a,b,...; read off the data by default.")] = None,
     threshold: Threshold = None,
@@ -99,6 +99,7 @@ def fit(
 
         from dpfast import random
         from dpfast.learners.parameters import EPSILON, real
+        from dpfast.tables.label_types import labels_among
 
         rng = random.generator(seed)
         asked = {
@@ -110,13 +111,15 @@ def fit(
             "random_state": rng,
         }
         text = {"separator": separator, "decimal": decimal, "encoding": encoding}
-        declaration = declaration_of(data, schema, label, classes)
+        if schema is None and model is None and numbers is None and threshold is None and label is not None:
+            schema = "discover"
+        declaration = declaration_of(data, schema, label, classes, unit, **text)
         if declaration is not None:
             if threshold is not None or numbers is not None:
                 raise ValueError("--threshold, --numbers and --bits are for tables without a schema")
-            asked |= {"schema": declaration, "encoder_share": encoder_share}
+            asked |= {"schema": declaration, "encoder_share": "auto" if encoder_share is None else encoder_share}
         elif model is None:
-            raise ValueError("--model is needed, or a --schema: see dpfast schema draft")
+            raise ValueError("say which column holds the labels (--label), or give a --schema or a --model")
         model = model or Name("halfspace")
         if budget is not None:
             asked["budget"] = charged(budget, neighbors.value, unit, as_pairs=test_share > 0 and scheduler is None)
@@ -169,6 +172,8 @@ def fit(
                 estimator.fit(X, y, classes=declared, **(persons.of(~test) if persons else {}))
             fitted = time.perf_counter()
             out = keep(estimator, out, state, names, bits=bits, threshold=threshold)
+            if declaration is not None and declaration.to_find and declared is None:
+                y_test = labels_among(y_test, estimator.classes_, estimator.encoder_.other_label_)
             shown = (
                 figures(estimator, X_test, y_test, rng, **(persons.of(test) if persons else {})) if test_share else []
             )
@@ -194,7 +199,7 @@ def fit(
             told.add_row("", Text(f"{exact:.4f} exactly (not private)", style="yellow"))
         told.add_row("privacy", str(estimator.privacy_))
         if declaration is not None and declaration.to_find:
-            told.add_row("", f"{estimator.encoder_.privacy_.epsilon:g} of it found {some([*declaration.to_find])}")
+            told.add_row("", f"with it {some([*declaration.to_find])} were discovered")
         if show_private:
             taken = f"{fitted - done:.3f} s to learn, {done - start:.3f} s to read (not private)"
             told.add_row("time", Text(taken, style="yellow"))

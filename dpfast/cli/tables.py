@@ -13,12 +13,22 @@ class Declared(NamedTuple):
     feature_names: None = None
 
 
-def declaration_of(data, path, label=None, classes=None):
-    """The schema of a file, or that of a bundled table, its label as the options say; None if there is none."""
+def declaration_of(data, path, label=None, classes=None, unit=None, **text):
+    """Return the schema of a file, or that of a bundled table, its label as the options say; None if there is none.
+
+    The path "discover" stands for the schema that declares nothing but the names and types of the file's columns,
+    without that of units.
+    """
     from dpfast.files.datasets import dataset_schema
+    from dpfast.files.spooled import FileParts
     from dpfast.tables import Label, Schema
 
-    schema = dataset_schema(data) if path is None else Schema.from_file(path)
+    if path is not None and str(path) == "discover":
+        if label is None:
+            raise ValueError("say which column holds the labels (--label)")
+        schema = FileParts(data, label=label, **text).undeclared(without=() if unit is None else (unit,))
+    else:
+        schema = dataset_schema(data) if path is None else Schema.from_file(path)
     if schema is None:
         return None
     schema.refuse_unconfirmed()

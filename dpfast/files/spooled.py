@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from dpfast.files.names import no_label
 from dpfast.files.parquet import ParquetRows, paths_of
 from dpfast.files.readers import kind_of, read_table
-from dpfast.files.tables import read_encoding
+from dpfast.files.tables import header_of_file, read_encoding
 from dpfast.parts.blocks import BLOCK_BYTES
 from dpfast.parts.spool import Spool
+from dpfast.tables.arrow import reads_of
+from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.schema import Label, Schema
 
@@ -79,6 +82,30 @@ class FileParts:
         spool = Spool(self.memory, self.scratch)
         with _unchanged(self.path):
             return read_encoding(self.path, schema, label, room=lambda most: partial(spool.array, most), **self._text)
+
+    def undeclared(self, without: tuple[str, ...] = ()) -> Schema:
+        """Return the schema that declares nothing but the names and types of the columns, and which is the label.
+
+        Parameters
+        ----------
+        without : tuple of str
+            Columns that are no features, whose each row is say.
+
+        Raises
+        ------
+        ValueError
+            If there is no such label or column, for a file that is neither CSV nor Parquet, and for a type that a
+            table does not have.
+        """
+        types = header_of_file(self.path, **self._text)
+        for name in (*without, *([] if self.label is None else [self.label])):
+            if name not in types:
+                raise ValueError(no_label(name, list(types), "column"))
+        features = {name: kind for name, kind in types.items() if name != self.label and name not in without}
+        if not features:
+            raise ValueError(f"{self.path}: there is no column to learn from")
+        columns = [Discovered(name, reads=reads_of(name, kind)) for name, kind in features.items()]
+        return Schema(columns, label=self.label, ignore=without, missing_values=("",))
 
     def numbers(self) -> tuple[Any, Any]:
         """The features, an array or a CSR matrix, and the labels or None; raises what `encoded` does."""

@@ -17,6 +17,7 @@ from dpfast.files.readers import csv_steps, fewer, kind_of, named, separator_of
 from dpfast.tables import Label, Schema
 from dpfast.tables.arrow import Fault
 from dpfast.tables.columns import Date, Numeric
+from dpfast.tables.discovered import Discovered
 from dpfast.tables.drafts import MARKS
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.kept import Kept
@@ -64,6 +65,24 @@ def read_codes(
     """
     encoded = read_encoding(path, schema, label, separator=separator, decimal=decimal, encoding=encoding)
     return encoded.table(), None if label is None else encoded.labels()
+
+
+def header_of_file(path, *, separator=None, decimal=".", encoding="utf-8"):
+    """Return the Arrow types of the columns of a CSV or Parquet file by their names; all columns of CSV are text."""
+    kind = kind_of(Path(path))
+    if kind == "bundled":
+        with dataset_path(str(path)) as bundled:
+            return header_of_file(bundled)
+    if kind == "parquet":
+        schema = ParquetFiles(path).schema
+        return dict(zip(schema.names, schema.types, strict=True))
+    if kind != "csv":
+        has_its_labels(path, "of a table")
+    path = Path(path)
+    with csv.faults_of(path):
+        file = csv.CsvFile(path, separator=separator or separator_of(path), decimal=decimal, encoding=encoding)
+        check_names(file.names, None, needs_label=False)
+        return dict.fromkeys(file.names, _PLAIN)
 
 
 def read_encoding(path, schema, label=None, *, room=None, separator=None, decimal=".", encoding="utf-8"):
@@ -187,12 +206,22 @@ def _encoded(file, encoded, types, marked):
 
 def _with_points(batch, schema, decimal):
     """Texts of numbers with this decimal mark, as texts with a point; what has a point already is no number then."""
-    numeric = {column.name for column in schema.columns if isinstance(column, Numeric)}
+    kinds = {column.name: type(column) for column in schema.columns}
     return {
-        name: pc.replace_substring(pc.replace_substring(array, ".", "?"), decimal, ".") if name in numeric else array
+        name: _as_pointed(array, decimal, kinds[name]) if kinds.get(name) in (Numeric, Discovered) else array
         for name, array in zip(batch.schema.names, batch.columns, strict=True)
     }
 
 
+def _as_pointed(array, decimal, kind):
+    pointed = pc.replace_substring(pc.replace_substring(array, ".", "?"), decimal, ".")
+    if kind is Numeric:
+        return pointed
+    number = pc.match_substring_regex(array, rf"^\s*[-+]?[0-9.]*({re.escape(decimal)}[0-9]*)?([eE][-+]?[0-9]+)?\s*$")
+    return pc.if_else(pc.fill_null(number, False), pointed, array)
+
+
 def _type_of(column):
-    return pa.float64() if isinstance(column, Numeric) else _PLAIN if isinstance(column, Date) else csv.TEXT
+    return (
+        pa.float64() if isinstance(column, Numeric) else _PLAIN if isinstance(column, Date | Discovered) else csv.TEXT
+    )

@@ -16,7 +16,7 @@ from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import PRIVATE, Kind
 from dpfast.learners.probabilities import PROBABILITY_SHARE, SidedProbabilities
 from dpfast.learners.progress import shown
-from dpfast.learners.saving import Saved, entries, reals
+from dpfast.learners.saving import Read, Saved, entries, reals
 from dpfast.learners.showing import Shown
 from dpfast.learners.tables import SCHEMAS, TableReader
 from dpfast.parts import MemoryParts, Piece, RowBlocks
@@ -29,7 +29,7 @@ from dpfast.tables.sparse_bits import SparseBits, suits
 from dpfast.tables.unit_rows import unit_rows
 
 
-class TableClassifier(ClassifierMixin, BaseEstimator):
+class TableClassifier(Read, ClassifierMixin, BaseEstimator):
     """Base of all classifiers: what they check of a table and of its labels."""
 
     def _check_features(self, X, reset):
@@ -41,12 +41,11 @@ class TableClassifier(ClassifierMixin, BaseEstimator):
             validate_data(self, X, skip_check_array=True, reset=False)
             return
         names = None if X.feature_names is None else np.array(X.feature_names, dtype=object)
-        if X.shape[1] != self.n_features_in_:
+        if X.shape[1] != self._width:
             raise ValueError(
-                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self.n_features_in_} features "
-                "as input"
+                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting {self._width} features as input"
             )
-        elif names is not None and not np.array_equal(getattr(self, "feature_names_in_", names), names):
+        elif names is not None and self._names is not None and not np.array_equal(self._names, names):
             raise ValueError("The feature names should match those that were passed during fit, in the same order")
 
     def _public(self, X, labels):
@@ -190,7 +189,7 @@ class LinearClassifier(SidedProbabilities, TwoSided, PrivateClassifier):
 
     def _restore(self, released):
         entries(released, "coef", "intercept", *self._numbers)
-        self.coef_ = reals(released["coef"], self.n_features_in_)
+        self.coef_ = reals(released["coef"], self._width)
         self.intercept_ = float(reals([released["intercept"]], 1)[0])
         for name, kind in self._numbers.items():
             setattr(self, f"{name}_", kind.read(name, released[name]))

@@ -1,5 +1,6 @@
 """From the tables that people have to codes: what is declared costs nothing, what is not is found privately."""
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -9,10 +10,10 @@ from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast import random
-from dpfast.accounting import Budget, PrivacySpend
+from dpfast.accounting import Budget, PrivacySpend, Release
 from dpfast.accounting.checks import exact
-from dpfast.learners.finding import find, plan
-from dpfast.learners.fitting import Private, Public
+from dpfast.learners.discovery import discover, plan
+from dpfast.learners.fitting import Private, Public, Run
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import DELTA, PRIVATE, SCHEMA, Parameters, SchemaLike
 from dpfast.parts.sources import is_parted, parts_of
@@ -22,14 +23,13 @@ from dpfast.tables.encoding import Encoding, encode
 class TableEncoder(TransformerMixin, Private, BaseEstimator):
     """Turns the rows of a table into codes, by a schema: a transformer for pipelines.
 
-    A row's codes follow from the row and the schema alone. What the schema declares costs nothing. What it leaves open
-    is found by `fit`, with all of the budget: bounds and quantile edges by the exponential mechanism on public grids,
-    values of categories by a noisy histogram with a threshold.
+    A row's codes follow from the row, the schema and what was found. What the schema declares costs nothing. What it
+    leaves open is computed from one noisy histogram of the cells of all columns, for which `fit` spends all of the
+    budget.
 
-    **Privacy.** All that is found is together (epsilon, delta)-DP for the relation `neighbors`: each fact by the claim
-    of its mechanism (`dpfast.mechanisms.quantiles`, `frequent_values`), all facts by composition, pure or zCDP,
-    whichever gives more for this schema. Codes of rows are as private as the rows: no noise protects what `transform`
-    gives. Names and kinds of columns are taken as public.
+    **Privacy.** All that is found is together (epsilon, delta)-DP for the relation `neighbors`, by the theorem of
+    `dpfast.accounting.opening`. Codes of rows are as private as the rows: no noise protects what `transform` returns.
+    Names and types of columns are taken as public.
 
     Parameters
     ----------
@@ -49,6 +49,8 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         With everything found.
     found_ : dict
         For names of columns, the facts of `schema_` that were found: {"age": ["low", "high", "edges"]}, say.
+    other_label_ : label
+        The class that labels count as which were not published; only where a learner's fit discovered the labels.
     n_features_in_ : int
         Columns that are read.
     feature_names_in_ : ndarray of str, shape (n_features_in_,)
@@ -133,27 +135,20 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         check_is_fitted(self)
         return np.array([column.name for column in self.schema_.code_columns], dtype=object)
 
-    def find(self, encoding: Any, rng: np.random.Generator) -> Self:
-        """Find what is open in the schema of an `Encoding` that holds all rows, for learners: they have checked."""
-        schema = encoding.schema
-        parts = plan(schema, exact("epsilon", self.epsilon), exact("delta", self.delta), self.neighbors)
-        if parts and not encoding.n:
-            raise ValueError("the table has no rows")
-        public = self._public(encoding)
-        if not parts:
-            self._become(public)
-            self.schema_, self.found_, self.privacy_ = schema, {}, PrivacySpend(0.0, 0.0, self.neighbors)
-            return self
-        with self._spending(public, rng, facts=len(parts)) as run:
-            run.released = schema
-            run.attributes["found_"] = {}
-            for found in find(encoding, parts, self.neighbors, run.rng):
-                run.released, left = found, found.to_find
-                known = {
-                    name: [f for f in facts if f not in left.get(name, ())] for name, facts in schema.to_find.items()
-                }
-                run.attributes["found_"] = {name: facts for name, facts in known.items() if facts}
-                run.used["facts"] += 1
+    def _declared(self, encoding: Any) -> Self:
+        """Become the encoder of a schema that declares all of a table; nothing is spent."""
+        self._become(self._public(encoding))
+        self.schema_, self.found_, self.privacy_ = encoding.schema, {}, PrivacySpend(0.0, 0.0, self.neighbors)
+        return self
+
+    def _found(self, encoding: Any, found: Any, planned: Any, run: Run) -> Self:
+        """Become the encoder of what the fit of a learner discovered; its claim is the learner's."""
+        self._become(self._public(encoding))
+        assert run.claim is not None
+        self.schema_, self.found_ = found.schema, _facts(encoding.schema)
+        self.privacy_ = replace(
+            run.claim, cost=planned.cost, events=(Release("opening histogram", 1, 1),), reproducible=run.reproducible
+        )
         return self
 
     def _publish(self, run):
@@ -168,13 +163,19 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         else:
             encoding = Encoding(p.schema)
             encoding.add(X)
-        if p.schema.to_find:
-            super()._warn(self._public(encoding))
-        self.find(encoding, p.rng)
+        if not p.schema.to_find:
+            self._declared(encoding)
+            return encoding
+        if not encoding.n:
+            raise ValueError("X must have at least one row, the table has none")
+        planned = plan(p.schema, exact("epsilon", self.epsilon), exact("delta", self.delta), self.neighbors)
+        with self._fitting(p.rng) as run:
+            run.charge(self._public(encoding), planned.cost, **{"opening histogram": 1})
+            run.released = p.schema
+            run.released = discover(encoding, planned.histogram, run.rng).schema
+            run.attributes["found_"] = _facts(p.schema)
+            run.used["opening histogram"] += 1
         return encoding
-
-    def _warn(self, public):
-        """Nothing: a learner that has this one find has said it before its charge, and `fit` does."""
 
     @staticmethod
     def _public(encoding):
@@ -187,6 +188,13 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
     def _checked(self):
         p = Parameters._checked(self)
         p.rng = random.generator(self.random_state)
+        if p.schema.to_find:
+            plan(p.schema, exact("epsilon", self.epsilon), exact("delta", self.delta), self.neighbors)
         if p.budget is not None and p.schema.to_find:
             p.budget.foresee(self.epsilon, self.delta, neighbors=self.neighbors)
         return p
+
+
+def _facts(schema):
+    """The facts that a schema leaves to be found, for a model's file."""
+    return {name: [*facts] for name, facts in schema.to_find.items()}

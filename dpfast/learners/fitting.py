@@ -1,15 +1,17 @@
 """A fit is a transaction, and its order is written here once.
 
-    p = self._checked()                     # plain values; a parameter or a budget that will not do is refused
-    table, labels, public = ...             # the rows may be refused; nothing of self has changed
-    state = ...                             # whatever else may fail has failed after this line
-    with self._spending(public, p.rng, cost, rules=p.rounds) as run:
+    p = self._checked(X)                    # plain values; a parameter or a budget that will not do is refused
+    with self._fitting(p) as run:           # nothing is spent yet
+        table, labels, public = ...         # the rows may be refused; nothing of self has changed
+        state = ...                         # whatever else may fail has failed after this line
+        run.charge(public, cost, rules=p.rounds)
         for rule in greedy_cover(state, p.rounds, run.rng):
             run.release("rules", rule)
     return self
 
-What `_spending` charges is refused, with self as it was, or paid; then self becomes the new model: what was released,
-by `_publish`, and its claim, also when the block is interrupted.
+What `charge` asks for is refused, with self as it was, or paid; then self becomes the new model: what was released, by
+`_publish`, and its claim, also when the block is interrupted. A table of which something is to be discovered is charged
+for before that, once and for everything: the second call of `charge` then only names the releases that are paid for.
 """
 
 from collections.abc import Iterator, Sequence
@@ -43,7 +45,7 @@ class Public:
 
 
 class Run:
-    """A fit under way, after its charge.
+    """A fit under way.
 
     Attributes
     ----------
@@ -59,23 +61,65 @@ class Run:
     attributes : dict
         Attributes that were released and that `_publish` does not set.
     claim : PrivacySpend or None
-        What was charged: of the parameters as they were then, whatever becomes of them.
+        What was charged: of the parameters as they were then, whatever becomes of them. None before the charge.
+    public : Public or None
+    learns : bool
+        Whether the releases of the model itself are named yet; else only what a table holds was discovered.
     """
 
-    def __init__(self, rng: np.random.Generator, of: dict[str, int | None], cost: Sequence[Cost] = ()):
-        self.rng, self._of, self.reproducible = rng, of, random.is_reproducible(rng)
+    def __init__(self, owner: "Private", rng: np.random.Generator):
+        self._owner, self.rng, self.reproducible = owner, rng, random.is_reproducible(rng)
+        self._of: dict[str, int | None] = {}
         self.released: Any = []
-        self.used, self.cost = dict.fromkeys(of, 0), tuple(cost)
+        self.used: dict[str, int] = {}
+        self.cost: tuple[Cost, ...] = ()
         self.attributes: dict[str, Any] = {}
         self.claim: PrivacySpend | None = None
+        self.public: Public | None = None
+        self.learns = False
+
+    def charge(self, public: Public, cost: Sequence[Cost] = (), *, learns: bool = True, **releases: int | None) -> None:
+        """Charge for all releases of the fit, once; later calls only name releases that are paid for.
+
+        Parameters
+        ----------
+        public : Public
+        cost : sequence of Cost, optional
+            What all releases together are proved to cost, of which epsilon and delta follow; by default no more than
+            these.
+        learns : bool, default=True
+            Whether these are releases of the model, and not of what a table holds.
+        **releases : int or None
+            How many releases are paid for, by name; None for a release that each row pays for anew, without end.
+
+        Raises
+        ------
+        BudgetExceeded, ValueError
+            At the first call; nothing has changed.
+        """
+        of, used = self._of | releases, self.used | dict.fromkeys(releases, 0)
+        if self.claim is None:
+            claim = self._owner._claimed(tuple(cost))  # refuses what is no claim
+            self._owner._warn(public)
+            self._owner._charge(claim, public)
+            self.claim, self.cost = claim, tuple(cost)
+        self._of, self.used, self.public, self.learns = of, used, public, learns
+
+    def paid(self, cost: Sequence[Cost], **releases: int | None) -> None:
+        """Take over what an earlier process charged; parameters are those of `charge`."""
+        self.claim, self.cost = self._owner._claimed(tuple(cost)), tuple(cost)
+        self._of, self.used = dict(releases), dict.fromkeys(releases, 0)
 
     def release(self, name: str, *what: Any) -> None:
         """Count one release of this name, and keep what was released."""
         self.used[name] += 1
         self.released.extend(what)
 
-    def events(self) -> tuple[Release, ...]:
-        return tuple(Release(name, self.used[name], of) for name, of in self._of.items() if of is not None)
+    def told(self) -> PrivacySpend:
+        """Return the claim that was charged, with what has been released since."""
+        assert self.claim is not None
+        events = tuple(Release(name, self.used[name], of) for name, of in self._of.items() if of is not None)
+        return replace(self.claim, events=events, reproducible=self.reproducible)
 
 
 class Private(PrivateParameters):
@@ -88,49 +132,42 @@ class Private(PrivateParameters):
     _rows_per_unit: int | None = None  # of the fit under way, if it is for persons
 
     @contextmanager
-    def _spending(
-        self, public: Public, rng: np.random.Generator, cost: Sequence[Cost] = (), **releases: int | None
-    ) -> Iterator[Run]:
-        """Charge, run the block, and publish what it released, whole or in part.
+    def _fitting(self, rng: np.random.Generator) -> Iterator[Run]:
+        """Run the block, and publish what it released, whole or in part, once it has charged.
 
         Parameters
         ----------
-        public : Public
         rng : numpy.random.Generator
             Of `_checked`.
-        cost : sequence of Cost, optional
-            What all releases together are proved to cost, of which epsilon and delta follow; by default no more than
-            these.
-        **releases : int or None
-            How many releases are paid for, by name; None for a release that each row pays for anew, without end.
 
         Yields
         ------
         Run
-
-        Raises
-        ------
-        BudgetExceeded, ValueError
-            Before the block; self is as it was.
         """
-        run = Run(rng, releases, cost)
-        claim = self._claim(run)  # refuses what is no claim
-        self._warn(public)
-        charged = False
+        run = Run(self, rng)
         try:
-            self._charge(claim, public)
-            charged = True
             yield run
         finally:
-            if charged:
-                finished(self._settle, public, run)
+            if run.claim is not None:
+                finished(self._settle, run)
 
-    def _settle(self, public: Public, run: Run) -> None:
+    def _settle(self, run: Run) -> None:
         """Become the model that was released, whole or in part, with its claim."""
-        self._become(public)
-        self.privacy_ = self._claim(run)
-        self._publish(run)
-        vars(self).update(run.attributes)
+        assert run.public is not None
+        self._become(run.public)
+        if run.learns:
+            self.privacy_ = run.told()
+            self._publish(run)
+            vars(self).update(run.attributes)
+
+    @contextmanager
+    def _spending(
+        self, public: Public, rng: np.random.Generator, cost: Sequence[Cost] = (), **releases: int | None
+    ) -> Iterator[Run]:
+        """Charge, then run the block as `_fitting` does; parameters are those of `Run.charge`."""
+        with self._fitting(rng) as run:
+            run.charge(public, cost, **releases)
+            yield run
 
     def _charge(self, claim: PrivacySpend, public: Public) -> None:
         if self.budget is not None:
@@ -155,33 +192,25 @@ class Private(PrivateParameters):
         return {"model": type(self).__name__, "parameters": plain, "schema": described}
 
     def _warn(self, public: Public) -> None:
-        """Say what is true and still worth knowing of the claim that is about to be made."""
+        """Warn if the claim is weak."""
         warn_of_caller(self.budget is not None)
         warn_of_claim(self.epsilon, self.delta, public.n_rows if self.neighbors == "replace" else None)
         if not public.declared:
             warn("the set of labels was read off the rows, and is published with the model: declare it by classes=")
 
-    def _claim(self, run: Run) -> PrivacySpend:
-        """The claim that was charged, with what has been released since; the first call makes it."""
-        if run.claim is None:
-            run.claim = PrivacySpend(
-                self.epsilon,
-                self.delta,
-                self.neighbors,
-                cost=self._cost(run),
-                unit="row" if self._rows_per_unit is None else "person",
-                rows_per_unit=self._rows_per_unit,
-            )
-        return replace(run.claim, events=self._events(run), reproducible=run.reproducible)
-
-    def _cost(self, run: Run) -> tuple[Cost, ...]:
-        return run.cost
-
-    def _events(self, run: Run) -> tuple[Release, ...]:
-        return run.events()
+    def _claimed(self, cost: tuple[Cost, ...]) -> PrivacySpend:
+        """Return the claim of a fit that costs so much."""
+        return PrivacySpend(
+            self.epsilon,
+            self.delta,
+            self.neighbors,
+            cost=cost,
+            unit="row" if self._rows_per_unit is None else "person",
+            rows_per_unit=self._rows_per_unit,
+        )
 
     def _forget(self) -> None:
-        """Be no longer the model that this estimator was."""
+        """Delete the fitted attributes."""
         for name in [name for name in vars(self) if name.endswith("_") and not name.startswith("_")]:
             delattr(self, name)
 

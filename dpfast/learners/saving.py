@@ -16,7 +16,23 @@ from dpfast.tables.replacing import replace_file
 FORMAT, FORMAT_VERSION = "dpfast model", 2
 
 
-class Saved:
+class Read:
+    """Mixin of estimators: the columns that they read, which are those of X unless a subclass makes others of them."""
+
+    n_features_in_: int
+
+    @property
+    def _width(self) -> int:
+        """The number of columns."""
+        return self.n_features_in_
+
+    @property
+    def _names(self) -> Any:
+        """Their names: ndarray of str, or None."""
+        return getattr(self, "feature_names_in_", None)
+
+
+class Saved(Read):
     """Mixin of private estimators with a file form, which `dpfast.load` reads.
 
     A subclass names its kind in `_model` and gives its released state by `_released` and `_restore`.
@@ -49,8 +65,8 @@ class Saved:
             "model": self._model,
             "parameters": parameters_of(self, claim),
             "classes": self.classes_,
-            "n_features": self.n_features_in_,
-            "feature_names": getattr(self, "feature_names_in_", None),
+            "n_features": self._width,
+            "feature_names": self._names,
             "privacy": claim.to_dict(),
             "released": self._released(),
             "card": {"dpfast": _version(), "public": getattr(self, "_facts", None)},

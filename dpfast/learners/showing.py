@@ -20,8 +20,7 @@ class Numbered(Sequence):
 
 def names_of(model: Any) -> Sequence[str]:
     """Return the names of a fitted model's columns, or numbers for names."""
-    names = getattr(model, "feature_names_in_", None)
-    return Numbered(model.n_features_in_) if names is None else names
+    return Numbered(model._width) if model._names is None else model._names
 
 
 class Shown:

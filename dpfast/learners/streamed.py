@@ -41,7 +41,7 @@ class Streamed(Private):
     def _show(self, run: Run) -> None:
         """Publish what was released so far, and its claim."""
         self._publish(run)
-        self.privacy_ = self._claim(run)
+        self.privacy_ = run.told()
 
     def _forget(self) -> None:
         super()._forget()

@@ -1,60 +1,78 @@
-"""Tables with a schema: what every private classifier does to read them."""
+"""Tables with a schema, or with nothing declared: what every private classifier does to read them."""
 
 import os
+from fractions import Fraction
+from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_array, validate_data
 
 from dpfast.accounting import PrivacySpend
 from dpfast.accounting.amounts import split
 from dpfast.accounting.warning import warn_of_repeated_rows
 from dpfast.files.spooled import FileParts
-from dpfast.learners.fitting import Public
-from dpfast.learners.parameters import SCHEMA, count, optional, real
+from dpfast.learners.discovery import Plan, discover, plan
+from dpfast.learners.fitting import Public, Run
+from dpfast.learners.parameters import SCHEMA, auto, count, optional, real
 from dpfast.learners.saving import entries
 from dpfast.learners.units import bounded_rows, own_generator, picked
 from dpfast.parts.sources import is_parted, parts_of
+from dpfast.tables.arrow import header_of, is_frame, reads_of
 from dpfast.tables.codes import CodeTable
-from dpfast.tables.labels import class_codes
+from dpfast.tables.columns import Numeric, text_of
+from dpfast.tables.discovered import WIDEST, Discovered
+from dpfast.tables.label_types import completed, label_kind, labels_among, typed, typed_labels
+from dpfast.tables.labels import LabelColumn, Labels, class_codes
 from dpfast.tables.schema import Label, Schema
 
-SCHEMAS = {"schema": optional(SCHEMA), "encoder_share": real(0, 1, "()")}
+SCHEMAS = {"schema": optional(auto(SCHEMA, "discover")), "encoder_share": auto(real(0, 1, "()"))}
+SHARE = Fraction(1, 10)  # of the budget, for what is discovered
 
 
 class TableReader:
-    """Mixin of private classifiers with the parameters `schema` and `encoder_share`; see `TableEncoder`.
+    """Mixin of private classifiers with the parameters `schema` and `encoder_share`.
 
-    A learner calls `_tabled` once its parameters are checked, and `_coded` for what it predicts; both give what is no
-    table with a schema back as it is. It spends no more than p.epsilon and p.delta, of `_checked`.
+    A learner calls `_tabled` within `_fitting`, once its parameters are checked, and `_coded` for what it predicts;
+    both return what is no table with a schema as it is. It spends no more than p.epsilon and p.delta, of `_checked`.
     """
 
     _encoder = None  # of the fit under way, and of the model after it
     _reads_parts = False  # whether it asks no more of rows than sums over parts
     _codes_as = "thresholds"  # what it reads: bits of "thresholds" or of "values", or the "codes" themselves
+    _discovery_share = SHARE
+    _one_bill = False  # whether its own releases are Gaussian ones that share the bill of the discovery
 
-    def _checked(self):
-        p = super()._checked()
-        vars(self).pop("_encoder", None)
-        vars(self).pop("_rows_per_unit", None)
-        p.rows_per_unit, p.one_column = 1, False
+    def _checked(self, X=None):
+        """Checked parameters; `schema` is that of X where X has named columns of which nothing is declared."""
+        p, X = super()._checked(X), _files(X)
+        for name in ("_encoder", "_rows_per_unit", "_width_of_codes"):
+            vars(self).pop(name, None)
+        p.rows_per_unit, p.one_column, p.plan = 1, False, None
+        if p.schema == "discover" or (p.schema is None and is_frame(X)):
+            p.schema = X.undeclared() if isinstance(X, FileParts) else undeclared(X)
         if p.schema is not None:
             p.schema.refuse_unconfirmed()
-        if p.schema is not None and p.schema.to_find:
-            from dpfast.learners.finding import plan
-
-            p.epsilon, epsilon = split(self.epsilon, self.encoder_share)
-            p.delta, delta = split(self.delta, self.encoder_share)
-            p.to_find = epsilon, delta
-            plan(p.schema, *p.to_find, self.neighbors)  # refuses what will not do
+        if p.schema is None or not p.schema.to_find:
+            return p
+        share = self._discovery_share if self.encoder_share == "auto" else self.encoder_share
+        delta = getattr(p, "delta", 0)
+        p.bill, p.encoder_share = (p.epsilon, delta, Fraction(share)), Fraction(share)
+        if not self._one_bill:
+            p.epsilon, epsilon = split(self.epsilon, share)
+            if delta:
+                p.delta, delta = split(self.delta, share)
+            p.bill = epsilon, delta, Fraction(1)
+        plan(p.schema, *p.bill[:2], self.neighbors, share=p.bill[2])  # refuses what will not do
         return p
 
-    def _tabled(self, X, y, classes, p, units=None, rows_per_unit=None):
-        """X, y and classes of `fit`, as the learner reads them.
+    def _tabled(self, X, y, classes, p, units=None, rows_per_unit=None, run: Run | None = None):
+        """Return X, y and classes of `fit`, as the learner reads them.
 
         With `units` at most `rows_per_unit` rows of each are left, p.rows_per_unit is that, and the claim is for
         persons: see `dpfast.learners.units`.
 
-        What the schema leaves open is found here, once the table and its labels have passed: all of the budget is
-        charged, and from then on self is no model any more, but has `encoder_`, with what was found and its claim.
+        What the schema leaves open is discovered here, once the table and its labels have passed: the whole budget is
+        charged before, and nothing is refused afterwards.
         """
         X = _files(X)
         if units is not None or rows_per_unit is not None:
@@ -81,11 +99,12 @@ class TableReader:
             return parted_numbers(parts_of(X, y), classes, one_column=p.one_column), None, classes
 
         label = p.schema.label or Label("y")
+        kind = label_kind(X, y, label.name)
         classes = label.classes if classes is None else classes
         if isinstance(X, CodeTable):
             if p.schema.to_find or X.columns != p.schema.code_columns:
                 raise ValueError("X is a table of codes, of another schema or of one that leaves something to be found")
-            self._encoder = TableEncoder(p.schema).find(Encoding(p.schema), p.rng)
+            self._encoder = TableEncoder(p.schema)._declared(Encoding(p.schema))
             return self._read_codes(X), y, classes
         if y is None and p.schema.label is None:
             raise ValueError("y must be given: the schema declares no label")
@@ -103,23 +122,59 @@ class TableReader:
             encoding.add(X, y)
         if not encoding.n:
             raise ValueError("X must have at least one row, the table has none")
-        labels = encoding.labels()
-        known = class_codes(labels, len(labels), classes)
+        encoder = TableEncoder(p.schema, neighbors=self.neighbors)
+        if p.schema.to_find:
+            encoder.epsilon, encoder.delta = self.epsilon, getattr(self, "delta", 0.0)
+            known, labels = self._discovered(encoding, encoder, classes, kind, p, run)
+        else:
+            labels = typed_labels(encoding.labels(), kind)
+            known = class_codes(labels, len(labels), typed(classes, kind))
+            self._refuse_many(known)
+            encoder._declared(encoding)
+        self._encoder = encoder
+        if is_parted(X):
+            return encoding.table(encoder.schema_, known), None, known.classes if known.declared else classes
+        table = self._read_codes(encoding.table(encoder.schema_))
+        return table, labels, known.classes if known.declared else classes
+
+    def _discovered(self, encoding, encoder, classes, kind, p, run):
+        """Charge for everything, release the opening histogram, and return the labels that there are."""
+        if run is None:
+            raise ValueError(f"{type(self).__name__} needs a schema that declares all of a table")
+        declared = None
+        if classes is not None:
+            labels = typed_labels(encoding.labels(), kind)
+            known = class_codes(labels, len(labels), typed(classes, kind))
+            self._refuse_many(known)
+            self._refuse_classes(known.classes, p)
+            declared = known.classes
+        self._refuse_rows(encoding.n, p)
+        epsilon, delta, share = p.bill
+        asked = "declared" if declared is not None else "open"
+        p.plan = planned = plan(
+            p.schema, epsilon, delta, self.neighbors, labels=asked, share=share, rows_per_unit=p.rows_per_unit
+        )
+        public = Public(encoding.n, len(p.schema.names), np.array(p.schema.names, dtype=object))
+        run.charge(public, self._bill(planned, p), learns=False, **{"opening histogram": 1})
+        spelled = None if declared is None else [text_of(each) for each in declared.tolist()]
+        p.found = found = discover(encoding, planned.histogram, run.rng, spelled, fine=self._codes_as == "codes")
+        run.used["opening histogram"] += 1
+        encoder._found(encoding, found, planned, run)
+        if declared is None:
+            multi = self.__sklearn_tags__().classifier_tags.multi_class
+            declared = completed([*found.labels][: None if multi else 2], kind)
+            encoder.other_label_ = _other(found.labels, declared)
+            labels = labels_among(LabelColumn(*_spelled(encoding)), declared, encoder.other_label_)
+            known = class_codes(labels, len(labels), declared)
+        return known, labels
+
+    def _bill(self, planned: Plan, p):
+        """What the whole fit costs, for its charge before anything is discovered; empty where it is the pair."""
+        return ()
+
+    def _refuse_many(self, known: Labels):
         if not self.__sklearn_tags__().classifier_tags.multi_class:
             known.signs()  # refuses more than two classes
-        encoder = TableEncoder(p.schema, *getattr(p, "to_find", ()), neighbors=self.neighbors)
-        if p.schema.to_find:
-            self._refuse_rows(encoding.n, p)
-            self._refuse_classes(known.classes, p)
-            found = Public(encoding.n, len(p.schema.names), declared=known.declared)
-            self._warn(found)
-            super()._charge(PrivacySpend(self.epsilon, self.delta, self.neighbors), found)
-            self._forget()
-            self.encoder_ = encoder
-        self._encoder = encoder.find(encoding, p.rng)
-        if is_parted(X):
-            return encoding.table(encoder.schema_, known), None, classes
-        return self._read_codes(encoding.table(encoder.schema_)), labels, classes
 
     def _bounded(self, X, y, p, units, rows_per_unit):
         """The rows that are left of each person."""
@@ -128,8 +183,6 @@ class TableReader:
         p.rows_per_unit = count(1).read("rows_per_unit", rows_per_unit)
         if is_parted(X) or isinstance(X, FileParts):
             raise ValueError(f"units= is for tables in memory, and X is a {type(X).__name__}")
-        if p.schema is not None and p.schema.to_find:
-            raise ValueError("units= needs a schema that declares all: what it leaves open is found for rows")
         self._refuse_persons(p)
         kept = bounded_rows(units, p.rows_per_unit, own_generator(p.rng))
         self._rows_per_unit = p.rows_per_unit
@@ -154,16 +207,12 @@ class TableReader:
         """Columns of what this learner reads if all edges are found that the schema asks for, and no values."""
         facts = {}
         for column in p.schema.columns:
-            names = column.to_find
-            if not names:
-                continue
-            low, high = getattr(column, "low", None), getattr(column, "high", None)
-            low = (1.0 if high is None else min(1.0, high / 2) if high > 0 else high - 1) if low is None else low
-            ends = {"low": low, "high": max(low + 1, 2.0) if high is None else high}
-            found = {fact: ends[fact] for fact in names if fact in ends}
-            if "edges" in names:
-                found["edges"] = tuple(np.linspace(*ends.values(), column.edges + 1)[1:-1].tolist())
-            facts[column.name] = found | ({"values": ()} if "values" in names else {})
+            if isinstance(column, Discovered):
+                facts[column.name] = {"cells": True} | WIDEST
+            elif column.to_find and isinstance(column, Numeric):
+                facts[column.name] = {"low": None, "high": None, "edges": tuple(range(1, int(column.edges)))}
+            elif column.to_find:
+                facts[column.name] = {"values": ()}
         return self._read_codes(_empty(p.schema.found(facts))).shape[1]
 
     def _coded(self, X):
@@ -172,6 +221,8 @@ class TableReader:
             from dpfast.tables.encoding import Encoding, encode
 
             schema = self.encoder_.schema_
+            if self.schema is None or isinstance(self.schema, str):
+                X = self._named(X)
             if isinstance(X, str | os.PathLike):
                 raise ValueError("X must be a table in memory; dpfast.files.read_codes reads files by encoder_.schema_")
             if not isinstance(X, CodeTable):
@@ -189,41 +240,79 @@ class TableReader:
 
         return code_bits(X, thresholds=self._codes_as == "thresholds")
 
+    def _named(self, X):
+        """X with the names of the columns of the fit, for models of tables of which nothing was declared."""
+        if isinstance(X, CodeTable) or not hasattr(X, "shape"):
+            return X
+        validate_data(self, X, skip_check_array=True, reset=False)
+        if is_frame(X):
+            return X
+        array = check_array(X, dtype=None, ensure_all_finite=False)
+        return {name: array[:, j] for j, name in enumerate(self.encoder_.schema_.names)}
+
+    @property
+    def _width(self) -> int:
+        """Columns of what the learner reads: those of X, or what codes become."""
+        if not hasattr(self, "encoder_"):
+            return super()._width
+        return self._read_as().shape[1]
+
+    @property
+    def _names(self) -> Any:
+        """Their names, or None."""
+        if not hasattr(self, "encoder_"):
+            return super()._names
+        names = self._read_as().feature_names
+        return None if names is None else np.array(names, dtype=object)
+
+    def _read_as(self):
+        """What the learner reads of no rows."""
+        if "_width_of_codes" not in vars(self):
+            self._width_of_codes = self._read_codes(_empty(self.encoder_.schema_))
+        return self._width_of_codes
+
     def _restore_encoder(self, saved):
         """Read tables as a model's file says: `encoder_` comes back, and its schema as the parameter."""
         from dpfast.learners.encoder import TableEncoder
 
         entries(saved, "schema", "privacy", maybe=("found",))
         schema, claim = Schema.from_dict(saved["schema"]), PrivacySpend.from_dict(saved["privacy"])
-        self.schema, self.encoder_ = schema, TableEncoder(schema, neighbors=self.neighbors)
+        width, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
+        self.schema, self.encoder_ = (
+            schema,
+            TableEncoder(schema, claim.epsilon or 1.0, claim.delta or 1e-6, neighbors=self.neighbors),
+        )
         self.encoder_._become(Public(0, len(schema.names), np.array(schema.names, dtype=object)))
         self.encoder_.schema_, self.encoder_.privacy_ = schema, claim
         self.encoder_.found_ = _facts(saved.get("found", {}), schema)
-        self._check_features(self._read_codes(_empty(schema)), reset=False)
-
-    def _charge(self, claim, public):
-        if not self._finds():  # else all was charged before anything was found
-            super()._charge(claim, public)
-
-    def _cost(self, run):
-        return () if self._finds() else super()._cost(run)
-
-    def _finds(self):
-        """Whether something was found privately, by the fit under way."""
-        return self._encoder is not None and bool(self._encoder.schema.to_find)
-
-    def _warn(self, public):
-        if not self._finds():  # else it was said before the charge
-            super()._warn(public)
-
-    def _events(self, run):
-        found = self._encoder.privacy_.events if self._encoder is not None else ()
-        return (*found, *super()._events(run))
+        if width != self._width or not np.array_equal(names, self._names):
+            raise ValueError(f"the model reads {width} columns of codes, and its schema makes {self._width}")
+        self.n_features_in_, self.feature_names_in_ = len(schema.names), np.array(schema.names, dtype=object)
 
     def _become(self, public):
         super()._become(public)
         if self._encoder is not None:
             self.encoder_ = self._encoder
+            names = self._encoder.schema.names
+            self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
+
+
+def undeclared(X: Any, label: str | None = None) -> Schema:
+    """Return the schema of a table of which nothing is declared but the names and types of its columns.
+
+    Parameters
+    ----------
+    X : frame, or array of two dimensions
+    label : str, optional
+        The column that is the label.
+    """
+    if is_frame(X):
+        columns = [Discovered(name, reads=reads_of(name, kind)) for name, kind in header_of(X).items() if name != label]
+    else:
+        X = check_array(X, dtype=None, ensure_all_finite=False)
+        reads = "text" if X.dtype.kind in "OUS" else "number"
+        columns = [Discovered(f"x{j}", reads=reads) for j in range(X.shape[1])]
+    return Schema(columns, label=label)
 
 
 def _files(X):
@@ -254,3 +343,15 @@ def _empty(schema):
     columns = schema.code_columns
     arrays, sizes = [np.empty(0, np.uint8)] * len(columns), [column.size for column in columns]
     return CodeTable.from_arrays(arrays, sizes, names=[column.name for column in columns], columns=columns)
+
+
+def _spelled(encoding):
+    numbers, texts = encoding.spelled()
+    return numbers, np.array(texts)
+
+
+def _other(found, classes):
+    """The class that labels count as which were not published: the most frequent one, or what stands for them."""
+    known = {text_of(each): each for each in classes.tolist()}
+    spare = [each for text, each in known.items() if text not in found]
+    return spare[0] if spare else known[next(iter(found))]

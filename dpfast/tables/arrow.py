@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpfast.parts.sources import refuse_plan
+from dpfast.tables.cells import date_codes, number_codes, text_cells
 from dpfast.tables.columns import text_of
 from dpfast.tables.objects import Fault, array_of
 
@@ -19,6 +20,10 @@ _TEXT = pa.large_string()
 _DICTIONARY = pa.DictionaryArray.from_arrays
 _BLANKS = " \t"  # that may stand around a number, in files too
 _DAY_TYPES = (pa.types.is_date, pa.types.is_timestamp)
+_TEXT_TYPES = (
+    *(pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
+    *(pa.types.is_boolean, pa.types.is_null),
+)
 
 
 class Frame:
@@ -90,6 +95,26 @@ class Frame:
             ) from None
 
 
+def is_frame(table: Any) -> bool:
+    """Whether a table has named columns: a DataFrame of pandas or polars, or an Arrow table.
+
+    A frame of pandas whose columns are all sparse is a matrix.
+    """
+    if isinstance(table, pa.Table | pa.RecordBatch | Frame):
+        return True
+    if hasattr(table, "iloc") and hasattr(table, "columns"):
+        return not all(hasattr(dtype, "fill_value") for dtype in table.dtypes)
+    return hasattr(table, "__arrow_c_stream__") and hasattr(table, "columns")
+
+
+def header_of(table: Any) -> dict[str, pa.DataType]:
+    """Return the types of the columns of a frame by their names; no row has a part in them but of object columns."""
+    if hasattr(table, "iloc") and hasattr(table, "columns"):
+        table = table.iloc[:0]
+    frame = Frame(table)
+    return {name: frame.column(name).type for name in frame.names}
+
+
 def _streamed(table: Any) -> pa.Table | None:
     """What has the Arrow stream interface, as a table; None for what has not, or is one column."""
     with suppress(pa.ArrowInvalid):
@@ -142,6 +167,37 @@ def texts(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarray, li
         place[[*missing, -1]] = -1
         index = place[index]
     return index, values
+
+
+def reads_of(name: str, kind: pa.DataType) -> str:
+    """Return what cells of an Arrow type are read as: "number", "integer", "date" or "text"."""
+    types = pa.types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    if types.is_integer(kind):
+        return "integer"
+    if types.is_floating(kind) or types.is_decimal(kind):
+        return "number"
+    if any(known(kind) for known in _DAY_TYPES):
+        return "date"
+    if any(known(kind) for known in _TEXT_TYPES):
+        return "text"
+    raise Fault(name, f"holds {kind}; a table has numbers, texts, dates, true and false. Leave the column out")
+
+
+def cells(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarray, list]:
+    """Return a column as codes of cells and the words among them, each cell by itself; see `dpfast.tables.cells`."""
+    reads = reads_of(name, array.type)
+    if reads == "date":
+        return date_codes(days(name, array, None, marks)), []
+    if reads != "text":
+        return number_codes(numbers(name, array, marks)), []
+    if pa.types.is_dictionary(array.type):
+        plain = array.dictionary if array.dictionary.type == _TEXT else array.dictionary.cast(_TEXT)
+        array = pa.DictionaryArray.from_arrays(array.indices, _without(plain, marks))
+    else:
+        array = _without(array.cast(_TEXT), marks)
+    return text_cells(array)
 
 
 def days(name: str, array: pa.Array, format: str | None, marks: tuple = ()) -> np.ndarray:

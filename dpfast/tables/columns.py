@@ -5,7 +5,7 @@ What is `None` here is not declared: it is found privately (`dpfast.TableEncoder
 
 import math
 from dataclasses import dataclass, field, fields, replace
-from datetime import date
+from datetime import date, timedelta
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, ClassVar, NoReturn
@@ -17,6 +17,7 @@ MOST_CODES = 1 << 16  # of a column, missing and other among them
 SPACINGS = ("equal", "logarithmic", "quantiles")
 PARTS = ("age", "weekday", "month")
 OTHER, MISSING = "other", "missing"
+_EPOCH = date(1970, 1, 1)
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
@@ -42,6 +43,8 @@ class CodeColumn:
         Of a column of values.
     other, nullable : bool
         Whether there is a code for other values, and one for missing ones.
+    dates : bool
+        Whether the numbers are days since 1970-01-01.
     """
 
     name: str
@@ -51,6 +54,7 @@ class CodeColumn:
     values: tuple = ()
     other: bool = False
     nullable: bool = False
+    dates: bool = False
 
     @property
     def ordered(self) -> bool:
@@ -87,9 +91,14 @@ class CodeColumn:
             return OTHER
         if self.edges is None:
             return self.values[code]
-        above = f"above {self.edges[code - 1]:.12g}" if code else ""
-        most = f"at most {self.edges[code]:.12g}" if code < len(self.edges) else ""
-        return ", ".join(filter(None, (above, most))) or "any number"
+        words = ("after", "until", "any date") if self.dates else ("above", "at most", "any number")
+        above = f"{words[0]} {self.written(self.edges[code - 1])}" if code else ""
+        most = f"{words[1]} {self.written(self.edges[code])}" if code < len(self.edges) else ""
+        return ", ".join(filter(None, (above, most))) or words[2]
+
+    def written(self, edge: float) -> str:
+        """An edge as text: a number, or a date as YYYY-MM-DD."""
+        return (_EPOCH + timedelta(days=edge)).isoformat() if self.dates else f"{edge:.12g}"
 
 
 @dataclass(frozen=True)
@@ -115,7 +124,7 @@ class Column:
         if not isinstance(self.name, str) or not self.name or "\0" in self.name:
             raise ValueError(f"a column must have a name, of text without NUL, got {self.name!r}")
         self._set("nullable", _flag(self, "nullable"))
-        self._set("unconfirmed", tuple(name for name in (*_names(self), "kind") if name in self.unconfirmed))
+        self._set("unconfirmed", tuple(name for name in (*names_declared(self), "kind") if name in self.unconfirmed))
 
     @property
     def to_find(self) -> tuple:
@@ -175,7 +184,7 @@ class Numeric(Column):
         self._set("integer", _flag(self, "integer"))
         for name in ("low", "high"):
             value = getattr(self, name)
-            if value is not None and not _is_number(value):
+            if value is not None and not is_number(value):
                 self._refuse(f"{name} must be a finite number, got {value!r}")
         if None not in (self.low, self.high) and not self.low < self.high:
             self._refuse(f"low must be below high, got {self.low!r} and {self.high!r}")
@@ -255,7 +264,7 @@ class Category(Column):
             if not self.other:
                 self._refuse('values that are found privately need a code for the rest: "other" must be true')
             return
-        self._set("values", _distinct(self, self.values, least=0 if self.other else 1))
+        self._set("values", distinct(self, self.values, least=0 if self.other else 1))
         size = len(self.values) + self.other + self.nullable
         if not 1 <= size <= MOST_CODES:
             self._refuse(
@@ -287,7 +296,7 @@ class Boolean(Column):
     def __post_init__(self):
         super().__post_init__()
         if self.values is not None:
-            self._set("values", _distinct(self, self.values))
+            self._set("values", distinct(self, self.values))
             if len(self.values) != 2:
                 self._refuse(f"values must be two, false and true, got {len(self.values)}")
 
@@ -352,45 +361,7 @@ class Date(Column):
         return tuple(made[part]() for part in self.parts)
 
 
-KINDS = {kind.kind: kind for kind in (Numeric, Category, Boolean, Date)}
-
-
-def column_from_dict(entry: dict) -> Column:
-    """The column that an entry of a schema file declares."""
-    if not isinstance(entry, dict) or "name" not in entry:
-        raise ValueError(f"a column must have a name and a kind, got {_kind_of(entry)}")
-    marked = [key for key, value in entry.items() if isinstance(value, dict) and list(value) == ["unconfirmed"]]
-    entry = entry | {key: entry[key]["unconfirmed"] for key in marked}
-    name, kind = entry["name"], entry.pop("kind", None)
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise ValueError(f"column {name!r}: kind must be one of {', '.join(KINDS)}, ignored; got {kind!r}")
-    known = _names(KINDS[kind])
-    unknown = [key for key in entry if key not in known]
-    if unknown:
-        raise ValueError(f"column {name!r}: a {kind} column has no {unknown[0]!r}; it has {', '.join(known)}")
-    if (wrong := next((key for key, value in entry.items() if isinstance(value, dict)), None)) is not None:
-        raise ValueError(f"column {name!r}: {wrong} must be a plain value, got a table")
-    return KINDS[kind](**entry, unconfirmed=tuple(marked))
-
-
-def column_to_dict(column: Column) -> dict:
-    """What `column_from_dict` reads: what differs from the defaults."""
-    kind = {"unconfirmed": column.kind} if "kind" in column.unconfirmed else column.kind
-    entry: dict[str, Any] = {"name": column.name, "kind": kind}
-    usual = "quantiles" if None in (getattr(column, "low", 0), getattr(column, "high", 0)) else "equal"
-    for each in fields(column):
-        value = getattr(column, each.name)
-        marked = each.name in column.unconfirmed
-        if each.name in ("name", "unconfirmed") or (value == each.default and not marked):
-            continue
-        if each.name == "spacing" and value == usual:
-            continue
-        value = list(value) if isinstance(value, tuple) else value
-        entry[each.name] = {"unconfirmed": value} if marked else value
-    return entry
-
-
-def _names(column):
+def names_declared(column: Any) -> list[str]:
     """The names of what a column, or a kind of columns, declares."""
     return [each.name for each in fields(column) if each.name != "unconfirmed"]
 
@@ -404,10 +375,10 @@ def text_of(value: Any) -> str:
     return str(value)
 
 
-def _distinct(column, values, least=1):
+def distinct(column, values, least=1):
     """Values as text; refuses what is no list, is too short or has one twice."""
     if isinstance(values, str | dict) or not np.iterable(values):
-        column._refuse(f"values must be a list, got {_kind_of(values)}")
+        column._refuse(f"values must be a list, got {kind_of(values)}")
     values = tuple(None if value is None or value != value else text_of(value) for value in values)
     if None in values:
         column._refuse("values must not hold a missing one: declare the column nullable")
@@ -421,9 +392,9 @@ def _distinct(column, values, least=1):
 
 def _rising(column):
     if isinstance(edges := column.edges, str | dict) or not np.iterable(edges):
-        column._refuse(f"edges must be a number of bins or a list of numbers, got {_kind_of(edges)}")
+        column._refuse(f"edges must be a number of bins or a list of numbers, got {kind_of(edges)}")
     edges = tuple(edges)
-    if not 1 <= len(edges) <= MOST_CODES - 2 or not all(map(_is_number, edges)):
+    if not 1 <= len(edges) <= MOST_CODES - 2 or not all(map(is_number, edges)):
         column._refuse("edges must be a number of bins or a list of finite numbers, at least one")
     wrong = next((k for k in range(1, len(edges)) if not edges[k - 1] < edges[k]), None)
     if wrong is not None:
@@ -442,9 +413,9 @@ def _is_integer(value):
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def _is_number(value):
+def is_number(value):
     return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _kind_of(value):
+def kind_of(value):
     return {dict: "a table", list: "a list", str: "text", type(None): "nothing"}.get(type(value), type(value).__name__)

@@ -14,10 +14,13 @@ import numpy as np
 import pyarrow as pa
 
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
-from dpfast.tables.arrow import Fault, Frame, days, numbers, texts
+from dpfast.tables.arrow import Fault, Frame, cells, days, numbers, texts
+from dpfast.tables.cells import FIXED, MISSING, NUMBERS, banded, date_codes, date_ends, number_codes, number_ends
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Boolean, Category, CodeColumn, Column, Date, Numeric, text_of
-from dpfast.tables.kept import Kept, KeptTexts
+from dpfast.tables.counts import Counts, tally
+from dpfast.tables.discovered import Discovered
+from dpfast.tables.kept import Kept, KeptCells, KeptTexts
 from dpfast.tables.labels import LabelColumn, tidy_labels
 from dpfast.tables.schema import Label, Schema
 
@@ -89,6 +92,8 @@ class Encoding:
         """What keeps the codes of a column, or its image if something is to be found: a list."""
         if not read.column.to_find:
             return [self._keep(_dtype(made)) for made in read.made]
+        if isinstance(read.column, Discovered):
+            return [KeptCells(self._keep)]
         return [self._keep(np.float64) if isinstance(read.column, Numeric) else KeptTexts(self._keep)]
 
     @property
@@ -151,25 +156,25 @@ class Encoding:
         index, values = self.spelled()
         return {values[k] for k in np.unique(index).tolist()}
 
-    def image(self, name: str) -> Any:
-        """What is kept of a column that is to be found: numbers, missing as NaN; or what `arrow.texts` gives."""
-        return self._kept[self.schema.names.index(name)][0].whole()
+    def counts(self) -> Counts:
+        """Count the rows of each code or band, and of each word, of every column, and of each label if there is one."""
+        columns = [self._counted(*each) for each in zip(self.schema.columns, self._kept, strict=True)]
+        labels = Counter() if self._labels is None else tally(*self._labels.whole())
+        return Counts([fixed for fixed, _ in columns], [words for _, words in columns], labels)
 
-    def cells(self, name: str, grid: np.ndarray) -> np.ndarray:
-        """How many numbers of a column are in each cell of a grid, the first below it and the last above: int64."""
-        values = self.image(name)
-        below = np.searchsorted(grid, values[~np.isnan(values)])
-        return np.bincount(below, minlength=len(grid) + 1)
-
-    def tally(self, name: str) -> Counter:
-        """How many rows have each value of a column, without the blanks around it, as declared values are looked up."""
-        index, values = self.image(name)
-        counts = np.bincount(index[index >= 0], minlength=len(values))
-        totals: Counter[str] = Counter()
-        for value, count in zip(values, counts.tolist(), strict=True):
-            if value is not None and value.strip():
-                totals[value.strip()] += count
-        return totals
+    def _counted(self, column, room):
+        """Counts of a column, and of its words: of codes if it is declared, else of bands of cells."""
+        if not column.to_find:
+            made = zip(room, column.code_columns(), strict=True)
+            return [np.bincount(kept.whole(), minlength=each.size) for kept, each in made], Counter()
+        image = room[0].whole()
+        if isinstance(column, Numeric):
+            return [banded(np.bincount(number_codes(image), minlength=FIXED))], Counter()
+        if isinstance(column, Category):
+            return [], tally(*image)
+        codes, words = image
+        totals = np.bincount(codes, minlength=FIXED + len(words))
+        return [banded(totals[:FIXED])], Counter(dict(zip(words, totals[FIXED:].tolist(), strict=True)))
 
     def table(self, schema: Schema | None = None) -> CodeTable:
         """All rows as codes; the table's `columns` say what they mean.
@@ -183,8 +188,9 @@ class Encoding:
         arrays = []
         for column, declared, room in zip(schema.columns, self.schema.columns, self._kept, strict=True):
             if declared.to_find:
-                (made,), (kept,) = column.code_columns(), room
-                room = [self._coded(column, made, kept.whole())]
+                (kept,) = room
+                image = kept.whole()
+                room = [self._coded(column, made, image) for made in column.code_columns()]
             arrays += [kept.whole() for kept in room]
         columns = schema.code_columns
         sizes, names = [column.size for column in columns], [column.name for column in columns]
@@ -295,7 +301,23 @@ class _Days(_Reader):
         return values
 
 
-READERS: dict[type, Callable] = {Numeric: _Numbers, Category: _Texts, Boolean: _Truths, Date: _Days}
+class _Cells(_Reader):
+    def image(self, array):
+        reads, name = self.column.reads, self.column.name
+        if reads == "text":
+            return cells(name, array, self.marks)
+        if reads == "date":
+            return date_codes(days(name, array, None, self.marks)), []
+        return number_codes(numbers(name, array, self.marks)), []
+
+
+READERS: dict[type, Callable] = {
+    Numeric: _Numbers,
+    Category: _Texts,
+    Boolean: _Truths,
+    Date: _Days,
+    Discovered: _Cells,
+}
 
 
 def _bins(column, made: CodeColumn, values):
@@ -357,7 +379,28 @@ def _parts(column, made: CodeColumn, values):
     return codes
 
 
-_CODES: dict[type, Callable] = {Numeric: _bins, Category: _values, Boolean: _truths, Date: _parts}
+def _found_cells(column, made: CodeColumn, image):
+    """Codes of cells by what was found of them: a look-up."""
+    codes, words = image
+    table = np.full(FIXED + len(words), made.missing, _dtype(made))
+    if made.values or made.edges is None:
+        place = {value: k for k, value in enumerate(made.values)}
+        table[:MISSING] = made.bins  # a number or a date is no word
+        table[FIXED:] = [place.get(word, made.bins) for word in words]
+    elif made.dates:
+        table[NUMBERS:MISSING] = np.append(np.searchsorted(made.edges, date_ends()), len(made.edges))
+    else:
+        table[:NUMBERS] = np.append(np.searchsorted(made.edges, number_ends()), len(made.edges))
+    return table[codes]
+
+
+_CODES: dict[type, Callable] = {
+    Numeric: _bins,
+    Category: _values,
+    Boolean: _truths,
+    Date: _parts,
+    Discovered: _found_cells,
+}
 
 
 def _code_of(value, values):

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from dpfast.tables.cells import FIXED
+
 
 class Kept:
     """An array in memory that grows; `dpfast.parts.spool.Filling` is another."""
@@ -43,3 +45,30 @@ class KeptTexts:
 
     def whole(self) -> tuple[np.ndarray, list]:
         return self._numbers.whole(), [*self._place]
+
+
+class KeptCells:
+    """Codes of cells, as `dpfast.tables.cells` makes them: each word once, one integer a cell.
+
+    Parameters
+    ----------
+    keep : callable
+        From a dtype to what keeps an array of it.
+    """
+
+    def __init__(self, keep: Callable):
+        self._codes = keep(np.int32)
+        self._place: dict[str, int] = {}
+
+    def append(self, cells: tuple[np.ndarray, list]) -> None:
+        """Append the codes of some cells, and the words that codes from FIXED on stand for."""
+        codes, words = cells
+        if words:
+            place = np.array([self._place.setdefault(word, len(self._place)) for word in words], np.int32)
+            is_word = codes >= FIXED
+            codes = codes.copy()
+            codes[is_word] = FIXED + place[codes[is_word] - FIXED]
+        self._codes.append(codes)
+
+    def whole(self) -> tuple[np.ndarray, list]:
+        return self._codes.whole(), [*self._place]

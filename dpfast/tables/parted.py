@@ -4,7 +4,6 @@ Rows come as parts of (rows, labels) and become parts of `Piece`. What comes her
 names and the set of labels.
 """
 
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ import scipy.sparse as sp
 
 from dpfast.parts.piece import PartedTable, Piece
 from dpfast.tables.codes import CodeTable
+from dpfast.tables.counts import Counts
 from dpfast.tables.encoding import Encoding, label_column
 from dpfast.tables.labels import Labels, class_codes, seen_labels
 from dpfast.tables.schema import Label, Schema
@@ -44,13 +44,9 @@ class PartedEncoding:
         assert self.label is not None
         return label_column(self.label, np.arange(len(self._spellings())), self._spellings())
 
-    def cells(self, name: str, grid: np.ndarray) -> np.ndarray:
-        """As `Encoding.cells`."""
-        return self._parts.sum(Encoding.cells, name, grid)
-
-    def tally(self, name: str) -> Counter:
-        """As `Encoding.tally`."""
-        return self._parts.sum(Encoding.tally, name)
+    def counts(self) -> Counts:
+        """As `Encoding.counts`."""
+        return self._parts.sum(Encoding.counts)
 
     def table(self, schema: Schema, known: Labels) -> PartedTable:
         """All rows as codes, with the numbers of their classes.
@@ -68,6 +64,10 @@ class PartedEncoding:
         like = CodeTable.from_arrays(zeros, sizes, names=names, columns=columns)
         numbers = dict(zip(self._spellings(), known.codes.tolist(), strict=True))
         return PartedTable(self._parts.map(_coded, schema, numbers), self.n, like, known)
+
+    def spelled(self) -> tuple[np.ndarray, list]:
+        """The labels that there are, each once, as `Encoding.spelled`."""
+        return np.arange(len(self._spellings())), self._spellings()
 
     def _spellings(self):
         if not hasattr(self, "_seen"):

@@ -9,7 +9,8 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from dpfast.tables.columns import KINDS, CodeColumn, Column, column_from_dict, column_to_dict, text_of
+from dpfast.tables.column_dicts import KINDS, column_from_dict, column_to_dict
+from dpfast.tables.columns import CodeColumn, Column, text_of
 from dpfast.tables.replacing import replace_file
 
 _INFORMATION = ("table", "file")  # keys that a file may have besides, for its readers

@@ -100,7 +100,7 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
         threshold: ArrayLike | None = 0.0,
         probability_share: float = 0.0,
         schema: SchemaLike | None = None,
-        encoder_share: float = 0.1,
+        encoder_share: float | str = "auto",
         budget: Budget | None = None,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
@@ -150,30 +150,31 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
             If the budget does not suffice, before the data is read.
         """
         refuse_weights(refused)
-        p = self._checked()
+        p = self._checked(X)
         table = self._class()
         p.one_column = table is not None
         if p.schema is not None and not self._of_features():
             raise ValueError('schema is for hypotheses="features"')
-        X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
-        image: Callable[[Any], Any]
-        question: Callable[..., np.ndarray]
-        told: tuple[Any, ...]
-        if self._of_features():
-            image, question, told = partial(_features, threshold=self.threshold), _feature_errors, ()
-        elif table is None:
-            image, question, told = check_array, _function_errors, (tuple(self.hypotheses),)
-        else:
-            X = X if isinstance(X, PartedTable) else _column(X)
-            image, question, told = partial(_numbers_of_points, n_points=table.shape[1]), _table_errors, (table,)
-        parts, _, public = self._asked(X, y, classes, image)
-        if question is not _function_errors:
-            two_classes(public.classes)
-        errors = parts.sum(question, *told, *([public.classes] if question is _function_errors else []))
-        public.others["n_hypotheses_"] = len(errors)
+        with self._fitting(p.rng) as run:
+            X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
+            image: Callable[[Any], Any]
+            question: Callable[..., np.ndarray]
+            told: tuple[Any, ...]
+            if self._of_features():
+                image, question, told = partial(_features, threshold=self.threshold), _feature_errors, ()
+            elif table is None:
+                image, question, told = check_array, _function_errors, (tuple(self.hypotheses),)
+            else:
+                X = X if isinstance(X, PartedTable) else _column(X)
+                image, question, told = partial(_numbers_of_points, n_points=table.shape[1]), _table_errors, (table,)
+            parts, _, public = self._asked(X, y, classes, image)
+            if question is not _function_errors:
+                two_classes(public.classes)
+            errors = parts.sum(question, *told, *([public.classes] if question is _function_errors else []))
+            public.others["n_hypotheses_"] = len(errors)
 
-        cost = [Cost("range", float_above(exact("epsilon", p.epsilon)))]
-        with self._spending(public, p.rng, self._all_costs(cost, p), hypotheses=1, **p.counting) as run:
+            cost = [Cost("range", float_above(exact("epsilon", p.epsilon)))]
+            run.charge(public, self._all_costs(cost, p), hypotheses=1, **p.counting)
             drawn = exponential(-errors, self._exponent(p.epsilon) / p.rows_per_unit, rng=run.rng)
             labelling = None if table is None else bits.unpack(table.rows[[drawn]], table.shape[1])[0]
             run.release("hypotheses", drawn, labelling)
@@ -282,8 +283,8 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
         self.hypothesis_ = integer(released["hypothesis"], 0, self.n_hypotheses_ - 1)
         self.hypotheses = "features" if labels is None else None
         self._labelling = None if labels is None else integers(labels, 0, 1).astype(bool)
-        if self.n_hypotheses_ != 2 * self.n_features_in_ + 2 if labels is None else self.n_features_in_ != 1:
-            raise ValueError(f"{self.n_hypotheses_} hypotheses are not those of {self.n_features_in_} features")
+        if self.n_hypotheses_ != 2 * self._width + 2 if labels is None else self._width != 1:
+            raise ValueError(f"{self.n_hypotheses_} hypotheses are not those of {self._width} features")
 
 
 def _table_errors(piece, table):

@@ -120,7 +120,7 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
         calibration: str = "tight",
         probability_share: float = 0.0,
         schema: SchemaLike | None = None,
-        encoder_share: float = 0.1,
+        encoder_share: float | str = "auto",
         budget: Budget | None = None,
         random_state: int | np.random.Generator | None = None,
         verbose: bool = False,
@@ -176,20 +176,21 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
             If the budget does not suffice, before the data is read.
         """
         refuse_weights(refused)
-        p = self._checked()
-        X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
-        rows = signed_rows(X, out_of_range=p.out_of_range)
-        n, d = rows.shape
-        labels = class_codes(y, n, classes)
-        signs, public = labels.signs(), self._public(X, labels)
-        width = p.rows_per_unit * experts_range(p.neighbors, signed=True)
-        eta = experts_learning_rate(p.epsilon, p.delta, horizon=n, loss_range=width, calibration=p.calibration)
-        state = weights.Weights(d + p.fit_intercept, Fraction(eta) / rows.unit, mirrored=p.negations)
-        step = BLOCK_BYTES // (4 * d) if not isinstance(rows, SparseRows) else 1 << 14
-        public.others = {"learning_rate_": eta, "reads_": rows.reads}
+        p = self._checked(X)
+        with self._fitting(p.rng) as run:
+            X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
+            rows = signed_rows(X, out_of_range=p.out_of_range)
+            n, d = rows.shape
+            labels = class_codes(y, n, classes)
+            signs, public = labels.signs(), self._public(X, labels)
+            width = p.rows_per_unit * experts_range(p.neighbors, signed=True)
+            eta = experts_learning_rate(p.epsilon, p.delta, horizon=n, loss_range=width, calibration=p.calibration)
+            state = weights.Weights(d + p.fit_intercept, Fraction(eta) / rows.unit, mirrored=p.negations)
+            step = BLOCK_BYTES // (4 * d) if not isinstance(rows, SparseRows) else 1 << 14
+            public.others = {"learning_rate_": eta, "reads_": rows.reads}
 
-        cost = [Cost("range", eta * width * (1 + SLACK), times=n)]
-        with self._spending(public, p.rng, self._all_costs(cost, p), draws=n, **p.counting) as run:
+            cost = [Cost("range", eta * width * (1 + SLACK), times=n)]
+            run.charge(public, self._all_costs(cost, p), draws=n, **p.counting)
             run.released = drawn = np.zeros((2, d + p.fit_intercept), np.int64)
             order = run.rng.permutation(n)
             for part in self._watched(shown(slices(n, step), "rounds", self.verbose), "rounds"):
@@ -203,8 +204,8 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
     def _publish(self, run):
         self.released_weights_ = _weights(run)
 
-    def _checked(self):
-        p = super()._checked()
+    def _checked(self, X=None):
+        p = super()._checked(X)
         if p.neighbors != "replace":
             raise ValueError(
                 f'neighbors must be "replace", got {p.neighbors!r}: a row more is a round more, and another release'
@@ -224,7 +225,7 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
 
     def _theta(self):
         index, count, draws = self.released_weights_
-        theta = np.zeros(self.n_features_in_ + 1)
+        theta = np.zeros(self._width + 1)
         theta[index] = count / max(1, draws)
         return theta
 
@@ -241,7 +242,7 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
     def _restore(self, released):
         index, count, draws, *reads = released  # of version 1, what it reads is not known
         self.reads_ = optional(choice("signs", "numbers")).read("reads", *(reads or [None]))
-        index, draws = integers(index, 0, self.n_features_in_), integer(draws, 0, 1 << 62)
+        index, draws = integers(index, 0, self._width), integer(draws, 0, 1 << 62)
         count = integers(count, -draws, draws)
         if index.shape != count.shape or (np.diff(index) <= 0).any() or np.abs(count).sum() > draws:
             raise ValueError("every count needs a coordinate, rising, and draws of its own")

@@ -158,7 +158,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         label_noise: float = 0.0,
         probability_share: float = 0.0,
         schema: SchemaLike | None = None,
-        encoder_share: float = 0.1,
+        encoder_share: float | str = "auto",
         budget: Budget | None = None,
         random_state: int | np.random.Generator | None = None,
         verbose: bool = False,
@@ -218,22 +218,25 @@ class BoostedHalfspaceClassifier(LinearClassifier):
             If the budget does not suffice, before the data is read.
         """
         refuse_weights(refused)
-        p = self._checked()
-        X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
-        rows, start, margins, public, parts = self._rows(X, y, classes, p)
-        n, d = public.n_rows, public.n_features
-        density = self._calibrate(p, n, d)
-        counted = p.n_rounds * p.rows_per_unit**2  # k rows of a person move a round k times as far: k^2 rounds' worth
-        if p.rows_per_unit > 1 and type(p.weak_learner) not in _WEAK.values():
-            raise ValueError('rows_per_unit above 1 needs weak_learner="centering" or "stump"')
-        noise = p.weak_learner.noise(rows, p.epsilon_of_rounds, p.delta, counted)
-        public.others.update(learning_rate_=p.learning_rate, n_rounds_=p.n_rounds)
-        paid = ({"row count": 1} if p.count_scale else {}) | {"rounds": p.n_rounds}
-        cost = [Cost("pure", float_above(1 / p.count_scale))] if p.count_scale else []
-        cost += p.weak_learner.cost(rows, noise, counted) or [pair_cost(p.epsilon_of_rounds, p.delta)]
+        p = self._checked(X)
+        with self._fitting(p.rng) as run:
+            X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
+            rows, start, margins, public, parts = self._rows(X, y, classes, p)
+            n, d = public.n_rows, public.n_features
+            density = self._calibrate(p, n, d)
+            counted = (
+                p.n_rounds * p.rows_per_unit**2
+            )  # k rows of a person move a round k times as far: k^2 rounds' worth
+            if p.rows_per_unit > 1 and type(p.weak_learner) not in _WEAK.values():
+                raise ValueError('rows_per_unit above 1 needs weak_learner="centering" or "stump"')
+            noise = p.weak_learner.noise(rows, p.epsilon_of_rounds, p.delta, counted)
+            public.others.update(learning_rate_=p.learning_rate, n_rounds_=p.n_rounds)
+            paid = ({"row count": 1} if p.count_scale else {}) | {"rounds": p.n_rounds}
+            cost = [Cost("pure", float_above(1 / p.count_scale))] if p.count_scale else []
+            cost += p.weak_learner.cost(rows, noise, counted) or [pair_cost(p.epsilon_of_rounds, p.delta)]
 
-        model = _Average(d, density(1))
-        with self._spending(public, p.rng, self._all_costs(cost, p), **paid, **p.counting) as run:
+            model = _Average(d, density(1))
+            run.charge(public, self._all_costs(cost, p), **paid, **p.counting)
             run.released = model
             size = n
             if p.count_scale:
@@ -311,8 +314,8 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         if n * p.density < 1:
             raise ValueError(f"density must be at least 1 / n = 1 / {n}, got {self.density!r}")
 
-    def _checked(self):
-        p = super()._checked()
+    def _checked(self, X=None):
+        p = super()._checked(X)
         if p.calibration == "paper":
             if p.margin is None or p.neighbors != "replace":
                 raise ValueError('calibration="paper" needs margin= and neighbors="replace"')

@@ -135,7 +135,7 @@ class HalfspaceClassifier(PrivateClassifier):
         class_weight: Mapping[Any, float] | str | None = None,
         fit_intercept: bool = True,
         schema: SchemaLike | None = None,
-        encoder_share: float = 0.1,
+        encoder_share: float | str = "auto",
         budget: Budget | None = None,
         random_state: int | np.random.Generator | None = None,
         verbose: bool = False,
@@ -189,24 +189,25 @@ class HalfspaceClassifier(PrivateClassifier):
             If the budget does not suffice, before the data is read.
         """
         refuse_weights(refused)
-        p = self._checked()
-        X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
-        parts, rows, public = self._asked(X, y, classes, self._image())
-        k, weights, one = len(public.classes), None, rows.reach
-        if p.n_rounds == "auto":
-            moves = p.rows_per_unit * (2 if p.neighbors == "replace" else 1)
-            p.n_rounds = rounds(p.epsilon, p.delta, moves, isinstance(rows, CodeRows))
-        balanced = p.class_weight == "balanced"
-        self._refuse_classes(public.classes, p)
-        if p.class_weight is not None and not balanced:
-            weights, one = class_weights(p.class_weight, public.classes), WEIGHT * rows.reach
-            public.others["class_weight_"] = weights / WEIGHT
-        noise = _Noise(p, rows, k, one // rows.reach)
-        public.others.update(n_rounds_=p.n_rounds, sigma_=noise.sigma / one)
-        sums = NoisySums(rows.shape[1], k, noise.sigma / one, p.n_rounds)
-        model = _Model(sums, rows)
+        p = self._checked(X)
+        with self._fitting(p.rng) as run:
+            X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
+            parts, rows, public = self._asked(X, y, classes, self._image())
+            k, weights, one = len(public.classes), None, rows.reach
+            if p.n_rounds == "auto":
+                moves = p.rows_per_unit * (2 if p.neighbors == "replace" else 1)
+                p.n_rounds = rounds(p.epsilon, p.delta, moves, isinstance(rows, CodeRows))
+            balanced = p.class_weight == "balanced"
+            self._refuse_classes(public.classes, p)
+            if p.class_weight is not None and not balanced:
+                weights, one = class_weights(p.class_weight, public.classes), WEIGHT * rows.reach
+                public.others["class_weight_"] = weights / WEIGHT
+            noise = _Noise(p, rows, k, one // rows.reach)
+            public.others.update(n_rounds_=p.n_rounds, sigma_=noise.sigma / one)
 
-        with self._spending(public, p.rng, noise.cost, rounds=p.n_rounds, histogram=1) as run:
+            sums = NoisySums(rows.shape[1], k, noise.sigma / one, p.n_rounds)
+            model = _Model(sums, rows)
+            run.charge(public, noise.cost, rounds=p.n_rounds, histogram=1)
             run.released = model
             for _ in self._shown(range(p.n_rounds), "rounds", parts, public):
                 w, threshold = sums.unit()
@@ -247,8 +248,8 @@ class HalfspaceClassifier(PrivateClassifier):
     def _image(self):
         return partial(unit_rows, fit_intercept=bool(self.fit_intercept), normalize=True)
 
-    def _checked(self):
-        p = super()._checked()
+    def _checked(self, X=None):
+        p = super()._checked(X)
         discrete_gaussian_sigma(p.epsilon, p.delta)  # refuses what they may not be
         return p
 

@@ -152,7 +152,7 @@ class NetHalfspaceClassifier(LinearClassifier):
         max_seconds: float = 60.0,
         probability_share: float = 0.0,
         schema: SchemaLike | None = None,
-        encoder_share: float = 0.1,
+        encoder_share: float | str = "auto",
         budget: Budget | None = None,
         random_state: int | np.random.Generator | None = None,
         verbose: bool = False,
@@ -210,15 +210,16 @@ class NetHalfspaceClassifier(LinearClassifier):
             If the budget does not suffice, before the data is read.
         """
         refuse_weights(refused)
-        p = self._checked()
-        X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
-        parts, _, public = self._asked(X, y, classes, projectable_of)
-        two_classes(public.classes)
-        nets = Nets(p, public.n_features)
-        nets.check_time(public.n_rows, p.max_seconds)
+        p = self._checked(X)
+        with self._fitting(p.rng) as run:
+            X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
+            parts, _, public = self._asked(X, y, classes, projectable_of)
+            two_classes(public.classes)
+            nets = Nets(p, public.n_features)
+            nets.check_time(public.n_rows, p.max_seconds)
 
-        cost = [Cost("range", float_above(exact("epsilon", p.epsilon)))]
-        with self._spending(public, p.rng, self._all_costs(cost, p), halfspaces=1, **p.counting) as run:
+            cost = [Cost("range", float_above(exact("epsilon", p.epsilon)))]
+            run.charge(public, self._all_costs(cost, p), halfspaces=1, **p.counting)
             key = int.from_bytes(run.rng.bytes(16), "little")
             scan = nets.scan(parts, public.n_rows, key, self.verbose)
             member = scan.draw(p.exponent / p.rows_per_unit, run.rng)
@@ -239,15 +240,15 @@ class NetHalfspaceClassifier(LinearClassifier):
         if p.schema is not None:
             Nets(p, self._planned_width(p)).check_time(n, p.max_seconds)
 
-    def _checked(self):
-        p = super()._checked()
+    def _checked(self, X=None):
+        p = super()._checked(X)
         p.exponent = -exact("epsilon", p.epsilon) / (2 if p.neighbors == "replace" else 1)
         Net(p.n_components, net_radius(p))  # refuses what it may not be
         return p
 
     def _nets(self):
         """Those of a fitted model."""
-        return Nets(Parameters._checked(self), self.n_features_in_)
+        return Nets(Parameters._checked(self), self._width)
 
     def _scores(self, X):
         check_is_fitted(self, "coef_")

@@ -141,7 +141,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         fit_intercept: bool = True,
         probability_share: float = 0.0,
         schema: SchemaLike | None = None,
-        encoder_share: float = 0.1,
+        encoder_share: float | str = "auto",
         budget: Budget | None = None,
         random_state: int | np.random.Generator | None = None,
         verbose: bool = False,
@@ -197,22 +197,23 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
             If the budget does not suffice, before the data is read.
         """
         refuse_weights(refused)
-        p = self._checked()
-        X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
-        table = self._read_codes(X.like) if isinstance(X, PartedTable) else readable(X)
-        d = table.shape[1] + p.fit_intercept
-        m = min(d, p.n_components)
-        image = projectable_of if m < d else partial(unit_rows_of, fit_intercept=p.fit_intercept, normalize=True)
-        parts, rows, public = self._asked(X, y, classes, image, table)
-        two_classes(public.classes)
-        reach = 1 << GRID_BITS if m < d else rows.reach
-        n_rounds, sigma, cost = self._noise(p, public.n_rows, m, reach)
-        public.others.update(n_components_=m, n_rounds_=n_rounds, sigma_=sigma / reach)
+        p = self._checked(X)
+        with self._fitting(p.rng) as run:
+            X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
+            table = self._read_codes(X.like) if isinstance(X, PartedTable) else readable(X)
+            d = table.shape[1] + p.fit_intercept
+            m = min(d, p.n_components)
+            image = projectable_of if m < d else partial(unit_rows_of, fit_intercept=p.fit_intercept, normalize=True)
+            parts, rows, public = self._asked(X, y, classes, image, table)
+            two_classes(public.classes)
+            reach = 1 << GRID_BITS if m < d else rows.reach
+            n_rounds, sigma, cost = self._noise(p, public.n_rows, m, reach)
+            public.others.update(n_components_=m, n_rounds_=n_rounds, sigma_=sigma / reach)
 
-        schedule = self._full_batch if p.schedule == "full-batch" else self._paper
-        paid = {"rounds": n_rounds} if p.schedule == "full-batch" else {"steps": n_rounds, "choice": 1}
-        model = _Model(np.zeros(m), public.n_features, d)
-        with self._spending(public, p.rng, self._all_costs(cost, p), **paid, **p.counting) as run:
+            schedule = self._full_batch if p.schedule == "full-batch" else self._paper
+            paid = {"rounds": n_rounds} if p.schedule == "full-batch" else {"steps": n_rounds, "choice": 1}
+            model = _Model(np.zeros(m), public.n_features, d)
+            run.charge(public, self._all_costs(cost, p), **paid, **p.counting)
             run.released = model
             seen = parts
             if m < d:
@@ -295,8 +296,8 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         if p.schedule == "paper":
             self._steps(p, n, min(self._planned_width(p) + p.fit_intercept, p.n_components))
 
-    def _checked(self):
-        p = super()._checked()
+    def _checked(self, X=None):
+        p = super()._checked(X)
         if p.schedule == "paper" and p.neighbors != "replace":
             raise ValueError('schedule="paper" has n^2 steps, so that n is public: it needs neighbors="replace"')
         if p.schedule == "paper" and p.n_rounds != "auto":

@@ -94,11 +94,14 @@ class DecisionListClassifier(PrivateClassifier):
         None accepts those only. Numbers say more with thresholds that mean something, or by a schema.
     accounting : {"curve", "paper"}, default="curve"
         "paper" uses the constants of [BF]_, for coverage_weight 0.
-    schema : dpfast.Schema, the path of its file, or None, default=None
-        What is declared of the table that `fit` and `predict` are given then: a DataFrame of pandas or polars, an Arrow
-        table or a dict of arrays, with numbers, categories, dates and missing values. See `dpfast.Schema`.
-    encoder_share : float in (0, 1), default=0.1
-        Share of epsilon and delta for what the schema leaves to be found privately; nothing where it declares all.
+    schema : dpfast.Schema, the path of its file, "discover" or None, default=None
+        What is declared of the table that `fit` and `predict` are given: a DataFrame of pandas or polars, an Arrow
+        table or a dict of arrays, with numbers, categories, dates and missing values. See `dpfast.Schema`. With None,
+        all of a DataFrame or an Arrow table is discovered but the names and types of its columns; arrays and sparse
+        matrices are vectors as they are. "discover" asks for it for arrays too.
+    encoder_share : float in (0, 1) or "auto", default="auto"
+        Share of the budget for what is discovered: "auto" is a tenth of epsilon and delta. It costs nothing where all
+        is declared.
     budget : dpfast.accounting.Budget or None, default=None
         Charged (epsilon, delta) by each `fit`; a fit that it cannot pay is refused before the data is read.
     random_state : None, int or numpy.random.Generator, default=None
@@ -172,7 +175,7 @@ class DecisionListClassifier(PrivateClassifier):
         threshold: ArrayLike | None = 0.0,
         accounting: str = "curve",
         schema: SchemaLike | None = None,
-        encoder_share: float = 0.1,
+        encoder_share: float | str = "auto",
         budget: Budget | None = None,
         random_state: int | np.random.Generator | None = None,
         verbose: bool = False,
@@ -232,23 +235,25 @@ class DecisionListClassifier(PrivateClassifier):
             If the budget does not suffice, before the data is read.
         """
         refuse_weights(refused)
-        p = self._checked()
-        X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
-        image = partial(packed_rows, threshold=self.threshold, packs=p.conjunctions > 1)
-        parts, table, public = self._asked(X, y, classes, image)
-        conditions = Conditions(table, p.conjunctions, p.negations)
-        rounds = conditions.rounds(p.max_rules)
-        prior = -(-conditions.candidates // 4) if p.default_prior == "auto" else p.default_prior
-        exponent = Fraction(cover_exponent(p.epsilon_of_rules, p.delta, max_rounds=rounds, **p.curve)) / p.rows_per_unit
-        if p.rows_per_unit > 1 and p.accounting == "paper":
-            raise ValueError('accounting="paper" is for one row: rows_per_unit must be 1')
-        weights, unit = falling_weights(rounds) if p.falls else constant_weights(p.coverage_weight)
-        state = conditions.counts(parts, public, rounds, exponent / unit, weights, prior)
-        counting = {f"rule counts ({self.rule_counts:g} of epsilon)": 1} if p.scale else {}
-        cost = [pair_cost(decimal_above(p.epsilon_of_rules), p.delta)]
-        claim = Claim(float(p.rows_per_unit * exponent * p.moves), tuple(cost))
-        cost += [Cost("pure", decimal_above(p.epsilon_of_counts))] if p.scale else []
-        with self._spending(public, p.rng, cost, rules=rounds, **counting) as run:
+        p = self._checked(X)
+        with self._fitting(p.rng) as run:
+            X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
+            image = partial(packed_rows, threshold=self.threshold, packs=p.conjunctions > 1)
+            parts, table, public = self._asked(X, y, classes, image)
+            conditions = Conditions(table, p.conjunctions, p.negations)
+            rounds = conditions.rounds(p.max_rules)
+            prior = -(-conditions.candidates // 4) if p.default_prior == "auto" else p.default_prior
+            whole = cover_exponent(p.epsilon_of_rules, p.delta, max_rounds=rounds, **p.curve)
+            exponent = Fraction(whole) / p.rows_per_unit
+            if p.rows_per_unit > 1 and p.accounting == "paper":
+                raise ValueError('accounting="paper" is for one row: rows_per_unit must be 1')
+            weights, unit = falling_weights(rounds) if p.falls else constant_weights(p.coverage_weight)
+            state = conditions.counts(parts, public, rounds, exponent / unit, weights, prior)
+            counting = {f"rule counts ({self.rule_counts:g} of epsilon)": 1} if p.scale else {}
+            cost = [pair_cost(decimal_above(p.epsilon_of_rules), p.delta)]
+            claim = Claim(float(p.rows_per_unit * exponent * p.moves), tuple(cost))
+            cost += [Cost("pure", decimal_above(p.epsilon_of_counts))] if p.scale else []
+            run.charge(public, cost, rules=rounds, **counting)
             drawn = greedy_cover(state, rounds, run.rng, claim)
             for feature, negated, label in self._shown(drawn, "rules", parts, public, rounds):
                 run.release("rules", Rule(conditions.literals(feature, negated), public.classes[label]))
@@ -370,15 +375,15 @@ class DecisionListClassifier(PrivateClassifier):
         check_is_fitted(self)
         if feature_names is None:
             feature_names = names_of(self)
-        elif len(feature_names) != self.n_features_in_:
-            raise ValueError(f"feature_names must number {self.n_features_in_}, got {len(feature_names)}")
+        elif len(feature_names) != self._width:
+            raise ValueError(f"feature_names must number {self._width}, got {len(feature_names)}")
         return as_text(self.rules_, feature_names, self.rule_worth() if hasattr(self, "rule_counts_") else None)
 
     def __str__(self):
         return self.to_text() if self.__sklearn_is_fitted__() else super().__str__()
 
-    def _checked(self):
-        p = super()._checked()
+    def _checked(self, X=None):
+        p = super()._checked(X)
         p.falls = p.coverage_weight == "auto"
         p.coverage_weight = REACH if p.falls else Fraction(float(p.coverage_weight)).limit_denominator(1000)
         p.curve = {"coverage_weight": p.coverage_weight, "neighbors": p.neighbors, "accounting": p.accounting}
@@ -409,7 +414,7 @@ class DecisionListClassifier(PrivateClassifier):
 
     def _restore(self, released):
         rules = released["rules"] if isinstance(released, dict) else released
-        last_feature, last_class = self.n_features_in_ - 1, len(self.classes_) - 1
+        last_feature, last_class = self._width - 1, len(self.classes_) - 1
         self.rules_ = [
             Rule(
                 tuple(Literal(integer(j, 0, last_feature), _FLAG.read("negated", negated)) for j, negated in literals),

@@ -177,7 +177,7 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         checkpoint: FileLike = None,
         probability_share: float = 0.0,
         schema: SchemaLike = None,
-        encoder_share: float = 0.1,
+        encoder_share: float | str = "auto",
         budget: Budget | None = None,
         random_state: int | np.random.Generator | None = None,
         verbose: bool = False,
@@ -236,9 +236,10 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
             For a parameter or data that will not do, or a budget that does not suffice, before anything is drawn.
         """
         refuse_weights(refused)
-        p = at_once(self._checked())
-        parts, public, plan, stream = self._read(p, X, y, classes, units, rows_per_unit)
-        with self._spending(public, p.rng, self._all_costs(plan.cost, p), updates=plan.releases, **p.counting) as run:
+        p = at_once(self._checked(X))
+        with self._fitting(p.rng) as run:
+            parts, public, plan, stream = self._read(p, X, y, classes, units, rows_per_unit, run)
+            run.charge(public, self._all_costs(plan.cost, p), updates=plan.releases, **p.counting)
             stream = stream(run)
             if p.schedule == "sparse-vector":
                 stream.follow(*in_order(parts))
@@ -252,14 +253,14 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
 
     @property
     def coef_(self) -> np.ndarray:
-        return self._hypothesis().weights(self.n_features_in_)[:-1]
+        return self._hypothesis().weights(self._width)[:-1]
 
     @property
     def intercept_(self) -> float:
-        return float(self._hypothesis().weights(self.n_features_in_)[-1])
+        return float(self._hypothesis().weights(self._width)[-1])
 
-    def _checked(self):
-        p = super()._checked()
+    def _checked(self, X=None):
+        p = super()._checked(X)
         check_paper(p)
         return p
 
@@ -270,9 +271,9 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         self._check_features(X, reset=False)
         return rows
 
-    def _read(self, p, X, y, classes, units=None, rows_per_unit=None):
+    def _read(self, p, X, y, classes, units=None, rows_per_unit=None, run=None):
         """The table in parts, what is public, the plan, and a stream but for its run; whatever can be refused is."""
-        X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit)
+        X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
         image = partial(signed, feature_range=p.feature_range, out_of_range=p.out_of_range)
         parts, rows, public = self._asked(X, y, classes, image, form=partial(image, out_of_range="clip"))
         two_classes(public.classes)
@@ -294,7 +295,7 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
     def _hypothesis(self):
         """What predicts: the sum of all releases, or the last one."""
         if not self.released_weights_:
-            return first_hypothesis(self.calibration, self.negations, self.n_features_in_ + bool(self.fit_intercept))
+            return first_hypothesis(self.calibration, self.negations, self._width + bool(self.fit_intercept))
         return NOTHING.plus(self.released_weights_ if self.average else self.released_weights_[-1:], self.n_draws_)
 
     def _released(self):

@@ -20,7 +20,7 @@ def restore(model, released):
         known = {"updates": len(released), "n_updates": model.n_updates, "n_draws": model.n_draws}
         released = {"weights": released, **known, "learning_rate": None, "reads": None}
     entries(released, "weights", *_FACTS)
-    model.released_weights_ = histograms_from_json(released["weights"], model.n_features_in_)
+    model.released_weights_ = histograms_from_json(released["weights"], model._width)
     for name in ("n_updates", "n_draws"):
         setattr(model, f"{name}_", integer(released[name], 1, _MOST))
     model.updates_ = integer(released["updates"], 0, _MOST if model.window else model.n_updates_)

@@ -141,8 +141,9 @@ class WinnowStream(Streamed):
             if "encoder" in fitted:
                 self._restore_encoder(fitted["encoder"])
             self._restore(fitted["released"])
-            plan = plan_of(p, self.n_features_in_)
-            run = Run(p.rng, {"updates": plan.releases}, plan.cost)
+            plan = plan_of(p, self._width)
+            run = Run(self, p.rng)
+            run.paid(plan.cost, updates=plan.releases)
             run.released, run.used["updates"] = self.released_weights_[:], self.updates_
             self._owned()
             self._state = Stream.resumed(plan, self._hypothesis(), run, file, kept["stream"], arrays)

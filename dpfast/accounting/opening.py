@@ -1,0 +1,108 @@
+"""The privacy of an opening histogram: Gaussian noise on all counts, and a threshold for words.
+
+A table has q columns, and a row has one cell in each. Counts of fixed codes are released with discrete Gaussian noise,
+whether the codes occur or not. Words are not listed beforehand: a word that some row has gets the same noise on its
+count, and is published, with its noisy count, if that reaches a threshold.
+
+**Fixed codes.** A row that is added changes one count of each column by 1, a replaced one two counts of each: the
+counts move by sqrt(q) and sqrt(2 q) in Euclidean norm, and k rows by k times that.
+
+**Theorem (words).** Let w columns hold words, neighbours differ in at most k rows, and let a count of j <= k rows of a
+word that only one of two neighbours has reach the threshold with probability at most j d / (k w), where d < 1. With G
+the curve of the Gaussian mechanism that moves as above,
+
+    delta(E) <= d + G(E).
+
+Proof. Call a word lone if only one of the two tables has it. At most k rows differ, with at most one word in each of
+w columns, so the counts of all lone words of one table add up to at most k w. By the union bound a lone word is
+published with probability a <= d on one table and b <= d on the other; write P_0 and P_0' for the laws given that none
+is. What is released then is a function of noisy counts of fixed codes and of words that both tables have, so that
+P_0(S) <= e^F P_0'(S) + G(F) for every event S and every real F. With e^F = e^E (1 - b) / (1 - a),
+
+    P(S) <= a + (1 - a) P_0(S) <= a + e^E (1 - b) P_0'(S) + (1 - a) G(F) <= e^E P'(S) + a + (1 - a) G(F).
+
+If a >= b, F >= E and G(F) <= G(E). Otherwise F < E, and as G is convex in e^E and 1 where e^E is 0, G(F) <= 1 - r + r
+G(E) for r = (1 - b) / (1 - a), so that a + (1 - a) G(F) <= b + (1 - b) G(E). With m = max(a, b) the bound is m + (1 -
+m) G(E) in both cases, which is at most d + G(E). Later releases may depend on what was published: they are part of the
+mechanism on both sides, and G is the curve of all of them.
+
+**Threshold.** On the grid a row counts `unit` steps, and X is discrete Gaussian noise of scale sigma steps. A lone word
+of j rows is published if j unit + X >= t. P(X >= m) <= P(N(0, sigma^2) >= m - 1) (Canonne, Kamath, Steinke 2020,
+proposition 25), so that t = max over j of j unit + 1 + sigma z(1 - j d / (k w)) will do, where z is the quantile of
+N(0, 1). In j the first term rises and the second falls along a curve whose slope falls, so that the maximum over real j
+is not always at an end: the maximum is taken over all j = 1 .. k, or, for k above 1000, of both terms apart.
+
+Floats are rounded towards safety: thresholds up.
+"""
+
+import math
+from fractions import Fraction
+
+from scipy import special
+
+from .checks import check_neighbors, count, delta_of
+
+_UP = 1 + 1e-12
+_MOST_ROWS = 1000
+
+
+def opening_moves(columns: int, neighbors: str, rows_per_unit: int = 1) -> int:
+    """Return the square of what the counts of so many columns move by, in Euclidean norm.
+
+    Parameters
+    ----------
+    columns : int, >= 1
+        Columns that a row has one cell in, that of the label among them.
+    neighbors : {"replace", "add-remove"}
+    rows_per_unit : int, >= 1, default=1
+        Rows that neighbours may differ in.
+
+    Returns
+    -------
+    int
+    """
+    check_neighbors(neighbors)
+    each = 2 if neighbors == "replace" else 1
+    return each * count("columns", columns) * count("rows_per_unit", rows_per_unit) ** 2
+
+
+def opening_threshold(
+    sigma: float | Fraction, delta: float, *, unit: int = 1, words: int = 1, rows_per_unit: int = 1
+) -> int:
+    """Return the least threshold at which lone words are published with probability at most delta.
+
+    Parameters
+    ----------
+    sigma : real, > 0
+        Scale of the discrete Gaussian noise, in steps of the grid.
+    delta : float
+        Positive, below 1.
+    unit : int, default=1
+        Steps that a row counts.
+    words : int, default=1
+        Columns that may hold words.
+    rows_per_unit : int, default=1
+        Rows that neighbours may differ in.
+
+    Returns
+    -------
+    int
+        In steps; rounded up. See the documentation of this module for the theorem.
+
+    Examples
+    --------
+    >>> opening_threshold(100, 1e-7)
+    522
+    """
+    delta, k = delta_of(delta), count("rows_per_unit", rows_per_unit)
+    share = delta / (k * count("words", words)) / _UP
+    if not share >= 1e-300:
+        raise ValueError(f"delta is too small for {words} columns of words, got {delta!r}")
+    scale = float(sigma) * _UP
+
+    def reach(chance):
+        return max(0.0, -float(special.ndtri(chance))) * scale * _UP
+
+    if k > _MOST_ROWS:
+        return k * unit + 1 + math.ceil(reach(share))
+    return max(j * unit + 1 + math.ceil(reach(j * share)) for j in range(1, k + 1))

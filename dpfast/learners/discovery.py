@@ -1,0 +1,335 @@
+"""What a schema leaves open, found privately by one noisy histogram of all columns.
+
+Every cell has a fixed code or is a word by itself (`dpfast.tables.cells`). The histogram of the codes of all columns is
+one Gaussian release (`dpfast.mechanisms.opening`); everything below is computed from it, and has a value for every
+outcome: the edges of numbers at about equal ranks and, for learners that read more bins, also at equal distances
+between the ends that nearly all rows lie between; the words that enough rows have; the labels; how many rows each bin
+has.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from dpfast.accounting import Cost, NoisySums, bill_noise
+from dpfast.accounting.amounts import decimal_above
+from dpfast.accounting.checks import exact, float_above
+from dpfast.accounting.costs import discrete_gaussian_cost
+from dpfast.accounting.opening import opening_moves, opening_threshold
+from dpfast.mechanisms.opening import OpeningHistogram
+from dpfast.tables.cells import (
+    MISSING_BAND,
+    NUMBER_BANDS,
+    SIDE_BANDS,
+    band_ends,
+    date_ends,
+    number_ends,
+)
+from dpfast.tables.columns import Category, Numeric
+from dpfast.tables.discovered import Discovered
+from dpfast.tables.schema import Schema
+
+UNIT = 1 << 20  # steps of the grid that a row counts
+WORDS_SHARE = Fraction(1, 10)  # of delta, for the words that may be published
+RANK_BINS, EQUAL_BINS = 32, 96
+TAIL = 0.005  # of the rows, that may lie beyond either end
+MOST_WORDS = 250  # of a column
+_CUT = 3.0  # deviations below which a count or a difference is taken for noise
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An opening histogram that was planned, and what it costs.
+
+    Attributes
+    ----------
+    histogram : OpeningHistogram
+    cost : tuple of Cost
+    delta : Fraction
+        The part of delta that is left for Gaussian noise: of this release, and of those that share its bill.
+    """
+
+    histogram: OpeningHistogram
+    cost: tuple[Cost, ...]
+    delta: Fraction
+
+
+def plan(
+    schema: Schema,
+    epsilon: Any,
+    delta: Any,
+    neighbors: str,
+    *,
+    labels: str | None = None,
+    share: Fraction = Fraction(1),
+    rows_per_unit: int = 1,
+) -> Plan:
+    """Plan the opening histogram of a schema.
+
+    Parameters
+    ----------
+    schema : Schema
+    epsilon, delta : real
+        Of this release and all that share its bill.
+    neighbors : {"replace", "add-remove"}
+    labels : {"open", "declared"} or None
+        Whether labels are counted too, and whether their set is to be found.
+    share : Fraction, default=1
+        The share of the bill that is for this release, in squares of what Gaussian releases move by.
+    rows_per_unit : int, default=1
+
+    Returns
+    -------
+    Plan
+
+    Raises
+    ------
+    ValueError
+        If the budget cannot pay, and for words where delta is 0.
+    """
+    epsilon, delta = exact("epsilon", epsilon), exact("delta", delta)
+    columns = sum(len(_counted(column)) for column in schema.columns) + (labels is not None)
+    if not delta:
+        return _pure_plan(schema, epsilon, neighbors, labels, columns * rows_per_unit)
+    words = sum(_holds_words(column) for column in schema.columns) + (labels == "open")
+    left = delta * (1 - WORDS_SHARE) if words else delta
+    moves = opening_moves(columns, neighbors, rows_per_unit)
+    rest = [NoisySums(UNIT, 1 - share)] if share < 1 else []
+    noise = bill_noise([NoisySums(UNIT, share, times=moves), *rest], epsilon, delta, words=delta - left)
+    sigma, threshold = noise.noise[0] * (1 + 1e-9), None  # so that what shares the bill may have more coordinates
+    cost = discrete_gaussian_cost(sigma, sensitivity=UNIT, releases=moves, size=1)
+    if words:
+        chance = float(delta - left) * (1 - 1e-12)
+        threshold = opening_threshold(sigma, chance, unit=UNIT, words=words, rows_per_unit=rows_per_unit)
+        cost = (*cost, Cost("pair", 0.0, delta=float_above(delta - left)))
+    return Plan(OpeningHistogram(sigma, UNIT, threshold), cost, left)
+
+
+def _pure_plan(schema, epsilon, neighbors, labels, moved):
+    """The plan for delta = 0, with discrete Laplace noise; `moved` counts of rows that one table has and not both."""
+    lists = [column.name for column in schema.columns if column.to_find and isinstance(column, Category)]
+    if lists:
+        names = ", ".join(map(repr, lists))
+        raise ValueError(f"values cannot be found privately with delta = 0: declare those of {names}")
+    if labels == "open":
+        raise ValueError("labels cannot be found privately with delta = 0: declare them by classes=")
+    scale = moved * (2 if neighbors == "replace" else 1) / epsilon
+    return Plan(OpeningHistogram(scale, 1, pure=True), (Cost("pure", decimal_above(epsilon)),), Fraction(0))
+
+
+@dataclass(frozen=True)
+class Found:
+    """What an opening histogram says of a table.
+
+    Attributes
+    ----------
+    schema : Schema
+        With everything found.
+    labels : dict from str to float
+        Noisy numbers of rows of the labels, the most frequent first.
+    counts : list of ndarray of float64
+        For each column of codes, about how many rows have each code; at least 0.
+    ranks : list of ndarray of float64 or None
+        For each column of codes that are bins, the middle rank of each bin in [-1, 1].
+    """
+
+    schema: Schema
+    labels: dict[str, float]
+    counts: list
+    ranks: list
+
+
+def discover(
+    encoding: Any,
+    opening: OpeningHistogram,
+    rng: np.random.Generator,
+    classes: Sequence | None = None,
+    fine: bool = False,
+) -> Found:
+    """Release the opening histogram of a table, and say what follows from it.
+
+    Parameters
+    ----------
+    encoding : Encoding or PartedEncoding
+        Of all rows.
+    opening : OpeningHistogram
+    rng : numpy.random.Generator
+    classes : sequence of str, optional
+        The declared labels; all of them are counted.
+    fine : bool, default=False
+        Whether numbers have bins at equal distances too.
+    """
+    exact = encoding.counts()
+    if classes is None:
+        labels = opening.words(exact.labels, rng)
+    else:
+        noisy = opening.codes(np.array([exact.labels[each] for each in classes], np.int64), rng)
+        labels = dict(zip(classes, noisy.tolist(), strict=True))
+    facts, counts, ranks = {}, [], []
+    for column, fixed, words in zip(encoding.schema.columns, exact.fixed, exact.words, strict=True):
+        noisy = [opening.codes(each, rng) for each in fixed]
+        if not column.to_find:
+            counts += [np.where(each > _CUT * opening.deviation, each, 0.0) for each in noisy]
+            ranks += [None] * len(noisy)
+            continue
+        common = dict([*opening.words(words, rng).items()][:MOST_WORDS])
+        facts[column.name], told = _facts(column, noisy[0] if noisy else None, common, opening.deviation, fine)
+        counts += [each for each, _ in told]
+        ranks += [each for _, each in told]
+    return Found(encoding.schema.found(facts), labels, counts, ranks)
+
+
+def _holds_words(column):
+    return (isinstance(column, Discovered) and column.reads == "text" and bool(column.to_find)) or (
+        isinstance(column, Category) and bool(column.to_find)
+    )
+
+
+def _counted(column):
+    """A histogram for each entry: one cell of a row in each."""
+    return (column,) if column.to_find else column.code_columns()
+
+
+def _facts(column, noisy, common, deviation, fine):
+    """The facts of one column, and of each column of codes that it becomes the counts and the ranks."""
+    if isinstance(column, Category):
+        values = tuple(sorted(common))
+        rows = [common[value] for value in values] + [0.0] * (1 + column.nullable)
+        return {"values": values}, [(np.array(rows), None)]
+    missing = float(noisy[MISSING_BAND]) if noisy[MISSING_BAND] > _CUT * deviation else 0.0
+    ends, last_days = band_ends()
+    numbers = Cells(_smooth_numbers(noisy[:NUMBER_BANDS], deviation), ends, number_ends())
+    if isinstance(column, Numeric):
+        return _numeric(column, numbers, missing)
+    dates = Cells(_smooth(noisy[NUMBER_BANDS:MISSING_BAND], deviation), last_days, date_ends())
+    values = tuple(sorted(common))
+    facts: dict[str, Any] = {"cells": True}
+    told = []
+    gone = missing + sum(common.values())
+    if column.reads in ("number", "integer") or (column.reads == "text" and numbers.total > 0):
+        edges = numbers.edges(fine, column.reads == "integer")
+        facts |= {"numbers": edges, "ends": numbers.between()}
+        told.append(numbers.told(edges, gone + dates.total))
+    if column.reads == "date" or (column.reads == "text" and dates.total > 0):
+        edges = dates.edges(fine, True)
+        facts |= {"dates": edges, "days": dates.between()}
+        told.append(dates.told(edges, gone + numbers.total))
+    if values or not told:
+        facts["values"] = values
+        rest = numbers.total + dates.total
+        told.append((np.array([*(common[value] for value in values), rest, missing]), None))
+    return facts, told
+
+
+def _numeric(column, cells, missing):
+    """The bounds and edges that a declared column of numbers leaves open."""
+    low, high = cells.between()
+    facts = {}
+    if column.high is None:
+        facts["high"] = high if column.low is None or high > column.low else float(np.nextafter(column.low, np.inf))
+    if column.low is None:
+        most = facts.get("high", column.high)
+        facts["low"] = low if low < most else float(np.nextafter(most, -np.inf))
+    low, high = facts.get("low", column.low), facts.get("high", column.high)
+    found = facts
+    if "edges" in column.to_find:
+        edges = [edge for edge in cells.quantiles(int(column.edges)) if low <= edge <= high]
+        found = facts | {"edges": tuple(edges) or (low,)}
+    (made,) = column.found(**found).code_columns()
+    counts, ranks = cells.told(made.edges, missing)
+    return found, [(counts[: made.size], ranks)]
+
+
+class Cells:
+    """About how many rows have each of some bands of numbers, and what follows from it.
+
+    Within a band rows are taken to lie evenly. Every edge is the end of a code, so that codes tell which side is meant.
+
+    Parameters
+    ----------
+    rows : ndarray of float64, shape (m,)
+        At least 0.
+    ends : ndarray of float64, shape (m - 1,)
+        The largest number of each band but the last.
+    codes : ndarray of float64
+        The largest number of each code but the last.
+    """
+
+    def __init__(self, rows: np.ndarray, ends: np.ndarray, codes: np.ndarray):
+        self._ends, self._codes, self._below = ends, codes, np.cumsum(rows)[:-1]
+        self.total = float(self._below[-1] + rows[-1])
+
+    def between(self) -> tuple[float, float]:
+        """Return the numbers that nearly all rows lie between; 0 and 0 if there are no rows."""
+        if not self.total:
+            return 0.0, 0.0
+        low, high = self._numbers(np.array([TAIL, 1 - TAIL]) * self.total).tolist()
+        return low, high
+
+    def edges(self, fine: bool, integer: bool) -> tuple[float, ...]:
+        """Return what separates bins: at about equal ranks and, if `fine`, at equal distances too."""
+        edges = np.array(self.quantiles(4 * RANK_BINS if fine else RANK_BINS))
+        low, high = self.between()
+        if fine and low < high:
+            edges = np.append(edges, self._snapped(low + (high - low) * np.arange(EQUAL_BINS + 1) / EQUAL_BINS))
+        return tuple(np.unique(np.floor(edges) if integer else edges).tolist())
+
+    def quantiles(self, bins: int) -> tuple[float, ...]:
+        """Return numbers at about equal ranks, rising: at most bins - 1."""
+        if not self.total:
+            return ()
+        return tuple(np.unique(self._numbers(np.arange(1, bins) / bins * self.total)).tolist())
+
+    def told(self, edges: Sequence[float], missing: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return the rows of each bin, with those of missing numbers at the end, and the middle rank of each bin."""
+        below = np.interp(np.asarray(edges, np.float64), self._ends, self._below)
+        bounds = np.concatenate([[0.0], below, [self.total]])
+        ranks = (bounds[:-1] + bounds[1:]) / max(self.total, 1e-300) - 1
+        return np.append(np.diff(bounds), missing), ranks if self.total else np.zeros(len(bounds) - 1)
+
+    def _numbers(self, rows):
+        """The ends of codes that about so many rows are at most."""
+        band = np.searchsorted(self._below, rows).clip(1, len(self._ends) - 1)
+        before, after = self._below[band - 1], self._below[band]
+        part = np.clip((rows - before) / np.where(after > before, after - before, 1.0), 0.0, 1.0)
+        low, high = self._ends[band - 1], self._ends[band]
+        return self._snapped(low + (high - low) * part)
+
+    def _snapped(self, numbers):
+        return self._codes[np.searchsorted(self._codes, numbers).clip(max=len(self._codes) - 1)]
+
+
+def _smooth_numbers(noisy, deviation):
+    """Counts of the bands of numbers without most of their noise: zero by itself, each sign by `_smooth`."""
+    zero = noisy[SIDE_BANDS] if noisy[SIDE_BANDS] > _CUT * deviation else 0.0
+    left, right = noisy[:SIDE_BANDS], noisy[SIDE_BANDS + 1 :]
+    return np.concatenate([_smooth(left, deviation), [zero], _smooth(right, deviation)])
+
+
+def _smooth(noisy, deviation):
+    """Return counts without most of their noise, at least 0, of a power of two of bands.
+
+    Of all ways to cut the bands into halves, halves of halves and so on, some of these left out as empty and the others
+    taken as even, this is the one whose counts are likeliest, at a price for each part that is not empty: what noise
+    alone hardly ever reaches in any part of that size ("dyadic CART", Donoho, Annals of Statistics 25, 1997).
+    """
+    sums = [noisy]
+    while len(sums[-1]) > 1:
+        sums.append(sums[-1][::2] + sums[-1][1::2])
+    variance, best, whole = deviation**2, None, []
+    for total in sums:
+        size, price = len(noisy) // len(total), max(_CUT**2, round(2 * math.log(64 * len(total)), 3)) * variance
+        gain = np.where(total > 0, total * total / size - price, 0.0)
+        halves = np.zeros(len(total)) if best is None else best[::2] + best[1::2]
+        whole.append(gain > halves)
+        best = np.maximum(np.maximum(gain, halves), 0.0)
+    rows, open_ = np.zeros(len(noisy)), np.ones(1, bool)
+    for total, taken in zip(sums[::-1], whole[::-1], strict=True):
+        size = len(noisy) // len(total)
+        rows += np.repeat(np.where(open_ & taken, total / size, 0.0), size)
+        open_ = np.repeat(open_ & ~taken, 2)
+    return rows

@@ -1,0 +1,77 @@
+"""The opening histogram of a table: what is public of its columns before anything is learned."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from dpfast import random
+from dpfast.mechanisms.gaussian import discrete_gaussian
+from dpfast.mechanisms.laplace import discrete_laplace
+
+
+@dataclass(frozen=True)
+class OpeningHistogram:
+    """Noisy counts of the codes and words of all columns of a table.
+
+    **Privacy.** With q columns whose cells are counted, discrete Gaussian noise on all counts and a threshold for
+    words, the release is (E, d + G(E))-DP for every E >= 0, where G is the curve of a Gaussian mechanism that moves by
+    ``sqrt(opening_moves(q, neighbors, rows_per_unit))`` rows, and d bounds the chance that a word is published which
+    only one of two neighbouring tables has. Theorem and proof are in `dpfast.accounting.opening`. With discrete Laplace
+    noise of scale s and no words it is (m / s, 0)-DP, where the counts move by m in absolute value: 2 q k for
+    "replace" and q k for "add-remove", with k rows a unit.
+
+    Parameters
+    ----------
+    scale : float or Fraction
+        Of the noise, in steps of the grid: sigma, or the scale of Laplace noise.
+    unit : int
+        Steps that a row counts.
+    threshold : int or None
+        Steps that the noisy count of a word must reach to be published; None publishes no word.
+    pure : bool, default=False
+        Whether the noise is discrete Laplace.
+    """
+
+    scale: float | Fraction
+    unit: int
+    threshold: int | None = None
+    pure: bool = False
+
+    @property
+    def deviation(self) -> float:
+        """Standard deviation of the noise on a count, in rows."""
+        return float(self.scale) / self.unit * (math.sqrt(2) if self.pure else 1.0)
+
+    def codes(self, counts: np.ndarray, rng: int | np.random.Generator | None = None) -> np.ndarray:
+        """Return noisy counts of fixed codes, whether they occur or not: float64, in rows.
+
+        Parameters
+        ----------
+        counts : ndarray of int
+            Rows of each code.
+        rng : None, int or numpy.random.Generator
+            None is cryptographic; a seed is for tests.
+        """
+        exact = np.asarray(counts, np.int64) * self.unit
+        return (discrete_laplace if self.pure else discrete_gaussian)(exact, self.scale, rng=rng) / self.unit
+
+    def words(self, counts: Counter, rng: int | np.random.Generator | None = None) -> dict[str, float]:
+        """Return the words that enough rows have, with their noisy counts, the most frequent first.
+
+        Parameters
+        ----------
+        counts : Counter
+            Rows of each word that some row has.
+        rng : None, int or numpy.random.Generator
+        """
+        there: Sequence[str] = sorted(word for word, rows in counts.items() if rows)
+        if self.threshold is None or not there:
+            return {}
+        exact = np.array([counts[word] for word in there], np.int64) * self.unit
+        noisy = discrete_gaussian(exact, self.scale, rng=random.generator(rng))
+        passed = [(word, steps) for word, steps in zip(there, noisy.tolist(), strict=True) if steps >= self.threshold]
+        return {word: steps / self.unit for word, steps in sorted(passed, key=lambda each: (-each[1], each[0]))}

@@ -1,0 +1,41 @@
+"""How many rows have each code and each word: what an opening histogram is made of."""
+
+from collections import Counter
+
+import numpy as np
+
+
+class Counts:
+    """How many rows have each code and each word of the columns of a table; adds up over the parts of one.
+
+    Attributes
+    ----------
+    fixed : list of list of ndarray of int64
+        For each column of the schema, rows of each code: of each of its columns of codes if it is declared, else of
+        the bands of `dpfast.tables.cells`.
+    words : list of Counter
+        For each column, rows of each word.
+    labels : Counter
+        Rows of each label.
+    """
+
+    def __init__(self, fixed: list, words: list, labels: Counter):
+        self.fixed, self.words, self.labels = fixed, words, labels
+
+    def __add__(self, other: "Counts") -> "Counts":
+        fixed = [
+            [a + b for a, b in zip(mine, others, strict=True)]
+            for mine, others in zip(self.fixed, other.fixed, strict=True)
+        ]
+        words = [mine + others for mine, others in zip(self.words, other.words, strict=True)]
+        return Counts(fixed, words, self.labels + other.labels)
+
+
+def tally(index, values) -> Counter:
+    """How many rows have each value, without the blanks around it, as declared values are looked up."""
+    counts = np.bincount(index[index >= 0], minlength=len(values))
+    totals: Counter[str] = Counter()
+    for value, count in zip(values, counts.tolist(), strict=True):
+        if value is not None and value.strip():
+            totals[value.strip()] += count
+    return totals

@@ -1,0 +1,96 @@
+"""Columns of which nothing is declared."""
+
+import itertools
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from dpfast.tables.columns import MOST_CODES, CodeColumn, Column, distinct, is_number
+
+READS = ("number", "integer", "date", "text")  # what the type of a column may be
+WIDEST = {"numbers": tuple(map(float, range(32))), "ends": (0.0, 32.0), "values": ()}  # of what a column becomes
+_MOST_DAYS = 700_000  # from 1970-01-01, in either direction
+
+
+@dataclass(frozen=True)
+class Discovered(Column):
+    """A column of which nothing is declared: its numbers, dates and words are found privately.
+
+    Every cell is a number, a date, a word or missing by itself (`dpfast.tables.cells`). What was found decides which
+    columns of codes it becomes: one for its numbers, one for its dates, one for its words.
+
+    Parameters
+    ----------
+    name : str
+    reads : {"text", "number", "integer", "date"}, default="text"
+        The type of the column, if it has one that no row chose, as in Arrow and Parquet. Cells of a CSV file are text.
+    numbers, dates : sequence of float or None
+        What was found: what separates the bins of numbers, and of dates in days since 1970-01-01. Empty is one bin.
+    ends, days : pair of float or None
+        What was found: the numbers, and the days, that nearly all rows lie between.
+    values : sequence of str or None
+        What was found: the words that enough rows have.
+    cells : True or None
+        True once the cells were looked at privately.
+    """
+
+    reads: str = "text"
+    numbers: tuple | None = None
+    ends: tuple | None = None
+    dates: tuple | None = None
+    days: tuple | None = None
+    values: tuple | None = None
+    cells: bool | None = None
+    nullable: bool = field(default=True, kw_only=True)
+    kind: ClassVar[str] = "discovered"
+    facts: ClassVar[tuple] = ("cells",)
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.reads not in READS:
+            self._refuse(f"reads must be one of {', '.join(READS)}, got {self.reads!r}")
+        if not self.nullable:
+            self._refuse("a discovered column may have missing cells: nullable must be true")
+        if self.cells not in (None, True):
+            self._refuse(f"cells must be true or left out, got {self.cells!r}")
+        parts = (("numbers", "ends"), ("dates", "days"))
+        if self.cells is None:
+            if any(getattr(self, name) is not None for pair in parts for name in pair) or self.values is not None:
+                self._refuse("numbers, dates and values are found, not declared: declare another kind of column")
+            return
+        for edges, ends in parts:
+            self._check_found(edges, ends)
+        if self.values is not None:
+            self._set("values", distinct(self, self.values, least=0))
+        if not self.code_columns():
+            self._refuse("something must have been found: numbers, dates or values, an empty list of them at least")
+
+    def _check_found(self, edges, ends):
+        found, between = getattr(self, edges), getattr(self, ends)
+        if (found is None) != (between is None):
+            self._refuse(f"{edges} and {ends} go together")
+        if found is None:
+            return
+        if isinstance(found, str | dict) or not all(map(is_number, found)) or len(found) > MOST_CODES - 2:
+            self._refuse(f"{edges} must be a list of finite numbers, got {found!r}")
+        if any(not low < high for low, high in itertools.pairwise(found)):
+            self._refuse(f"{edges} must rise")
+        if len(between) != 2 or not all(map(is_number, between)) or not between[0] <= between[1]:
+            self._refuse(f"{ends} must be two numbers, the lower first, got {between!r}")
+        if edges == "dates" and any(abs(day) > _MOST_DAYS for day in (*found, *between)):
+            self._refuse(f"dates must lie within {_MOST_DAYS:,} days of 1970-01-01")
+        self._set(edges, tuple(map(float, found)))
+        self._set(ends, tuple(map(float, between)))
+
+    def code_columns(self) -> tuple[CodeColumn, ...]:
+        if self.cells is None:
+            self._refuse("its cells must be found first")
+        made, several = [], sum(part is not None for part in (self.numbers, self.dates, self.values)) > 1
+        if self.numbers is not None:
+            made.append(CodeColumn(self.name, self.numbers, *self.ends, nullable=True))
+        if self.dates is not None:
+            name = f"{self.name} (date)" if several else self.name
+            made.append(CodeColumn(name, self.dates, *self.days, nullable=True, dates=True))
+        if self.values is not None:
+            name = f"{self.name} (text)" if several else self.name
+            made.append(CodeColumn(name, values=self.values, other=True, nullable=True))
+        return tuple(made)
