@@ -1,0 +1,166 @@
+"""How a learned model is shown: show(estimator, console, bits=, rows=).
+
+`bits` tells whether it was learned from bits or from numbers; `rows` are (X, y), private, or None.
+"""
+
+import math
+
+from rich.table import Table
+from rich.text import Text
+
+
+def show_rules(estimator, console, *, bits=True, rows=None):
+    """The list, a rule a row; with the noisy rows that each decides if released, and the exact ones if given."""
+    from dpfast.learners.lists.text import condition_text, precision_text, support_text
+
+    names = _names(estimator)
+    console.print(Text("The first rule that holds decides."))
+    table = Table()
+    table.add_column("", justify="right")
+    table.add_column("if", overflow="fold")
+    table.add_column("then", overflow="fold", style="bold")
+    worths = estimator.rule_worth() if hasattr(estimator, "rule_counts_") else None
+    if worths is not None:
+        table.add_column("rows", justify="right", overflow="fold")
+        table.add_column("right (95 %)", justify="right", overflow="fold")
+    counts = None
+    if rows is not None:
+        counts = _counts(estimator, *rows)
+        table.add_column("rows (not private)", justify="right", style="yellow")
+        table.add_column("right (not private)", justify="right", style="yellow")
+    for i, rule in enumerate(estimator.rules_):
+        cells = [str(i + 1), condition_text(rule, names) or "otherwise", str(rule.label)]
+        if worths is not None:
+            cells += [support_text(worths[i]), precision_text(worths[i])]
+        if counts is not None:
+            cells += [f"{count:,}" for count in counts[i]]
+        table.add_row(*map(Text, cells))
+    console.print(table)
+
+
+def show_weights(estimator, console, *, bits=True, rows=None, most=15):
+    """The largest weights of Winnow, a feature a row."""
+    if not estimator.updates_:
+        console.print(Text(f"No update was made yet: every row is predicted as {estimator.classes_[1]}."))
+        return
+    if bits:
+        told = "Each feature adds its weight if it is 1 and takes it away if it is 0."
+    else:
+        low, high = estimator.feature_range
+        told = f"Each feature, brought from [{low:g}, {high:g}] to [-1, 1], adds its weight times its value."
+    _show_signs(estimator, told, ".3f", console, bits, most)
+
+
+def show_average(estimator, console, *, bits=True, rows=None, most=15):
+    """The largest weights of the linear learner, a feature a row."""
+    told = "if it is 1 and takes it away if it is 0" if bits else "times its value"
+    _show_signs(estimator, f"Each feature adds its weight {told}.", ".3g", console, bits, most)
+
+
+def show_halfspace(estimator, console, *, bits=True, rows=None, most=15):
+    """The largest weights of a halfspace, a feature a row."""
+    no, yes = estimator.classes_
+    if bits:
+        console.print(Text("Each feature that is 1 adds its weight."))
+    else:
+        console.print(Text("Each feature adds its weight times its value."))
+        console.print(Text("Rows were brought to a length of at most 1: a column of large numbers drowns the others."))
+    least = f"{yes} if the sum is at least {-estimator.intercept_:.3g}"
+    if hasattr(estimator, "class_counts_"):
+        norm = math.hypot(*estimator.coef_, estimator.intercept_)
+        least = (
+            f"{yes} if the sum and {estimator.intercept_:.3g}, divided by the length of the row with a 1 appended, are "
+            f"at least {norm * estimator.calibration_line().even:.3g}: from there on it is the more probable"
+        )
+    console.print(Text(f"{least}, else {no}."))
+    _show_largest(_names(estimator), estimator.coef_, (no, yes), ".3g", console, bits, most)
+
+
+def show_scores(estimator, console, *, bits=True, rows=None, most=15):
+    """The largest weights of the linear classifier, a feature a row, for each class but the first of two."""
+    import numpy as np
+
+    classes, names = estimator.classes_, _names(estimator)
+    if estimator.coef_.shape[1] != estimator._width:  # codes
+        from dpfast.tables.code_bits import code_names
+
+        names = code_names(estimator.encoder_.schema_.code_columns)
+        console.print(Text("Each column adds the weight of its value to a score, which begins with that of (always)."))
+        if len(classes) == 2:
+            console.print(Text(f"The score is the log odds of {classes[1]}."))
+    else:
+        told = "that is 1 adds its weight" if bits else "adds its weight times its value"
+        console.print(
+            Text(f"Rows are brought to length 1, with a 1 for the intercept. Each feature {told} to a score.")
+        )
+        if len(classes) == 2:
+            console.print(Text(f"The score and {estimator.shift_:.3g} are the log odds of {classes[1]}."))
+    if len(classes) > 2:
+        console.print(Text("The class of the highest score is the most probable one."))
+    names = [*names, "(always)"]
+    for k, coef in enumerate(estimator.coef_):
+        sides = classes if len(classes) == 2 else (f"not {classes[k]}", classes[k])
+        _show_largest(names, np.append(coef, estimator.intercept_[k]), sides, ".3g", console, bits, most)
+
+
+def show_feature(estimator, console, *, bits=True, rows=None):
+    """The feature that a finite class of them chose."""
+    no, yes = estimator.classes_
+    names, h = _names(estimator), estimator.hypothesis_
+    d = len(names)
+    if h < 2 * d:
+        console.print(Text(f"{yes} if {names[h % d]} is {int(h < d)}, else {no}."))
+    else:
+        console.print(Text(f"Every row is predicted as {estimator.classes_[h - 2 * d]}: a constant was chosen."))
+    console.print(
+        Text(
+            f"Chosen from {estimator.n_hypotheses_:,}: each feature, its negation, one label always. With probability "
+            f"0.95 at most {estimator.excess_errors(0.05):,.0f} errors more than the best on the rows learned from."
+        )
+    )
+
+
+def _show_signs(estimator, told, digits, console, bits, most):
+    """Weights of features in [-1, 1], the intercept among them."""
+    import numpy as np
+
+    no, yes = estimator.classes_
+    console.print(Text(told))
+    least = f"{estimator.calibration_line().even:.3g}" if hasattr(estimator, "class_counts_") else "0"
+    console.print(Text(f"{yes} if the sum is at least {least}, else {no}."))
+    names = [*_names(estimator), "(always)"]
+    _show_largest(names, np.append(estimator.coef_, estimator.intercept_), (no, yes), digits, console, bits, most)
+
+
+def _names(estimator):
+    from dpfast.learners.showing import names_of
+
+    return names_of(estimator)
+
+
+def _show_largest(names, weights, classes, digits, console, bits, most):
+    import numpy as np
+
+    weights = np.asarray(weights)
+    used = np.flatnonzero(weights)
+    used = used[np.argsort(-np.abs(weights[used]), kind="stable")]
+    table = Table()
+    table.add_column("feature", overflow="fold")
+    table.add_column("weight", justify="right", style="bold")
+    table.add_column("if 1, speaks for" if bits else "if above 0, speaks for", overflow="fold")
+    for j in used[:most]:
+        side = classes[int(weights[j] > 0)]
+        table.add_row(Text(str(names[j])), f"{weights[j]:+{digits}}", Text(str(side)))
+    console.print(table)
+    if len(used) > most:
+        rest = abs(weights[used[most]])
+        console.print(Text(f"{len(used) - most:,} more have weights of at most {rest:{digits}}."))
+
+
+def _counts(estimator, X, y):
+    """For each rule, the rows it decides and those it decides rightly. Private."""
+    from dpfast.kernels import bits
+    from dpfast.learners.lists.rule import decided
+
+    decisions = map(bits.nonzero, decided(estimator.rules_, X))
+    return [(len(i), int((y[i] == rule.label).sum())) for rule, i in zip(estimator.rules_, decisions, strict=True)]

@@ -8,6 +8,7 @@ has.
 """
 
 import math
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -227,13 +228,17 @@ def _facts(column, noisy, common, deviation, fine):
 
 def _numeric(column, cells, missing):
     """The bounds and edges that a declared column of numbers leaves open."""
-    low, high = cells.between()
+    least, most = cells.between()
+    floor = 0.0 if column.spacing == "logarithmic" else -math.inf  # of bounds
     facts = {}
     if column.high is None:
-        facts["high"] = high if column.low is None or high > column.low else float(np.nextafter(column.low, np.inf))
+        lowest = floor if column.low is None else column.low
+        beyond = 2.0**-20 if lowest == 0 else max(2 * lowest, math.nextafter(lowest, math.inf))
+        facts["high"] = most if most > lowest else min(beyond, sys.float_info.max)
     if column.low is None:
-        most = facts.get("high", column.high)
-        facts["low"] = low if low < most else float(np.nextafter(most, -np.inf))
+        highest = facts.get("high", column.high)
+        below = highest / 2 if highest > 0 else math.nextafter(highest, -math.inf)
+        facts["low"] = least if floor < least < highest else below
     low, high = facts.get("low", column.low), facts.get("high", column.high)
     found = facts
     if "edges" in column.to_find:

@@ -54,7 +54,7 @@ class TableReader:
             p.schema.refuse_unconfirmed()
         if p.schema is None or not p.schema.to_find:
             return p
-        share = self._discovery_share if self.encoder_share == "auto" else self.encoder_share
+        share = self._share_of_discovery()
         delta = getattr(p, "delta", 0)
         p.bill, p.encoder_share = (p.epsilon, delta, Fraction(share)), Fraction(share)
         if not self._one_bill:
@@ -64,6 +64,9 @@ class TableReader:
             p.bill = epsilon, delta, Fraction(1)
         plan(p.schema, *p.bill[:2], self.neighbors, share=p.bill[2])  # refuses what will not do
         return p
+
+    def _share_of_discovery(self):
+        return self._discovery_share if self.encoder_share == "auto" else self.encoder_share
 
     def _tabled(self, X, y, classes, p, units=None, rows_per_unit=None, run: Run | None = None):
         """Return X, y and classes of `fit`, as the learner reads them.
@@ -141,8 +144,8 @@ class TableReader:
         """Charge for everything, release the opening histogram, and return the labels that there are."""
         if run is None:
             raise ValueError(f"{type(self).__name__} needs a schema that declares all of a table")
-        declared = None
-        if classes is not None:
+        declared, pure = None, not p.bill[1]  # labels need a delta to be discovered: else they are read off the rows
+        if classes is not None or pure:
             labels = typed_labels(encoding.labels(), kind)
             known = class_codes(labels, len(labels), typed(classes, kind))
             self._refuse_many(known)
@@ -154,7 +157,8 @@ class TableReader:
         p.plan = planned = plan(
             p.schema, epsilon, delta, self.neighbors, labels=asked, share=share, rows_per_unit=p.rows_per_unit
         )
-        public = Public(encoding.n, len(p.schema.names), np.array(p.schema.names, dtype=object))
+        names = np.array(p.schema.names, dtype=object)
+        public = Public(encoding.n, len(names), names, declared=classes is not None or not pure)
         run.charge(public, self._bill(planned, p), learns=False, **{"opening histogram": 1})
         spelled = None if declared is None else [text_of(each) for each in declared.tolist()]
         p.found = found = discover(encoding, planned.histogram, run.rng, spelled, fine=self._codes_as == "codes")

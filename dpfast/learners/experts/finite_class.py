@@ -225,7 +225,7 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
         failure = _FAILURE.read("failure", failure)
         epsilon = self.epsilon
         if hasattr(self, "encoder_") and self.encoder_.privacy_.epsilon > 0:
-            epsilon = split(epsilon, self.encoder_share)[0]
+            epsilon = split(epsilon, self._share_of_discovery())[0]
         if self.probability_share:
             epsilon = split(epsilon, self.probability_share)[0]
         return math.log(self.n_hypotheses_ / failure) / float(

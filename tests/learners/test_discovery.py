@@ -1,0 +1,152 @@
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from sklearn.model_selection import cross_val_score
+
+import dpfast
+from dpfast.accounting import Budget
+from dpfast.learners.discovery import Cells, _smooth
+from dpfast.tables import Schema
+from dpfast.tables.cells import number_codes
+from dpfast.tables.discovered import Discovered
+
+LEARNERS = {
+    "halfspace": dpfast.HalfspaceClassifier,
+    "list": dpfast.DecisionListClassifier,
+    "boosted": dpfast.BoostedHalfspaceClassifier,
+    "projected": dpfast.ProjectedHalfspaceClassifier,
+    "winnow": dpfast.DPWinnowClassifier,
+}
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(7)
+    n = 4_000
+    age, income = rng.integers(18, 91, n), np.exp(rng.normal(10, 2, n))
+    job = rng.choice(["clerk", "smith", "baker"], n)
+    buys = (age / 40 + (job == "clerk") + np.log(income) / 5 + rng.normal(0, 0.3, n)) > 4
+    seen = pd.Timestamp("2020-01-01") + pd.to_timedelta(rng.integers(0, 900, n), unit="D")
+    return pd.DataFrame({"age": age, "income": income, "job": job, "seen": seen}), pd.Series(buys)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_frame_needs_no_schema(name, frame):
+    X, y = frame
+    budget = Budget(3.0, 1e-6)
+    model = LEARNERS[name](epsilon=3.0, budget=budget, random_state=0).fit(X, y)
+    assert budget.spent == (3.0, 1e-6)
+    assert (model.privacy_.epsilon, model.privacy_.delta) == (3.0, 1e-6)
+    assert model.privacy_.events[0].name == "opening histogram"
+    assert model.classes_.dtype == bool
+    assert model.score(X, y) > 0.8
+    assert (model.n_features_in_, model.feature_names_in_.tolist()) == (4, [*X.columns])
+    assert model.encoder_.schema_.columns[2].values == ("baker", "clerk", "smith")
+
+
+def test_frames_of_any_library_give_the_same_model(frame):
+    X, y = frame
+    fitted = dpfast.HalfspaceClassifier(random_state=0).fit(X, y)
+    for table in (pl.from_pandas(X), pa.Table.from_pandas(X, preserve_index=False)):
+        model = dpfast.HalfspaceClassifier(random_state=0).fit(table, y)
+        np.testing.assert_array_equal(model.predict(table), fitted.predict(X))
+
+
+@pytest.mark.parametrize(
+    ("labels", "kind"), [([3, 7], np.int64), (["no", "yes"], str), ([False, True], bool), ([0.5, 1.5], float)]
+)
+def test_labels_come_back_as_they_went_in(labels, kind, frame, tmp_path):
+    X, y = frame
+    typed = np.array(labels)[y.to_numpy().astype(int)]
+    for schema in (None, Schema.draft(X).confirmed()):
+        model = dpfast.HalfspaceClassifier(epsilon=4.0, schema=schema, random_state=0).fit(X, typed)
+        model.save(tmp_path / "model.json")
+        for each in (model, dpfast.load(tmp_path / "model.json")):
+            assert each.classes_.tolist() == labels
+            assert set(each.predict(X).tolist()) <= set(labels)
+        assert np.isfinite(cross_val_score(model, X, typed, cv=2)).all()
+
+
+def test_labels_that_too_few_rows_have_count_as_the_most_frequent_one(frame):
+    X, y = frame
+    rare = np.where(np.arange(len(y)) < 3, "never", np.where(y, "yes", "no"))
+    model = dpfast.HalfspaceClassifier(epsilon=3.0, random_state=0).fit(X, rare)
+    assert model.classes_.tolist() == ["no", "yes"]
+    alone = dpfast.HalfspaceClassifier(epsilon=3.0, random_state=0).fit(X, np.full(len(y), "no"))
+    assert alone.classes_.tolist() == ["no", "other"]
+    assert (alone.predict(X) == "no").mean() > 0.99
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize("rows", [1, 5])
+def test_whatever_is_discovered_makes_a_model(name, rows, frame):
+    X, y = frame
+    model = LEARNERS[name](epsilon=0.1, random_state=0).fit(X[:rows], y[:rows])
+    assert len(model.predict(X)) == len(X)
+    empty = pd.DataFrame({"a": [None] * 30, "b": [1.0] * 30})
+    model = LEARNERS[name](random_state=0).fit(empty, np.arange(30) % 2)
+    assert len(model.predict(empty)) == 30
+
+
+def test_units_are_protected_where_nothing_is_declared(frame):
+    X, y = frame
+    units = np.arange(len(X)) // 2
+    model = dpfast.HalfspaceClassifier(epsilon=3.0, random_state=0).fit(X, y, units=units, rows_per_unit=2)
+    assert (model.privacy_.unit, model.privacy_.rows_per_unit) == ("person", 2)
+    rows = dpfast.HalfspaceClassifier(epsilon=3.0, random_state=0).fit(X, y)
+    assert model.sigma_ > rows.sigma_
+
+
+def test_arrays_are_discovered_when_asked(frame):
+    X, y = frame
+    array = X[["age", "income"]].to_numpy()
+    model = dpfast.DecisionListClassifier(epsilon=3.0, schema="discover", random_state=0).fit(array, y)
+    assert model.encoder_.schema_.names == ["x0", "x1"]
+    assert model.score(array, y) > 0.6
+    plain = dpfast.HalfspaceClassifier(random_state=0).fit(array, y)
+    assert not hasattr(plain, "encoder_")
+
+
+def test_files_are_discovered_when_asked(frame, tmp_path):
+    X, y = frame
+    X.assign(buys=y).to_csv(tmp_path / "people.csv", index=False)
+    X.assign(buys=y).to_parquet(tmp_path / "people.parquet")
+    for name in ("people.csv", "people.parquet"):
+        rows = dpfast.files.FileParts(tmp_path / name, label="buys")
+        model = dpfast.HalfspaceClassifier(epsilon=3.0, schema="discover", random_state=0).fit(rows)
+        assert model.encoder_.schema_.names == ["age", "income", "job", "seen"]
+        assert model.encoder_.schema_.columns[3].dates is not None
+
+
+def test_noise_alone_makes_no_rows_and_rows_stay_where_they_are(rng):
+    noise = rng.normal(0, 30.0, (200, 1024))
+    assert sum(_smooth(each, 30.0).sum() > 0 for each in noise) <= 10
+    rows = np.zeros(1024)
+    rows[400:416], rows[700] = 1_000.0, 8_000.0
+    found = _smooth(rows + noise[0], 30.0)
+    np.testing.assert_allclose(found[400:416].sum(), 16_000, rtol=0.05)
+    np.testing.assert_allclose(found[700], 8_000, rtol=0.05)
+    assert found.sum() < 25_000
+
+
+def test_edges_lie_at_equal_ranks():
+    ends, codes = np.arange(1.0, 10.0), np.arange(0.0, 10.0, 0.25)
+    cells = Cells(np.array([0, 0, 40, 0, 0, 0, 60, 0, 0, 0.0]), ends, codes)
+    assert cells.quantiles(5) == (2.5, 3.0, 6.25, 6.5)
+    assert cells.between()[0] >= 2
+    counts, ranks = cells.told((3.0, 6.5), 5.0)
+    np.testing.assert_allclose(counts, [40, 30, 30, 5])
+    np.testing.assert_allclose(ranks, [-0.6, 0.1, 0.7])
+    nothing = Cells(np.zeros(10), ends, codes)
+    assert (nothing.quantiles(5), nothing.between(), nothing.edges(True, False)) == ((), (0.0, 0.0), ())
+
+
+def test_codes_of_what_was_found_are_those_of_the_numbers():
+    column = Discovered("x", numbers=(-1.0, 2.5, 64.0), ends=(-2.0, 70.0), values=("a",), cells=True)
+    table = pa.table({"x": ["-1", "-0.5", "2.5", "2.6", "64", "1e9", "a", "b", None]})
+    codes = dpfast.tables.encode(table, Schema([column]))
+    assert codes.column(0).tolist() == [0, 1, 1, 2, 2, 3, 4, 4, 4]
+    assert codes.column(1).tolist() == [1, 1, 1, 1, 1, 1, 0, 1, 2]
+    assert number_codes(np.array([64.0])) < number_codes(np.array([64.1]))

@@ -1,0 +1,91 @@
+import math
+from collections import Counter
+
+import numpy as np
+import pytest
+from laws import assert_follows
+
+from dpfast.accounting.opening import opening_moves, opening_threshold
+from dpfast.mechanisms.opening import OpeningHistogram
+
+SIGMA, REACH = 2.0, 24
+NOISE = np.exp(-(np.arange(-REACH, REACH + 1) ** 2) / (2 * SIGMA**2))
+NOISE /= NOISE.sum()
+
+
+def fixed(count):
+    """The law of a noisy count of a fixed code: over -REACH .. REACH + 8."""
+    law = np.zeros(2 * REACH + 9)
+    law[count : count + len(NOISE)] = NOISE
+    return law
+
+
+def word(count, threshold):
+    """The law of what is published of a word: nothing, or its noisy count."""
+    law = fixed(count)
+    values = np.arange(len(law)) - REACH
+    told = np.where(values >= threshold, law, 0.0)
+    return np.append(told, 1 - told.sum() if count else 1.0) if count else np.append(np.zeros(len(law)), 1.0)
+
+
+def product(*laws):
+    joint = np.ones(1)
+    for law in laws:
+        joint = np.outer(joint, law).ravel()
+    return joint
+
+
+def hockey_stick(p, q, epsilon):
+    return float(np.maximum(p - math.exp(epsilon) * q, 0).sum())
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+@pytest.mark.parametrize("k", [1, 2])
+@pytest.mark.parametrize("epsilon", [0.0, 0.5, 1.0, 2.0])
+def test_words_cost_no_more_than_their_share_of_delta_and_the_gaussian_curve(neighbors, k, epsilon):
+    """Enumerated: rows of a lone word are replaced by rows of a common one, or taken away, with a fixed code beside."""
+    threshold = opening_threshold(SIGMA, 0.05, rows_per_unit=k)
+    joins = k if neighbors == "replace" else 0
+    one = product(fixed(k), word(2, threshold), word(k, threshold))
+    two = product(fixed(0), word(2 + joins, threshold), word(0, threshold))
+    without = product(fixed(k), word(2, threshold)), product(fixed(0), word(2 + joins, threshold))
+    lone = 1 - word(k, threshold)[-1]
+    assert lone <= 0.05
+    for first, second, (p, q) in ((one, two, without), (two, one, without[::-1])):
+        curve = hockey_stick(p, q, epsilon)
+        assert hockey_stick(first, second, epsilon) <= lone + (1 - lone) * curve + 1e-12
+
+
+@pytest.mark.parametrize("words", [1, 7])
+@pytest.mark.parametrize("k", [1, 2, 3, 8])
+@pytest.mark.parametrize("delta", [1e-3, 1e-9, 1e-15])
+def test_every_number_of_lone_rows_stays_below_the_threshold(words, k, delta):
+    sigma, unit = 37.0, 16
+    threshold = opening_threshold(sigma, delta, unit=unit, words=words, rows_per_unit=k)
+    steps = np.arange(0, 1200)
+    law = np.exp(-(steps**2) / (2 * sigma**2))
+    tails = np.cumsum(law[::-1])[::-1] / (2 * law.sum() - 1)
+    reached = [tails[threshold - j * unit] for j in range(1, k + 1)]
+    assert all(tail <= j * delta / (k * words) for j, tail in enumerate(reached, 1))
+    assert max(tail * k * words / j for j, tail in enumerate(reached, 1)) > delta / 2  # and it is no higher than need be
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_counts_move_by_as_much_as_was_planned(neighbors):
+    """Rows of three columns: the square of what a row moves the counts by, in the worst case."""
+    rows = np.array([[0, 1, 2], [1, 1, 0]])
+    other = np.array([[2, 0, 1], [1, 1, 0]]) if neighbors == "replace" else rows[1:]
+    moved = sum(
+        ((np.bincount(rows[:, j], minlength=3) - np.bincount(other[:, j], minlength=3)) ** 2).sum() for j in range(3)
+    )
+    assert moved == opening_moves(3, neighbors)
+
+
+def test_published_counts_follow_the_law(rng):
+    histogram = OpeningHistogram(SIGMA, 1, threshold=3)
+    noisy = histogram.codes(np.full(40_000, 2), rng).astype(int)
+    assert_follows(np.bincount(noisy + REACH, minlength=2 * REACH + 9), fixed(2))
+    told = [histogram.words(Counter(a=2, b=0), rng) for _ in range(4_000)]
+    assert all(set(each) <= {"a"} for each in told)
+    counts = np.bincount([int(each["a"]) + REACH for each in told if each], minlength=2 * REACH + 9)
+    assert_follows(np.append(counts, sum(not each for each in told)), word(2, 3))

@@ -1,0 +1,107 @@
+import datetime as dt
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpfast.tables.cells import (
+    BANDS,
+    DATES,
+    FIXED,
+    MISSING,
+    NUMBERS,
+    ZERO,
+    band_ends,
+    banded,
+    date_codes,
+    date_ends,
+    number_codes,
+    number_ends,
+    text_cells,
+)
+
+TEXT = pa.large_string()
+
+
+@given(st.lists(st.floats(allow_nan=False), min_size=1, max_size=50))
+@settings(deadline=None)
+def test_a_number_has_the_code_whose_end_is_the_first_at_or_above_it(values):
+    ends = number_ends()
+    np.testing.assert_array_equal(number_codes(np.array(values)), np.searchsorted(ends, values))
+
+
+def test_ends_rise_and_powers_of_two_are_among_them():
+    ends = number_ends()
+    assert len(ends) == NUMBERS - 1
+    assert (np.diff(ends) > 0).all()
+    assert np.isin([0.0, 1.0, 2.0, 1024.0, -64.0, 2.0**-19], ends).all()
+    assert number_codes(np.array([0.0, -0.0, np.nan])).tolist() == [ZERO, ZERO, MISSING]
+
+
+def test_bands_hold_the_codes_between_their_ends():
+    numbers, days = band_ends()
+    codes = number_codes(numbers)
+    assert (np.diff(codes) > 0).all()
+    counts = np.zeros(FIXED, np.int64)
+    counts[: codes[5] + 1] = 1
+    assert banded(counts)[:6].sum() == codes[5] + 1
+    assert banded(counts)[6:].sum() == 0
+    every = banded(np.ones(FIXED, np.int64))
+    assert (every.sum(), len(every)) == (FIXED, BANDS)
+    assert np.isin(days, date_ends()).all()
+
+
+@given(st.lists(st.dates(dt.date(1800, 1, 1), dt.date(2200, 1, 1)), min_size=1, max_size=20))
+@settings(deadline=None)
+def test_dates_have_one_code_as_text_and_as_dates(dates):
+    epoch = dt.date(1970, 1, 1)
+    days = np.array([(each - epoch).days for each in dates], float)
+    codes, words = text_cells(pa.array([each.isoformat() for each in dates], TEXT))
+    np.testing.assert_array_equal(codes, date_codes(days))
+    assert words == []
+    assert ((codes >= NUMBERS) & (codes < NUMBERS + DATES)).all()
+
+
+@pytest.mark.parametrize(
+    ("text", "what"),
+    [
+        *[(text, "number") for text in ("12", " 3.5 ", "-4", "+1e5", ".5", "5.", "1e999", "007")],
+        *[(text, "date") for text in ("2021-03-01", "2021-03-01 12:30", "2020-02-29T00:00:00Z")],
+        *[(text, "missing") for text in ("", " ", "NA", "nan", "?", None)],
+        *[(text, "word") for text in ("abc", "2021-02-30", "1,5", "inf", "0x10", "1_000", "١٢", "12 a", "e5", ".")],
+    ],
+)
+def test_a_text_is_a_number_a_date_a_word_or_missing_by_itself(text, what):
+    codes, words = text_cells(pa.array([text], TEXT))
+    kind = "number" if codes[0] < NUMBERS else "date" if codes[0] < MISSING else "missing" if codes[0] == MISSING else ""
+    assert (kind or "word") == what
+    assert words == ([text] if what == "word" else [])
+
+
+cell = st.one_of(
+    st.none(), st.floats().map(repr), st.integers().map(str), st.dates().map(str), st.sampled_from(["a", " b ", "NA", "inf"])
+)
+
+
+@given(st.lists(cell, min_size=2, max_size=8), cell, st.integers(0, 7))
+@settings(deadline=None)
+def test_one_cell_moves_no_other_cells_code(cells, changed, place):
+    place %= len(cells)
+
+    def image(values, dictionary=False):
+        array = pa.array(values, TEXT)
+        codes, words = text_cells(array.dictionary_encode() if dictionary else array)
+        return [words[code - FIXED] if code >= FIXED else int(code) for code in codes]
+
+    other = [changed if k == place else each for k, each in enumerate(cells)]
+    before, after = image(cells), image(other)
+    assert [each for k, each in enumerate(before) if k != place] == [each for k, each in enumerate(after) if k != place]
+    assert image(cells, dictionary=True) == before
+
+
+def test_a_decimal_mark_is_declared():
+    codes, words = text_cells(pa.array(["1,5", "1.5", "2"], TEXT), decimal=",")
+    np.testing.assert_array_equal(codes[[0, 2]], number_codes(np.array([1.5, 2.0])))
+    assert words == ["1.5"]
