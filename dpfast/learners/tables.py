@@ -5,6 +5,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, validate_data
 
 from dpfast.accounting import PrivacySpend
@@ -78,6 +79,9 @@ class TableReader:
         charged before, and nothing is refused afterwards.
         """
         X = _files(X)
+        asked = isinstance(self.schema, str) and self.schema == "discover"
+        if asked and not isinstance(X, FileParts) and not is_parted(X):
+            X = _named(X, p.schema.names)
         if units is not None or rows_per_unit is not None:
             X, y = self._bounded(X, y, p, units, rows_per_unit)
         if isinstance(X, FileParts) and p.schema is None:
@@ -151,6 +155,8 @@ class TableReader:
             self._refuse_many(known)
             self._refuse_classes(known.classes, p)
             declared = known.classes
+        elif kind == "float":
+            check_classification_targets(np.asarray(typed_labels(encoding.labels(), kind).spellings))
         self._refuse_rows(encoding.n, p)
         epsilon, delta, share = p.bill
         asked = "declared" if declared is not None else "open"
@@ -248,11 +254,9 @@ class TableReader:
         """X with the names of the columns of the fit, for models of tables of which nothing was declared."""
         if isinstance(X, CodeTable) or not hasattr(X, "shape"):
             return X
-        validate_data(self, X, skip_check_array=True, reset=False)
-        if is_frame(X):
-            return X
-        array = check_array(X, dtype=None, ensure_all_finite=False)
-        return {name: array[:, j] for j, name in enumerate(self.encoder_.schema_.names)}
+        if self.schema is None:
+            validate_data(self, X, skip_check_array=True, reset=False)
+        return _named(X, self.encoder_.schema_.names)
 
     @property
     def _width(self) -> int:
@@ -310,13 +314,21 @@ def undeclared(X: Any, label: str | None = None) -> Schema:
     label : str, optional
         The column that is the label.
     """
-    if is_frame(X):
+    if is_frame(X) or hasattr(X, "_meta"):
         columns = [Discovered(name, reads=reads_of(name, kind)) for name, kind in header_of(X).items() if name != label]
     else:
         X = check_array(X, dtype=None, ensure_all_finite=False)
         reads = "text" if X.dtype.kind in "OUS" else "number"
         columns = [Discovered(f"x{j}", reads=reads) for j in range(X.shape[1])]
     return Schema(columns, label=label)
+
+
+def _named(X, names):
+    """A frame as it is, or the columns of an array by these names."""
+    if is_frame(X):
+        return X
+    array = check_array(X, dtype=None, ensure_all_finite=False)
+    return {name: array[:, j] for j, name in enumerate(names)}
 
 
 def _files(X):

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpfast.parts.sources import refuse_plan
+from dpfast.parts.sources import is_dask, refuse_plan
 from dpfast.tables.cells import date_codes, number_codes, text_cells
 from dpfast.tables.columns import text_of
 from dpfast.tables.objects import Fault, array_of
@@ -98,10 +98,13 @@ class Frame:
 def is_frame(table: Any) -> bool:
     """Whether a table has named columns: a DataFrame of pandas or polars, or an Arrow table.
 
-    A frame of pandas whose columns are all sparse is a matrix.
+    A frame of pandas whose columns are all sparse is a matrix. One of Dask is a table in parts, whose columns of numbers
+    are vectors unless discovery is asked for.
     """
     if isinstance(table, pa.Table | pa.RecordBatch | Frame):
         return True
+    if is_dask(table):
+        return False
     if hasattr(table, "iloc") and hasattr(table, "columns"):
         return not all(hasattr(dtype, "fill_value") for dtype in table.dtypes)
     return hasattr(table, "__arrow_c_stream__") and hasattr(table, "columns")
@@ -110,7 +113,7 @@ def is_frame(table: Any) -> bool:
 def header_of(table: Any) -> dict[str, pa.DataType]:
     """Return the types of the columns of a frame by their names; no row has a part in them but of object columns."""
     if hasattr(table, "iloc") and hasattr(table, "columns"):
-        table = table.iloc[:0]
+        table = getattr(table, "_meta", table).iloc[:0]
     frame = Frame(table)
     return {name: frame.column(name).type for name in frame.names}
 

@@ -67,7 +67,9 @@ def test_every_number_of_lone_rows_stays_below_the_threshold(words, k, delta):
     tails = np.cumsum(law[::-1])[::-1] / (2 * law.sum() - 1)
     reached = [tails[threshold - j * unit] for j in range(1, k + 1)]
     assert all(tail <= j * delta / (k * words) for j, tail in enumerate(reached, 1))
-    assert max(tail * k * words / j for j, tail in enumerate(reached, 1)) > delta / 2  # and it is no higher than need be
+    assert (
+        max(tail * k * words / j for j, tail in enumerate(reached, 1)) > delta / 2
+    )  # and it is no higher than need be
 
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])

@@ -75,13 +75,19 @@ def test_dates_have_one_code_as_text_and_as_dates(dates):
 )
 def test_a_text_is_a_number_a_date_a_word_or_missing_by_itself(text, what):
     codes, words = text_cells(pa.array([text], TEXT))
-    kind = "number" if codes[0] < NUMBERS else "date" if codes[0] < MISSING else "missing" if codes[0] == MISSING else ""
+    kind = (
+        "number" if codes[0] < NUMBERS else "date" if codes[0] < MISSING else "missing" if codes[0] == MISSING else ""
+    )
     assert (kind or "word") == what
     assert words == ([text] if what == "word" else [])
 
 
 cell = st.one_of(
-    st.none(), st.floats().map(repr), st.integers().map(str), st.dates().map(str), st.sampled_from(["a", " b ", "NA", "inf"])
+    st.none(),
+    st.floats().map(repr),
+    st.integers().map(str),
+    st.dates().map(str),
+    st.sampled_from(["a", " b ", "NA", "inf"]),
 )
 
 
