@@ -98,8 +98,8 @@ class Frame:
 def is_frame(table: Any) -> bool:
     """Whether a table has named columns: a DataFrame of pandas or polars, or an Arrow table.
 
-    A frame of pandas whose columns are all sparse is a matrix. One of Dask is a table in parts, whose columns of numbers
-    are vectors unless discovery is asked for.
+    A frame of pandas whose columns are all sparse is a matrix. One of Dask is a table in parts, whose columns of
+    numbers are vectors unless discovery is asked for.
     """
     if isinstance(table, pa.Table | pa.RecordBatch | Frame):
         return True

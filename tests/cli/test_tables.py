@@ -78,7 +78,7 @@ def test_what_the_schema_leaves_open_is_found(run, table, tmp_path):
     Schema(columns, label="buys", missing_values=["?"]).to_file(path)
     result = run("fit", table, "--schema", path, "--epsilon", 4, "--encoder-share", 0.25, "--seed", 1)
     assert result.exit_code == 0, result.stderr
-    assert "1 of it found age, job" in result.stdout
+    assert "with it age, job were discovered" in result.stdout
     assert "(4.0, 1e-06)-DP" in result.stdout
 
 
@@ -173,7 +173,7 @@ def test_a_table_that_is_not_as_declared_is_refused_before_anything_is_released(
         (["--threshold", 1], "are for tables without a schema"),
         (["--numbers"], "are for tables without a schema"),
         (["--label", "ill"], "--label ill is not the label of the schema, 'buys'"),
-        (["--encoder-share", 1], "encoder_share must lie in (0, 1), got 1.0"),
+        (["--encoder-share", 1], "or lie in (0, 1), got 1.0"),
         (["--separator", ";;"], "the separator must be one character"),
     ],
 )
@@ -181,8 +181,12 @@ def test_options_that_a_schema_rules_out_are_refused(refused, table, schema, opt
     assert said in refused("fit", table, "--schema", schema, "--epsilon", 1, *options)
 
 
-def test_without_a_schema_a_model_is_named(refused, table, tmp_path):
-    assert "--model is needed, or a --schema" in refused("fit", table, "--epsilon", 1, "--label", "buys")
+def test_without_a_schema_all_is_discovered(run, refused, table, tmp_path):
+    result = run("fit", table, "--epsilon", 4, "--label", "buys", "--seed", 1, "--out", tmp_path / "model.json")
+    assert result.exit_code == 0, result.stderr
+    assert "were discovered" in result.stdout
+    assert run("predict", tmp_path / "model.json", table).exit_code == 0
+    assert "say which column holds the labels (--label)" in refused("fit", table, "--epsilon", 1)
     Schema(SCHEMA.columns, missing_values=["?"]).to_file(tmp_path / "s.toml")
     said = refused("fit", table, "--schema", tmp_path / "s.toml", "--epsilon", 1)
     assert "say which column holds the labels (--label), or declare it" in said

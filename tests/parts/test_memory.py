@@ -52,8 +52,8 @@ def test_a_table_of_numbers_gives_one_model_in_any_parts(learner, kind, parts, r
     X = (rng.random((900, 12)) < 0.4).astype("float64" if kind in ("csr", "frame") else kind)
     y = np.where(X[:, 3] + X[:, 5] + (rng.random(900) < 0.1) > 1, "a", np.where(X[:, 1] > 0, "b", "c"))
     X = sp.csr_array(X) if kind == "csr" else X
+    whole = learner(random_state=1).fit(X, y)  # an array: of a frame in memory, ranges and words would be discovered
     X = pd.DataFrame(X, columns=[f"x{j}" for j in range(12)]) if kind == "frame" else X
-    whole = learner(random_state=1).fit(X, y)
     model = learner(random_state=1).fit(MemoryParts(pieces(X, y, parts)))
     assert released(model) == released(whole)
     assert getattr(model, "feature_names_in_", None) is None or model.feature_names_in_.tolist() == [*X.columns]
