@@ -135,7 +135,7 @@ class Composed:
         curve = gaussian_curve(x - slack, self._mu) if self._mu else -np.expm1(np.minimum(x - slack, 0))
         told = min(self._on_top[1], -math.expm1(-kept) * (1 + SLACK))
         rest = (1 - told) * float(mass @ curve) * _UP + SMALLEST_DELTA  # no less is lost where floats underflow
-        return _more(told + rest * (1 + SLACK), self._from_apart(epsilon))
+        return _more(_more(told, rest * (1 + SLACK)), self._from_apart(epsilon))
 
     # ---- converted -------------------------------------------------------------------------------------------------
 
@@ -225,4 +225,4 @@ def _less(number: float, less: float) -> float:
 
 def _more(number: float, more: float) -> float:
     """A sum, rounded up."""
-    return math.nextafter(number + more, math.inf) if more else number
+    return math.nextafter(number + more, math.inf) if number and more else number + more

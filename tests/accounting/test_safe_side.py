@@ -69,3 +69,11 @@ def test_a_fraction_is_printed_as_no_less_than_it_is(epsilon):
     claim = learner.fit(np.eye(4), [0, 1, 0, 1], classes=[0, 1]).privacy_
     for printed in (claim.epsilon, PrivacySpend(0, epsilon / 2, "replace").delta * 2, claim.cost[0].size):
         assert epsilon <= Fraction(repr(printed)) < epsilon * (1 + Fraction(1, 10**15))
+
+
+def test_what_adds_next_to_nothing_to_a_pair_is_not_rounded_away():
+    costs = [Cost("pure", 0.00543532843897303, 11), Cost("pair", 0.014450169261247722, delta=0.23187323797529416)]
+    basic = 11 * Fraction("0.00543532843897303") + Fraction("0.014450169261247722")
+    together = Composed(costs)
+    assert basic <= Fraction(together.epsilon(0.23187323797529416)) < basic * (1 + Fraction(1, 10**9))
+    assert together.delta(float(basic) * (1 - 1e-12)) > 0.23187323797529416
