@@ -293,3 +293,44 @@ Proof.
   apply zcdp_conversion; auto. apply zcdp_rounds; auto.
   intros g. destruct (H g) as [low L]. apply bounded_range_zcdp with (low := low); auto.
 Qed.
+
+(** * Filters: costs that depend on the past
+
+    Round h costs [cost h], a function of the outcomes so far; along every path costs add up to at most B. *)
+Section Filter.
+  Context {X : Type} (dom : list X) (M N : list X -> X -> R) (cost : list X -> R).
+  Hypothesis M_pos : forall h x, 0 < M h x.
+  Hypothesis N_pos : forall h x, 0 < N h x.
+  Hypothesis round_cost : forall h, zcdp dom (cost h) (M h) (N h).
+
+  Fixpoint within_budget (T : nat) (h : list X) (B : R) : Prop :=
+    match T with
+    | O => 0 <= B
+    | S T => forall x, In x dom -> within_budget T (x :: h) (B - cost h)
+    end.
+
+  Theorem zcdp_filter T : forall h B, within_budget T h B -> zcdp (runs dom T h) B (run_law M h) (run_law N h).
+  Proof.
+    assert (Pos : forall K : list X -> X -> R, (forall h x, 0 < K h x) -> forall w h, 0 < run_law K h w).
+    { intros K HK w. induction w as [|x w IHw]; simpl; intros g; [lra|]. apply Rmult_lt_0_compat; auto. }
+    induction T as [|T IH]; intros h B H a Ha.
+    - unfold moment. simpl in *. rewrite Rdiv_1, ln_1, Rmult_0_r, exp_0.
+      assert (0 <= a * (a - 1) * B) by (apply Rmult_le_pos; [apply Rmult_le_pos; lra|auto]).
+      pose proof (exp_ge_1 _ H0). lra.
+    - unfold moment. simpl runs. simpl in H. rewrite Sum_flat_map.
+      apply Rle_trans with (Sum dom (fun x => N h x * exp (a * ln (M h x / N h x)) * exp (a * (a - 1) * (B - cost h)))).
+      + apply Sum_le. intros x I. rewrite Sum_map.
+        rewrite (Sum_ext _ _ (fun w => N h x * exp (a * ln (M h x / N h x)) *
+          (run_law N (x :: h) w * exp (a * ln (run_law M (x :: h) w / run_law N (x :: h) w))))).
+        * rewrite Sum_scal. apply Rmult_le_compat_l; [|apply (IH (x :: h) (B - cost h)); auto].
+          apply Rmult_le_pos; [left; auto|left; apply exp_pos].
+        * intros w _. simpl. pose proof (Pos M M_pos w (x :: h)). pose proof (Pos N N_pos w (x :: h)).
+          pose proof (M_pos h x). pose proof (N_pos h x).
+          replace (M h x * run_law M (x :: h) w / (N h x * run_law N (x :: h) w)) with
+            ((M h x / N h x) * (run_law M (x :: h) w / run_law N (x :: h) w)) by (field; lra).
+          rewrite ln_mult by (apply Rdiv_lt_0_compat; auto). rewrite Rmult_plus_distr_l, exp_plus. ring.
+      + rewrite Sum_scal_r. pose proof (round_cost h a Ha) as C. unfold moment in C.
+        replace (a * (a - 1) * B) with (a * (a - 1) * cost h + a * (a - 1) * (B - cost h)) by ring.
+        rewrite exp_plus. apply Rmult_le_compat_r; [left; apply exp_pos|auto].
+  Qed.
+End Filter.

@@ -220,3 +220,24 @@ Proof.
       destruct (H k (or_introl eq_refl)). apply (tests_of_a_claim dom Q Q'); auto.
   - apply (H (e, d) I).
 Qed.
+
+(** It is enough to look at corners: between two of them the envelope lies below one line, and where the inequality holds at
+    both ends for that line it holds between. *)
+Theorem between_corners m k slope level x y u claims line :
+  1 <= m -> x <= u <= y -> x < y -> In line claims ->
+  (forall v, test_line v line <= slope * v + level) ->
+  1 + (m - 1) * (slope * x + level) <= k * (1 + (m - 1) * x) ->
+  1 + (m - 1) * (slope * y + level) <= k * (1 + (m - 1) * y) ->
+  1 + (m - 1) * envelope claims u <= k * (1 + (m - 1) * u).
+Proof.
+  intros Hm [XU UY] XY I L HX HY.
+  assert (E : envelope claims u <= slope * u + level).
+  { apply Rle_trans with (2 := L u). clear L. induction claims as [|c r IH]; [contradiction|].
+    simpl. destruct I as [->|I]; [apply Rmin_l|]. eapply Rle_trans; [apply Rmin_r|auto]. }
+  apply Rle_trans with (1 + (m - 1) * (slope * u + level)).
+  { apply Rplus_le_compat_l. apply Rmult_le_compat_l; lra. }
+  apply Rmult_le_reg_l with (y - x); [lra|].
+  assert (A : (y - u) * (1 + (m - 1) * (slope * x + level)) <= (y - u) * (k * (1 + (m - 1) * x))) by (apply Rmult_le_compat_l; lra).
+  assert (B : (u - x) * (1 + (m - 1) * (slope * y + level)) <= (u - x) * (k * (1 + (m - 1) * y))) by (apply Rmult_le_compat_l; lra).
+  lra.
+Qed.

@@ -34,6 +34,12 @@ ROWS = (
         ("accounting/test_curves.py", "test_one_round_never_raises_the_potential"),
     ),
     (
+        "the curve is attained at weight 0, add-remove",
+        "Sharp.cover_curve_is_attained",
+        ("accounting/curves.py", "under add-remove and E >= t no smaller function holds"),
+        ("accounting/test_curves.py", "test_add_remove_at_weight_zero_is_nearly_attained_with_few_rounds_too"),
+    ),
+    (
         "the exponential mechanism, pure",
         "Exponential.exponential_replace Exponential.exponential_add_remove Exponential.exponential_draws",
         ("mechanisms/exponential.py", "is ``exponent * R``-DP"),
@@ -53,6 +59,12 @@ ROWS = (
         "Concentrated.zcdp_conversion Concentrated.zcdp_rounds",
         ("accounting/zcdp.py", "b * (divergence - epsilon) - tail"),
         ("accounting/test_zcdp.py", "test_the_curve_has_one_parameter"),
+    ),
+    (
+        "costs that depend on the past: budgets, Winnow's draws and windows",
+        "Concentrated.zcdp_filter",
+        ("accounting/winnow.py", "def winnow_rho("),
+        ("accounting/test_winnow.py", "test_weights_and_windows_keep_the_claim_of_so_many_releases"),
     ),
     (
         "AboveThreshold: any, monotone, running counts",
@@ -104,7 +116,7 @@ ROWS = (
     ),
     (
         "private_search, many claims, Gaussian runs",
-        "Selection.selection_of_claims Gaussian.selection_of_concentrated_runs",
+        "Selection.selection_of_claims Selection.between_corners Gaussian.selection_of_concentrated_runs",
         ("accounting/selection.py", "def selection_epsilon("),
         ("accounting/test_selection.py", "test_neighbours_are_no_further_apart_than_claimed_at_any_of_the_claims"),
     ),
