@@ -87,6 +87,7 @@ KERNELS = {  # dpfast/kernels/<name>.pyx over these of csrc/
     "signs": ["signs", "dpf_cpu"],
     "measure": ["measure", "dpf_cpu"],
     "unit_rows": ["unit_rows", "dpf_cpu"],
+    "logistic": ["logistic", "dpf_cpu"],
     "classes": ["classes", "bits", "dpf_cpu"],
     "codes": ["codes", "codes_join", "codes_margins", "bits", "dpf_cpu"],
     "project": ["project", "dpf_cpu"],

@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from dpfast import CodeTable, DecisionListClassifier, Schema
 from dpfast.kernels import codes
-from dpfast.learners.halfspaces.perceptron import unsettled_sum
+from dpfast.learners.halfspaces.images import image_of
 from dpfast.parts import Piece
 from dpfast.tables import Numeric
 from dpfast.tables.code_bits import code_bits
@@ -99,35 +99,28 @@ def test_numpy_take(benchmark, table):
     benchmark(lambda: sum(parts[j].take(table.column(j)) for j in range(P)))
 
 
-def a_round(rows, labels):
-    """What a round asks: the sum of the rows that are not ahead by a threshold, a third of them or so."""
-    w = np.random.default_rng(4).normal(size=(rows.shape[1], 1))
-    w /= np.sqrt(np.square(w).sum())
-    piece = Piece(None, labels, rows=rows)
-    return lambda: unsettled_sum(piece, w, 0.002)
+def a_round(rows, labels, u):
+    """What a round asks: the sum of residuals times images, for coefficients of an image of these rows."""
+    image, piece = image_of(rows, 2, True), Piece(None, labels, rows=rows)
+    image.open(np.full(image.opening_size, N / 2), 1.0, N)
+    question, *told = image.question(u(image.size), np.zeros(1))
+    return lambda: question(piece, *told)
 
 
-@pytest.fixture(scope="module")
-def sides(table):
-    """Labels of which nine in ten are what the halfspace of the round says."""
-    w = np.random.default_rng(4).normal(size=(unit_rows(table, fit_intercept=True).shape[1], 1))
-    score = unit_rows(table, fit_intercept=True).margins(w)[:, 0]
-    return ((score > np.median(score)) ^ (np.random.default_rng(6).random(N) < 0.1)).astype(np.int64)
+def drawn(size):
+    return np.random.default_rng(4).normal(size=(size, 1))
 
 
-def test_dpfast_codes(benchmark, table, sides):
+def test_dpfast_codes(benchmark, table, labels):
     note(benchmark, "a round of a halfspace", table)
-    benchmark(a_round(unit_rows(table, fit_intercept=True), sides))
+    benchmark(a_round(unit_rows(table), labels.astype(np.int64), drawn))
 
 
-def test_csr_of_indicators(benchmark, table, sides):
+def test_csr_of_indicators(benchmark, table, labels):
     note(benchmark, "a round of a halfspace", table)
     indices = (table.toarray() + table.offsets[:-1]).astype(np.int32).ravel()
     X = sp.csr_array((np.ones(N * P, np.float32), indices, np.arange(0, N * P + 1, P)), (N, int(table.offsets[-1])))
-    rows, of_codes = unit_rows(X, fit_intercept=True, normalize=True), unit_rows(table, fit_intercept=True)
-    mine, theirs = a_round(of_codes, sides)() / of_codes.reach, a_round(rows, sides)() / rows.reach
-    np.testing.assert_allclose(mine, theirs, rtol=1e-3, atol=1e-3 * np.abs(theirs).max())
-    benchmark(a_round(rows, sides))
+    benchmark(a_round(unit_rows(X, fit_intercept=True, normalize=True), labels.astype(np.int64), drawn))
 
 
 def a_list(table, labels):

@@ -20,7 +20,7 @@ import numpy as np
 import results
 
 from dpfast import CodeTable
-from dpfast.learners.halfspaces.perceptron import unsettled_sum
+from dpfast.learners.halfspaces.images import image_of
 from dpfast.parts import Piece
 from dpfast.parts.dask_parts import FAN, DaskParts
 from dpfast.tables.unit_rows import unit_rows
@@ -96,8 +96,11 @@ def piece(n, seed=0):
     return made
 
 
-def ask(part, w, threshold):
-    return unsettled_sum(part, w, threshold)
+def question(rows):
+    """What a round asks of rows like these."""
+    image = image_of(rows, 2, True)
+    image.open(np.full(image.opening_size, 1000.0), 1.0, 1000 * SIZE)
+    return image.question(np.random.default_rng(1).normal(size=(image.size, 1)), np.zeros(1))
 
 
 def processor(work, repeats=5):
@@ -115,8 +118,8 @@ def of_rows(sizes=(1000, 1_000_000)):
     times = []
     for n in sizes:
         rows = piece(n)
-        w = np.random.default_rng(1).normal(size=(rows.rows.shape[1], 1))
-        times.append(processor(lambda rows=rows, w=w: unsettled_sum(rows, w, 0.1)))
+        ask, *told = question(rows.rows)
+        times.append(processor(lambda rows=rows, ask=ask, told=told: ask(rows, *told)))
     row = (times[1] - times[0]) / (sizes[1] - sizes[0])
     return row, max(0.0, times[0] - row * sizes[0])
 
@@ -150,11 +153,7 @@ def _nothing(part):
 def rows_on(client, n, part):
     """A round over rows on the workers, and its question."""
     parts = DaskParts(client, client.map(piece, [part] * (n // part), range(n // part), pure=False))
-    return parts, ask, np.random.default_rng(1).normal(size=(parts.each(_width)[0], 1)), 0.1
-
-
-def _width(part):
-    return part.rows.shape[1]
+    return parts, *question(piece(1).rows)
 
 
 # ---- table and picture ---------------------------------------------------------------------------------------------

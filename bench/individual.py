@@ -2,13 +2,14 @@
 
     python bench/individual.py --data DIR [--seeds 5] [--sets NAME ...] [--out DIR]
 
-The descent of HalfspaceClassifier (dpfast.learners.halfspaces.perceptron) by `dpfast.mechanisms.IndividualSums`: T
-rounds, where each row may spend B of them, by weights that are 0 or 1, as in HalfspaceClassifier, or fall smoothly
-with how far a row is ahead ("smooth": 64 steps of 1 / (1 + exp(5 m - 2.5)), m the margin in thresholds). B = T is plain
-composition. Data sets, splits and figures as in utility.py; no histogram is paid for, and the sign of the score counts.
+A noisy perceptron by `dpfast.mechanisms.IndividualSums`: T rounds, each of which adds up the rows that are not ahead by
+a threshold, and where each row may spend B of them, by weights that are 0 or 1 or fall smoothly with how far a row is
+ahead ("smooth": 64 steps of 1 / (1 + exp(5 m - 2.5)), m the margin in thresholds). B = T is plain composition. Data
+sets, splits and figures as in utility.py; the sign of the score counts.
 """
 
 import argparse
+import math
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +17,62 @@ import results
 import utility
 from scipy.special import expit
 
-from dpfast.learners.halfspaces.perceptron import NoisySums
 from dpfast.mechanisms import IndividualSums
 from dpfast.tables.unit_rows import unit_rows
 
 STEPS = 64  # of a smooth weight
+STEP = 0.03  # of a threshold, for what sums say beyond their noise
+TAIL = 5  # the model is the mean over the last fifth of the rounds
 WAYS = [("0 or 1", T, B) for T, B in ((100, 100), (100, 50), (200, 100), (200, 200))]
 WAYS += [("smooth", T, B) for T, B in ((100, 100), (100, 25), (200, 25))]
+
+
+class NoisySums:
+    """What a run has released, and what follows from it. No row is seen here.
+
+    Parameters
+    ----------
+    size : int
+        Columns of the rows, the intercept among them.
+    classes : int
+    deviation : float
+        Of the noise on each entry of a sum, for rows of norm 1.
+    n_rounds : int
+    """
+
+    def __init__(self, size, classes, deviation, n_rounds):
+        self._total = np.zeros((size, 1 if classes == 2 else classes))
+        self._noise = deviation**2
+        self._along = self._noise * (1 if classes == 2 else 2)  # a score's lead is a difference of two
+        self._care = max(1.0, math.log(size) / 4)
+        self._rounds, self._excess = n_rounds, 0.0
+        self._tail = np.zeros_like(self._total)
+        self.used, self.threshold = 0, math.inf  # in the first round no row is settled
+
+    def scale(self):
+        """The Frobenius norm of G, or 1 for G = 0."""
+        return math.sqrt(np.square(self._total).sum()) or 1.0
+
+    def unit(self):
+        """G, scaled to Frobenius norm 1, and the threshold for that: float64, shape (size, columns), and float."""
+        norm = self.scale()
+        return self._total / norm, self.threshold / norm
+
+    def add(self, noisy):
+        """Go on by a noisy sum, for rows of norm 1: float64, shape (size, columns)."""
+        self.used += 1
+        self._total += noisy
+        self._excess += max(0.0, np.square(noisy).sum() - noisy.size * self._noise)
+        self.threshold = math.sqrt(self._care**2 * self._along * self.used + STEP**2 * self._excess)
+        if TAIL * self.used > (TAIL - 1) * self._rounds:
+            self._tail += self._total / self.threshold
+
+    def model(self):
+        """The mean of G over the last rounds, each G in thresholds: float64, shape (size, columns)."""
+        late = self.used - (TAIL - 1) * self._rounds // TAIL
+        if late > 0:
+            return self._tail / late
+        return self._total / self.threshold
 
 
 def weights_of(kind, margins):

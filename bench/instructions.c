@@ -25,6 +25,7 @@
 #include "dpf_cpu.h"
 #include "draw.h"
 #include "levels.h"
+#include "logistic.h"
 #include "measure.h"
 #include "noise.h"
 #include "project.h"
@@ -455,18 +456,36 @@ static void codes_margins(bool measuring) {
     margin = zeros(CODE_ROWS, 4);
 }
 
-static void codes_behind(bool measuring) {
-    static int32_t *margin;
+static void logistic_two(bool measuring) {
+    static int32_t *score, *limit, *residual;
     static uint8_t *label;
-    static uint64_t *rows;
     if (measuring) {
-        dpf_codes_behind(margin, label, CODE_ROWS, 1e-6f, 0.1f, 0.2f, rows);
+        dpf_logistic_two(score, false, 1e-6f, 0.1f, label, limit, CODE_ROWS, residual);
         return;
     }
-    margin = scores(CODE_ROWS, 1 << 20);
+    score = scores(CODE_ROWS, 1 << 20);
     label = zeros(CODE_ROWS, 1);
-    for (size_t i = 0; i < CODE_ROWS; i++) label[i] = i % 3 == 0;
-    rows = zeros(CODE_ROWS / 64, 8);
+    limit = zeros(CODE_ROWS, 4);
+    residual = zeros(CODE_ROWS, 4);
+    for (size_t i = 0; i < CODE_ROWS; i++) label[i] = i % 3 == 0, limit[i] = 1 << 16;
+}
+
+static void logistic_many(bool measuring) {
+    enum { CLASSES = 7 };
+    static int32_t *score, *limit, *residual;
+    static uint16_t *label;
+    static float *lane;
+    static const float constant[CLASSES];
+    if (measuring) {
+        dpf_logistic_many(score, false, 1e-6f, constant, label, limit, CODE_ROWS, CLASSES, lane, residual);
+        return;
+    }
+    score = scores(CODE_ROWS * CLASSES, 1 << 20);
+    label = zeros(CODE_ROWS, 2);
+    limit = zeros(CODE_ROWS, 4);
+    residual = zeros(CODE_ROWS * CLASSES, 4);
+    lane = zeros(DPF_LOGISTIC_LANES(CLASSES), 4);
+    for (size_t i = 0; i < CODE_ROWS; i++) label[i] = (uint16_t)(i % CLASSES), limit[i] = 1 << 16;
 }
 
 static void codes_match(bool measuring) {
@@ -504,7 +523,8 @@ static const struct {
     {"classes_counts", classes_counts},
     {"project_cap", project_cap},
     {"signs_matrix", signs_matrix},
-    {"codes_behind", codes_behind},
+    {"logistic_two", logistic_two},
+    {"logistic_many", logistic_many},
     {"codes_match", codes_match},
     {"codes_count", codes_count},
     {"codes_sum", codes_sum},

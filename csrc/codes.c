@@ -168,46 +168,6 @@ DPF_BODY void match(const void *codes, bool wide, size_t n, uint32_t low, uint32
     }
 }
 
-/* ---- rows that are not ahead --------------------------------------------- */
-
-/* The last integer m with constant + step * m below the bound, or at it where it `meets`; -2^31 if there is none. */
-static int32_t last_below(float step, float constant, float bound, bool meets) {
-    int64_t low = INT32_MIN, high = (int64_t)INT32_MAX + 1; /* low is, and high is not, or there is none */
-    while (high - low > 1) {
-        const int64_t m = low + (high - low) / 2;
-        const float scaled = (float)(int32_t)m * step, value = scaled + constant;
-        if (value < bound || (meets && value == bound)) low = m;
-        else high = m;
-    }
-    return (int32_t)low;
-}
-
-DPF_BODY void compare(const int32_t *margin, const uint8_t *label, size_t n, int32_t most, int32_t least,
-                      uint64_t *DPF_RESTRICT rows) {
-    uint8_t byte[SPAN];
-    for (size_t start = 0; start < n; start += SPAN) {
-        const size_t size = n - start < SPAN ? n - start : SPAN;
-        for (size_t i = 0; i < size; i++) {
-            const int32_t m = margin[start + i];
-            byte[i] = (uint8_t)(label[start + i] ? m <= most : m > least);
-        }
-        dpf_bits_pack(byte, 1, size, rows + start / 64);
-    }
-}
-
-void dpf_codes_compare(const int32_t *margin, const uint8_t *label, size_t n, int32_t most, int32_t least,
-                       uint64_t *DPF_RESTRICT rows);
-DPF_LEVELS(void, dpf_codes_compare, compare,
-           (const int32_t *margin, const uint8_t *label, size_t n, int32_t most, int32_t least,
-            uint64_t *DPF_RESTRICT rows),
-           (margin, label, n, most, least, rows))
-
-void dpf_codes_behind(const int32_t *margin, const uint8_t *label, size_t n, float step, float constant,
-                      float threshold, uint64_t *DPF_RESTRICT rows) {
-    const int32_t most = last_below(step, constant, threshold, false);
-    dpf_codes_compare(margin, label, n, most, last_below(step, constant, -threshold, true), rows);
-}
-
 /* ---- one copy for each level --------------------------------------------- */
 
 DPF_LEVELS(uint32_t, dpf_codes_largest, largest, (const void *column, bool wide, size_t n), (column, wide, n))

@@ -90,20 +90,6 @@ void dpf_codes_margins(const dpf_codes *codes, const dpf_codes_plan *plan, const
                        int32_t *DPF_RESTRICT joint, uint8_t *DPF_RESTRICT planes, int32_t *DPF_RESTRICT margin);
 
 /*
- * Bit i of rows: whether row i is not ahead by a threshold, of label 1 with constant + step * margin < threshold, of label 0
- * with constant + step * margin > -threshold, each operation rounded to single precision. Roundings are monotone, so that
- * margins are compared with two integers. Bits past n are zero.
- *
- *   margin  n, above -2^31   read
- *   label   n, 0 or 1        read
- *   rows    DPF_WORDS(n)     written
- *
- * Requires step >= 0.
- */
-void dpf_codes_behind(const int32_t *margin, const uint8_t *label, size_t n, float step, float constant,
-                      float threshold, uint64_t *DPF_RESTRICT rows);
-
-/*
  * Bit i of rows: whether low <= code i <= high, or, negated, whether not; bits past n are zero.
  * Requires low <= high, both at most the largest code that a byte, or two, can hold.
  *

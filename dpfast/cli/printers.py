@@ -80,27 +80,27 @@ def show_scores(estimator, console, *, bits=True, rows=None, most=15):
     """The largest weights of the linear classifier, a feature a row, for each class but the first of two."""
     import numpy as np
 
-    classes, names = estimator.classes_, _names(estimator)
+    classes, names, always = estimator.classes_, _names(estimator), estimator.intercept_
     if estimator.coef_.shape[1] != estimator._width:  # codes
         from dpfast.tables.code_bits import code_names
 
-        names = code_names(estimator.encoder_.schema_.code_columns)
+        names, always = code_names(estimator.encoder_.schema_.code_columns), always + estimator.shift_
         console.print(Text("Each column adds the weight of its value to a score, which begins with that of (always)."))
-        if len(classes) == 2:
-            console.print(Text(f"The score is the log odds of {classes[1]}."))
     else:
         told = "that is 1 adds its weight" if bits else "adds its weight times its value"
         console.print(
             Text(f"Rows are brought to length 1, with a 1 for the intercept. Each feature {told} to a score.")
         )
-        if len(classes) == 2:
-            console.print(Text(f"The score and {estimator.shift_:.3g} are the log odds of {classes[1]}."))
-    if len(classes) > 2:
+        shifts = ", ".join(f"{shift:.3g}" for shift in estimator.shift_[:most])
+        console.print(Text(f"To the sum is added what the noisy class sizes say: {shifts}."))
+    if len(classes) == 2:
+        console.print(Text(f"{classes[1]} is the more probable class where the score is at least 0."))
+    else:
         console.print(Text("The class of the highest score is the most probable one."))
     names = [*names, "(always)"]
     for k, coef in enumerate(estimator.coef_):
         sides = classes if len(classes) == 2 else (f"not {classes[k]}", classes[k])
-        _show_largest(names, np.append(coef, estimator.intercept_[k]), sides, ".3g", console, bits, most)
+        _show_largest(names, np.append(coef, always[k]), sides, ".3g", console, bits, most)
 
 
 def show_feature(estimator, console, *, bits=True, rows=None):

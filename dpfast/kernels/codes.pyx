@@ -8,7 +8,6 @@ from bisect import bisect_right
 
 import numpy as np
 
-from libc.math cimport INFINITY, isfinite, isnan
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from dpfast.kernels.arrays cimport aligned
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
@@ -40,8 +39,6 @@ cdef extern from "codes.h" nogil:
     int64_t dpf_codes_reach(const dpf_codes *codes, const int32_t *table, size_t k)
     void dpf_codes_margins(const dpf_codes *codes, const dpf_codes_plan *plan, const int32_t *table, size_t k,
                            int32_t *joint, uint8_t *planes, int32_t *margin)
-    void dpf_codes_behind(const int32_t *margin, const uint8_t *label, size_t n, float step, float constant,
-                          float threshold, uint64_t *rows)
     void dpf_codes_match(const void *column, bint wide, size_t n, uint32_t low, uint32_t high, bint negated,
                          uint64_t *rows)
 
@@ -52,8 +49,6 @@ dpf_cpu_share(shared_level())
 
 MOST_SIZE = 1 << 16
 _NEAR = 1 << 14  # bytes of a table of joint codes
-cdef enum:
-    _SPAN = 1 << 16  # rows whose margins are near
 _ROWS_A_CELL = 16  # below which making such a table costs more than it saves
 
 
@@ -346,54 +341,6 @@ def margins(Columns columns, table, int32_t[:, ::1] out=None):
         with nogil:
             dpf_codes_margins(&columns.codes, &plan.plan, &entry[0, 0], k, &joint[0], &planes[0], &out[0, 0])
     return np.asarray(out).reshape(-1, *table.shape[1:])
-
-
-def behind(Columns columns, table, const uint8_t[::1] labels, float step, float constant, float threshold):
-    """Which rows are not ahead by a threshold: of label 1 those whose score is below it, of label 0 above less it.
-
-    Parameters
-    ----------
-    columns : Columns, n rows
-    table : ndarray of int32, shape (offsets[-1],), C-contiguous
-        As `margins` takes it. Scores are constant + step * margin, every operation in float32.
-    labels : ndarray of uint8, shape (n,)
-        0 or 1.
-    step, constant, threshold : float
-        Read as float32; step, at least 0, and constant finite. No row is ahead by infinity.
-
-    Returns
-    -------
-    ndarray of uint64, shape (words(n),)
-        Packed; bits past n are zero. Margins are made some rows at a time, and not kept.
-    """
-    _check_table(columns, table, 1)
-    cdef size_t n = columns.n, start = 0, j
-    if table.ndim > 1 or labels.shape[0] != columns.n or n and dpf_codes_largest(&labels[0], False, n) > 1:
-        raise ValueError(f"a table of one dimension needs labels 0 and 1 for each of {n} rows, got {table.shape}, "
-                         f"{labels.shape[0]} labels, up to {np.max(labels, initial=0)}")
-    if not (0 <= step < INFINITY and isfinite(constant)) or isnan(threshold):
-        raise ValueError("step and constant must be finite in float32, step at least 0, and threshold a number, "
-                         f"got {step}, {constant}, {threshold}")
-    out = np.zeros(-(-columns.n // 64), np.uint64)
-    if not n:
-        return out
-    cdef uint64_t[::1] words = out
-    cdef const int32_t[::1] entry = table
-    cdef _Plan plan = columns._plan(4)
-    cdef int32_t[::1] joint = _scratch(max(1, plan.cells), np.int32), margin = _scratch(_SPAN, np.int32)
-    cdef uint8_t[::1] planes = _scratch(columns.p * DPF_CODES_PLANES, np.uint8)
-    cdef size_t[::1] address = np.array(columns.address)
-    cdef dpf_codes part = columns.codes
-    part.column = <const void *const *>&address[0]
-    with nogil:
-        while start < n:
-            part.n = min(_SPAN, n - start)
-            dpf_codes_margins(&part, &plan.plan, &entry[0], 1, &joint[0], &planes[0], &margin[0])
-            dpf_codes_behind(&margin[0], &labels[start], part.n, step, constant, threshold, &words[start // 64])
-            for j in range(part.p):
-                address[j] += part.n * (1 + part.wide[j])
-            start += part.n
-    return out
 
 
 def match(Columns columns, Py_ssize_t j, Py_ssize_t low, Py_ssize_t high, bint negated=False):

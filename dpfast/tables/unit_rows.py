@@ -54,7 +54,7 @@ def unit_rows(X, *, fit_intercept=False, normalize=False):
     if X.shape[0] > MOST_ROWS:
         raise ValueError(f"X must have at most 2**30 rows, got {X.shape[0]}")
     if isinstance(X, CodeTable):
-        return CodeRows(X, fit_intercept)
+        return CodeRows(X)
     if isinstance(X, RowBlocks):
         parts = [slice(*ends) for ends in itertools.pairwise(X.bounds)]
         return UnitRows(X.shape, parts, lambda k: _kernel_rows(read_block(X, k)), fit_intercept, normalize)

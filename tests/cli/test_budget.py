@@ -114,4 +114,4 @@ def test_a_halfspace_of_features_is_shown_to_its_end(run, trees):
     own = ["--model", "halfspace", "--bits", "--rounds", 5]
     told = run("fit", trees, *own, "--epsilon", 1, "--classes", "elm,oak", "--label", "tree")
     assert told.exit_code == 0
-    assert "are the log odds of oak." in told.output
+    assert "oak is the more probable class where the score is at least 0." in told.output

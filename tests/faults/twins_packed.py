@@ -150,10 +150,6 @@ def columns_of_codes(fuzz):
     for column in at.T:
         np.add.at(expected, column, weight)
     _same(fuzz.call(codes.sums, table, weight.astype(np.int32)), expected)
-    first, own = entry.reshape(len(entry), -1)[:, 0].astype(np.int32), (labels % 2).astype(np.uint8)
-    margin = first[at].sum(axis=1, dtype=np.int64)
-    behind = np.where(own, margin < 3, margin > -3)
-    _same(fuzz.call(codes.behind, table, first, own, 1.0, 0.0, 3.0), packed(behind[np.newaxis])[0])
     _same(fuzz.call(codes.margins, table, entry.astype(np.int32)), entry[at].sum(axis=1))
     j = int(fuzz.rng.integers(len(sizes)))
     low, high = (int(code) for code in np.sort(fuzz.rng.integers(0, sizes[j], 2)))

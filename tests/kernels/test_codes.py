@@ -87,37 +87,6 @@ def test_columns_of_any_size_are_counted_with_any_number_of_labels(classes, shar
         np.testing.assert_array_equal(counted.ravel(), expected)
 
 
-def ahead_as_floats(margins, labels, step, constant, threshold):
-    """Rows that are not ahead, by numpy in single precision."""
-    scores = np.multiply(margins, np.float32(step), dtype=np.float32) + np.float32(constant)
-    bound = np.float32(threshold)
-    return np.where(labels == 1, scores < bound, scores > -bound)
-
-
-@each_shape
-def test_rows_behind_are_those_that_single_precision_says(sizes, n, rng):
-    columns, at = table(rng, SIZES[sizes], n)
-    labels = rng.integers(0, 2, n).astype(np.uint8)
-    for high, step, constant, threshold in (
-        (1000, 0.25, 0.5, 0.75),  # met exactly, often
-        (1000, 1e-3, -0.1, 0.0),
-        (1000, 0.0, 0.5, 0.5),
-        (1000, 1e30, 3e38, 3e38),  # beyond single precision
-        (1000, 1e-3, 0.1, np.inf),
-        (1000, 1e-3, 0.1, -np.inf),
-        (2**31 // len(SIZES[sizes]), 2.0**-31, 1e-9, 0.3),
-        (2**31 // len(SIZES[sizes]), 2.0**-31, 5.0, 1.0),  # all on one side
-        (2**31 // len(SIZES[sizes]), 2.0**-31, -5.0, -1.0),
-    ):
-        entries = rng.integers(1 - high, high, sum(SIZES[sizes])).astype(np.int32)
-        margins = entries[at].sum(axis=1, dtype=np.int64).astype(np.int32)
-        with np.errstate(over="ignore"):
-            expected = ahead_as_floats(margins, labels, step, constant, threshold)
-        np.testing.assert_array_equal(
-            codes.behind(columns, entries, labels, step, constant, threshold), packed(expected)
-        )
-
-
 @each_shape
 def test_literals_match_an_interval_of_codes(sizes, n, rng):
     columns, at = table(rng, SIZES[sizes], n)
@@ -149,7 +118,6 @@ def test_every_level_gives_the_same_integers(sizes, each_isa, rng):
             codes.margins(columns, entries),
             codes.margins(columns, entries[:, 0].copy()),
             codes.match(columns, 0, 0, SIZES[sizes][0] // 2),
-            codes.behind(columns, entries[:, 0].copy(), np.uint8(labels // 2), 1e-3, 0.1, 0.2),
         )
 
     first, *others = each_isa(everything)
@@ -259,19 +227,6 @@ def test_what_does_not_fit_is_refused(rng):
         codes.margins(columns, np.full(303, 2**30, np.int32))
     with pytest.raises(ValueError, match=r"out must have shape \(70, 1\), got \(70, 2\)"):
         codes.margins(columns, np.zeros(303, np.int32), np.zeros((70, 2), np.int32))
-    entry = np.zeros(303, np.int32)
-    for given, own, message in (
-        (entry, labels[:3], "labels 0 and 1 for each of 70 rows"),
-        (entry, labels + np.uint8(2), "up to 2"),
-        (entry.reshape(-1, 1), labels, "of one dimension"),
-        (entry[:9], labels, "table must have 303 contiguous rows"),
-        (entry + 2**30, labels, "fit into 32 bits"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            codes.behind(columns, np.ascontiguousarray(given, np.int32), own, 1.0, 0.0, 1.0)
-    for numbers in ((-1.0, 0.0, 1.0), (np.inf, 0.0, 1.0), (1.0, 1e300, 1.0), (1.0, 0.0, np.nan)):
-        with pytest.raises(ValueError, match="must be finite in float32"):
-            codes.behind(columns, entry, labels, *numbers)
     for j, low, high in ((2, 0, 0), (-1, 0, 0), (0, 2, 1), (0, 0, 3), (0, -1, 1)):
         with pytest.raises(ValueError, match="a literal needs"):
             codes.match(columns, j, low, high)

@@ -26,8 +26,9 @@ MUTANTS = [
     _m("unit rows: any scale is added", "dpfast/kernels/unit_rows.pyx", "if not 0 <= np.min(scale) <= np.max(scale) < most:", "if not np.max(scale) < most:", "kernels/test_unit_rows.py"),
     _m("cpu: a level without all of its instructions", "csrc/dpf_cpu.c", " || !has_lzcnt()", "", "platforms/test_processors.py"),
     _m("arrays: tables of codes begin anywhere", "dpfast/kernels/codes.pyx", "    aligned(<const void *><size_t>array.ctypes.data, sizeof(int32_t))\n", "", "kernels/test_arrays.py"),
-    _m("codes: a row that meets the threshold is behind", "csrc/codes.c", "if (value < bound || (meets && value == bound)) low = m;", "if (value <= bound) low = m;", "kernels/test_codes.py"),
     _m("codes: planes count rows with more bits too", "csrc/codes_planes.h", "f[s] -= s & b ? 0 : f[s + b];", "f[s] -= 0;", "kernels/test_codes.py"),
-    _m("codes: rows behind add up, whatever their label", "dpfast/tables/code_rows.py", "of_labels[1] * counts[:, 1:] - of_labels[0]", "of_labels[1] * counts[:, 1:] + of_labels[0]", "tables/test_code_rows.py"),
+    _m("logistic: residuals are not capped", "csrc/logistic.c", "(ahead > 0 ? half : 1.0f)", "half", "kernels/test_logistic.py"),
+    _m("logistic: other classes may have more than the limit", "csrc/logistic.c", "held = size < left[i] ? size : left[i]", "held = size + 1", "kernels/test_logistic.py"),
+    _m("code rows: limits are not checked", "dpfast/tables/code_rows.py", "np.minimum(1.0, allowed / np.maximum(square, 1))", "np.ones(len(square))", "tables/test_code_rows.py"),
     _m("levels: mirrored scores as they are", "csrc/levels.c", "return levels->lowest ? above : 0 - above;", "return above;", "kernels/test_levels.py"),
 ]  # fmt: skip

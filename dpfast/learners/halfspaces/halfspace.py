@@ -7,31 +7,23 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.special import expit, softmax
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import Budget, discrete_gaussian_sigma
 from dpfast.accounting.costs import discrete_gaussian_cost
-from dpfast.kernels.reals import expit, norm
 from dpfast.learners.base import PrivateClassifier, refuse_weights
-from dpfast.learners.halfspaces import calibration
-from dpfast.learners.halfspaces.perceptron import (
-    MOST_ROUNDS,
-    ROUNDS,
-    WEIGHT,
-    NoisySums,
-    class_weights,
-    rounds,
-    sensitivity,
-    unsettled_sum,
-)
+from dpfast.learners.halfspaces.images import image_of
+from dpfast.learners.halfspaces.link import class_weights, log_chances, log_odds, starts
+from dpfast.learners.halfspaces.shrunken import ShrunkenDescent
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import Kind, SchemaLike, auto, count, flag, optional, positive
 from dpfast.learners.saving import entries, integer, reals
 from dpfast.mechanisms import discrete_gaussian
-from dpfast.tables.code_rows import CodeRows
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.unit_rows import unit_rows
 
+ROUNDS, MOST_ROUNDS = 100, 1 << 15
 _LARGEST_SIGMA = 2.0**52
 _MOST_CLASSES = 1 << 12
 _WEIGHTS = Kind(
@@ -39,25 +31,27 @@ _WEIGHTS = Kind(
     lambda value: isinstance(value, Mapping) and len(value) > 0 and all(map(positive().fits, value.values())),
     dict,
 )
-_SHARE = 20  # the histogram is paid for like one round for each so many
+_SHARE = 20  # the opening is paid for like one round for each so many
 
 
 class HalfspaceClassifier(PrivateClassifier):
-    """Private linear classifier with nothing to tune: noisy sums of the rows that are not yet settled.
+    """Private logistic model with nothing to tune: noisy sums of capped residuals.
 
-    Rows, with a 1 for the intercept, are brought to norm 1. Each round releases, with noise, the sum of the rows whose
-    own class is not yet clearly ahead of the best other one, added for the own class and subtracted for the other, and
-    adds it to the coefficients. "Clearly" is a few deviations of the noise that the coefficients have so far. A last
-    release, a noisy histogram of leads and labels, turns scores into probabilities. See
-    `dpfast.learners.halfspaces.perceptron` and `dpfast.learners.halfspaces.calibration`.
+    A first release, the opening, is a noisy count of the rows of each class and, of a `CodeTable`, of each code of each
+    column. It gives the log odds to begin with, ranks of numbers, and the mean of the rows, which is taken off them.
+    Each round then releases, with noise, the sum of the rows times their residuals: how far the label is from the
+    probability that the released coefficients give it, doubled, and at most 1. Coefficients are added up from these
+    sums; rows are scored by coefficients shrunk by as much as their known noise says. The model is the mean over the
+    last fifth of the rounds. See `dpfast.learners.halfspaces.images`, `link` and `shrunken` beside it.
 
     **Privacy.** All releases together are (epsilon, delta)-DP for the relation `neighbors`: "replace" compares tables
-    that differ in one row (x, y), "add-remove" tables one of which has a row more. Given the earlier rounds, a row adds
-    a vector of norm at most 1 (sqrt(2) for more than two classes) to a sum or nothing, so that the sum moves by at most
-    2 (2 sqrt(2)) under "replace" and 1 (sqrt(2)) under "add-remove", whatever weights of at most 1 classes have. Rows
-    are integers on a grid, sums are exact, and rounds and histogram are adaptive discrete Gaussian mechanisms:
-    `dpfast.accounting.discrete_gaussian_sigma`. Nothing else that is released depends on the rows; their number is
-    public under "replace", and plays no part.
+    that differ in one row (x, y), "add-remove" tables one of which has a row more. A row has one cell of the opening
+    for each of p columns of codes, and one for its class, where it counts c times, c about sqrt(p) / 2; so the opening
+    moves by at most sqrt(2 (p + c^2)) under "replace" and sqrt(p + c^2) under "add-remove". Given the earlier releases,
+    a row adds a vector of norm at most 1 (sqrt(2) for more than two classes) to the sum of a round, so that the sum
+    moves by at most 2 (2 sqrt(2)) under "replace" and 1 (sqrt(2)) under "add-remove". Rows and residuals are integers on a grid, sums are exact, and all releases are
+    adaptive discrete Gaussian mechanisms: `dpfast.accounting.discrete_gaussian_sigma`. Nothing else that is released
+    depends on the rows, but for their number under "replace", which is public.
 
     Parameters
     ----------
@@ -65,16 +59,13 @@ class HalfspaceClassifier(PrivateClassifier):
     delta : float, default=1e-6
     neighbors : {"replace", "add-remove"}, default="replace"
     n_rounds : "auto" or int, default="auto"
-        "auto" is 100; for a `CodeTable` or a schema more where noise is small: for "replace" and delta = 1e-6 201 at
-        epsilon 1 and 300 from 1.6 on, for "add-remove" as many at about half of that. The noise of the coefficients
-        hardly depends on it.
+        "auto" is 100. The noise of the coefficients hardly depends on it.
     class_weight : dict, "balanced" or None, default=None
-        Declared weights by class, 1 for those that it does not name; only their ratios count, up to 256. A row of a
-        class of less weight counts for less in every sum, so that rare classes can be declared to weigh more. With two
-        classes probabilities, and with them predictions, are those for rows so weighted. "balanced", for two classes,
-        needs no declaration and costs nothing: sums are those without weights, and probabilities are those for classes
-        of the same size, by the noisy sizes that the histogram tells.
+        What rows of each class count for in predictions: probabilities are those of classes of as many rows times
+        these weights. A class that a dict does not name has weight 1. "balanced" weighs classes by one over their noisy
+        sizes. Weights change no sum and cost nothing.
     fit_intercept : bool, default=True
+        Whether a row may have a score of its own beside its columns. Without it rows are not centred either.
     schema, encoder_share, budget, random_state, verbose
         As in `DecisionListClassifier`.
 
@@ -82,12 +73,12 @@ class HalfspaceClassifier(PrivateClassifier):
     ----------
     classes_ : ndarray, shape (k,)
     coef_ : ndarray, shape (1, m) for two classes, else (k, m)
-        Scores of rows of norm 1 add up <x, coef_> and `intercept_`. For a `CodeTable` there is an entry for each code:
-        that at offsets[j] + v is what code v of column j adds, numbers among the columns included.
+        For a `CodeTable` there is an entry for each code: that at offsets[j] + v is what code v of column j adds to the
+        score, numbers among the columns included. Of other rows x the score is <x, coef_> and `intercept_`, divided by
+        the norm of (x, 1), and `shift_`.
     intercept_ : ndarray, shape (1,) or (k,)
-    shift_ : float
-        Log odds of classes_[1] are the score and shift_; with more classes, those of the best one are its lead over the
-        second best and shift_.
+    shift_ : ndarray, shape (1,) or (k,)
+        What the noisy class sizes say, added to every score: log odds of two classes, else logarithms.
     n_rounds_ : int
     class_weight_ : ndarray of float64, shape (k,)
         Weights of the classes, the largest 1; only if there are any.
@@ -101,10 +92,9 @@ class HalfspaceClassifier(PrivateClassifier):
     A round reads the rows twice for two classes; k times and twice more for more, codes twice. The same results at
     every instruction-set level and thread count.
 
-    Constants were fixed on mushroom, phishing, clickbait, farm_ads, adult_a9a, usps 0/1, adult, bank_marketing,
-    telco_churn and covertype_sub of the data sets in docs/results.md; usps, weather_aus and the tables made for "Tables
-    that nobody has seen" there had no part in it. Rows of numbers are brought to norm 1 as they are: columns of very
-    different sizes want a `schema` with their ranges, or to be scaled by public constants.
+    Constants were fixed on adult, bank_marketing, telco_churn, weather_aus, give_me_credit and hotel_bookings of the
+    data sets in docs/results.md. Rows of numbers are brought to norm 1 as they are: columns of very different sizes
+    want a `schema` with their ranges, or to be scaled by public constants.
 
     Examples
     --------
@@ -193,37 +183,30 @@ class HalfspaceClassifier(PrivateClassifier):
         with self._fitting(p.rng) as run:
             X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
             parts, rows, public = self._asked(X, y, classes, self._image())
-            k, weights, one = len(public.classes), None, rows.reach
-            if p.n_rounds == "auto":
-                moves = p.rows_per_unit * (2 if p.neighbors == "replace" else 1)
-                p.n_rounds = rounds(p.epsilon, p.delta, moves, isinstance(rows, CodeRows))
-            balanced = p.class_weight == "balanced"
+            k = len(public.classes)
             self._refuse_classes(public.classes, p)
-            if p.class_weight is not None and not balanced:
-                weights, one = class_weights(p.class_weight, public.classes), WEIGHT * rows.reach
-                public.others["class_weight_"] = weights / WEIGHT
-            noise = _Noise(p, rows, k, one // rows.reach)
-            public.others.update(n_rounds_=p.n_rounds, sigma_=noise.sigma / one)
-
-            sums = NoisySums(rows.shape[1], k, noise.sigma / one, p.n_rounds)
-            model = _Model(sums, rows)
-            run.charge(public, noise.cost, rounds=p.n_rounds, histogram=1)
+            if p.class_weight is not None and p.class_weight != "balanced":
+                public.others["class_weight_"] = class_weights(p.class_weight, public.classes)
+            if p.n_rounds == "auto":
+                p.n_rounds = ROUNDS
+            image = image_of(rows, k, p.fit_intercept)
+            noise = _Noise(p, image, k)
+            public.others.update(n_rounds_=p.n_rounds, sigma_=noise.sigma / image.reach)
+            model = _Model(image, k, rows.shape[1])
+            run.charge(public, noise.cost, opening=1, rounds=p.n_rounds)
             run.released = model
-            for _ in self._shown(range(p.n_rounds), "rounds", parts, public):
-                w, threshold = sums.unit()
-                total = parts.sum(unsettled_sum, w, threshold, weights)
-                sums.add(discrete_gaussian(total, noise.sigma, rng=run.rng) / one)
-                run.used["rounds"] += 1
-            counts = parts.sum(_histogram, sums.model())
+            counts = parts.sum(*image.opening_question())
             noisy = discrete_gaussian(noise.unit * counts, noise.sigma, rng=run.rng) / noise.unit
-            if weights is not None and k == 2:
-                noisy = noisy * weights / WEIGHT
-            model.slope, model.shift = calibration.fit(noisy, noise.sigma / noise.unit)
-            if balanced:
-                sizes = calibration.sizes(noisy, noise.sigma / noise.unit)
+            run.used["opening"] += 1
+            image.open(noisy, noise.sigma / noise.unit, public.n_rows if p.neighbors == "replace" else None)
+            sizes = image.opening.sizes
+            if p.class_weight == "balanced":
                 run.attributes["class_weight_"] = sizes.min() / sizes
-                model.shift += math.log(sizes[0] / sizes[1])
-            run.used["histogram"] += 1
+            model.begin(noise.sigma / image.reach, p)
+            for _ in self._shown(range(p.n_rounds), "rounds", parts, public):
+                total = image.entries(parts.sum(*image.question(model.descent.seen(), model.constants)))
+                model.descent.add(discrete_gaussian(total, noise.sigma, rng=run.rng) / image.reach)
+                run.used["rounds"] += 1
         return self
 
     def _refuse_classes(self, classes, p):
@@ -233,17 +216,12 @@ class HalfspaceClassifier(PrivateClassifier):
                 f"{k:,} classes would take {k * n_rounds:,} passes over the rows and as many sums "
                 f"with noise, one for each class in each of {n_rounds} rounds: give at most {_MOST_CLASSES:,} classes"
             )
-        if p.class_weight == "balanced" and len(classes) > 2:
-            raise ValueError(
-                f'class_weight="balanced" is for two classes, got {len(classes)}: declare weights by class'
-            )
         if isinstance(p.class_weight, Mapping):
             class_weights(p.class_weight, classes)
 
     def _publish(self, run):
         model = run.released
-        self.coef_, self.intercept_ = model.linear()
-        self.shift_ = model.shift
+        self.coef_, self.intercept_, self.shift_ = model.linear()
 
     def _image(self):
         return partial(unit_rows, fit_intercept=bool(self.fit_intercept), normalize=True)
@@ -257,17 +235,23 @@ class HalfspaceClassifier(PrivateClassifier):
 
     @lazily
     def decision_function(self, X: Any) -> np.ndarray:
-        """Log odds of classes_[1] for two classes, shape (n,); else scores of the classes, shape (n, k)."""
+        """Log odds of classes_[1] for two classes, shape (n,); else logarithms of the chances of the classes, but for a
+        number for each row, shape (n, k). See `dpfast.learners.halfspaces.link`."""
         check_is_fitted(self)
         X = self._coded(X)
         rows = self._image()(X)
         self._check_features(X, reset=False)
         if isinstance(X, CodeTable):
-            scores = rows.looked_up(self.coef_.T, self.intercept_).astype(np.float64)
+            scores = rows.looked_up(self.coef_.T, self.intercept_ + self.shift_)
         else:
             w = np.concatenate([self.coef_, self.intercept_[:, np.newaxis]], axis=1).T[: rows.shape[1]]
-            scores = _scores(rows, w)
-        return scores[:, 0] + self.shift_ if len(self.classes_) == 2 else scores
+            scores = _scores(rows, w) + self.shift_
+        two = len(self.classes_) == 2
+        logs = log_odds(scores[:, 0]) if two else log_chances(scores)
+        if not hasattr(self, "class_weight_"):
+            return logs
+        weights = np.log(self.class_weight_)
+        return logs + (weights[1] - weights[0] if two else weights)
 
     @lazily
     def predict(self, X: Any) -> np.ndarray:
@@ -277,11 +261,11 @@ class HalfspaceClassifier(PrivateClassifier):
 
     @lazily
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes: float64, shape (n, k); see `dpfast.learners.halfspaces.calibration`."""
+        """Probabilities of the classes: float64, shape (n, k)."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return np.stack([expit(-scores), expit(scores)], axis=1)
-        return calibration.probabilities(scores, self.shift_)
+        return softmax(scores, axis=1)
 
     def terms(self) -> Any:
         """What each column adds to the scores, code by code, those that matter most first: a list of
@@ -295,7 +279,7 @@ class HalfspaceClassifier(PrivateClassifier):
         return {
             "coef": self.coef_.tolist(),
             "intercept": self.intercept_.tolist(),
-            "shift": self.shift_,
+            "shift": self.shift_.tolist(),
             "n_rounds": self.n_rounds_,
             "sigma": self.sigma_,
         } | ({"class_weight": self.class_weight_.tolist()} if hasattr(self, "class_weight_") else {})
@@ -308,7 +292,7 @@ class HalfspaceClassifier(PrivateClassifier):
             raise ValueError(f"wanted {columns} lists of coefficients, got {coef!r}")
         self.coef_ = np.array([reals(each, len(coef[0])) for each in coef])
         self.intercept_ = reals(released["intercept"], columns)
-        self.shift_ = float(reals([released["shift"]], 1)[0])
+        self.shift_ = reals(released["shift"], columns)
         self.n_rounds_ = integer(released["n_rounds"], 1, MOST_ROUNDS)
         self.sigma_ = positive().read("sigma", released["sigma"])
         if "class_weight" in released:
@@ -318,15 +302,15 @@ class HalfspaceClassifier(PrivateClassifier):
 class _Noise:
     """The noise of a run, in steps of the grid, that makes its releases together (epsilon, delta)-DP.
 
-    The histogram counts every row `unit` times, so that it moves by no more than the square root of `paid` times what a
+    The opening counts every row `unit` times, so that it moves by no more than the square root of `paid` times what a
     round's sum moves by: it costs what that many rounds do.
     """
 
-    def __init__(self, p, rows, classes, steps):
-        moves, columns = steps * sensitivity(rows, classes, p.neighbors), 1 if classes == 2 else classes
-        paid = -(-p.n_rounds // _SHARE)
-        self.unit = math.isqrt(paid * moves**2 // (2 if p.neighbors == "replace" else 1))
-        size = max(columns * rows.shape[1], 2 * calibration.BINS)
+    def __init__(self, p, image, classes):
+        moves, paid = sensitivity(image.reach, classes, p.neighbors), -(-p.n_rounds // _SHARE)
+        cells = image.opening_cells * (2 if p.neighbors == "replace" else 1)
+        self.unit = math.isqrt(paid * moves**2 // cells)
+        size = max((1 if classes == 2 else classes) * image.size, image.opening_size)
         releases = {"sensitivity": p.rows_per_unit * moves, "releases": p.n_rounds + paid, "size": size}
         self.sigma = discrete_gaussian_sigma(p.epsilon, p.delta, **releases)
         self.cost = discrete_gaussian_cost(self.sigma, **releases)
@@ -335,23 +319,42 @@ class _Noise:
 
 
 class _Model:
-    """What was released so far."""
+    """What was released so far: nothing, the opening, rounds."""
 
-    def __init__(self, sums, rows):
-        self._sums, self._linear = sums, rows.linear
-        self.slope, self.shift = 1.0, 0.0
+    def __init__(self, image, classes, width):
+        self._image, self._columns = image, 1 if classes == 2 else classes
+        self._width, self.constants, self.descent = width, np.zeros(self._columns), None
+
+    def begin(self, deviation, p):
+        """Go on from the opening, which the image has taken up."""
+        image, classes = self._image, len(self._image.opening.sizes)
+        self.descent = ShrunkenDescent(image.groups, classes, deviation, image.opening.n, p.n_rounds, image.fastest)
+        if p.fit_intercept:
+            self.constants = starts(image.opening.sizes)
 
     def linear(self):
-        """Coefficients and intercepts, shapes (columns, m) and (columns,)."""
-        coef, intercept = self._linear(self.slope * self._sums.model())
-        return np.ascontiguousarray(coef.T), intercept
+        """Coefficients, intercepts and shifts, shapes (columns, m), (columns,) and (columns,)."""
+        if self.descent is None:
+            return np.zeros((self._columns, self._width)), np.zeros(self._columns), self.constants
+        coef, intercept = self._image.linear(self.descent.model())
+        return np.ascontiguousarray(coef.T), intercept + 0.0, self.constants
 
 
-def _histogram(piece, w):
-    return calibration.histogram(_scores(piece.rows, w), piece.labels)
+def sensitivity(reach, classes, neighbors):
+    """How far one row moves the sum of a round, at most and rounded up: int, in steps of the grid.
+
+    Parameters
+    ----------
+    reach : int
+        The longest image, times the largest limit.
+    classes : int
+    neighbors : {"replace", "add-remove"}
+    """
+    changes = 2 if neighbors == "replace" else 1
+    return math.isqrt((1 if classes == 2 else 2) * (changes * reach) ** 2 - 1) + 1
 
 
 def _scores(rows, w):
     """<w, x_i>, whatever the length of w: float64, shape (n, columns)."""
-    length = norm(w) or 1.0
-    return length * rows.margins(w / length).astype(np.float64)
+    norm = math.sqrt(np.square(w).sum()) or 1.0
+    return norm * rows.margins(w / norm).astype(np.float64)

@@ -1,0 +1,254 @@
+"""Images of rows for noisy descent: vectors of norm at most 1, of which sums are asked on an integer grid.
+
+**Rows of codes.** The image of a row is a sum over its columns of a vector that depends on the column's code. A value,
+or a missing one, has an entry of its own, 1; a bin of numbers has
+
+* an entry 1/2 that it shares with no other bin, or, where there are more than BINS, with bins of about the same rank;
+* on each of two scales, which say where in [-1, 1] the bin is, that place v and the heights at v of 9 hats, times 3/4.
+  Hat number i is 1 at i / 4 - 1 and falls to 0 at the places of its neighbours: sums of hats are broken lines. The
+  linear scale has the middle of the bin between the declared ends, the rank scale the share of rows below it, by the
+  `Opening`.
+
+The opening also gives the mean image mu, and a radius R: about how long x - mu is. What takes part is (x - mu, h) / R,
+h for the intercept, with a limit: where it is longer than 1 the row counts for as much less. On the grid matrix, mean
+and h are integers, and limits make limit * |row| at most REACH, exactly (`CodeRows.limits`). Sums of residuals by code
+are integers, and their product with the matrix is exact: of at most 2**30 rows it is at most 2**60, and is computed
+modulo 2**64.
+
+**Plain rows**, dense, sparse or packed, are brought to norm 1 on the grid of `UnitRows`, and have one limit.
+"""
+
+import math
+
+import numpy as np
+import scipy.sparse as sp
+
+from dpfast.kernels import logistic
+from dpfast.learners.halfspaces.opening import Opening, class_sizes
+from dpfast.tables.code_rows import CodeRows
+
+BINS, HATS = 32, 9  # entries of a column of numbers: shared by bins, and of each scale besides the place
+_NUMBERS = 2 * (HATS + 1)
+_BIN, _SCALE = 0.5, 0.75  # heights
+_LIMIT, _RADIUS = 1 << 16, 1 << 14  # of rows of codes: the largest limit, and R on the grid
+_PLAIN_LIMIT = 1 << 12
+_SCALES = np.repeat([1, 2], HATS + 1)  # groups of the entries of both scales
+_FINEST = 1 << 16  # steps to an entry 1, at most
+_SHORTER, _LEAST, _TOP = 0.7, 0.1, 0.2  # R^2 over |x - mu|^2, its least over |x|^2, and h over R
+_LEAST_ENERGY = 0.01
+_SQUARES = 1 << 30  # what squares of rows add up to, at most: look-ups hold them
+
+
+def image_of(rows, classes, fit_intercept):
+    """The image of rows of codes, or of plain rows."""
+    return (CodeImage if isinstance(rows, CodeRows) else PlainImage)(rows, classes, fit_intercept)
+
+
+class CodeImage:
+    """Images of rows of codes; what is said of the opening is known after `open`.
+
+    Parameters
+    ----------
+    rows : CodeRows
+        Of which the columns are read, and no code.
+    classes : int
+    fit_intercept : bool
+
+    Attributes
+    ----------
+    size : int
+        Entries of an image.
+    reach : int
+        A residual of at most 1 times an image has a norm of at most this, on the grid.
+    opening_size, opening_cells : int
+        Numbers in the opening, and the sum of the squares of what a row adds to them.
+    opening : Opening
+    groups : ndarray of int64, shape (size,)
+        Entries that are alike have one number; -1 for those that are never shrunk.
+    fastest : float
+        The largest rate of a descent: rows that are not centred have a mean, along which it must be less.
+    """
+
+    reach = _LIMIT * _RADIUS
+    fastest = 128.0
+
+    def __init__(self, rows, classes, fit_intercept):
+        self._rows, self._classes, self._constant = rows, classes, bool(fit_intercept)
+        widths = [_width(column, size) for column, size in zip(rows.columns, rows.sizes, strict=True)]
+        self._starts = np.cumsum([0, *widths])
+        self.size = int(self._starts[-1]) + self._constant
+        self._weight = max(1, round(math.sqrt(len(rows.sizes)) / 2))
+        self.opening_size, self.opening_cells = rows.shape[1] + classes, len(rows.sizes) + self._weight**2
+
+    def opening_question(self):
+        """What the opening asks of a piece, and what is told with it."""
+        return _code_counts, self._classes, self._weight
+
+    def open(self, noisy, deviation, n):
+        """Take up the released opening: `Opening.of`, and all that follows from it."""
+        self.begin(Opening.of(noisy, deviation, self._rows, self._classes, n, self._weight))
+
+    def begin(self, opening):
+        """Take up an `Opening` of any origin."""
+        self.opening, rows = opening, self._rows
+        blocks, groups, energy = [], [], 0.0
+        for column, size, count, rank in zip(rows.columns, rows.sizes, opening.counts, opening.ranks, strict=True):
+            share = count / opening.n
+            if rank is None:
+                blocks.append(sp.eye_array(size, format="csr"))
+                energy += share.sum()
+                groups.append(_alike(share))
+            else:
+                blocks.append(sp.csr_array(_of_numbers(column, rank)))
+                energy += 1.0
+                shared = blocks[-1][:, : _shared(column, size)] > 0
+                groups.append(np.concatenate([_alike(shared.T @ share), _SCALES]))
+        matrix = sp.csr_array(sp.block_diag(blocks, format="csr"))
+        mean = matrix.T @ np.concatenate(opening.counts) / opening.n * self._constant
+        energy = max(energy, _LEAST_ENERGY)
+        square = _SHORTER * max(energy - np.square(mean).sum(), _LEAST * energy)
+        radius = math.sqrt(square * (1 + _TOP**2 * self._constant))
+        unit = min(_RADIUS / radius, _FINEST)
+        matrix.data = np.rint(matrix.data * unit)
+        self._mean = np.rint(mean * unit).astype(np.int64)
+        self._top = int(_TOP * math.sqrt(square) * unit) * self._constant
+        self._by_entry, self._by_code = matrix.T.tocsr().astype(np.int64), matrix
+        self._squares, self._allowed = self._limited(matrix.astype(np.int64))
+        of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+        found = np.unique(np.stack([of, np.concatenate(groups)]), axis=1, return_inverse=True)[1].ravel()
+        self.groups = np.append(found, [-1] * self._constant)
+
+    def _limited(self, matrix):
+        """Squares of what each code adds to an image, in steps, rounded up; and what a row within R has at most."""
+        mean, column = self._mean, np.repeat(np.arange(len(self._rows.sizes)), self._rows.sizes)
+        of_mean = np.add.reduceat(mean * mean, self._starts[:-1])
+        squares = matrix.power(2).sum(axis=1) - 2 * (matrix @ mean) + of_mean[column]
+        squares[: self._rows.sizes[0]] += self._top**2  # each row has a code of column 0
+        most = int(np.maximum.reduceat(squares, self._rows.offsets[:-1]).sum())
+        step = max(1, -(-most // _SQUARES))
+        return (-(-squares // step)).astype(np.int32), _RADIUS**2 // step
+
+    def question(self, u, constants):
+        """What a round asks of a piece, and what is told with it; scores are <u, image> + constants."""
+        coef, intercept = self.linear(u)
+        table, step = self._rows.rounded(coef)
+        return _code_sums, self._squares, self._allowed, table, step, (intercept + constants).astype(np.float32)
+
+    def entries(self, total):
+        """The sum of images on the grid, of sums of residuals by code: int64, shape (size, columns)."""
+        residuals = total[: self._rows.sizes[0]].sum(axis=0)
+        sums = self._by_entry @ total - self._mean[:, np.newaxis] * residuals
+        return np.concatenate([sums, (self._top * residuals)[np.newaxis][: self._constant]])
+
+    def linear(self, u):
+        """<u, image> as coefficients of codes (codes, columns), and an intercept (columns,)."""
+        w = u[: len(self._mean)] / _RADIUS
+        top = self._top * u[len(self._mean) :].sum(axis=0) / _RADIUS
+        return self._by_code @ w, top - (self._mean[:, np.newaxis] * w).sum(axis=0)
+
+
+class PlainImage:
+    """Images of plain rows; as `CodeImage`, and the opening is of class sizes alone.
+
+    Parameters
+    ----------
+    rows : UnitRows
+    classes : int
+    fit_intercept : bool
+    """
+
+    fastest = 32.0
+
+    def __init__(self, rows, classes, fit_intercept):
+        self._linear, self._classes = rows.linear, classes
+        self.size, self.reach = rows.shape[1], _PLAIN_LIMIT * rows.reach
+        self.opening_size, self.opening_cells = classes, 1
+        self.groups = np.append(np.zeros(self.size - bool(fit_intercept), np.int64), [-1] * bool(fit_intercept))
+
+    def opening_question(self):
+        return _class_counts, self._classes
+
+    def open(self, noisy, deviation, n):
+        n = float(max(1, noisy.sum() if n is None else n))
+        self.opening = Opening(n, class_sizes(noisy, deviation, n), (), ())
+
+    def question(self, u, constants):
+        norm = math.sqrt(np.square(u).sum()) or 1.0
+        return _plain_sums, u / norm, norm, constants.astype(np.float32)
+
+    def entries(self, total):
+        return total
+
+    def linear(self, u):
+        return self._linear(u)
+
+
+def _shared(column, size):
+    """Entries that each stand for some codes of a column."""
+    if column is None or not column.ordered:
+        return size
+    return min(column.bins, BINS) + size - column.bins
+
+
+def _width(column, size):
+    return _shared(column, size) + (0 if column is None or not column.ordered else _NUMBERS)
+
+
+def _of_numbers(column, rank):
+    """The entries of each code of a column of numbers: float64, shape (size, entries)."""
+    bins, size = column.bins, column.size
+    missing, shared = size - bins, _shared(column, size)
+    places = np.arange(bins)
+    if bins > BINS:
+        places = np.maximum.accumulate(np.clip((rank + 1) / 2 * BINS, 0, BINS - 1).astype(np.int64))
+    block = np.zeros((size, shared + _NUMBERS))
+    block[np.arange(size), np.append(places, shared - 1 - np.arange(missing))] = _BIN
+    apart = column.high - column.low
+    linear = 2 * (column.midpoints() - column.low) / apart - 1 if apart > 0 else np.zeros(bins)
+    knots = np.linspace(-1, 1, HATS)
+    for start, scale in ((shared, linear), (shared + HATS + 1, rank)):
+        v = np.clip(scale, -1, 1)[:, np.newaxis]
+        block[:bins, start : start + HATS + 1] = _SCALE * np.hstack([v, np.maximum(0, 1 - np.abs(v - knots) * 4)])
+    return block
+
+
+def _alike(share):
+    """A number, at most 0, for each entry, by its share of the rows: the same to a factor of 4, and below 1e-4."""
+    return np.floor(np.log2(np.clip(share, 1e-4, 1)) / 2).astype(np.int64)
+
+
+# ---- what pieces are asked -----------------------------------------------------------------------------------------
+
+
+def _class_counts(piece, classes):
+    return np.bincount(piece.labels, minlength=classes).astype(np.int64)
+
+
+def _code_counts(piece, classes, weight):
+    return np.concatenate([piece.rows.counts(), weight * _class_counts(piece, classes)])
+
+
+def _labels(piece, columns):
+    """The labels as the kernels read them."""
+    if _labels not in piece.memo:
+        piece.memo[_labels] = piece.labels.astype(np.uint8 if columns == 1 else np.uint16)
+    return piece.memo[_labels]
+
+
+def _code_sums(piece, squares, allowed, table, step, constants):
+    """Sums of residuals by code."""
+    known = piece.memo.get(_code_sums)
+    if known is None or known[0] != allowed or not np.array_equal(known[1], squares):
+        known = piece.memo[_code_sums] = allowed, squares, piece.rows.limits(squares, allowed, _LIMIT)
+    return piece.rows.residual_sums(_labels(piece, len(constants)), known[2], table, step, constants)
+
+
+def _plain_sums(piece, w, step, constants):
+    """The sum of rows times their residuals."""
+    labels, scores = _labels(piece, len(constants)), piece.rows.margins(w)
+    limits = np.full(len(labels), _PLAIN_LIMIT, np.int32)
+    if len(constants) == 1:
+        residuals = logistic.two(scores, labels, limits, step, float(constants[0]))
+    else:
+        residuals = logistic.many(scores, labels, limits, step, constants)
+    return piece.rows.weighted_sum(residuals)

@@ -1,0 +1,92 @@
+"""The opening of a fit: how many rows each class and each code of each column has, with noise.
+
+A row is in one cell of each of p columns of codes, and in one of the class sizes, which count it c times. Replacing it
+moves two counts of each, adding it one: the histogram moves by at most sqrt(2 (p + c^2)) or sqrt(p + c^2) in Euclidean
+norm. All else here is computed from the noisy counts; nothing sees a row.
+
+Counts are denoised first. Of a column of numbers they are a curve over its bins: coefficients in the Haar basis, which
+are differences of neighbouring sums at all scales, are dropped where they are within three deviations of their noise.
+Of values each count is. What is left is at least 0.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+_SURE = 3.0  # deviations of the noise
+_LEAST_SHARE = 1e-3  # of the rows, that a class is taken to have
+
+
+@dataclass(frozen=True)
+class Opening:
+    """What is known of a table of codes before the first round: public, or released.
+
+    Attributes
+    ----------
+    n : float
+        The number of rows, public or noisy; at least 1.
+    sizes : ndarray of float64, shape (k,)
+        Rows of each class, each above 0.
+    counts : tuple of ndarray of float64
+        For each column the rows of each code, at least 0.
+    ranks : tuple of ndarray of float64, or None
+        For each column of numbers the rank of each bin, in [-1, 1] and rising; None for a column of values.
+    """
+
+    n: float
+    sizes: np.ndarray
+    counts: tuple
+    ranks: tuple
+
+    @classmethod
+    def of(cls, noisy, deviation, rows, classes, n=None, weight=1):
+        """The opening that a noisy histogram gives.
+
+        Parameters
+        ----------
+        noisy : ndarray of float64, shape (codes + classes,)
+            As `CodeRows.counts` has them, then the class sizes.
+        deviation : float
+            Of the noise in each.
+        rows : CodeRows
+            Of which sizes and meanings of columns are read.
+        classes : int
+        n : int, optional
+            The number of rows, where it is public.
+        weight : int, optional
+            How often the class sizes count each row.
+        """
+        sizes = noisy[len(noisy) - classes :] / weight
+        n = float(max(1, sizes.sum() if n is None else n))
+        counts, ranks = [], []
+        for column, start, size in zip(rows.columns, rows.offsets[:-1], rows.sizes, strict=True):
+            of_codes = noisy[start : start + size]
+            bins = column.bins if column is not None and column.ordered else 0
+            known = np.where(of_codes > _SURE * deviation, of_codes, 0.0)
+            rank = None
+            if bins:
+                share = np.maximum(_smooth(of_codes[:bins], _SURE * deviation), 0.0)
+                share /= share.sum() or 1.0
+                rank = 2 * np.cumsum(share) - share - 1 if share.any() else np.zeros(bins)
+                known[:bins] = share * max(n - known[bins:].sum(), 0.0)
+            counts.append(known)
+            ranks.append(rank)
+        return cls(n, class_sizes(sizes, deviation / weight, n), tuple(counts), tuple(ranks))
+
+
+def class_sizes(noisy, deviation, n):
+    """Sizes of classes that logarithms may be taken of: at least the deviation of their noise, and a 1000th of all."""
+    return np.clip(np.maximum(noisy, deviation), _LEAST_SHARE * n, max(n, deviation))
+
+
+def _smooth(counts, cut):
+    """Counts without the differences that are below the cut, in the Haar basis."""
+    size = 1 << (len(counts) - 1).bit_length()
+    sums, parts = np.concatenate([counts, np.zeros(size - len(counts))]), []
+    while len(sums) > 1:
+        apart = (sums[::2] - sums[1::2]) * 0.5**0.5
+        parts.append(np.where(np.abs(apart) < cut, 0.0, apart))
+        sums = (sums[::2] + sums[1::2]) * 0.5**0.5
+    for apart in reversed(parts):
+        sums = np.stack([sums + apart, sums - apart], axis=1).ravel() * 0.5**0.5
+    return sums[: len(counts)]

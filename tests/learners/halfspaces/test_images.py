@@ -1,0 +1,210 @@
+"""Images of codes beside their twin in numpy, and how far one row moves what is released."""
+
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dpfast import BitMatrix, CodeTable
+from dpfast.learners.halfspaces.halfspace import sensitivity
+from dpfast.learners.halfspaces.images import BINS, HATS, CodeImage, image_of
+from dpfast.learners.halfspaces.opening import Opening
+from dpfast.parts.piece import Piece
+from dpfast.tables.code_rows import CodeRows
+from dpfast.tables.columns import CodeColumn
+from dpfast.tables.unit_rows import unit_rows
+
+COLUMNS = (
+    CodeColumn("age", edges=tuple(range(1, 9)), low=0.0, high=9.0, nullable=True),
+    CodeColumn("job", values=("a", "b", "c"), other=True),
+    CodeColumn("long tail", edges=tuple(1.2**k for k in range(60)), low=0.0, high=70_000.0),
+    CodeColumn("one bin", edges=(), low=1.0, high=1.0),
+)
+SIZES = [column.size for column in COLUMNS]
+
+
+def table(rng, n):
+    return CodeTable(rng.integers(0, SIZES, (n, len(SIZES))), SIZES, columns=COLUMNS)
+
+
+def opened(rows, classes, rng, fit_intercept=True):
+    """An image after an opening of the rows' own counts with a little noise."""
+    image = image_of(rows, classes, fit_intercept)
+    question, *told = image.opening_question()
+    counts = question(Piece(None, rng.integers(0, classes, rows.shape[0]), rows=rows), *told)
+    image.open(counts + rng.normal(size=len(counts)), 1.0, rows.shape[0])
+    return image
+
+
+def place(v):
+    """A number of a scale and its hats."""
+    return [v, *(max(0.0, 1 - abs(v - (k / 4 - 1)) * 4) for k in range(HATS))]
+
+
+def twin(opening, fit_intercept):
+    """Images of all codes of each column, their mean and their scale, in plain words."""
+    blocks, energy = [], 0.0
+    for column, count, rank in zip(COLUMNS, opening.counts, opening.ranks, strict=True):
+        rows = []
+        for v in range(column.size):
+            if not column.ordered:
+                rows.append([float(v == other) for other in range(column.size)])
+                continue
+            shared = min(column.bins, BINS) + column.nullable
+            own = [0.0] * shared
+            if v == column.bins:
+                own[-1] = 0.5
+                rows.append(own + [0.0] * 20)
+                continue
+            at = v if column.bins <= BINS else max(min(31, max(0, int((r + 1) / 2 * 32))) for r in rank[: v + 1])
+            own[at] = 0.5
+            apart = column.high - column.low
+            linear = 2 * (column.midpoints()[v] - column.low) / apart - 1 if apart else 0.0
+            rows.append(own + [0.75 * h for h in (*place(linear), *place(rank[v]))])
+        blocks.append(np.array(rows))
+        energy += 1.0 if column.ordered else count.sum() / opening.n
+    mean = np.concatenate([c @ block for c, block in zip(opening.counts, blocks, strict=True)]) / opening.n
+    mean *= fit_intercept
+    square = 0.7 * max(energy - mean @ mean, 0.1 * energy)
+    top = 0.2 * math.sqrt(square) * fit_intercept
+    return blocks, mean, top, math.sqrt(square + top**2)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_round_is_that_of_centred_and_clipped_images(classes, fit_intercept, rng):
+    codes, labels = table(rng, 300), rng.integers(0, classes, 300)
+    rows = CodeRows(codes)
+    image = opened(rows, classes, rng, fit_intercept)
+    blocks, mean, top, radius = twin(image.opening, fit_intercept)
+    x = np.hstack([block[codes.column(j)] for j, block in enumerate(blocks)]) - mean
+    x = np.hstack([x, np.full((300, 1), top)])[:, : image.size] / radius
+    u, constants = rng.normal(size=(image.size, 1 if classes == 2 else 3)), rng.normal(size=1 if classes == 2 else 3)
+    f = x @ u + constants
+    f = np.hstack([np.zeros((300, 1)), f]) if classes == 2 else f
+    p = np.exp(f - f.max(axis=1, keepdims=True))
+    p /= p.sum(axis=1, keepdims=True)
+    own = np.eye(classes)[labels]
+    residual = (own - p) * np.minimum(2, 1 / (1 - (own * p).sum(axis=1, keepdims=True)))
+    norm = np.linalg.norm(x, axis=1, keepdims=True)
+    residual *= np.minimum(1, 1 / norm)
+    assert (norm > 1).any()
+    question, *told = image.question(u, constants)
+    total = image.entries(question(Piece(None, labels, rows=rows), *told)) / image.reach
+    np.testing.assert_allclose(total, x.T @ residual[:, -u.shape[1] :], atol=0.05)
+    coef, intercept = image.linear(u)
+    offsets = codes.toarray() + codes.offsets[:-1]
+    np.testing.assert_allclose(coef[offsets].sum(axis=1) + intercept, x @ u, atol=0.01)
+
+
+@pytest.mark.parametrize("fit_intercept", [False, True])
+def test_no_row_of_integers_times_its_limit_leaves_the_ball(fit_intercept, rng):
+    """All rows that there can be of small columns, exactly."""
+    sizes, columns = SIZES[:2], COLUMNS[:2]
+    every = np.stack(np.meshgrid(*map(np.arange, sizes), indexing="ij"), axis=-1).reshape(-1, 2)
+    rows = CodeRows(CodeTable(every, sizes, columns=columns))
+    longest = 0
+    for _ in range(20):
+        image = image_of(rows, 2, fit_intercept)
+        image.open(rng.exponential(rng.choice([1.0, 100.0], image.opening_size)), 1.0, 100)
+        question, *told = image.question(np.zeros((image.size, 1)), np.zeros(1))
+        for i in range(len(every)):
+            alone = CodeRows(CodeTable(every[[i]], sizes, columns=columns))
+            total = image.entries(question(Piece(None, np.array([1]), rows=alone), *told))
+            square = sum(int(v) ** 2 for v in total.ravel())
+            assert square <= image.reach**2
+            longest = max(longest, square)
+    assert longest > 0.99 * image.reach**2
+
+
+IMAGES = {
+    "dense": lambda X: X,
+    "sparse": sp.csr_array,
+    "bits": lambda X: BitMatrix(X > 0),
+    "codes": lambda X: CodeTable(np.digitize(X, np.arange(-3, 4) / 2), [8] * 6, columns=[EIGHT] * 6),
+}
+EIGHT = CodeColumn("eight", edges=tuple(np.arange(-3, 4) / 2), low=-2.0, high=2.0)
+
+
+@pytest.mark.parametrize("form", IMAGES)
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**32), classes=st.integers(2, 4))
+def test_one_row_moves_a_sum_by_the_sensitivity_at_most(form, seed, classes):
+    """Also for the worst case that is known: a row that is turned round, with its label."""
+    rng = np.random.default_rng(seed)
+    X, labels = rng.normal(scale=2, size=(12, 6)), rng.integers(0, classes, 12)
+    changed, others, i = X.copy(), labels.copy(), rng.integers(12)
+    changed[i] = -X[i] if rng.random() < 0.5 else rng.normal(scale=5, size=6)
+    others[i] = rng.integers(classes)
+    made = [unit_rows(IMAGES[form](x), fit_intercept=True, normalize=True) for x in (X, changed, np.delete(X, i, 0))]
+    image = opened(made[0], classes, np.random.default_rng(seed))
+    columns = 1 if classes == 2 else classes
+    question, *told = image.question(rng.normal(size=(image.size, columns)), rng.normal(size=columns))
+    counts, *given = image.opening_question()
+    totals, openings = [], []
+    for rows, of in zip(made, (labels, others, np.delete(labels, i)), strict=True):
+        piece = Piece(None, of, rows=rows)
+        totals.append(image.entries(question(piece, *told)).astype(object))
+        openings.append(counts(piece, *given))
+    for other, relation, moves in ((1, "replace", 2), (2, "add-remove", 1)):
+        moved = int(((totals[0] - totals[other]) ** 2).sum())
+        assert moved <= sensitivity(image.reach, classes, relation) ** 2
+        assert ((openings[0] - openings[other]) ** 2).sum() <= moves * image.opening_cells
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+@pytest.mark.parametrize(("relation", "factor"), [("replace", 2), ("add-remove", 1)])
+def test_the_sensitivity_is_attained_but_for_rounding(relation, factor, classes):
+    X = np.array([[1.0, 0.0], [1.0, 0.0]])
+    rows, columns = unit_rows(X, normalize=True), 1 if classes == 2 else classes
+    image = image_of(rows, classes, False)
+    constants = np.zeros(columns) if classes == 2 else np.array([0.0, 0, -60, -60, -60])
+    question, *told = image.question(np.zeros((2, columns)), constants)
+    one, other = (question(Piece(None, np.array([c, c]), rows=rows), *told) / 2 for c in (1, 0))
+    moved = np.linalg.norm(one - (other if factor == 2 else 0))
+    assert 0.999 * sensitivity(image.reach, classes, relation) < moved <= sensitivity(image.reach, classes, relation)
+
+
+def test_an_opening_of_any_counts_gives_an_image(rng):
+    """Counts below 0, no rows at all, all rows in one code: nothing may fail once the opening is paid for."""
+    rows = CodeRows(table(rng, 50))
+    codes = rows.shape[1]
+    for noisy in (np.zeros(codes + 2), np.full(codes + 2, -1e9), np.full(codes + 2, 1e12), np.eye(codes + 2)[3] * 50):
+        for n in (None, 1, 50):
+            image = CodeImage(rows, 2, True)
+            image.open(noisy, 3.0, n)
+            assert (image.opening.sizes > 0).all()
+            assert all((count >= 0).all() for count in image.opening.counts)
+            ranks = [rank for rank in image.opening.ranks if rank is not None]
+            assert all((np.abs(rank) <= 1).all() and (np.diff(rank) >= 0).all() for rank in ranks)
+            question, *told = image.question(np.ones((image.size, 1)), np.zeros(1))
+            total = image.entries(question(Piece(None, np.arange(50) % 2, rows=rows), *told))
+            assert np.linalg.norm(total.astype(float)) <= 50 * image.reach
+            assert len(image.groups) == image.size
+
+
+def test_the_opening_without_noise_is_the_table(rng):
+    codes = table(rng, 4000)
+    rows, labels = CodeRows(codes), rng.integers(0, 3, 4000)
+    image = CodeImage(rows, 3, True)
+    question, *told = image.opening_question()
+    opening = Opening.of(question(Piece(None, labels, rows=rows), *told).astype(float), 1e-9, rows, 3, 4000)
+    np.testing.assert_allclose(np.concatenate(opening.counts), rows.counts(), atol=1e-6)
+    np.testing.assert_allclose(opening.sizes, np.bincount(labels))
+    for j, rank in enumerate(opening.ranks):
+        if rank is not None:
+            known = np.bincount(codes.column(j), minlength=len(rank))[: len(rank)]
+            np.testing.assert_allclose(rank, (2 * np.cumsum(known) - known) / known.sum() - 1)
+
+
+def test_the_opening_drops_what_noise_may_be(rng):
+    """The curve of a column of numbers comes back smoother than it was released."""
+    column = CodeColumn("x", edges=tuple(range(1, 256)), low=0.0, high=256.0)
+    rows = CodeRows(CodeTable(np.zeros((1, 1), int), [256], columns=[column]))
+    true = 1e4 * np.exp(-np.arange(256) / 30)
+    noisy = np.append(true + rng.normal(0, 500, 256), [1e5, 1e5])
+    opening = Opening.of(noisy, 500.0, rows, 2, int(true.sum()))
+    assert np.square(opening.counts[0] - true).sum() < 0.25 * np.square(noisy[:256] - true).sum()

@@ -1,0 +1,48 @@
+import numpy as np
+import pytest
+
+from dpfast.learners.halfspaces.shrunken import ShrunkenDescent
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_round_adds_and_shrinks_as_in_plain_words(classes, rng):
+    groups, n, rounds, deviation = np.array([0, 0, 1, 1, 1, -1]), 5000.0, 10, 60.0
+    descent = ShrunkenDescent(groups, classes, deviation, n, rounds, 128.0)
+    columns, pair = (1, 1) if classes == 2 else (3, 2)
+    one = deviation / np.sqrt(pair * rounds)
+    rate = min(3 * n / (one * rounds), 128) / n / pair
+    total, late = np.zeros((6, columns)), []
+    for t in range(1, rounds + 1):
+        noisy = rng.normal(scale=rng.choice([1.0, 100.0, 1000.0]), size=(6, columns))
+        descent.add(noisy)
+        total += rate * (noisy if columns == 1 else noisy - noisy.mean(axis=1, keepdims=True))
+        v = 0.8 * t * (rate * deviation) ** 2 * (1 if columns == 1 else 2 / 3)
+        m = max(0.0, (total[:5] ** 2).mean() - v)
+        u = total.copy()
+        for c in range(columns):
+            for members in ([0, 1], [2, 3, 4]):
+                d = len(members)
+                tau = max(0.0, (total[members, c] ** 2).sum() - d * v + 10 * m) / (d + 10)
+                u[members, c] *= tau / (tau + v)
+        np.testing.assert_allclose(descent.seen(), u)
+        late += [u] * (t > 8)
+        np.testing.assert_allclose(descent.model(), np.mean(late, axis=0) if late else u)
+
+
+def test_noise_alone_is_shrunk_to_nothing_and_signals_are_not(rng):
+    groups, deviation, seen, kept = np.repeat([0, 1, -1], [50, 50, 1]), 100.0, [], []
+    for _ in range(20):
+        descent = ShrunkenDescent(groups, 2, deviation, 1e4, 50, 32.0)
+        for _ in range(50):
+            noise, signal = rng.normal(scale=deviation, size=(101, 1)), np.zeros((101, 1))
+            signal[:50] = 100.0
+            descent.add(signal + noise)
+        seen.append(descent.seen()[50:100])
+        kept.append(descent.seen()[:50])
+    assert np.abs(np.mean(kept)) > 4 * np.sqrt(np.mean(np.square(seen)))
+
+
+def test_a_table_without_groups_is_not_shrunk():
+    descent = ShrunkenDescent(np.array([-1]), 2, 1.0, 10.0, 5, 32.0)
+    descent.add(np.ones((1, 1)))
+    assert descent.seen() == descent.model() != 0
