@@ -5,8 +5,10 @@ import pytest
 from scipy.special import expit
 
 from dpfast.learners import calibration
-from dpfast.learners.calibration import COSINES, ENDS, LEVELS, class_sizes, fitted_line, groups, level_counts
-from dpfast.learners.halfspaces.calibration import _THRESHOLDS, BINS
+from dpfast.learners.calibration import COSINES, ENDS, LEVELS, Scale, class_sizes, fitted_line, groups, level_counts
+
+BINS = 16
+_THRESHOLDS = Scale(np.arange(BINS + 1) * 6 / BINS - 3, 1.0, 2.5, 0.5, (0.1, 50.0))
 
 
 def counts_of(places, slope, shift, rng):

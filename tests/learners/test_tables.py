@@ -239,16 +239,12 @@ def test_what_would_not_finish_is_refused_before_anything_is_found(make, message
     assert budget.left == (2.0, 1e-3)
 
 
-@pytest.mark.parametrize(
-    ("weight", "message"),
-    [("balanced", "is for two classes, got 3"), ({"never": 2.0}, "class_weight names 'never'")],
-)
-def test_class_weights_that_do_not_suit_the_classes_are_refused_before_anything_is_found(weight, message, table, rng):
+def test_class_weights_that_do_not_suit_the_classes_are_refused_before_anything_is_found(table, rng):
     classes = ["maybe", "no", "yes"]
     schema = Schema([*OPEN.columns], label=Label(OPEN.label.name, classes))
     budget, before = Budget(2.0, 1e-3), copy.deepcopy(rng.bit_generator.state)
-    model = dpfast.HalfspaceClassifier(schema=schema, class_weight=weight, budget=budget, random_state=rng)
-    with pytest.raises(ValueError, match=message):
+    model = dpfast.HalfspaceClassifier(schema=schema, class_weight={"never": 2.0}, budget=budget, random_state=rng)
+    with pytest.raises(ValueError, match="class_weight names 'never'"):
         model.fit(table)
     assert budget.left == (2.0, 1e-3)
     assert rng.bit_generator.state == before

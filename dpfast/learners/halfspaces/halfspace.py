@@ -49,9 +49,10 @@ class HalfspaceClassifier(PrivateClassifier):
     for each of p columns of codes, and one for its class, where it counts c times, c about sqrt(p) / 2; so the opening
     moves by at most sqrt(2 (p + c^2)) under "replace" and sqrt(p + c^2) under "add-remove". Given the earlier releases,
     a row adds a vector of norm at most 1 (sqrt(2) for more than two classes) to the sum of a round, so that the sum
-    moves by at most 2 (2 sqrt(2)) under "replace" and 1 (sqrt(2)) under "add-remove". Rows and residuals are integers on a grid, sums are exact, and all releases are
-    adaptive discrete Gaussian mechanisms: `dpfast.accounting.discrete_gaussian_sigma`. Nothing else that is released
-    depends on the rows, but for their number under "replace", which is public.
+    moves by at most 2 (2 sqrt(2)) under "replace" and 1 (sqrt(2)) under "add-remove". Rows and residuals are integers
+    on a grid, sums are exact, and all releases are adaptive discrete Gaussian mechanisms:
+    `dpfast.accounting.discrete_gaussian_sigma`. Nothing else that is released depends on the rows, but for their number
+    under "replace", which is public.
 
     Parameters
     ----------

@@ -116,7 +116,7 @@ class CodeImage:
         self._squares, self._allowed = self._limited(matrix.astype(np.int64))
         of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
         found = np.unique(np.stack([of, np.concatenate(groups)]), axis=1, return_inverse=True)[1].ravel()
-        self.groups = np.append(found, [-1] * self._constant)
+        self.groups = np.concatenate([found, np.full(int(self._constant), -1)])
 
     def _limited(self, matrix):
         """Squares of what each code adds to an image, in steps, rounded up; and what a row within R has at most."""
@@ -163,7 +163,8 @@ class PlainImage:
         self._linear, self._classes = rows.linear, classes
         self.size, self.reach = rows.shape[1], _PLAIN_LIMIT * rows.reach
         self.opening_size, self.opening_cells = classes, 1
-        self.groups = np.append(np.zeros(self.size - bool(fit_intercept), np.int64), [-1] * bool(fit_intercept))
+        self.groups = np.zeros(self.size, np.int64)
+        self.groups[self.size - bool(fit_intercept) :] = -1
 
     def opening_question(self):
         return _class_counts, self._classes
