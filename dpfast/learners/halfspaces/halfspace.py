@@ -7,11 +7,11 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import expit, softmax
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import Budget, discrete_gaussian_sigma
 from dpfast.accounting.costs import discrete_gaussian_cost
+from dpfast.kernels.reals import exp, expit, log, norm
 from dpfast.learners.base import PrivateClassifier, refuse_weights
 from dpfast.learners.halfspaces.images import image_of
 from dpfast.learners.halfspaces.link import class_weights, log_chances, log_odds, starts
@@ -251,7 +251,7 @@ class HalfspaceClassifier(PrivateClassifier):
         logs = log_odds(scores[:, 0]) if two else log_chances(scores)
         if not hasattr(self, "class_weight_"):
             return logs
-        weights = np.log(self.class_weight_)
+        weights = log(self.class_weight_)
         return logs + (weights[1] - weights[0] if two else weights)
 
     @lazily
@@ -266,7 +266,8 @@ class HalfspaceClassifier(PrivateClassifier):
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return np.stack([expit(-scores), expit(scores)], axis=1)
-        return softmax(scores, axis=1)
+        chances = exp(scores - scores.max(axis=1, keepdims=True))
+        return chances / chances.sum(axis=1, keepdims=True)
 
     def terms(self) -> Any:
         """What each column adds to the scores, code by code, those that matter most first: a list of
@@ -357,5 +358,5 @@ def sensitivity(reach, classes, neighbors):
 
 def _scores(rows, w):
     """<w, x_i>, whatever the length of w: float64, shape (n, columns)."""
-    norm = math.sqrt(np.square(w).sum()) or 1.0
-    return norm * rows.margins(w / norm).astype(np.float64)
+    size = norm(w) or 1.0
+    return size * rows.margins(w / size).astype(np.float64)

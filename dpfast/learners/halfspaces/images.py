@@ -23,7 +23,7 @@ import math
 import numpy as np
 import scipy.sparse as sp
 
-from dpfast.kernels import logistic
+from dpfast.kernels import logistic, reals
 from dpfast.learners.halfspaces.opening import Opening, class_sizes
 from dpfast.tables.code_rows import CodeRows
 
@@ -96,17 +96,17 @@ class CodeImage:
             share = count / opening.n
             if rank is None:
                 blocks.append(sp.eye_array(size, format="csr"))
-                energy += share.sum()
+                energy += reals.sum(share)
                 groups.append(_alike(share))
             else:
                 blocks.append(sp.csr_array(_of_numbers(column, rank)))
                 energy += 1.0
                 shared = blocks[-1][:, : _shared(column, size)] > 0
-                groups.append(np.concatenate([_alike(shared.T @ share), _SCALES]))
+                groups.append(np.concatenate([_alike(_product(shared.T.tocsr(), share)), _SCALES]))
         matrix = sp.csr_array(sp.block_diag(blocks, format="csr"))
-        mean = matrix.T @ np.concatenate(opening.counts) / opening.n * self._constant
+        mean = _product(matrix.T.tocsr(), np.concatenate(opening.counts)) / opening.n * self._constant
         energy = max(energy, _LEAST_ENERGY)
-        square = _SHORTER * max(energy - np.square(mean).sum(), _LEAST * energy)
+        square = _SHORTER * max(energy - reals.dot(mean, mean), _LEAST * energy)
         radius = math.sqrt(square * (1 + _TOP**2 * self._constant))
         unit = min(_RADIUS / radius, _FINEST)
         matrix.data = np.rint(matrix.data * unit)
@@ -142,9 +142,10 @@ class CodeImage:
 
     def linear(self, u):
         """<u, image> as coefficients of codes (codes, columns), and an intercept (columns,)."""
-        w = u[: len(self._mean)] / _RADIUS
+        w = np.ascontiguousarray(u[: len(self._mean)].T) / _RADIUS
         top = self._top * u[len(self._mean) :].sum(axis=0) / _RADIUS
-        return self._by_code @ w, top - (self._mean[:, np.newaxis] * w).sum(axis=0)
+        mean = np.array([reals.dot(self._mean.astype(np.float64), column) for column in w])
+        return np.stack([_product(self._by_code, column) for column in w], axis=1), top - mean
 
 
 class PlainImage:
@@ -174,7 +175,7 @@ class PlainImage:
         self.opening = Opening(n, class_sizes(noisy, deviation, n), (), ())
 
     def question(self, u, constants):
-        norm = math.sqrt(np.square(u).sum()) or 1.0
+        norm = reals.norm(u) or 1.0
         return _plain_sums, u / norm, norm, constants.astype(np.float32)
 
     def entries(self, total):
@@ -215,7 +216,12 @@ def _of_numbers(column, rank):
 
 def _alike(share):
     """A number, at most 0, for each entry, by its share of the rows: the same to a factor of 4, and below 1e-4."""
-    return np.floor(np.log2(np.clip(share, 1e-4, 1)) / 2).astype(np.int64)
+    return (np.frexp(np.clip(share, 1e-4, 1))[1].astype(np.int64) - 1) // 2
+
+
+def _product(matrix, w):
+    """A sparse matrix times a vector: float64, the same on every machine."""
+    return reals.products_csr(matrix.indptr, matrix.indices, matrix.data.astype(np.float64), w)
 
 
 # ---- what pieces are asked -----------------------------------------------------------------------------------------

@@ -16,10 +16,9 @@ to 1: the minimum is at one p, its most probable class is that of pi, and pi fol
 apart by f the log odds are sign(f) ln((1 + e^|f|) / 2).
 """
 
-import math
-
 import numpy as np
-from scipy.special import log_softmax
+
+from dpfast.kernels.reals import exp, log
 
 
 def class_weights(declared, classes):
@@ -51,14 +50,14 @@ def starts(sizes):
     sizes : ndarray of float64, shape (k,)
         Of the classes, each above 0.
     """
-    logs = np.array([math.log(size) for size in sizes])
+    logs = log(sizes)
     return logs[1:] - logs[:1] if len(logs) == 2 else logs - logs.mean()
 
 
 def log_odds(scores):
     """Of the second of two classes: float64, the shape of the scores."""
-    scores = np.asarray(scores, np.float64)
-    return np.copysign(np.logaddexp(0, np.abs(scores)) - math.log(2), scores)
+    size = np.abs(np.asarray(scores, np.float64))
+    return np.copysign(size + log((1 + exp(-size)) / 2), scores)
 
 
 def log_chances(scores):
@@ -68,5 +67,7 @@ def log_chances(scores):
     ----------
     scores : ndarray, shape (n, k)
     """
-    logs = log_softmax(np.asarray(scores, np.float64), axis=1)
-    return logs + np.log(np.maximum(0.5, -np.expm1(logs)))
+    below = np.asarray(scores, np.float64) - scores.max(axis=1, keepdims=True)
+    chances = exp(below)
+    chances /= chances.sum(axis=1, keepdims=True)
+    return below + log(np.maximum(0.5, 1 - chances))

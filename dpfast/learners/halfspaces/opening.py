@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from dpfast.kernels import reals
+
 _SURE = 3.0  # deviations of the noise
 _LEAST_SHARE = 1e-3  # of the rows, that a class is taken to have
 
@@ -66,9 +68,9 @@ class Opening:
             rank = None
             if bins:
                 share = np.maximum(_smooth(of_codes[:bins], _SURE * deviation), 0.0)
-                share /= share.sum() or 1.0
+                share /= reals.sum(share) or 1.0
                 rank = 2 * np.cumsum(share) - share - 1 if share.any() else np.zeros(bins)
-                known[:bins] = share * max(n - known[bins:].sum(), 0.0)
+                known[:bins] = share * max(n - float(sum(known[bins:])), 0.0)
             counts.append(known)
             ranks.append(rank)
         return cls(n, class_sizes(sizes, deviation / weight, n), tuple(counts), tuple(ranks))

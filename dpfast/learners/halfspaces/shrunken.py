@@ -9,6 +9,8 @@ Nothing here sees a row.
 
 import numpy as np
 
+from dpfast.kernels import reals
+
 _SIGNAL = 3.0  # rate, over the noise of one sum and the rounds
 _PRIOR = 10
 _LATE = 0.8  # the model is the mean over the rounds after this share of them; its noise is about that of this share
@@ -48,7 +50,7 @@ class ShrunkenDescent:
             return self._total
         w, noise = self._total[self._shrunk], _LATE * self.used * self._noise
         squares = np.stack([np.bincount(self._groups, column, len(self._members)) for column in np.square(w).T], axis=1)
-        prior = _PRIOR * max(0.0, np.square(w).mean() - noise)
+        prior = _PRIOR * max(0.0, reals.sum(np.square(w)) / w.size - noise)
         own = np.maximum(0.0, squares - self._members * noise + prior) / (self._members + _PRIOR)
         u = self._total.copy()
         u[self._shrunk] = w * (own / (own + noise))[self._groups]

@@ -107,7 +107,7 @@ def test_no_row_of_integers_times_its_limit_leaves_the_ball(fit_intercept, rng):
     every = np.stack(np.meshgrid(*map(np.arange, sizes), indexing="ij"), axis=-1).reshape(-1, 2)
     rows = CodeRows(CodeTable(every, sizes, columns=columns))
     longest = 0
-    for _ in range(20):
+    for _ in range(5):
         image = image_of(rows, 2, fit_intercept)
         image.open(rng.exponential(rng.choice([1.0, 100.0], image.opening_size)), 1.0, 100)
         question, *told = image.question(np.zeros((image.size, 1)), np.zeros(1))
@@ -130,7 +130,7 @@ EIGHT = CodeColumn("eight", edges=tuple(np.arange(-3, 4) / 2), low=-2.0, high=2.
 
 
 @pytest.mark.parametrize("form", IMAGES)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 2**32), classes=st.integers(2, 4))
 def test_one_row_moves_a_sum_by_the_sensitivity_at_most(form, seed, classes):
     """Also for the worst case that is known: a row that is turned round, with its label."""
