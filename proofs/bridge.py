@@ -130,11 +130,10 @@ ROWS = (
         ),
     ),
     (
-        "sums over unsettled rows, two and k classes, weights of classes",
-        "Sensitivity.unsettled_two_classes Sensitivity.unsettled_classes "
+        "sums of rows times capped residuals, two and k classes",
         "Sensitivity.sum_replace Sensitivity.sum_add_remove",
         ("learners/halfspaces/halfspace.py", "(1 if classes == 2 else 2) * (changes * reach) ** 2"),
-        ("learners/halfspaces/test_halfspace.py", "test_one_row_moves_a_sum_by_the_sensitivity_at_most"),
+        ("learners/halfspaces/test_images.py", "test_one_row_moves_a_sum_by_the_sensitivity_at_most"),
     ),
     (
         "boosting: 2 max(mu, mu') / (kappa n)",

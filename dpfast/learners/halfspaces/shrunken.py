@@ -5,6 +5,9 @@ groups of coefficients whose squares add up to little more than that hold little
 estimated from its squares, and from that of all coefficients, which counts as PRIOR more of them; scores are those of u
 = w tau / (tau + v), the mean of w given the estimate. Rows see u: what was shrunk too much, later residuals bring back.
 Nothing here sees a row.
+
+Steps that are too long overshoot: a sum then points against the one before it, by more than noise would. The rate is
+halved each time that it does.
 """
 
 import numpy as np
@@ -13,6 +16,7 @@ from dpfast.kernels import reals
 
 _SIGNAL = 3.0  # rate, over the noise of one sum and the rounds
 _PRIOR = 10
+_TURNED = 5.0  # deviations of noise, by which a sum points against the one before where steps are too long
 _LATE = 0.8  # the model is the mean over the rounds after this share of them; its noise is about that of this share
 
 
@@ -38,7 +42,9 @@ class ShrunkenDescent:
         pair = 1 if columns == 1 else 2  # scores of two classes are apart by twice as much, for the same rate
         one = deviation / (pair * n_rounds) ** 0.5
         self._rate = min(_SIGNAL * n / (one * n_rounds), fastest) / n / pair
-        self._noise = (self._rate * deviation) ** 2 * (1 if columns == 1 else 1 - 1 / columns)
+        self._own = deviation**2 * (1 if columns == 1 else 1 - 1 / columns)
+        self._against = -_TURNED * deviation**2 * (len(groups) * columns) ** 0.5
+        self._before, self._noise = np.zeros((len(groups), columns)), 0.0
         self._shrunk, self._groups = groups >= 0, groups[groups >= 0]
         self._members = np.bincount(self._groups).astype(np.float64)[:, np.newaxis]
         self._total = np.zeros((len(groups), columns))
@@ -48,7 +54,7 @@ class ShrunkenDescent:
         """u of this module's documentation: float64, shape (size, 1) for two classes, else (size, k)."""
         if not self.used or not len(self._groups):
             return self._total
-        w, noise = self._total[self._shrunk], _LATE * self.used * self._noise
+        w, noise = self._total[self._shrunk], _LATE * self._noise
         squares = np.stack([np.bincount(self._groups, column, len(self._members)) for column in np.square(w).T], axis=1)
         prior = _PRIOR * max(0.0, reals.sum(np.square(w)) / w.size - noise)
         own = np.maximum(0.0, squares - self._members * noise + prior) / (self._members + _PRIOR)
@@ -62,6 +68,10 @@ class ShrunkenDescent:
         Residuals of many classes add up to 0: what noise adds up to is taken off.
         """
         self.used += 1
+        if reals.dot(noisy.ravel(), self._before.ravel()) < self._against:
+            self._rate /= 2
+        self._before = noisy
+        self._noise += self._rate**2 * self._own
         self._total += self._rate * (noisy if self._columns == 1 else noisy - noisy.mean(axis=1, keepdims=True))
         if self.used > _LATE * self._rounds:
             self._late += self.seen()

@@ -11,12 +11,16 @@ def test_a_round_adds_and_shrinks_as_in_plain_words(classes, rng):
     columns, pair = (1, 1) if classes == 2 else (3, 2)
     one = deviation / np.sqrt(pair * rounds)
     rate = min(3 * n / (one * rounds), 128) / n / pair
-    total, late = np.zeros((6, columns)), []
+    total, late, before, variance = np.zeros((6, columns)), [], np.zeros((6, columns)), 0.0
     for t in range(1, rounds + 1):
         noisy = rng.normal(scale=rng.choice([1.0, 100.0, 1000.0]), size=(6, columns))
         descent.add(noisy)
+        if (noisy * before).sum() < -5 * deviation**2 * np.sqrt(6 * columns):
+            rate /= 2
+        before = noisy
+        variance += (rate * deviation) ** 2
         total += rate * (noisy if columns == 1 else noisy - noisy.mean(axis=1, keepdims=True))
-        v = 0.8 * t * (rate * deviation) ** 2 * (1 if columns == 1 else 2 / 3)
+        v = 0.8 * variance * (1 if columns == 1 else 2 / 3)
         m = max(0.0, (total[:5] ** 2).mean() - v)
         u = total.copy()
         for c in range(columns):
