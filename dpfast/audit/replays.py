@@ -137,7 +137,7 @@ def replay(
     (True, True)
     """
     tape: list[tuple[Question, str, Any, Any]] = []
-    runs = []
+    runs: list[_Run] = []
     for arguments in (table, neighbor):
         recorder = _Recorder(tape, bool(runs), np.random.default_rng(seed))
         model, watched = _copied(estimator, recorder)

@@ -111,9 +111,8 @@ def fit(
             "random_state": rng,
         }
         text = {"separator": separator, "decimal": decimal, "encoding": encoding}
-        if schema is None and model is None and numbers is None and threshold is None and label is not None:
-            schema = "discover"
-        declaration = declaration_of(data, schema, label, classes, unit, **text)
+        undeclared = schema is None and model is None and numbers is None and threshold is None and label is not None
+        declaration = declaration_of(data, "discover" if undeclared else schema, label, classes, unit, **text)
         if declaration is not None:
             if threshold is not None or numbers is not None:
                 raise ValueError("--threshold, --numbers and --bits are for tables without a schema")

@@ -15,12 +15,12 @@ from dpfast.files.names import check_names, has_its_labels
 from dpfast.files.parquet import ParquetFiles
 from dpfast.files.readers import csv_steps, fewer, kind_of, named, separator_of
 from dpfast.tables import Label, Schema
-from dpfast.tables.arrow import Fault
 from dpfast.tables.columns import Date, Numeric
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.drafts import MARKS
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.kept import Kept
+from dpfast.tables.objects import Fault
 
 _PLAIN = pa.large_string()
 

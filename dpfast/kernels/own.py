@@ -10,7 +10,7 @@ def own(array: Any, dtype: Any = None) -> np.ndarray:
 
     It is the array itself only if that and all arrays that it is a view of are read-only.
     """
-    made = np.require(array, dtype, "CA")
+    made = np.require(array, dtype, ("C", "A"))
     if not np.may_share_memory(made, array):
         return made
     at = made

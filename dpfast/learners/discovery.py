@@ -168,8 +168,8 @@ def discover(
     if classes is None:
         labels = opening.words(exact.labels, rng)
     else:
-        noisy = opening.codes(np.array([exact.labels[each] for each in classes], np.int64), rng)
-        labels = dict(zip(classes, noisy.tolist(), strict=True))
+        kept = opening.codes(np.array([exact.labels[each] for each in classes], np.int64), rng)
+        labels = dict(zip(classes, kept.tolist(), strict=True))
     facts, counts, ranks = {}, [], []
     for column, fixed, words in zip(encoding.schema.columns, exact.fixed, exact.words, strict=True):
         noisy = [opening.codes(each, rng) for each in fixed]

@@ -138,7 +138,8 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
     def _declared(self, encoding: Any) -> Self:
         """Become the encoder of a schema that declares all of a table; nothing is spent."""
         self._become(self._public(encoding))
-        self.schema_, self.found_, self.privacy_ = encoding.schema, {}, PrivacySpend(0.0, 0.0, self.neighbors)
+        found: dict[str, dict[str, Any]] = {}
+        self.schema_, self.found_, self.privacy_ = encoding.schema, found, PrivacySpend(0.0, 0.0, self.neighbors)
         return self
 
     def _found(self, encoding: Any, found: Any, planned: Any, run: Run) -> Self:

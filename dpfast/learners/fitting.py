@@ -166,7 +166,7 @@ class Private(PrivateParameters):
     ) -> Iterator[Run]:
         """Charge, then run the block as `_fitting` does; parameters are those of `Run.charge`."""
         with self._fitting(rng) as run:
-            run.charge(public, cost, **releases)
+            run.charge(public, cost, learns=True, **releases)
             yield run
 
     def _charge(self, claim: PrivacySpend, public: Public) -> None:

@@ -12,8 +12,8 @@ from dpfast.accounting import PrivacySpend
 from dpfast.accounting.amounts import split
 from dpfast.accounting.warning import warn_of_repeated_rows
 from dpfast.files.spooled import FileParts
-from dpfast.learners.discovery import Plan, discover, plan
-from dpfast.learners.fitting import Public, Run
+from dpfast.learners.discovery import discover, plan
+from dpfast.learners.fitting import Public
 from dpfast.learners.parameters import SCHEMA, auto, count, optional, real
 from dpfast.learners.saving import entries
 from dpfast.learners.units import bounded_rows, own_generator, picked
@@ -23,7 +23,7 @@ from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Numeric, text_of
 from dpfast.tables.discovered import WIDEST, Discovered
 from dpfast.tables.label_types import completed, label_kind, labels_among, typed, typed_labels
-from dpfast.tables.labels import LabelColumn, Labels, class_codes
+from dpfast.tables.labels import LabelColumn, class_codes
 from dpfast.tables.schema import Label, Schema
 
 SCHEMAS = {"schema": optional(auto(SCHEMA, "discover")), "encoder_share": auto(real(0, 1, "()"))}
@@ -69,7 +69,7 @@ class TableReader:
     def _share_of_discovery(self):
         return self._discovery_share if self.encoder_share == "auto" else self.encoder_share
 
-    def _tabled(self, X, y, classes, p, units=None, rows_per_unit=None, run: Run | None = None):
+    def _tabled(self, X, y, classes, p, units=None, rows_per_unit=None, run=None):
         """Return X, y and classes of `fit`, as the learner reads them.
 
         With `units` at most `rows_per_unit` rows of each are left, p.rows_per_unit is that, and the claim is for
@@ -178,11 +178,11 @@ class TableReader:
             known = class_codes(labels, len(labels), declared)
         return known, labels
 
-    def _bill(self, planned: Plan, p):
+    def _bill(self, planned, p):
         """What the whole fit costs, for its charge before anything is discovered; empty where it is the pair."""
         return ()
 
-    def _refuse_many(self, known: Labels):
+    def _refuse_many(self, known):
         if not self.__sklearn_tags__().classifier_tags.multi_class:
             known.signs()  # refuses more than two classes
 
@@ -259,14 +259,14 @@ class TableReader:
         return _named(X, self.encoder_.schema_.names)
 
     @property
-    def _width(self) -> int:
+    def _width(self):
         """Columns of what the learner reads: those of X, or what codes become."""
         if not hasattr(self, "encoder_"):
             return super()._width
         return self._read_as().shape[1]
 
     @property
-    def _names(self) -> Any:
+    def _names(self):
         """Their names, or None."""
         if not hasattr(self, "encoder_"):
             return super()._names

@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpfast.tables.arrow import Fault, Frame, days, numbers, texts
+from dpfast.tables.arrow import Frame, days, numbers, texts
 from dpfast.tables.columns import Boolean, Category, Column, Date, Numeric, text_of
 from dpfast.tables.encoding import READERS
+from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
 
 MARKS = ("", " ", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null")  # what a draft takes for missing if it occurs

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
-from dpfast.tables.arrow import Fault, Frame, cells, days, numbers, texts
+from dpfast.tables.arrow import Frame, cells, days, numbers, texts
 from dpfast.tables.cells import FIXED, MISSING, NUMBERS, banded, date_codes, date_ends, number_codes, number_ends
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Boolean, Category, CodeColumn, Column, Date, Numeric, text_of
@@ -22,6 +22,7 @@ from dpfast.tables.counts import Counts, tally
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.kept import Kept, KeptCells, KeptTexts
 from dpfast.tables.labels import LabelColumn, tidy_labels
+from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
 
 _EPOCH = date(1970, 1, 1).toordinal()

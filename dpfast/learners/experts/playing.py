@@ -33,5 +33,9 @@ def played(state: Weights, losses: Losses, rate: Any, rng: np.random.Generator, 
         totals = state.totals()
         expert = int(state.play(losses, rng, t, t + 1)[t])  # also where the answer is given: the losses enter the state
         question = Question("experts", totals, "range", rate, mirrored=mirrored)
-        drawn.append(asked(lambda question=question: question, lambda expert=expert: expert, rng))
+        drawn.append(_asked(question, expert, rng))
     return np.array(drawn, np.int64)
+
+
+def _asked(question, expert, rng):
+    return asked(lambda: question, lambda: expert, rng)

@@ -253,7 +253,7 @@ class DecisionListClassifier(PrivateClassifier):
             cost = [pair_cost(decimal_above(p.epsilon_of_rules), p.delta)]
             claim = Claim(float(p.rows_per_unit * exponent * p.moves), tuple(cost))
             cost += [Cost("pure", decimal_above(p.epsilon_of_counts))] if p.scale else []
-            run.charge(public, cost, rules=rounds, **counting)
+            run.charge(public, cost, learns=True, rules=rounds, **counting)
             drawn = greedy_cover(state, rounds, run.rng, claim)
             for feature, negated, label in self._shown(drawn, "rules", parts, public, rounds):
                 run.release("rules", Rule(conditions.literals(feature, negated), public.classes[label]))
