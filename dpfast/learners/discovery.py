@@ -34,7 +34,8 @@ from dpfast.tables.columns import Category, Numeric
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.schema import Schema
 
-UNIT = 1 << 20  # steps of the grid that a row counts
+UNIT = 1 << 30  # steps of the grid that a row counts, or fewer where the noise is too large for it
+_LARGEST = 2.0**52  # of a scale of noise
 WORDS_SHARE = Fraction(1, 10)  # of delta, for the words that may be published
 RANK_BINS, EQUAL_BINS = 32, 96
 TAIL = 0.005  # of the rows, that may lie beyond either end
@@ -48,15 +49,21 @@ class Plan:
 
     Attributes
     ----------
-    histogram : OpeningHistogram
+    histogram, labels : OpeningHistogram
+        Of the columns, and of the labels, where a row counts more: the model begins with them.
     cost : tuple of Cost
-    delta : Fraction
-        The part of delta that is left for Gaussian noise: of this release, and of those that share its bill.
+        Of both.
+    rest : tuple of float
+        The noise of the other releases on its bill, in their order.
+    total : tuple of Cost
+        Of all releases on the bill.
     """
 
     histogram: OpeningHistogram
+    labels: OpeningHistogram
     cost: tuple[Cost, ...]
-    delta: Fraction
+    rest: tuple[float, ...] = ()
+    total: tuple[Cost, ...] = ()
 
 
 def plan(
@@ -67,6 +74,7 @@ def plan(
     *,
     labels: str | None = None,
     share: Fraction = Fraction(1),
+    rest: Sequence[NoisySums] = (),
     rows_per_unit: int = 1,
 ) -> Plan:
     """Plan the opening histogram of a schema.
@@ -81,6 +89,8 @@ def plan(
         Whether labels are counted too, and whether their set is to be found.
     share : Fraction, default=1
         The share of the bill that is for this release, in squares of what Gaussian releases move by.
+    rest : sequence of NoisySums, optional
+        The other releases on the bill, with the rest of the shares.
     rows_per_unit : int, default=1
 
     Returns
@@ -93,21 +103,29 @@ def plan(
         If the budget cannot pay, and for words where delta is 0.
     """
     epsilon, delta = exact("epsilon", epsilon), exact("delta", delta)
-    columns = sum(len(_counted(column)) for column in schema.columns) + (labels is not None)
+    columns = sum(len(_counted(column)) for column in schema.columns)
+    weight = 0 if labels is None else max(1, round(math.sqrt(columns / (2 if labels == "open" else 4))))
     if not delta:
-        return _pure_plan(schema, epsilon, neighbors, labels, columns * rows_per_unit)
+        return _pure_plan(schema, epsilon, neighbors, labels, (columns + (labels is not None)) * rows_per_unit)
     words = sum(_holds_words(column) for column in schema.columns) + (labels == "open")
-    left = delta * (1 - WORDS_SHARE) if words else delta
-    moves = opening_moves(columns, neighbors, rows_per_unit)
-    rest = [NoisySums(UNIT, 1 - share)] if share < 1 else []
-    noise = bill_noise([NoisySums(UNIT, share, times=moves), *rest], epsilon, delta, words=delta - left)
-    sigma, threshold = noise.noise[0] * (1 + 1e-9), None  # so that what shares the bill may have more coordinates
-    cost = discrete_gaussian_cost(sigma, sensitivity=UNIT, releases=moves, size=1)
+    told = delta * WORDS_SHARE if words else Fraction(0)
+    moves, unit = opening_moves(columns + weight**2, neighbors, rows_per_unit), UNIT
+    noise = bill_noise([NoisySums(unit, share, times=moves), *rest], epsilon, delta, words=told)
+    if any(each > _LARGEST / 2 for each in noise.noise[1:]):
+        raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {float(epsilon)!r}")
+    while noise.noise[0] > _LARGEST and unit > 1:
+        unit //= 2
+        noise = bill_noise([NoisySums(unit, share, times=moves), *rest], epsilon, delta, words=told)
+    sigma, thresholds = noise.noise[0], [None, None]
+    units = [unit, unit * max(1, weight)]
+    cost = discrete_gaussian_cost(sigma, sensitivity=unit, releases=moves, size=1)
     if words:
-        chance = float(delta - left) * (1 - 1e-12)
-        threshold = opening_threshold(sigma, chance, unit=UNIT, words=words, rows_per_unit=rows_per_unit)
-        cost = (*cost, Cost("pair", 0.0, delta=float_above(delta - left)))
-    return Plan(OpeningHistogram(sigma, UNIT, threshold), cost, left)
+        chance = float(told) * (1 - 1e-12)
+        told_of = {"words": words, "rows_per_unit": rows_per_unit}
+        thresholds = [opening_threshold(sigma, chance, unit=each, **told_of) for each in units]
+        cost = (*cost, Cost("pair", 0.0, delta=float_above(told)))
+    made = [OpeningHistogram(sigma, each, threshold) for each, threshold in zip(units, thresholds, strict=True)]
+    return Plan(*made, cost, noise.noise[1:], noise.cost)
 
 
 def _pure_plan(schema, epsilon, neighbors, labels, moved):
@@ -119,7 +137,8 @@ def _pure_plan(schema, epsilon, neighbors, labels, moved):
     if labels == "open":
         raise ValueError("labels cannot be found privately with delta = 0: declare them by classes=")
     scale = moved * (2 if neighbors == "replace" else 1) / epsilon
-    return Plan(OpeningHistogram(scale, 1, pure=True), (Cost("pure", decimal_above(epsilon)),), Fraction(0))
+    histogram = OpeningHistogram(scale, 1, pure=True)
+    return Plan(histogram, histogram, (Cost("pure", decimal_above(epsilon)),))
 
 
 @dataclass(frozen=True)
@@ -146,7 +165,7 @@ class Found:
 
 def discover(
     encoding: Any,
-    opening: OpeningHistogram,
+    planned: Plan,
     rng: np.random.Generator,
     classes: Sequence | None = None,
     fine: bool = False,
@@ -157,18 +176,18 @@ def discover(
     ----------
     encoding : Encoding or PartedEncoding
         Of all rows.
-    opening : OpeningHistogram
+    planned : Plan
     rng : numpy.random.Generator
     classes : sequence of str, optional
         The declared labels; all of them are counted.
     fine : bool, default=False
         Whether numbers have bins at equal distances too.
     """
-    exact = encoding.counts()
+    exact, opening = encoding.counts(), planned.histogram
     if classes is None:
-        labels = opening.words(exact.labels, rng)
+        labels = planned.labels.words(exact.labels, rng)
     else:
-        kept = opening.codes(np.array([exact.labels[each] for each in classes], np.int64), rng)
+        kept = planned.labels.codes(np.array([exact.labels[each] for each in classes], np.int64), rng)
         labels = dict(zip(classes, kept.tolist(), strict=True))
     facts, counts, ranks = {}, [], []
     for column, fixed, words in zip(encoding.schema.columns, exact.fixed, exact.words, strict=True):

@@ -173,7 +173,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         with self._fitting(p.rng) as run:
             run.charge(self._public(encoding), planned.cost, **{"opening histogram": 1})
             run.released = p.schema
-            run.released = discover(encoding, planned.histogram, run.rng).schema
+            run.released = discover(encoding, planned, run.rng).schema
             run.attributes["found_"] = _facts(p.schema)
             run.used["opening histogram"] += 1
         return encoding

@@ -28,6 +28,7 @@ from dpfast.tables.schema import Label, Schema
 
 SCHEMAS = {"schema": optional(auto(SCHEMA, "discover")), "encoder_share": auto(real(0, 1, "()"))}
 SHARE = Fraction(1, 10)  # of the budget, for what is discovered
+MOST_LABELS = 256  # that are discovered
 
 
 class TableReader:
@@ -48,7 +49,7 @@ class TableReader:
         p, X = super()._checked(X), _files(X)
         for name in ("_encoder", "_rows_per_unit", "_width_of_codes"):
             vars(self).pop(name, None)
-        p.rows_per_unit, p.one_column, p.plan = 1, False, None
+        p.rows_per_unit, p.one_column, p.plan, p.found = 1, False, None, None
         if p.schema == "discover" or (p.schema is None and is_frame(X)):
             p.schema = X.undeclared() if isinstance(X, FileParts) else undeclared(X)
         if p.schema is not None:
@@ -63,7 +64,7 @@ class TableReader:
             if delta:
                 p.delta, delta = split(self.delta, share)
             p.bill = epsilon, delta, Fraction(1)
-        plan(p.schema, *p.bill[:2], self.neighbors, share=p.bill[2])  # refuses what will not do
+        plan(p.schema, *p.bill[:2], self.neighbors, share=p.bill[2], rest=self._rest(p))  # refuses what will not do
         return p
 
     def _share_of_discovery(self):
@@ -161,25 +162,32 @@ class TableReader:
         epsilon, delta, share = p.bill
         asked = "declared" if declared is not None else "open"
         p.plan = planned = plan(
-            p.schema, epsilon, delta, self.neighbors, labels=asked, share=share, rows_per_unit=p.rows_per_unit
+            p.schema,
+            epsilon,
+            delta,
+            self.neighbors,
+            labels=asked,
+            share=share,
+            rest=self._rest(p),
+            rows_per_unit=p.rows_per_unit,
         )
         names = np.array(p.schema.names, dtype=object)
         public = Public(encoding.n, len(names), names, declared=classes is not None or not pure)
-        run.charge(public, self._bill(planned, p), learns=False, **{"opening histogram": 1})
+        run.charge(public, planned.total if self._one_bill else (), learns=False, **{"opening histogram": 1})
         spelled = None if declared is None else [text_of(each) for each in declared.tolist()]
-        p.found = found = discover(encoding, planned.histogram, run.rng, spelled, fine=self._codes_as == "codes")
+        p.found = found = discover(encoding, planned, run.rng, spelled, fine=self._codes_as == "codes")
         run.used["opening histogram"] += 1
         encoder._found(encoding, found, planned, run)
         if declared is None:
             multi = self.__sklearn_tags__().classifier_tags.multi_class
-            declared = completed([*found.labels][: None if multi else 2], kind)
+            declared = completed([*found.labels][: MOST_LABELS if multi else 2], kind)
             encoder.other_label_ = _other(found.labels, declared)
             labels = labels_among(LabelColumn(*_spelled(encoding)), declared, encoder.other_label_)
             known = class_codes(labels, len(labels), declared)
         return known, labels
 
-    def _bill(self, planned, p):
-        """What the whole fit costs, for its charge before anything is discovered; empty where it is the pair."""
+    def _rest(self, p):
+        """The releases of the learner that share the bill of the discovery; for learners with `_one_bill`."""
         return ()
 
     def _refuse_many(self, known):

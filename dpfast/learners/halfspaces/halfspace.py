@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Mapping
+from fractions import Fraction
 from functools import partial
 from typing import Any, Self
 
@@ -9,16 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.accounting import Budget, discrete_gaussian_sigma
+from dpfast.accounting import Budget, NoisySums, discrete_gaussian_sigma
+from dpfast.accounting.checks import float_above
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.kernels.reals import exp, expit, log, norm
 from dpfast.learners.base import PrivateClassifier, refuse_weights
-from dpfast.learners.halfspaces.images import image_of
+from dpfast.learners.halfspaces.images import CodeImage, image_of
 from dpfast.learners.halfspaces.link import class_weights, log_chances, log_odds, starts
+from dpfast.learners.halfspaces.opening import Opening
 from dpfast.learners.halfspaces.shrunken import ShrunkenDescent
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import Kind, SchemaLike, auto, count, flag, optional, positive
 from dpfast.learners.saving import entries, integer, reals
+from dpfast.learners.tables import MOST_LABELS
 from dpfast.mechanisms import discrete_gaussian
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.unit_rows import unit_rows
@@ -26,6 +30,7 @@ from dpfast.tables.unit_rows import unit_rows
 ROUNDS, MOST_ROUNDS = 100, 1 << 15
 _LARGEST_SIGMA = 2.0**52
 _MOST_CLASSES = 1 << 12
+_WIDEST = 1 << 11  # entries of the images of a column that is discovered, more than there are
 _WEIGHTS = Kind(
     "be a dict of finite numbers > 0 by class",
     lambda value: isinstance(value, Mapping) and len(value) > 0 and all(map(positive().fits, value.values())),
@@ -67,8 +72,11 @@ class HalfspaceClassifier(PrivateClassifier):
         sizes. Weights change no sum and cost nothing.
     fit_intercept : bool, default=True
         Whether a row may have a score of its own beside its columns. Without it rows are not centred either.
-    schema, encoder_share, budget, random_state, verbose
+    schema, budget, random_state, verbose
         As in `DecisionListClassifier`.
+    encoder_share : float in (0, 1) or "auto", default="auto"
+        Share of the bill for what is discovered, in squares of what Gaussian releases move by: "auto" is 1/21, what the
+        opening costs where all is declared, for the discovery is the opening then.
 
     Attributes
     ----------
@@ -115,6 +123,8 @@ class HalfspaceClassifier(PrivateClassifier):
         "class_weight": optional(auto(_WEIGHTS, "balanced")),
         "fit_intercept": flag(),
     }
+    _discovery_share = Fraction(1, _SHARE + 1)
+    _one_bill = True
 
     def __init__(
         self,
@@ -194,12 +204,18 @@ class HalfspaceClassifier(PrivateClassifier):
             noise = _Noise(p, image, k)
             public.others.update(n_rounds_=p.n_rounds, sigma_=noise.sigma / image.reach)
             model = _Model(image, k, rows.shape[1])
-            run.charge(public, noise.cost, opening=1, rounds=p.n_rounds)
-            run.released = model
-            counts = parts.sum(*image.opening_question())
-            noisy = discrete_gaussian(noise.unit * counts, noise.sigma, rng=run.rng) / noise.unit
-            run.used["opening"] += 1
-            image.open(noisy, noise.sigma / noise.unit, public.n_rows if p.neighbors == "replace" else None)
+            n = public.n_rows if p.neighbors == "replace" else None
+            if p.found is None:
+                run.charge(public, noise.cost, opening=1, rounds=p.n_rounds)
+                run.released = model
+                counts = parts.sum(*image.opening_question())
+                noisy = discrete_gaussian(noise.unit * counts, noise.sigma, rng=run.rng) / noise.unit
+                run.used["opening"] += 1
+                image.open(noisy, noise.sigma / noise.unit, n)
+            else:
+                run.charge(public, rounds=p.n_rounds)
+                run.released = model
+                image.begin(Opening.of_found(p.found, public.classes, p.plan.labels.deviation, n))
             sizes = image.opening.sizes
             if p.class_weight == "balanced":
                 run.attributes["class_weight_"] = sizes.min() / sizes
@@ -219,6 +235,15 @@ class HalfspaceClassifier(PrivateClassifier):
             )
         if isinstance(p.class_weight, Mapping):
             class_weights(p.class_weight, classes)
+
+    def _rest(self, p):
+        """The rounds, of two classes; with more classes they move by more, and so does their noise."""
+        sizes = [
+            [_WIDEST] if each.to_find else [code.size for code in each.code_columns()] for each in p.schema.columns
+        ]
+        moves = p.rows_per_unit * sensitivity(CodeImage.reach, 2, p.neighbors)
+        rounds = ROUNDS if p.n_rounds == "auto" else p.n_rounds
+        return (NoisySums(moves, 1 - p.bill[2], size=MOST_LABELS * sum(map(sum, sizes)), times=rounds),)
 
     def _publish(self, run):
         model = run.released
@@ -305,11 +330,17 @@ class _Noise:
     """The noise of a run, in steps of the grid, that makes its releases together (epsilon, delta)-DP.
 
     The opening counts every row `unit` times, so that it moves by no more than the square root of `paid` times what a
-    round's sum moves by: it costs what that many rounds do.
+    round's sum moves by: it costs what that many rounds do. Where a discovery was the opening, the noise of rounds was
+    planned with it, for two classes.
     """
 
     def __init__(self, p, image, classes):
-        moves, paid = sensitivity(image.reach, classes, p.neighbors), -(-p.n_rounds // _SHARE)
+        moves = sensitivity(image.reach, classes, p.neighbors)
+        if p.plan is not None:
+            planned = sensitivity(image.reach, 2, p.neighbors)
+            self.sigma = float_above(Fraction(p.plan.rest[0]) * Fraction(moves, planned))
+            return
+        paid = -(-p.n_rounds // _SHARE)
         cells = image.opening_cells * (2 if p.neighbors == "replace" else 1)
         self.unit = math.isqrt(paid * moves**2 // cells)
         size = max((1 if classes == 2 else classes) * image.size, image.opening_size)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpfast.kernels import reals
+from dpfast.tables.columns import text_of
 
 _SURE = 3.0  # deviations of the noise
 _LEAST_SHARE = 1e-3  # of the rows, that a class is taken to have
@@ -74,6 +75,31 @@ class Opening:
             counts.append(known)
             ranks.append(rank)
         return cls(n, class_sizes(sizes, deviation / weight, n), tuple(counts), tuple(ranks))
+
+    @classmethod
+    def of_found(cls, found, classes, deviation, n=None):
+        """Return the opening that a discovery gives, of a table whose columns of codes it made.
+
+        Parameters
+        ----------
+        found : dpfast.learners.discovery.Found
+        classes : ndarray
+        deviation : float
+            Of the noise in each of its numbers of labels.
+        n : int, optional
+            The number of rows, where it is public.
+        """
+        noisy = np.array([found.labels.get(text_of(each), 0.0) for each in classes.tolist()])
+        n = float(max(1, reals.sum(noisy) if n is None else n))
+        counts = []
+        for rows, ranks in zip(found.counts, found.ranks, strict=True):
+            rows = np.clip(rows, 0.0, None)
+            if ranks is not None:
+                bins = reals.sum(rows[: len(ranks)])
+                left = max(n - reals.sum(rows[len(ranks) :]), 0.0)
+                rows = np.append(rows[: len(ranks)] * (left / bins if bins else 0.0), rows[len(ranks) :])
+            counts.append(rows)
+        return cls(n, class_sizes(noisy, deviation, n), tuple(counts), tuple(found.ranks))
 
 
 def class_sizes(noisy, deviation, n):
