@@ -36,6 +36,7 @@ from dpfast.tables.schema import Schema
 
 UNIT = 1 << 30  # steps of the grid that a row counts, or fewer where the noise is too large for it
 _LARGEST = 2.0**52  # of a scale of noise
+_KEPT = 1 - Fraction(1, 10**8)  # of delta, for what a budget that composes the costs rounds up
 WORDS_SHARE = Fraction(1, 10)  # of delta, for the words that may be published
 RANK_BINS, EQUAL_BINS = 32, 96
 TAIL = 0.005  # of the rows, that may lie beyond either end
@@ -110,12 +111,12 @@ def plan(
     words = sum(_holds_words(column) for column in schema.columns) + (labels == "open")
     told = delta * WORDS_SHARE if words else Fraction(0)
     moves, unit = opening_moves(columns + weight**2, neighbors, rows_per_unit), UNIT
-    noise = bill_noise([NoisySums(unit, share, times=moves), *rest], epsilon, delta, words=told)
+    noise = bill_noise([NoisySums(unit, share, times=moves), *rest], epsilon, delta * _KEPT, words=told)
     if any(each > _LARGEST / 2 for each in noise.noise[1:]):
         raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {float(epsilon)!r}")
     while noise.noise[0] > _LARGEST and unit > 1:
         unit //= 2
-        noise = bill_noise([NoisySums(unit, share, times=moves), *rest], epsilon, delta, words=told)
+        noise = bill_noise([NoisySums(unit, share, times=moves), *rest], epsilon, delta * _KEPT, words=told)
     sigma, thresholds = noise.noise[0], [None, None]
     units = [unit, unit * max(1, weight)]
     cost = discrete_gaussian_cost(sigma, sensitivity=unit, releases=moves, size=1)

@@ -96,7 +96,7 @@ class Frame:
 
 
 def is_frame(table: Any) -> bool:
-    """Whether a table has named columns: a DataFrame of pandas or polars, or an Arrow table.
+    """Whether a table has columns with names, which are text: a DataFrame of pandas or polars, or an Arrow table.
 
     A frame of pandas whose columns are all sparse is a matrix. One of Dask is a table in parts, whose columns of
     numbers are vectors unless discovery is asked for.
@@ -106,7 +106,8 @@ def is_frame(table: Any) -> bool:
     if is_dask(table):
         return False
     if hasattr(table, "iloc") and hasattr(table, "columns"):
-        return not all(hasattr(dtype, "fill_value") for dtype in table.dtypes)
+        named = all(isinstance(name, str) for name in table.columns)
+        return named and not all(hasattr(dtype, "fill_value") for dtype in table.dtypes)
     return hasattr(table, "__arrow_c_stream__") and hasattr(table, "columns")
 
 
