@@ -291,7 +291,7 @@ def test_attributes_that_are_edited_change_neither_what_is_paid_nor_the_claim(X)
 
 
 @pytest.mark.parametrize(
-    "kind", [np.asarray, sp.csr_array, BitMatrix, pd.DataFrame, lambda table: pd.DataFrame(table)[0]], ids=repr
+    "kind", [np.asarray, sp.csr_array, BitMatrix, pd.DataFrame, lambda table: pd.DataFrame(table)[0]]
 )
 def test_what_a_query_writes_reaches_no_later_query(kind):
     bits = np.arange(12).reshape(6, 2) % 3 == 0
