@@ -1,11 +1,9 @@
 import copy
-import ctypes
 import multiprocessing
 import os
 import pickle
 import signal
 import sys
-import warnings
 
 import numpy as np
 import pytest
@@ -15,6 +13,7 @@ from sklearn.base import clone
 from dpfast import DecisionListClassifier, StatisticalQueryOracle, random
 from dpfast.kernels import draw
 from dpfast.kernels import rng as kernel
+from tests.forks import in_a_child_that_c_forks
 
 CIPHERS = [random.SystemKeyedAES, random.SystemKeyedChaCha]
 
@@ -87,24 +86,6 @@ def test_a_fork_does_not_share_the_stream_and_forgets_the_key(cipher):
         process.join()
     assert not any(held)
     assert len({tuple(stream) for stream in [*streams, rng.integers(2**63, size=4).tolist()]}) == 3
-
-
-def in_a_child_that_c_forks(function):
-    """The bytes that a call gives in a child of which no hook of Python hears."""
-    read, write = os.pipe()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child = ctypes.PyDLL(None).fork()
-    if child == 0:
-        try:
-            os.write(write, function())
-        finally:
-            os._exit(0)
-    os.close(write)
-    with os.fdopen(read, "rb") as pipe:
-        told = pipe.read()
-    os.waitpid(child, 0)
-    return told
 
 
 DRAWS = {

@@ -10,6 +10,8 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
+from dpfast.kernels.rng import process
+
 BLOCK_BYTES = 1 << 22  # of input to a piece of work
 
 
@@ -41,12 +43,9 @@ def slices(size, step):
 
 
 @cache
-def _pool(workers):
+def _pool(workers, process):
+    """Threads of this process; a fork, whoever made it, has none of the threads of the process that it came from."""
     return ThreadPoolExecutor(workers, thread_name_prefix="dpfast")
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # a fork has none of the threads
 
 
 def map_blocks(function, blocks):
@@ -71,7 +70,7 @@ def map_blocks(function, blocks):
                 failures[k] = failure
                 waiting.clear()
 
-    pool = _pool(threads() - 1)
+    pool = _pool(threads() - 1, process())
     helpers = [pool.submit(work) for _ in range(workers - 1)]
     try:
         work()

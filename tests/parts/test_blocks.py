@@ -1,8 +1,10 @@
+import sys
 import threading
 
 import pytest
 
 from dpfast.parts import blocks
+from tests.forks import in_a_child_that_c_forks
 
 
 @pytest.mark.parametrize(("size", "step"), [(0, 3), (1, 3), (9, 3), (10, 3), (10, 100), (4, 0)])
@@ -62,3 +64,15 @@ def test_threads_default_to_the_processors(monkeypatch):
     monkeypatch.delenv("DPFAST_THREADS", raising=False)
     monkeypatch.setattr("os.cpu_count", lambda: 7)
     assert blocks.threads() == 7
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs the fork of the C library by name")
+def test_a_fork_that_python_does_not_hear_of_has_threads_of_its_own(monkeypatch):
+    monkeypatch.setenv("DPFAST_THREADS", "2")
+
+    def meet():
+        both = threading.Barrier(2, timeout=60)  # a block that nobody takes up beside the other breaks it
+        return bytes(blocks.map_blocks(lambda k: both.wait() >= 0, [0, 1]))
+
+    assert meet() == b"\1\1"
+    assert in_a_child_that_c_forks(meet) == b"\1\1"
