@@ -12,6 +12,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from dpfast.kernels.arrays cimport aligned
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
+from dpfast.kernels.own import own
+
 
 cdef extern from "codes.h" nogil:
     enum: DPF_CODES_CELLS
@@ -103,7 +105,7 @@ cdef class Columns:
     Parameters
     ----------
     columns : sequence of ndarray of uint8 or uint16, each of shape (n,), C-contiguous
-        Not copied.
+        Copied unless read-only: they are checked once.
     sizes : sequence of int
         Codes of each column, 1 to 2**16; all codes are below.
 
@@ -142,6 +144,8 @@ cdef class Columns:
                              f"got {sizes.min()} to {sizes.max()}, {sizes.sum()} in all")
         for j, column in enumerate(columns):
             _check_codes(f"column {j}", column, len(columns[0]))
+        columns = tuple([own(column) for column in columns])
+        for j, column in enumerate(columns):
             at, wide, n = _pointer(column), column.dtype == np.uint16, len(column)
             with nogil:
                 most = dpf_codes_largest(at, wide, n)

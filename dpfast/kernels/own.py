@@ -6,16 +6,28 @@ import numpy as np
 
 
 def own(array: Any, dtype: Any = None) -> np.ndarray:
-    """Return an aligned, C-contiguous array of this type that no caller can write: the array itself, or a copy.
+    """Return a read-only, C-contiguous array of this type that no caller can write: the array itself, or a copy.
 
-    It is the array itself only if that and all arrays that it is a view of are read-only.
+    It is the array itself only if that and all arrays that it is a view of are read-only; see also `frozen`.
     """
     made = np.require(array, dtype, ("C", "A"))
-    if not np.may_share_memory(made, array):
-        return made
-    at = made
-    while isinstance(at, np.ndarray):
-        if at.flags.writeable:
-            return made.copy()
-        at = at.base
+    if made is array or np.may_share_memory(made, array):
+        if not any(each.flags.writeable for each in _below(made)):
+            return made
+        made = made.copy()
+    made.setflags(write=False)
     return made
+
+
+def frozen(array: np.ndarray) -> np.ndarray:
+    """Return an array that its maker hands over, read-only as all arrays are that it is a view of: `own` keeps it."""
+    for each in _below(array):
+        each.setflags(write=False)
+    return array
+
+
+def _below(array):
+    """The array, and those that it is a view of."""
+    while isinstance(array, np.ndarray):
+        yield array
+        array = array.base

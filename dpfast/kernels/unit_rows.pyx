@@ -91,7 +91,7 @@ cdef class Dense(_Rows):
     Parameters
     ----------
     x : ndarray of float32 or float64, shape (n, d), C-contiguous
-        Finite. Not copied.
+        Finite. Not copied, and the caller's to leave as it is: no index follows from it.
     """
 
     def __init__(self, x):
@@ -174,7 +174,7 @@ cdef class Packed(_Rows):
     Parameters
     ----------
     rows : ndarray of uint64, shape (n, words(d))
-        Bits past d are zero. Not copied.
+        Bits past d are zero, which is checked once. Not copied: it must stay as it is for as long as this lives.
     d : int
     """
 

@@ -163,6 +163,7 @@ def packed(const uint64_t[:, ::1] rows, Py_ssize_t d, *, bits=0, low=0, high=1, 
     Parameters
     ----------
     rows : ndarray of uint64, shape (n, ceil(d / 64))
+        Bits past d are zero, which is checked once. Not copied: it must stay as it is for as long as the losses live.
     d : int
     bits, low, high, signs
         As for `dense`.

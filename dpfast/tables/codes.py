@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfast.kernels.codes import MOST_SIZE, Columns
+from dpfast.kernels.own import frozen, own
 
 
 class CodeTable:
@@ -72,7 +73,8 @@ class CodeTable:
     def from_arrays(cls, arrays, sizes, *, names=None, columns=None):
         """The table whose columns these are: p arrays of n integers each.
 
-        Contiguous uint8, or uint16 where a column has more than 256 codes, is not copied.
+        Contiguous uint8, or uint16 where a column has more than 256 codes, is not copied if it is read-only, and all
+        that it is a view of: nobody changes codes that were checked.
         """
         table = cls.__new__(cls)
         table._set([np.asarray(array) for array in arrays], sizes, names, columns)
@@ -109,7 +111,7 @@ class CodeTable:
         return sum(array.nbytes for array in self.codes.columns)
 
     def column(self, j: int) -> np.ndarray:
-        """The codes of column j: ndarray of uint8 or uint16, shape (n,); not copied."""
+        """The codes of column j: ndarray of uint8 or uint16, shape (n,), read-only; not copied."""
         return self.codes.columns[j]
 
     def __len__(self):
@@ -123,7 +125,7 @@ class CodeTable:
             index = index[0]
         if isinstance(index, list):
             index = np.asarray(index, None if index else np.intp)
-        picked = [column[index] for column in self.codes.columns]
+        picked = [frozen(column[index]) for column in self.codes.columns]
         if picked[0].ndim != 1:
             raise IndexError(f"a CodeTable is indexed by several rows at once, got {index!r}")
         return CodeTable.from_arrays(picked, self.sizes, names=self.names, columns=self.columns)
@@ -152,7 +154,7 @@ class CodeTable:
 
 
 def _from_arrays(arrays, sizes, names, columns):
-    return CodeTable.from_arrays(arrays, sizes, names=names, columns=columns)
+    return CodeTable.from_arrays(map(frozen, arrays), sizes, names=names, columns=columns)
 
 
 def _as_codes(array, size, label):
@@ -163,4 +165,4 @@ def _as_codes(array, size, label):
         raise ValueError(f"a column must have one dimension, got shape {array.shape} in column {label}")
     if array.size and not 0 <= array.min() <= array.max() < size:
         raise ValueError(f"codes of column {label} must lie in [0, {size}), got {array.min()} to {array.max()}")
-    return np.require(array, np.uint8 if size <= 1 << 8 else np.uint16, "CA")
+    return own(array, np.uint8 if size <= 1 << 8 else np.uint16)

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from dpfast.kernels.own import frozen
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
 from dpfast.tables.arrow import Frame, cells, days, numbers, texts
 from dpfast.tables.cells import FIXED, MISSING, NUMBERS, banded, date_codes, date_ends, number_codes, number_ends
@@ -192,7 +193,7 @@ class Encoding:
                 (kept,) = room
                 image = kept.whole()
                 room = [self._coded(column, made, image) for made in column.code_columns()]
-            arrays += [kept.whole() for kept in room]
+            arrays += [frozen(kept.whole()) for kept in room]
         columns = schema.code_columns
         sizes, names = [column.size for column in columns], [column.name for column in columns]
         return CodeTable.from_arrays(arrays, sizes, names=names, columns=columns)

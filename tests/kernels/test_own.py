@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from dpfast.kernels import unit_rows, weights
-from dpfast.kernels.own import own
+from dpfast.kernels import codes, unit_rows, weights
+from dpfast.kernels.own import frozen, own
 
 
 def test_what_a_caller_can_write_is_copied_and_what_nobody_can_write_is_not():
@@ -43,3 +43,30 @@ def test_rows_are_those_that_were_checked_whatever_becomes_of_the_arrays(name, v
     total = np.zeros(5, np.int64)
     unit_rows.add(total, rows, unit_rows.scales(rows), np.ones(1, np.int32))
     assert total.tolist() == [2**15 - 1, 2**15 - 1, 2**15 - 1, 0, 0]
+
+
+def test_what_own_copies_nobody_can_write_either_and_it_is_not_copied_again():
+    made = own(np.arange(8), np.int32)
+    assert not made.flags.writeable
+    assert own(made) is made
+    given = np.empty(0)
+    own(given)
+    assert given.flags.writeable  # the caller's stays the caller's
+
+
+def test_what_its_maker_hands_over_is_not_copied():
+    room = np.arange(8)
+    handed = frozen(room[:5].reshape(5))
+    assert own(handed) is handed
+    with pytest.raises(ValueError, match="read-only"):
+        room[0] = 1
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_codes_are_those_that_were_checked_whatever_becomes_of_the_arrays(dtype):
+    given = [np.zeros(100, dtype) for _ in range(3)]
+    columns = codes.Columns(given, [4, 4, 4])
+    for column in given:
+        column[:] = 255
+    assert codes.margins(columns, np.ones(12, np.int32)).tolist() == [3] * 100
+    assert codes.counts(columns, np.zeros(100, np.uint8), 1)[:, 0].tolist() == [100, 0, 0, 0] * 3

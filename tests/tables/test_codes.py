@@ -39,10 +39,14 @@ def test_every_form_of_input_gives_the_same_table(form, X):
     assert table == CodeTable(X, SIZES)
 
 
-def test_arrays_that_fit_are_not_copied(X):
+def test_arrays_that_fit_are_not_copied_if_nobody_can_write_them(X):
     columns = [
         np.ascontiguousarray(x, np.uint16 if size > 256 else np.uint8) for x, size in zip(X.T, SIZES, strict=True)
     ]
+    table = CodeTable.from_arrays(columns, SIZES)
+    assert not any(np.shares_memory(table.column(j), columns[j]) for j in range(4))
+    for column in columns:
+        column.setflags(write=False)
     table = CodeTable.from_arrays(columns, SIZES)
     assert all(np.shares_memory(table.column(j), columns[j]) for j in range(4))
     assert np.shares_memory(table[20:90].column(1), columns[1])

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpfast.parts.spool import Spool
 from dpfast.tables import Boolean, Category, Date, Label, Numeric, Schema
 from dpfast.tables.arrow import Fault
 from dpfast.tables.encoding import Encoding, encode
+from dpfast.tables.kept import Kept
 
 SCHEMA = Schema(
     [
@@ -312,3 +314,18 @@ def test_a_number_is_above_the_edges_below_its_code_and_at_most_the_next(x, edge
     cuts = column.code_columns()[0].edges
     code = codes({"x": [x]}, Schema([column]))[0, 0]
     assert code == sum(edge < x for edge in cuts)
+
+
+@pytest.mark.parametrize("keep", [Kept, lambda dtype: Spool(1 << 20).array(9, dtype)])
+def test_the_codes_of_an_encoding_are_those_of_its_table_and_nobody_can_write_them(keep):
+    encoding = Encoding(Schema([Boolean("smokes")]), keep=keep)
+    encoding.add({"smokes": [True, False, True]})
+    table, kept = encoding.table(), encoding._kept[0][0].whole()
+    assert np.shares_memory(table.column(0), kept)
+    assert not table.column(0).flags.writeable
+
+
+def test_codes_in_a_file_are_not_copied_into_memory():
+    encoding = Encoding(Schema([Boolean("smokes")]), keep=lambda dtype: Spool(0).array(9, dtype))
+    encoding.add({"smokes": [True, False, True]})
+    assert not encoding.table().column(0).flags.owndata
