@@ -22,14 +22,14 @@ eta.
 earlier actions), E[loss] <= min_j L_j + eta T + ln(d) / eta, the minimum in expectation too. Proof. With Z the sum
 of weights, ln Z falls in a round by -ln E exp(-eta l) >= eta E[l] - eta^2/8 (Hoeffding's lemma); in all by at most ln
 d + eta min_j L_j. So eta^2/8 T could stand for eta^2 T, and eta^2/2 T where losses lie in [-1, 1]: the theorem is
-true for both. **Theorem 11.3** is that at Theorem 11.2's eta; its second line needs eps^2 <= 32 ln(1/delta) ln d, and
-so more than one expert. The first line is what `experts_paper` gives.
+true for both. **Theorem 11.3** is that at Theorem 11.2's eta. Its second line is above its first where eps^2 <= 32
+ln(1/delta) ln d; `experts_paper` gives the first, which needs no condition.
 
 **[DR11] Theorem 11.4.** But for probability b, the actions lose at most sqrt(T ln(1/b) / 2) more than Theorem 11.1
 says, and twice that for losses in [-1, 1]. Proof. Given the past, an action is drawn by itself; what it loses less
 its mean is a martingale difference of range 1 (or 2), and the mean of all rounds obeys Theorem 11.1 for every
-sequence of losses, also of one that answers earlier actions (Azuma, Hoeffding). The paper prints sqrt(T ln(d/b)), for
-losses "in [-1, 1]": there that is too little, see `experts_paper`.
+sequence of losses, also of one that answers earlier actions (Azuma, Hoeffding). The paper prints sqrt(T ln(d/b)), which
+is more than enough for its losses, in [0, 1].
 
 **[DR11] Theorem 11.6.** Let x_1, ..., x_T in [-1, 1]^d be i.i.d. with mean m, experts lose the coordinates, and theta
 be the average of the unit vectors drawn. But for probability b,
@@ -247,9 +247,9 @@ def experts_paper(
 
     Notes
     -----
-    Theorem 11.4 as printed is true for losses in [0, 1], where sqrt(T ln(1/b) / 2) is enough. For losses in [-1, 1],
-    of which its proof speaks, that tail alone is too short: 200 rounds of an honest coin, -1 or 1, lose more than
-    40.8, the term at k = 2 and b = .0005, with probability .0018. `experts_regret` has one that is long enough.
+    Theorem 11.4 is for losses in [0, 1], where sqrt(T ln(1/b) / 2) is enough in place of its sqrt(T ln(k/b)). It
+    contains the second line of Theorem 11.3 and so needs eps^2 <= 32 ln(1/delta) ln k. For losses in [-1, 1] use
+    `experts_regret` with `signed`.
 
     Examples
     --------

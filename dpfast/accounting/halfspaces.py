@@ -68,7 +68,7 @@ fixed beforehand (a supermartingale). Clipping moves a product by at most (|m_t|
 Fewer than kappa n rows have y <z, x> below that: else take for D the uniform measure on them.
 *On new rows.* z = p + g, p the mean of the m_t, |p| <= r, and g the mean of the noise, **which is drawn
 independently of the rows**: given g, z lies in a shifted ball, so that (1) holds at any dimension, however long g
-is. ([BCS] Lemma 29 bounds |g|, which is false for d > 1/sigma^2; it is not needed.) Divided by r, which lies in
+is. ([BCS] Lemma 29 bounds |g|, for d up to about T/sigma^2; that is not needed.) Divided by r, which lies in
 [gamma', 1], z is in {<p, x> + v <g, x>: |p| <= 1, 1 <= v <= 1/gamma'}: R <= (1 + G/(2 gamma'))/sqrt(n) with G^2 = E
 <g, x>^2 <= sigma^2/T (1 + 2 sqrt(x) + 2x) (Laurent and Massart). By (1) with rho = a gamma' - C/gamma' <= a r - C/r
 the labels as they are observed are missed with probability at most

@@ -85,7 +85,7 @@ def test_a_boost_plan_keeps_its_promise_in_more_dimensions_than_rows(rng):
     epsilon, delta, problem = 8.0, 1e-3, {"margin": 0.9, "alpha": 0.4, "beta": 0.3}
     plan = boost_plan(epsilon, delta, **problem)
     d = 2 * plan.n
-    assert plan.sigma**2 * d > 1  # where [BCS] Lemma 29 does not hold
+    assert plan.sigma**2 * d > 1  # where the noise of a round is longer than any row
     steps = 2 * math.sqrt(plan.n_rounds) / (plan.density * plan.n)
     assert plan.sigma == pytest.approx(gaussian_sigma(epsilon, delta, sensitivity=steps), rel=1e-6)
     x, y = separated(rng, plan.n, d, 0.9)

@@ -65,13 +65,31 @@ def test_lemma_a_1_is_true_and_the_curve_below_it(exponent):
         assert cover_delta(exponent, epsilon, neighbors="add-remove", max_rounds=3) < delta
 
 
-def test_theorem_3_5_as_printed_takes_too_large_an_exponent():
-    """It prints 2 log(1/delta) + 3/2; Lemma A.1 and the proof need 2 (log(1/delta) + 3/2)."""
+def test_theorem_3_5_prints_another_constant_than_its_proof_and_holds_with_both():
+    """2 log(1/delta) + 3/2 in place of 2 (log(1/delta) + 3/2): section 2 halves the exponent, Lemma A.1 does not."""
     delta = 1e-6
+    charged = lambda exponent: 2 * exponent * (math.log(1 / delta) + 1.5)  # noqa: E731
     printed = 1 / (2 * math.log(1 / delta) + 1.5)
-    assert 2 * printed * (math.log(1 / delta) + 1.5) > 1
-    # exp(eps_hat q / 2) of section 2 makes up for it: half of the exponent of the proof
-    assert cover_exponent(1, delta, neighbors="add-remove", accounting="paper") <= 1 / (2 * (math.log(1 / delta) + 1.5))
+    assert charged(printed) > 1 > charged(printed / 2)
+    assert cover_exponent(1, delta, neighbors="add-remove", accounting="paper") <= 1 / charged(1)
+    assert cover_exponent(1, delta, neighbors="replace") > 4 * printed / 2  # Definition 3.1 replaces an example
+
+
+def test_theorem_3_5_holds_with_one_and_a_half_times_its_beta():
+    """Its log(2 M / sqrt(beta)) is that of Lemma A.4 at beta/2, and Theorem A.6 takes the whole of beta."""
+    M, beta = 20, 0.1
+    assert math.log(2 * M / math.sqrt(beta)) == pytest.approx(math.log(math.sqrt(2 / (beta / 2)) * M))
+    sizes = lambda b: 64 / 0.1 * (M * math.log(64 / 0.1) + math.log(16 / b))  # noqa: E731
+    assert sizes(beta / 2) < 1.01 * sizes(beta)  # the two halves of beta: hardly more examples
+
+
+def test_lemma_a_4_needs_a_round_for_the_constant_true():
+    """M features and the constant are M + 1 candidates: after M rounds an example may have no rule."""
+    S = [((1, 0), 1), ((0, 0), 0)]
+    law = law_of(lambda chance: twin.greedy_cover(chance, S, FEATURES, 0.5))
+    assert {len(rules) for rules in law} == {len(FEATURES) + 1}
+    cut = sum(p for rules, p in law.items() if all(f is not None for f, _ in rules[: len(FEATURES)]))
+    assert cut > 0.1  # neither of the first two rules covers (0, 0)
 
 
 def test_section_2_the_exponential_mechanism_as_printed_prefers_the_worst():
@@ -155,3 +173,12 @@ def test_theorem_4_5_as_printed_takes_too_few_draws_for_lemma_4_6():
     enough = math.ceil(2 * math.log(2 * T / beta) / (rho / 2) ** 2)
     assert stats.binom.cdf(enough // 2, enough, plus) < beta / T
     assert winnow_paper(0.5, 1e-6, horizon=T, dimension=100, margin=rho, failure=beta).n_draws >= enough
+
+
+def test_theorem_4_5_waits_for_fewer_mistakes_than_the_noise_may_make_up():
+    """L = 8 log(2T/beta) / e, where the listing's beta/T gives Lemma 4.3 alpha = 8 log(2 T^2/beta) / e."""
+    T, beta, e = 1000, 0.1, 0.5
+    L, alpha = 8 * math.log(2 * T / beta) / e, 8 * math.log(2 * T * T / beta) / e
+    assert L - alpha < 0  # the lemma allows a test to pass without a mistake to update with
+    paper = winnow_paper(0.5, 1e-6, horizon=T, dimension=100, margin=0.5, failure=beta)
+    assert paper.threshold > 8 * math.log(4 * T / beta) / paper.threshold_epsilon

@@ -9,7 +9,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpfast.accounting import Budget, Cost, boost_plan, gaussian_sigma
+from dpfast.accounting import Budget, Cost, boost_paper, boost_plan, gaussian_sigma
 from dpfast.accounting.checks import exact, float_above
 from dpfast.accounting.claims import pair_cost
 from dpfast.learners.base import LinearClassifier, refuse_weights
@@ -79,9 +79,10 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     calibration : {"tight", "paper"}, default="tight"
         "paper" takes density, n_rounds and learning_rate from `dpfast.accounting.boost_plan`, with which the algorithm
         of [BCS, section 5]_ provably errs on at most a tenth of new rows, except with probability 0.1, if a halfspace
-        has the margin before labels are flipped; the constants are derived there, not the paper's own. It warns where
-        there are fewer rows than that asks for, which is many, and needs neighbors="replace" and the paper's measure
-        and weak learner. Noise is what the budget needs in either case.
+        has the margin before labels are flipped. These constants are derived there; those of [BCS] Algorithm 5 are in
+        `dpfast.accounting.boost_paper` and are not run. A warning gives both where there are fewer rows than the plan
+        asks for, which is many. Needs neighbors="replace" and the paper's measure and weak learner. Noise is what the
+        budget needs in either case.
     margin : float in (0, 1] or None, default=None
         The margin of the paper's calibration; used by nothing else.
     label_noise : float in [0, 0.5), default=0.0
@@ -289,9 +290,13 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         if p.calibration == "paper":
             if n < p.plan.n:
                 noise = f" and label noise {self.label_noise}" if p.label_noise else ""
+                printed = boost_paper(p.epsilon, p.delta, margin=self.margin)
                 warnings.warn(
-                    f"the guarantee of the paper's calibration, an error of at most 0.1 at margin {self.margin}{noise}"
-                    f", needs {p.plan.n:,} rows, got {n:,}: it is void here",
+                    f'calibration="paper" promises an error of at most 0.1 at margin {self.margin}{noise}, needs '
+                    f"{p.plan.n:,} rows, got {n:,}: nothing is promised here. It runs the paper's algorithm by our own "
+                    f"plan: {p.plan.n_rounds:,} rounds, density {p.plan.density:.3g}, learning rate "
+                    f"{p.plan.learning_rate:.3g}. The paper prints {printed.n_rounds:,} rounds, density "
+                    f"{printed.density:.3g}, learning rate {printed.learning_rate:.3g}",
                     stacklevel=3,
                 )
             p.density, p.n_rounds, p.learning_rate = p.plan.density, p.plan.n_rounds, p.plan.learning_rate

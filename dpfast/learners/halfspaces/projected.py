@@ -50,8 +50,9 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
 
     ``schedule="paper"`` is appendix A instead: six times n^2 steps that see one random row each, on the loss that ends
     at 0.96 margin, and the exponential mechanism among the six results, by the number of rows with y <w, x> < margin /
-    10 (as printed by the loss, on which one row has 1 / margin times as much to say). As printed that is 2 epsilon;
-    here the steps get (epsilon / 2, delta), by `dpfast.accounting.single_sample_sigma`, and the choice epsilon / 2.
+    10 (as printed by the loss, on which one row has 1 / margin times as much to say). Printed, the steps get all
+    of epsilon and the choice none; here the steps get (epsilon / 2, delta), by `dpfast.accounting.single_sample_sigma`,
+    and the choice epsilon / 2.
 
     With `probability_share` = c the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
     (`dpfast.learners.class_counts`): together (epsilon, delta), by basic composition.

@@ -75,20 +75,25 @@ def test_theorems_11_1_and_11_4_hold_for_every_sequence_of_losses_by_enumeration
                 assert math.fsum(mass for lost, mass in law.items() if lost - best > bound + 1e-12) <= failure
 
 
-def test_theorem_11_3_second_line_needs_more_than_one_expert_and_a_small_epsilon():
-    """As printed: at one expert the right side is 0; else eps^2 <= 32 ln(1/delta) ln k."""
-    T, delta = 1000, 1e-3
+def test_theorem_11_3_its_second_line_is_above_the_first_for_epsilon_squared_up_to_32_ln_1_delta_ln_k():
+    """One expert has regret 0, as the second line says; regret passes that line at epsilon = 20 and delta = 1/2."""
 
-    def lines(epsilon, k):
+    def lines(epsilon, delta, k, T):
         root = math.sqrt(32 * T * math.log(1 / delta))
-        return epsilon * T / root + root * math.log(k) / epsilon, 2 * root * math.log(k) / epsilon
+        return epsilon / root + root * math.log(k) / (epsilon * T), 2 * root * math.log(k) / (epsilon * T)
 
-    assert lines(1.0, 1)[0] > lines(1.0, 1)[1] == 0
-    assert lines(14.0, 2)[0] > lines(14.0, 2)[1]
-    assert lines(1.0, 2)[0] < lines(1.0, 2)[1]
+    assert lines(1.0, 1e-3, 1, 1000)[0] > lines(1.0, 1e-3, 1, 1000)[1] == 0  # regret of one expert
+    for delta, k in ((1e-3, 2), (0.5, 2), (1e-9, 100)):
+        most = math.sqrt(32 * math.log(1 / delta) * math.log(k))
+        assert most > 3.9
+        assert lines(0.999 * most, delta, k, 1000)[0] < lines(0.999 * most, delta, k, 1000)[1]
+        assert lines(1.001 * most, delta, k, 1000)[0] > lines(1.001 * most, delta, k, 1000)[1]
+    regret = 0.5  # of two experts in one round, which lose 0 and 1
+    assert lines(20.0, 0.5, 2, 1)[1] < regret < lines(20.0, 0.5, 2, 1)[0]
 
 
-def test_theorem_11_4_as_printed_and_why_signed_losses_need_a_longer_tail():
+def test_theorem_11_4_as_printed_is_above_ours_whose_tail_serves_losses_of_both_signs_too():
+    """For losses in [0, 1], those of section 11.2, sqrt(T ln(k/b)) is more than the tail that is needed."""
     paper = experts_paper(1.0, 1e-6, n_experts=10, horizon=10**6, failure=0.1)
     assert paper.learning_rate == experts_learning_rate(1.0, 1e-6, horizon=10**6, calibration="paper")
     assert paper.expected_regret == experts_regret(paper.learning_rate, 10, 10**6)
@@ -96,11 +101,9 @@ def test_theorem_11_4_as_printed_and_why_signed_losses_need_a_longer_tail():
     assert paper.likely_regret == pytest.approx(10**6 * (first + math.sqrt(math.log(10 / 0.1) / 10**6)))
     ours = experts_regret(paper.learning_rate, 10, 10**6, failure=0.1)
     assert paper.expected_regret < ours < paper.likely_regret
-    term, beta = math.sqrt(200 * math.log(2 / 0.0005)), 0.0005
-    heads = math.floor((200 + term) / 2)  # a sum above the term has more of them
-    assert stats.binom.sf(heads, 200, 0.5) > 3 * beta
+    beta = 0.0005
     ours = experts_regret(1.0, 2, 200, failure=beta, signed=True) - experts_regret(1.0, 2, 200)
-    assert stats.binom.sf(math.floor((200 + ours) / 2), 200, 0.5) <= beta
+    assert stats.binom.sf(math.floor((200 + ours) / 2), 200, 0.5) <= beta  # 200 rounds of an honest coin, -1 or 1
 
 
 @pytest.mark.parametrize("arguments", [{"failure": 0}, {"failure": 1}, {"failure": math.nan}])

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from reference import boosting as twin
+from scipy import stats
 
 import dpfast
 from dpfast import BoostedHalfspaceClassifier
@@ -137,11 +138,16 @@ def test_theorem_27_noise_leaves_the_interval_that_it_says_hypotheses_map_to(rng
     assert (np.abs(z @ [1.0, 0.0]) > 1).mean() > 0.2
 
 
-def test_lemma_29_the_noise_is_longer_than_it_says_in_many_dimensions(rng):
-    paper = boost_paper(1.0, 1e-6, margin=0.2)
+def test_lemma_29_needs_the_mean_noise_only_where_its_proof_bounds_that_of_every_round(rng):
+    """The mean of T rounds is short until d is about T / sigma^2; one round exceeds tau/8 from d = 30 on."""
+    tau = 0.2
+    paper = boost_paper(1.0, 1e-6, margin=tau)
+    rounds = np.linalg.norm(rng.normal(scale=paper.sigma, size=(1000, 30)), axis=1)
+    assert (rounds > tau / 8).mean() > 0.2  # its proof: at most beta / (3 T)
     d = math.ceil(4 / paper.sigma**2)
-    lengths = np.linalg.norm(rng.normal(scale=paper.sigma, size=(20, d)), axis=1)
-    assert lengths.min() > 1 > 0.2 / 8
+    assert d > 190_000
+    mean = rng.normal(scale=paper.sigma / math.sqrt(paper.n_rounds), size=(20, d))
+    assert np.linalg.norm(mean, axis=1).max() < 0.0066  # of 1, so that |z| <= 2 as the lemma says
 
 
 # ---- Algorithm 3 and Theorem 33: random label noise ------------------------------------------------------------------
@@ -211,9 +217,16 @@ def test_theorem_30_numbers_are_those_of_algorithm_5_and_its_proof():
     assert math.sqrt(tail(n)) <= alpha / 2 < math.sqrt(tail(n * 0.999))
 
 
-def test_theorem_28_as_printed_never_says_anything():
+def test_theorem_28_as_printed_is_above_one_and_with_its_last_term_over_n_below():
     for n in (10, 10**9, 10**18):
         assert math.sqrt(2 / n * math.log(34 * math.e * n) * math.log(578 * n) + math.log(4 / 0.5)) > 1
+    assert math.sqrt(2 / 10**9 * (math.log(34 * math.e * 10**9) * math.log(578 * 10**9) + math.log(4 / 0.5))) < 0.01
+
+
+def test_theorem_30_condition_on_beta_is_empty_and_the_one_over_n_is_not():
+    """exp(-alpha^2) < beta_1 < beta/3, which comes of the misprint in Theorem 28; exp(-n alpha^2/8) is meant."""
+    assert all(math.exp(-(alpha**2)) > 1 / 3 for alpha in (0.01, 0.1, 0.5, 1.0))
+    assert math.exp(-5000 * 0.1**2 / 8) < 0.01 / 3
 
 
 def test_lemma_38_gives_the_margin_for_a_quarter_of_the_advantage_and_nothing_for_algorithm_5s_rate():
@@ -239,3 +252,98 @@ def test_theorem_33_numbers_are_those_of_its_claims():
     ours = boost_plan(epsilon, delta, margin=tau, alpha=alpha, beta=beta, noise=paper.noise)
     assert ours.n < paper.noise_rows / 100
     assert ours.n_rounds < paper.n_rounds / 10
+
+
+def test_theorem_33_claims_are_proved_for_what_is_meant():
+    """Claim 1: epsilon above 3 sqrt(rho ln(1/delta)); Claim 2: kappa tau n / 4; Claim 3: half of the rounds."""
+    epsilon, delta, tau, alpha, beta = 0.7, 1e-5, 0.3, 0.2, 0.05
+    rho = 1e-3
+    assert rho + 2 * math.sqrt(rho * math.log(1 / delta)) <= 3 * math.sqrt(rho * math.log(1 / delta)) < epsilon
+    assert rho + 2 * math.sqrt(rho * math.log(1 / delta)) > 0.1  # an epsilon below it, as printed, is not paid for
+    kappa = alpha / 4
+    assert kappa * tau / 4 == pytest.approx(alpha * tau / 16)  # of the proof, less than the kappa of the claim
+    paper = boost_paper(epsilon, delta, margin=tau, alpha=alpha, beta=beta)
+    xi = beta * tau**2 / (3072 * math.log(1 / kappa))
+    assert paper.n_rounds > 1.99 * 512 * math.log(1 / kappa) / tau**2
+    assert 1 - (1 - xi) ** paper.n_rounds <= beta / 2  # which the rounds of Algorithm 5 keep all the same
+
+
+# ---- Appendices D and E: boosting as a game --------------------------------------------------------------------------
+
+
+def projected(log_weights, kappa):
+    return np.array(twin.capped_scaling(log_weights, kappa), float)
+
+
+def relative_entropy(mu, nu):
+    return np.sum(np.where(mu > 0, mu * np.log(np.where(mu > 0, mu, 1) / nu), 0) + nu - mu)
+
+
+def test_algorithms_7_and_9_project_the_last_measure_which_is_printed_with_the_index_before():
+    """Lemma 40: the projection of mu~_(T+1) minimises loss plus entropy; that of mu~_T, as printed, does not."""
+    losses, kappa, rate = np.array([[0.0, 0.0, 0.0, 0.0], [1.0, 0.5, 0.0, 0.25]]), 0.5, 2.0
+    value = lambda mu: rate * mu @ losses.sum(axis=0) + relative_entropy(mu, kappa)  # noqa: E731
+    meant, printed = (projected(-rate * losses[:t].sum(axis=0) + math.log(kappa), kappa) for t in (2, 1))
+    assert value(printed) > value(meant) + 0.1
+    for weights in itertools.product(np.linspace(0.05, 1, 12), repeat=4):
+        mu = np.array(weights) * 2 / sum(weights)
+        assert mu.max() > 1 or value(mu) >= value(meant) - 1e-9
+
+
+def test_lemmas_34_and_41_to_44_bound_the_regret_of_lazy_projection(rng):
+    n, kappa, rate, T = 6, 0.5, 0.3, 40
+    losses = rng.random((T, n)) < np.linspace(0.2, 0.8, n)
+    mus = [projected(-rate * losses[:t].sum(axis=0) + math.log(kappa), kappa) for t in range(T + 1)]
+    for t in range(T):  # Lemma 43
+        assert np.abs(mus[t] - mus[t + 1]).sum() <= rate * kappa * n + 1e-9
+    played, foreseen = (sum(mus[t + s] @ losses[t] for t in range(T)) / (kappa * n) for s in (0, 1))
+    for B in itertools.combinations(range(n), 3):  # the corners of the kappa-dense measures
+        mu = np.isin(np.arange(n), B).astype(float)
+        fixed = (losses @ mu).sum() / (kappa * n)
+        cost = relative_entropy(mu, kappa) / (rate * kappa * n)
+        assert foreseen <= fixed + cost + 1e-9  # Lemma 41
+        assert played <= fixed + rate * T + cost + 1e-9  # Lemmas 34 and 44
+    mu, y = np.array([0.9, 0.6, 0.5, 0.4, 0.4, 0.2]), rng.normal(size=(100, n))  # Lemma 42
+    assert (np.sum(y**2 / mu, axis=1) >= np.abs(y).sum(axis=1) ** 2 / (kappa * n) - 1e-9).all()
+
+
+def pythia(margins, kappa):
+    """Algorithm 8."""
+    B, theta = [i for i, margin in enumerate(margins) if margin < 0], 0.0
+    for i in sorted(set(range(len(margins))) - set(B), key=lambda i: margins[i]):
+        if len(B) < kappa * len(margins):
+            B.append(i)
+            theta = margins[i]
+    return B, theta
+
+
+def test_lemmas_35_to_37_hold_for_any_hypotheses(rng):
+    for _ in range(100):
+        margins = rng.uniform(-0.3, 1, size=(5, 20))  # y_i h_t(x_i)
+        B, theta = pythia(margins.mean(axis=0), 0.25)
+        assert (margins.sum(axis=0)[B] <= 5 * theta + 1e-9).all()  # Proposition 36
+        losses = (1 + margins) / 2
+        assert losses[:, B].mean(axis=1).sum() <= 5 / 2 + 5 * theta / 2 + 1e-9  # Lemma 37
+        advantage = margins.mean(axis=1).min() / 2  # under the uniform distribution
+        assert losses.mean(axis=1).sum() >= 5 / 2 + 5 * advantage - 1e-9  # Lemma 35
+
+
+def test_algorithm_8_may_find_more_than_kappa_n_rows_and_lemma_38_holds_with_their_mass_scaled():
+    """Lemma 38 counts |U(B)| = kappa n. Scaled to that, the entropy is kappa n ln(n/|B|), less than it says."""
+    n, kappa = 10, 0.2
+    B, theta = pythia([-0.5] * 6 + [0.5] * 4, kappa)
+    assert (len(B), theta) == (6, 0.0)
+    assert len(B) > kappa * n
+    mu = np.where(np.arange(n) < 6, kappa * n / 6, 0)
+    assert relative_entropy(mu, np.full(n, kappa)) == pytest.approx(kappa * n * math.log(n / 6))
+    assert math.log(n / 6) < math.log(1 / kappa)
+
+
+def test_theorem_23_proves_the_error_that_theorem_19_leaves():
+    """Its proof ends with alpha + 18 epsilon. One row in twenty is missed by the constant 1, which reads nothing."""
+    n, missed = 1000, 0.05
+    train = stats.binom(n, missed)
+    alpha = 0.049  # the training error is at most alpha in half of all samples, the true error in none
+    assert train.cdf(alpha * n) > 0.4
+    assert missed > alpha
+    assert missed <= alpha + 18 * 0.01

@@ -336,7 +336,7 @@ def test_the_papers_calibration_is_used_and_says_when_it_promises_nothing(table)
     plan = boost_plan(5.0, 1e-3, margin=0.9)
     clf = BoostedHalfspaceClassifier(5.0, 1e-3, calibration="paper", margin=0.9, random_state=0)
     if plan.n > len(y):
-        with pytest.warns(UserWarning, match=rf"needs {plan.n:,} rows, got 3,000: it is void here"):
+        with pytest.warns(UserWarning, match=rf"needs {plan.n:,} rows, got 3,000: nothing is promised here"):
             clf.fit(X, y)
     assert (clf.density_, clf.n_rounds_, clf.learning_rate_) == (plan.density, plan.n_rounds, plan.learning_rate)
     many = -(-plan.n // 3000)

@@ -24,6 +24,7 @@ def test_algorithm_1_loss_is_one_at_a_tenth_of_the_margin_and_ends_at_96_hundred
     assert at(0.96 * gamma) == 0 < at(0.95 * gamma)
     assert (at(0.2) - at(0.1)) / 0.1 == pytest.approx(-100 / (86 * gamma))
     assert (descent._PAPER_HINGE, descent.HINGE_SHARE) == (0.96, 0.86)
+    assert 0.96 * gamma - gamma / 10 == pytest.approx(0.86 * gamma)  # printed: 86 gamma/10
 
 
 def test_algorithm_3_steps_are_those_of_its_twin_from_the_same_words(rng, monkeypatch):
@@ -142,7 +143,7 @@ def errors_of_the_middle(theta, strip):
     return wrong / (2 * stats.norm.sf(strip))
 
 
-def test_theorem_6_claim_6_1_is_false_as_printed_and_true_at_a_larger_distance():
+def test_theorem_6_claim_6_1_holds_at_a_larger_distance_than_is_printed():
     """Codewords at the printed distance d/10 have the angle arccos(8/10): the one in the middle is good for both."""
     strip = 1 / math.sqrt(1000)
     theta = math.acos(8 / 10)
