@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import dpfast
 from dpfast import random
@@ -408,10 +409,20 @@ def test_a_pickled_models_budget_is_a_closed_ledger(table):
     assert budget.spent == (2.0, 2e-6)
 
 
-def test_a_pickle_holds_no_cryptographic_stream(table):
+@pytest.mark.parametrize("seed", [271828182, np.random.default_rng(271828182)], ids=["seed", "generator"])
+def test_a_pickled_model_holds_no_seed_and_says_that_there_was_one(table, seed):
+    model = dpfast.DecisionListClassifier(random_state=seed)
+    assert pickle.loads(pickle.dumps(model)).random_state is not None  # before the fit: it is to be used elsewhere
+    loaded = pickle.loads(pickle.dumps(model.fit(*table)))
+    assert loaded.random_state is None
+    assert loaded.privacy_.reproducible
+    assert clone(model).random_state is not None
+    assert model.random_state is seed
+
+
+def test_a_pickle_holds_no_cryptographic_stream():
     rng = random.default_rng()
-    model = dpfast.DecisionListClassifier(random_state=rng).fit(*table)
-    loaded = pickle.loads(pickle.dumps(model))
+    loaded = pickle.loads(pickle.dumps(dpfast.DecisionListClassifier(random_state=rng)))
     assert loaded.random_state.integers(2**63) != rng.integers(2**63)
 
 

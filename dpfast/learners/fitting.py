@@ -246,5 +246,10 @@ class Private(PrivateParameters):
     def privacy_(self) -> None:
         del vars(self)["privacy_"]
 
+    def __getstate__(self):
+        """Without the `random_state` of a model, as `save`: it would take the noise away."""
+        state = super().__getstate__()
+        return state | {"random_state": None} if self.__sklearn_is_fitted__() else state
+
     def __sklearn_is_fitted__(self) -> bool:
         return "privacy_" in vars(self)
