@@ -168,6 +168,8 @@ class PrivateParameters(Parameters):
     def _checked(self, X: Any = None) -> SimpleNamespace:
         p = super()._checked()
         p.rng = random.generator(self.random_state)
+        if hasattr(self, "verbose"):
+            flag().read("verbose", self.verbose)
         if p.budget is not None:
             p.budget.foresee(self.epsilon, self.delta, neighbors=self.neighbors)
         return p

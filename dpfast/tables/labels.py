@@ -154,7 +154,18 @@ def _declared(classes):
     lost = next((each for each, kept in zip(classes, held.tolist(), strict=True) if kept != each == each), None)
     if lost is not None and not isinstance(classes, np.ndarray):
         raise ValueError(f"classes holds {lost!r}, which an array of {held.dtype} does not hold as it is")
-    return np.unique(held)
+    known = np.unique(held)
+    if len(known) < len(held):
+        raise ValueError(f"classes must be different labels, got {held.tolist()}")
+    return known
+
+
+def _refuse_nul(labels):
+    """Refuse texts that end with a NUL character, which arrays of text leave out: labels would become one."""
+    if isinstance(labels, list | tuple) or (isinstance(labels, np.ndarray) and labels.dtype == object):
+        for each in labels:
+            if isinstance(each, str | bytes) and each[-1:] in ("\0", b"\0"):
+                raise ValueError("labels must not end with a NUL character, which arrays of text leave out")
 
 
 def _refuse_unsaved(known):
@@ -196,7 +207,9 @@ def seen_labels(y: Any) -> tuple[Any, np.ndarray]:
     from sklearn.utils.validation import column_or_1d
 
     if not (type(y) is np.ndarray and y.ndim == 1):
+        _refuse_nul(y)
         y = column_or_1d(one_kind(y), warn=True)
+    _refuse_nul(y)
     if y.dtype.kind not in _DISCRETE:
         assert_all_finite(y, input_name="y")
     if y.dtype == object:
@@ -224,6 +237,7 @@ def _places(known, y):
 
 def tidy_labels(labels: ArrayLike) -> np.ndarray:
     """Labels as int64 if all are integers, else as str."""
+    _refuse_nul(labels)
     labels = np.asarray(labels)
     if labels.dtype.kind == "f":
         if not np.isfinite(labels).all():

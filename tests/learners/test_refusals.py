@@ -35,7 +35,7 @@ LEARNERS = {
     "winnow": (lambda: few(dpfast.DPWinnowClassifier), VECTORS),
 }
 VALUES = [float("nan"), -1, 10**400, "no such", object()]
-FREE = {"verbose", "checkpoint"}  # parameters that `fit` does not read, or that may be anything
+FREE = {"checkpoint"}  # parameters that `fit` does not read
 
 NAN, TEXT, DEEP = X.copy(), X.astype(object), X[np.newaxis, np.newaxis]
 NAN[4, 0] = np.nan

@@ -1,7 +1,8 @@
 import numpy as np
+import pandas as pd
 import pytest
 
-from dpfast.tables.labels import class_codes
+from dpfast.tables.labels import class_codes, tidy_labels
 
 LARGE = 2**53 + 1
 
@@ -61,3 +62,21 @@ def test_a_refusal_repeats_no_label_of_a_row():
         with pytest.raises(ValueError, match=r"label of row 2 is not among|got one class only;") as refused:
             class_codes(y, len(y), classes)
         assert secret not in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    "y", [["a", "a\0"], ("b", "a\0"), [b"a", b"a\0"], np.array(["a", "a\0"], object), pd.Series(["a", "a\0"])], ids=repr
+)
+def test_labels_that_an_array_of_text_would_make_one_are_refused(y):
+    with pytest.raises(ValueError, match="NUL character"):
+        class_codes(y, 2)
+
+
+def test_spellings_that_an_array_of_text_would_make_one_are_refused():
+    with pytest.raises(ValueError, match="NUL character"):
+        tidy_labels(["a", "a\0"])
+
+
+def test_classes_that_are_declared_twice_are_refused():
+    with pytest.raises(ValueError, match=r"different labels, got \[0, 1, 1\]"):
+        class_codes([0, 1], 2, [0, 1, 1])
