@@ -117,7 +117,8 @@ def plan(
     while noise.noise[0] > _LARGEST and unit > 1:
         unit //= 2
         noise = bill_noise([NoisySums(unit, share, times=moves), *rest], epsilon, delta * _KEPT, words=told)
-    sigma, thresholds = noise.noise[0], [None, None]
+    sigma = noise.noise[0]
+    thresholds: list[int | None] = [None, None]
     units = [unit, unit * max(1, weight)]
     cost = discrete_gaussian_cost(sigma, sensitivity=unit, releases=moves, size=1)
     if words:
@@ -125,8 +126,8 @@ def plan(
         told_of = {"words": words, "rows_per_unit": rows_per_unit}
         thresholds = [opening_threshold(sigma, chance, unit=each, **told_of) for each in units]
         cost = (*cost, Cost("pair", 0.0, delta=float_above(told)))
-    made = [OpeningHistogram(sigma, each, threshold) for each, threshold in zip(units, thresholds, strict=True)]
-    return Plan(*made, cost, noise.noise[1:], noise.cost)
+    columns_of, labels_of = [OpeningHistogram(sigma, *each) for each in zip(units, thresholds, strict=True)]
+    return Plan(columns_of, labels_of, cost, noise.noise[1:], noise.cost)
 
 
 def _pure_plan(schema, epsilon, neighbors, labels, moved):
