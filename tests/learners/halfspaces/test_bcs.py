@@ -224,9 +224,9 @@ def test_theorem_28_as_printed_is_above_one_and_with_its_last_term_over_n_below(
 
 
 def test_theorem_30_condition_on_beta_is_empty_and_the_one_over_n_is_not():
-    """exp(-alpha^2) < beta_1 < beta/3, which comes of the misprint in Theorem 28; exp(-n alpha^2/8) is meant."""
+    """exp(-alpha^2) < beta_1 < beta/3, which comes of the misprint in Theorem 28; mended, 4 exp(-n alpha^2/8)."""
     assert all(math.exp(-(alpha**2)) > 1 / 3 for alpha in (0.01, 0.1, 0.5, 1.0))
-    assert math.exp(-5000 * 0.1**2 / 8) < 0.01 / 3
+    assert 4 * math.exp(-7000 * 0.1**2 / 8) < 0.01 / 3
 
 
 def test_lemma_38_gives_the_margin_for_a_quarter_of_the_advantage_and_nothing_for_algorithm_5s_rate():
