@@ -292,7 +292,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
                 noise = f" and label noise {self.label_noise}" if p.label_noise else ""
                 printed = boost_paper(p.epsilon, p.delta, margin=self.margin)
                 warnings.warn(
-                    f'calibration="paper" promises an error of at most 0.1 at margin {self.margin}{noise}, needs '
+                    f'calibration="paper", with an error of at most 0.1 at margin {self.margin}{noise}, needs '
                     f"{p.plan.n:,} rows, got {n:,}: nothing is promised here. It runs the paper's algorithm by our own "
                     f"plan: {p.plan.n_rounds:,} rounds, density {p.plan.density:.3g}, learning rate "
                     f"{p.plan.learning_rate:.3g}. The paper prints {printed.n_rounds:,} rounds, density "
