@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from . import audit, budget, doctor, experts, fit, page, plan, predict, schema, show, stream
+from . import audit, budget, doctor, experts, fit, page, plan, predict, schema, score, show, stream
 from .help import ModelCommand
 
 app = typer.Typer(
@@ -22,6 +22,7 @@ app = typer.Typer(
 )
 app.command(cls=ModelCommand)(fit.fit)
 app.command()(predict.predict)
+app.command()(score.score)
 app.command()(page.report)
 app.command()(show.show)
 app.command()(stream.stream)

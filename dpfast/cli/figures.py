@@ -1,28 +1,84 @@
-"""What fit tells of the test part: private figures of merit."""
+"""What fit and score tell of rows that the model never saw: private figures of merit."""
+
+from typing import NamedTuple
+
+UNEVEN = 0.65  # share of the largest class from which on the area under the curve is told first
 
 
-def figures(estimator, X, y, rng, *, units=None, rows_per_unit=1):
-    """Names and texts of noisy figures on the test part; epsilon-DP together, for the estimator's relation.
+class Told(NamedTuple):
+    """A figure of merit: its name, its value and all that is printed of it."""
 
-    Each row went to the test part by a coin of its own, so neighbouring tables differ in one part only: a model from
-    the training part and these releases together are (epsilon, delta)-DP, no more. Two classes with probabilities have
-    an area under the curve too, and each figure half of epsilon. Of persons, each of whom is in one part, at most
-    `rows_per_unit` rows count, each at so much less of epsilon.
+    name: str
+    value: float
+    text: str
+
+
+def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, units=None, rows_per_unit=1):
+    """Return noisy figures of a model on some rows; together they are epsilon-DP for the relation.
+
+    They are the accuracy, the share of the largest class and, for two classes with probabilities, the area under the
+    ROC curve; each has an equal part of epsilon. The model must not depend on the rows. If every row went to the
+    training or the test part by a coin of its own, neighbouring tables differ in one part only: a model from the
+    training part and these releases together are (epsilon, delta)-DP, no more. Of units, each of which is in one part,
+    at most `rows_per_unit` rows count, each at so much less of epsilon.
+
+    A label counts by its text; one that is no class of the model is a wrong prediction.
+
+    Parameters
+    ----------
+    estimator : fitted classifier
+    X, y : rows and labels
+    rng : numpy.random.Generator
+    epsilon, neighbors : optional
+        By default those of the estimator.
+    budget : Budget, optional
+        Charged epsilon before anything is drawn.
     """
+    import numpy as np
+
     from dpfast import metrics
     from dpfast.accounting.checks import exact
     from dpfast.learners.units import bounded_rows, own_generator, picked
 
     if units is not None:
         X, y = picked(X, y, bounded_rows(units, rows_per_unit, own_generator(rng)), len(units))
-    two = len(estimator.classes_) == 2 and hasattr(estimator, "predict_proba")
+    classes = estimator.classes_
+    two = len(classes) == 2 and hasattr(estimator, "predict_proba")
+    relation = neighbors or estimator.neighbors
     paid = {
-        "epsilon": exact("epsilon", estimator.epsilon) / (1 + two) / rows_per_unit,
-        "neighbors": estimator.neighbors,
+        "epsilon": exact("epsilon", epsilon or estimator.epsilon) / (2 + two) / rows_per_unit,
+        "neighbors": relation,
         "random_state": rng,
     }
-    told = [("test accuracy", metrics.accuracy(y, estimator.predict(X), **paid))]
+    true, predicted = _places(y, classes), _places(estimator.predict(X), classes)
+    scores = estimator.predict_proba(X)[:, 1] if two else None
+    if budget is not None:
+        budget.charge(epsilon or estimator.epsilon, neighbors=relation)
+    accuracy = metrics.accuracy(true, predicted, **paid)
+    told = [Told("accuracy", accuracy.value, str(accuracy))]
+    every = np.arange(len(classes) + 1)
+    counts = np.diag(metrics.confusion_matrix(true, true, classes=every, **paid).counts)
+    largest = int(np.argmax(counts[:-1]))
+    rows = len(true) if relation == "replace" else max(1, counts.sum())
+    share = float(np.clip(counts[largest] / rows, 0, 1))
+    told.append(Told("largest class", share, f"{share:.3f}, {classes[largest]}: the accuracy of always saying that"))
     if two:
-        positive = y == estimator.classes_[1]
-        told.append(("test AUC", metrics.roc(positive, estimator.predict_proba(X)[:, 1], **paid).auc))
-    return [(name, str(figure)) for name, figure in told]
+        area = metrics.roc(true == 1, scores, **paid).auc
+        told.insert(0 if share > UNEVEN else 2, Told("AUC", area.value, str(area)))
+    return told
+
+
+def _places(labels, classes):
+    """The number of the class of each label, compared as texts; that of classes for any other label."""
+    import numpy as np
+
+    from dpfast.tables.columns import text_of
+    from dpfast.tables.labels import LabelColumn
+
+    if isinstance(labels, LabelColumn):
+        spellings, numbers = labels.spellings, labels.numbers
+    else:
+        spellings, numbers = np.unique(np.asarray(labels), return_inverse=True)
+    place = {text_of(each): k for k, each in enumerate(classes.tolist())}
+    found = [place.get(text_of(each).strip(), len(classes)) for each in spellings.tolist()]
+    return np.array(found, np.int64)[numbers]

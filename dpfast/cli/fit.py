@@ -1,13 +1,13 @@
 """dpfast fit: learn a private model from a table."""
 
 import time
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from .cluster import on_cluster
-from .figures import figures
+from .figures import Told, figures
 from .files import charged, classes_of, is_packed, limits_of, name_features, read
 from .models import MODELS, Name, estimator_of, parameters_of, values_of, with_options_of_models
 from .options import (
@@ -50,8 +50,8 @@ def fit(
     delta: Delta = 1e-6,
     schema: Schema = None,
     encoder_share: Annotated[
-        float | None, typer.Option(help="Share of the budget for what is discovered; by default each model's own.")
-    ] = None,
+        str, typer.Option(help="Share of the budget for what is discovered; auto is each model's own.")
+    ] = "auto",
     label: Label = None,
     classes: Annotated[str | None, typer.Option(help="All labels, as a,b,...; read off the data by default.")] = None,
     threshold: Threshold = None,
@@ -116,7 +116,7 @@ def fit(
         if declaration is not None:
             if threshold is not None or numbers is not None:
                 raise ValueError("--threshold, --numbers and --bits are for tables without a schema")
-            asked |= {"schema": declaration, "encoder_share": "auto" if encoder_share is None else encoder_share}
+            asked |= {"schema": declaration, "encoder_share": _number_or_word("encoder_share", encoder_share)}
         elif model is None:
             raise ValueError("say which column holds the labels (--label), or give a --schema or a --model")
         model = model or Name("halfspace")
@@ -130,7 +130,7 @@ def fit(
             if test_share and getattr(context.get_parameter_source("test_share"), "name", None) != "DEFAULT":
                 raise ValueError("--scheduler learns from all rows: --test-share must be 0")
             values, names, bits, stays, exact = "codes", None, False, False, None
-            shown: list[tuple[str, Any]] = []
+            shown: list[Told] = []
             estimator = estimator_of(model, parameters)
             with on_cluster(scheduler, data, declaration) as (X, n):
                 done = time.perf_counter()
@@ -192,8 +192,10 @@ def fit(
         MODELS[model].show(estimator, output, bits=bits or declaration is not None, rows=rows)
         say()
         told = facts()
-        for name, figure in shown:
-            told.add_row(name, f"{figure}; noisy release, free by parallel composition")
+        for figure in shown:
+            told.add_row(f"test {figure.name}" if figure.name != "largest class" else figure.name, figure.text)
+        if shown:
+            told.add_row("", "noisy figures of the test part, free by parallel composition")
         if exact is not None:
             told.add_row("", Text(f"{exact:.4f} exactly (not private)", style="yellow"))
         told.add_row("privacy", str(estimator.privacy_))
@@ -207,6 +209,14 @@ def fit(
         if out is not None:
             told.add_row("saved", Text(str(out)))
         output.print(told)
+
+
+def _number_or_word(name, text):
+    """The number that a text says; auto stays a word."""
+    try:
+        return text if text == "auto" else float(text)
+    except ValueError:
+        raise ValueError(f"--{name.replace('_', '-')} must be auto or a number in (0, 1), got {text!r}") from None
 
 
 def _split(X, test):

@@ -51,21 +51,9 @@ def predict(
         if hasattr(estimator, "encoder_"):
             if threshold is not None or numbers is not None:
                 raise ValueError("--threshold, --numbers and --bits are for models without a schema")
-            X = read_codes_of(data, estimator.encoder_.schema_, **text)
+            X, _ = read_codes_of(data, estimator.encoder_.schema_, **text)
         else:
-            values, threshold = _reading(estimator, model, threshold, numbers)
-            table = read(
-                data,
-                label=label,
-                threshold=threshold,
-                values=values,
-                limits=limits_of(estimator.get_params()),
-                may_stay=any(each.may_stay and each.estimator == type(estimator).__name__ for each in MODELS.values()),
-                n_features=estimator.n_features_in_,
-                **text,
-            )
-            X = in_order(table, estimator, data, model)
-            vars(estimator).pop("feature_names_in_", None)  # checked; arrays have none, and scikit-learn would warn
+            X, _ = features_of(estimator, model, data, label, threshold, numbers, **text)
         rows = [[value] for value in estimator.predict(X).tolist()]
         if probabilities:
             shares = estimator.predict_proba(X).tolist()
@@ -76,6 +64,25 @@ def predict(
             sys.stdout.write(csv_of(rows))
         else:
             replace_file(out, lambda file: file.write(csv_of(rows).encode()))
+
+
+def features_of(estimator, model, data, label, threshold, numbers, *, needs_label=False, **text):
+    """Features and labels of a table for a model without a schema, in the order of the model's features."""
+    values, threshold = _reading(estimator, model, threshold, numbers)
+    table = read(
+        data,
+        label=label,
+        needs_label=needs_label,
+        threshold=threshold,
+        values=values,
+        limits=limits_of(estimator.get_params()),
+        may_stay=any(each.may_stay and each.estimator == type(estimator).__name__ for each in MODELS.values()),
+        n_features=estimator.n_features_in_,
+        **text,
+    )
+    X = in_order(table, estimator, data, model)
+    vars(estimator).pop("feature_names_in_", None)  # checked; arrays have none, and scikit-learn would warn
+    return X, table.y
 
 
 def _reading(estimator, model, threshold, numbers):

@@ -54,9 +54,16 @@ def read_declared(data, schema, memory, **text):
         return Declared(encoded, encoded.labels())
 
 
-def read_codes_of(data, schema, **text):
-    """The codes of a table, by the schema of a model; it need not have the label."""
+def read_codes_of(data, schema, *, label=None, labelled=False, **text):
+    """The codes of a table by the schema of a model and, if `labelled`, its labels."""
     from dpfast.files.tables import read_codes
+    from dpfast.tables import Label
 
+    column = None
+    if labelled:
+        name = label or (schema.label and schema.label.name)
+        if name is None:
+            raise ValueError("say which column holds the labels (--label): the model does not know it")
+        column = Label(name)
     with errors.status(f"reading {data}"):
-        return read_codes(data, schema, **text)[0]
+        return read_codes(data, schema, column, **text)

@@ -19,7 +19,7 @@ def test_the_main_job_shows_rules_accuracy_and_privacy_and_no_time(run):
     assert "otherwise" in result.stdout
     assert "test accuracy  0." in result.stdout
     assert "95% interval" in result.stdout
-    assert "noisy release, free by parallel composition" in result.stdout
+    assert "noisy figures of the test part, free by parallel composition" in result.stdout
     assert "(1.0, 1e-06)-DP, replace one row; " in result.stdout
     assert "s to learn" not in result.stdout
     assert "reproducible" not in result.stdout
@@ -45,7 +45,9 @@ def test_private_figures_are_shown_only_when_asked_for(run, trees):
 
 
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
-@pytest.mark.parametrize(("rule_counts", "shown"), [(0, ["accuracy"]), (0.1, ["accuracy", "roc"])])
+@pytest.mark.parametrize(
+    ("rule_counts", "shown"), [(0, ["accuracy", "confusion_matrix"]), (0.1, ["accuracy", "confusion_matrix", "roc"])]
+)
 def test_the_figures_of_the_test_part_cost_its_epsilon_together(rng, monkeypatch, neighbors, rule_counts, shown):
     X, y = rng.integers(0, 2, (400, 2)), rng.integers(0, 2, 400)
     paid = []
@@ -60,14 +62,15 @@ def test_the_figures_of_the_test_part_cost_its_epsilon_together(rng, monkeypatch
         monkeypatch.setattr(metrics, name, spy)
 
     noted("accuracy")
+    noted("confusion_matrix")
     noted("roc")
     fitted = dpfast.DecisionListClassifier(0.3, neighbors=neighbors, rule_counts=rule_counts, random_state=0).fit(X, y)
     told = figures(fitted, dpfast.BitMatrix(X), y, rng)
     assert [name for name, _, _ in paid] == shown
     assert sum(epsilon for _, epsilon, _ in paid) == Fraction("0.3")
     assert {relation for _, _, relation in paid} == {neighbors}
-    assert all("95% interval" in text for _, text in told)
-    assert [name for name, _ in told] == ["test accuracy", "test AUC"][: len(shown)]
+    assert ["95% interval" in each.text for each in told] == [True, False, True][: len(shown)]
+    assert [each.name for each in told] == ["accuracy", "largest class", "AUC"][: len(shown)]
 
 
 def test_under_add_remove_the_number_of_rows_is_not_shown(run, trees):

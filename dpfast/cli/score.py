@@ -1,0 +1,62 @@
+"""dpfast score: how good a saved model is on rows that it never saw, by noisy figures."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from .figures import figures
+from .files import charged, check_there
+from .options import Data, Decimal, Encoding, Epsilon, Label, Ledger, Neighbors, Relation, Seed, Separator
+from .outputs import check_files
+from .predict import features_of
+from .report import facts, output, reporting
+from .tables import read_codes_of
+
+
+def score(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that fit --out wrote.")],
+    data: Data,
+    epsilon: Epsilon,
+    label: Label = None,
+    neighbors: Relation = Neighbors.replace,
+    threshold: Annotated[float | None, typer.Option(help="Turns numbers into bits, as of predict.")] = None,
+    numbers: Annotated[bool | None, typer.Option("--numbers/--bits", help="What features are, as of predict.")] = None,
+    separator: Separator = None,
+    decimal: Decimal = ".",
+    encoding: Encoding = "utf-8",
+    seed: Seed = None,
+    budget: Ledger = None,
+):
+    """Show noisy figures of a model on rows that it never saw.
+
+    The figures together are epsilon-DP for the rows of DATA. Rows that the model was learned from pay for its
+    epsilon besides: what both reveal about them adds up. A label that the model does not know is a wrong prediction.
+    """
+    with reporting("nothing was released"):
+        check_files(None, MODEL=model, DATA=data, budget=budget)
+        check_there(data)
+
+        import dpfast
+        from dpfast import random
+        from dpfast.learners.parameters import EPSILON
+
+        rng, epsilon = random.generator(seed), EPSILON.read("epsilon", epsilon)
+        ledger = None if budget is None else charged(budget, neighbors.value)
+        estimator = dpfast.load(model)
+        text = {"separator": separator, "decimal": decimal, "encoding": encoding}
+        if hasattr(estimator, "encoder_"):
+            if threshold is not None or numbers is not None:
+                raise ValueError("--threshold, --numbers and --bits are for models without a schema")
+            X, y = read_codes_of(data, estimator.encoder_.schema_, label=label, labelled=True, **text)
+        else:
+            X, y = features_of(estimator, model, data, label, threshold, numbers, needs_label=True, **text)
+        if not len(y):
+            raise ValueError(f"{data} has no rows")
+        told = facts()
+        for figure in figures(estimator, X, y, rng, epsilon=epsilon, neighbors=neighbors.value, budget=ledger):
+            told.add_row(figure.name, figure.text)
+        relation = "replace one row" if neighbors is Neighbors.replace else "add or remove one row"
+        seeded = "; drawn with a seed: reproducible, not private" if seed is not None else ""
+        told.add_row("privacy", f"({epsilon:g}, 0)-DP for these rows, {relation}{seeded}")
+        output.print(told)

@@ -1,0 +1,64 @@
+import re
+
+import numpy as np
+import pytest
+
+import dpfast
+from dpfast.accounting import Budget
+from dpfast.cli.figures import figures
+
+
+@pytest.fixture
+def uneven(tmp_path, rng):
+    """A CSV file of which nothing is declared, in which a tenth of the labels is "yes"."""
+    age = rng.integers(20, 60, 4000)
+    rows = (f"{a},{'?' if i % 9 == 0 else 'Graz'},{'yes' if a < 24 else 'no'}" for i, a in enumerate(age))
+    path = tmp_path / "people.csv"
+    path.write_text("\n".join(["age,town,buys", *rows]) + "\n")
+    return path
+
+
+@pytest.fixture
+def fitted(run, uneven, tmp_path):
+    path = tmp_path / "uneven.json"
+    result = run("fit", uneven, "--label", "buys", "--epsilon", 4, "--seed", 1, "--out", path)
+    assert result.exit_code == 0, result.stderr
+    return path
+
+
+def test_a_model_of_a_raw_table_is_scored_beside_the_largest_class(run, uneven, fitted):
+    result = run("score", fitted, uneven, "--epsilon", 2, "--seed", 1)
+    assert result.exit_code == 0, result.stderr
+    names = [line.split("  ")[0] for line in result.stdout.splitlines()]
+    assert names == ["AUC", "accuracy", "largest class", "privacy"]  # AUC first: the classes are uneven
+    accuracy = float(re.search(r"accuracy +(\S+)", result.stdout)[1])
+    share = float(re.search(r"largest class +([.\d]+), no", result.stdout)[1])
+    assert abs(share - 0.9) < 0.05
+    assert accuracy > share - 0.05
+    assert "(2, 0)-DP for these rows, replace one row; drawn with a seed: reproducible, not private" in result.stdout
+
+
+def test_a_model_of_bits_is_scored_with_the_accuracy_first_where_classes_are_even(run, trees, model):
+    result = run("score", model, trees, "--label", "tree", "--epsilon", 4, "--seed", 1)
+    assert result.exit_code == 0, result.stderr
+    assert re.match(r"accuracy +(1.0|0.9)", result.stdout)
+    assert "AUC" in result.stdout
+
+
+def test_a_score_is_charged_once_and_refused_before_it_is_drawn(run, refused, trees, model, tmp_path):
+    ledger = tmp_path / "budget"
+    assert run("budget", ledger, "--epsilon", 1, "--delta", 0).exit_code == 0
+    command = ["score", model, trees, "--label", "tree", "--epsilon", 0.7, "--budget", ledger]
+    assert run(*command).exit_code == 0
+    assert Budget.open(ledger).spent[0] == pytest.approx(0.7)
+    assert "0.7" in refused(*command)
+    assert Budget.open(ledger).spent[0] == pytest.approx(0.7)
+
+
+def test_a_label_that_the_model_does_not_know_is_a_wrong_prediction(rng):
+    X, y = np.eye(2, dtype=int).repeat(500, axis=0), np.repeat([0, 1], 500)
+    fitted = dpfast.DecisionListClassifier(4, random_state=0).fit(X, y, classes=[0, 1])
+    told = figures(fitted, X, np.where(np.arange(1000) % 2, y, 7), rng, epsilon=100)
+    assert [each.name for each in told] == ["accuracy", "largest class", "AUC"]
+    assert told[0].value == pytest.approx(0.5, abs=0.01)
+    assert told[1].value == pytest.approx(0.25, abs=0.01)
