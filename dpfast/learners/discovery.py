@@ -23,6 +23,7 @@ from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.accounting.opening import opening_moves, opening_threshold
 from dpfast.mechanisms.opening import OpeningHistogram
 from dpfast.tables.cells import (
+    LEAST,
     MISSING_BAND,
     NUMBER_BANDS,
     SIDE_BANDS,
@@ -41,6 +42,7 @@ WORDS_SHARE = Fraction(1, 10)  # of delta, for the words that may be published
 RANK_BINS, EQUAL_BINS = 32, 96
 TAIL = 0.005  # of the rows, that may lie beyond either end
 MOST_WORDS = 250  # of a column
+SOME = 0.1  # of the rows that were found, that must be numbers for a column of texts to have them; dates likewise
 _CUT = 3.0  # deviations below which a count or a difference is taken for noise
 
 
@@ -232,11 +234,12 @@ def _facts(column, noisy, common, deviation, fine):
     facts: dict[str, Any] = {"cells": True}
     told = []
     gone = missing + sum(common.values())
-    if column.reads in ("number", "integer") or (column.reads == "text" and numbers.total > 0):
+    some = SOME * (numbers.total + dates.total + sum(common.values()))
+    if column.reads in ("number", "integer") or (column.reads == "text" and numbers.total > some):
         edges = numbers.edges(fine, column.reads == "integer")
         facts |= {"numbers": edges, "ends": numbers.between()}
         told.append(numbers.told(edges, gone + dates.total))
-    if column.reads == "date" or (column.reads == "text" and dates.total > 0):
+    if column.reads == "date" or (column.reads == "text" and dates.total > some):
         edges = dates.edges(fine, True)
         facts |= {"dates": edges, "days": dates.between()}
         told.append(dates.told(edges, gone + numbers.total))
@@ -294,7 +297,7 @@ class Cells:
         if not self.total:
             return 0.0, 0.0
         low, high = self._numbers(np.array([TAIL, 1 - TAIL]) * self.total).tolist()
-        return low, high
+        return (0.0 if -LEAST <= low < 0 else low), high
 
     def edges(self, fine: bool, integer: bool) -> tuple[float, ...]:
         """Return what separates bins: at about equal ranks and, if `fine`, at equal distances too."""

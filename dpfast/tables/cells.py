@@ -5,8 +5,8 @@ word stands for itself. Nothing here looks at two cells at once, so that a row's
 
 *Numbers.* Code ZERO is zero. A positive number x has the code ZERO + 1 + k if it lies above m_k and is at most m_{k+1},
 where m_0 < m_1 < ... are the floats of 8 bits of mantissa from 2^-20 to 2^44; smaller and larger numbers have the first
-and the last of these codes. A negative number has the mirrored code: it is at least -m_{k+1} and below -m_k. Codes
-rise with the numbers, and a power of two is an upper end.
+and the last of these codes. A negative number has the mirrored code: it is at least -m_{k+1} and below -m_k; those from
+-m_0 on have the code of zero. Codes rise with the numbers, and a power of two is an upper end.
 
 *Dates.* A date has the code of its day, from 1900-01-01 on for 2^16 days; earlier and later ones have the first and the
 last.
@@ -29,6 +29,7 @@ import pyarrow.compute as pc
 MARKS = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "<NA>", "NaT", "?", "-")
 _BITS = 8  # of mantissa
 _LEAST, _MOST = -20, 44  # powers of two
+LEAST = 2.0**_LEAST
 _SIDE = (_MOST - _LEAST) << _BITS  # codes of one sign
 ZERO, NUMBERS = _SIDE, 2 * _SIDE + 1
 DATES = 1 << 16
@@ -63,7 +64,7 @@ def number_codes(values: np.ndarray) -> np.ndarray:
     steps = ((np.abs(values).view(np.int64) - positive) >> _SHIFT) - _BASE
     steps = np.clip(steps, 0, _SIDE - 1).astype(np.int32)
     codes = np.where(positive, ZERO + 1 + steps, ZERO - 1 - steps)
-    codes[values == 0] = ZERO
+    codes[(values <= 0) & (values >= -LEAST)] = ZERO
     codes[np.isnan(values)] = MISSING
     return codes.astype(np.int32, copy=False)
 
@@ -81,7 +82,7 @@ def number_ends() -> np.ndarray:
     """Return the largest number of each code but the last: float64, shape (NUMBERS - 1,)."""
     sizes = (np.arange(_SIDE + 1, dtype=np.int64) + _BASE << _SHIFT).view(np.float64)
     below = -sizes[:-1][::-1]
-    below[-1] = -np.nextafter(0.0, 1.0)
+    below[-1] = np.nextafter(-LEAST, -np.inf)
     return np.concatenate([below, [0.0], sizes[1:-1]])
 
 
