@@ -172,7 +172,9 @@ def fit(
             fitted = time.perf_counter()
             out = keep(estimator, out, state, names, bits=bits, threshold=threshold)
             if declaration is not None and declaration.to_find and declared is None:
-                y_test = labels_among(y_test, estimator.classes_, estimator.encoder_.other_label_)
+                y_test = labels_among(
+                    y_test.numbers, y_test.spellings.tolist(), estimator.classes_, estimator.encoder_.other_label_
+                )
             shown = (
                 figures(estimator, X_test, y_test, rng, **(persons.of(test) if persons else {})) if test_share else []
             )

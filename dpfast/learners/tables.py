@@ -1,6 +1,7 @@
 """Tables with a schema, or with nothing declared: what every private classifier does to read them."""
 
 import os
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -23,7 +24,7 @@ from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Numeric, text_of
 from dpfast.tables.discovered import WIDEST, Discovered
 from dpfast.tables.label_types import completed, label_kind, labels_among, typed, typed_labels
-from dpfast.tables.labels import LabelColumn, class_codes
+from dpfast.tables.labels import class_codes
 from dpfast.tables.schema import Label, Schema
 
 SCHEMAS = {"schema": optional(auto(SCHEMA, "discover")), "encoder_share": auto(real(0, 1, "()"))}
@@ -158,6 +159,8 @@ class TableReader:
             declared = known.classes
         elif kind == "float":
             check_classification_targets(np.asarray(typed_labels(encoding.labels(), kind).spellings))
+        if declared is None and isinstance(getattr(p, "class_weight", None), Mapping):
+            raise ValueError("class_weight names classes, and discovered labels may lack one: declare classes=")
         self._refuse_rows(encoding.n, p)
         epsilon, delta, share = p.bill
         asked = "declared" if declared is not None else "open"
@@ -182,7 +185,7 @@ class TableReader:
             multi = self.__sklearn_tags__().classifier_tags.multi_class
             declared = completed([*found.labels][: MOST_LABELS if multi else 2], kind)
             encoder.other_label_ = _other(found.labels, declared)
-            labels = labels_among(LabelColumn(*_spelled(encoding)), declared, encoder.other_label_)
+            labels = labels_among(*encoding.spelled(), declared, encoder.other_label_)
             known = class_codes(labels, len(labels), declared)
         return known, labels
 
@@ -287,6 +290,10 @@ class TableReader:
             self._width_of_codes = self._read_codes(_empty(self.encoder_.schema_))
         return self._width_of_codes
 
+    def __getstate__(self) -> dict[str, Any]:
+        state: Any = super().__getstate__()  # type: ignore[misc]
+        return {name: value for name, value in state.items() if name != "_width_of_codes"}  # it holds addresses
+
     def _restore_encoder(self, saved):
         """Read tables as a model's file says: `encoder_` comes back, and its schema as the parameter."""
         from dpfast.learners.encoder import TableEncoder
@@ -328,6 +335,8 @@ def undeclared(X: Any, label: str | None = None) -> Schema:
         X = check_array(X, dtype=None, ensure_all_finite=False)
         reads = "text" if X.dtype.kind in "OUS" else "number"
         columns = [Discovered(f"x{j}", reads=reads) for j in range(X.shape[1])]
+    if not columns:
+        raise ValueError("the table has no columns to learn from; give at least one besides the label")
     return Schema(columns, label=label)
 
 
@@ -369,13 +378,8 @@ def _empty(schema):
     return CodeTable.from_arrays(arrays, sizes, names=[column.name for column in columns], columns=columns)
 
 
-def _spelled(encoding):
-    numbers, texts = encoding.spelled()
-    return numbers, np.array(texts)
-
-
 def _other(found, classes):
     """The class that labels count as which were not published: the most frequent one, or what stands for them."""
     known = {text_of(each): each for each in classes.tolist()}
     spare = [each for text, each in known.items() if text not in found]
-    return spare[0] if spare else known[next(iter(found))]
+    return spare[0] if spare else next(known[text] for text in found if text in known)

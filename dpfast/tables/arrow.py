@@ -107,7 +107,8 @@ def is_frame(table: Any) -> bool:
         return False
     if hasattr(table, "iloc") and hasattr(table, "columns"):
         named = all(isinstance(name, str) for name in table.columns)
-        return named and not all(hasattr(dtype, "fill_value") for dtype in table.dtypes)
+        sparse = len(table.columns) and all(hasattr(dtype, "fill_value") for dtype in table.dtypes)
+        return named and not sparse
     return hasattr(table, "__arrow_c_stream__") and hasattr(table, "columns")
 
 

@@ -49,7 +49,10 @@ def typed(labels: Iterable | None, kind: str | None) -> Any:
             return np.array([{"true": True, "false": False}[text.lower()] for text in texts])
         if kind == "text":
             return np.array(texts) if texts else np.empty(0, str)
-        return np.array([int(text) if kind == "integer" else float(text) for text in texts])
+        if kind == "float":
+            return np.array([float(text) for text in texts])
+        whole = [int(text) for text in texts]
+        return np.array(whole, np.uint64 if max(whole, default=0) >= 1 << 63 else np.int64)
     except (KeyError, ValueError, OverflowError):
         return labels
 
@@ -77,7 +80,7 @@ def completed(texts: Sequence[str], kind: str | None) -> np.ndarray:
     ndarray
         Sorted.
     """
-    found = [*texts]
+    found = [text for text in texts if not text.endswith("\0")]  # which arrays of text do not keep
     if kind == "boolean":
         return np.array([False, True])
     more = ("other", "none", "neither") if kind == "text" or (kind is None and found) else ("0", "1", "2")
@@ -88,17 +91,19 @@ def completed(texts: Sequence[str], kind: str | None) -> np.ndarray:
     return np.unique(classes)
 
 
-def labels_among(column: LabelColumn, classes: np.ndarray, other: Any) -> LabelColumn:
-    """Return a column of labels as some classes, compared as texts; what is none of them as the class `other`.
+def labels_among(numbers: np.ndarray, spellings: Iterable, classes: np.ndarray, other: Any) -> LabelColumn:
+    """Return labels as some classes, compared as texts; what is none of them as the class `other`.
 
     Parameters
     ----------
-    column : LabelColumn
+    numbers : ndarray of int, shape (n,)
+        Of the spelling of each row.
+    spellings : iterable of labels
     classes : ndarray
     other : label
         One of the classes.
     """
     place = {text_of(each): k for k, each in enumerate(classes.tolist())}
     rest = place[text_of(other)]
-    numbers = [place.get(text_of(each).strip(), rest) for each in column.spellings.tolist()]
-    return LabelColumn(np.array(numbers, np.int64)[column.numbers], classes)
+    codes = [place.get(text_of(each).strip(), rest) for each in spellings]
+    return LabelColumn(np.array(codes, np.int64)[numbers], classes)

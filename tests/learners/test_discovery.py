@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -78,6 +80,31 @@ def test_labels_that_are_no_classes_are_refused_before_the_charge(frame):
     assert budget.spent == (0, 0)
 
 
+def test_weights_of_classes_that_may_not_be_found_are_refused_before_the_charge(frame):
+    X, y = frame
+    budget = Budget(1.0, 1e-6)
+    model = dpfast.HalfspaceClassifier(class_weight={True: 2.0}, budget=budget, random_state=0)
+    with pytest.raises(ValueError, match="declare classes="):
+        model.fit(X, y)
+    assert budget.spent == (0, 0)
+    assert model.fit(X, y, classes=[False, True]).classes_.tolist() == [False, True]
+
+
+def test_a_frame_without_columns_is_refused_before_the_charge(frame):
+    X, y = frame
+    for empty in (X[[]], pa.table({"y": y})[:0].select([])):
+        with pytest.raises(ValueError, match="no columns"):
+            dpfast.HalfspaceClassifier().fit(empty, y)
+
+
+def test_unsigned_labels_on_both_sides_of_signed_ones_make_a_model(frame):
+    X, y = frame
+    labels = np.where(y, np.uint64(2**64 - 1), np.uint64(1))
+    model = dpfast.DPWinnowClassifier(epsilon=4.0, random_state=0).fit(X, labels)
+    assert model.classes_.tolist() == [1, 2**64 - 1]
+    assert set(model.predict(X).tolist()) <= {1, 2**64 - 1}
+
+
 def test_labels_that_too_few_rows_have_count_as_the_most_frequent_one(frame):
     X, y = frame
     rare = np.where(np.arange(len(y)) < 3, "never", np.where(y, "yes", "no"))
@@ -97,6 +124,14 @@ def test_whatever_is_discovered_makes_a_model(name, rows, frame):
     empty = pd.DataFrame({"a": [None] * 30, "b": [1.0] * 30})
     model = LEARNERS[name](random_state=0).fit(empty, np.arange(30) % 2)
     assert len(model.predict(empty)) == 30
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_model_that_has_predicted_is_pickled(name, frame):
+    X, y = frame
+    model = LEARNERS[name](random_state=0).fit(X, y)
+    predicted = model.predict(X)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), predicted)
 
 
 def test_units_are_protected_where_nothing_is_declared(frame):
