@@ -47,9 +47,10 @@ def budget(
         charges = Table(box=None, pad_edge=False, header_style="bold")
         for name in ("#", "time (UTC)", "user", "what", "part", "epsilon", "delta", "times", "columns"):
             right = name in ("#", "epsilon", "delta", "times")
-            charges.add_column(name, justify="right" if right else "left", no_wrap=name in ("time (UTC)", "what"))
+            whole = right or name in ("time (UTC)", "what")
+            charges.add_column(name, justify="right" if right else "left", no_wrap=whole)
         for note in ledger.notes():
-            told = [note["time"][:19].replace("T", " "), note["user"], note["model"] or "", note["part"] or ""]
+            told = [note["time"][:16].replace("T", " "), note["user"], note["model"] or "", note["part"] or ""]
             told += [f"{note['epsilon']:g}", f"{note['delta']:g}", f"{note['count']:,}", (note["schema"] or "")[:8]]
             charges.add_row(str(note["number"]), *map(Text, told))
         if charges.row_count:

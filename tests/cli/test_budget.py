@@ -115,3 +115,12 @@ def test_a_halfspace_of_features_is_shown_to_its_end(run, trees):
     told = run("fit", trees, *own, "--epsilon", 1, "--classes", "elm,oak", "--label", "tree")
     assert told.exit_code == 0
     assert "oak is the more probable class where the score is at least 0." in told.output
+
+
+def test_charges_are_shown_in_full_at_80_columns(run, monkeypatch, file):
+    monkeypatch.setenv("COLUMNS", "80")
+    Budget.open(file, epsilon=3, delta=1e-5).charge(0.125, 1.5e-7)
+    shown = run("budget", file).stdout
+    assert "0.125" in shown
+    assert "1.5e-07" in shown
+    assert max(map(len, shown.splitlines())) <= 80
