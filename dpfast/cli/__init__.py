@@ -13,8 +13,21 @@ import typer
 
 from . import audit, budget, doctor, experts, fit, page, plan, predict, schema, score, show, stream
 from .help import ModelCommand
+from .report import untold
 
-app = typer.Typer(
+
+class _App(typer.Typer):
+    """The entry point: help that cannot be written is told in one line, as what commands write is."""
+
+    def __call__(self, *args, **kwargs):
+        try:
+            return super().__call__(*args, **kwargs)
+        except OSError as error:
+            untold(error)
+            sys.exit(2)
+
+
+app = _App(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="markdown",

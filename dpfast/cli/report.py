@@ -118,6 +118,12 @@ def why(error):
     return str(error) or type(error).__name__
 
 
+def untold(error):
+    """Say that the output of no command, help say, could not be written."""
+    complain(f"error: {why(error)}")
+    _let_go_of_output()
+
+
 def _let_go_of_output():
     """Drop what cannot be written to standard output: Python would complain of it at its end."""
     try:

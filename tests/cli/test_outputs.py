@@ -143,3 +143,9 @@ def test_output_that_goes_nowhere_is_told_without_a_traceback(name, line, trees,
         os.rmdir(os.path.dirname(path))
     else:
         assert said == "error: standard output is closed: what this command writes would be lost\n"
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device here")
+def test_help_that_a_full_disk_does_not_take_is_told_without_a_traceback():
+    done = shell('"$@" >/dev/full', "--help")
+    assert (done.returncode, done.stderr) == (2, "error: No space left on device\n")
