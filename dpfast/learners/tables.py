@@ -291,7 +291,7 @@ class TableReader:
         return self._width_of_codes
 
     def __getstate__(self) -> dict[str, Any]:
-        state: Any = super().__getstate__()  # type: ignore[misc]
+        state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name != "_width_of_codes"}  # it holds addresses
 
     def _restore_encoder(self, saved):
