@@ -300,12 +300,31 @@ class Cells:
         return (0.0 if -LEAST <= low < 0 else low), high
 
     def edges(self, fine: bool, integer: bool) -> tuple[float, ...]:
-        """Return what separates bins: at about equal ranks and, if `fine`, at equal distances too."""
-        edges = np.array(self.quantiles(4 * RANK_BINS if fine else RANK_BINS))
+        """Return what separates bins that hold rows, at about equal ranks; `fine` more, and at equal distances too."""
+        if not fine:
+            edges = np.unique(np.floor(self._band_ends()) if integer else self._band_ends())
+            return tuple(self._parting(edges).tolist())
+        edges = np.array(self.quantiles(4 * RANK_BINS))
         low, high = self.between()
-        if fine and low < high:
+        if low < high:
             edges = np.append(edges, self._snapped(low + (high - low) * np.arange(EQUAL_BINS + 1) / EQUAL_BINS))
         return tuple(np.unique(np.floor(edges) if integer else edges).tolist())
+
+    def _band_ends(self):
+        """The ends of bands nearest to equal ranks: nothing is known of where rows lie within a band."""
+        wanted = np.arange(1, RANK_BINS) / RANK_BINS * self.total
+        above = np.searchsorted(self._below, wanted).clip(1, len(self._ends) - 1)
+        nearer = wanted - self._below[above - 1] < self._below[above] - wanted
+        return self._ends[above - nearer]
+
+    def _parting(self, edges):
+        """The edges that part rows: with some of them between each edge and the one before, and beyond the last."""
+        kept, before, some = [], 0.0, self.total * TAIL
+        for edge, below in zip(edges.tolist(), np.interp(edges, self._ends, self._below).tolist(), strict=True):
+            if below - before > some and self.total - below > some:
+                kept.append(edge)
+                before = below
+        return np.array(kept)
 
     def quantiles(self, bins: int) -> tuple[float, ...]:
         """Return numbers at about equal ranks, rising: at most bins - 1."""

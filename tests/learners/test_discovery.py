@@ -194,3 +194,14 @@ def test_codes_of_what_was_found_are_those_of_the_numbers():
     assert codes.column(0).tolist() == [0, 1, 1, 2, 2, 3, 4, 4, 4]
     assert codes.column(1).tolist() == [1, 1, 1, 1, 1, 1, 0, 1, 2]
     assert number_codes(np.array([64.0])) < number_codes(np.array([64.1]))
+
+
+def test_edges_that_part_no_rows_make_no_rules(rng):
+    n = 3_000
+    a = rng.normal(size=n)
+    frame = pd.DataFrame({"const": 1.0, "near": (rng.random(n) < 0.001) * 1.0, "a": a})
+    model = dpfast.DecisionListClassifier(epsilon=3.0, random_state=0).fit(frame, a > 0)
+    const, near, _ = model.encoder_.schema_.columns
+    assert const.numbers == ()
+    assert len(near.numbers) <= 1
+    assert model.score(frame, a > 0) > 0.8
