@@ -14,6 +14,7 @@ What `charge` asks for is refused, with self as it was, or paid; then self becom
 for before that, once and for everything: the second call of `charge` then only names the releases that are paid for.
 """
 
+import weakref
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -68,7 +69,8 @@ class Run:
     """
 
     def __init__(self, owner: "Private", rng: np.random.Generator):
-        self._owner, self.rng, self.reproducible = owner, rng, random.is_reproducible(rng)
+        self._owner = weakref.proxy(owner)  # a stream keeps its run: deleting the model is to free the checkpoint
+        self.rng, self.reproducible = rng, random.is_reproducible(rng)
         self._of: dict[str, int | None] = {}
         self.released: Any = []
         self.used: dict[str, int] = {}
