@@ -197,7 +197,7 @@ def test_codes_of_what_was_found_are_those_of_the_numbers():
 
 
 def test_edges_that_part_no_rows_make_no_rules(rng):
-    n = 3_000
+    n = 20_000
     a = rng.normal(size=n)
     frame = pd.DataFrame({"const": 1.0, "near": (rng.random(n) < 0.001) * 1.0, "a": a})
     model = dpfast.DecisionListClassifier(epsilon=3.0, random_state=0).fit(frame, a > 0)
