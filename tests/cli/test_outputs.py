@@ -18,6 +18,7 @@ GIVEN = {
     "fit": ["--epsilon", "1"],
     "stream": ["--epsilon", "1", "--classes", "oak,elm"],
     "experts": ["--epsilon", "1"],
+    "score": ["--epsilon", "1"],
 }
 TABLES = ("DATA", "LOSSES")
 WRITTEN = {"out", "checkpoint", "budget"}
@@ -40,7 +41,7 @@ PAIRS = [
 
 
 def test_the_commands_that_write_are_known():
-    assert set(WRITING) == {"fit", "stream", "predict", "experts", "report"}
+    assert set(WRITING) == {"fit", "stream", "predict", "experts", "report", "score"}
 
 
 @pytest.mark.parametrize("link", ["the same name", "a symbolic link", "a hard link"])

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from utility import CASES, EPSILONS, judged, table, worse
+from usefulness import CASES, EPSILONS, judged, table, worse
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name != "halfspace of numbers"])  # whose scores pass bins

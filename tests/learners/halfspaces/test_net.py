@@ -220,7 +220,7 @@ def test_a_fitted_model_holds_nothing_but_what_was_released(table):
 
 
 def test_a_saved_model_loads_as_it_was(table, tmp_path):
-    X, y = pd.DataFrame(table[0], columns=[f"f{j}" for j in range(20)]), table[1]
+    X, y = table
     model = NetHalfspaceClassifier(2.0, n_projections=3, random_state=7, **SMALL).fit(X, y)
     model.save(tmp_path / "m.json")
     loaded = dpfast.load(tmp_path / "m.json")

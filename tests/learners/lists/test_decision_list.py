@@ -485,11 +485,13 @@ def test_names_that_do_not_match_at_predict_are_refused(table):
     clf = DecisionListClassifier(random_state=0).fit(frame, y)
     with pytest.raises(ValueError, match="feature names"):
         clf.predict(frame[names[::-1]])
+    bits = BitMatrix(X, feature_names=names)
+    packed = DecisionListClassifier(random_state=0).fit(bits, y)
     with pytest.raises(ValueError, match="feature names"):
-        clf.predict(BitMatrix(X, feature_names=names[::-1]))
+        packed.predict(BitMatrix(X, feature_names=names[::-1]))
     with pytest.raises(ValueError, match="has 11 features, but DecisionListClassifier is expecting 12"):
         DecisionListClassifier(random_state=0).fit(X, y).predict(X[:, :11])
-    np.testing.assert_array_equal(clf.predict(BitMatrix(X, feature_names=names)), clf.predict(frame))
+    np.testing.assert_array_equal(packed.predict(bits), packed.predict(X))
 
 
 def test_conjunctions_that_do_not_fit_into_memory_are_refused(rng):

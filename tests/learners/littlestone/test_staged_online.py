@@ -49,7 +49,8 @@ def twin_law(stream, plan, listing="stage"):
 
 def product_outcome(stream, plan, listing, rng):
     H = FiniteClass(TABLE)
-    run = Run(rng, {"hypotheses": plan.n_releases})
+    run = Run(H, rng)
+    run.used["hypotheses"] = 0
     run.released = released = Released(H.soa_hypothesis())
     learner = staged_online._JointTraining(run, plan, H, 2, listing)
 

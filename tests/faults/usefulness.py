@@ -1,6 +1,6 @@
 """Random tables and every private classifier: is a model worse than no model, or its probabilities wrong?
 
-`python tests/faults/utility.py --seconds 600 --most 1000000` prints every fit that is worse than its noise explains;
+`python tests/faults/usefulness.py --seconds 600 --most 1000000` prints every fit that is worse than its noise explains;
 `--all` prints every fit. `test_utility.py` runs a few.
 """
 
