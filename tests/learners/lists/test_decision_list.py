@@ -491,7 +491,7 @@ def test_names_that_do_not_match_at_predict_are_refused(table):
         packed.predict(BitMatrix(X, feature_names=names[::-1]))
     with pytest.raises(ValueError, match="has 11 features, but DecisionListClassifier is expecting 12"):
         DecisionListClassifier(random_state=0).fit(X, y).predict(X[:, :11])
-    np.testing.assert_array_equal(packed.predict(bits), packed.predict(X))
+    np.testing.assert_array_equal(packed.predict(bits), packed.predict(BitMatrix(X)))
 
 
 def test_conjunctions_that_do_not_fit_into_memory_are_refused(rng):
