@@ -2,13 +2,13 @@
 
     python bench/tables.py --data DIR [--splits 10] [--tables adult ...] [--models NAME ...]
 
-DIR holds NAME.csv.gz and NAME.schema.json. Every model gets the same declarations, equal-width bins, delta 1e-6 and the
-same splits 80/20. dpfast and DPEBM (interpret-core, where it is installed) have their defaults; what is called tuned
-has the best of some settings on the test part, in its favour. dpfast, noisy gradient and sufficient statistics protect
-against a replaced row, DPEBM and DP-XGBoost (delta = 0; `python bench/peer_environment.py --trees`) against an added or
-removed one, which is the weaker promise at the same numbers. The linear peers get the indicators of the same codes.
-Times are of fits in a warm process, encoding included, reading of the file for none. What was measured earlier is kept
-in --out.
+DIR holds NAME.csv.gz and NAME.schema.json. Every model gets the same declarations, equal-width bins ("undeclared" but
+for the labels none), delta 1e-6 and the same splits 80/20. dpfast and DPEBM (interpret-core, where it is installed)
+have their defaults; what is called tuned has the best of some settings on the test part, in its favour. dpfast, noisy
+gradient and sufficient statistics protect against a replaced row, DPEBM and DP-XGBoost (delta = 0; `python
+bench/peer_environment.py --trees`) against an added or removed one, which is the weaker promise at the same numbers.
+The linear peers get the indicators of the same codes. Times are of fits in a warm process, encoding included, reading
+of the file for none. What was measured earlier is kept in --out.
 """
 
 import argparse
@@ -43,6 +43,24 @@ def read(path):
 
 def halfspace(epsilon, schema):
     return dpfast.HalfspaceClassifier(epsilon, DELTA, schema=schema)
+
+
+class _Undeclared:
+    """The same with nothing declared but the labels."""
+
+    def __init__(self, epsilon, schema):
+        self._model, self._schema = dpfast.HalfspaceClassifier(epsilon, DELTA), schema
+
+    def fit(self, X, y):
+        self._model.fit(X[self._schema.names], y, classes=self._schema.label.classes)
+        return self
+
+    @property
+    def classes_(self):
+        return self._model.classes_
+
+    def predict_proba(self, X):
+        return self._model.predict_proba(X[self._schema.names])
 
 
 def decision_list(epsilon, schema):
@@ -179,6 +197,7 @@ not_private = two_classes(_NotPrivate)
 OWN = "HalfspaceClassifier"
 MODELS = {
     "HalfspaceClassifier": halfspace,
+    "HalfspaceClassifier, undeclared": _Undeclared,
     "DecisionListClassifier": decision_list,
     "logistic regression, not private": not_private,
     "noisy gradient, tuned": two_classes(_NoisyGradient),
