@@ -113,7 +113,10 @@ def test_a_refusal_draws_and_charges_nothing(rng):
         (lambda: metrics.accuracy([1], [1], epsilon=1e-300, **given), "64-bit"),
         (lambda: metrics.accuracy([1], [1], epsilon=1, neighbors="swap", **given), "neighbors must"),
         (lambda: metrics.accuracy([1], [1], epsilon=1, level=1, **given), "level must"),
-        (lambda: metrics.confusion_matrix([1, 2], [1, 3], classes=[1, 2], epsilon=1, **given), "label 3"),
+        (
+            lambda: metrics.confusion_matrix([1, 2], [1, 3], classes=[1, 2], epsilon=1, **given),
+            "the label of row 2 is not among",
+        ),
         (lambda: metrics.roc([0, 2], [0.1, 0.2], epsilon=1, **given), "booleans, or 0 and 1"),
         (lambda: metrics.roc([0, 1], [0.1, np.nan], epsilon=1, **given), "NaN"),
         (lambda: metrics.roc([0, 1], [0.1, 0.2], score_range=(1, 0), epsilon=1, **given), "score_range"),

@@ -25,7 +25,8 @@ ALLOWED = {  # by file: what is used there, and why no release, model or predict
     "metrics/ranking.py": ({"special"}, "intervals, told besides"),
 }
 OURS = "reals", "rows"  # whose `dot` is our own
-PRODUCTS = {  # files with products by @: of integers, which numpy multiplies without BLAS
+PRODUCTS = {  # files with products by @: of integers, which numpy and scipy multiply without BLAS
+    "learners/halfspaces/images.py",
     "learners/littlestone/finite_class.py",
     "mechanisms/individual.py",
     "tables/code_rows.py",

@@ -13,6 +13,8 @@ from premises.tables import FORMS, neighbors
 from dpfast import BitMatrix, Schema
 from dpfast.kernels import net, weights
 from dpfast.learners.base import cosines
+from dpfast.learners.halfspaces.images import CodeImage
+from dpfast.learners.halfspaces.opening import Opening
 from dpfast.tables import Boolean, Category, Numeric
 from dpfast.tables.code_bits import code_bits
 from dpfast.tables.encoding import encode
@@ -173,11 +175,15 @@ def _codes(table):
     images = [(row.tobytes(), bits.tobytes()) for row, bits in zip(codes.toarray(), code_bits(codes).rows, strict=True)]
     for fit_intercept in (False, True):
         rows = unit_rows(codes, fit_intercept=fit_intercept)
-        margins = rows.margins(np.cos(np.arange(2 * rows.shape[1])).reshape(-1, 2))
-        integers = [rows.weighted_sum(row[:, np.newaxis])[:, 0] for row in np.eye(n, dtype=np.int32)]
-        assert all(sum(int(q) ** 2 for q in row) <= rows.reach**2 for row in integers)
+        image = CodeImage(rows, 2, fit_intercept)
+        counts = tuple(np.ones(size) for size in rows.sizes)  # as if released
+        ranks = tuple(np.linspace(-1, 1, each.bins) if each.ordered else None for each in rows.columns)
+        image.begin(Opening(10.0, np.array([5.0, 5.0]), counts, ranks))
+        limits = rows.limits(image._squares, image._allowed, 1 << 16)
+        scores = rows.looked_up(np.cos(np.arange(rows.shape[1]))[:, np.newaxis], np.zeros(1))
+        assert len(limits) == len(scores) == n
         images = [
-            (*image, q.tobytes(), margin.tobytes()) for image, q, margin in zip(images, integers, margins, strict=True)
+            (*each, limit.tobytes(), score.tobytes()) for each, limit, score in zip(images, limits, scores, strict=True)
         ]
     return images
 
