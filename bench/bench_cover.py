@@ -8,7 +8,7 @@ import pytest
 from workloads import booleans, packed_labels
 
 from dpfast.kernels import bits, cover
-from dpfast.learners.lists.decision_list import _greedy_cover
+from dpfast.learners.lists.greedy import greedy_cover
 
 N, M = 10**5, 2000
 
@@ -44,7 +44,7 @@ def whole_run(rows, columns, labels, n, m, negations):
     """Counting and all rounds until every feature is used: the fit without packing."""
     first = cover.count(columns, n, labels)
     state = cover.Counts(rows, columns, labels, first, Fraction(1, 40), [(1, 2)], negations, 0)
-    return list(_greedy_cover(state, m + 1, np.random.default_rng(0)))
+    return list(greedy_cover(state, m + 1, np.random.default_rng(0)))
 
 
 @pytest.mark.parametrize(("n", "m"), [(10**4, 2000), (10**5, 2000), (10**5, 8000)], ids=lambda size: f"{size:.0e}")
