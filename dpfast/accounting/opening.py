@@ -5,7 +5,8 @@ whether the codes occur or not. Words are not listed beforehand: a word that som
 count, and is published, with its noisy count, if that reaches a threshold.
 
 **Fixed codes.** A row that is added changes one count of each column by 1, a replaced one two counts of each: the
-counts move by sqrt(q) and sqrt(2 q) in Euclidean norm, and k rows by k times that.
+counts move by sqrt(q) and sqrt(2 q) in Euclidean norm, and k rows by k times that. A column in which a row counts c
+times, as that of the labels, stands for c^2 of the q.
 
 **Theorem (words).** Let w columns hold words, neighbours differ in at most k rows, and let a count of j <= k rows of a
 word that only one of two neighbours has reach the threshold with probability at most j d / (k w), where d < 1. With G

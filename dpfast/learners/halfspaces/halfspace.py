@@ -22,7 +22,6 @@ from dpfast.learners.halfspaces.shrunken import ShrunkenDescent
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import Kind, SchemaLike, auto, count, flag, optional, positive
 from dpfast.learners.saving import entries, integer, reals
-from dpfast.learners.tables import MOST_LABELS
 from dpfast.mechanisms import discrete_gaussian
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.unit_rows import unit_rows
@@ -31,6 +30,7 @@ ROUNDS, MOST_ROUNDS = 100, 1 << 15
 _LARGEST_SIGMA = 2.0**52
 _MOST_CLASSES = 1 << 12
 _WIDEST = 1 << 11  # entries of the images of a column that is discovered, more than there are
+_SCALED = 32  # more than there are on both scales of a column of numbers
 _WEIGHTS = Kind(
     "be a dict of finite numbers > 0 by class",
     lambda value: isinstance(value, Mapping) and len(value) > 0 and all(map(positive().fits, value.values())),
@@ -239,11 +239,12 @@ class HalfspaceClassifier(PrivateClassifier):
     def _rest(self, p):
         """The rounds, of two classes; with more classes they move by more, and so does their noise."""
         sizes = [
-            [_WIDEST] if each.to_find else [code.size for code in each.code_columns()] for each in p.schema.columns
+            [_WIDEST] if each.to_find else [code.size + _SCALED for code in each.code_columns()]
+            for each in p.schema.columns
         ]
         moves = p.rows_per_unit * sensitivity(CodeImage.reach, 2, p.neighbors)
         rounds = ROUNDS if p.n_rounds == "auto" else p.n_rounds
-        return (NoisySums(moves, 1 - p.bill[2], size=MOST_LABELS * sum(map(sum, sizes)), times=rounds),)
+        return (NoisySums(moves, 1 - p.bill[2], size=_MOST_CLASSES * (1 + sum(map(sum, sizes))), times=rounds),)
 
     def _publish(self, run):
         model = run.released
