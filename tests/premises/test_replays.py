@@ -226,7 +226,7 @@ def test_one_row_of_a_table_moves_no_more_than_was_charged(name, tmp_path, many)
 def cluster():
     """One worker in a thread."""
     distributed = pytest.importorskip("distributed")
-    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": None}
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster):
         yield
 
