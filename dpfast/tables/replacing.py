@@ -6,6 +6,7 @@ import hashlib
 import os
 import secrets
 from collections.abc import Callable
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -43,7 +44,37 @@ def replace_file(path: str | os.PathLike, write: Callable[[BinaryIO], Any], mode
         raise
 
 
+def rehearse_file(path: str | os.PathLike, write: Callable[[BinaryIO], Any], mode: int = 0o666) -> None:
+    """Write a file beside this one, onto the disk, and remove it: what `replace_file` cannot write, this cannot either.
+
+    Raises
+    ------
+    OSError
+        As `replace_file` does.
+    """
+    path = Path(path)
+    try:
+        with _written(path, write, mode):
+            pass
+    except OSError as error:
+        error.filename = str(path)
+        raise
+
+
 def _replace(path, write, mode):
+    with _written(path, write, mode) as partial:
+        os.replace(partial, path)
+    if os.name == "posix":  # else the old file could come back after a power cut
+        folder = os.open(path.absolute().parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+
+@contextmanager
+def _written(path, write, mode):
+    """The path of a new file with this content, which is on the disk; it is removed at the end."""
     if path.exists() and not path.is_file():
         raise FileExistsError(errno.EEXIST, "it is no regular file, and is not replaced", str(path))
     partial = path.with_name(f"{_stem(path)}.{secrets.token_hex(8)}.part")
@@ -53,12 +84,6 @@ def _replace(path, write, mode):
             write(file)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(partial, path)
+        yield partial
     finally:
         partial.unlink(missing_ok=True)
-    if os.name == "posix":  # else the old file could come back after a power cut
-        folder = os.open(path.absolute().parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)

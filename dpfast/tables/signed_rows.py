@@ -177,7 +177,7 @@ class SparseRows:
     reads = "numbers"
 
     def __init__(self, excess, unit, offset):
-        self._excess, self.unit, self.offset, self.shape = excess, unit, offset, excess.shape
+        self._excess, self.unit, self.offset, self.shape, self.nnz = excess, unit, offset, excess.shape, excess.nnz
 
     def __getitem__(self, rows):
         return SparseRows(self._excess[rows], self.unit, self.offset)

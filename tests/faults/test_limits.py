@@ -87,6 +87,21 @@ def test_a_save_that_does_not_fit_leaves_the_model_that_was_there(full):
     assert {entry.name for entry in folder.iterdir()} <= {"model.json", "filling"} | {"disk"}
 
 
+def test_a_stream_whose_checkpoint_does_not_fit_is_refused_before_it_is_charged(full):
+    folder, fill = full
+    X, y = rows(400)
+
+    def work():
+        budget = Budget(1.0, 1e-6)
+        stream = dpfast.DPWinnowClassifier(n_updates=5, budget=budget, checkpoint=folder / "stream")
+        fill()
+        assert fails(stream.stream, X, y)
+        return budget.charges == () and not stream.__sklearn_is_fitted__()
+
+    in_child(work)
+    assert {entry.name for entry in folder.iterdir()} <= {"stream.lock", "filling"} | {"disk"}
+
+
 def test_a_checkpoint_that_does_not_fit_leaves_the_one_that_was_there(full):
     folder, fill = full
     X, y = rows(400)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from dpfast.learners.saving import entries, integer, plain
-from dpfast.tables.replacing import replace_file, unfinished
+from dpfast.tables.replacing import rehearse_file, replace_file, unfinished
 
 fcntl: Any
 try:
@@ -32,6 +32,8 @@ VERSION = 3
 _NAME = b"dpfast checkpoint"
 _FIRST_LINE = _NAME + b", PRIVATE: it holds scores and noise that undo the stream's privacy. Keep it from others.\n"
 _DIGEST = len(b"sha256:") + 64
+_MODE = 0o600  # for its owner only
+_ZEROS = bytes(1 << 20)
 _FAULTS = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 
 
@@ -137,6 +139,34 @@ class Checkpoint:
             For JSON.
         arrays : list of ndarray of int64
         """
+        parts = self._parts(model, stream, arrays)
+        replace_file(self.path, lambda file: file.writelines(parts), mode=_MODE)
+        self._generation += 1
+        self._lock.keep(self._generation, self._id)
+
+    def rehearse(self, model, stream, arrays, more):
+        """Write what `write` would, and so many bytes more, to a file beside this one, and remove it.
+
+        Raises
+        ------
+        OSError, TypeError
+            For what cannot be written. The file is then free for another stream.
+        """
+        try:
+            parts = self._parts(model, stream, arrays)
+
+            def write(file):
+                file.writelines(parts)
+                for start in range(0, more, len(_ZEROS)):
+                    file.write(_ZEROS[: more - start])
+
+            rehearse_file(self.path, write, mode=_MODE)
+        except BaseException:
+            self.close()
+            raise
+
+    def _parts(self, model, stream, arrays):
+        """The content of the file."""
         document = {
             "version": VERSION,
             "model": model,
@@ -147,14 +177,7 @@ class Checkpoint:
         }
         parts = [_FIRST_LINE, json.dumps(document, default=plain).encode() + b"\n"]
         parts += [np.ascontiguousarray(array, "<i8").data.cast("B") for array in arrays]
-
-        def write(file):
-            for part in [*parts, _digest(parts)]:
-                file.write(part)
-
-        replace_file(self.path, write, mode=0o600)
-        self._generation += 1
-        self._lock.keep(self._generation, self._id)
+        return [*parts, _digest(parts)]
 
 
 class _Lock:

@@ -28,6 +28,7 @@ _STEP, _GROWTH = 2.0, 1.1  # what the second update moves a log-weight by, at mo
 _THRESHOLD_SHARE = 0.05  # of a stream's budget; its counts are in the hundreds, noise in the dozens
 _FEWEST_UPDATES, _MOST_UPDATES = 20, 200
 _LARGEST_COUNT, _LEAST_EPSILON = 1 << 60, 1e-15  # of AboveThreshold
+_MOST_PASSES, _MOST_DRAWS = 1 << 16, 1 << 24  # over the rows of a table; of a release
 
 _planned = lru_cache(winnow_paper)
 
@@ -119,7 +120,12 @@ class Plan:
         return AboveThreshold(self.enough(update), self.threshold_epsilon, monotone="running", rng=rng)
 
     def check(self) -> None:
-        """Refuse noise that integers do not hold, before there is any."""
+        """Refuse noise that integers do not hold, and releases that memory does not, before there is any."""
+        if self.n_draws > _MOST_DRAWS:
+            raise ValueError(
+                f"{self.n_draws:,} draws for each update would take {self.n_draws / 2**26:,.1f} GB at a time: n_draws, "
+                f"which the paper's calibration takes from the margin, must be at most {_MOST_DRAWS:,}"
+            )
         if self.threshold_epsilon and (self.enough(0) > _LARGEST_COUNT or not self.threshold_epsilon >= _LEAST_EPSILON):
             raise ValueError(
                 f"epsilon is too small for a stream: its first update would take {self.enough(0)} rows, with noise of "
@@ -172,6 +178,11 @@ def at_once(p: SimpleNamespace) -> SimpleNamespace:
         raise ValueError(
             'fit with a sparse-vector schedule needs neighbors="replace": deleting a row from a table shifts all '
             "later rows, and the claim of a stream is for a blank row in its place"
+        )
+    if p.schedule == "fixed" and p.n_updates != "auto" and p.n_updates > _MOST_PASSES:
+        raise ValueError(
+            f"n_updates={p.n_updates:,} would take as many passes over the rows of a table: give at most "
+            f"{_MOST_PASSES:,}, or learn from the rows as a stream, which takes one pass"
         )
     return p
 

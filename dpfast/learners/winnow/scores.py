@@ -53,6 +53,10 @@ class DenseScores(_Scores):
         if intercept:
             self._interval[-1] += rows.unit * signs[chosen].sum(dtype=np.int64)
 
+    def growth(self, rows, intervals):
+        """By how many bytes `arrays` grow, at most, when rows enter and so many intervals end."""
+        return 0 if self._window is None else 8 * (self._d + 1) * intervals
+
     def entered(self):
         """What entered the interval, so that it can be added to what entered others: int64, shape (d + 1,)."""
         return self._interval
@@ -104,6 +108,11 @@ class TouchedScores(_Scores):
         rows.add_touched(self._interval, signs, chosen)
         if intercept:
             self._constant += rows.unit * int(signs[chosen].sum(dtype=np.int64))
+
+    def growth(self, rows, intervals):
+        """As `DenseScores.growth`."""
+        touched = min(rows.nnz, self._d)
+        return 16 * (2 * touched if self._window is None else 2 * touched + rows.nnz + intervals)
 
     def entered(self):
         """As `DenseScores.entered`: CSR of int64, shape (1, d + 1)."""

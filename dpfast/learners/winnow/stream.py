@@ -16,6 +16,7 @@ from dpfast.learners.winnow.plan import EveryFew, Plan
 from dpfast.learners.winnow.scores import DenseScores, TouchedScores, from_arrays
 from dpfast.mechanisms import AboveThreshold
 
+_PRINTED_DRAW = 48  # bytes of a coordinate and its count in a checkpoint, at most
 _FEWEST, _MOST = 1 << 10, 1 << 14  # rounds predicted at a time: few after an update, as the next may be near
 
 
@@ -66,6 +67,12 @@ class Stream:
             "learning_rate": self.plan.learning_rate,
             "threshold_epsilon": self.plan.threshold_epsilon,
         }
+
+    def growth(self, rows, signs) -> int:
+        """By how many bytes a checkpoint may grow in the first call, which is for these rows; more than it will."""
+        updates = min(self.plan.n_updates, len(signs))
+        drawn = min(self.plan.n_draws, self.plan.dimension)
+        return updates * drawn * _PRINTED_DRAW + self.scores.growth(rows, updates)
 
     @property
     def updates(self) -> int:

@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from copy import copy
 from typing import Any, Self
 
 import numpy as np
@@ -167,12 +168,24 @@ class WinnowStream(Streamed):
             refuse_open(p.schema)
         parts, public, plan, stream = self._read(p, X, y, classes)
         file = None if self.checkpoint is None else Checkpoint.new(self.checkpoint)
-        with self._spending(public, p.rng, plan.cost, updates=plan.releases) as run:
-            pass  # nothing is drawn yet
-        self._state = stream(run, file)
-        if file is not None:
-            self._state.parameters = self._document()["parameters"]
-        return self._state, *in_order(parts)
+        with self._fitting(p.rng) as run:
+            state, parameters = stream(run, file), None
+            if file is not None:
+                parameters = self._rehearsed(state, public, *in_order(parts))
+            run.charge(public, plan.cost, updates=plan.releases)  # nothing is drawn yet
+        self._state, state.parameters = state, parameters
+        return state, *in_order(parts)
+
+    def _rehearsed(self, state, public, rows, signs):
+        """The parameters that the checkpoint will hold, after as much was written as the first call may write."""
+        model = copy(self)
+        model._become(public)
+        model.privacy_, model.released_weights_, model.updates_ = self._claimed(state.plan.cost), [], 0
+        fitted = model._document()
+        state.file.rehearse(
+            self._model, {"fitted": fitted, "stream": state.kept()}, state.scores.arrays(), state.growth(rows, signs)
+        )
+        return fitted["parameters"]
 
     def _next(self, X, y):
         """Rows of a call that goes on with the stream, and the signs of their labels."""

@@ -11,10 +11,13 @@ from itertools import takewhile
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import dpfast
 from dpfast import random
 from dpfast.accounting import Budget
+from dpfast.learners.winnow import checkpoint
+from dpfast.tables import replacing
 
 STEP, CLASSES = 500, [0, 1]
 
@@ -274,6 +277,35 @@ def test_a_new_stream_does_not_write_over_a_checkpoint(path):
         follow(learner(checkpoint=path.parent / "no" / "folder", budget=budget), 0, 1000)
     assert budget.spent == (0.0, 0.0)
     assert path.read_text() == "something"
+
+
+@pytest.mark.parametrize("options", [{}, {"window": True, "n_updates": 4}, {"average": False, "n_draws": 50}], ids=str)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_what_is_written_before_the_charge_is_no_smaller_than_the_first_checkpoint(path, options, sparse, monkeypatch):
+    sizes = []
+
+    def rehearsed(path, write, mode):
+        replacing.rehearse_file(path, lambda file: (write(file), sizes.append(file.tell())), mode)
+
+    monkeypatch.setattr(checkpoint, "rehearse_file", rehearsed)
+    X, y = rows(0, 4000)
+    if sparse:
+        X = sp.csr_array((X[:, 0] - 0.5, np.arange(4000) << 13, np.arange(4001)), shape=(4000, 1 << 25))
+    stream = learner(checkpoint=path, epsilon=30.0, **options)
+    stream.stream(X, y, classes=CLASSES)
+    assert stream.updates_ > 2
+    assert [path.stat().st_size <= size < 10**7 for size in sizes] == [True]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names of 255 bytes")
+def test_a_name_that_is_too_long_for_the_files_of_a_stream_is_refused_before_the_charge(path):
+    budget = Budget(1.0, 1e-6)
+    for name in ("n" * 251, "n" * 255, "n" * 300):
+        with pytest.raises(OSError, match="too long"):
+            follow(learner(checkpoint=path.with_name(name), budget=budget), 0, STEP)
+    assert budget.charges == ()
+    follow(learner(checkpoint=path.with_name("n" * 250), budget=budget), 0, STEP)
+    assert budget.charges != ()
 
 
 # ---- one at a time -----------------------------------------------------------------------------------------------

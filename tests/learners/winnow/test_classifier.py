@@ -710,6 +710,35 @@ def test_what_was_released_before_an_interrupt_is_kept_and_charged(fit, rng, mon
         clf.partial_fit(X, y)
 
 
+@pytest.mark.parametrize("number", [(1 << 16) + 1, 1 << 62])
+def test_more_passes_over_a_table_than_can_end_are_refused_before_the_charge(table, number):
+    budget = Budget(1.0, 1e-6)
+    with pytest.raises(ValueError, match=f"n_updates={number:,} would take as many passes over the rows of a table"):
+        DPWinnowClassifier(n_updates=number, budget=budget).fit(*table)
+    assert budget.charges == ()
+    X, y = table[0][:50], table[1][:50]
+    DPWinnowClassifier(n_updates=number, budget=budget).stream(X, y, classes=["no", "yes"])  # one pass
+    assert len(budget.charges) == 1
+
+
+@pytest.mark.filterwarnings("ignore:the paper's promise is void")
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"n_draws": 1 << 62},
+        {"n_draws": (1 << 24) + 1},
+        {"calibration": "paper", "batch": 1, "average": False, "horizon": 600, "margin": 1e-5},
+    ],
+    ids=str,
+)
+def test_draws_that_memory_does_not_hold_are_refused_before_the_charge(table, options):
+    budget = Budget(1.0, 1e-6)
+    for fit in ("fit", "stream"):
+        with pytest.raises(ValueError, match=r"draws for each update would take .* GB at a time: n_draws"):
+            getattr(DPWinnowClassifier(budget=budget, **options), fit)(*table)
+    assert budget.charges == ()
+
+
 def test_noise_that_integers_do_not_hold_is_refused_before_the_charge(table):
     budget = Budget(1.0, 1e-6)
     with pytest.raises(ValueError, match="epsilon is too small for a stream: its first update would take"):
