@@ -54,7 +54,6 @@ def project(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::
     Parameters
     ----------
     scores : ndarray of int32, shape (n,)
-        Within 2**28 of each other.
     signs : ndarray of int8, shape (n,)
         -1 or 1.
     table : ndarray of int32
@@ -69,7 +68,8 @@ def project(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::
     Notes
     -----
     For given scores of all other rows, whatever the score of row i, all other weights move the same way: with equal masses
-    their changes add up to that of row i. O(n + range of the scores + length of the table * log).
+    their changes add up to that of row i. O(n + length of the table * log), or O(n log n + length of the table) where few
+    rows lie far apart.
 
     References
     ----------
@@ -90,9 +90,7 @@ def project(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::
     if mass == 0:
         return weight
     aligned(&table[0], sizeof(int32_t))
-    counts, low = _counts(scores)
-    threshold, excess = _threshold(counts, units.astype(np.int64), mass)
-    threshold += low
+    threshold, excess = _threshold(scores, units, mass)
     with nogil:
         split = dpf_measure_split(&scores[0], n, &table[0], table.shape[0], threshold, excess, &part)
         dpf_measure_weights(&scores[0], &signs[0], n, &table[0], table.shape[0], threshold, split, part, &out[0])
@@ -105,7 +103,6 @@ def units(const int32_t[::1] scores, const int32_t[::1] table, levels):
     Parameters
     ----------
     scores : ndarray of int32, shape (n,)
-        Within 2**28 of each other.
     table : ndarray of int32
         As `table` makes it.
     levels : array_like of int, shape (k,)
@@ -117,9 +114,8 @@ def units(const int32_t[::1] scores, const int32_t[::1] table, levels):
     """
     if not scores.shape[0]:
         return np.zeros(len(levels), np.int64)
-    counts, low = _counts(scores)
-    total = _total(counts, np.asarray(table).astype(np.int64))
-    return np.array([total(level - low) for level in np.asarray(levels).tolist()], np.int64)
+    total, _, _ = _total(scores, np.asarray(table))
+    return np.array([total(level) for level in np.asarray(levels).tolist()], np.int64)
 
 
 def weights(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::1] table, threshold, excess):
@@ -152,28 +148,33 @@ def weights(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::
     return weight
 
 
-def _counts(const int32_t[::1] scores):
-    """Rows of each score from the lowest on, and the lowest."""
+def _total(const int32_t[::1] scores, units):
+    """The function from a threshold to what all rows weigh there, and the lowest and the highest score."""
     cdef size_t n = scores.shape[0]
     cdef int32_t low = 0, high = 0
     aligned(&scores[0], sizeof(int32_t))
     with nogil:
         dpf_measure_range(&scores[0], n, &low, &high)
-    if <int64_t>high - low >= 1 << 28:
-        raise ValueError(f"scores must lie within 2**28 of each other, got {low} to {high}")
-    counts = np.zeros(<int64_t>high - low + 1, np.int64)
+    size = <int64_t>high - low + 1
+    total = _of_sorted(np.sort(scores), units) if size > 4 * n else _of_counts(_counts(scores, low, size), low, units)
+    return total, int(low), int(high)
+
+
+def _counts(const int32_t[::1] scores, int32_t low, int64_t size):
+    """Rows of each score from the lowest on."""
+    counts = np.zeros(size, np.int64)
     cdef int64_t[::1] count = counts
     with nogil:
-        dpf_measure_count(&scores[0], n, low, &count[0])
-    return counts, low
+        dpf_measure_count(&scores[0], scores.shape[0], low, &count[0])
+    return counts
 
 
-def _total(counts, units):
-    """The function from a threshold to what all rows weigh there, counts[0] being of score 0."""
-    capped = np.cumsum(counts)
-    size = len(units)
+def _of_counts(counts, low, units):
+    """Totals of rows that lie close together, counts[0] being of the lowest score."""
+    capped, size, units = np.cumsum(counts), len(units), units.astype(np.int64)
 
     def total(threshold):
+        threshold -= low
         first = max(0, threshold + 1)
         last = min(len(counts), threshold + size)
         inside = int(counts[first:last] @ units[first - threshold:last - threshold]) if first < last else 0
@@ -182,10 +183,21 @@ def _total(counts, units):
     return total
 
 
-def _threshold(counts, units, mass):
-    """The largest threshold, counts[0] being of score 0, with at most `mass` units, and what is missing to it."""
-    total = _total(counts, units)
-    low, high = -len(units), len(counts) - 1  # total(low) = 0
+def _of_sorted(scores, units):
+    """Totals of rows that lie far apart."""
+    scores, size, cap = scores.astype(np.int64), len(units), int(units[0])
+
+    def total(threshold):
+        first, last = np.searchsorted(scores, (threshold + 1, threshold + size))
+        return int(first) * cap + int(units[scores[first:last] - threshold].sum(dtype=np.int64))
+
+    return total
+
+
+def _threshold(scores, units, mass):
+    """The largest threshold with at most `mass` units, and what is missing to it."""
+    total, low, high = _total(scores, units)
+    low -= len(units) + 1  # total(low) = 0
     if total(high) <= mass:
         return high, mass - total(high)
     while high - low > 1:

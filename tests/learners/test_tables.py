@@ -227,7 +227,7 @@ def test_a_prediction_refuses_what_is_not_the_models_table(make, table):
         ),
         (
             lambda **own: dpfast.BoostedHalfspaceClassifier(calibration="paper", margin=1e-3, **own),
-            "rounds, and at most 32,768 can be run",
+            "rounds, and at most 524,287 can be run",
         ),
     ],
 )

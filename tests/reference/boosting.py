@@ -48,3 +48,27 @@ def with_label_noise(S, eta, flips, learn):
     """Algorithm 3, M_eta: labels are flipped with probability eta, then learned from."""
     F = [-1 if flip < eta else 1 for flip in flips]
     return learn([(x, y * f) for (x, y), f in zip(S, F, strict=True)])
+
+
+def algorithm_5(X, y, alpha, tau, noise):
+    """Algorithm 5, HS-StL, in numpy: z of the halfspace sgn(z x). Noise of a round, at sigma as printed or another."""
+    kappa, rate = alpha / 4, tau / 8
+    T = math.ceil(1024 * math.log(1 / kappa) / tau**2)
+    log_mu, z = np.full(len(y), math.log(kappa)), np.zeros(X.shape[1])
+    for _ in range(T):
+        mu = _projected(log_mu, kappa * len(y))
+        z_t = (mu * y) @ X / mu.sum() + noise()
+        log_mu -= rate * (1 - np.abs(np.clip(X @ z_t, -1, 1) - y) / 2)
+        z += z_t / T
+    return z
+
+
+def _projected(log_mu, mass):
+    """min(1, c mu) of this mass, c >= 1, by trying how many of the largest are 1."""
+    falling = np.exp(np.sort(log_mu)[::-1] - log_mu.max())
+    below = np.append(np.cumsum(falling[::-1])[::-1], 0.0)
+    for k in range(len(falling)):
+        scale = (mass - k) / below[k]
+        if scale * falling[k] <= 1:
+            return np.minimum(1, scale * np.exp(log_mu - log_mu.max()))
+    raise AssertionError("the mass is more than the rows")

@@ -13,7 +13,7 @@ from dpfast.accounting import Budget, Cost, boost_paper, boost_plan, gaussian_si
 from dpfast.accounting.checks import exact, float_above
 from dpfast.accounting.claims import pair_cost
 from dpfast.learners.base import LinearClassifier, refuse_weights
-from dpfast.learners.halfspaces.measure import CAP, MOST_ROUNDS, LazyBregman, Local, Measure
+from dpfast.learners.halfspaces.measure import CAP, MOST_ROUNDS, UNIT, LazyBregman, Local, Measure
 from dpfast.learners.halfspaces.parted import PartedLocal, PartedMeasure, PartedRows, weak_rows_of
 from dpfast.learners.halfspaces.weak import LARGEST_SCALE, NoisyCentering, NoisyStump, WeakLearner
 from dpfast.learners.parameters import Kind, SchemaLike, auto, choice, count, flag, optional, positive, real
@@ -24,6 +24,7 @@ from dpfast.tables.labels import class_codes, two_classes
 
 _COUNT_SHARE = Fraction(1, 20)  # of epsilon, for the number of rows where that is private
 _ROUNDS = 60
+_ROUND_SECONDS, _SCORE_SECONDS, _ROW_SECONDS, _CELL_SECONDS = 3e-4, 5e-10, 1e-7, 2e-9  # declared, for a warning
 _WEAK = {"centering": NoisyCentering, "stump": NoisyStump}
 _MEASURES = {"lazy-bregman": LazyBregman, "local": Local}
 
@@ -76,18 +77,23 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         How rows are weighed: "lazy-bregman" is the paper's, of density kappa; "local" weighs each row by itself,
         min(1, exp(-learning_rate / 2 * sum of y h(x))). See `dpfast.learners.halfspaces.measure`.
     fit_intercept : bool, default=True
-    calibration : {"tight", "paper"}, default="tight"
-        "paper" takes density, n_rounds and learning_rate from `dpfast.accounting.boost_plan`, with which the algorithm
-        of [BCS, section 5]_ provably errs on at most a tenth of new rows, except with probability 0.1, if a halfspace
-        has the margin before labels are flipped. These constants are derived there; those of [BCS] Algorithm 5 are in
-        `dpfast.accounting.boost_paper` and are not run. A warning gives both where there are fewer rows than the plan
-        asks for, which is many. Needs neighbors="replace" and the paper's measure and weak learner. Noise is what the
-        budget needs in either case.
+    calibration : {"tight", "plan", "paper"}, default="tight"
+        Where density, n_rounds and learning_rate come from. "tight" takes the parameters. "plan" takes them from
+        `dpfast.accounting.boost_plan`, with which the algorithm of [BCS, section 5]_ provably errs on at most `alpha`
+        of new rows, except with probability `beta`, if a halfspace has the margin before labels are flipped; a warning
+        says where there are fewer rows than the plan asks for, which is many. "paper" takes those that are printed in
+        [BCS, Algorithm 5]_, from `dpfast.accounting.boost_paper`: many rounds, about which dpfast claims privacy only;
+        a warning tells the rows that the paper asks for and, above a minute, about how long it will take. Both need
+        neighbors="replace" and the paper's measure and weak learner. Noise is what the budget needs in any case, at
+        most half of the paper's where rows are as many as its privacy asks for.
     margin : float in (0, 1] or None, default=None
-        The margin of the paper's calibration; used by nothing else.
+        The margin of the plan and of the paper's calibration; used by nothing else.
     label_noise : float in [0, 0.5), default=0.0
-        The probability with which each label was flipped, for the paper's calibration, which then promises the error
-        against the labels before that [BCS, Algorithm 3 and Theorem 33]_; used by nothing else.
+        The probability with which each label was flipped, for the plan and the paper's calibration, whose errors are
+        then those against the labels before that [BCS, Algorithm 3 and Theorem 33]_; used by nothing else.
+    alpha, beta : float, default=0.1
+        The error wanted on new rows and the probability of missing it, for the plan and the paper's calibration; used
+        by nothing else.
     probability_share : float in [0, 1), default=0.0
         Share of epsilon for noisy class counts of the rows by how far they are on a side
         (`dpfast.learners.calibration`). They give `predict_proba`, and `predict` the more probable label; 0 releases
@@ -137,9 +143,11 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         "weak_learner": _kind('be "centering", "stump" or a WeakLearner', WeakLearner, _WEAK),
         "measure": _kind('be "lazy-bregman", "local" or a Measure', Measure, _MEASURES),
         "fit_intercept": flag(),
-        "calibration": choice("tight", "paper"),
+        "calibration": choice("tight", "plan", "paper"),
         "margin": optional(real(0, 1, "(]")),
         "label_noise": real(0, 0.5, "[)"),
+        "alpha": real(0, 1, "()"),
+        "beta": real(0, 1, "()"),
     }
 
     def __init__(
@@ -157,6 +165,8 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         calibration: str = "tight",
         margin: float | None = None,
         label_noise: float = 0.0,
+        alpha: float = 0.1,
+        beta: float = 0.1,
         probability_share: float = 0.0,
         schema: SchemaLike | None = None,
         encoder_share: float | str = "auto",
@@ -176,6 +186,8 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         self.calibration = calibration
         self.margin = margin
         self.label_noise = label_noise
+        self.alpha = alpha
+        self.beta = beta
         self.probability_share = probability_share
         self.schema = schema
         self.encoder_share = encoder_share
@@ -287,18 +299,9 @@ class BoostedHalfspaceClassifier(LinearClassifier):
 
     def _calibrate(self, p, n, d):
         """Set learning rate and rounds in p; the density as a function of the number of rows, which may be private."""
-        if p.calibration == "paper":
-            if n < p.plan.n:
-                noise = f" and label noise {self.label_noise}" if p.label_noise else ""
-                printed = boost_paper(p.epsilon, p.delta, margin=self.margin)
-                warnings.warn(
-                    f'calibration="paper", with an error of at most 0.1 at margin {self.margin}{noise}, needs '
-                    f"{p.plan.n:,} rows, got {n:,}: nothing is promised here. It runs the paper's algorithm by our own "
-                    f"plan: {p.plan.n_rounds:,} rounds, density {p.plan.density:.3g}, learning rate "
-                    f"{p.plan.learning_rate:.3g}. The paper prints {printed.n_rounds:,} rounds, density "
-                    f"{printed.density:.3g}, learning rate {printed.learning_rate:.3g}",
-                    stacklevel=3,
-                )
+        if p.calibration != "tight":
+            if message := self._promised(p, n, d):
+                warnings.warn(message, stacklevel=3)
             p.density, p.n_rounds, p.learning_rate = p.plan.density, p.plan.n_rounds, p.plan.learning_rate
         if p.n_rounds == "auto":
             p.n_rounds = _ROUNDS
@@ -308,6 +311,25 @@ class BoostedHalfspaceClassifier(LinearClassifier):
             return lambda rows: min(0.9, 0.29 + 2.4 * d**0.4 / (rows * mu**1.25))
         self._refuse_rows(n, p)
         return lambda rows: float(p.density)
+
+    def _promised(self, p, n, d):
+        """What to know before a fit by a plan begins, if anything."""
+        noise = f" and label noise {self.label_noise}" if p.label_noise else ""
+        wanted = f"an error of at most {p.alpha} with probability {1 - p.beta:g} at margin {self.margin}{noise}"
+        if p.calibration == "plan":
+            few = f'calibration="plan" needs {p.plan.n:,} rows for {wanted}, got {n:,}: nothing is promised here'
+            return few if n < p.plan.n else None
+        reach = math.log(CAP) * 2 * UNIT / p.plan.learning_rate  # scores of a measure's table
+        minutes = (
+            p.plan.n_rounds * (_ROUND_SECONDS + _SCORE_SECONDS * reach + n * (_ROW_SECONDS + _CELL_SECONDS * d)) / 60
+        )
+        few = f"The paper asks for {p.plan.n:,} rows for {wanted}, got {n:,}. " if n < p.plan.n else ""
+        long = f"It takes about {minutes:,.0f} minutes on an idle machine. " if minutes > 1 else ""
+        return (few or long) and (
+            f'calibration="paper" runs Algorithm 5 of the paper as printed: {p.plan.n_rounds:,} rounds, density '
+            f"{p.plan.density:.3g}, learning rate {p.plan.learning_rate:.3g}. {long}{few}dpfast claims its privacy, "
+            'and no accuracy; calibration="plan" has a proof'
+        )
 
     def _refuse_parts(self, p):
         if type(p.weak_learner) not in _WEAK.values() or type(p.measure) not in _MEASURES.values():
@@ -321,24 +343,8 @@ class BoostedHalfspaceClassifier(LinearClassifier):
 
     def _checked(self, X=None):
         p = super()._checked(X)
-        if p.calibration == "paper":
-            if p.margin is None or p.neighbors != "replace":
-                raise ValueError('calibration="paper" needs margin= and neighbors="replace"')
-            if not (isinstance(p.weak_learner, NoisyCentering) and isinstance(p.measure, LazyBregman)):
-                raise ValueError(
-                    'calibration="paper" is for weak_learner="centering" and measure="lazy-bregman": the theorem is '
-                    f"about those, got {self.weak_learner!r} and {self.measure!r}"
-                )
-            if (p.density, p.n_rounds, p.learning_rate) != ("auto",) * 3:
-                raise ValueError(
-                    'calibration="paper" chooses density, n_rounds and learning_rate: leave them at "auto"'
-                )
-            p.plan = boost_plan(p.epsilon, p.delta, margin=p.margin, noise=p.label_noise)
-            if p.plan.n_rounds > MOST_ROUNDS:
-                raise ValueError(
-                    f"margin={self.margin!r} asks for {p.plan.n_rounds:,} rounds, and at most {MOST_ROUNDS:,} "
-                    "can be run"
-                )
+        if p.calibration != "tight":
+            p.plan = self._plan(p)
         p.epsilon_of_rounds, p.count_scale = p.epsilon, None
         if p.neighbors == "add-remove":
             epsilon = exact("epsilon", p.epsilon)
@@ -347,6 +353,35 @@ class BoostedHalfspaceClassifier(LinearClassifier):
             if p.count_scale > LARGEST_SCALE:
                 raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {self.epsilon!r}")
         return p
+
+    @staticmethod
+    def _plan(p):
+        """Rounds, density and learning rate of the plan, or of the paper."""
+        named = f'calibration="{p.calibration}"'
+        if p.margin is None or p.neighbors != "replace":
+            raise ValueError(f'{named} needs margin= and neighbors="replace"')
+        if not (isinstance(p.weak_learner, NoisyCentering) and isinstance(p.measure, LazyBregman)):
+            raise ValueError(
+                f'{named} is for weak_learner="centering" and measure="lazy-bregman": the theorem is about those, got '
+                f"{p.weak_learner!r} and {p.measure!r}"
+            )
+        if (p.density, p.n_rounds, p.learning_rate) != ("auto",) * 3:
+            raise ValueError(f'{named} chooses density, n_rounds and learning_rate: leave them at "auto"')
+        wanted = {"margin": p.margin, "alpha": p.alpha, "beta": p.beta}
+        if p.calibration == "plan":
+            plan = boost_plan(p.epsilon, p.delta, **wanted, noise=p.label_noise)
+        else:
+            plan = boost_paper(p.epsilon, p.delta, **wanted)
+            if p.label_noise > plan.noise:
+                raise ValueError(
+                    f"label_noise must be at most alpha margin / 32 = {plan.noise:.3g} for {named}, "
+                    f"got {p.label_noise!r}"
+                )
+        if plan.n_rounds > MOST_ROUNDS:
+            raise ValueError(
+                f"margin={p.margin!r} asks for {plan.n_rounds:,} rounds, and at most {MOST_ROUNDS:,} can be run"
+            )
+        return plan
 
 
 class _Average:

@@ -12,7 +12,7 @@ from dpfast.kernels import measure, reals
 
 CAP = 1 << 12  # units of the largest weight
 UNIT = 1 << 12  # of a margin, in scores
-MOST_ROUNDS = 1 << 15  # whose scores a projection takes
+MOST_ROUNDS = (1 << 19) - 1  # whose scores 32 bits hold
 
 
 class Measure(ABC):

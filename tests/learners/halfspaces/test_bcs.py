@@ -11,7 +11,7 @@ from scipy import stats
 
 import dpfast
 from dpfast import BoostedHalfspaceClassifier
-from dpfast.accounting import boost_paper, boost_plan, gaussian_epsilon
+from dpfast.accounting import Budget, boost_paper, boost_plan, gaussian_epsilon
 from dpfast.learners.halfspaces.measure import CAP, LazyBregman, Local, Measure
 from dpfast.mechanisms import discrete_gaussian
 from dpfast.tables.unit_rows import unit_rows
@@ -46,6 +46,55 @@ def test_algorithms_1_2_4_and_5_give_what_their_twin_gives_from_the_same_noise(n
     expected = twin.boost(examples(X, y), T, kappa, rate, noise, **more)
     np.testing.assert_allclose([*clf.coef_, clf.intercept_], expected, atol=2e-3)
     assert np.abs(expected).max() > 0.1
+
+
+def test_algorithm_5_gives_what_its_twin_gives_from_the_same_noise(rng, monkeypatch):
+    alpha, tau, rounds = 0.8, 1.0, 1649
+    X, y = with_margin(rng, 40, tau)
+    seen = []
+
+    def noted(total, sigma, rng):
+        seen.append(sigma)
+        return discrete_gaussian(total, sigma, rng=rng)
+
+    monkeypatch.setattr("dpfast.learners.halfspaces.weak.discrete_gaussian", noted)
+    clf = BoostedHalfspaceClassifier(
+        500.0, 1e-3, calibration="paper", margin=tau, alpha=alpha, fit_intercept=False, random_state=5
+    )
+    with pytest.warns(
+        UserWarning, match=f"Algorithm 5 of the paper as printed: {rounds:,} rounds, density {alpha / 4}"
+    ):
+        clf.fit(X, y)
+    assert (clf.n_rounds_, clf.density_, clf.learning_rate_) == (rounds, alpha / 4, tau / 8)
+    grid, words = unit_rows(X, fit_intercept=False).reach * int(alpha / 4 * 40 * CAP), np.random.default_rng(5)
+    noise = lambda: discrete_gaussian(np.zeros(2, np.int64), seen[0], rng=words) / grid  # noqa: E731
+    z = twin.algorithm_5(X, y, alpha, tau, noise)
+    np.testing.assert_allclose(clf.coef_, z, atol=2e-3)
+    assert abs(z[0]) > 0.2
+    assert clf.score(X, y) == 1.0
+
+
+def test_algorithm_5_says_first_how_long_it_takes_and_what_the_paper_asks_for(rng, monkeypatch):
+    """94,436 rounds at a margin of 0.2, none of which is run here."""
+    X, y = with_margin(rng, 2000, 0.2)
+    budget = Budget(1.0, 1e-6)
+
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dpfast.learners.halfspaces.boosted.gaussian_sigma", stopped)
+    monkeypatch.setattr("dpfast.learners.halfspaces.weak.discrete_gaussian_sigma", stopped)
+    clf = BoostedHalfspaceClassifier(1.0, 1e-6, calibration="paper", margin=0.2, budget=budget, random_state=0)
+    said = r"94,436 rounds, density 0.025, learning rate 0.025. It takes about 3 minutes .* asks for 1,161,[\d,]+ rows"
+    with pytest.warns(UserWarning, match=said), pytest.raises(KeyboardInterrupt):
+        clf.fit(X, y)
+    assert budget.left == (1.0, 1e-6)
+
+
+def with_margin(rng, n, tau):
+    """Rows of the unit disc with a margin in their first column, and their labels."""
+    along = rng.choice([-1, 1], n) * rng.uniform(tau, 1, n)
+    return np.column_stack([along, rng.uniform(-1, 1, n) * np.sqrt(1 - along**2)]), np.sign(along).astype(int)
 
 
 # ---- measures --------------------------------------------------------------------------------------------------------
@@ -153,15 +202,13 @@ def test_lemma_29_needs_the_mean_noise_only_where_its_proof_bounds_that_of_every
 # ---- Algorithm 3 and Theorem 33: random label noise ------------------------------------------------------------------
 
 
-def test_algorithm_3_runs_by_the_papers_calibration_and_keeps_its_promise(rng):
+def test_algorithm_3_runs_by_the_plan_and_keeps_its_promise(rng):
     """Labels flipped one time in a hundred, on the rows that the plan asks for: the error against clean labels."""
     margin, eta = 0.9, 0.01
     plan = boost_plan(20.0, 1e-3, margin=margin, noise=eta)
-    along = rng.choice([-1, 1], plan.n) * rng.uniform(margin, 1, plan.n)
-    across = rng.uniform(-1, 1, plan.n) * np.sqrt(1 - along**2)
-    X, clean = np.column_stack([along, across]), np.sign(along).astype(int)
+    X, clean = with_margin(rng, plan.n, margin)
     clf = BoostedHalfspaceClassifier(
-        20.0, 1e-3, calibration="paper", margin=margin, label_noise=eta, fit_intercept=False, random_state=0
+        20.0, 1e-3, calibration="plan", margin=margin, label_noise=eta, fit_intercept=False, random_state=0
     )
 
     def learn(S):
@@ -174,7 +221,7 @@ def test_algorithm_3_runs_by_the_papers_calibration_and_keeps_its_promise(rng):
     twin.with_label_noise(list(zip(X, clean, strict=True)), eta, rng.random(plan.n), learn)
     assert (clf.density_, clf.n_rounds_, clf.learning_rate_) == (plan.density, plan.n_rounds, plan.learning_rate)
     assert clf.score(X, clean) >= 0.9
-    with pytest.warns(UserWarning, match=rf"at margin 0.9 and label noise 0.01, needs {plan.n:,} rows, got 200"):
+    with pytest.warns(UserWarning, match=rf"needs {plan.n:,} rows .* margin 0.9 and label noise 0.01, got 200"):
         clf.fit(X[:200], clean[:200])
 
 
@@ -182,10 +229,14 @@ def test_algorithm_3_runs_by_the_papers_calibration_and_keeps_its_promise(rng):
     ("parameters", "message"),
     [
         ({"label_noise": 0.5}, r"label_noise must lie in \[0, 0.5\), got 0.5"),
-        ({"label_noise": 0.2, "calibration": "paper", "margin": 0.9}, "noise must be below"),
+        ({"label_noise": 0.2, "calibration": "plan", "margin": 0.9}, "noise must be below"),
+        (
+            {"label_noise": 0.01, "calibration": "paper", "margin": 0.9},
+            r"label_noise must be at most alpha margin / 32 = 0.00281",
+        ),
         ({"measure": "even"}, 'measure must be "lazy-bregman", "local" or a Measure'),
         ({"measure": "local", "calibration": "paper", "margin": 0.9}, 'measure="lazy-bregman": the theorem'),
-        ({"weak_learner": "stump", "calibration": "paper", "margin": 0.9}, 'weak_learner="centering"'),
+        ({"weak_learner": "stump", "calibration": "plan", "margin": 0.9}, 'weak_learner="centering"'),
     ],
 )
 def test_what_no_theorem_is_about_is_refused(parameters, message, rng):

@@ -316,10 +316,13 @@ def test_a_refusal_charges_nothing_and_draws_nothing(table, rng):
             {"weak_learner": "tree"},
             'weak_learner must be "centering", "stump" or a WeakLearner, got \'tree\'',
         ),
-        ({"calibration": "guess"}, 'calibration must be "tight" or "paper"'),
+        ({"calibration": "guess"}, 'calibration must be "tight", "plan" or "paper"'),
         ({"calibration": "paper"}, 'calibration="paper" needs margin='),
+        ({"calibration": "plan"}, 'calibration="plan" needs margin='),
+        ({"alpha": 0.0}, r"alpha must lie in \(0, 1\), got 0.0"),
+        ({"beta": 1}, r"beta must lie in \(0, 1\), got 1"),
         ({"calibration": "paper", "margin": 0.1, "neighbors": "add-remove"}, 'neighbors="replace"'),
-        ({"calibration": "paper", "margin": 0.03}, r"margin=0.03 asks for \d+,\d{3} rounds, and at most 32,768"),
+        ({"calibration": "paper", "margin": 0.03}, r"margin=0.03 asks for 4,197,\d{3} rounds, and at most 524,287"),
         ({"calibration": "paper", "margin": 2.0}, "margin"),
         ({"calibration": "paper", "margin": 0.1, "density": 0.5}, "leave them at"),
         ({"random_state": -1}, "at least 0"),
@@ -331,12 +334,12 @@ def test_parameters_that_will_not_do_are_refused_by_name(parameters, message, ta
         BoostedHalfspaceClassifier(**parameters).fit(*table)
 
 
-def test_the_papers_calibration_is_used_and_says_when_it_promises_nothing(table):
+def test_the_plan_is_used_and_says_when_it_promises_nothing(table):
     X, y = table
     plan = boost_plan(5.0, 1e-3, margin=0.9)
-    clf = BoostedHalfspaceClassifier(5.0, 1e-3, calibration="paper", margin=0.9, random_state=0)
+    clf = BoostedHalfspaceClassifier(5.0, 1e-3, calibration="plan", margin=0.9, random_state=0)
     if plan.n > len(y):
-        with pytest.warns(UserWarning, match=rf"needs {plan.n:,} rows, got 3,000: nothing is promised here"):
+        with pytest.warns(UserWarning, match=rf"needs {plan.n:,} rows .* got 3,000: nothing is promised here"):
             clf.fit(X, y)
     assert (clf.density_, clf.n_rounds_, clf.learning_rate_) == (plan.density, plan.n_rounds, plan.learning_rate)
     many = -(-plan.n // 3000)
