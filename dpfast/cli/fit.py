@@ -9,7 +9,7 @@ from rich.text import Text
 from .cluster import on_cluster
 from .figures import Told, figures
 from .files import charged, classes_of, is_packed, limits_of, name_features, read
-from .models import MODELS, Name, estimator_of, parameters_of, values_of, with_options_of_models
+from .models import MODELS, Name, estimator_of, parameters_of, reader_of, values_of, with_options_of_models
 from .options import (
     Data,
     Decimal,
@@ -120,6 +120,8 @@ def fit(
         elif model is None:
             raise ValueError("say which column holds the labels (--label), or give a --schema or a --model")
         model = model or Name("halfspace")
+        if declaration is not None:
+            declaration = asked["schema"] = reader_of(model)(declaration)
         if budget is not None:
             asked["budget"] = charged(budget, neighbors.value, unit, as_pairs=test_share > 0 and scheduler is None)
         parameters = parameters_of(model, context, asked, own)

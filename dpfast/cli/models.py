@@ -292,6 +292,13 @@ def estimator_of(model, parameters):
     return estimator(**{name: value for name, value in parameters.items() if name in known or name != "threshold"})
 
 
+def reader_of(model):
+    """The function from a schema to that by which a model reads tables."""
+    import dpfast
+
+    return getattr(dpfast, MODELS[model].estimator)._read_by
+
+
 def values_of(model, own, *, threshold=None, numbers=None):
     """What the features of a table are to be read as, from the options: "bits", "numbers" or "either"."""
     values = MODELS[model].values(own)

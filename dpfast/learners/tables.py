@@ -55,6 +55,7 @@ class TableReader:
             p.schema = X.undeclared() if isinstance(X, FileParts) else undeclared(X)
         if p.schema is not None:
             p.schema.refuse_unconfirmed()
+            p.schema = self._read_by(p.schema)
         if p.schema is None or not p.schema.to_find:
             return p
         share = self._share_of_discovery()
@@ -67,6 +68,11 @@ class TableReader:
             p.bill = epsilon, delta, Fraction(1)
         plan(p.schema, *p.bill[:2], self.neighbors, share=p.bill[2], rest=self._rest(p))  # refuses what will not do
         return p
+
+    @classmethod
+    def _read_by(cls, schema):
+        """The schema as this learner reads tables by it."""
+        return schema.fine() if cls._codes_as == "codes" else schema
 
     def _share_of_discovery(self):
         return self._discovery_share if self.encoder_share == "auto" else self.encoder_share
@@ -111,7 +117,9 @@ class TableReader:
         kind = label_kind(X, y, label.name)
         classes = label.classes if classes is None else classes
         if isinstance(X, CodeTable):
-            if p.schema.to_find or X.columns != p.schema.code_columns:
+            schemas = () if p.schema.to_find else (p.schema, SCHEMA.plain(self.schema))
+            p.schema = next((each for each in schemas if X.columns == each.code_columns), None)
+            if p.schema is None:
                 raise ValueError("X is a table of codes, of another schema or of one that leaves something to be found")
             self._encoder = TableEncoder(p.schema)._declared(Encoding(p.schema))
             return self._read_codes(X), y, classes
@@ -231,7 +239,7 @@ class TableReader:
             if isinstance(column, Discovered):
                 facts[column.name] = {"cells": True} | WIDEST
             elif column.to_find and isinstance(column, Numeric):
-                facts[column.name] = {"low": None, "high": None, "edges": tuple(range(1, int(column.edges)))}
+                facts[column.name] = {"low": None, "high": None, "edges": tuple(range(1, column.edges))}
             elif column.to_find:
                 facts[column.name] = {"values": ()}
         return self._read_codes(_empty(p.schema.found(facts))).shape[1]

@@ -12,9 +12,11 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
+from dpfast.tables.fine_bins import fine_cuts
+
 BINS = 32  # of a numeric column, unless declared
 MOST_CODES = 1 << 16  # of a column, missing and other among them
-SPACINGS = ("equal", "logarithmic", "quantiles")
+SPACINGS = ("equal", "logarithmic", "quantiles", "fine")
 PARTS = ("age", "weekday", "month")
 OTHER, MISSING = "other", "missing"
 _EPOCH = date(1970, 1, 1)
@@ -135,6 +137,10 @@ class Column:
         """What this column becomes."""
         raise NotImplementedError
 
+    def fine(self) -> "Column":
+        """The same column as learners read it that merge bins; numbers in fine bins, unless bins are declared."""
+        return self
+
     def confirmed(self) -> "Column":
         """The same column, with what a draft read off the rows confirmed to be public."""
         return replace(self, unconfirmed=())
@@ -160,12 +166,15 @@ class Numeric(Column):
     low, high : float or None
         Public bounds; numbers outside go to the first or the last bin. None is found privately, at a tail share, unless
         `edges` are listed: it is a bin beyond them then.
-    edges : int or sequence of float, default=32
-        A number of bins, or what separates them: numbers above edges[k - 1] and at most edges[k] share a bin.
-    spacing : {"equal", "logarithmic", "quantiles"}, optional
+    edges : int or sequence of float, optional
+        A number of bins, or what separates them: numbers above edges[k - 1] and at most edges[k] share a bin. By
+        default 32 bins.
+    spacing : {"equal", "logarithmic", "quantiles", "fine"}, optional
         How `edges`, if it is a number, lie: at equal distances, or ratios, from low to high, both public; or at
         quantiles of the rows, found privately. By default "equal" between declared bounds, else "quantiles".
-        Logarithmic bins need low > 0, and the first is for numbers up to low.
+        Logarithmic bins need low > 0, and the first is for numbers up to low. "fine" is about 250 bins from low to
+        high, narrow ones near 0: `HalfspaceClassifier` reads columns so of which bounds are declared, and neither
+        edges nor spacing.
     integer : bool, default=False
         Whether all numbers are whole: so are the edges then, and bins for which no number is left are dropped.
     nullable : bool, default=False
@@ -173,7 +182,7 @@ class Numeric(Column):
 
     low: float | None = None
     high: float | None = None
-    edges: Any = BINS
+    edges: Any = None
     spacing: str | None = None
     integer: bool = False
     kind: ClassVar[str] = "numeric"
@@ -190,6 +199,12 @@ class Numeric(Column):
             self._refuse(f"low must be below high, got {self.low!r} and {self.high!r}")
         if self.spacing is not None and self.spacing not in SPACINGS:
             self._refuse(f"spacing must be one of {', '.join(SPACINGS)}, got {self.spacing!r}")
+        if self.spacing == "fine" and (None in (self.low, self.high) or self.edges is not None):
+            self._refuse("fine spacing needs low and high, and no edges")
+        if self.edges is None:
+            if self.spacing == "fine" or (self.spacing is None and None not in (self.low, self.high)):
+                return
+            self._set("edges", BINS)
         if _is_integer(self.edges):
             if not 2 <= self.edges <= MOST_CODES - 2:
                 self._refuse(f"edges must be a number of bins in [2, {MOST_CODES - 2}], got {self.edges}")
@@ -209,7 +224,7 @@ class Numeric(Column):
 
     @property
     def to_find(self) -> tuple:
-        if not _is_integer(self.edges):
+        if self.edges is None or not _is_integer(self.edges):
             return ()  # bounds beyond listed edges are of no use
         return (*super().to_find, *(("edges",) if self.spacing == "quantiles" else ()))
 
@@ -217,9 +232,12 @@ class Numeric(Column):
         """What separates the bins, rising but for rounding; decimals, the same on every machine."""
         if self.to_find:
             self._refuse(f"{' and '.join(self.to_find)} must be declared or found first")
-        if not _is_integer(self.edges):
-            return self.edges
-        k, (low, high) = int(self.edges), (Decimal(float(end)) for end in (self.low, self.high) if end is not None)
+        if self.spacing == "fine":
+            return tuple(fine_cuts(float(self.low), float(self.high)))
+        edges = BINS if self.edges is None else self.edges
+        if not _is_integer(edges):
+            return edges
+        k, (low, high) = int(edges), (Decimal(float(end)) for end in (self.low, self.high) if end is not None)
         if self.spacing == "logarithmic":
             return tuple(float(low * (high / low) ** (Decimal(i) / (k - 1))) for i in range(k - 1))
         return tuple(float(low + (high - low) * i / k) for i in range(1, k))
@@ -232,6 +250,10 @@ class Numeric(Column):
             edges[-1] + step if self.high is None else self.high,
         )
         return (CodeColumn(self.name, tuple(edges), float(low), float(high), nullable=self.nullable),)
+
+    def fine(self) -> "Numeric":
+        declared = self.edges is not None or self.spacing is not None
+        return self if declared else replace(self, spacing="fine")
 
     def found(self, **facts: Any) -> "Numeric":
         """The same column with `low`, `high` or `edges` (a list) as they were found."""

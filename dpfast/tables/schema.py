@@ -170,6 +170,10 @@ class Schema:
         label = self.label and Label(self.label.name, self.label.classes)
         return self._with([column.confirmed() for column in self.columns], label)
 
+    def fine(self) -> "Schema":
+        """The same schema with numbers in fine bins, where no bins are declared: for learners that merge bins."""
+        return self._with([column.fine() for column in self.columns], self.label, self._unconfirmed)
+
     def found(self, facts: dict[str, dict[str, Any]]) -> "Schema":
         """The same schema with facts as they were found: for names of columns, {"low": ...}, {"values": ...}."""
         return self._with(

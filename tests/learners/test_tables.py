@@ -96,6 +96,23 @@ def test_codes_and_pipelines_give_the_model_of_the_table(make, table):
         make(schema=other).fit(encode(table, DECLARED), table["buys"])
 
 
+def test_declared_bounds_suffice_for_numbers_with_a_long_tail(rng):
+    X = pd.DataFrame({"income": np.exp(rng.normal(8, 2, 4000))})
+    y = np.where(X["income"] > 3000, "yes", "no")
+    schema = Schema([Numeric("income", 0, 1e6)], label=DECLARED.label)
+    model = dpfast.HalfspaceClassifier(epsilon=1.0, schema=schema, random_state=0).fit(X, y)
+    assert model.encoder_.schema_ == schema.fine()
+    assert model.encoder_.privacy_.epsilon == 0
+    assert model.score(X, y) > 0.9
+    equal = Schema([Numeric("income", 0, 1e6, spacing="equal")], label=DECLARED.label)
+    assert dpfast.HalfspaceClassifier(epsilon=1.0, schema=equal, random_state=0).fit(X, y).score(X, y) < 0.8
+    for each in (schema, schema.fine()):
+        codes = encode(X, each)
+        coded = dpfast.HalfspaceClassifier(epsilon=1.0, schema=schema, random_state=0).fit(codes, y)
+        assert coded.encoder_.schema_ == each
+        assert coded.predict(codes).shape == y.shape
+
+
 def test_what_is_found_and_what_is_learned_share_one_budget(table):
     budget = Budget(2.0, 1e-6)
     model = dpfast.HalfspaceClassifier(2.0, schema=OPEN, encoder_share=0.25, budget=budget, random_state=0).fit(table)

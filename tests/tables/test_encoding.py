@@ -307,6 +307,15 @@ def test_even_edges_are_found_as_by_a_search(numbers, bins, low, width, integer)
     np.testing.assert_array_equal(table[:, 0], np.searchsorted(edges, x))
 
 
+@pytest.mark.parametrize(("low", "high"), [(0, 1e5), (-10, 1000), (2015, 2017), (-3e300, 1e300), (1e-9, 1e-7)])
+def test_fine_edges_are_found_as_by_a_search(low, high, rng):
+    column = Numeric("x", low, high, spacing="fine")
+    edges = np.array(column.cuts())
+    x = np.concatenate([rng.uniform(low, high, 200), edges, np.nextafter(edges, np.inf), np.nextafter(edges, -np.inf)])
+    x = np.append(x, [np.inf, -np.inf, 0.0, -0.0, 5e-324, -5e-324])
+    np.testing.assert_array_equal(codes({"x": x}, Schema([column]))[:, 0], np.searchsorted(edges, x))
+
+
 @given(st.floats(-1e6, 1e6), st.integers(2, 300), st.sampled_from(["equal", "logarithmic"]))
 @settings(max_examples=100, deadline=None)
 def test_a_number_is_above_the_edges_below_its_code_and_at_most_the_next(x, edges, spacing):

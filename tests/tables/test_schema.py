@@ -56,6 +56,28 @@ def test_whole_numbers_have_whole_edges_and_no_empty_bins():
     assert column.edges == (1.0, 2.0, 3.0, 4.0)
 
 
+@pytest.mark.parametrize(("low", "high"), [(0, 1e5), (-10, 1000), (2015, 2017), (-3e300, 1e300), (-7, 0)])
+def test_fine_bins_are_at_most_252_between_the_bounds_and_narrow_near_zero(low, high):
+    (made,) = Numeric("x", low, high, spacing="fine", nullable=True).code_columns()
+    assert made.size <= 252
+    assert all(low <= edge <= high for edge in made.edges)
+    assert (np.diff(made.edges) > 0).all()
+    assert np.diff(made.edges, prepend=low, append=high).max() <= (high / 128 - low / 128) * (1 + 1e-9)
+    if low < 0 < high:
+        assert 0 in made.edges
+        assert min(np.abs([edge for edge in made.edges if edge])) < (high / 128 - low / 128) / 16
+
+
+def test_numbers_without_edges_are_fine_for_learners_that_merge_bins_and_else_32_equal_bins():
+    default, asked = Numeric("x", 0, 10), Numeric("x", 0, 10, edges=32)
+    assert default.code_columns() == asked.code_columns() == Numeric("x", 0, 10, spacing="equal").code_columns()
+    assert default.fine() == Numeric("x", 0, 10, spacing="fine") == default.fine().fine()
+    for declared in (asked, Numeric("x", 0, 10, spacing="equal"), Numeric("x"), Numeric("x", edges=[1, 2])):
+        assert declared.fine() == declared
+    whole = Numeric("x", 0, 300, integer=True, spacing="fine").code_columns()[0]
+    assert whole.edges[:17] == tuple(range(17))
+
+
 def test_bounds_of_listed_edges_are_a_bin_beyond_them():
     column = Numeric("dose", edges=[0.5, 2.0]).code_columns()[0]
     assert (column.low, column.high) == (-1.0, 3.5)
@@ -185,6 +207,14 @@ WRONG = {
     "spacing of listed edges": (
         {"columns": [{"name": "x", "kind": "numeric", "edges": [1], "spacing": "equal"}]},
         "spacing is for a number of edges",
+    ),
+    "edges of fine bins": (
+        {"columns": [{"name": "x", "kind": "numeric", "low": 0, "high": 1, "edges": 9, "spacing": "fine"}]},
+        "fine spacing needs low and high, and no edges",
+    ),
+    "fine bins without a bound": (
+        {"columns": [{"name": "x", "kind": "numeric", "low": 0, "spacing": "fine"}]},
+        "fine spacing needs low and high, and no edges",
     ),
     "a value twice": (
         {"columns": [{"name": "x", "kind": "category", "values": ["a", "b", "a"]}]},

@@ -58,7 +58,7 @@ def _shapes(path):
     from dpfast.tables.schema import Schema
 
     shapes = []
-    for column in Schema.from_file(path).columns:
+    for column in Schema.from_file(path).fine().columns:
         if column.to_find:
             shapes.append((int(isinstance(column, Numeric)), BINS))
         else:
