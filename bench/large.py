@@ -25,6 +25,7 @@ import results
 import dpfast
 from dpfast import random
 from dpfast.kernels import bits, levels
+from dpfast.kernels.own import frozen
 from dpfast.parts.blocks import slices
 
 FRESH = 100_000  # rows to check a model on
@@ -86,7 +87,7 @@ def _(scale, folder):
     def table(n):
         rows = fill_bits(rng, np.empty((n, bits.words(d)), np.uint64), d)
         y = (bit(rows, 3) | ~bit(rows, 400)) ^ (rng.random(n) < NOISE)  # if x3: yes, else if x400: no, else yes
-        return dpfast.BitMatrix.from_rows(rows, d), y
+        return dpfast.BitMatrix.from_rows(frozen(rows), d), y
 
     making, working = Watch(), Watch()
     with making:

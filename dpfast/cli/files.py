@@ -95,9 +95,10 @@ def in_order(table, estimator, data, model):
     if not is_packed(table.X):
         return table.X[:, order]
 
+    from dpfast.kernels.own import frozen
     from dpfast.tables import BitMatrix
 
-    X = BitMatrix.from_columns(table.X.columns[order], len(table.X))
+    X = BitMatrix.from_columns(frozen(table.X.columns[order]), len(table.X))
     X.feature_names = wanted
     return X
 

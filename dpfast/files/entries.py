@@ -3,6 +3,7 @@
 import numpy as np
 import scipy.sparse as sp
 
+from dpfast.kernels.own import frozen
 from dpfast.parts.blocks import BLOCK_BYTES, slices
 from dpfast.tables.arrays import sound_csr
 from dpfast.tables.bit_matrix import BitMatrix
@@ -109,7 +110,7 @@ class Gathered:
             raise ValueError("the table has no rows")
         if self._numbers is not None:
             return self._numbers[: self._size]
-        table = BitMatrix.from_rows(np.concatenate(self._packed), self._d)
+        table = BitMatrix.from_rows(frozen(np.concatenate(self._packed)), self._d)
         table.feature_names = self._names
         return table
 

@@ -91,7 +91,8 @@ cdef class Dense(_Rows):
     Parameters
     ----------
     x : ndarray of float32 or float64, shape (n, d), C-contiguous
-        Finite. Not copied, and the caller's to leave as it is: no index follows from it.
+        Finite. Not copied: the caller must leave it as it is, or the norms of rows are not those that their scales are
+        for. No address follows from an entry.
     """
 
     def __init__(self, x):
@@ -174,13 +175,15 @@ cdef class Packed(_Rows):
     Parameters
     ----------
     rows : ndarray of uint64, shape (n, words(d))
-        Bits past d are zero, which is checked once. Not copied: it must stay as it is for as long as this lives.
+        Bits past d are zero, which is checked once. Copied unless read-only.
     d : int
     """
 
     def __init__(self, rows, Py_ssize_t d):
         self.packed = rows
         packed("d", self.packed, d, NULL, 0)
+        self.packed = rows = own(rows)
+        packed("d", self.packed, d, NULL, 0)  # of what is kept
         self.n, self.d, self.bits = len(rows), d, GRID_BITS
         self.words = &self.packed[0, 0] if rows.size else NULL
 

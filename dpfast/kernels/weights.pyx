@@ -157,13 +157,13 @@ def dense(values, *, bits=16, low=0, high=1, signs=None):
     return self
 
 
-def packed(const uint64_t[:, ::1] rows, Py_ssize_t d, *, bits=0, low=0, high=1, signs=None):
+def packed(rows, Py_ssize_t d, *, bits=0, low=0, high=1, signs=None):
     """Rows of losses of two values: a bit 0 is `low`, a bit 1 is `high`.
 
     Parameters
     ----------
     rows : ndarray of uint64, shape (n, ceil(d / 64))
-        Bits past d are zero, which is checked once. Not copied: it must stay as it is for as long as the losses live.
+        Bits past d are zero, which is checked once. Copied unless read-only.
     d : int
     bits, low, high, signs
         As for `dense`.
@@ -173,12 +173,15 @@ def packed(const uint64_t[:, ::1] rows, Py_ssize_t d, *, bits=0, low=0, high=1, 
     Losses
     """
     cdef Losses self = _new()
-    check_packed("d", rows, d, NULL, 0)
+    cdef const uint64_t[:, ::1] words = rows
+    check_packed("d", words, d, NULL, 0)
+    words = rows = own(rows)
+    check_packed("d", words, d, NULL, 0)  # of what is kept
     if not 0 <= bits <= DPF_LOSSES_BITS_DOUBLE:
         raise ValueError(f"bits must lie in [0, {DPF_LOSSES_BITS_DOUBLE}], got {bits!r}")
-    self._declare(rows.shape[0], d, bits, low, high, signs)
-    self.rows.kind, self.rows.stride, self.values = DPF_LOSSES_PACKED, rows.shape[1], np.asarray(rows)
-    self.rows.values = &rows[0, 0] if rows.shape[0] and d else NULL
+    self._declare(words.shape[0], d, bits, low, high, signs)
+    self.rows.kind, self.rows.stride, self.values = DPF_LOSSES_PACKED, words.shape[1], rows
+    self.rows.values = &words[0, 0] if words.shape[0] and d else NULL
     return self
 
 

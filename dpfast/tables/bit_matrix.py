@@ -8,6 +8,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from dpfast.kernels import bits
+from dpfast.kernels.own import frozen, own
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
 from dpfast.tables.arrays import as_numbers
 
@@ -28,8 +29,9 @@ class BitMatrix:
     Attributes
     ----------
     rows : ndarray of uint64, shape (n, ceil(d / 64))
+        Read-only.
     columns : ndarray of uint64, shape (d, ceil(n / 64))
-        The transpose; made when first asked for.
+        The transpose; made when first asked for, read-only.
     shape : tuple (n, d)
     feature_names : list of str or None
 
@@ -76,19 +78,23 @@ class BitMatrix:
 
     @classmethod
     def from_columns(cls, columns, n):
-        """The table of n rows whose packed columns these are, uint64 of shape (d, words(n)); not copied."""
-        _check_packed("columns", columns, "n", n)
+        """The table of n rows whose packed columns these are, uint64 of shape (d, words(n)).
+
+        They are copied unless they are read-only, as all arrays that they are a view of: nobody else may change them.
+        """
         table = cls.__new__(cls)
-        table._rows, table._columns = None, columns
+        table._rows, table._columns = None, _checked("columns", columns, "n", n)
         table.shape, table.feature_names = (n, columns.shape[0]), None
         return table
 
     @classmethod
     def from_rows(cls, rows, d):
-        """The table of d columns whose packed rows these are, uint64 of shape (n, words(d)); not copied."""
-        _check_packed("rows", rows, "d", d)
+        """The table of d columns whose packed rows these are, uint64 of shape (n, words(d)).
+
+        They are copied unless they are read-only, as all arrays that they are a view of: nobody else may change them.
+        """
         table = cls.__new__(cls)
-        table._rows, table._columns = rows, None
+        table._rows, table._columns = _checked("rows", rows, "d", d), None
         table.shape, table.feature_names = (rows.shape[0], d), None
         return table
 
@@ -96,13 +102,13 @@ class BitMatrix:
     def rows(self) -> np.ndarray:
         if self._rows is None:
             self._rows = bits.transpose(self._columns, self.shape[0])
-        return self._rows
+        return frozen(self._rows)
 
     @property
     def columns(self) -> np.ndarray:
         if self._columns is None:
             self._columns = bits.transpose(self._rows, self.shape[1])
-        return self._columns
+        return frozen(self._columns)
 
     @property
     def has_columns(self) -> bool:
@@ -127,7 +133,7 @@ class BitMatrix:
         picked = self.rows[index]
         if picked.ndim != 2:
             raise IndexError(f"a BitMatrix is indexed by several rows at once, got {index!r}")
-        table = BitMatrix.from_rows(np.ascontiguousarray(picked), self.shape[1])
+        table = BitMatrix.from_rows(frozen(np.ascontiguousarray(picked)), self.shape[1])
         table.feature_names = self.feature_names
         return table
 
@@ -192,16 +198,18 @@ class BitMatrix:
             self._columns = packed
 
 
-def _check_packed(what, words, name, entries):
-    """Refuse runs of words that are not packed as `bits.pack` does it."""
+def _checked(what, words, name, entries):
+    """Return runs of words that nobody else can change; refuse those that are not packed as `bits.pack` does it."""
     wanted = f"{what} must be a C-contiguous ndarray of uint64, {bits.words(entries)} words for each {name}={entries}"
     if not isinstance(words, np.ndarray) or words.dtype != np.uint64 or words.ndim != 2:
         seen = f"{words.dtype} {words.shape}" if isinstance(words, np.ndarray) else type(words).__name__
         raise TypeError(f"{wanted}, got {seen}")
     if not words.flags.c_contiguous or words.shape[1] != bits.words(entries):
         raise ValueError(f"{wanted}, got shape {words.shape}, strides {words.strides}")
+    words = own(words)
     if entries % 64 and (words[:, -1] >> np.uint64(entries % 64)).any():
         raise ValueError(f"{what} must be zero past {name}={entries}, some have bits there")
+    return words
 
 
 def _comparison(threshold, d, names=None):

@@ -5,6 +5,7 @@ from functools import lru_cache
 import numpy as np
 
 from dpfast.kernels import codes
+from dpfast.kernels.own import frozen
 from dpfast.parts.blocks import map_blocks, slices
 from dpfast.tables.bit_matrix import BitMatrix
 from dpfast.tables.codes import CodeTable
@@ -79,7 +80,7 @@ class CodeBits:
 
     def packed(self) -> BitMatrix:
         """All bits, packed: n / 8 bytes for each."""
-        bits = BitMatrix.from_columns(np.stack([self.column(j) for j in range(self.shape[1])]), len(self))
+        bits = BitMatrix.from_columns(frozen(np.stack([self.column(j) for j in range(self.shape[1])])), len(self))
         bits.feature_names = self.feature_names
         return bits
 

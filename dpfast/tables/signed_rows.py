@@ -14,6 +14,7 @@ import scipy.sparse as sp
 
 from dpfast.kernels import bits, reals, scores, unit_rows, weights
 from dpfast.kernels.grid import to_grid
+from dpfast.kernels.own import frozen
 from dpfast.parts.blocks import BLOCK_BYTES, slices
 from dpfast.tables.arrays import as_numbers
 from dpfast.tables.bit_matrix import BitMatrix
@@ -110,7 +111,7 @@ class PackedRows:
         self._rows, self.shape = table.rows, table.shape
 
     def __getitem__(self, rows):
-        return PackedRows(BitMatrix.from_rows(self._rows[rows], self.shape[1]))
+        return PackedRows(BitMatrix.from_rows(frozen(self._rows[rows]), self.shape[1]))
 
     def votes(self, index, count):
         """sum_p count[p] x[index[p]] for each row: int64, shape (n,)."""
@@ -132,7 +133,7 @@ class PackedRows:
         if constant:
             picked = np.pad(picked, ((0, 0), (0, bits.words(d + 1) - picked.shape[1])))
             picked[:, -1] |= np.uint64(1) << np.uint64(d % 64)
-        return weights.packed(np.ascontiguousarray(picked), d + constant, low=-1, high=1, signs=signs[rows])
+        return weights.packed(frozen(np.ascontiguousarray(picked)), d + constant, low=-1, high=1, signs=signs[rows])
 
     def dot(self, weights):
         """<x, weights> for each row: float64, shape (n,)."""

@@ -44,8 +44,9 @@ def unit_rows(X, *, fit_intercept=False, normalize=False):
 
     Notes
     -----
-    C-contiguous floats, CSR indices and packed bits are not copied; other arrays, and blocks read from a file, become
-    floats part by part, in every pass. 8 bytes a row are kept. Reads X once.
+    C-contiguous floats are not copied, and must stay as they are for as long as the rows are used; CSR arrays and
+    packed bits are copied unless they are read-only. Other arrays, and blocks read from a file, become floats part by
+    part, in every pass. 8 bytes a row are kept. Reads X once.
     """
     if not isinstance(X, (BitMatrix, RowBlocks, CodeTable)):
         X = as_numbers(X, sparse=["csr"])

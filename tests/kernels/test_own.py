@@ -1,8 +1,11 @@
+import pickle
+
 import numpy as np
 import pytest
 
 from dpfast.kernels import codes, unit_rows, weights
 from dpfast.kernels.own import frozen, own
+from dpfast.tables import BitMatrix
 
 
 def test_what_a_caller_can_write_is_copied_and_what_nobody_can_write_is_not():
@@ -70,3 +73,35 @@ def test_codes_are_those_that_were_checked_whatever_becomes_of_the_arrays(dtype)
         column[:] = 255
     assert codes.margins(columns, np.ones(12, np.int32)).tolist() == [3] * 100
     assert codes.counts(columns, np.zeros(100, np.uint8), 1)[:, 0].tolist() == [100, 0, 0, 0] * 3
+
+
+def test_packed_losses_are_those_that_were_checked_whatever_becomes_of_the_array():
+    given = np.array([[0b101]], np.uint64)
+    losses = weights.packed(given, 3)
+    given[0] = 2**64 - 1
+    state = weights.Weights(3, 1)
+    state.add(losses)
+    assert state.totals().tolist() == [1, 0, 1]
+
+
+def test_packed_rows_are_those_that_were_checked_whatever_becomes_of_the_array():
+    given = np.array([[0b101]], np.uint64)
+    rows = unit_rows.Packed(given, 64)
+    scale, total = unit_rows.scales(rows), np.zeros(65, np.int64)
+    given[0] = 2**64 - 1
+    unit_rows.add(total, rows, scale, np.ones(1, np.int32))
+    assert 0 < np.square(total).sum() <= 4**17
+    assert np.count_nonzero(total) == 2
+    assert unit_rows.margins(rows, scale, np.ones(65, np.float32))[0] == 1
+
+
+@pytest.mark.parametrize("make", [BitMatrix.from_rows, BitMatrix.from_columns], ids=["rows", "columns"])
+def test_a_table_of_bits_is_what_was_checked_whatever_becomes_of_the_array(make):
+    given = np.eye(5, dtype=np.uint64)[:, :1].copy()
+    table = make(given, 5)
+    before = table.toarray()
+    given[:] = 2**64 - 1
+    assert np.array_equal(table.toarray(), before)
+    for table_ in (table, pickle.loads(pickle.dumps(table)), BitMatrix(np.eye(5)), table[1:3], table[[0, 2]]):
+        for words in (table_.rows, table_.columns):
+            assert own(words) is words  # what it hands out nobody can change, and kernels do not copy it

@@ -5,6 +5,7 @@ from functools import partial
 import numpy as np
 
 from dpfast.kernels import bits, cover
+from dpfast.kernels.own import frozen
 from dpfast.learners.lists.covering import Rest, counts_of_rows
 from dpfast.learners.lists.rule import Literal, packed
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
@@ -92,7 +93,7 @@ def _conjoined(piece, conjunctions, negations):
 
 def _conjunction_bits(image, conjunctions, negations, X):
     columns, _ = conjunction_columns(_packed(image(X)), conjunctions, negations)
-    return BitMatrix.from_columns(columns, X.shape[0])
+    return BitMatrix.from_columns(frozen(columns), X.shape[0])
 
 
 def _counts_of_columns(columns, n, of_label):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from dpfast import random
+from dpfast.kernels.own import frozen
 from dpfast.learners.parameters import count
 from dpfast.tables import BitMatrix
 
@@ -67,7 +68,7 @@ def make_point_stream(
     points[start : start + k] = target
     rows = np.zeros((T, words), np.uint64)
     rows[np.arange(T), points // 64] = np.uint64(1) << (points % 64).astype(np.uint64)
-    return BitMatrix.from_rows(rows, d), np.where(points == target, 1, -1), target
+    return BitMatrix.from_rows(frozen(rows), d), np.where(points == target, 1, -1), target
 
 
 def _some(d, different, rng):
