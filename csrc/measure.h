@@ -6,7 +6,7 @@
  * Between threshold t and t + 1 lie the measures in which rows before `split` have the weights of t + 1, the row
  * at `split` `part` units more than its weight of t, and later rows the weights of t. So measures are ordered, each
  * weight rises along the order, and there is one for every total of units up to n * cap: exactly the mass wanted, whatever the scores.
- * Two measures of one mass therefore differ, rows of equal scores aside, in one direction (theory.md section 5).
+ * Two measures of one mass therefore differ, rows of equal scores aside, in one direction.
  */
 #ifndef DPF_MEASURE_H
 #define DPF_MEASURE_H

@@ -1,6 +1,6 @@
 /*
  * project.h - Bregman projection of a measure onto the dense ones, by capped scaling. [BCS] Bun, Carmosino,
- * Sorrell, Efficient, Noise-Tolerant, and Private Learning via Boosting, section 4; theory.md section 5.
+ * Sorrell, Efficient, Noise-Tolerant, and Private Learning via Boosting, section 4.
  *
  * No learner uses it: measure.h keeps the same measures in integers, whose mass is exact, and a claim rests on that. It
  * is for those who have real log weights, and is what tests compare measure.h with.

@@ -2,7 +2,7 @@
  * scores.h - integer scores of a linear learner, and the votes of what it released.
  *
  * Winnow's weights are exp(eta * s_j) for the scores s_j = sum over the examples used of y x_j, so the
- * scores are its state ([BF] section 4.1; theory.md section 4). Rows x are packed bits (+-1 or 0/1),
+ * scores are its state ([BF] section 4.1). Rows x are packed bits (+-1 or 0/1),
  * CSR, or dense on a fixed-point grid: x = q / 2^k for an integer q. Everything is exact; the caller has
  * checked that nothing overflows.
  *

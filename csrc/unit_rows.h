@@ -5,7 +5,7 @@
  * 0), times a scale of its own that brings it into the ball of radius 2^bits. On the grid its entries are
  * q_ij = trunc(scale[i] * x_ij), rounded towards zero, so that their Euclidean norm is at most 2^bits
  * exactly and sums of weighted rows are integers: the same in every order, for every block and thread, and
- * what one row can change in them is known exactly (theory.md section 5). Margins are floats: they are
+ * what one row can change in them is known exactly (docs/privacy.md). Margins are floats: they are
  * computed from what was released and from one row each, and no claim rests on them.
  *
  * Rows are dense float or double, CSR, or packed 0/1 (bits.h). Dense x: n * d, read once by each function here. The

@@ -85,7 +85,15 @@ class Draws(NamedTuple):
 
 
 class BillNoise(NamedTuple):
-    """The noise of every part, in their order: sigma of sums, the exponent of draws. And what all of it costs."""
+    """The noise of every part of a bill, and what all parts cost together.
+
+    Attributes
+    ----------
+    noise : tuple of float
+        One number for each part, in the order of the parts: sigma for sums, the exponent for draws.
+    cost : tuple of Cost
+        The cost of all parts together.
+    """
 
     noise: tuple[float, ...]
     cost: tuple[Cost, ...]

@@ -85,10 +85,31 @@ class Budget:
 
     @staticmethod
     def open(path: str | os.PathLike, epsilon: Number | None = None, delta: Number | None = None, **how: Any) -> Any:
-        """A budget in a file, for many processes of one machine: `dpfast.accounting.ledger.open_ledger`.
+        """Open a budget that is a file, for many processes of one machine; make the file if there is none.
 
-        ``Budget.open("patients.budget", epsilon=3, delta=1e-6)`` makes it, with the other arguments of `Budget` by
-        their names, and ``Budget.open("patients.budget")`` joins it.
+        ``Budget.open("patients.budget", epsilon=3, delta=1e-6)`` makes the file, with the other arguments of `Budget`
+        by their names, and ``Budget.open("patients.budget")`` joins it.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+        epsilon, delta : real, optional
+            The whole budget. `epsilon` is required if the file does not exist yet.
+        **how
+            The other arguments of `dpfast.accounting.ledger.open_ledger`.
+
+        Returns
+        -------
+        Ledger
+            A budget with the methods of `Budget`.
+
+        Raises
+        ------
+        LedgerError
+            If the file cannot be used, or does not exist and `epsilon` is not given.
+        ValueError
+            If a value is out of its range, or is not what the file was made with.
         """
         from .ledger import open_ledger  # which is of budgets
 
@@ -150,9 +171,21 @@ class Budget:
         return self._book.left(self._part)
 
     def as_pairs(self, more: Number = 0.0) -> "Budget":
-        """The same budget, which counts whatever is charged as the pair that it claims: for what covers more than the
-        release whose cost is known, as a model and figures on other rows together are. `more` is added to the delta of
-        every charge."""
+        """Return this budget in a form that counts each charge as the pair (epsilon, delta) that it claims.
+
+        This is for a claim that covers more than the release whose cost is known: a model together with figures on
+        other rows, for example.
+
+        Parameters
+        ----------
+        more : real, default=0
+            Added to the delta of every charge.
+
+        Returns
+        -------
+        Budget
+            A view: what is charged to it is charged to this budget.
+        """
         return Pairs(self, more)
 
     def part(self, name: str, *, persons_apart: bool = False) -> "Budget":
@@ -219,14 +252,42 @@ class Budget:
     def check(
         self, epsilon: Number, delta: Number = 0.0, *, neighbors: str = "replace", unit: str = "row", cost: Any = None
     ) -> None:
-        """Refuse what `charge` would refuse now, and charge nothing."""
+        """Refuse what `charge` would refuse now, and charge nothing.
+
+        Parameters
+        ----------
+        epsilon, delta, neighbors, unit, cost
+            As in `charge`.
+
+        Raises
+        ------
+        BudgetExceeded
+            If the budget does not suffice.
+        ValueError
+            If a value is out of its range or not what the budget is for.
+        """
         charge = self._asked(epsilon, delta, neighbors, unit, cost, 1)
         self._fitting(charge)
 
     def foresee(
         self, epsilon: Number, delta: Number = 0.0, *, neighbors: str = "replace", unit: str | None = None
     ) -> None:
-        """Refuse a claim whose cost is not yet known, and that `charge` will refuse whatever it is."""
+        """Refuse a claim that `charge` will refuse whatever its cost turns out to be.
+
+        Parameters
+        ----------
+        epsilon, delta, neighbors
+            As in `charge`.
+        unit : str, optional
+            As in `charge`; the unit of the budget by default.
+
+        Raises
+        ------
+        BudgetExceeded
+            If the budget cannot suffice.
+        ValueError
+            If a value is out of its range or not what the budget is for.
+        """
         charge = self._asked(epsilon, delta, neighbors, unit or self._unit, None, 1)
         if self._book.filter.kind in ("auto", "basic"):
             self._fitting(charge)
@@ -268,7 +329,13 @@ class Budget:
             )
 
     def to_dict(self) -> dict:
-        """The ledger as a dictionary that JSON can hold; its numbers are exact fractions in strings."""
+        """Return the ledger as a dictionary that JSON can hold.
+
+        Returns
+        -------
+        dict
+            Its numbers are exact fractions, written as strings.
+        """
         epsilon, delta = self._book.filter.total.exactly()
         return {
             "epsilon": str(epsilon),

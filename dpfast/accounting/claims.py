@@ -13,7 +13,17 @@ from .costs import Cost
 
 
 class Release(NamedTuple):
-    """How many of the releases paid for were made, by name, e.g. ``Release("rules", 25, 25)``."""
+    """How many of the releases that were paid for a fit has made, e.g. ``Release("rules", 25, 25)``.
+
+    Attributes
+    ----------
+    name : str
+        What was released.
+    used : int
+        Releases made.
+    of : int
+        Releases paid for.
+    """
 
     name: str
     used: int
@@ -104,7 +114,13 @@ class PrivacySpend:
         return RELATIONS[self.neighbors].replace("row", f"person with at most {rows}")
 
     def to_dict(self) -> dict:
-        """The claim as a dictionary that JSON can hold."""
+        """Return the claim as a dictionary that JSON can hold.
+
+        Returns
+        -------
+        dict
+            The fields of the claim by their names.
+        """
         return {
             "epsilon": self.epsilon,
             "delta": self.delta,

@@ -84,7 +84,17 @@ class Composed:
         self._ways = list(self._converted()) if told else []
 
     def delta(self, epsilon: float) -> float:
-        """Delta at an epsilon >= 0; 1 where nothing better is proved."""
+        """Return the delta that holds at an epsilon.
+
+        Parameters
+        ----------
+        epsilon : float, >= 0
+
+        Returns
+        -------
+        float
+            Rounded up; 1 where nothing better is proved.
+        """
         epsilon = epsilon_of(epsilon, zero=True)
         left, added = _less(epsilon, self._on_top[0]), self._on_top[1]
         found = [_more(way(left), added) for way in self._ways]
@@ -93,7 +103,17 @@ class Composed:
         return min([1.0, *found])
 
     def epsilon(self, delta: float) -> float:
-        """Epsilon at a delta; infinite where no epsilon suffices."""
+        """Return the epsilon that holds at a delta.
+
+        Parameters
+        ----------
+        delta : float in [0, 1)
+
+        Returns
+        -------
+        float
+            Rounded up; infinite where no epsilon suffices.
+        """
         if delta != 0:
             delta_of(delta)
         if not self._ways or not self._reaches(delta):

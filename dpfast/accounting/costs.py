@@ -113,7 +113,17 @@ class Cost:
         return self._up(square)
 
     def renyi(self, b: float) -> float:
-        """The Renyi divergence of order 1 + b of all together; infinite for a pair."""
+        """Return the Renyi divergence of order 1 + b of all mechanisms of this cost together.
+
+        Parameters
+        ----------
+        b : float, > 0
+
+        Returns
+        -------
+        float
+            Infinite for a pair, which bounds no such divergence.
+        """
         if self.kind == "gaussian":
             divergence = (1 + b) * (square_above(self.size) / 2)
         elif self.kind == "zcdp":
@@ -139,7 +149,13 @@ class Cost:
         return max(each, SMALLEST) * self.times * (1 + SLACK) if self.size else 0.0
 
     def to_list(self) -> list:
-        """For JSON."""
+        """Return the cost as a list that JSON can hold.
+
+        Returns
+        -------
+        list
+            Kind, size, times and delta.
+        """
         return [self.kind, self.size, self.times, self.delta]
 
 

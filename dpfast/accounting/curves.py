@@ -1,4 +1,4 @@
-"""What greedy cover costs: the privacy curve of a whole run (theory, section 3).
+"""What greedy cover costs: the privacy curve of a whole run.
 
 A run draws rule after rule; candidate h has probability proportional to mass(h) * exp(t * q(h)), with
 q = c * correct - e * errors counted on the rows that h covers and no earlier rule covered. Here t is

@@ -1,4 +1,4 @@
-"""What learning from experts costs and what it promises (theory, section 8).
+"""What learning from experts costs and what it promises.
 
 Randomized weighted majority keeps the experts' total losses L and, in each of T rounds, draws an expert with
 probability proportional to exp(-eta L_j), then adds the round's losses to L. [DR11] is Dwork, Roth, "The Algorithmic
@@ -171,7 +171,17 @@ def experts_learning_rate(
 
 
 class ExpertsPaper(NamedTuple):
-    """What [DR11] promises of all rounds together."""
+    """What [DR11] promises of all rounds together.
+
+    Attributes
+    ----------
+    learning_rate : float
+        Theorem 11.2.
+    expected_regret : float
+        Theorem 11.3.
+    likely_regret : float
+        Theorem 11.4, as printed.
+    """
 
     learning_rate: float  # Theorem 11.2
     expected_regret: float  # Theorem 11.3

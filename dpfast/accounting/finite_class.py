@@ -31,7 +31,19 @@ _SLACK = 1e-12
 
 
 class FiniteClassPlan(NamedTuple):
-    """Rows for one draw from a finite class."""
+    """Rows for one draw from a finite class.
+
+    Attributes
+    ----------
+    n : int
+        Rows.
+    exponent : float
+        t: the weight of a hypothesis is exp(-t) to the number of its errors.
+    excess : float
+        The rows, of these n, that the hypothesis drawn gets wrong beyond the errors of the best one.
+    paper_order : int
+        The paper's number of rows, with 1 for the constant that it does not print.
+    """
 
     n: int
     exponent: float  # t

@@ -1,4 +1,4 @@
-"""How many rows the private halfspace learners need, with every constant (theory, sections 5 and 6).
+"""How many rows the private halfspace learners need, with every constant.
 
 Rows x have norm at most 1, labels are y = +-1, and a unit vector u has y <u, x> >= gamma always: the margin. A plan
 names a number of rows n and parameters with which, but for probability beta, a learner's halfspace errs on a new
@@ -49,7 +49,7 @@ alpha/16 but for probability beta/4 (Markov). The rest is the usual telescope of
 squares by Laurent and Massart, and its product with vectors no longer than 2 + eta L, fixed before it is drawn, by
 the Gaussian martingale's tail. T = (4L/alpha)^2 and eta = 1/sqrt(T (L^2 + m sigma^2)).
 
-**Boost** ([BCS] HS-StL as in theory, section 5). Round t: m_t = sum mu_t(i) y_i x_i, z_t = m_t + N(0, sigma^2 I),
+**Boost** ([BCS] HS-StL). Round t: m_t = sum mu_t(i) y_i x_i, z_t = m_t + N(0, sigma^2 I),
 h_t(x) = <z_t, x> clipped to [-1, 1]; the halfspace is the average z of the z_t. sigma = sigma_1 2 sqrt(T)/(kappa
 n). Let x = ln(5/beta): there are five failures, of beta/5 each.
 *Labels* may be flipped at random, each with probability `noise`. The flipped share of the rows is at most phi =
@@ -102,7 +102,23 @@ _NET_SHARE, _NET_RADIUS = 0.2, 0.1  # of the margin: what projection keeps, and 
 
 
 class BoostPlan(NamedTuple):
-    """Rows and parameters for the boosted halfspace."""
+    """Rows and parameters for the boosted halfspace.
+
+    Attributes
+    ----------
+    n : int
+        Rows.
+    n_rounds : int
+        Rounds T.
+    density : float
+        kappa, the least share of the rows that a measure weighs.
+    learning_rate : float
+        lambda.
+    sigma : float
+        The standard deviation of the noise on each coordinate of a mean.
+    lower_bound : int
+        Rows that every learner of the same claim needs.
+    """
 
     n: int
     n_rounds: int
@@ -113,7 +129,23 @@ class BoostPlan(NamedTuple):
 
 
 class ProjectedPlan(NamedTuple):
-    """Rows and parameters for the projected halfspace."""
+    """Rows and parameters for the projected halfspace.
+
+    Attributes
+    ----------
+    n : int
+        Rows.
+    n_components : int
+        Columns m after the projection.
+    n_rounds : int
+        Steps T.
+    step : float
+        The learning rate eta.
+    sigma : float
+        The standard deviation of the noise on each coordinate of a gradient.
+    lower_bound : int
+        Rows that every learner of the same claim needs.
+    """
 
     n: int
     n_components: int
@@ -124,7 +156,23 @@ class ProjectedPlan(NamedTuple):
 
 
 class NetPlan(NamedTuple):
-    """Rows and parameters for the halfspace from a net."""
+    """Rows and parameters for the halfspace from a net.
+
+    Attributes
+    ----------
+    n : int
+        Rows.
+    n_components : int
+        Columns m after the projection.
+    side : int
+        Places of the net along an edge of its cube.
+    log10_size : float
+        The logarithm of the number of members of the net.
+    exponent : float or Fraction
+        t: the weight of a member is exp(-t) to the number of rows that it does not get right.
+    lower_bound : int
+        Rows that every learner of the same claim needs.
+    """
 
     n: int
     n_components: int

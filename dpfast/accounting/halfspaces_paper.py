@@ -44,7 +44,25 @@ _C = math.sqrt(2)  # c of [BCS] Theorem 27
 
 
 class BoostPaper(NamedTuple):
-    """[BCS] Algorithm 5 and the rows of its theorems, as printed."""
+    """[BCS] Algorithm 5 and the rows of its theorems, as printed.
+
+    Attributes
+    ----------
+    n : int
+        Theorem 30: the largest of the next three.
+    privacy_rows, corrupted_rows, margin_rows : int
+        Rows for privacy, for corrupted rows and for the margin on new rows.
+    noise_rows : int
+        Theorem 33: rows where labels are flipped at random.
+    n_rounds : int
+        Rounds T.
+    density, learning_rate : float
+        kappa and lambda.
+    sigma : float
+        The standard deviation of the noise on each coordinate of a mean.
+    noise : float
+        The rate of flipped labels that both theorems allow.
+    """
 
     n: int  # Theorem 30: the largest of the next three
     privacy_rows: int
@@ -59,7 +77,21 @@ class BoostPaper(NamedTuple):
 
 
 class ProjectionPaper(NamedTuple):
-    """The rows of [NUZ] Theorem 2 or 4, and Theorem 6, as printed."""
+    """The rows of [NUZ] Theorem 2 or 4, and Theorem 6, as printed.
+
+    Attributes
+    ----------
+    n : int
+        Rows.
+    n_components : int
+        Columns after the projection.
+    n_rounds : int
+        Steps of one repetition; 0 for a net.
+    log10_size : float
+        The logarithm of the number of members of the net; 0 for descent.
+    lower_bound : int
+        Theorem 6.
+    """
 
     n: int
     n_components: int

@@ -52,7 +52,14 @@ from .gaussian import discrete_gaussian_delta, discrete_gaussian_sigma
 
 
 class IndividualNoise(NamedTuple):
-    """The noise of a run, in steps of the grid, and what the run costs."""
+    """The noise of a run, and what the run costs.
+
+    Attributes
+    ----------
+    sigma : float
+        The standard deviation of the noise, in steps of the grid.
+    cost : tuple of Cost
+    """
 
     sigma: float
     cost: tuple[Cost, ...]

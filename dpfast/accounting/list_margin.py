@@ -9,7 +9,20 @@ from .winnow import feature_ends
 
 
 class DecisionListHalfspace(NamedTuple):
-    """A halfspace that agrees with a decision list: sign of intercept + sum of weights * literals."""
+    """A halfspace that agrees with a decision list: the sign of intercept + sum of weights * literals.
+
+    Attributes
+    ----------
+    weights : tuple of int
+        One for each literal.
+    intercept : int
+    norm : int
+        The sum of the absolute weights and the absolute intercept.
+    margin : Fraction
+        The least distance of a row from 0, over `norm`.
+    alternations : int
+        Changes of the label along the list.
+    """
 
     weights: tuple[int, ...]
     intercept: int

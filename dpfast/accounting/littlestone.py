@@ -1,4 +1,4 @@
-"""Theorems 1 and 3 of [Lyu] with numbers for their constants (theory, section 7).
+"""Theorems 1 and 3 of [Lyu] with numbers for their constants.
 
 [Lyu] is X. Lyu, Private Learning of Littlestone Classes, Revisited, arXiv 2510.00076, 2025; its algorithms here are
 `StagedLittlestoneLearner` (section 5) and `StagedOnlineLittlestoneLearner` (Algorithms 3 and 4). d >= LDim(H) is the
@@ -84,9 +84,27 @@ _DRAWS = 9  # at least
 class StagedLittlestonePlan(NamedTuple):
     """Numbers of section 5: what a run will do, computed from parameters alone.
 
-    n_samples is n_teachers * rows_per_teacher. irreducibilities and accuracies are those of stages 1, ..., d + 1.
-    list_bound is L, list_items what all lists may hold together, votes_needed AboveThreshold's threshold, bottom_score
-    SparseSample's.
+    Attributes
+    ----------
+    n_samples : int
+        Rows: n_teachers * rows_per_teacher.
+    n_teachers : int
+        k.
+    rows_per_teacher : int
+    irreducibilities : tuple of int
+        p of the stages 1, ..., d + 1.
+    list_bound : int
+        L, the longest list of essential hypotheses.
+    list_items : int
+        What all lists may hold together.
+    threshold_epsilon : float
+        Epsilon of AboveThreshold.
+    votes_needed : int
+        The threshold of AboveThreshold.
+    exponent : float
+        Of SparseSample.
+    bottom_score : int
+        The score of SparseSample's "no answer".
     """
 
     n_samples: int
@@ -104,9 +122,32 @@ class StagedLittlestonePlan(NamedTuple):
 class StagedOnlinePlan(NamedTuple):
     """Numbers of Algorithms 3 and 4: what a stream will cost, computed from parameters alone.
 
-    n_releases is K_budget; n_draws the SparseSamples of one training; threshold is U and part_size c, the places that a
-    teacher has for the mistakes of one release; irreducibility times 2^j is the p of stage j; mistakes is
-    (K + 1) 3U / 2, the theorem's bound at scale 1.
+    Attributes
+    ----------
+    n_releases : int
+        K, the budget of releases.
+    n_draws : int
+        SparseSamples of one training.
+    n_teachers : int
+        k.
+    threshold : int
+        U.
+    part_size : int
+        c, the places that a teacher has for the mistakes of one release.
+    irreducibility : int
+        Times 2^j the p of stage j.
+    list_bound : int
+        L, the longest list of essential hypotheses.
+    list_items : int
+        What all lists may hold together.
+    above_epsilon, below_epsilon : float
+        Epsilon of the two kinds of tests.
+    exponent : float
+        Of SparseSample.
+    bottom_score : int
+        The score of SparseSample's "no answer".
+    mistakes : int
+        (K + 1) 3U / 2, the theorem's bound at scale 1.
     """
 
     n_releases: int

@@ -34,7 +34,15 @@ _MOST_INSERTIONS = 10**6  # any k gives a bound; larger ones are best where epsi
 
 
 class PointBound(NamedTuple):
-    """A lower bound on mistakes, and the stream that it is for."""
+    """A lower bound on mistakes, and the stream that it is for.
+
+    Attributes
+    ----------
+    mistakes : float
+        Mistakes that every learner of the claim makes on some stream of this kind.
+    insertions : int
+        k, how many rounds of the stream the proof replaces by examples of the point.
+    """
 
     mistakes: float
     insertions: int  # k

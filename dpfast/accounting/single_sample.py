@@ -1,4 +1,4 @@
-"""Steps that see one row each, drawn at random: what sampling saves (theory, section 6).
+"""Steps that see one row each, drawn at random: what sampling saves.
 
 In each of T adaptive steps one of n rows is drawn uniformly, secretly and independently; a vector that depends on that
 row and on earlier outcomes is released with Gaussian noise of scale sigma. For neighbours by `replace` (n is public);

@@ -1,4 +1,4 @@
-"""What SparseSample costs (theory, section 7).
+"""What SparseSample costs.
 
 k lists of at most L items each; the score s(u) of an item is the number of lists that contain it. SparseSample draws
 an item that is on some list, or "nothing", with probability proportional to exp(e s(u)), and exp(e B) for nothing [Xin
@@ -57,7 +57,19 @@ _LARGEST_BOTTOM = 1 << 60
 
 
 class SparseSamplePlan(NamedTuple):
-    """Numbers with which K draws and one t-DP mechanism fit a budget."""
+    """Numbers with which K draws and one t-DP mechanism fit a budget.
+
+    Attributes
+    ----------
+    exponent : float
+        The weight of a score is exp(exponent * score).
+    bottom_score : int
+        The score of "no answer".
+    threshold_epsilon : float
+        t, the epsilon of the other mechanism.
+    composition : str
+        The theorem by which the draws are added up.
+    """
 
     exponent: float
     bottom_score: int

@@ -1,4 +1,4 @@
-"""What Winnow costs (theory, section 4).
+"""What Winnow costs.
 
 DP-Winnow keeps a score per feature, s = the sum of c_k y x over the examples used so far, and publishes releases:
 release k is m independent draws of a feature with probability proportional to exp(eta s). Rounds between two releases

@@ -1,4 +1,4 @@
-"""How many mistakes Winnow makes, and with which parameters (theory, section 4; [BF] as in `dpfast.accounting.winnow`).
+"""How many mistakes Winnow makes, and with which parameters ([BF] as in `dpfast.accounting.winnow`).
 
 **Lemma 4.2 (updates).** If y <u, x> >= rho for a probability vector u, and every example used has y <w, x> <= c rho for
 the weights w when it came, there are at most ln d / ((1 - c) eta rho - eta^2/2) updates. Proof: an update changes
@@ -21,7 +21,28 @@ from .winnow import winnow_learning_rate
 
 
 class WinnowPlan(NamedTuple):
-    """Parameters of a DP-Winnow run and the mistakes that theory promises for them."""
+    """Parameters of a DP-Winnow run and the mistakes that theory promises for them.
+
+    Attributes
+    ----------
+    n_updates : int
+        Updates that are paid for.
+    n_draws : int
+        Draws of one release.
+    batch : int
+        Mistakes that an update waits for.
+    learning_rate : float
+    threshold_epsilon : float
+        Epsilon of the tests that find when a batch is full.
+    threshold : float
+        What the tests compare the number of mistakes with.
+    mistakes : float
+        The bound on mistakes.
+    vacuous : bool
+        Whether the bound is no less than the horizon.
+    horizon_needed : int
+        A horizon at which the bound says something.
+    """
 
     n_updates: int
     n_draws: int
@@ -74,7 +95,7 @@ def winnow_update_bound(dimension: int, margin: float, confidence: float, learni
 
 
 def batched_update_bound(dimension: int, margin: float, confidence: float, learning_rate: float, batch: int) -> int:
-    """The most updates if each takes in `batch` mistakes of one interval (theory, section 4).
+    """The most updates if each takes in `batch` mistakes of one interval.
 
     Parameters
     ----------
@@ -162,7 +183,7 @@ def winnow_paper(
     square. With L = alpha + 1 an interval that ends holds a mistake, and none holds more than ceil(2 alpha + 1). By
     Lemma 4.2 at most K intervals hold any.
 
-    Eta and its privacy are [BF]'s as theory.md quotes them; the constants in m, e, L and beta are ours, by the
+    Eta and its privacy are those of [BF]; the constants in m, e, L and beta are ours, by the
     proofs above.
 
     Examples

@@ -101,7 +101,18 @@ class ParquetRows:
         self.shape = self.bounds[-1], len(self.feature_names)
 
     def block(self, k: int) -> Any:
-        """The rows of block k, which are those of a row group: finite floats, not to be written to."""
+        """Return the rows of one block, which are those of a row group.
+
+        Parameters
+        ----------
+        k : int
+            The number of the block.
+
+        Returns
+        -------
+        ndarray
+            Finite numbers, not to be written to.
+        """
         k = self._groups[k]
         if k in self._kept:
             return self._kept[k]
@@ -130,10 +141,15 @@ class ParquetRows:
         return block
 
     def few_at_a_time(self) -> Any:
-        """All rows of the files in order, and at no time more than a row group of moderate size.
+        """Give all rows of the files in order, never more at once than a row group of moderate size.
 
-        A reader of a column holds its pages and its dictionary, some megabytes: so a row group is read some columns at
-        a time. One too large to be held is read all columns at a time, and some rows.
+        A reader of a column holds its pages and its dictionary, which are some megabytes. A row group is therefore read
+        some columns at a time. A row group that is too large to be held is read with all columns and some rows at a
+        time.
+
+        Yields
+        ------
+        ndarray of numbers, shape (rows, d)
         """
         for path in self._files.paths:
             with _opened(path) as file:
@@ -162,7 +178,18 @@ class ParquetRows:
             row += len(batch)
 
     def labels(self) -> Any:
-        """The labels of these rows: integers if all are, else text; `numpy.asarray` makes an array of them."""
+        """Return the labels of these rows.
+
+        Returns
+        -------
+        column of labels
+            Integers if all labels are, else text. `numpy.asarray` makes an array of it.
+
+        Raises
+        ------
+        ValueError
+            If the rows have no label column.
+        """
         if self._label is None:
             raise ValueError("these rows have no label column; see label=")
         labels = Labels()

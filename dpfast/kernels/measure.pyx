@@ -73,8 +73,7 @@ def project(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::
 
     References
     ----------
-    Bun, Carmosino, Sorrell, Efficient, Noise-Tolerant, and Private Learning via Boosting, sections 3 and 4; theory.md
-    section 5.
+    Bun, Carmosino, Sorrell, Efficient, Noise-Tolerant, and Private Learning via Boosting, sections 3 and 4.
     """
     cdef size_t n = scores.shape[0], split
     cdef int64_t part, threshold, excess

@@ -53,7 +53,7 @@ def capped_scaling(log_weights, density, double[::1] out=None):
     differences of log weights; below exp(-708) they are zero. The same bits at every instruction-set level.
 
     When one log weight changes, and the sum is density * n before and after, all other weights move the same way, in
-    total by at most 1: what the privacy of boosting rests on (theory.md, section 5).
+    total by at most 1: the privacy of boosting rests on this.
 
     References
     ----------

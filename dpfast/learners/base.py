@@ -147,7 +147,16 @@ class TwoSided:
 
     @lazily
     def predict(self, X: Any) -> np.ndarray:
-        """The label of the side that each row is on, shape (n,)."""
+        """Return the label of the side that each row is on.
+
+        Parameters
+        ----------
+        X : table of a kind that `fit` takes, shape (n, d)
+
+        Returns
+        -------
+        ndarray, shape (n,)
+        """
         positive = self.decision_function(X) >= 0
         return self.classes_[positive.astype(int)]
 

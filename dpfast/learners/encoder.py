@@ -131,7 +131,16 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         return self._output(encode(X, self.schema_))
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
-        """The names of the columns of codes: ndarray of str."""
+        """Return the names of the columns of codes.
+
+        Parameters
+        ----------
+        input_features : ignored
+
+        Returns
+        -------
+        ndarray of str, shape (n_columns,)
+        """
         check_is_fitted(self)
         return np.array([column.name for column in self.schema_.code_columns], dtype=object)
 

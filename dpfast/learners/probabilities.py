@@ -132,10 +132,17 @@ class SidedProbabilities(Probabilities):
 
     @lazily
     def decision_function(self, X: Any) -> np.ndarray:
-        """<x, coef_> + intercept_ for each row: float64, shape (n,); at least 0 is for classes_[1].
+        """Return the score of each row; a score of at least 0 is for classes_[1].
 
-        With `probability_share` the log odds of classes_[1] instead, as `predict_proba` has them; `predict` then gives
-        the more probable label.
+        Parameters
+        ----------
+        X : table of a kind that `fit` takes, shape (n, d)
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            <x, coef_> + intercept_. With `probability_share` the log odds of classes_[1] instead, as `predict_proba`
+            has them; `predict` then gives the more probable label.
         """
         check_is_fitted(self)
         if not hasattr(self, "class_counts_"):
@@ -155,7 +162,12 @@ class SidedProbabilities(Probabilities):
 
     @available_if(_counts_classes)
     def calibration_line(self) -> Line:
-        """The line that turns places of rows into log odds of classes_[1]; see `dpfast.learners.calibration`."""
+        """Return the line that turns places of rows into log odds of classes_[1].
+
+        Returns
+        -------
+        dpfast.learners.calibration.Line
+        """
         check_is_fitted(self)
         return fitted_line(self.class_counts_, 2**0.5 * float(self.class_counts_scale_))
 

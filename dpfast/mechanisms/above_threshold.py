@@ -66,7 +66,12 @@ class _Tests:
     fired = told("_fired")
 
     def add(self, number: int = 1) -> None:
-        """The running count goes up by `number`, an int."""
+        """Add to the running count.
+
+        Parameters
+        ----------
+        number : int, default=1
+        """
         with self._sole.used():
             self._count += _integer("number", number)
 
@@ -349,7 +354,18 @@ class RepeatedThreshold(_Tests):
     positives = told("_positives")
 
     def claim(self, delta: float) -> tuple[float, float]:
-        """(epsilon, delta) of all tests together; see `repeated_epsilon`."""
+        """Return the claim of all tests together; see `repeated_epsilon`.
+
+        Parameters
+        ----------
+        delta : float
+            The delta of the claim.
+
+        Returns
+        -------
+        tuple of float
+            (epsilon, delta).
+        """
         return repeated_epsilon(self._exact, self._positives, delta), delta
 
     def _positive(self):

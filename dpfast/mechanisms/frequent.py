@@ -107,7 +107,17 @@ def frequent_threshold(epsilon: float | Fraction, delta: float | Fraction, *, ne
 
 
 def frequent_rho(epsilon: float | Fraction, neighbors: str = "replace") -> Fraction:
-    """The rho for which `frequent_values` is delta-approximately rho-zCDP, as a Fraction."""
+    """Return the rho for which `frequent_values` is delta-approximately rho-zCDP.
+
+    Parameters
+    ----------
+    epsilon : real, > 0
+    neighbors : {"replace", "add-remove"}
+
+    Returns
+    -------
+    Fraction
+    """
     rate = 1 / _scale(epsilon, neighbors)
     return rate**2 / (2 if neighbors == "add-remove" else 1)
 

@@ -98,12 +98,16 @@ class IndividualSums:
     left = told("_left")
 
     def release(self, weights: ArrayLike) -> np.ndarray:
-        """The noisy sum of the rows by these weights, those that have spent left out: int64, (d,) or (d, columns).
+        """Release the noisy sum of the rows by these weights, without the rows that have spent what they may.
 
         Parameters
         ----------
         weights : array_like of int, shape (n,) or (n, columns)
-            From -4096 to 4096. Each row's a function of that row and of earlier sums.
+            From -4096 to 4096. The weight of a row is a function of that row and of earlier sums.
+
+        Returns
+        -------
+        ndarray of int64, shape (d,) or (d, columns)
 
         Raises
         ------

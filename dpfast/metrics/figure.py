@@ -20,6 +20,15 @@ class Figure(NamedTuple):
     """A number and an interval for what it would be on endless rows of the same kind.
 
     The interval holds both what the noise and what the choice of the rows may have moved, with the probability `level`.
+
+    Attributes
+    ----------
+    value : float
+    low, high : float
+        The ends of the interval.
+    level : float
+    privacy : PrivacySpend
+        What the number cost.
     """
 
     value: float
@@ -34,7 +43,18 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True)
 class ConfusionMatrix:
-    """Noisy counts of rows of class i that were predicted as class j: int64, shape (k, k); may be below zero."""
+    """Noisy counts of rows by their own class and the class predicted.
+
+    Attributes
+    ----------
+    counts : ndarray of int64, shape (k, k)
+        Entry (i, j) counts rows of class i that were predicted as class j. It may be below zero.
+    classes : ndarray, shape (k,)
+    deviation : float
+        The standard deviation of the noise on each count.
+    privacy : PrivacySpend
+        What the counts cost.
+    """
 
     counts: np.ndarray
     classes: np.ndarray

@@ -153,7 +153,22 @@ class PrivateSplit:
         return metrics.accuracy(self.test.y, self._fitted().predict(self.test.X), **self._paid(epsilon), **options)
 
     def confusion_matrix(self, *, epsilon: float, **options: Any) -> ConfusionMatrix:
-        """Test rows by class and prediction: `dpfast.metrics.confusion_matrix`, with what `accuracy` says."""
+        """Count test rows by class and prediction: `dpfast.metrics.confusion_matrix`.
+
+        Parameters
+        ----------
+        epsilon, **options
+            As in `accuracy`.
+
+        Returns
+        -------
+        ConfusionMatrix
+
+        Raises
+        ------
+        ValueError, BudgetExceeded
+            As `accuracy` does.
+        """
         model = self._fitted()
         predicted = model.predict(self.test.X)
         return metrics.confusion_matrix(
@@ -161,15 +176,46 @@ class PrivateSplit:
         )
 
     def roc(self, *, epsilon: float, **options: Any) -> Roc:
-        """The ROC curve of the second of two classes: `dpfast.metrics.roc`, with what `accuracy` says.
+        """Return the ROC curve of the second of two classes: `dpfast.metrics.roc`.
 
-        Scores are the model's probabilities; options are `bins`, `level` and `random_state`.
+        Scores are the model's probabilities.
+
+        Parameters
+        ----------
+        epsilon : real, > 0
+            At most `left`.
+        **options
+            `bins`, `level` and `random_state`.
+
+        Returns
+        -------
+        Roc
+
+        Raises
+        ------
+        ValueError, BudgetExceeded
+            As `accuracy` does.
         """
         positive, score = self._scored()
         return metrics.roc(positive, score, **self._paid(epsilon), **options)
 
     def calibration(self, *, epsilon: float, **options: Any) -> Reliability:
-        """Calibration of the second of two classes: `dpfast.metrics.calibration`, with what `roc` says."""
+        """Return the calibration of the second of two classes: `dpfast.metrics.calibration`.
+
+        Parameters
+        ----------
+        epsilon, **options
+            As in `roc`.
+
+        Returns
+        -------
+        Reliability
+
+        Raises
+        ------
+        ValueError, BudgetExceeded
+            As `accuracy` does.
+        """
         positive, probability = self._scored()
         return metrics.calibration(positive, probability, **self._paid(epsilon), **options)
 

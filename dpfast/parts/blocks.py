@@ -102,7 +102,17 @@ class RowBlocks(Protocol):
     feature_names: list | None
 
     def block(self, k):
-        """The rows of block k: ndarray of numbers, shape (bounds[k + 1] - bounds[k], d). May be called on a thread."""
+        """Return the rows of one block. It may be called on a thread.
+
+        Parameters
+        ----------
+        k : int
+            The number of the block.
+
+        Returns
+        -------
+        ndarray of numbers, shape (bounds[k + 1] - bounds[k], d)
+        """
 
 
 def read_block(X, k):

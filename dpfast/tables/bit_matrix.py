@@ -116,7 +116,16 @@ class BitMatrix:
         return self._columns is not None
 
     def column(self, j: int) -> np.ndarray:
-        """Column j, packed; does not make the transpose."""
+        """Return one column, packed. The transpose is not made.
+
+        Parameters
+        ----------
+        j : int
+
+        Returns
+        -------
+        ndarray of uint64
+        """
         return self._columns[j] if self.has_columns else bits.column(self._rows, self.shape[1], j)
 
     ndim = 2
@@ -138,7 +147,12 @@ class BitMatrix:
         return table
 
     def toarray(self) -> np.ndarray:
-        """The table as booleans, shape (n, d)."""
+        """Return the table as booleans.
+
+        Returns
+        -------
+        ndarray of bool, shape (n, d)
+        """
         return bits.unpack(self.rows, self.shape[1])
 
     def __repr__(self):

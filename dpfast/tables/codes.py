@@ -111,7 +111,16 @@ class CodeTable:
         return sum(array.nbytes for array in self.codes.columns)
 
     def column(self, j: int) -> np.ndarray:
-        """The codes of column j: ndarray of uint8 or uint16, shape (n,), read-only; not copied."""
+        """Return the codes of one column. They are not copied.
+
+        Parameters
+        ----------
+        j : int
+
+        Returns
+        -------
+        ndarray of uint8 or uint16, shape (n,), read-only
+        """
         return self.codes.columns[j]
 
     def __len__(self):
@@ -146,7 +155,12 @@ class CodeTable:
         return _from_arrays, (self.codes.columns, self.sizes, self.names, self.columns)
 
     def toarray(self) -> np.ndarray:
-        """The codes as they are, shape (n, p)."""
+        """Return the codes as they are.
+
+        Returns
+        -------
+        ndarray of uint8 or uint16, shape (n, p)
+        """
         return np.stack(self.codes.columns, axis=1)
 
     def __repr__(self):

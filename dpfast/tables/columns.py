@@ -79,7 +79,12 @@ class CodeColumn:
         return self.size - 1 if self.nullable else None
 
     def midpoints(self) -> np.ndarray:
-        """A number for each bin, in the middle of what it holds of [low, high]: float64, shape (bins,)."""
+        """Return a number for each bin, in the middle of what the bin holds of [low, high].
+
+        Returns
+        -------
+        ndarray of float64, shape (bins,)
+        """
         ends = np.clip([self.low, *(self.edges or ()), self.high], self.low, self.high)
         return ends[:-1] / 2 + ends[1:] / 2
 
@@ -99,7 +104,17 @@ class CodeColumn:
         return ", ".join(filter(None, (above, most))) or words[2]
 
     def written(self, edge: float) -> str:
-        """An edge as text: a number, or a date as YYYY-MM-DD."""
+        """Return an edge as text.
+
+        Parameters
+        ----------
+        edge : float
+
+        Returns
+        -------
+        str
+            A number, or a date as YYYY-MM-DD.
+        """
         return (_EPOCH + timedelta(days=edge)).isoformat() if self.dates else f"{edge:.12g}"
 
 
@@ -142,11 +157,26 @@ class Column:
         return self
 
     def confirmed(self) -> "Column":
-        """The same column, with what a draft read off the rows confirmed to be public."""
+        """Return the same column, with what a draft read off the rows confirmed to be public.
+
+        Returns
+        -------
+        Column
+        """
         return replace(self, unconfirmed=())
 
     def found(self, **facts: Any) -> "Column":
-        """The same column with `facts` as they were found."""
+        """Return the same column with facts as they were found.
+
+        Parameters
+        ----------
+        **facts
+            By their names.
+
+        Returns
+        -------
+        Column
+        """
         return replace(self, **facts)
 
     def _set(self, name, value):
@@ -229,7 +259,18 @@ class Numeric(Column):
         return (*super().to_find, *(("edges",) if self.spacing == "quantiles" else ()))
 
     def cuts(self) -> tuple:
-        """What separates the bins, rising but for rounding; decimals, the same on every machine."""
+        """Return what separates the bins.
+
+        Returns
+        -------
+        tuple of float
+            Rising but for rounding. They are computed as decimals, so that they are the same on every machine.
+
+        Raises
+        ------
+        ValueError
+            If a bound is still to be found.
+        """
         if self.to_find:
             self._refuse(f"{' and '.join(self.to_find)} must be declared or found first")
         if self.spacing == "fine":
@@ -256,7 +297,17 @@ class Numeric(Column):
         return self if declared else replace(self, spacing="fine")
 
     def found(self, **facts: Any) -> "Numeric":
-        """The same column with `low`, `high` or `edges` (a list) as they were found."""
+        """Return the same column with facts as they were found.
+
+        Parameters
+        ----------
+        **facts
+            `low`, `high` or `edges`, a list.
+
+        Returns
+        -------
+        Numeric
+        """
         return replace(self, **(facts | ({"spacing": None} if "edges" in facts else {})))
 
 

@@ -166,7 +166,12 @@ class Schema:
             )
 
     def confirmed(self) -> "Schema":
-        """The same schema, with all that a draft read off the rows confirmed to be public."""
+        """Return the same schema, with all that a draft read off the rows confirmed to be public.
+
+        Returns
+        -------
+        Schema
+        """
         label = self.label and Label(self.label.name, self.label.classes)
         return self._with([column.confirmed() for column in self.columns], label)
 
@@ -175,7 +180,17 @@ class Schema:
         return self._with([column.fine() for column in self.columns], self.label, self._unconfirmed)
 
     def found(self, facts: dict[str, dict[str, Any]]) -> "Schema":
-        """The same schema with facts as they were found: for names of columns, {"low": ...}, {"values": ...}."""
+        """Return the same schema with facts as they were found.
+
+        Parameters
+        ----------
+        facts : dict of dict
+            For names of columns, {"low": ...} or {"values": ...}.
+
+        Returns
+        -------
+        Schema
+        """
         return self._with(
             [column.found(**facts[column.name]) if column.name in facts else column for column in self.columns],
             self.label,
@@ -284,7 +299,12 @@ class Schema:
         return cls(columns, label=label, missing_values=own["missing_values"], ignore=ignore, unconfirmed=marked)
 
     def to_dict(self) -> dict:
-        """The schema as a dictionary that JSON can hold, for `from_dict`."""
+        """Return the schema as a dictionary that JSON can hold, for `from_dict`.
+
+        Returns
+        -------
+        dict
+        """
         document: dict[str, Any] = {}
         for name, usual in (("missing_values", ("",)), ("ignore", ())):
             value, marked = getattr(self, name), name in self._unconfirmed
@@ -299,7 +319,13 @@ class Schema:
         return document
 
     def to_toml(self) -> str:
-        """The schema as TOML, for `from_file`; facts to be confirmed say so, each on its line."""
+        """Return the schema as TOML, for `from_file`.
+
+        Returns
+        -------
+        str
+            Facts that are to be confirmed say so, each on its line.
+        """
         document = self.to_dict()
         tables = [("[label]", document.pop("label"))] if "label" in document else []
         tables += [("[[columns]]", entry) for entry in document.pop("columns")]
@@ -307,9 +333,22 @@ class Schema:
         return "\n".join([*parts, *(f"{head}\n{_toml(entry)}" for head, entry in tables)])
 
     def to_file(self, path: str | os.PathLike[str]) -> None:
-        """Write the schema as TOML or JSON, by the ending of the name; replaces a file at once or not at all.
+        """Write the schema as TOML or JSON, by the ending of the name.
 
-        A draft with anything unconfirmed is for its owner alone to read (mode 600).
+        The file is replaced at once or not at all. A draft with anything unconfirmed is for its owner alone to read
+        (mode 600).
+
+        Parameters
+        ----------
+        path : str or path-like
+            Ends in .toml or .json.
+
+        Raises
+        ------
+        ValueError
+            For another ending.
+        OSError
+            If the file cannot be written.
         """
         path = Path(path)
         if path.suffix.lower() not in (".toml", ".json"):

@@ -192,7 +192,7 @@ def test_every_level_of_instruction_set_gives_the_same_bits(shape, each_isa):
             assert all(other == first for other in others)
 
 
-# ---- what privacy rests on (theory.md, section 5) ----------------------------------------------------------------
+# ---- what privacy rests on ----------------------------------------------------------------
 
 
 @st.composite

@@ -21,8 +21,9 @@ def winnow(
 ):
     """How many mistakes are guaranteed, by the paper's update and by the batched one, and what practice needs.
 
-    The guarantees (Bun and Fang, Theorem 4.5; batched: theory, section 4) are for rows that some weights separate
-    with the margin, and hold with probability 0.95. They are worst cases: real streams usually need far fewer rows.
+    The guarantees (Bun and Fang, Theorem 4.5; batched: the docstring of `dpfast.accounting.winnow`) are for rows that
+    some weights separate with the margin, and hold with probability 0.95. They are worst cases: real streams usually
+    need far fewer rows.
     """
     with reporting("nothing was computed"):
         from dpfast import DPWinnowClassifier

@@ -193,7 +193,16 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
 
     @lazily
     def predict(self, X: Any) -> np.ndarray:
-        """The labels that the hypothesis gives, shape (n,); X as in `fit`."""
+        """Return the labels that the hypothesis gives.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        ndarray, shape (n,)
+        """
         check_is_fitted(self, "hypothesis_")
         X = self._coded(X)
         if self._of_features():

@@ -49,7 +49,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     hypotheses, changing one row moves all other weights in one direction, by no more than its own weight, so that a
     weighted sum of vectors of norm at most 1 moves by at most 2, half of what [BCS, Theorem 27]_ uses; every weight
     is an integer number of units and their mass is exact. The rounds are adaptive Gaussian mechanisms: see
-    `dpfast.learners.halfspaces.weak`, theory.md section 5 and `dpfast.accounting.discrete_gaussian_sigma`. Under
+    `dpfast.learners.halfspaces.weak` and `dpfast.accounting.discrete_gaussian_sigma`. Under
     "add-remove" the number of rows is private: 5% of epsilon buys a noisy count; the mass is its kappa-th part.
     With `probability_share` = c the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
     (`dpfast.learners.class_counts`): together (epsilon, delta), by basic composition.

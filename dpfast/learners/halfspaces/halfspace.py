@@ -262,8 +262,20 @@ class HalfspaceClassifier(PrivateClassifier):
 
     @lazily
     def decision_function(self, X: Any) -> np.ndarray:
-        """Log odds of classes_[1] for two classes, shape (n,); else logarithms of the chances of the classes, but for a
-        number for each row, shape (n, k). See `dpfast.learners.halfspaces.link`."""
+        """Return the log odds of the classes.
+
+        See `dpfast.learners.halfspaces.link` for the link that turns sums into log odds.
+
+        Parameters
+        ----------
+        X : table of a kind that `fit` takes, shape (n, d)
+
+        Returns
+        -------
+        ndarray of float64, shape (n,) or (n, k)
+            For two classes the log odds of classes_[1]. For more classes the logarithms of their probabilities, but for
+            a number that each row has of its own.
+        """
         check_is_fitted(self)
         X = self._coded(X)
         rows = self._image()(X)
@@ -282,13 +294,32 @@ class HalfspaceClassifier(PrivateClassifier):
 
     @lazily
     def predict(self, X: Any) -> np.ndarray:
-        """The most probable label of each row, shape (n,)."""
+        """Return the most probable label of each row.
+
+        Parameters
+        ----------
+        X : table of a kind that `fit` takes, shape (n, d)
+
+        Returns
+        -------
+        ndarray, shape (n,)
+        """
         scores = self.decision_function(X)
         return self.classes_[(scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
     @lazily
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes: float64, shape (n, k)."""
+        """Return the probabilities of the classes.
+
+        Parameters
+        ----------
+        X : table of a kind that `fit` takes, shape (n, d)
+
+        Returns
+        -------
+        ndarray of float64, shape (n, k)
+            Column j is for classes_[j].
+        """
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return np.stack([expit(-scores), expit(scores)], axis=1)
@@ -296,8 +327,13 @@ class HalfspaceClassifier(PrivateClassifier):
         return chances / chances.sum(axis=1, keepdims=True)
 
     def terms(self) -> Any:
-        """What each column adds to the scores, code by code, those that matter most first: a list of
-        `dpfast.report.Term`, for a model of a table with a schema."""
+        """Return what each column adds to the scores, code by code.
+
+        Returns
+        -------
+        list of dpfast.report.Term
+            Those that matter most come first. The model must be of a table with a schema, declared or found.
+        """
         from dpfast.report import terms
 
         check_is_fitted(self)

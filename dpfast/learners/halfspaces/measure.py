@@ -98,7 +98,8 @@ class DenseMeasure:
     """Weights min(1, c exp(-rate * s_i)) of rows with scores s_i, with c such that they add up to a given mass.
 
     Private state: it knows the data. Scores are sums of y_i h(x_i), on a grid. Weights are in units of 1 / CAP and
-    add up to the mass exactly, so that neighbours' weights differ as theory.md section 5 says, without rounding.
+    add up to the mass exactly, so that neighbours' weights differ as
+    `dpfast.learners.halfspaces.weak` says, without rounding.
 
     Parameters
     ----------

@@ -27,8 +27,8 @@ class WeakLearner(ABC):
 
     **What it must hold to.** The measure gives row i the integer weight u_i in [0, CAP], and the learner sees y_i
     u_i. On neighbouring tables, by one row replaced or added, all weights of other rows differ in one direction and,
-    in sum, by no more than the largest weight of the row that changed (theory.md section 5;
-    `dpfast.kernels.measure`). A sum of y_i u_i h(x_i) with |h| <= 1 thus changes by at most 2 CAP, as does, in
+    in sum, by no more than the largest weight of the row that changed
+    (`dpfast.kernels.measure`). A sum of y_i u_i h(x_i) with |h| <= 1 thus changes by at most 2 CAP, as does, in
     Euclidean norm, a sum of y_i u_i x_i with |x_i| <= 1. From this `sensitivity` follows, and `noise` makes n_rounds
     adaptive calls of `learn` together (epsilon, delta)-DP.
     """
@@ -81,7 +81,7 @@ class NoisyCentering(WeakLearner):
 
     Rows are clipped to the unit ball, after a 1 for the intercept has been appended. Noise is discrete Gaussian on the
     grid of the rows, so exact; (epsilon, delta) is that of n_rounds adaptive Gaussian mechanisms of sensitivity 2 CAP
-    in units of the sum, 2 / (kappa n) in units of the mean, half of [BCS, Theorem 27]: theory.md section 5, and
+    in units of the sum, 2 / (kappa n) in units of the mean, half of [BCS, Theorem 27]: see
     `dpfast.accounting.discrete_gaussian_sigma`.
     """
 
@@ -119,8 +119,8 @@ class NoisyStump(WeakLearner):
 
     Features are bits b, and a hypothesis is 2 b - 1 or 1 - 2 b. Its agreement, the sum of y_i u_i h(x_i), moves by at
     most 2 CAP; agreements are counted in steps of GRID, so that they move by at most 2 CAP / GRID, and in both
-    directions: the range of a draw is R = 4 CAP / GRID. n_rounds draws of exponent t are n_rounds (t R)^2 / 8-zCDP:
-    theory.md section 1.
+    directions: the range of a draw is R = 4 CAP / GRID. n_rounds draws of exponent t are n_rounds (t R)^2 / 8-zCDP by
+    Hoeffding's lemma.
 
     Parameters
     ----------

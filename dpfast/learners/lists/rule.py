@@ -8,14 +8,26 @@ from dpfast.kernels import bits
 
 
 class Literal(NamedTuple):
-    """A feature that must be 1, or 0 if negated."""
+    """A feature that must be 1, or 0 if negated.
+
+    Attributes
+    ----------
+    feature : int
+    negated : bool
+    """
 
     feature: int
     negated: bool
 
 
 class Rule(NamedTuple):
-    """If all literals hold, then label; a rule without literals always holds."""
+    """If all literals hold, then label; a rule without literals always holds.
+
+    Attributes
+    ----------
+    literals : tuple of Literal
+    label : object
+    """
 
     literals: tuple[Literal, ...]
     label: object

@@ -116,7 +116,13 @@ class Tree:
         self.one: Tree | None = None
 
     def leaves(self) -> Any:
-        """The leaves as classes, all with members, from left to right."""
+        """Return the leaves of the tree from left to right.
+
+        Returns
+        -------
+        list of HypothesisClass
+            All with members.
+        """
         found, waiting = [], [self]
         while waiting:
             node = waiting.pop()

@@ -18,7 +18,19 @@ from .searches import SearchGivenUp
 
 
 class ClassCost(NamedTuple):
-    """What work on a class may cost, before any is done."""
+    """What work on a class may cost, before any is done.
+
+    Attributes
+    ----------
+    hypotheses : int
+        Members of the class.
+    dimension_bound : int
+        The Littlestone dimension is at most this.
+    nodes : int
+        The most subclasses that a search may visit.
+    bytes : int
+        Memory that the class holds.
+    """
 
     hypotheses: int
     dimension_bound: int
@@ -99,11 +111,27 @@ class HypothesisClass(ABC):
 
     @abstractmethod
     def restrict(self, point, label):
-        """The members that say `label` at `point`, as a class of the same kind."""
+        """Return the members that give a label at a point, as a class of the same kind.
+
+        Parameters
+        ----------
+        point : int
+        label : {0, 1}
+
+        Returns
+        -------
+        HypothesisClass
+        """
 
     @abstractmethod
     def littlestone_dimension(self):
-        """LDim: -1 without members."""
+        """Return the Littlestone dimension of the class.
+
+        Returns
+        -------
+        int
+            -1 for a class without members.
+        """
 
     @abstractmethod
     def reduction_depth(self, dimension, *, at_most=None):
@@ -139,12 +167,28 @@ class HypothesisClass(ABC):
 
     @abstractmethod
     def estimate(self):
-        """A `ClassCost`: members, a bound on LDim, and on the subclasses searched and bytes kept to compute LDim."""
+        """Return what work on the class may cost.
+
+        Returns
+        -------
+        ClassCost
+            The members, a bound on the Littlestone dimension, and bounds on the subclasses that are searched and the
+            bytes that are kept to compute it.
+        """
 
     def soa(self, point: int) -> int:
-        """The label whose restriction at `point` has the larger Littlestone dimension; 0 on ties.
+        """Return the label whose restriction at a point has the larger Littlestone dimension.
 
-        In a 1-irreducible class, where the theory needs it, it is that of [Lyu].
+        In a 1-irreducible class, where the theory needs it, this label is that of [Lyu].
+
+        Parameters
+        ----------
+        point : int
+
+        Returns
+        -------
+        int
+            0 or 1; 0 on ties.
 
         Raises
         ------
@@ -156,19 +200,34 @@ class HypothesisClass(ABC):
         return int(one > zero)
 
     def soa_hypothesis(self) -> Any:
-        """SOA of the class as a `Hypothesis`; it need not be a member."""
+        """Return the SOA of the class, which need not be a member.
+
+        Returns
+        -------
+        Hypothesis
+
+        Raises
+        ------
+        ValueError
+            If the class has no members.
+        """
         self._check_members()
         return self._hypothesis(self._soa_code())
 
     def reducibility_witness(self, k: int) -> Any:
-        """A `Tree` of depth at most `k` whose leaves all have a smaller Littlestone dimension; None if there is none.
+        """Return a tree that shows that the class is k-reducible (Definition 4.1), if it is.
 
-        The class is k-reducible or k-irreducible accordingly (Definition 4.1). The tree's longest path asks for points
-        at which SOA's labels reduce the class.
+        The longest path of the tree asks for points at which SOA's labels reduce the class.
 
         Parameters
         ----------
         k : int, >= 0
+
+        Returns
+        -------
+        Tree or None
+            A tree of depth at most `k` whose leaves all have a smaller Littlestone dimension than the class; None if
+            the class is k-irreducible.
         """
         k, top = count(0).read("k", k), self.littlestone_dimension()
         depth = self.reduction_depth(top - 1, at_most=k) if top > 0 else None
@@ -205,20 +264,25 @@ class HypothesisClass(ABC):
         return self._tree(schedule, 0)
 
     def decomposition_dimension(self, p: int, d: int | None = None) -> int:
-        """The (p, d)-decomposition dimension, in [0, LDim] (Definition 4.2); -1 without members.
+        """Return the (p, d)-decomposition dimension (Definition 4.2).
 
         Parameters
         ----------
         p, d
             As in `decomposition`.
+
+        Returns
+        -------
+        int
+            From 0 to the Littlestone dimension; -1 for a class without members.
         """
         p, d = self._check_parameters(p, d)
         return self._degree(p, d)
 
     def essential_hypotheses(self, p: int, d: int | None = None, *, max_hypotheses: int = 10**6) -> Any:
-        """The essential functions (Definition 4.3): a tuple of `Hypothesis`.
+        """Return the essential functions of the class (Definition 4.3).
 
-        There may be none: at least one if twice the p gives the same dimension (Corollary 4.1).
+        There may be none. There is at least one if twice the p gives the same dimension (Corollary 4.1).
 
         Parameters
         ----------
@@ -226,6 +290,10 @@ class HypothesisClass(ABC):
             As in `decomposition`.
         max_hypotheses : int
             More than so many are refused.
+
+        Returns
+        -------
+        tuple of Hypothesis
 
         Raises
         ------
@@ -242,12 +310,38 @@ class HypothesisClass(ABC):
         return tuple(map(self._hypothesis, codes))
 
     def list_bound(self, p: int, d: int | None = None) -> Any:
-        """The most essential hypotheses that the class or any subclass can have: the smaller of size and Lemma 4.1."""
+        """Return the most essential hypotheses that the class or any subclass can have.
+
+        Parameters
+        ----------
+        p, d
+            As in `decomposition`.
+
+        Returns
+        -------
+        int
+            The smaller one of the size and the bound of Lemma 4.1.
+        """
         p, d = self._check_parameters(p, d)
         return most_leaves(Schedule(p, d, 0).leaf(0), min(d, self.estimate().dimension_bound), self.size)
 
     def check_points(self, points: ArrayLike) -> np.ndarray:
-        """Points as int64 of the same shape; refused unless integers in [0, n_points)."""
+        """Return points as int64.
+
+        Parameters
+        ----------
+        points : array_like of int
+            In [0, n_points).
+
+        Returns
+        -------
+        ndarray of int64, of the same shape
+
+        Raises
+        ------
+        ValueError
+            For points that are no integers, or out of range.
+        """
         points = np.asarray(points)
         if points.dtype.kind not in "iu" and points.size:
             raise ValueError(f"points must be integers in [0, {self.n_points}), got {points.dtype}")

@@ -82,7 +82,17 @@ class SOALearner(_OnlineLearner):
     """
 
     def predict(self, point: int) -> int:
-        """The label predicted for a point, an int: 0 or 1."""
+        """Return the label predicted for a point.
+
+        Parameters
+        ----------
+        point : int
+
+        Returns
+        -------
+        int
+            0 or 1.
+        """
         return self._version.soa(point)
 
 
@@ -111,5 +121,15 @@ class HalvingLearner(_OnlineLearner):
     """
 
     def predict(self, point: int) -> int:
-        """The label predicted for a point, an int: 0 or 1, 0 on ties."""
+        """Return the label predicted for a point.
+
+        Parameters
+        ----------
+        point : int
+
+        Returns
+        -------
+        int
+            0 or 1; 0 on ties.
+        """
         return int(2 * self._version.restrict(point, 1).size > self._version.size)

@@ -32,7 +32,12 @@ class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
     }
 
     def estimate(self) -> Any:
-        """What a run will do and what it needs, as a named tuple. No data is read.
+        """Return what a run will do and what it needs. No data is read.
+
+        Returns
+        -------
+        named tuple
+            The plan of the learner: numbers that are computed from parameters alone.
 
         Raises
         ------

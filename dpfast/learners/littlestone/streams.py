@@ -37,11 +37,21 @@ class PointStream(Streamed, PrivatePointClassifier):
     _parameters = PrivatePointClassifier._parameters | {"horizon": count(1)}
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Begin a new stream with these rows; see `stream`. Needs neighbors="replace".
+        """Begin a new stream with these rows; see `stream`.
+
+        Parameters
+        ----------
+        X, y
+            As in `stream`.
 
         Returns
         -------
         self
+
+        Raises
+        ------
+        ValueError
+            Under neighbors="add-remove", and as `stream` does.
         """
         if self.neighbors == "add-remove":
             raise ValueError(
@@ -56,7 +66,18 @@ class PointStream(Streamed, PrivatePointClassifier):
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: ArrayLike | None = None) -> Self:
-        """Go on with a stream: rows are predicted and learned from in order. See `stream`."""
+        """Go on with a stream: rows are predicted and learned from in order. See `stream`.
+
+        Parameters
+        ----------
+        X, y
+            As in `stream`.
+        classes : ignored
+
+        Returns
+        -------
+        self
+        """
         self.stream(X, y)
         return self
 

@@ -164,7 +164,17 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
         return self._learn(X, y, classes, marks, reset=not hasattr(self, "coef_"))
 
     def decision_function(self, X: Any) -> np.ndarray:
-        """The weighted vote on each row, in [-1, 1]: float64, shape (n,); at least 0 is for classes_[1]."""
+        """Return the weighted vote on each row; a vote of at least 0 is for classes_[1].
+
+        Parameters
+        ----------
+        X : table of a kind that `fit` takes, shape (n, d)
+
+        Returns
+        -------
+        ndarray of float64, shape (n,)
+            In [-1, 1].
+        """
         check_is_fitted(self)
         X = _bits(X)
         rows = self._rows(X, self.reads_)

@@ -35,7 +35,17 @@ class WinnowStream(Streamed):
     _restore_encoder: Callable[[Any], None]
 
     def partial_fit(self, X: Any, y: Any = None, classes: ArrayLike | None = None, **refused: Any) -> Self:
-        """Go on with a stream: rows are predicted and learned from in order. See `stream`."""
+        """Go on with a stream: rows are predicted and learned from in order. See `stream`.
+
+        Parameters
+        ----------
+        X, y, classes
+            As in `stream`.
+
+        Returns
+        -------
+        self
+        """
         refuse_weights(refused)
         self.stream(X, y, classes=classes)
         return self
