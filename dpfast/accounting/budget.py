@@ -87,17 +87,13 @@ class Budget:
     def open(path: str | os.PathLike, epsilon: Number | None = None, delta: Number | None = None, **how: Any) -> Any:
         """Open a budget that is a file, for many processes of one machine; make the file if there is none.
 
-        ``Budget.open("patients.budget", epsilon=3, delta=1e-6)`` makes the file, with the other arguments of `Budget`
-        by their names, and ``Budget.open("patients.budget")`` joins it.
+        ``Budget.open("patients.budget", epsilon=3, delta=1e-6)`` makes the file, and ``Budget.open("patients.budget")``
+        joins it.
 
         Parameters
         ----------
-        path : str or path-like
-            The file.
-        epsilon, delta : real, optional
-            The whole budget. `epsilon` is required if the file does not exist yet.
-        **how
-            The other arguments of `dpfast.accounting.ledger.open_ledger`.
+        path, epsilon, delta, **how
+            As `dpfast.accounting.ledger.open_ledger` takes them: the other arguments of `Budget` have their names.
 
         Returns
         -------
@@ -106,10 +102,8 @@ class Budget:
 
         Raises
         ------
-        LedgerError
-            If the file cannot be used, or does not exist and `epsilon` is not given.
-        ValueError
-            If a value is out of its range, or is not what the file was made with.
+        LedgerError, ValueError
+            If the file cannot be used, or a value is out of its range or is not what the file was made with.
         """
         from .ledger import open_ledger  # which is of budgets
 
@@ -173,8 +167,8 @@ class Budget:
     def as_pairs(self, more: Number = 0.0) -> "Budget":
         """Return this budget in a form that counts each charge as the pair (epsilon, delta) that it claims.
 
-        This is for a claim that covers more than the release whose cost is known: a model together with figures on
-        other rows, for example.
+        This is for a claim that covers more than the release whose cost is known: a model together with figures, for
+        example.
 
         Parameters
         ----------
@@ -184,7 +178,7 @@ class Budget:
         Returns
         -------
         Budget
-            A view: what is charged to it is charged to this budget.
+            What is charged to it is charged to this budget.
         """
         return Pairs(self, more)
 
@@ -261,10 +255,8 @@ class Budget:
 
         Raises
         ------
-        BudgetExceeded
-            If the budget does not suffice.
-        ValueError
-            If a value is out of its range or not what the budget is for.
+        BudgetExceeded, ValueError
+            If the budget does not suffice; if a value is out of its range or not what the budget is for.
         """
         charge = self._asked(epsilon, delta, neighbors, unit, cost, 1)
         self._fitting(charge)
@@ -276,17 +268,13 @@ class Budget:
 
         Parameters
         ----------
-        epsilon, delta, neighbors
-            As in `charge`.
-        unit : str, optional
+        epsilon, delta, neighbors, unit
             As in `charge`; the unit of the budget by default.
 
         Raises
         ------
-        BudgetExceeded
-            If the budget cannot suffice.
-        ValueError
-            If a value is out of its range or not what the budget is for.
+        BudgetExceeded, ValueError
+            If the budget cannot suffice; if a value is out of its range or not what the budget is for.
         """
         charge = self._asked(epsilon, delta, neighbors, unit or self._unit, None, 1)
         if self._book.filter.kind in ("auto", "basic"):
@@ -352,7 +340,16 @@ class Budget:
 
     @classmethod
     def from_dict(cls, state: dict) -> "Budget":
-        """The ledger that `to_dict` wrote, to be resumed by one process; the old one must not go on."""
+        """Return the ledger that `to_dict` wrote, to be resumed by one process; the old one must not go on.
+
+        Parameters
+        ----------
+        state : dict
+
+        Returns
+        -------
+        Budget
+        """
         how = {"unit": state["unit"], "composition": state["composition"], "pairs": [*map(Fraction, state["pairs"])]}
         budget = cls(Fraction(state["epsilon"]), Fraction(state["delta"]), neighbors=state["neighbors"], **how)
         for epsilon, delta, cost, count, part in state["charges"]:

@@ -134,7 +134,16 @@ class PrivacySpend:
 
     @classmethod
     def from_dict(cls, state: dict) -> "PrivacySpend":
-        """The claim that `to_dict` wrote."""
+        """Return the claim that `to_dict` wrote.
+
+        Parameters
+        ----------
+        state : dict
+
+        Returns
+        -------
+        PrivacySpend
+        """
         read = {"events": tuple(Release(**event) for event in state["events"])}
         return cls(**{**state, **read, "cost": tuple(Cost(*each) for each in state.get("cost", ()))})
 

@@ -106,18 +106,10 @@ class BoostPlan(NamedTuple):
 
     Attributes
     ----------
-    n : int
-        Rows.
-    n_rounds : int
-        Rounds T.
-    density : float
-        kappa, the least share of the rows that a measure weighs.
-    learning_rate : float
-        lambda.
-    sigma : float
-        The standard deviation of the noise on each coordinate of a mean.
-    lower_bound : int
-        Rows that every learner of the same claim needs.
+    n, n_rounds, lower_bound : int
+        Rows, rounds T, and rows that every learner of the same claim needs.
+    density, learning_rate, sigma : float
+        kappa, lambda, and the standard deviation of the noise on each coordinate of a mean.
     """
 
     n: int
@@ -133,16 +125,10 @@ class ProjectedPlan(NamedTuple):
 
     Attributes
     ----------
-    n : int
-        Rows.
-    n_components : int
-        Columns m after the projection.
-    n_rounds : int
-        Steps T.
-    step : float
-        The learning rate eta.
-    sigma : float
-        The standard deviation of the noise on each coordinate of a gradient.
+    n, n_components, n_rounds : int
+        Rows, columns m after the projection, and steps T.
+    step, sigma : float
+        The learning rate eta, and the standard deviation of the noise on each coordinate of a gradient.
     lower_bound : int
         Rows that every learner of the same claim needs.
     """
@@ -160,18 +146,10 @@ class NetPlan(NamedTuple):
 
     Attributes
     ----------
-    n : int
-        Rows.
-    n_components : int
-        Columns m after the projection.
-    side : int
-        Places of the net along an edge of its cube.
-    log10_size : float
-        The logarithm of the number of members of the net.
-    exponent : float or Fraction
-        t: the weight of a member is exp(-t) to the number of rows that it does not get right.
-    lower_bound : int
-        Rows that every learner of the same claim needs.
+    n, n_components, side, lower_bound : int
+        Rows, columns m after the projection, places of the net along an edge, and rows that every learner needs.
+    log10_size, exponent : float
+        The logarithm of the members of the net, and t: a member weighs exp(-t) to the number of rows it gets wrong.
     """
 
     n: int

@@ -196,6 +196,10 @@ def staged_plan(
     n_rows : int
         Rows at hand, if they are public: n is at least as large.
 
+    Returns
+    -------
+    StagedLittlestonePlan
+
     Raises
     ------
     ValueError
@@ -254,6 +258,10 @@ def staged_online_plan(
         Multiplies the constants.
     threshold_share : float in (0, 1)
         The part of epsilon of both kinds of tests, half of it each; they have a quarter of delta each.
+
+    Returns
+    -------
+    StagedOnlinePlan
 
     Raises
     ------

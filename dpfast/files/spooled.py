@@ -71,7 +71,17 @@ class FileParts:
         self._text: dict[str, Any] = {"separator": separator, "decimal": decimal, "encoding": encoding}
 
     def encoded(self, schema: Schema, label: Label | None) -> Encoding:
-        """All rows, on their way to codes.
+        """Read all rows, on their way to codes.
+
+        Parameters
+        ----------
+        schema : Schema
+        label : Label or None
+            The column of labels, if they are wanted.
+
+        Returns
+        -------
+        Encoding
 
         Raises
         ------
@@ -91,6 +101,10 @@ class FileParts:
         without : tuple of str
             Columns that are no features, whose each row is say.
 
+        Returns
+        -------
+        Schema
+
         Raises
         ------
         ValueError
@@ -108,7 +122,18 @@ class FileParts:
         return Schema(columns, label=self.label, ignore=without, missing_values=("",))
 
     def numbers(self) -> tuple[Any, Any]:
-        """The features, an array or a CSR matrix, and the labels or None; raises what `encoded` does."""
+        """Read all rows as numbers.
+
+        Returns
+        -------
+        features : ndarray or csr_matrix
+        labels : ndarray or None
+
+        Raises
+        ------
+        ValueError, OSError
+            As `encoded` does.
+        """
         spool = Spool(self.memory, self.scratch)
         with _unchanged(self.path):
             if Path(self.path).suffix == ".npy":

@@ -110,7 +110,19 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """`fit`, then `transform` the same table."""
+        """Fit the encoder, then return the codes of the same table.
+
+        Parameters
+        ----------
+        X
+            As in `fit`.
+        y : ignored
+
+        Returns
+        -------
+        table of codes
+            As `transform` gives it.
+        """
         encoding = self._fit(X)
         return self.transform(X) if is_parted(X) else self._output(encoding.table(self.schema_))
 

@@ -54,6 +54,11 @@ class PrivateSplit:
     `test` that were not asked from here. They cost what they cost, on top: give a `Budget`. Several rows of one person
     are several rows.
 
+    Parameters
+    ----------
+    X, y, is_test, test_share, seeded
+        As `private_split` gives them.
+
     Attributes
     ----------
     train, test : Rows
@@ -142,6 +147,10 @@ class PrivateSplit:
             At most `left`.
         **options
             `level` and `random_state`.
+
+        Returns
+        -------
+        Figure
 
         Raises
         ------

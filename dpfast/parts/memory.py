@@ -26,24 +26,66 @@ class MemoryParts:
         return len(self._parts)
 
     def map(self, make: Callable, *public: Any) -> "MemoryParts":
-        """The parts ``make(part, *public)``, made now, kept where the part is."""
+        """Return the parts ``make(part, *public)``. They are made now and kept where the part is.
+
+        Parameters
+        ----------
+        make : callable
+        *public
+            Arguments that are the same for every part.
+
+        Returns
+        -------
+        MemoryParts
+        """
         return MemoryParts(self.each(make, *public))
 
     def each(self, question: Callable, *public: Any, own: Sequence | None = None) -> list:
-        """``question(part, *public)`` of every part, in order: few numbers each.
+        """Return ``question(part, *public)`` of every part, in order.
 
-        With `own`, an argument for each part, ``question(part, own[k], *public)``.
+        Parameters
+        ----------
+        question : callable
+            Gives few numbers.
+        *public
+            Arguments that are the same for every part.
+        own : sequence, optional
+            An argument for each part: ``question(part, own[k], *public)``.
+
+        Returns
+        -------
+        list
         """
         if own is None:
             return [question(part, *public) for part in self._parts]
         return [question(part, each, *public) for part, each in zip(self._parts, own, strict=True)]
 
     def sum(self, question: Callable, *public: Any, own: Sequence | None = None) -> Any:
-        """The sum over the parts of what `each` gives: integers, so the same for any parts."""
+        """Return the sum over the parts of what `each` gives: integers, so that it is the same for any parts.
+
+        Parameters
+        ----------
+        question, *public, own
+            As in `each`.
+
+        Returns
+        -------
+        int or ndarray of int
+        """
         return reduce(add, self.each(question, *public, own=own))
 
     def pick(self, chosen: Sequence[int]) -> "MemoryParts":
-        """Some of the parts, by their numbers."""
+        """Return some of the parts.
+
+        Parameters
+        ----------
+        chosen : sequence of int
+            Their numbers.
+
+        Returns
+        -------
+        MemoryParts
+        """
         return MemoryParts([self._parts[k] for k in chosen])
 
     @property

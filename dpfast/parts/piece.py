@@ -19,6 +19,8 @@ class Piece:
 
     Attributes
     ----------
+    rows : table as a learner reads it
+        The image of `X`.
     memo : dict
         What questions keep here to answer sooner next time; an answer never depends on it. Private, and never moved.
     """

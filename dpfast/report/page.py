@@ -66,7 +66,17 @@ def write(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def page(model: Any) -> str:
-    """What `write` writes, as an element that stands in a notebook too."""
+    """Return what `write` writes, as an element that stands in a notebook too.
+
+    Parameters
+    ----------
+    model : fitted estimator
+
+    Returns
+    -------
+    str
+        HTML.
+    """
     claim = model.privacy_
     parts = [
         f"<style>{_STYLE}</style>",
@@ -96,7 +106,16 @@ def _headline(model):
 
 
 def claim_in_words(privacy: PrivacySpend) -> str:
-    """Return the claim for a reader who has never seen one; its numbers are rounded up."""
+    """Return the claim for a reader who has never seen one; its numbers are rounded up.
+
+    Parameters
+    ----------
+    privacy : PrivacySpend
+
+    Returns
+    -------
+    str
+    """
     if privacy.unit == "row":
         changed = "any one row " + {"replace": "been another one", "add-remove": "not been there"}[privacy.neighbors]
     else:

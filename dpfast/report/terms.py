@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfast.tables.columns import CodeColumn
+from dpfast.tables.code_column import CodeColumn
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,17 @@ class Term:
 
 
 def code_columns(model: Any) -> tuple[CodeColumn, ...] | None:
-    """What the columns of a fitted model's table mean, if it had a schema."""
+    """Return what the columns of a fitted model's table mean.
+
+    Parameters
+    ----------
+    model : fitted estimator
+
+    Returns
+    -------
+    tuple of CodeColumn, or None
+        None for a model of a table without a schema.
+    """
     encoder = getattr(model, "encoder_", None)
     return None if encoder is None else encoder.schema_.code_columns
 

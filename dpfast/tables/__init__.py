@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # what a type checker reads; a test compares it with _HOMES
     from dpfast.tables.bit_matrix import BitMatrix as BitMatrix
+    from dpfast.tables.code_column import CodeColumn as CodeColumn
     from dpfast.tables.codes import CodeTable as CodeTable
     from dpfast.tables.columns import Boolean as Boolean
     from dpfast.tables.columns import Category as Category
-    from dpfast.tables.columns import CodeColumn as CodeColumn
     from dpfast.tables.columns import Date as Date
     from dpfast.tables.columns import Numeric as Numeric
     from dpfast.tables.schema import Label as Label
@@ -21,7 +21,7 @@ _HOMES = {
     "BitMatrix": "bit_matrix",
     "Boolean": "columns",
     "Category": "columns",
-    "CodeColumn": "columns",
+    "CodeColumn": "code_column",
     "CodeTable": "codes",
     "Date": "columns",
     "Label": "schema",

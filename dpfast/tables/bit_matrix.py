@@ -78,9 +78,14 @@ class BitMatrix:
 
     @classmethod
     def from_columns(cls, columns, n):
-        """The table of n rows whose packed columns these are, uint64 of shape (d, words(n)).
+        """Return the table whose packed columns these are.
 
-        They are copied unless they are read-only, as all arrays that they are a view of: nobody else may change them.
+        Parameters
+        ----------
+        columns : ndarray of uint64, shape (d, words(n))
+            Copied unless it is read-only, as are all arrays that it is a view of: nobody else may change it.
+        n : int
+            Rows.
         """
         table = cls.__new__(cls)
         table._rows, table._columns = None, _checked("columns", columns, "n", n)
@@ -89,9 +94,14 @@ class BitMatrix:
 
     @classmethod
     def from_rows(cls, rows, d):
-        """The table of d columns whose packed rows these are, uint64 of shape (n, words(d)).
+        """Return the table whose packed rows these are.
 
-        They are copied unless they are read-only, as all arrays that they are a view of: nobody else may change them.
+        Parameters
+        ----------
+        rows : ndarray of uint64, shape (n, words(d))
+            Copied unless it is read-only, as are all arrays that it is a view of: nobody else may change it.
+        d : int
+            Columns.
         """
         table = cls.__new__(cls)
         table._rows, table._columns = _checked("rows", rows, "d", d), None

@@ -8,8 +8,8 @@ from dpfast.kernels import codes
 from dpfast.kernels.own import frozen
 from dpfast.parts.blocks import map_blocks, slices
 from dpfast.tables.bit_matrix import BitMatrix
+from dpfast.tables.code_column import MISSING, OTHER
 from dpfast.tables.codes import CodeTable
-from dpfast.tables.columns import MISSING, OTHER
 
 _BLOCK_ROWS = 1 << 18  # a multiple of 64
 

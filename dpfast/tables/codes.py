@@ -71,10 +71,18 @@ class CodeTable:
 
     @classmethod
     def from_arrays(cls, arrays, sizes, *, names=None, columns=None):
-        """The table whose columns these are: p arrays of n integers each.
+        """Return the table whose columns these are.
 
-        Contiguous uint8, or uint16 where a column has more than 256 codes, is not copied if it is read-only, and all
-        that it is a view of: nobody changes codes that were checked.
+        Parameters
+        ----------
+        arrays : sequence of p arrays of int, shape (n,)
+            Contiguous uint8, or uint16 where a column has more than 256 codes, is not copied if it is read-only, as is
+            all that it is a view of: nobody changes codes that were checked.
+        sizes : sequence of int
+            The codes of column j are below sizes[j].
+        names : sequence of str, optional
+        columns : sequence of CodeColumn, optional
+            What the codes mean.
         """
         table = cls.__new__(cls)
         table._set([np.asarray(array) for array in arrays], sizes, names, columns)

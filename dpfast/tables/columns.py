@@ -5,117 +5,25 @@ What is `None` here is not declared: it is found privately (`dpfast.TableEncoder
 
 import math
 from dataclasses import dataclass, field, fields, replace
-from datetime import date, timedelta
+from datetime import date
 from decimal import Decimal
 from numbers import Integral, Real
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
+from dpfast.tables.code_column import CodeColumn
 from dpfast.tables.fine_bins import fine_cuts
 
 BINS = 32  # of a numeric column, unless declared
 MOST_CODES = 1 << 16  # of a column, missing and other among them
 SPACINGS = ("equal", "logarithmic", "quantiles", "fine")
 PARTS = ("age", "weekday", "month")
-OTHER, MISSING = "other", "missing"
-_EPOCH = date(1970, 1, 1)
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
     *("July", "August", "September", "October", "November", "December"),
 )
-
-
-@dataclass(frozen=True)
-class CodeColumn:
-    """What the codes of one column mean.
-
-    Codes count up from 0: bins from low to high, or values in the order of their declaration; then "other", if there
-    is such a code; the last is "missing", if there is such a code.
-
-    Attributes
-    ----------
-    name : str
-    edges : tuple of float or None
-        Of a numeric column, rising: code k is for numbers above edges[k - 1] and at most edges[k]. None for values.
-    low, high : float or None
-        What the numbers are declared to lie between; those outside have the first or the last bin.
-    values : tuple of str
-        Of a column of values.
-    other, nullable : bool
-        Whether there is a code for other values, and one for missing ones.
-    dates : bool
-        Whether the numbers are days since 1970-01-01.
-    """
-
-    name: str
-    edges: tuple[Any, ...] | None = None
-    low: float | None = None
-    high: float | None = None
-    values: tuple = ()
-    other: bool = False
-    nullable: bool = False
-    dates: bool = False
-
-    @property
-    def ordered(self) -> bool:
-        """Whether codes are bins of numbers, in their order, but for the code of missing ones."""
-        return self.edges is not None
-
-    @property
-    def bins(self) -> int:
-        """Codes of bins or declared values."""
-        return len(self.values) if self.edges is None else len(self.edges) + 1
-
-    @property
-    def size(self) -> int:
-        """All codes are below this."""
-        return self.bins + self.other + self.nullable
-
-    @property
-    def missing(self) -> int | None:
-        """The code of a missing value."""
-        return self.size - 1 if self.nullable else None
-
-    def midpoints(self) -> np.ndarray:
-        """Return a number for each bin, in the middle of what the bin holds of [low, high].
-
-        Returns
-        -------
-        ndarray of float64, shape (bins,)
-        """
-        ends = np.clip([self.low, *(self.edges or ()), self.high], self.low, self.high)
-        return ends[:-1] / 2 + ends[1:] / 2
-
-    def meaning(self, code: int) -> str:
-        """What a code stands for, as text: ``"above 30, at most 40"``, ``"clerk"``, ``"other"``, ``"missing"``."""
-        if not 0 <= code < self.size:
-            raise ValueError(f"codes of {self.name!r} lie in [0, {self.size}), got {code}")
-        if code == self.missing:
-            return MISSING
-        if code >= self.bins:
-            return OTHER
-        if self.edges is None:
-            return self.values[code]
-        words = ("after", "until", "any date") if self.dates else ("above", "at most", "any number")
-        above = f"{words[0]} {self.written(self.edges[code - 1])}" if code else ""
-        most = f"{words[1]} {self.written(self.edges[code])}" if code < len(self.edges) else ""
-        return ", ".join(filter(None, (above, most))) or words[2]
-
-    def written(self, edge: float) -> str:
-        """Return an edge as text.
-
-        Parameters
-        ----------
-        edge : float
-
-        Returns
-        -------
-        str
-            A number, or a date as YYYY-MM-DD.
-        """
-        return (_EPOCH + timedelta(days=edge)).isoformat() if self.dates else f"{edge:.12g}"
 
 
 @dataclass(frozen=True)
@@ -149,11 +57,22 @@ class Column:
         return tuple(fact for fact in self.facts if getattr(self, fact) is None)
 
     def code_columns(self) -> tuple[CodeColumn, ...]:
-        """What this column becomes."""
+        """Return what this column becomes.
+
+        Returns
+        -------
+        tuple of CodeColumn
+        """
         raise NotImplementedError
 
     def fine(self) -> "Column":
-        """The same column as learners read it that merge bins; numbers in fine bins, unless bins are declared."""
+        """Return this column as learners read it that merge bins.
+
+        Returns
+        -------
+        Column
+            Numbers are in fine bins, unless bins are declared.
+        """
         return self
 
     def confirmed(self) -> "Column":
@@ -208,6 +127,8 @@ class Numeric(Column):
     integer : bool, default=False
         Whether all numbers are whole: so are the edges then, and bins for which no number is left are dropped.
     nullable : bool, default=False
+    unconfirmed : tuple of str, default=()
+        As in `Column`.
     """
 
     low: float | None = None
@@ -323,6 +244,8 @@ class Category(Column):
     other : bool, default=True
         Whether undeclared values go to a code of their own, "other"; else they are refused.
     nullable : bool, default=False
+    unconfirmed : tuple of str, default=()
+        As in `Column`.
     """
 
     values: tuple[Any, ...] | None = None
@@ -361,6 +284,8 @@ class Boolean(Column):
     values : pair of str, optional
         What false and true are written as. By default false and true in any case, 0 and 1.
     nullable : bool, default=False
+    unconfirmed : tuple of str, default=()
+        As in `Column`.
     """
 
     values: tuple | None = None
@@ -394,6 +319,8 @@ class Date(Column):
         How dates are written, in the letters of `datetime.datetime.strptime`; by default YYYY-MM-DD, with or without a
         time of day after it.
     nullable : bool, default=False
+    unconfirmed : tuple of str, default=()
+        As in `Column`.
     """
 
     low: Any = None

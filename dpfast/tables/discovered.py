@@ -4,7 +4,8 @@ import itertools
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from dpfast.tables.columns import MOST_CODES, CodeColumn, Column, distinct, is_number
+from dpfast.tables.code_column import CodeColumn
+from dpfast.tables.columns import MOST_CODES, Column, distinct, is_number
 
 READS = ("number", "integer", "date", "text")  # what the type of a column may be
 WIDEST = {"numbers": tuple(map(float, range(32))), "ends": (0.0, 32.0), "values": ()}  # of what a column becomes

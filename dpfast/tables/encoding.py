@@ -17,8 +17,9 @@ from dpfast.kernels.own import frozen
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
 from dpfast.tables.arrow import Frame, cells, days, numbers, texts
 from dpfast.tables.cells import FIXED, MISSING, NUMBERS, banded, date_codes, date_ends, number_codes, number_ends
+from dpfast.tables.code_column import CodeColumn
 from dpfast.tables.codes import CodeTable
-from dpfast.tables.columns import Boolean, Category, CodeColumn, Column, Date, Numeric, text_of
+from dpfast.tables.columns import Boolean, Category, Column, Date, Numeric, text_of
 from dpfast.tables.counts import Counts, tally
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.kept import Kept, KeptCells, KeptTexts

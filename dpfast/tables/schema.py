@@ -9,8 +9,9 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
+from dpfast.tables.code_column import CodeColumn
 from dpfast.tables.column_dicts import KINDS, column_from_dict, column_to_dict
-from dpfast.tables.columns import CodeColumn, Column, text_of
+from dpfast.tables.columns import Column, text_of
 from dpfast.tables.replacing import replace_file
 
 _INFORMATION = ("table", "file")  # keys that a file may have besides, for its readers
@@ -244,12 +245,16 @@ class Schema:
 
     @classmethod
     def from_file(cls, path) -> "Schema":
-        """The schema that a TOML or JSON file declares.
+        """Return the schema that a TOML or JSON file declares.
 
         Parameters
         ----------
         path : str or path-like
             Ends in .toml or .json.
+
+        Returns
+        -------
+        Schema
 
         Raises
         ------
@@ -271,7 +276,21 @@ class Schema:
 
     @classmethod
     def from_dict(cls, document: dict) -> "Schema":
-        """The schema that `to_dict` wrote: the content of a schema file."""
+        """Return the schema that `to_dict` wrote.
+
+        Parameters
+        ----------
+        document : dict
+
+        Returns
+        -------
+        Schema
+
+        Raises
+        ------
+        ValueError
+            For a document that no schema wrote.
+        """
         if not isinstance(document, dict) or not isinstance(document.get("columns"), list):
             raise ValueError("a schema must have columns, a list of tables [[columns]], each with a name and a kind")
         known = {"columns", "label", "missing_values", "ignore", *_INFORMATION}

@@ -371,6 +371,10 @@ class DecisionListClassifier(PrivateClassifier):
         ----------
         feature_names : sequence of str, shape (n_features_in_,), optional
             Names to use in place of `feature_names_in_` or of x0, x1, ...
+
+        Returns
+        -------
+        str
         """
         check_is_fitted(self)
         if feature_names is None:

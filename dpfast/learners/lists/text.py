@@ -2,7 +2,7 @@
 
 from math import isfinite
 
-from dpfast.tables.columns import MISSING
+from dpfast.tables.code_column import MISSING
 
 
 def as_text(rules, names, worths=None):

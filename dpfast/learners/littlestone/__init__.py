@@ -6,7 +6,8 @@ Theory, definitions and proofs: `dpfast.learners.littlestone.decomposition`.
 from .closed_forms import PointFunctions, Thresholds
 from .decomposition import Tree
 from .finite_class import FiniteClass, littlestone_dimension
-from .hypothesis_class import ClassCost, Hypothesis
+from .hypothesis import Hypothesis
+from .hypothesis_class import ClassCost
 from .learner import LittlestoneLearner, LittlestonePlan
 from .online import HalvingLearner, SOALearner
 from .online_learner import OnlineLittlestoneLearner, OnlineLittlestonePlan

@@ -11,7 +11,7 @@ from dpfast.learners.parameters import auto, choice, count, positive, real
 from dpfast.mechanisms import AboveThreshold, sparse_sample
 from dpfast.mechanisms.sparse_sample import votes
 
-from .hypothesis_class import Hypothesis
+from .hypothesis import Hypothesis
 from .points import SHARE, CountedPointClassifier
 from .splits import classes_of_parts, rows_of_parts
 
@@ -19,9 +19,21 @@ from .splits import classes_of_parts, rows_of_parts
 class LittlestonePlan(NamedTuple):
     """What a run will do, computed from parameters alone.
 
-    n_samples is n_teachers * rows_per_teacher; accuracies are the error rates of the classes that teachers hold;
-    list_bound is L, the longest list of essential hypotheses, and list_items what all lists may hold together;
-    votes_needed is AboveThreshold's threshold, bottom_score SparseSample's.
+    Attributes
+    ----------
+    n_samples, n_teachers, rows_per_teacher : int
+        Rows: n_teachers * rows_per_teacher.
+    accuracies : tuple of float
+        The error rates of the classes that teachers hold.
+    irreducibility : int
+    list_bound, list_items : int
+        L, the longest list of essential hypotheses, and what all lists may hold together.
+    threshold_epsilon : float
+        Epsilon of AboveThreshold.
+    votes_needed : int
+        The threshold of AboveThreshold.
+    exponent, bottom_score : float, int
+        Of SparseSample.
     """
 
     n_samples: int

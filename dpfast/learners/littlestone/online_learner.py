@@ -16,10 +16,22 @@ from .streams import Following, PointStream
 class OnlineLittlestonePlan(NamedTuple):
     """What a stream will cost, computed from parameters alone.
 
-    batch is the mistakes that a release is to come after, threshold AboveThreshold's, larger lest noise let it come
-    before; mistakes_per_release adds what noise may make it later, and mistakes is that for all n_releases. list_bound
-    is L, the longest list of essential hypotheses, and list_items what all lists of a release may hold together;
-    bottom_score is SparseSample's.
+    Attributes
+    ----------
+    n_releases, n_teachers : int
+    batch : int
+        The mistakes that a release is to come after.
+    threshold : int
+        The threshold of AboveThreshold: larger than `batch`, lest noise let the release come before.
+    mistakes_per_release, mistakes : int
+        What noise may make of `batch`, and that for all releases.
+    irreducibility : int
+    list_bound, list_items : int
+        L, the longest list of essential hypotheses, and what all lists of a release may hold together.
+    threshold_epsilon : float
+        Epsilon of AboveThreshold.
+    exponent, bottom_score : float, int
+        Of SparseSample.
     """
 
     n_releases: int

@@ -4,7 +4,7 @@ from dpfast.learners.parameters import count
 
 from .closed_forms import PointFunctions, Thresholds
 from .finite_class import FiniteClass
-from .hypothesis_class import Hypothesis, Majority
+from .hypothesis import Hypothesis, Majority
 
 _KINDS = {kind.__name__: kind for kind in (FiniteClass, PointFunctions, Thresholds)}
 

@@ -13,7 +13,7 @@ from dpfast.learners.parameters import real
 from dpfast.mechanisms import AboveThreshold, exponential, sparse_sample
 from dpfast.mechanisms.sparse_sample import votes
 
-from .hypothesis_class import Hypothesis
+from .hypothesis import Hypothesis
 from .points import SHARE, CountedPointClassifier
 from .proper import members_near
 from .splits import classes_of_parts, equal_parts, rows_of_parts

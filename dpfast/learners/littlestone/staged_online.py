@@ -12,7 +12,7 @@ from dpfast.learners.parameters import choice, real
 from dpfast.mechanisms import RepeatedThreshold, exponential
 from dpfast.mechanisms.sparse_sample import votes
 
-from .hypothesis_class import majority
+from .hypothesis import majority
 from .points import SHARE
 from .splits import equal_parts, rows_of_parts
 from .streams import Following, PointStream

@@ -11,7 +11,7 @@ from dpfast.learners.fitting import Run
 from dpfast.learners.parameters import count
 from dpfast.learners.streamed import Streamed
 
-from .hypothesis_class import Hypothesis
+from .hypothesis import Hypothesis
 from .points import PrivatePointClassifier
 from .saved import hypothesis_from_json, hypothesis_to_json
 

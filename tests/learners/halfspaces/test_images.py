@@ -13,8 +13,8 @@ from dpfast.learners.halfspaces.halfspace import sensitivity
 from dpfast.learners.halfspaces.images import BINS, HATS, CodeImage, image_of
 from dpfast.learners.halfspaces.opening import Opening
 from dpfast.parts.piece import Piece
+from dpfast.tables.code_column import CodeColumn
 from dpfast.tables.code_rows import CodeRows
-from dpfast.tables.columns import CodeColumn
 from dpfast.tables.unit_rows import unit_rows
 
 COLUMNS = (

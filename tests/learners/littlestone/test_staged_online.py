@@ -344,7 +344,7 @@ def test_a_saved_stream_predicts_by_the_same_majority(tmp_path, rng):
 
 
 def test_a_majority_says_what_most_say_and_0_on_ties():
-    from dpfast.learners.littlestone.hypothesis_class import majority
+    from dpfast.learners.littlestone.hypothesis import majority
 
     H = Thresholds(10)
     vote = majority(H, [2, 2, 5, 9])
