@@ -167,8 +167,7 @@ class Budget:
     def as_pairs(self, more: Number = 0.0) -> "Budget":
         """Return this budget in a form that counts each charge as the pair (epsilon, delta) that it claims.
 
-        This is for a claim that covers more than the release whose cost is known: a model together with figures, for
-        example.
+        This is for a claim that covers more than the release whose cost is known.
 
         Parameters
         ----------
@@ -178,7 +177,6 @@ class Budget:
         Returns
         -------
         Budget
-            What is charged to it is charged to this budget.
         """
         return Pairs(self, more)
 
@@ -317,12 +315,11 @@ class Budget:
             )
 
     def to_dict(self) -> dict:
-        """Return the ledger as a dictionary that JSON can hold.
+        """Return the ledger as a dictionary that JSON can hold, its numbers as exact fractions in strings.
 
         Returns
         -------
         dict
-            Its numbers are exact fractions, written as strings.
         """
         epsilon, delta = self._book.filter.total.exactly()
         return {

@@ -177,7 +177,12 @@ class Schema:
         return self._with([column.confirmed() for column in self.columns], label)
 
     def fine(self) -> "Schema":
-        """The same schema with numbers in fine bins, where no bins are declared: for learners that merge bins."""
+        """Return this schema as learners read it that merge bins: see `Column.fine`.
+
+        Returns
+        -------
+        Schema
+        """
         return self._with([column.fine() for column in self.columns], self.label, self._unconfirmed)
 
     def found(self, facts: dict[str, dict[str, Any]]) -> "Schema":
