@@ -8,7 +8,7 @@ import numpy as np
 
 from dpfast.accounting import PrivacySpend
 from dpfast.learners.parameters import Kind, count
-from dpfast.learners.saving import entries, read_document
+from dpfast.learners.saving import CARD, entries, read_document, reals
 
 _ENTRIES = (
     "format", "version", "model", "parameters", "classes", "n_features", "feature_names", "privacy", "released",
@@ -100,12 +100,32 @@ def _restored(kind, document):
     if "class_counts" in document:
         model._restore_counts(document["class_counts"])
     if "card" in document:
-        model._facts = entries(document["card"], "dpfast", "public")["public"]
+        card = entries(document["card"], "dpfast", "public", maybe=CARD)
+        model._facts = card["public"]
+        if "figures" in card:
+            model.figures_ = _figures(card["figures"])
+        if "coef_noise" in card:
+            model.coef_noise_ = np.array([reals(each, model.coef_.shape[1]) for each in card["coef_noise"]])
+            if model.coef_noise_.shape != model.coef_.shape or model.coef_noise_.min() < 0:
+                raise ValueError("the noise of coefficients must be a number of at least 0 for each of them")
     model.privacy_ = claim = PrivacySpend.from_dict(document["privacy"])
     claimed, asked = ((float(each.epsilon), float(each.delta), each.neighbors) for each in (claim, model))
     if claimed != asked:
         raise ValueError(f"the claim is for (epsilon, delta, neighbors) = {claimed}, the parameters say {asked}")
     return model
+
+
+def _figures(saved):
+    """Figures by their names, each with its numbers by theirs; texts say what they are of."""
+    texts = ("of", "label")
+    for figure in saved.values() if isinstance(saved, dict) else [None]:
+        for point in figure if isinstance(figure, list) else [figure]:
+            if not isinstance(point, dict) or not all(
+                type(each) is str if name in texts else type(each) in (int, float) and abs(each) <= MOST_FEATURES
+                for name, each in point.items()
+            ):
+                raise ValueError(f"wanted figures, each of numbers by their names, got {saved!r}")
+    return saved
 
 
 def _classes(saved):

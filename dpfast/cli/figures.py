@@ -6,11 +6,21 @@ UNEVEN = 0.65  # share of the largest class from which on the area under the cur
 
 
 class Told(NamedTuple):
-    """A figure of merit: its name, its value and all that is printed of it."""
+    """A figure of merit: its name, all that is printed of it, and what a model's file keeps of it."""
 
     name: str
-    value: float
     text: str
+    kept: dict | list
+
+
+def kept(shown, of):
+    """What a model's file and JSON keep of figures: a dict by their names; `of` says which rows they are of."""
+    return {"test": {"of": of}} | {each.name: each.kept for each in shown}
+
+
+def printed(shown):
+    """Those of them that are one line."""
+    return [figure for figure in shown if figure.text]
 
 
 def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, units=None, rows_per_unit=1):
@@ -55,17 +65,35 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     if budget is not None:
         budget.charge(epsilon or estimator.epsilon, neighbors=relation)
     accuracy = metrics.accuracy(true, predicted, **paid)
-    told = [Told("accuracy", accuracy.value, str(accuracy))]
+    told = [Told("accuracy", str(accuracy), _interval(accuracy))]
     every = np.arange(len(classes) + 1)
-    counts = np.diag(metrics.confusion_matrix(true, true, classes=every, **paid).counts)
+    sizes = metrics.confusion_matrix(true, true, classes=every, **paid)
+    counts = np.diag(sizes.counts)
     largest = int(np.argmax(counts[:-1]))
     rows = len(true) if relation == "replace" else max(1, counts.sum())
     share = float(np.clip(counts[largest] / rows, 0, 1))
-    told.append(Told("largest class", share, f"{share:.3f}, {classes[largest]}: the accuracy of always saying that"))
+    noise = sizes.deviation * (1 if relation == "replace" else float(np.hypot(1, len(counts) ** 0.5 * share)))
+    reach = 1.96 * float(np.hypot(noise / rows, (share * (1 - share) / rows) ** 0.5))
+    largest_class = {"value": share, "low": max(0.0, share - reach), "high": min(1.0, share + reach)}
+    text = f"{share:.3f}, {classes[largest]}: the accuracy of always saying that"
+    told.append(Told("largest class", text, largest_class | {"label": str(classes[largest])}))
     if two:
-        area = metrics.roc(true == 1, scores, **paid).auc
-        told.insert(0 if share > UNEVEN else 2, Told("AUC", area.value, str(area)))
+        curve = metrics.roc(true == 1, scores, **paid)
+        told.insert(0 if share > UNEVEN else 2, Told("AUC", str(curve.auc), _interval(curve.auc)))
+        told.append(Told("reliability", "", _points(curve.reliability)))
     return told
+
+
+def _interval(figure):
+    return {"value": figure.value, "low": figure.low, "high": figure.high}
+
+
+def _points(reliability):
+    """The bins of a reliability of which something is known."""
+    edges = reliability.edges
+    bins = zip((edges[:-1] + edges[1:]) / 2, reliability.observed, reliability.low, reliability.high, strict=True)
+    names = ("said", "value", "low", "high")
+    return [dict(zip(names, map(float, each), strict=True)) for each in bins if each[1] == each[1]]
 
 
 def _places(labels, classes):

@@ -42,12 +42,14 @@ def is_packed(X):
     return isinstance(X, BitMatrix)
 
 
-def name_features(estimator, names):
-    """Give a fitted model the names of its columns, which arrays do not have."""
+def name_features(estimator, names, label=None):
+    """Give a fitted model the names of its columns and of its label, which arrays do not have."""
     import numpy as np
 
     if names is not None:
         estimator.feature_names_in_ = np.array(names, dtype=object)
+    if label is not None:
+        estimator.name_label(label)
 
 
 def bytes_of(estimator, *, bits, threshold):

@@ -7,7 +7,7 @@ import typer
 from rich.text import Text
 
 from .cluster import on_cluster
-from .figures import Told, figures
+from .figures import Told, figures, kept, printed
 from .files import charged, classes_of, is_packed, limits_of, name_features, read
 from .models import MODELS, Name, estimator_of, parameters_of, reader_of, values_of, with_options_of_models
 from .options import (
@@ -16,6 +16,7 @@ from .options import (
     Delta,
     Encoding,
     Epsilon,
+    Json,
     Label,
     Ledger,
     Memory,
@@ -30,11 +31,12 @@ from .options import (
     ShowPrivate,
     Threshold,
 )
-from .outputs import check_files, keep, learning
+from .outputs import add_figures, check_files, keep, learning
 from .persons import Persons, check_persons
-from .report import facts, output, progress, reporting, say, some
+from .report import answer, facts, output, progress, reporting, say, some, spent
 from .tables import declaration_of, read_declared
 
+TESTED = "the test part, which the model never saw"
 MODEL = (
     "What to learn; with a schema halfspace by default. finite-class is one feature, its negation or one label always, "
     "drawn by its errors."
@@ -74,6 +76,7 @@ def fit(
     show_private: ShowPrivate = False,
     out: Out = None,
     budget: Ledger = None,
+    json: Json = False,
     unit: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Whose each row is: protect persons, not rows; with a schema.")
     ] = None,
@@ -136,11 +139,12 @@ def fit(
             estimator = estimator_of(model, parameters)
             with on_cluster(scheduler, data, declaration) as (X, n):
                 done = time.perf_counter()
-                learning(state, estimator, names, bits=bits, threshold=threshold)
+                table_read = {"bits": bits, "threshold": threshold, "label": label}
+                learning(state, estimator, names, **table_read)
                 with progress(estimator, f"learning from {data} on {scheduler}"):
                     estimator.fit(X, classes=declaration.label.classes)
                 fitted = time.perf_counter()
-                out = keep(estimator, out, state, names, bits=bits, threshold=threshold)
+                out = keep(estimator, out, state, names, **table_read)
         else:
             if declaration is not None:
                 values, table = "codes", read_declared(data, declaration, memory, **text)
@@ -168,11 +172,12 @@ def fit(
             del table  # which has the rows once more
             estimator = estimator_of(model, parameters)
             done = time.perf_counter()
-            learning(state, estimator, names, bits=bits, threshold=threshold)
+            table_read = {"bits": bits, "threshold": threshold, "label": label}
+            learning(state, estimator, names, **table_read)
             with progress(estimator, f"learning from {data}"):
                 estimator.fit(X, y, classes=declared, **(persons.of(~test) if persons else {}))
             fitted = time.perf_counter()
-            out = keep(estimator, out, state, names, bits=bits, threshold=threshold)
+            out = keep(estimator, out, state, names, **table_read)
             if declaration is not None and declaration.to_find and declared is None:
                 y_test = labels_among(
                     y_test.numbers, y_test.spellings.tolist(), estimator.classes_, estimator.encoder_.other_label_
@@ -181,8 +186,24 @@ def fit(
                 figures(estimator, X_test, y_test, rng, **(persons.of(test) if persons else {})) if test_share else []
             )
             exact = estimator.score(X_test, y_test) if test_share and show_private else None
-        name_features(estimator, names)
+        name_features(estimator, names, label)
+        if shown:
+            add_figures(estimator, out, shown, TESTED)
 
+        if json:
+            model_of = {"model": model.value, "labels": estimator.classes_.tolist()}
+            rows_of = {"rows": n} if neighbors is Neighbors.replace else {}
+            answer(
+                {
+                    "data": data,
+                    **rows_of,
+                    **model_of,
+                    "figures": kept(shown, TESTED) if shown else {},
+                    **spent(estimator),
+                    "saved": out,
+                }
+            )
+            return
         public_rows = neighbors is Neighbors.replace or show_private
         count = f"{n:,} rows, " if public_rows else ""
         if declaration is not None:
@@ -196,7 +217,7 @@ def fit(
         MODELS[model].show(estimator, output, bits=bits or declaration is not None, rows=rows)
         say()
         told = facts()
-        for figure in shown:
+        for figure in printed(shown):
             told.add_row(f"test {figure.name}" if figure.name != "largest class" else figure.name, figure.text)
         if shown:
             told.add_row("", "noisy figures of the test part, free by parallel composition")

@@ -44,6 +44,7 @@ Ledger = Annotated[
     Path | None,
     typer.Option("--budget", help="Charge this file, made by dpfast budget, before anything is drawn."),
 ]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead, for programs.")]
 Schema = Annotated[
     Path | None, typer.Option(help="What is declared of the table's columns, a .toml or .json file; see dpfast schema.")
 ]

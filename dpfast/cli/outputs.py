@@ -9,6 +9,7 @@ import tempfile
 from copy import copy
 from pathlib import Path
 
+from .figures import kept
 from .files import bytes_of, name_features
 from .report import complain, why
 
@@ -82,6 +83,16 @@ def csv_of(rows):
     return text.getvalue()
 
 
+def add_figures(estimator, out, shown, of):
+    """Give a model the figures that were paid for with it, in its file too, which stays as it was if that fails."""
+    from dpfast.learners.saving import read_document, write_model
+
+    estimator.figures_ = kept(shown, of)
+    if out is not None:
+        table = read_document(out).get("table")
+        write_model(estimator, out, **({} if table is None else {"table": table}))
+
+
 # ---- what was paid for -----------------------------------------------------------------------------------------------
 
 
@@ -114,10 +125,10 @@ def keep(estimator, out, state, names, **table):
     return str(where).removeprefix("in ")
 
 
-def content_of(estimator, names, **table):
-    """The file of a model whose columns have these names."""
+def content_of(estimator, names, *, label=None, **table):
+    """The file of a model whose columns and label have these names."""
     estimator = copy(estimator)  # the columns of arrays that it goes on with have no names
-    name_features(estimator, names)
+    name_features(estimator, names, label)
     return bytes_of(estimator, **table)
 
 

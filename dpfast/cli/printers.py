@@ -8,6 +8,8 @@ import math
 from rich.table import Table
 from rich.text import Text
 
+from .report import some
+
 
 def show_rules(estimator, console, *, bits=True, rows=None):
     """The list, a rule a row; with the noisy rows that each decides if released, and the exact ones if given."""
@@ -77,22 +79,19 @@ def show_halfspace(estimator, console, *, bits=True, rows=None, most=15):
 
 
 def show_scores(estimator, console, *, bits=True, rows=None, most=15):
-    """The largest weights of the linear classifier, a feature a row, for each class but the first of two."""
+    """What the linear classifier learned: a column a row if its table has a schema, else the largest weights."""
     import numpy as np
 
-    classes, names, always = estimator.classes_, _names(estimator), estimator.intercept_
-    if estimator.coef_.shape[1] != estimator._width:  # codes
-        from dpfast.tables.code_bits import code_names
+    from dpfast.report import code_columns
 
-        names, always = code_names(estimator.encoder_.schema_.code_columns), always + estimator.shift_
-        console.print(Text("Each column adds the weight of its value to a score, which begins with that of (always)."))
-    else:
-        told = "that is 1 adds its weight" if bits else "adds its weight times its value"
-        console.print(
-            Text(f"Rows are brought to length 1, with a 1 for the intercept. Each feature {told} to a score.")
-        )
-        shifts = ", ".join(f"{shift:.3g}" for shift in estimator.shift_[:most])
-        console.print(Text(f"To the sum is added what the noisy class sizes say: {shifts}."))
+    if code_columns(estimator) is not None:
+        _show_terms(estimator, console)
+        return
+    classes, names, always = estimator.classes_, _names(estimator), estimator.intercept_
+    told = "that is 1 adds its weight" if bits else "adds its weight times its value"
+    console.print(Text(f"Rows are brought to length 1, with a 1 for the intercept. Each feature {told} to a score."))
+    shifts = ", ".join(f"{shift:.3g}" for shift in estimator.shift_[:most])
+    console.print(Text(f"To the sum is added what the noisy class sizes say: {shifts}."))
     if len(classes) == 2:
         console.print(Text(f"{classes[1]} is the more probable class where the score is at least 0."))
     else:
@@ -101,6 +100,30 @@ def show_scores(estimator, console, *, bits=True, rows=None, most=15):
     for k, coef in enumerate(estimator.coef_):
         sides = classes if len(classes) == 2 else (f"not {classes[k]}", classes[k])
         _show_largest(names, np.append(coef, always[k]), sides, ".3g", console, bits, most)
+
+
+def _show_terms(estimator, console, most=30):
+    """What each column adds to the score, those that matter most first."""
+    found, classes = estimator.terms(), estimator.classes_
+    two = len(classes) == 2
+    table = Table()
+    table.add_column("column", overflow="fold")
+    if not two:
+        table.add_column("class", overflow="fold")
+    table.add_column("moves the score by", justify="right", style="bold")
+    table.add_column(f"most for {classes[1]}" if two else "most for it", overflow="fold")
+    table.add_column(f"most for {classes[0]}" if two else "most against it", overflow="fold")
+    for term in found[:most]:
+        style = None if term.clear else "dim"
+        ends = [f"{term.column.meaning(code)} ({term.weights[code]:+.2f})" for code in term.extremes()]
+        cells = [term.column.name, *([] if two else [str(term.label)]), f"{term.importance:.2f}", *ends]
+        table.add_row(*map(Text, cells), style=style)
+    console.print(table)
+    if len(found) > most:
+        console.print(Text(f"{len(found) - most:,} more move it by at most {found[most].importance:.2f}."))
+    noise = [term.column.name for term in found if not term.clear]
+    if noise:
+        console.print(Text(f"Nothing clear of noise: {some(noise)}."))
 
 
 def show_feature(estimator, console, *, bits=True, rows=None):

@@ -1,5 +1,6 @@
 """What is told: results on standard output, the rest on standard error."""
 
+import json
 import os
 import sys
 from contextlib import contextmanager, suppress
@@ -18,6 +19,18 @@ output, errors = Console(), Console(stderr=True)
 
 def say(text=""):
     output.print(Text(text))
+
+
+def answer(document):
+    """Print one JSON object on standard output, for --json."""
+    from dpfast.learners.saving import plain
+
+    print(json.dumps(document, indent=1, default=plain))
+
+
+def spent(estimator):
+    """The claim of a model, for `answer`."""
+    return {"privacy": estimator.privacy_.to_dict(), "claim": str(estimator.privacy_)}
 
 
 def facts():

@@ -5,12 +5,12 @@ from typing import Annotated
 
 import typer
 
-from .figures import figures
+from .figures import figures, kept, printed
 from .files import charged, check_there
-from .options import Data, Decimal, Encoding, Epsilon, Label, Ledger, Neighbors, Relation, Seed, Separator
+from .options import Data, Decimal, Encoding, Epsilon, Json, Label, Ledger, Neighbors, Relation, Seed, Separator
 from .outputs import check_files
 from .predict import features_of
-from .report import facts, output, reporting
+from .report import answer, facts, output, reporting
 from .tables import read_codes_of
 
 
@@ -27,6 +27,7 @@ def score(
     encoding: Encoding = "utf-8",
     seed: Seed = None,
     budget: Ledger = None,
+    json: Json = False,
 ):
     """Show noisy figures of a model on rows that it never saw.
 
@@ -53,10 +54,15 @@ def score(
             X, y = features_of(estimator, model, data, label, threshold, numbers, needs_label=True, **text)
         if not len(y):
             raise ValueError(f"{data} has no rows")
-        told = facts()
-        for figure in figures(estimator, X, y, rng, epsilon=epsilon, neighbors=neighbors.value, budget=ledger):
-            told.add_row(figure.name, figure.text)
+        shown = figures(estimator, X, y, rng, epsilon=epsilon, neighbors=neighbors.value, budget=ledger)
         relation = "replace one row" if neighbors is Neighbors.replace else "add or remove one row"
         seeded = "; drawn with a seed: reproducible, not private" if seed is not None else ""
-        told.add_row("privacy", f"({epsilon:g}, 0)-DP for these rows, {relation}{seeded}")
+        claim = f"({epsilon:g}, 0)-DP for these rows, {relation}{seeded}"
+        if json:
+            answer({"data": data, "figures": kept(shown, data), "epsilon": epsilon, "claim": claim})
+            return
+        told = facts()
+        for figure in printed(shown):
+            told.add_row(figure.name, figure.text)
+        told.add_row("privacy", claim)
         output.print(told)

@@ -14,6 +14,7 @@ from dpfast.accounting.checks import rational
 from dpfast.tables.replacing import replace_file
 
 FORMAT, FORMAT_VERSION = "dpfast model", 2
+CARD = "figures", "coef_noise"  # attributes that a card holds, without their final underscore
 
 
 class Read:
@@ -54,6 +55,20 @@ class Saved(Read):
         """
         write_model(self, path)
 
+    def name_label(self, name: str) -> None:
+        """Note the name of what a fitted model predicts, for its file and its page.
+
+        Parameters
+        ----------
+        name : str
+            Public, as names of columns are.
+        """
+        self._facts = {**(getattr(self, "_facts", None) or {}), "label": name}
+
+    def _kept(self):
+        """What a card holds besides: figures that were paid for, and the noise of coefficients."""
+        return {name: vars(self)[f"{name}_"] for name in CARD if f"{name}_" in vars(self)}
+
     def _document(self):
         from sklearn.utils.validation import check_is_fitted
 
@@ -69,7 +84,7 @@ class Saved(Read):
             "feature_names": self._names,
             "privacy": claim.to_dict(),
             "released": self._released(),
-            "card": {"dpfast": _version(), "public": getattr(self, "_facts", None)},
+            "card": {"dpfast": _version(), "public": getattr(self, "_facts", None)} | self._kept(),
         }
         if hasattr(self, "_released_counts"):
             document |= self._released_counts()

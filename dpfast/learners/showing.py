@@ -4,6 +4,8 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from sklearn.utils import estimator_html_repr
+
 
 class Numbered(Sequence):
     """The names x0, x1, ... of columns, made when they are asked for: a file may say that there are 2^31."""
@@ -29,7 +31,7 @@ class Shown:
     __sklearn_is_fitted__: Callable[[], bool]
 
     def report(self, path: str | os.PathLike[str]) -> None:
-        """Write one self-contained HTML page: the claim, the model, what was declared of its table.
+        """Write one self-contained HTML page: what is predicted, how well, the claim, the model and its table.
 
         Parameters
         ----------
@@ -40,13 +42,19 @@ class Shown:
 
         write(self, path)
 
-    def _repr_html_(self) -> str | None:
+    def __str__(self) -> str:
         if not self.__sklearn_is_fitted__():
-            return None
+            return repr(self)
+        from dpfast.report import summary
+
+        return summary(self)
+
+    def _repr_html_(self) -> str:
+        if not self.__sklearn_is_fitted__():
+            return estimator_html_repr(self)
         from dpfast.report import page
 
         return page(self)
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        html = self._repr_html_()
-        return {"text/plain": repr(self)} | ({} if html is None else {"text/html": html})
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}

@@ -48,7 +48,7 @@ class TableReader:
     def _checked(self, X=None):
         """Checked parameters; `schema` is that of X where X has named columns of which nothing is declared."""
         p, X = super()._checked(X), _files(X)
-        for name in ("_encoder", "_rows_per_unit", "_width_of_codes"):
+        for name in ("_encoder", "_label", "_rows_per_unit", "_width_of_codes"):
             vars(self).pop(name, None)
         p.rows_per_unit, p.one_column, p.plan, p.found = 1, False, None, None
         if p.schema == "discover" or (p.schema is None and is_frame(X)):
@@ -87,6 +87,7 @@ class TableReader:
         charged before, and nothing is refused afterwards.
         """
         X = _files(X)
+        self._label = _label_name(p.schema, y)
         asked = isinstance(self.schema, str) and self.schema == "discover"
         if asked and not isinstance(X, FileParts) and not is_parted(X):
             X = _named(X, p.schema.names)
@@ -346,6 +347,14 @@ def undeclared(X: Any, label: str | None = None) -> Schema:
     if not columns:
         raise ValueError("the table has no columns to learn from; give at least one besides the label")
     return Schema(columns, label=label)
+
+
+def _label_name(schema, y):
+    """Return the name of the label, public as those of columns are: that of the schema or of y, or None."""
+    if schema is not None and schema.label is not None:
+        return schema.label.name
+    name = getattr(y, "name", None)
+    return name if isinstance(name, str) else None
 
 
 def _named(X, names):

@@ -76,6 +76,8 @@ class Roc:
         Of the true positives' rates, by noise and sampling.
     auc : Figure
         The area: the chance that a positive row's bin is above a negative one's, equal bins counting half.
+    reliability : Reliability
+        Of the same noisy counts, at most ten bins; it says something where scores are probabilities.
     privacy : PrivacySpend
     """
 
@@ -84,6 +86,7 @@ class Roc:
     true_positives: np.ndarray
     deviation: np.ndarray
     auc: Figure
+    reliability: "Reliability"
     privacy: PrivacySpend
 
 

@@ -13,7 +13,7 @@ from dpfast.kernels import reals
 from dpfast.metrics.figure import Counter, Figure, Reliability, Roc, check_level
 from dpfast.parts.sources import refuse_masked
 
-_MOST_BINS = 64
+_MOST_BINS, _SHOWN = 64, 10
 
 
 def roc(
@@ -77,7 +77,11 @@ def roc(
         level,
         counter.privacy,
     )
-    return Roc(edges[::-1], rates[0], rates[1], spread, figure, counter.privacy)
+    starts = np.unique(np.arange(_SHOWN) * (len(edges) - 1) // _SHOWN)
+    merged = np.add.reduceat(noisy, starts, axis=1)
+    deviation = counter.deviation * np.sqrt(np.diff(starts, append=len(edges) - 1))
+    shown = _reliability(merged, edges[[*starts, -1]], deviation, level, counter.privacy)
+    return Roc(edges[::-1], rates[0], rates[1], spread, figure, shown, counter.privacy)
 
 
 def calibration(
@@ -112,17 +116,22 @@ def calibration(
     counter = Counter(epsilon, neighbors, budget, random_state)
     positive, at, edges = _binned(y_true, probability, (0, 1), _bins(bins, np.size(probability), epsilon, neighbors))
     noisy = counter.release(_histogram(positive, at, len(edges) - 1))
+    return _reliability(noisy, edges, counter.deviation, level, counter.privacy)
+
+
+def _reliability(noisy, edges, deviation, level, privacy):
+    """What noisy counts say of the share of positive rows in each bin."""
     rows = noisy.sum(axis=0)
-    seen = rows > 2 * counter.deviation
+    seen = rows > 2 * deviation
     size = np.where(seen, rows, 1)
     observed = np.clip(noisy[1] / size, 0, 1)
-    spread = np.sqrt(observed * (1 - observed) / size + (counter.deviation / size) ** 2)
+    spread = np.sqrt(observed * (1 - observed) / size + (deviation / size) ** 2)
     reach = -ndtri((1 - level) / 2) * spread
     blank = np.where(seen, 0, np.nan)
     middle = (edges[:-1] + edges[1:]) / 2
     error = float(np.average(np.abs(observed - middle), weights=np.where(seen, rows, 0))) if seen.any() else math.nan
     low, high = np.clip([observed - reach, observed + reach], 0, 1)
-    return Reliability(edges, observed + blank, low + blank, high + blank, rows, error, counter.privacy)
+    return Reliability(edges, observed + blank, low + blank, high + blank, rows, error, privacy)
 
 
 def _bins(bins, n, epsilon, neighbors):

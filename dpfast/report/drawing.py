@@ -1,106 +1,206 @@
-"""Small pictures as SVG text, for pages that need nothing else: steps over bins, bars of values."""
+"""Small pictures as SVG text, for pages that need nothing else: curves over bins, bars of values, shares.
+
+Pictures of one page have one `Scale`, so that a length means the same in all of them.
+"""
 
 from collections.abc import Sequence
 from html import escape
+from typing import NamedTuple
 
 import numpy as np
 
-_WIDTH, _HEIGHT = 320, 120
-_LEFT, _BOTTOM, _TOP = 6, 18, 6
+from dpfast.report.terms import DEVIATIONS
+
+_WIDTH, _HEIGHT = 320, 132
+_LEFT, _BOTTOM, _TOP = 34, 18, 8
+_LONGEST = 20  # letters of a text beside a bar
 
 
-def steps(edges: Sequence[float], weights: np.ndarray, texts: Sequence[str], missing: float | None) -> str:
-    """A curve over bins between `edges`, one more than weights; the weight of missing values as a mark at the right."""
-    shown = [*weights, 0.0] + ([missing] if missing is not None else [])
-    low, high = min(shown), max(shown)
-    right = _WIDTH - (30 if missing is not None else 6)
+class Scale(NamedTuple):
+    """Weights from `low` to `high`, with 0 between them and a mark at plus and minus `tick`."""
 
-    def x(value):
-        return _LEFT + (value - edges[0]) / (edges[-1] - edges[0] or 1) * (right - _LEFT)
+    low: float
+    high: float
+    tick: float
 
-    y = _scale(low, high)
-    path = f"M{x(edges[0]):.1f} {y(weights[0]):.1f}" + "".join(
-        f"V{y(w):.1f}H{x(edge):.1f}" for w, edge in zip(weights, edges[1:], strict=True)
-    )
-    spots = [
-        f'<rect x="{x(a):.1f}" y="0" width="{max(0.5, x(b) - x(a)):.1f}" height="{_HEIGHT - _BOTTOM}" class="spot">'
-        f"<title>{escape(text)}: {w:+.3f}</title></rect>"
-        for a, b, w, text in zip(edges[:-1], edges[1:], weights, texts, strict=True)
-    ]
-    marks = [_axis(y(0), right), f'<path d="{path}" class="curve"/>', *spots]
+    @property
+    def most(self) -> float:
+        """The larger distance from 0."""
+        return max(self.high, -self.low)
+
+    @classmethod
+    def of(cls, weights: Sequence[np.ndarray]) -> "Scale":
+        """The scale that all of these fit."""
+        low = min((float(each.min(initial=0.0)) for each in weights), default=0.0)
+        high = max((float(each.max(initial=0.0)) for each in weights), default=0.0)
+        most = max(high, -low) or 1.0
+        power = float(10.0 ** np.floor(np.log10(most)))
+        tick = max(tick for tick in (power, 2 * power, 5 * power) if tick <= most)
+        return cls(min(low, -most / 4) - most / 20, max(high, most / 4) + most / 20, tick)
+
+
+class Axis(NamedTuple):
+    """Where the ends of bins lie in [0, 1], rising, one more than bins; and texts at some places."""
+
+    places: np.ndarray
+    texts: Sequence[tuple[float, str]]
+
+
+def steps(
+    axis: Axis,
+    weights: np.ndarray,
+    noise: np.ndarray | None,
+    missing: tuple[float, float] | None,
+    texts: Sequence[str],
+    scale: Scale,
+    told: str,
+) -> str:
+    """A curve over bins with the band of its noise.
+
+    Parameters
+    ----------
+    axis : Axis
+    weights, noise : ndarray of float64, shape (bins,)
+        Standard deviations of noise, or None where they are not known.
+    missing : pair of float, optional
+        The weight of missing values and its noise, drawn as a mark at the right.
+    texts : sequence of str
+        What each bin is, shown where one points at it; empty for none.
+    scale : Scale
+    told : str
+        What the picture shows, for those who do not see it.
+    """
+    right = _WIDTH - (58 if missing is not None else 8)
+
+    def x(place):
+        return _LEFT + place * (right - _LEFT)
+
+    y = _vertical(scale)
+    ends = axis.places.tolist()
+    marks = [_grid(scale, y, right)]
+    if noise is not None:
+        reach = DEVIATIONS * noise
+        upper, lower = _path(x, y, ends, weights + reach), _path(x, y, ends[::-1], (weights - reach)[::-1])
+        marks.append(f'<path d="{upper}L{lower[1:]}z" class="band"/>')
+    marks.append(f'<path d="{_path(x, y, ends, weights)}" class="curve"/>')
     marks += [
-        f'<text x="{_LEFT}" y="{_HEIGHT - 4}">{edges[0]:.6g}</text>',
-        f'<text x="{right}" y="{_HEIGHT - 4}" text-anchor="end">{edges[-1]:.6g}</text>',
+        f'<path d="M{x(a):.1f} 0h{max(0.5, x(b) - x(a)):.1f}v{_HEIGHT - _BOTTOM}H{x(a):.1f}z" class="spot">'
+        f"<title>{escape(text)}: {w:+.2f}</title></path>"
+        for a, b, w, text in zip(ends[:-1], ends[1:], weights.tolist(), texts, strict=False)
     ]
+    for place, text in axis.texts:
+        anchor = "start" if place < 0.1 else "end" if place > 0.9 else "middle"
+        marks.append(f'<text x="{x(place):.1f}" y="{_HEIGHT - 4}" text-anchor="{anchor}">{escape(text)}</text>')
     if missing is not None:
+        weight, deviation = missing
+        at = _WIDTH - 22
         marks.append(
-            f'<circle cx="{_WIDTH - 12}" cy="{y(missing):.1f}" r="4" class="mark">'
-            f"<title>missing: {missing:+.3f}</title></circle>"
-            f'<text x="{_WIDTH - 2}" y="{_HEIGHT - 4}" text-anchor="end">none</text>'
+            f'<path d="M{at} {y(weight + DEVIATIONS * deviation):.1f}V{y(weight - DEVIATIONS * deviation):.1f}" '
+            f'class="reach"/><circle cx="{at}" cy="{y(weight):.1f}" r="4" class="mark">'
+            f"<title>missing: {weight:+.2f}</title></circle>"
+            f'<text x="{_WIDTH}" y="{_HEIGHT - 4}" text-anchor="end">missing</text>'
         )
-    return _picture(_HEIGHT, marks, f"a curve from {edges[0]:.6g} to {edges[-1]:.6g}")
+    return _picture(_HEIGHT, marks, told)
 
 
-def bars(texts: Sequence[str], weights: np.ndarray, most: int = 12) -> str:
-    """A bar for each value, the largest weights first; those beyond `most` are left out and counted."""
+def bars(
+    texts: Sequence[str], weights: np.ndarray, noise: np.ndarray | None, scale: Scale, told: str, most: int = 12
+) -> str:
+    """A bar for each value with a whisker of its noise, the largest weights first; those beyond `most` are counted."""
     order = np.argsort(-np.abs(weights), kind="stable")[:most]
     order = order[np.argsort(-weights[order], kind="stable")]
-    high = float(np.abs(weights).max()) or 1.0
-    middle, half, line = 220, 90, 16
-    marks = []
-    for k, i in enumerate(order):
-        length = half * abs(weights[i]) / high
-        start = middle if weights[i] >= 0 else middle - length
-        text = texts[i] if len(texts[i]) <= 22 else texts[i][:21] + "…"
+    middle, half, line = 226, 90, 18
+    height = line * len(order)
+    tick = half * scale.tick / scale.most
+    marks = [
+        f'<path d="M{middle} 0V{height}" class="axis"/>',
+        f'<path d="M{middle - tick:.1f} 0V{height}M{middle + tick:.1f} 0V{height}" class="rule"/>',
+    ]
+    for k, i in enumerate(order.tolist()):
+        weight = float(weights[i])
+        length, top = half * abs(weight) / scale.most, line * k + 4
+        start = middle if weight >= 0 else middle - length
+        text = texts[i] if len(texts[i]) <= _LONGEST else texts[i][: _LONGEST - 1] + "…"
+        whisker = ""
+        if noise is not None:
+            reach = half * DEVIATIONS * float(noise[i]) / scale.most
+            end = middle + half * weight / scale.most
+            low, high = max(end - reach, middle - half), min(end + reach, middle + half)
+            whisker = f'<path d="M{low:.1f} {top + 5}H{high:.1f}" class="reach"/>'
         marks.append(
-            f'<rect x="{start:.1f}" y="{line * k + 3}" width="{length:.1f}" height="{line - 5}" '
-            f'class="{"up" if weights[i] >= 0 else "down"}"><title>{escape(texts[i])}: {weights[i]:+.3f}</title></rect>'
-            f'<text x="{middle - half - 6}" y="{line * k + 13}" text-anchor="end">{escape(text)}</text>'
+            f'<g><title>{escape(texts[i])}: {weight:+.2f}</title><rect x="{start:.1f}" y="{top}" '
+            f'width="{length:.1f}" height="10" class="{"up" if weight >= 0 else "down"}"/>{whisker}'
+            f'<text x="{middle - half - 6}" y="{top + 9}" text-anchor="end">{escape(text)}</text></g>'
         )
-    height = line * len(order) + 4
-    marks.append(f'<path d="M{middle} 0V{height}" class="axis"/>')
+    for sign, at in ((-1, middle - tick), (0, middle), (1, middle + tick)):
+        marks.append(f'<text x="{at:.1f}" y="{height + 13}" text-anchor="middle">{_signed(sign * scale.tick)}</text>')
+    height += 18
     left = len(weights) - len(order)
     if left:
-        marks.append(f'<text x="{_WIDTH - 2}" y="{height + 10}" text-anchor="end">and {left} smaller</text>')
-        height += 14
-    return _picture(height, marks, f"bars of {len(order)} values")
+        marks.append(f'<text x="{middle - half - 6}" y="{height - 5}" text-anchor="end">{left:,} smaller ones</text>')
+    return _picture(height, marks, told)
 
 
-def dots(points: Sequence[tuple[float, float, float, str]]) -> str:
-    """Dots with whiskers beside the diagonal: shares, and how far they reach, against chances, with a text for each."""
-    side, edge = 200, 26
+def dots(points: Sequence[tuple[float, float, float, float, str]], told: str) -> str:
+    """Dots with whiskers beside the diagonal.
+
+    Parameters
+    ----------
+    points : sequence of (chance, share, low, high, text)
+        What was said, the share that came true with its interval, and what is shown where one points at it.
+    told : str
+        As in `steps`.
+    """
+    side, edge = 240, 38
 
     def x(value):
-        return edge + value * (side - edge - 8)
+        return edge + value * (side - edge - 18)
 
     def y(value):
         return side - x(value)
 
     marks = [
-        f'<path d="M{x(0)} {y(0)}L{x(1)} {y(1)}" class="axis"/>',
+        f'<path d="M{x(0)} {y(0)}L{x(1)} {y(1)}" class="even"/>',
         f'<path d="M{x(0)} {y(1)}V{y(0)}H{x(1)}" class="axis"/>',
     ]
-    for chance, share, reach, text in points:
-        low, high = max(0.0, share - reach), min(1.0, share + reach)
+    for chance, share, low, high, text in points:
         marks.append(
-            f'<g><title>{escape(text)}</title><path d="M{x(chance):.1f} {y(low):.1f}V{y(high):.1f}" class="curve"/>'
-            f'<circle cx="{x(chance):.1f}" cy="{y(share):.1f}" r="3" class="mark"/></g>'
+            f'<g><title>{escape(text)}</title><path d="M{x(chance):.1f} {y(low):.1f}V{y(high):.1f}" class="reach"/>'
+            f'<circle cx="{x(chance):.1f}" cy="{y(share):.1f}" r="3.5" class="mark"/></g>'
         )
-    for value in (0, 1):
-        marks.append(f'<text x="{x(value)}" y="{y(0) + 12}" text-anchor="middle">{value}</text>')
-        marks.append(f'<text x="{x(0) - 4}" y="{y(value) + 4}" text-anchor="end">{value}</text>')
-    marks.append(f'<text x="{x(0.5)}" y="{side - 2}" text-anchor="middle">said</text>')
-    marks.append(f'<text x="12" y="{y(0.5)}" text-anchor="middle" transform="rotate(-90 12 {y(0.5)})">came true</text>')
-    return _picture(side, marks, f"{len(points)} shares that came true against chances", side)
+    for value in (0, 0.5, 1):
+        marks.append(f'<text x="{x(value)}" y="{y(0) + 14}" text-anchor="middle">{value:.0%}</text>')
+        marks.append(f'<text x="{x(0) - 4}" y="{y(value) + 4}" text-anchor="end">{value:.0%}</text>')
+    return _picture(side, marks, told, side)
 
 
-def _scale(low, high):
-    span = (high - low) or 1.0
-    return lambda value: _TOP + (high - value) / span * (_HEIGHT - _BOTTOM - 2 * _TOP)
+def _path(x, y, ends, weights):
+    """A curve that is level between ends and jumps at them."""
+    parts, before = [f"M{x(ends[0]):.1f} {y(weights[0]):.1f}"], f"{y(weights[0]):.1f}"
+    for weight, end in zip(weights.tolist(), ends[1:], strict=True):
+        at = f"{y(weight):.1f}"
+        parts.append(f"H{x(end):.1f}" if at == before else f"V{at}H{x(end):.1f}")
+        before = at
+    return "".join(parts)
 
 
-def _axis(at, right):
-    return f'<path d="M{_LEFT} {at:.1f}H{right}" class="axis"/>'
+def _vertical(scale):
+    room = (_HEIGHT - _BOTTOM - 2 * _TOP) / (scale.high - scale.low)
+    return lambda value: _TOP + room * (scale.high - min(max(value, scale.low), scale.high))
+
+
+def _grid(scale, y, right):
+    """The line of 0 and those of the ticks, with their numbers."""
+    ticks = [value for value in (-scale.tick, 0.0, scale.tick) if scale.low <= value <= scale.high]
+    lines = "".join(f"M{_LEFT} {y(value):.1f}H{right}" for value in ticks if value)
+    texts = "".join(
+        f'<text x="{_LEFT - 4}" y="{y(value) + 4:.1f}" text-anchor="end">{_signed(value)}</text>' for value in ticks
+    )
+    return f'<path d="{lines}" class="rule"/><path d="M{_LEFT} {y(0):.1f}H{right}" class="axis"/>{texts}'
+
+
+def _signed(value):
+    return f"{value:+g}".replace("-", "\N{MINUS SIGN}") if value else "0"
 
 
 def _picture(height, marks, text, width=_WIDTH):

@@ -23,14 +23,15 @@ class Said(NamedTuple):
         That it gives to it.
     share : float
         Of the rows for which it did, from noisy counts.
-    reach : float
-        Half of an interval of the share, for the noise and the sample.
+    low, high : float
+        An interval of the share, for the noise and the sample.
     """
 
     what: str
     chance: float
     share: float
-    reach: float
+    low: float
+    high: float
 
 
 def said(model: Any) -> list[Said]:
@@ -65,4 +66,5 @@ def _one(what, chance, rows, k, scale):
     n, deviation = float(rows.sum()), math.sqrt(2) * scale
     share = min(max(float(rows[k]) / n, 0.0), 1.0)
     noise = deviation**2 * ((1 - share) ** 2 + (len(rows) - 1) * share**2) / n**2
-    return Said(what, float(chance), share, _DEVIATIONS * math.sqrt(noise + share * (1 - share) / n))
+    reach = _DEVIATIONS * math.sqrt(noise + share * (1 - share) / n)
+    return Said(what, float(chance), share, max(0.0, share - reach), min(1.0, share + reach))

@@ -7,6 +7,8 @@ import numpy as np
 
 from dpfast.tables.code_column import CodeColumn
 
+DEVIATIONS = 2.0  # of noise, that a weight beyond is clear of it
+
 
 @dataclass(frozen=True)
 class Term:
@@ -20,16 +22,34 @@ class Term:
         The class whose score it is; of two classes the second.
     weights : ndarray of float64, shape (column.size,)
         Centred: their plain mean is 0, for a constant belongs to the intercept.
+    noise : ndarray of float64, shape (column.size,), or None
+        Their standard deviations by the noise of the mechanism, where these are known.
     """
 
     column: CodeColumn
     label: Any
     weights: np.ndarray
+    noise: np.ndarray | None = None
 
     @property
     def importance(self) -> float:
         """How far apart the column moves scores: the range of its weights."""
         return float(np.ptp(self.weights))
+
+    @property
+    def clear(self) -> bool:
+        """Whether some weight is more than twice the standard deviation of its noise, or that is not known."""
+        return self.noise is None or bool((np.abs(self.weights) > DEVIATIONS * self.noise).any())
+
+    def extremes(self) -> tuple[int, int]:
+        """Return where the weights are largest and smallest.
+
+        Returns
+        -------
+        tuple of int
+            The codes of the largest and of the smallest weight.
+        """
+        return int(np.argmax(self.weights)), int(np.argmin(self.weights))
 
     def __str__(self) -> str:
         width = max(len(self.column.meaning(code)) for code in range(self.column.size))
@@ -79,9 +99,41 @@ def terms(model: Any) -> list[Term]:
         )
     labels = model.classes_ if len(weights) > 1 else model.classes_[1:]
     ends = np.cumsum([0, *(column.size for column in columns)])
+    noise = getattr(model, "coef_noise_", [None] * len(weights))
     found = [
-        Term(column, label, row[start:stop] - row[start:stop].mean())
-        for label, row in zip(labels.tolist(), weights, strict=True)
+        Term(column, label, row[start:stop] - row[start:stop].mean(), None if of_row is None else of_row[start:stop])
+        for label, row, of_row in zip(labels.tolist(), weights, noise, strict=True)
         for column, start, stop in zip(columns, ends[:-1], ends[1:], strict=True)
     ]
     return sorted(found, key=lambda term: -term.importance)
+
+
+def summary(model: Any) -> str:
+    """Return a fitted model as text.
+
+    Parameters
+    ----------
+    model : fitted private estimator
+
+    Returns
+    -------
+    str
+        Its parameters, its claim and, for an additive model, what each column adds to the score.
+    """
+    lines = [repr(model), str(model.privacy_)]
+    if code_columns(model) is not None and hasattr(model, "terms"):
+        lines += _by_column(terms(model), model.classes_)
+    return "\n".join(lines)
+
+
+def _by_column(found, classes, most=30):
+    two = len(classes) == 2
+    names = [term.column.name + ("" if two else f" for {term.label}") for term in found[:most]]
+    sides = [f"most for {label}" for label in classes[::-1]] if two else ["most for it", "most against it"]
+    width = max(map(len, names), default=0)
+    for name, term in zip(names, found, strict=False):
+        ends = (f"{term.column.meaning(code)} ({term.weights[code]:+.2f})" for code in term.extremes())
+        told = "; ".join(f"{side}: {end}" for side, end in zip(sides, ends, strict=True))
+        yield f"{name:{width}}  moves the score by {term.importance:.2f}; {told}"
+    if len(found) > most:
+        yield f"and {len(found) - most:,} columns that matter less"

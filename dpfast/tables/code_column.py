@@ -30,6 +30,8 @@ class CodeColumn:
         Whether there is a code for other values, and one for missing ones.
     dates : bool
         Whether the numbers are days since 1970-01-01.
+    whole : bool
+        Whether all numbers are whole, and edges too.
     """
 
     name: str
@@ -40,6 +42,7 @@ class CodeColumn:
     other: bool = False
     nullable: bool = False
     dates: bool = False
+    whole: bool = False
 
     @property
     def ordered(self) -> bool:
@@ -81,7 +84,7 @@ class CodeColumn:
         Returns
         -------
         str
-            ``"above 30, at most 40"``, ``"clerk"``, ``"other"`` or ``"missing"``, say.
+            ``"above 30, at most 40"``, ``"= 22"``, ``"23 to 30"``, ``"clerk"``, ``"other"`` or ``"missing"``, say.
         """
         if not 0 <= code < self.size:
             raise ValueError(f"codes of {self.name!r} lie in [0, {self.size}), got {code}")
@@ -91,6 +94,9 @@ class CodeColumn:
             return OTHER
         if self.edges is None:
             return self.values[code]
+        if self.whole and 0 < code < len(self.edges):
+            first, last = self.edges[code - 1] + 1, self.edges[code]
+            return f"= {last:.12g}" if first == last else f"{first:.12g} to {last:.12g}"
         words = ("after", "until", "any date") if self.dates else ("above", "at most", "any number")
         above = f"{words[0]} {self.written(self.edges[code - 1])}" if code else ""
         most = f"{words[1]} {self.written(self.edges[code])}" if code < len(self.edges) else ""

@@ -211,7 +211,8 @@ class Numeric(Column):
             edges[0] - step if self.low is None else self.low,
             edges[-1] + step if self.high is None else self.high,
         )
-        return (CodeColumn(self.name, tuple(edges), float(low), float(high), nullable=self.nullable),)
+        ends = float(low), float(high)
+        return (CodeColumn(self.name, tuple(edges), *ends, nullable=self.nullable, whole=self.integer),)
 
     def fine(self) -> "Numeric":
         declared = self.edges is not None or self.spacing is not None

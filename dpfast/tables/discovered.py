@@ -88,7 +88,8 @@ class Discovered(Column):
         made, several = [], sum(part is not None for part in (self.numbers, self.dates, self.values)) > 1
         if self.numbers is not None and self.ends is not None:
             low, high = self.ends
-            made.append(CodeColumn(self.name, self.numbers, low, high, nullable=True))
+            whole = self.reads == "integer"  # cells of text may be fractions
+            made.append(CodeColumn(self.name, self.numbers, low, high, nullable=True, whole=whole))
         if self.dates is not None and self.days is not None:
             low, high = self.days
             name = f"{self.name} (date)" if several else self.name

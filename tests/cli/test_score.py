@@ -1,3 +1,4 @@
+import json
 import re
 
 import numpy as np
@@ -38,6 +39,32 @@ def test_a_model_of_a_raw_table_is_scored_beside_the_largest_class(run, uneven, 
     assert "(2, 0)-DP for these rows, replace one row; drawn with a seed: reproducible, not private" in result.stdout
 
 
+def test_json_has_the_figures_as_numbers(run, uneven, fitted, tmp_path):
+    result = run("score", fitted, uneven, "--epsilon", 2, "--seed", 1, "--json")
+    assert result.exit_code == 0, result.stderr
+    answer = json.loads(result.stdout)
+    assert answer["figures"]["AUC"]["low"] <= answer["figures"]["AUC"]["value"] <= answer["figures"]["AUC"]["high"]
+    assert answer["figures"]["largest class"]["label"] == "no"
+    command = ["fit", uneven, "--label", "buys", "--epsilon", 4, "--seed", 1, "--json"]
+    learned = json.loads(run(*command, "--out", tmp_path / "m.json").stdout)
+    assert (learned["rows"], learned["labels"], learned["privacy"]["epsilon"]) == (4000, ["no", "yes"], 4)
+    assert learned["figures"] == dpfast.load(tmp_path / "m.json").figures_
+    assert "rows" not in json.loads(run(*command, "--neighbors", "add-remove").stdout)
+
+
+def test_the_page_of_a_command_has_the_figures_and_the_name_of_the_label(run, trees, uneven, fitted, tmp_path):
+    bits = tmp_path / "bits.json"
+    assert (
+        run("fit", trees, "--label", "tree", "--model", "decision-list", "--epsilon", 4, "--out", bits).exit_code == 0
+    )
+    for model, label in ((fitted, "buys"), (bits, "tree")):
+        assert run("report", model).exit_code == 0
+        page = model.with_suffix(".html").read_text()
+        assert f"Predicts {label}: " in page
+        assert "right predictions" in page
+        assert "Whether its probabilities come true" in page
+
+
 def test_a_model_of_bits_is_scored_with_the_accuracy_first_where_classes_are_even(run, trees, model):
     result = run("score", model, trees, "--label", "tree", "--epsilon", 4, "--seed", 1)
     assert result.exit_code == 0, result.stderr
@@ -59,6 +86,8 @@ def test_a_label_that_the_model_does_not_know_is_a_wrong_prediction(rng):
     X, y = np.eye(2, dtype=int).repeat(500, axis=0), np.repeat([0, 1], 500)
     fitted = dpfast.DecisionListClassifier(4, random_state=0).fit(X, y, classes=[0, 1])
     told = figures(fitted, X, np.where(np.arange(1000) % 2, y, 7), rng, epsilon=100)
-    assert [each.name for each in told] == ["accuracy", "largest class", "AUC"]
-    assert told[0].value == pytest.approx(0.5, abs=0.01)
-    assert told[1].value == pytest.approx(0.25, abs=0.01)
+    assert [each.name for each in told] == ["accuracy", "largest class", "AUC", "reliability"]
+    assert told[0].kept["value"] == pytest.approx(0.5, abs=0.01)
+    assert told[1].kept["value"] == pytest.approx(0.25, abs=0.01)
+    for each in told[:3]:
+        assert each.kept["low"] <= each.kept["value"] <= each.kept["high"]

@@ -36,12 +36,14 @@ def test_columns_become_columns_of_codes(schema):
     age = schema.code_columns[0]
     assert [age.meaning(code) for code in range(4)] == [
         "at most 30",
-        "above 30, at most 60",
-        "above 60, at most 90",
+        "31 to 60",
+        "61 to 90",
         "above 90",
     ]
     assert age.midpoints().tolist() == [15, 45, 75, 105]
     assert (age.ordered, job.ordered, age.missing, job.missing) == (True, False, None, 3)
+    years = Numeric("years", 0, 4, edges=4, integer=True).code_columns()[0]
+    assert [years.meaning(code) for code in range(4)] == ["at most 1", "= 2", "= 3", "above 3"]
     with pytest.raises(ValueError, match=r"codes of 'age' lie in \[0, 4\), got 4"):
         age.meaning(4)
 

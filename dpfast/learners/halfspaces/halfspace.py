@@ -85,6 +85,9 @@ class HalfspaceClassifier(PrivateClassifier):
         For a `CodeTable` there is an entry for each code: that at offsets[j] + v is what code v of column j adds to the
         score, numbers among the columns included. Of other rows x the score is <x, coef_> and `intercept_`, divided by
         the norm of (x, 1), and `shift_`.
+    coef_noise_ : ndarray, of the shape of coef_
+        Standard deviation of the noise in each coefficient less the mean over its column; only for a `CodeTable`. It is
+        known from the mechanism, and rounds after the noise make up for some of it.
     intercept_ : ndarray, shape (1,) or (k,)
     shift_ : ndarray, shape (1,) or (k,)
         What the noisy class sizes say, added to every score: log odds of two classes, else logarithms.
@@ -249,6 +252,9 @@ class HalfspaceClassifier(PrivateClassifier):
     def _publish(self, run):
         model = run.released
         self.coef_, self.intercept_, self.shift_ = model.linear()
+        noise = model.noise()
+        if noise is not None:
+            self.coef_noise_ = noise
 
     def _image(self):
         return partial(unit_rows, fit_intercept=bool(self.fit_intercept), normalize=True)
@@ -408,6 +414,12 @@ class _Model:
             return np.zeros((self._columns, self._width)), np.zeros(self._columns), self.constants
         coef, intercept = self._image.linear(self.descent.model())
         return np.ascontiguousarray(coef.T), intercept + 0.0, self.constants
+
+    def noise(self):
+        """Deviations of the noise in coefficients of codes, shape (columns, m); None before a round, and of others."""
+        if self.descent is None or not isinstance(self._image, CodeImage):
+            return None
+        return np.ascontiguousarray(self._image.deviations(self.descent.noise()).T)
 
 
 def sensitivity(reach, classes, neighbors):

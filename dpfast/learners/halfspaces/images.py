@@ -147,6 +147,29 @@ class CodeImage:
         mean = np.array([reals.dot(self._mean.astype(np.float64), column) for column in w])
         return np.stack([_product(self._by_code, column) for column in w], axis=1), top - mean
 
+    def deviations(self, noise):
+        """Return the noise of the coefficients of codes, less the mean of their column, given that of the entries of u.
+
+        Parameters
+        ----------
+        noise : ndarray of float64, shape (size, columns)
+            Standard deviations; noise of entries is independent.
+
+        Returns
+        -------
+        ndarray of float64, shape (codes, columns)
+        """
+        variances = np.square(noise[: len(self._mean)] / _RADIUS)
+        sizes = np.asarray(self._rows.sizes)
+        column = np.repeat(np.arange(len(sizes)), sizes)
+        middle = _product(self._by_entry.astype(np.float64), 1.0 / sizes[column])  # an entry is of one column
+        squares = self._by_code.power(2)
+        of_codes = []
+        for v in np.ascontiguousarray(variances.T):
+            of_mean = np.add.reduceat(middle * middle * v, self._starts[:-1])
+            of_codes.append(_product(squares, v) - 2 * _product(self._by_code, middle * v) + of_mean[column])
+        return np.sqrt(np.maximum(np.stack(of_codes, axis=1), 0.0))
+
 
 class PlainImage:
     """Images of plain rows; as `CodeImage`, and the opening is of class sizes alone.

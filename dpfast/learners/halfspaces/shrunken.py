@@ -46,21 +46,45 @@ class ShrunkenDescent:
         self._against = -_TURNED * deviation**2 * (len(groups) * columns) ** 0.5
         self._before, self._noise = np.zeros((len(groups), columns)), 0.0
         self._shrunk, self._groups = groups >= 0, groups[groups >= 0]
+        self._of = np.where(self._shrunk, groups, groups.max() + 1)  # the last share is 1, of those not shrunk
         self._members = np.bincount(self._groups).astype(np.float64)[:, np.newaxis]
         self._total = np.zeros((len(groups), columns))
         self._late, self._rounds, self.used = np.zeros_like(self._total), n_rounds, 0
+        self._shares, self._by_share, self._by_square = 0.0, 0.0, 0.0
 
     def seen(self):
         """u of this module's documentation: float64, shape (size, 1) for two classes, else (size, k)."""
         if not self.used or not len(self._groups):
             return self._total
+        u = self._total.copy()
+        u[self._shrunk] = u[self._shrunk] * self._kept()[self._groups]
+        return u
+
+    def noise(self):
+        """Return the standard deviation that the noise of all sums gives the entries of `model`, shrinking as it did.
+
+        Shrinking depends on the sums; given how much each group kept, an entry of the model is a fixed combination of
+        the sums, and this is the deviation of their noise in it.
+        """
+        if not self.used:
+            return np.zeros_like(self._total)
+        late = self.used - int(_LATE * self._rounds)
+        if late > 0:
+            variance = self._shares * (self._shares * self._noise - 2 * self._by_share) + self._by_square
+            variance = np.maximum(variance, 0.0) / late**2
+        else:
+            variance = self._noise * np.square(self._kept())
+        return np.sqrt(variance)[self._of]
+
+    def _kept(self):
+        """The share of its coefficients that each group keeps, and 1 for those that are not shrunk."""
+        if not len(self._groups):
+            return np.ones((1, self._columns))
         w, noise = self._total[self._shrunk], _LATE * self._noise
         squares = np.stack([np.bincount(self._groups, column, len(self._members)) for column in np.square(w).T], axis=1)
         prior = _PRIOR * max(0.0, reals.sum(np.square(w)) / w.size - noise)
         own = np.maximum(0.0, squares - self._members * noise + prior) / (self._members + _PRIOR)
-        u = self._total.copy()
-        u[self._shrunk] = w * (own / (own + noise))[self._groups]
-        return u
+        return np.append(own / (own + noise), np.ones((1, self._columns)), axis=0)
 
     def add(self, noisy):
         """Go on by a noisy sum, for rows of norm 1: float64, shape (size, columns).
@@ -72,9 +96,12 @@ class ShrunkenDescent:
             self._rate /= 2
         self._before = noisy
         self._noise += self._rate**2 * self._own
+        self._by_share += self._rate**2 * self._own * self._shares
+        self._by_square += self._rate**2 * self._own * np.square(self._shares)
         self._total += self._rate * (noisy if self._columns == 1 else noisy - noisy.mean(axis=1, keepdims=True))
         if self.used > _LATE * self._rounds:
             self._late += self.seen()
+            self._shares = self._shares + self._kept()
 
     def model(self):
         """The mean of u over the last rounds; u where there were none of them."""

@@ -1,0 +1,66 @@
+"""The part of a page that says what was declared of a table, what was found, and what was left out."""
+
+from collections.abc import Iterable
+from html import escape
+from typing import Any
+
+from dpfast.tables.code_column import CodeColumn
+
+_MOST, _MOST_VALUES, _LONGEST = 250, 12, 300  # columns, values of one, letters of all these
+
+
+def columns_table(model: Any) -> Iterable[str]:
+    """A line for each column of a table with a schema, as pieces of HTML."""
+    encoder = getattr(model, "encoder_", None)
+    if encoder is None:
+        return
+    schema, found = encoder.schema_, getattr(encoder, "found_", {})
+    if not found:
+        yield "<h2>What was declared of the table</h2>"
+    else:
+        yield "<h2>What was declared or found of the table</h2>"
+        yield (
+            '<p class="soft">What was found was read off the rows privately: the claim covers it. The rest was '
+            "declared.</p>"
+        )
+    rows = [_line(column, found.get(column.name)) for column in schema.columns[:_MOST]]
+    rows += [(name, "left out", "", "") for name in schema.ignore[:_MOST]]
+    yield plain_table(("column", "how it is known", "what it holds", "missing cells"), rows)
+    more = max(0, len(schema.columns) - _MOST) + max(0, len(schema.ignore) - _MOST)
+    if more:
+        yield f'<p class="soft">and {more:,} more columns</p>'
+
+
+def _line(column, facts):
+    made = column.code_columns()
+    if facts is None:
+        known = "declared"
+    elif facts == ["cells"]:
+        known = "found"
+    else:
+        known = f"found: {', '.join(facts)}"
+    holds = "; ".join(map(_holds, made))
+    missing = "may be" if any(each.nullable for each in made) else "none"
+    return column.name, known, holds, missing
+
+
+def _holds(column: CodeColumn) -> str:
+    if column.ordered:
+        assert column.low is not None
+        assert column.high is not None
+        kind = "dates" if column.dates else "whole numbers" if column.whole else "numbers"
+        low, high = column.written(column.low), column.written(column.high)
+        return f"{kind} from {low} to {high}, {column.bins:,} bins"
+    if not column.values:
+        return "nothing that enough rows have"
+    text = ", ".join(column.values[:_MOST_VALUES])
+    text = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    more = f", ... ({len(column.values):,} values)" if len(column.values) > _MOST_VALUES else ""
+    return text + more + (", other" if column.other and not more else "")
+
+
+def plain_table(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """A table of texts."""
+    heads = "".join(f"<th>{escape(str(cell))}</th>" for cell in head)
+    lines = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
+    return f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table></div>'

@@ -1,0 +1,177 @@
+"""The part of a page that shows the model itself: rules, a panel for each column, or weights."""
+
+from collections.abc import Iterable
+from html import escape
+
+import numpy as np
+
+from dpfast.learners.lists.text import condition_text, precision_text, support_text
+from dpfast.learners.showing import names_of
+from dpfast.report.drawing import Axis, Scale, bars, steps
+from dpfast.report.terms import Term, code_columns, terms
+from dpfast.tables.code_column import CodeColumn
+
+_DRAWN, _POINTED = 4000, 900  # bins in all that are drawn, and that have a text: a page stays below 300 kB
+_BAR = 7  # bins that a bar is as long as, in bytes
+_MOST_RULES = 400
+_CROWDED = 0.6  # of the bins, in a tenth of the range: the bins are drawn equally wide then
+
+
+def panels(model) -> Iterable[str]:
+    """The model as pieces of HTML."""
+    if hasattr(model, "rules_"):
+        yield "<h2>The rules: the first that holds decides</h2>"
+        yield from _rules(model)
+    elif code_columns(model) is not None and hasattr(model, "terms"):
+        yield from _curves(model, terms(model))
+    elif hasattr(model, "coef_"):
+        yield "<h2>The largest weights</h2>"
+        yield from _weights(model)
+
+
+# ---- rules -----------------------------------------------------------------------------------------------------------
+
+
+def _rules(model):
+    """A line for each rule; with the rows that it decides and how often it is right, where that was released."""
+    names = names_of(model)
+    worths = model.rule_worth() if hasattr(model, "rule_counts_") else None
+    most = max([1, *(worth.support for worth in worths or ())])
+    lines, drowned = [], 0
+    for k, rule in enumerate(model.rules_[:_MOST_RULES]):
+        condition = escape(condition_text(rule, names)) or "everything else"
+        cells = [f"<td>{'if' if k == 0 else 'else if' if rule.literals else 'else'}</td>"]
+        cells += [f"<td>{condition}</td>", f"<td><strong>{escape(str(rule.label))}</strong></td>"]
+        pale = False
+        if worths is not None:
+            worth = worths[k]
+            pale = worth.support_interval[0] == 0
+            width = 100 * min(max(worth.support, 0) / most, 1)
+            bar = f'<div class="bar" style="width:{width:.0f}%"></div>'
+            rows = f"at most {worth.support_interval[1]:,}" if pale else support_text(worth)
+            cells.append(f'<td class="n">{rows}{bar}</td>')
+            cells.append(f'<td class="n">{precision_text(worth)}</td>')
+        drowned += pale
+        lines.append(f"<tr{' class=pale' if pale else ''}>{''.join(cells)}</tr>")
+    head = "<th></th><th>condition</th><th>then</th>"
+    if worths is not None:
+        head += '<th class="n">rows that it decides</th><th class="n">share that it gets right</th>'
+    yield f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+    if worths is not None:
+        grey = " The counts of grey rules are no more than noise may be: they may decide no row at all." * bool(drowned)
+        yield f'<p class="soft">Counts have noise, which the 95% intervals hold.{grey}</p>'
+    if len(model.rules_) > _MOST_RULES:
+        yield f'<p class="soft">and {len(model.rules_) - _MOST_RULES:,} rules after these</p>'
+
+
+# ---- curves ----------------------------------------------------------------------------------------------------------
+
+
+def _curves(model, found: list[Term]) -> Iterable[str]:
+    """A panel for each column, all of one scale; those that may be noise alone are folded away."""
+    classes, scale = model.classes_, Scale.of([term.weights for term in found])
+    yield "<h2>What each column adds to the score</h2>"
+    if len(classes) == 2:
+        no, yes = (f"<strong>{escape(str(label))}</strong>" for label in classes.tolist())
+        reads = (
+            f"Above 0, or to the right of it, a value speaks for {yes}; below, or to the left, for {no}: +0.7 doubles "
+            f"the odds of {yes}, \N{MINUS SIGN}0.7 halves them."
+        )
+    else:
+        reads = "Above 0, or to the right of it, a value speaks for the class of the panel; below, against it."
+    noise = (
+        "Shaded bands and grey whiskers reach two standard deviations of the noise that protects the rows, which is "
+        "known exactly: what they cover may be noise."
+        if found and found[0].noise is not None
+        else ""
+    )
+    yield (
+        '<p class="soft">The score of a row is a constant plus what its value adds in each column. '
+        f"{reads} {noise} All panels have the same scale; the columns that matter most come first.</p>"
+    )
+    clear = [term for term in found if term.clear]
+    ends = np.cumsum([term.column.bins if term.column.ordered else _BAR * min(term.column.size, 12) for term in clear])
+    drawn, pale = int((ends <= max(_DRAWN, ends[0])).sum()) if clear else 0, len(found) - len(clear)
+    yield '<div class="terms">'
+    for term, end in zip(clear[:drawn], ends.tolist(), strict=False):
+        yield _panel(term, scale, len(classes), end <= _POINTED)
+    yield "</div>"
+    if pale:
+        names = ", ".join(escape(term.column.name) for term in found if not term.clear)
+        yield f'<p class="soft">Nothing clear of noise was learned from {pale:,} more: {_cut(names)}.</p>'
+    if drawn < len(clear):
+        yield f'<p class="soft">Another {len(clear) - drawn:,} matter less than these, and are not drawn.</p>'
+
+
+def _panel(term: Term, scale: Scale, classes: int, pointed: bool) -> str:
+    label = f" for {escape(str(term.label))}" if classes > 2 else ""
+    told = f"<small>{label} moves scores by {term.importance:.2f}</small>"
+    return (
+        f"<figure><figcaption>{escape(term.column.name)} {told}</figcaption>{_picture(term, scale, pointed)}</figure>"
+    )
+
+
+def _picture(term: Term, scale: Scale, pointed: bool) -> str:
+    column, noise = term.column, term.noise
+    texts = [column.meaning(code) for code in range(column.size)]
+    high, low = term.extremes()
+    told = f"{column.name}: from {term.weights[low]:+.2f} at {texts[low]} to {term.weights[high]:+.2f} at {texts[high]}"
+    if not column.ordered:
+        return bars(texts, term.weights, noise, scale, told)
+    missing = None
+    if column.missing is not None:
+        deviation = 0.0 if noise is None else float(noise[column.missing])
+        missing = float(term.weights[column.missing]), deviation
+    of_bins = slice(None, column.bins)
+    return steps(
+        _axis(column),
+        term.weights[of_bins],
+        None if noise is None else noise[of_bins],
+        missing,
+        texts[of_bins] if pointed else (),
+        scale,
+        told,
+    )
+
+
+def _axis(column: CodeColumn) -> Axis:
+    """Where bins lie: in proportion, or equally wide where most of them are in a small part of the range."""
+    assert column.edges is not None
+    assert column.low is not None
+    assert column.high is not None
+    ends = np.clip([column.low, *column.edges, column.high], column.low, column.high)
+    bins = len(ends) - 1
+    places = (ends - ends[0]) / ((ends[-1] - ends[0]) or 1.0)
+    counts, _ = np.histogram((places[:-1] + places[1:]) / 2, bins=10, range=(0, 1))
+    middle = np.abs(places - 0.5).argmin()
+    if counts.max() > _CROWDED * bins and bins > 4:
+        places, middle = np.arange(bins + 1) / bins, bins // 2
+    shown = [0, int(middle), bins] if 0.2 < places[middle] < 0.8 else [0, bins]
+    return Axis(places, [(float(places[k]), column.written(float(ends[k]))) for k in shown])
+
+
+# ---- weights ---------------------------------------------------------------------------------------------------------
+
+
+def _weights(model) -> Iterable[str]:
+    rows = np.atleast_2d(model.coef_)
+    names = names_of(model)
+    order = np.argsort(-np.abs(rows).max(axis=0), kind="stable")[:200]
+    texts = [str(names[int(j)]) for j in order]
+    labels = model.classes_ if len(rows) > 1 else model.classes_[1:]
+    scale = Scale.of([rows])
+    if len(rows) == 1:
+        no, yes = (f"<strong>{escape(str(label))}</strong>" for label in model.classes_.tolist())
+        yield f'<p class="soft">Bars to the right speak for {yes}, to the left for {no}, the larger the feature is.</p>'
+    yield '<div class="terms">'
+    for label, row in zip(labels.tolist(), rows, strict=True):
+        told = f"the largest weights for {label}"
+        picture = bars(texts, row[order], None, scale, told, most=25)
+        yield f"<figure><figcaption>for {escape(str(label))}</figcaption>{picture}</figure>"
+    yield "</div>"
+    if rows.shape[1] > len(order):
+        yield f'<p class="soft">The largest of {rows.shape[1]:,} weights.</p>'
+
+
+def _cut(text, most=400):
+    return text if len(text) <= most else text[: text.rfind(",", 0, most)] + ", …"
