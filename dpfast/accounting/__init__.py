@@ -6,6 +6,7 @@ from .claims import PrivacySpend, Release, compose
 from .composition import Composed
 from .costs import Cost
 from .curves import cover_delta, cover_epsilon, cover_exponent
+from .decision_lists import DecisionListPaper, DecisionListPlan, decision_list_paper, decision_list_plan
 from .experts import (
     ExpertsPaper,
     experts_epsilon,
@@ -57,6 +58,8 @@ __all__ = [
     "Composed",
     "Cost",
     "DecisionListHalfspace",
+    "DecisionListPaper",
+    "DecisionListPlan",
     "Draws",
     "ExpertsPaper",
     "FiniteClassPlan",
@@ -84,6 +87,8 @@ __all__ = [
     "cover_epsilon",
     "cover_exponent",
     "decision_list_margin",
+    "decision_list_paper",
+    "decision_list_plan",
     "discrete_gaussian_delta",
     "discrete_gaussian_sigma",
     "experts_epsilon",

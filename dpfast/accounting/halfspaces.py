@@ -405,17 +405,25 @@ def halfspace_lower_bound(
     >>> halfspace_lower_bound(1.0, 1e-6, margin=0.2), halfspace_lower_bound(0.1, 1e-6, margin=0.2)
     (53, 515)
     """
+    gamma = margin_between(margin)
+    points = math.floor(1 / Fraction(repr(gamma)) ** 2)
+    if dimension is not None:
+        points = min(points, count("dimension", dimension))
+    return points_lower_bound(epsilon, delta, points, alpha=alpha, beta=beta, neighbors=neighbors)
+
+
+def points_lower_bound(
+    epsilon: float | Fraction, delta: float | Fraction, points: int, *, alpha: float, beta: float, neighbors: str
+) -> int:
+    """The lower bound of the module, for any class that has all labels on so many rows."""
     pure = delta == 0
-    epsilon, delta, gamma, alpha, beta = problem_of(epsilon, 0.5 if pure else delta, margin, alpha, beta)
+    epsilon, delta, _, alpha, beta = problem_of(epsilon, 0.5 if pure else delta, 1.0, alpha, beta)
     check_neighbors(neighbors)
     delta = 0.0 if pure else delta
     if neighbors == "add-remove":
         epsilon, delta = 2 * epsilon, delta * (1 + math.exp(min(epsilon, 700.0)))
     Q = delta / math.expm1(min(epsilon, 700.0))
     log_cosh = epsilon / 2 + math.log1p(math.exp(-epsilon))  # ln(2 cosh(epsilon / 2))
-    points = math.floor(1 / Fraction(repr(gamma)) ** 2)
-    if dimension is not None:
-        points = min(points, count("dimension", dimension))
     best = 0.0
     for p in (min(1.0, 2 * alpha * 1.02**i) for i in range(200)):
         k, share = points - (p < 1), alpha / p + beta

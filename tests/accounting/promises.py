@@ -519,6 +519,18 @@ def cover_exponent(given, found):
     return _cover_curve(shift(found), low(given["epsilon"]), given) <= low(given["delta"])
 
 
+@promise(lambda a: {"epsilon": a.real(1e-2, 20), "delta": a.delta(), "n_conditions": a.number(200),
+                    "alpha": a.real(1e-3, 0.5), "beta": a.real(1e-3, 0.5), "neighbors": a.relation()})  # fmt: skip
+def decision_list_plan(given, found):
+    M, t = given["n_conditions"], shift(found.exponent)
+    paid = {"coverage_weight": 0, "neighbors": given["neighbors"], "max_rounds": M + 1}
+    lists = mpmath.loggamma(M + 1) + (M + 1) * mpmath.log(2) + mpf(1) / 2
+    failed = lists + found.n * mpmath.log1p(low(given["alpha"]) * mpmath.expm1(-t))
+    return _cover_curve(t, low(given["epsilon"]), paid) <= low(given["delta"]) and failed <= mpmath.log(
+        low(given["beta"])
+    )
+
+
 def _missed(e, bottom, length):
     return length * mpmath.exp(-e * bottom) * (1 + mpmath.exp(e))
 

@@ -10,24 +10,36 @@ from dpfast.accounting import (
     batched_plan,
     boost_plan,
     cover_exponent,
+    decision_list_paper,
+    decision_list_plan,
     gaussian_sigma,
     halfspace_lower_bound,
     net_plan,
     projected_plan,
     winnow_paper,
 )
-from dpfast.cli.plan.decision_list import _error_at, _lead, _rows_for_privacy, _rows_to_generalise
+from dpfast.cli.plan.decision_list import _lead
 from dpfast.mechanisms import exponential
 
 
-def test_a_plan_shows_both_exponents_and_whether_n_suffices(run):
-    result = run("plan", "decision-list", "--n", 2_000_000, "--features", 252, "--epsilon", 1)
+def test_a_plan_for_a_list_shows_its_own_rows_the_papers_and_whether_n_suffices(run):
+    plan, paper = decision_list_plan(1.0, 1e-6, 252), decision_list_paper(1.0, 1e-6, 252)
+    command = ["plan", "decision-list", "--features", 252, "--epsilon", 1]
+    result = run(*command, "--n", 2_000_000)
     assert result.exit_code == 0
-    assert "0.01632" in result.stdout
-    assert f"{cover_exponent(1, 1e-6, max_rounds=253):.5f}" in result.stdout
+    for shown in (
+        f"{plan.n:,}",
+        f"{paper.n:,}",
+        f"{plan.exponent:.5f}",
+        f"{paper.exponent:.5f}",
+        f"{plan.lower_bound:,}",
+    ):
+        assert shown in result.stdout
     assert "2.3 times too few" in result.stdout
     assert "enough" in result.stdout
+    assert f"{plan.error(2_000_000):.2g}" in result.stdout
     assert f"{cover_exponent(1, 1e-6, coverage_weight=0.5, max_rounds=10):.5f}" in result.stdout
+    assert f"{plan.n:,}" in run(*command).stdout  # rows at hand are not needed
 
 
 def test_a_plan_for_a_list_takes_the_conditions_off_a_schema(run, refused, tmp_path):
@@ -63,27 +75,10 @@ def test_a_plan_for_a_halfspace_shows_the_noise_of_one_code(run, refused, tmp_pa
     assert "--schema FILE, or --columns K" in refused(*command)
 
 
-def test_the_plan_is_the_papers_theorem_with_the_papers_constants():
-    m, alpha, beta, epsilon, delta = 40, 0.05, 0.01, 0.7, 1e-5
-    eps_hat = epsilon / (2 * (math.log(1 / delta) + 1.5))
-    theorem = 8 * m * math.log(2 * m / math.sqrt(beta)) / (eps_hat * alpha)
-    exponent = cover_exponent(epsilon, delta, accounting="paper")
-    assert _rows_for_privacy(m, alpha, beta, exponent) == pytest.approx(theorem, rel=1e-9)
-    statistics = 64 / alpha * ((m + 1) * math.log(64 / alpha) + math.log(16 / beta))
-    assert _rows_to_generalise(m, alpha, beta) == pytest.approx(statistics, rel=1e-12)
-
-
-def test_the_error_of_a_plan_is_the_one_its_rows_are_asked_for():
-    for alpha in (0.1, 0.02):
-        rows = max(_rows_to_generalise(30, alpha, 0.1), _rows_for_privacy(30, alpha, 0.1, 0.05))
-        assert float(_error_at(math.ceil(rows), 30, 0.1, 0.05)) == pytest.approx(alpha, rel=0.01)
-    assert _error_at(100, 30, 0.1, 0.05) == "none"
-
-
 def test_a_plan_refuses_what_no_theorem_covers(refused):
     command = ["plan", "decision-list", "--n", 100, "--features", 10, "--epsilon", 1]
-    assert "--alpha must lie in (0, 1), got 1.5" in refused(*command, "--alpha", 1.5)
-    assert "--beta must lie in (0, 1), got 0.0" in refused(*command, "--beta", 0)
+    assert "alpha must be from 1e-09 to 1 - 1e-09, got 1.5" in refused(*command, "--alpha", 1.5)
+    assert "beta must be from 1e-09 to 1 - 1e-09, got 0.0" in refused(*command, "--beta", 0)
     assert "delta must be" in refused(*command, "--delta", 0)
 
 

@@ -1,0 +1,167 @@
+"""How many rows greedy cover needs to learn decision lists: derived here, and as [BF] prints it.
+
+[BF] is Bun, Fang, "Privately Learning Decision Lists and a Differentially Private Winnow" (arXiv 2602.07370).
+DP-GreedyCover draws a list over M conditions rule by rule. A round draws one of the conditions that are left, or the
+constant true, and a label, with probability proportional to exp(-t W): W is how many uncovered rows the condition
+covers that have the other label. A list ends with the constant true, after M + 1 rounds at most. The n rows are i.i.d.,
+and some decision list over the conditions gives all their labels.
+
+**Claim.** Let ln L = ln M! + (M + 1) ln 2 + 1/2. But for probability beta the list drawn errs on a new row with
+probability at most alpha if
+    n >= (ln L + ln(1/beta)) / R,    R = -ln(1 - alpha (1 - e^(-t))).
+Proof. (1) Some candidate of each round has W = 0 [BF, Proposition 3.3]: of the list that gives the labels, the first
+rule whose condition is left. What its earlier rules cover is covered, since their conditions were drawn; so it decides
+all the other rows that it covers. (2) So the weights of a round add up to at least 1. The probability of a whole list,
+given the rows, is a product of quotients weight / sum, hence at most exp(-t times the sum of all W). A row that the
+list gets wrong is counted once, by the rule that decides it: that is exp(-t E), E the rows that the list gets wrong.
+(3) For a list that errs with probability above alpha the mean of e^(-tE) over the rows is at most (1 - alpha (1 -
+e^(-t)))^n = e^(-Rn). (4) There are M!/(M - k)! 2^(k+1) lists of k conditions and the constant true; all together these
+are 2^(M+1) M! times the sum of 2^-j/j! over j <= M, which is below e^(1/2). So one of those that err is drawn with
+probability at most L e^(-Rn) <= beta.
+Nothing is split between privacy and the sample: where t grows this becomes Occam's bound, and for small t n is about
+ln(L/beta) / (t alpha).
+
+**The paper's**, Theorem 3.5: n >= 64/alpha (VC ln(64/alpha) + ln(16/beta)) to generalise and >= 8 M ln(2M/sqrt(beta)) /
+(e alpha) for privacy, e = epsilon / (2 (ln(1/delta) + 3/2)) and exponents e/2. VC is M + 1: a list "if f_1 then b_1,
+..., else b_k", b_i = +-1, is the sign of sum_i 2^-i b_i f_i(x), the constant true its last feature, because the first
+term that is not 0 outweighs all later ones, so that it is a halfspace over M features with an offset. M + 1 is reached,
+on the unit vectors and 0.
+
+**Lower bound.** That of `dpfast.accounting.halfspaces`: its rows are the unit vectors of M/2 columns and 0, on which a
+list over the columns and their negations has any labels.
+"""
+
+import math
+from fractions import Fraction
+from typing import NamedTuple
+
+from .checks import LEAST, count, number
+from .curves import cover_exponent
+from .halfspaces import points_lower_bound
+
+_SLACK = 1e-12
+
+
+class DecisionListPlan(NamedTuple):
+    """Rows for a list by greedy cover."""
+
+    n: int
+    exponent: float  # t, per wrong row
+    log_lists: float  # ln L
+    lower_bound: int
+
+    def error(self, n: int, beta: float = 0.1) -> float:
+        """The least alpha that the claim has for n rows; above 1 where it says nothing."""
+        wrong = -math.expm1(-(self.log_lists - math.log(beta)) * (1 + _SLACK) / n)
+        return wrong / -math.expm1(-self.exponent)
+
+
+class DecisionListPaper(NamedTuple):
+    """The rows of [BF] Theorem 3.5, as printed."""
+
+    n: int
+    sample_rows: int
+    privacy_rows: int
+    exponent: float
+
+
+def decision_list_plan(
+    epsilon: float | Fraction,
+    delta: float | Fraction,
+    n_conditions: int,
+    *,
+    alpha: float = 0.1,
+    beta: float = 0.1,
+    neighbors: str = "replace",
+) -> DecisionListPlan:
+    """Rows with which greedy cover learns a decision list; derived, not [BF] Theorem 3.5's own constants.
+
+    Parameters
+    ----------
+    epsilon, delta, neighbors
+        As in `cover_exponent`.
+    n_conditions : int, >= 1
+        M, the conditions that a rule may test: 2 d for d columns and their negations.
+    alpha, beta : real, from 1e-9 to 1 - 1e-9
+        Error wanted and probability of missing it.
+
+    Returns
+    -------
+    DecisionListPlan
+        For `DecisionListClassifier(coverage_weight=0, default_prior=1, max_rules=None, rule_counts=0)`, where some list
+        over these conditions makes no error. `lower_bound` is what every private learner needs where half of the
+        conditions are free columns and the others their negations.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Claim and proof are in the documentation of this module.
+
+    Examples
+    --------
+    >>> plan = decision_list_plan(1.0, 1e-6, 72)
+    >>> plan.n, decision_list_paper(1.0, 1e-6, 72).n
+    (33400, 1079976)
+    """
+    M, alpha, beta = _problem(n_conditions, alpha, beta)
+    t = float(cover_exponent(epsilon, delta, neighbors=neighbors, max_rounds=M + 1))
+    log_lists = math.lgamma(M + 1) + (M + 1) * math.log(2) + 0.5
+    n = math.ceil((log_lists - math.log(beta)) / -math.log1p(alpha * math.expm1(-t)) * (1 + _SLACK))
+    lower = points_lower_bound(epsilon, delta, M // 2 + 1, alpha=alpha, beta=beta, neighbors=neighbors)
+    return DecisionListPlan(n, t, log_lists, lower)
+
+
+def decision_list_paper(
+    epsilon: float | Fraction,
+    delta: float | Fraction,
+    n_conditions: int,
+    *,
+    alpha: float = 0.1,
+    beta: float = 0.1,
+    neighbors: str = "replace",
+) -> DecisionListPaper:
+    """Rows of [BF] Theorem 3.5 with the paper's constants; not claimed here.
+
+    Parameters
+    ----------
+    epsilon, delta, n_conditions, alpha, beta, neighbors
+        As in `decision_list_plan`, delta above 0.
+
+    Returns
+    -------
+    DecisionListPaper
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    How they are read off the paper: the documentation of this module.
+
+    Examples
+    --------
+    >>> decision_list_paper(1.0, 1e-6, 72).sample_rows
+    305128
+    """
+    M, alpha, beta = _problem(n_conditions, alpha, beta)
+    t = float(cover_exponent(epsilon, delta, neighbors=neighbors, accounting="paper"))
+    sample = math.ceil(64 / alpha * ((M + 1) * math.log(64 / alpha) + math.log(16 / beta)))
+    privacy = math.ceil(8 * M * math.log(2 * M / math.sqrt(beta)) / (2 * t * alpha))
+    return DecisionListPaper(max(sample, privacy), sample, privacy, t)
+
+
+def _problem(n_conditions, alpha, beta):
+    wanted = f"from {LEAST} to 1 - {LEAST}"
+    return (
+        count("n_conditions", n_conditions),
+        *(
+            number(name, value, wanted, lambda x: LEAST <= x <= 1 - LEAST)
+            for name, value in (("alpha", alpha), ("beta", beta))
+        ),
+    )
