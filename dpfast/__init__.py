@@ -37,6 +37,7 @@ if TYPE_CHECKING:  # what a type checker reads; a test compares it with _HOMES
     from dpfast.tables import BitMatrix as BitMatrix
     from dpfast.tables import CodeTable as CodeTable
     from dpfast.tables import Schema as Schema
+    from dpfast.tables import StreamParts as StreamParts
 
     __version__: str
 
@@ -53,6 +54,7 @@ _HOMES = {
     "LinearMinimizer": "dpfast.learners",
     "RandomizedWeightedMajority": "dpfast.learners",
     "Schema": "dpfast.tables",
+    "StreamParts": "dpfast.tables",
     "TableEncoder": "dpfast.learners.encoder",
     "StatisticalQueryOracle": "dpfast.learners",
     "NetHalfspaceClassifier": "dpfast.learners",

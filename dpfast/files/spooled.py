@@ -10,21 +10,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dpfast.files.names import no_label
 from dpfast.files.parquet import ParquetRows, paths_of
 from dpfast.files.readers import kind_of, read_table
 from dpfast.files.tables import header_of_file, read_encoding
 from dpfast.parts.blocks import BLOCK_BYTES
 from dpfast.parts.spool import Spool
-from dpfast.tables.arrow import reads_of
-from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.schema import Label, Schema
+from dpfast.tables.streams import MEMORY, Source
 
-MEMORY = 1 << 30
 
-
-class FileParts:
+class FileParts(Source):
     """A table in files, for `fit` of any classifier: read once, whatever the number of rounds.
 
     What is read is kept as small integers, by a schema, or as numbers: in memory up to a limit, and beyond it in a
@@ -70,7 +66,7 @@ class FileParts:
         self.path, self.label, self.memory, self.scratch, self.dtype = path, label, memory, scratch, dtype
         self._text: dict[str, Any] = {"separator": separator, "decimal": decimal, "encoding": encoding}
 
-    def encoded(self, schema: Schema, label: Label | None) -> Encoding:
+    def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> Encoding:
         """Read all rows, on their way to codes.
 
         Parameters
@@ -78,6 +74,8 @@ class FileParts:
         schema : Schema
         label : Label or None
             The column of labels, if they are wanted.
+        unit : str, optional
+            The column that says whose each row is.
 
         Returns
         -------
@@ -91,35 +89,24 @@ class FileParts:
         """
         spool = Spool(self.memory, self.scratch)
         with _unchanged(self.path):
-            return read_encoding(self.path, schema, label, room=lambda most: partial(spool.array, most), **self._text)
+            room = {"room": lambda most: partial(spool.array, most), "unit": unit}
+            return read_encoding(self.path, schema, label, **room, **self._text)
 
-    def undeclared(self, without: tuple[str, ...] = ()) -> Schema:
-        """Return the schema that declares nothing but the names and types of the columns, and which is the label.
+    _marks = ("",)
 
-        Parameters
-        ----------
-        without : tuple of str
-            Columns that are no features, whose each row is say.
+    def header(self) -> dict[str, Any]:
+        """Read the types of the columns off the header of the files.
 
         Returns
         -------
-        Schema
+        dict from str to pyarrow.DataType
 
         Raises
         ------
-        ValueError
-            If there is no such label or column, for a file that is neither CSV nor Parquet, and for a type that a
-            table does not have.
+        ValueError, OSError
+            For files that are neither CSV nor Parquet, and for those that are missing or damaged.
         """
-        types = header_of_file(self.path, **self._text)
-        for name in (*without, *([] if self.label is None else [self.label])):
-            if name not in types:
-                raise ValueError(no_label(name, list(types), "column"))
-        features = {name: kind for name, kind in types.items() if name != self.label and name not in without}
-        if not features:
-            raise ValueError(f"{self.path}: there is no column to learn from")
-        columns = [Discovered(name, reads=reads_of(name, kind)) for name, kind in features.items()]
-        return Schema(columns, label=self.label, ignore=without, missing_values=("",))
+        return header_of_file(self.path, **self._text)
 
     def numbers(self) -> tuple[Any, Any]:
         """Read all rows as numbers.

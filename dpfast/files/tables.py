@@ -85,18 +85,19 @@ def header_of_file(path, *, separator=None, decimal=".", encoding="utf-8"):
         return dict.fromkeys(file.names, _PLAIN)
 
 
-def read_encoding(path, schema, label=None, *, room=None, separator=None, decimal=".", encoding="utf-8"):
-    """The same as an `Encoding`, for a schema that leaves something to be found.
+def read_encoding(path, schema, label=None, *, room=None, unit=None, separator=None, decimal=".", encoding="utf-8"):
+    """Return the same as an `Encoding`, for a schema that leaves something to be found.
 
-    `room`, if given, says for a number of rows, which is not exceeded, what keeps its columns: see `Encoding`.
+    `room`, if given, says for a number of rows, which is not exceeded, what keeps its columns: see `Encoding`; `unit`
+    is the column that says whose each row is.
     """
     kind, room = kind_of(Path(path)), room or (lambda most: Kept)
     if kind == "bundled":
         with dataset_path(str(path)) as bundled:
-            return read_encoding(bundled, schema, label, room=room)
+            return read_encoding(bundled, schema, label, room=room, unit=unit)
     if kind == "parquet":
         files = ParquetFiles(path)
-        encoded = Encoding(schema, label, room(sum(files.sizes)))
+        encoded = Encoding(schema, label, room(sum(files.sizes)), unit)
         try:
             files.encode(encoded)
         except Fault as fault:
@@ -108,12 +109,12 @@ def read_encoding(path, schema, label=None, *, room=None, separator=None, decima
     with csv.faults_of(path):
         file = csv.CsvFile(path, separator=separator or separator_of(path), decimal=decimal, encoding=encoding)
         check_names(file.names, None, needs_label=False)
-        return _encoded_csv(file, schema, label, room(file.count()), lambda row: f"line {file.line_of(row)}")
+        return _encoded_csv(file, schema, label, room(file.count()), lambda row: f"line {file.line_of(row)}", unit)
 
 
-def _encoded_csv(file, schema, label, keep, place):
+def _encoded_csv(file, schema, label, keep, place, unit=None):
     """The `Encoding` of a CSV file; what will not do is refused at its place, a function of the number of its row."""
-    encoded = Encoding(schema, label, keep)
+    encoded = Encoding(schema, label, keep, unit)
     lacking = next((name for name in encoded.names if name not in file.names), None)
     if lacking is not None:
         raise ValueError(f"there is no column {lacking!r}, which the schema declares")
@@ -122,7 +123,7 @@ def _encoded_csv(file, schema, label, keep, place):
     except (csv.Unparsed, Fault):
         file.refuse_ragged()
     try:  # as text, cell by cell: slow, only to say which is at fault; one cell must not choose how all are read
-        _encoded(file, Encoding(schema, label), {}, False)
+        _encoded(file, Encoding(schema, label, unit=unit), {}, False)
     except Fault as fault:
         if fault.row is None:
             raise

@@ -16,8 +16,9 @@ from dpfast.learners.discovery import discover, plan
 from dpfast.learners.fitting import Private, Public, Run
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import DELTA, PRIVATE, SCHEMA, Parameters, SchemaLike
-from dpfast.parts.sources import is_parted, parts_of
-from dpfast.tables.encoding import Encoding, encode
+from dpfast.parts.sources import is_parted, is_stream, parts_of
+from dpfast.tables.encoding import Encoding
+from dpfast.tables.streams import StreamParts
 
 
 class TableEncoder(TransformerMixin, Private, BaseEstimator):
@@ -140,7 +141,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
             Of one row for each row, one column for each of `get_feature_names_out`; a frame of them after `set_output`.
         """
         check_is_fitted(self)
-        return self._output(encode(X, self.schema_))
+        return self._output(_read(X, self.schema_).table())
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
         """Return the names of the columns of codes.
@@ -183,8 +184,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
 
             encoding = PartedEncoding(parts_of(X, None, p.schema.names), p.schema)
         else:
-            encoding = Encoding(p.schema)
-            encoding.add(X)
+            encoding = _read(X, p.schema)
         if not p.schema.to_find:
             self._declared(encoding)
             return encoding
@@ -215,6 +215,15 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         if p.budget is not None and p.schema.to_find:
             p.budget.foresee(self.epsilon, self.delta, neighbors=self.neighbors)
         return p
+
+
+def _read(X, schema):
+    """The rows of a table or a stream, on their way to codes."""
+    if is_stream(X) or isinstance(X, StreamParts):
+        return StreamParts(X).encoded(schema, None)
+    encoding = Encoding(schema)
+    encoding.add(X)
+    return encoding
 
 
 def _facts(schema):

@@ -1,4 +1,4 @@
-"""What a model says of collections of Dask: collections of Dask, computed when they are asked for."""
+"""Return predictions of collections of Dask as lazy collections, and those of streams, batch by batch, as one array."""
 
 import copy
 from collections.abc import Callable
@@ -8,19 +8,40 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.parts.sources import is_dask
+from dpfast.parts.sources import is_dask, is_stream
+from dpfast.tables.streams import StreamParts
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
 def lazily(method: F) -> F:
-    """The method of a model, which gives of a collection of Dask a lazy one with the same parts."""
+    """The method of a model, which gives of a collection of Dask a lazy one with the same parts.
+
+    A stream is read once, batch by batch, and what the model says of all rows is one array.
+    """
 
     @wraps(method)
     def asked(self, X):
-        return _lazy(self, method.__name__, X) if is_dask(X) else method(self, X)
+        if is_dask(X):
+            return _lazy(self, method.__name__, X)
+        streams = is_stream(X) or isinstance(X, StreamParts)
+        return _batchwise(self, method, X) if streams else method(self, X)
 
     return cast(F, asked)
+
+
+def _batchwise(model, method, X):
+    """What it says of the rows of a stream."""
+    if method.__name__ == "transform":
+        return method(model, X)
+    check_is_fitted(model)
+    if not hasattr(model, "encoder_"):
+        raise ValueError("X is a stream of columns, and the model learned from vectors: give an array")
+    batches = StreamParts(X).batches(model.encoder_.schema_.names)
+    said = [method(model, batch) for batch in batches if len(batch)]
+    if not said:
+        raise ValueError("X must have at least one row, the stream has none")
+    return np.concatenate(said)
 
 
 def _lazy(model, name, X):

@@ -165,7 +165,7 @@ class PrivateParameters(Parameters):
     budget: Budget | None
     random_state: Any
 
-    def _checked(self, X: Any = None) -> SimpleNamespace:
+    def _checked(self, X: Any = None, y: Any = None, units: Any = None) -> SimpleNamespace:
         p = super()._checked()
         p.rng = random.generator(self.random_state)
         if hasattr(self, "verbose"):

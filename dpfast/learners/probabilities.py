@@ -59,8 +59,8 @@ class Probabilities(Private):
     classes_: np.ndarray
     probability_share: float
 
-    def _checked(self, X=None):
-        return set_apart(super()._checked(X))
+    def _checked(self, X=None, y=None, units=None):
+        return set_apart(super()._checked(X, y, units))
 
     def _refuse_persons(self, p):
         if p.class_scale is not None:

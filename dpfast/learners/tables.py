@@ -1,11 +1,12 @@
 """Tables with a schema, or with nothing declared: what every private classifier does to read them."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, validate_data
 
@@ -17,8 +18,8 @@ from dpfast.learners.discovery import discover, plan
 from dpfast.learners.fitting import Public
 from dpfast.learners.parameters import SCHEMA, auto, count, optional, real
 from dpfast.learners.saving import entries
-from dpfast.learners.units import bounded_rows, own_generator, picked
-from dpfast.parts.sources import is_parted, parts_of
+from dpfast.learners.units import bounded_rows, own_generator, picked, units_of
+from dpfast.parts.sources import is_parted, is_stream, parts_of
 from dpfast.tables.arrow import header_of, is_frame, reads_of
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Numeric, text_of
@@ -26,6 +27,7 @@ from dpfast.tables.discovered import WIDEST, Discovered
 from dpfast.tables.label_types import completed, label_kind, labels_among, typed, typed_labels
 from dpfast.tables.labels import class_codes
 from dpfast.tables.schema import Label, Schema
+from dpfast.tables.streams import Source, StreamParts
 
 SCHEMAS = {"schema": optional(auto(SCHEMA, "discover")), "encoder_share": auto(real(0, 1, "()"))}
 SHARE = Fraction(1, 10)  # of the budget, for what is discovered
@@ -45,14 +47,19 @@ class TableReader:
     _discovery_share = SHARE
     _one_bill = False  # whether its own releases are Gaussian ones that share the bill of the discovery
 
-    def _checked(self, X=None):
-        """Checked parameters; `schema` is that of X where X has named columns of which nothing is declared."""
-        p, X = super()._checked(X), _files(X)
+    def _checked(self, X=None, y=None, units=None):
+        """Checked parameters; `schema` is that of X where X has named columns of which nothing is declared.
+
+        `source` is X as a `Source` if its rows are read batch by batch. `y` and `units` may be names of columns.
+        """
+        p, X = super()._checked(X, y, units), _opened(X, y)
+        p.source = X if isinstance(X, Source) else None
         for name in ("_encoder", "_label", "_rows_per_unit", "_width_of_codes"):
             vars(self).pop(name, None)
         p.rows_per_unit, p.one_column, p.plan, p.found = 1, False, None, None
-        if p.schema == "discover" or (p.schema is None and is_frame(X)):
-            p.schema = X.undeclared() if isinstance(X, FileParts) else undeclared(X)
+        if p.schema == "discover" or (p.schema is None and (is_frame(X) or isinstance(X, StreamParts))):
+            without = [units] if isinstance(units, str) else []
+            p.schema = X.undeclared(without) if p.source is not None else undeclared(X, _name(y), without)
         if p.schema is not None:
             p.schema.refuse_unconfirmed()
             p.schema = self._read_by(p.schema)
@@ -86,14 +93,22 @@ class TableReader:
         What the schema leaves open is discovered here, once the table and its labels have passed: the whole budget is
         charged before, and nothing is refused afterwards.
         """
-        X = _files(X)
-        self._label = _label_name(p.schema, y)
+        X, y, named = X if p.source is None else p.source, None if isinstance(y, str) else y, _name(y)
+        self._label = named or _label_name(p.schema, y)
+        label = kind = None
+        if p.schema is not None:
+            label = p.schema.label or Label(named or "y")
+            if label.name != (named or label.name):
+                raise ValueError(f"y names the label {named!r}, and the schema declares {label.name!r}")
+            kind = label_kind(X if p.source is None else p.source.like(), y, label.name)
+        elif named is not None and p.source is None:
+            raise ValueError("y is the name of a column, and X holds vectors: give an array of labels")
         asked = isinstance(self.schema, str) and self.schema == "discover"
-        if asked and not isinstance(X, FileParts) and not is_parted(X):
+        if asked and p.source is None and not is_parted(X):
             X = _named(X, p.schema.names)
         if units is not None or rows_per_unit is not None:
-            X, y = self._bounded(X, y, p, units, rows_per_unit)
-        if isinstance(X, FileParts) and p.schema is None:
+            X, y = self._bounded(X, y, p, label, units, rows_per_unit)
+        if p.source is not None and p.schema is None:
             X, y = _numbers(X, y)
         if is_parted(X) and not self._reads_parts:
             raise ValueError(
@@ -114,8 +129,6 @@ class TableReader:
         if p.schema is None:
             return parted_numbers(parts_of(X, y), classes, one_column=p.one_column), None, classes
 
-        label = p.schema.label or Label("y")
-        kind = label_kind(X, y, label.name)
         classes = label.classes if classes is None else classes
         if isinstance(X, CodeTable):
             schemas = () if p.schema.to_find else (p.schema, SCHEMA.plain(self.schema))
@@ -124,11 +137,10 @@ class TableReader:
                 raise ValueError("X is a table of codes, of another schema or of one that leaves something to be found")
             self._encoder = TableEncoder(p.schema)._declared(Encoding(p.schema))
             return self._read_codes(X), y, classes
-        if y is None and p.schema.label is None:
+        if y is None and p.schema.label is None and named is None:
             raise ValueError("y must be given: the schema declares no label")
-        if isinstance(X, FileParts):
-            if y is not None:
-                raise ValueError("y must not be given beside files with a schema, which says which column it is")
+        if isinstance(X, Source):
+            _refuse_labels(y)
             encoding = X = X.encoded(p.schema, label)
         elif is_parted(X):
             encoding = PartedEncoding(parts_of(X, y, [*p.schema.names, label.name]), p.schema, label)
@@ -206,16 +218,30 @@ class TableReader:
         if not self.__sklearn_tags__().classifier_tags.multi_class:
             known.signs()  # refuses more than two classes
 
-    def _bounded(self, X, y, p, units, rows_per_unit):
-        """The rows that are left of each person."""
+    def _bounded(self, X, y, p, label, units, rows_per_unit):
+        """The rows that are left of each person; those of a source are read here."""
         if units is None or rows_per_unit is None:
             raise ValueError("units= and rows_per_unit= go together: whose each row is, and how many of a person count")
         p.rows_per_unit = count(1).read("rows_per_unit", rows_per_unit)
-        if is_parted(X) or isinstance(X, FileParts):
-            raise ValueError(f"units= is for tables in memory, and X is a {type(X).__name__}")
+        name = _name(units)
+        if is_parted(X) or (p.source is not None and (name is None or p.schema is None)):
+            raise ValueError(
+                f"units= is for tables in memory, and X is a {type(X).__name__}; of a stream, and of files with a "
+                "schema, it may be the name of a column"
+            )
+        if name is not None and p.schema is None:
+            raise ValueError(f"units={name!r} is the name of a column, and X holds vectors: give an array")
+        if name is not None and name in (*p.schema.names, label.name):
+            raise ValueError(f"units={name!r} is a column of the schema: take it out, or the model learns persons")
         self._refuse_persons(p)
-        kept = bounded_rows(units, p.rows_per_unit, own_generator(p.rng))
         self._rows_per_unit = p.rows_per_unit
+        if p.source is not None:
+            _refuse_labels(y)
+            X = p.source.encoded(p.schema, label, name)
+            units = X.units()
+        elif name is not None:
+            units = units_of(X, name)
+        kept = bounded_rows(units, p.rows_per_unit, own_generator(p.rng))
         return picked(X, y, kept, len(units))
 
     def _refuse_persons(self, p):
@@ -275,6 +301,7 @@ class TableReader:
         if isinstance(X, CodeTable) or not hasattr(X, "shape"):
             return X
         if self.schema is None:
+            X = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X  # scikit-learn finds its names then
             validate_data(self, X, skip_check_array=True, reset=False)
         return _named(X, self.encoder_.schema_.names)
 
@@ -329,7 +356,7 @@ class TableReader:
             self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
 
 
-def undeclared(X: Any, label: str | None = None) -> Schema:
+def undeclared(X: Any, label: str | None = None, without: Sequence[str] = ()) -> Schema:
     """Return the schema of a table of which nothing is declared but the names and types of its columns.
 
     Parameters
@@ -337,9 +364,12 @@ def undeclared(X: Any, label: str | None = None) -> Schema:
     X : frame, or array of two dimensions
     label : str, optional
         The column that is the label.
+    without : sequence of str
+        Columns that are no features, whose each row is say.
     """
     if is_frame(X) or hasattr(X, "_meta"):
-        columns = [Discovered(name, reads=reads_of(name, kind)) for name, kind in header_of(X).items() if name != label]
+        features = {name: kind for name, kind in header_of(X).items() if name != label and name not in without}
+        columns = [Discovered(name, reads=reads_of(name, kind)) for name, kind in features.items()]
     else:
         X = check_array(X, dtype=None, ensure_all_finite=False)
         reads = "text" if X.dtype.kind in "OUS" else "number"
@@ -365,9 +395,26 @@ def _named(X, names):
     return {name: array[:, j] for j, name in enumerate(names)}
 
 
-def _files(X):
-    """The table, or the files that a text or a path means."""
-    return FileParts(X) if isinstance(X, str | os.PathLike) else X
+def _opened(X, y):
+    """The table, or the source that a path or a stream means; y may be the name of its labels."""
+    if isinstance(X, str | os.PathLike):
+        X = FileParts(X)
+    elif is_stream(X):
+        X = StreamParts(X)
+    return X.labelled(y) if isinstance(X, Source) and isinstance(y, str) else X
+
+
+def _name(of):
+    """The name of a column, or None for an array."""
+    return of if isinstance(of, str) else None
+
+
+def _refuse_labels(y):
+    """Refuse labels beside a source, whose rows come in an order of their own."""
+    if y is not None:
+        raise ValueError(
+            "y must not be given beside files or a stream with a schema: one of their columns is the label"
+        )
 
 
 def _numbers(files, y):

@@ -37,6 +37,8 @@ from typing import Any
 import numpy as np
 
 from dpfast import random
+from dpfast.tables.arrow import Frame
+from dpfast.tables.kept import Kept, KeptUnits
 from dpfast.tables.labels import one_kind
 
 
@@ -104,6 +106,15 @@ def picked(X: Any, y: Any, kept: np.ndarray | None, n: int) -> tuple[Any, Any]:
     if kept is None:
         return X, y
     return _picked(X, kept), None if y is None else _picked(y, kept)
+
+
+def units_of(table: Any, name: str) -> np.ndarray:
+    """Return a number for each row of a frame, the same for rows of one unit, by the column of this name."""
+    frame, kept = Frame(table), KeptUnits(name, Kept)
+    if name not in frame.names:
+        raise ValueError(f"units= names the column {name!r}, which the table lacks")
+    kept.append(kept.read(frame.column(name)))
+    return kept.whole()
 
 
 def count_rows(table: Any) -> int:

@@ -20,8 +20,31 @@ def refuse_parts(X: Any) -> None:
 
 def refuse_plan(X: Any) -> None:
     """Refuse a LazyFrame."""
-    if hasattr(X, "collect") and hasattr(X, "lazy"):
+    if is_lazy(X):
         raise TypeError(f"X is a {type(X).__name__}, a plan that has no rows yet: give X.collect()")
+
+
+def is_lazy(X: Any) -> bool:
+    """Return whether this is a LazyFrame of polars; does not import it."""
+    return hasattr(X, "collect") and hasattr(X, "lazy")
+
+
+def is_stream(X: Any) -> bool:
+    """Return whether a table gives its rows batch by batch: Arrow streams, readers, data sets, LazyFrames, relations.
+
+    Whatever has the Arrow stream interface is a stream, except for what is known to be in memory: frames of pandas and
+    polars, and tables, batches and arrays of pyarrow.
+    """
+    kind = type(X)
+    room = kind.__module__.partition(".")[0]
+    if room == "pyarrow":
+        return any(each.__name__ in _READERS for each in kind.__mro__)
+    if room in ("pandas", "polars") or hasattr(X, "iloc"):
+        return is_lazy(X)
+    return hasattr(X, "__arrow_c_stream__") and not isinstance(X, type)
+
+
+_READERS = ("RecordBatchReader", "Dataset", "Scanner")  # of pyarrow
 
 
 def refuse_masked(name: str, values: Any) -> None:

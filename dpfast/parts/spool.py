@@ -45,8 +45,7 @@ class Spool:
         """
         shape, dtype = (shape,) if isinstance(shape, int) else tuple(shape), np.dtype(dtype)
         size = dtype.itemsize * int(np.prod(shape))
-        if self.in_memory + size <= self._memory:
-            self.in_memory += size
+        if self.holds(size):
             return Filling(np.empty(shape, dtype))
         start = self.on_disk
         self.on_disk = start + -(-size // mmap.ALLOCATIONGRANULARITY) * mmap.ALLOCATIONGRANULARITY
@@ -57,6 +56,21 @@ class Spool:
             raise full(self._folder, self.on_disk)
         self._file.grow(self.on_disk)
         return FileFilling(self._file, start, shape, dtype)
+
+    def growing(self, dtype: Any) -> "Growing":
+        """Return room for an array of one dimension whose length is not known before it ends."""
+        return Growing(self, np.dtype(dtype))
+
+    def holds(self, size: int) -> bool:
+        """Reserve so many bytes of memory, and return whether that many were left."""
+        if self.in_memory + size > self._memory:
+            return False
+        self.in_memory += size
+        return True
+
+    def free(self, size: int) -> None:
+        """Give back memory that was reserved."""
+        self.in_memory -= size
 
 
 class Filling:
@@ -94,6 +108,41 @@ class FileFilling:
         if not self.n * self._row:
             return np.empty(shape, self._dtype)
         return np.frombuffer(self._file.mapped(self._start, self.n * self._row), self._dtype).reshape(shape)
+
+
+class Growing:
+    """An array of unknown length that is being filled: pieces in memory while there is room, else in the file.
+
+    `whole` puts the pieces together, once; until then a piece in the file takes its room there twice.
+    """
+
+    def __init__(self, spool: Spool, dtype: np.dtype):
+        self._spool, self._dtype, self.n = spool, dtype, 0
+        self._pieces: list[np.ndarray | Filling | FileFilling] = []
+        self._whole: Filling | FileFilling | None = None
+
+    def append(self, rows: np.ndarray) -> None:
+        """Go on with some rows, which are cast to the type and copied."""
+        self.n += len(rows)
+        if self._spool.holds(len(rows) * self._dtype.itemsize):
+            self._pieces.append(np.array(rows, self._dtype))  # a view would keep all of a batch
+            return
+        filling = self._spool.array(len(rows), self._dtype)
+        filling.append(rows)
+        self._pieces.append(filling)
+
+    def whole(self) -> np.ndarray:
+        if self._whole is None:
+            pieces, self._pieces = self._pieces[::-1], []
+            self._whole = self._spool.array(self.n, self._dtype)
+            while pieces:
+                piece = pieces.pop()
+                if isinstance(piece, np.ndarray):
+                    self._whole.append(piece)
+                    self._spool.free(piece.nbytes)
+                else:
+                    self._whole.append(piece.whole())
+        return self._whole.whole()
 
 
 class _Nameless:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:  # what a type checker reads; a test compares it with _HOMES
     from dpfast.tables.columns import Numeric as Numeric
     from dpfast.tables.schema import Label as Label
     from dpfast.tables.schema import Schema as Schema
+    from dpfast.tables.streams import StreamParts as StreamParts
 
 _HOMES = {
     "BitMatrix": "bit_matrix",
@@ -27,6 +28,7 @@ _HOMES = {
     "Label": "schema",
     "Numeric": "columns",
     "Schema": "schema",
+    "StreamParts": "streams",
 }
 
 __all__ = [*_HOMES]

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpfast.parts.sources import is_dask, refuse_plan
+from dpfast.parts.sources import is_dask, is_stream, refuse_plan
 from dpfast.tables.cells import date_codes, number_codes, text_cells
 from dpfast.tables.columns import text_of
 from dpfast.tables.objects import Fault, array_of
@@ -103,7 +103,7 @@ def is_frame(table: Any) -> bool:
     """
     if isinstance(table, pa.Table | pa.RecordBatch | Frame):
         return True
-    if is_dask(table):
+    if is_dask(table) or is_stream(table):
         return False
     if hasattr(table, "iloc") and hasattr(table, "columns"):
         named = all(isinstance(name, str) for name in table.columns)

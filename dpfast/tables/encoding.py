@@ -22,7 +22,7 @@ from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Boolean, Category, Column, Date, Numeric, text_of
 from dpfast.tables.counts import Counts, tally
 from dpfast.tables.discovered import Discovered
-from dpfast.tables.kept import Kept, KeptCells, KeptTexts
+from dpfast.tables.kept import Kept, KeptCells, KeptTexts, KeptUnits
 from dpfast.tables.labels import LabelColumn, tidy_labels
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
@@ -77,6 +77,8 @@ class Encoding:
         What is read as the label; that of the schema, say.
     keep : callable, default=Kept
         From a dtype to what keeps an array of it, block by block: in memory, or elsewhere.
+    unit : str, optional
+        The column that says whose each row is; see `units`.
 
     Raises
     ------
@@ -84,12 +86,13 @@ class Encoding:
         If the schema is an unconfirmed draft.
     """
 
-    def __init__(self, schema: Schema, label: Label | None = None, keep: Callable = Kept):
+    def __init__(self, schema: Schema, label: Label | None = None, keep: Callable = Kept, unit: str | None = None):
         schema.refuse_unconfirmed()
         self.schema, self.n, self._label, self._keep = schema, 0, label, keep
         self._columns = [READERS[type(column)](column, schema.missing_values) for column in schema.columns]
         self._kept = [self._room(read) for read in self._columns]
         self._labels = None if label is None else KeptTexts(keep)
+        self._units = None if unit is None else KeptUnits(unit, keep)
 
     def _room(self, read):
         """What keeps the codes of a column, or its image if something is to be found: a list."""
@@ -101,8 +104,8 @@ class Encoding:
 
     @property
     def names(self) -> list[str]:
-        """The columns that are read, the label's too if it is."""
-        return [*self.schema.names, *([self._label.name] if self._label is not None else [])]
+        """The columns that are read, that of the label and that of units too if they are."""
+        return [*self.schema.names, *(each.name for each in (self._label, self._units) if each is not None)]
 
     def add(self, table: Any, y: Any = None) -> None:
         """Go on with a table, as `Frame` takes it; what will not do is refused at its row of all rows so far.
@@ -118,6 +121,7 @@ class Encoding:
         try:
             parts = [read(frame.column(read.column.name)) for read in self._columns]
             labels = None if self._label is None else self._read_labels(frame, y)
+            units = None if self._units is None else self._units.read(frame.column(self._units.name))
         except Fault as fault:
             raise Fault(fault.column, fault.what, None if fault.row is None else self.n + fault.row) from None
         for room, part in zip(self._kept, parts, strict=True):
@@ -125,6 +129,8 @@ class Encoding:
                 kept.append(array)
         if labels is not None and self._labels is not None:
             self._labels.append(labels)
+        if self._units is not None:
+            self._units.append(units)
         self.n += frame.n
 
     def __len__(self) -> int:
@@ -148,6 +154,11 @@ class Encoding:
         """The labels of all rows, as the classes that the schema declares if it does."""
         assert self._label is not None
         return label_column(self._label, *self.spelled())
+
+    def units(self) -> np.ndarray:
+        """Return a number for each row, the same for rows of one unit: shape (n,)."""
+        assert self._units is not None
+        return self._units.whole()
 
     def spelled(self) -> tuple[np.ndarray, list]:
         """The labels of all rows as they were spelled: a number for each row, and the spellings."""

@@ -4,8 +4,11 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
+from dpfast.tables.arrow import texts
 from dpfast.tables.cells import FIXED
+from dpfast.tables.objects import Fault
 
 
 class Kept:
@@ -72,3 +75,45 @@ class KeptCells:
 
     def whole(self) -> tuple[np.ndarray, list]:
         return self._codes.whole(), [*self._place]
+
+
+class KeptUnits:
+    """Whose each row is: integers as they are, all else as numbers of texts.
+
+    Parameters
+    ----------
+    name : str
+        Of the column.
+    keep : callable
+        From a dtype to what keeps an array of it.
+    """
+
+    def __init__(self, name: str, keep: Callable):
+        self.name, self._keep = name, keep
+        self._kept: Any = None
+
+    def read(self, array: pa.Array) -> Any:
+        """Return the entries of some rows; a row that is of nobody is refused."""
+        if pa.types.is_integer(array.type):
+            missing = array.is_null().to_numpy(zero_copy_only=False)
+            read: Any = array.fill_null(0).to_numpy(zero_copy_only=False)
+        else:
+            read = texts(self.name, array)
+            nobody = [k for k, value in enumerate(read[1]) if value is None or not value.strip()]
+            missing = (read[0] < 0) | np.isin(read[0], nobody)
+        if missing.any():
+            raise Fault(self.name, "is empty, and units= says whose each row is", int(np.argmax(missing)))
+        return read
+
+    def append(self, read: Any) -> None:
+        """Go on with what `read` returned."""
+        if self._kept is None:
+            self._kept = KeptTexts(self._keep) if isinstance(read, tuple) else self._keep(read.dtype)
+        self._kept.append(read)
+
+    def whole(self) -> np.ndarray:
+        """Return a number for each row, the same for rows of one unit."""
+        if self._kept is None:
+            return np.empty(0, np.int64)
+        whole = self._kept.whole()
+        return whole[0] if isinstance(whole, tuple) else whole

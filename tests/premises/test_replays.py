@@ -189,6 +189,8 @@ SOURCES = {
     "lists": lambda frame, path: {name: frame[name].tolist() for name in frame},
     "Arrow": lambda frame, path: pa.Table.from_pandas(frame),
     "polars": lambda frame, path: pl.from_pandas(frame),
+    "LazyFrame": lambda frame, path: pl.from_pandas(frame).lazy(),
+    "stream": lambda frame, path: pa.Table.from_pandas(frame).to_reader(5),
     "CSV": _csv,
     "Parquet": _parquet,
 }

@@ -150,7 +150,7 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
             If the budget does not suffice, before the data is read.
         """
         refuse_weights(refused)
-        p = self._checked(X)
+        p = self._checked(X, y, units)
         table = self._class()
         p.one_column = table is not None
         if p.schema is not None and not self._of_features():

@@ -176,7 +176,7 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
             If the budget does not suffice, before the data is read.
         """
         refuse_weights(refused)
-        p = self._checked(X)
+        p = self._checked(X, y, units)
         with self._fitting(p.rng) as run:
             X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
             rows = signed_rows(X, out_of_range=p.out_of_range)
@@ -204,8 +204,8 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
     def _publish(self, run):
         self.released_weights_ = _weights(run)
 
-    def _checked(self, X=None):
-        p = super()._checked(X)
+    def _checked(self, X=None, y=None, units=None):
+        p = super()._checked(X, y, units)
         if p.neighbors != "replace":
             raise ValueError(
                 f'neighbors must be "replace", got {p.neighbors!r}: a row more is a round more, and another release'

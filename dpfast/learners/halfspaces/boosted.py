@@ -231,7 +231,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
             If the budget does not suffice, before the data is read.
         """
         refuse_weights(refused)
-        p = self._checked(X)
+        p = self._checked(X, y, units)
         with self._fitting(p.rng) as run:
             X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
             rows, start, margins, public, parts = self._rows(X, y, classes, p)
@@ -341,8 +341,8 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         if n * p.density < 1:
             raise ValueError(f"density must be at least 1 / n = 1 / {n}, got {self.density!r}")
 
-    def _checked(self, X=None):
-        p = super()._checked(X)
+    def _checked(self, X=None, y=None, units=None):
+        p = super()._checked(X, y, units)
         if p.calibration != "tight":
             p.plan = self._plan(p)
         p.epsilon_of_rounds, p.count_scale = p.epsilon, None

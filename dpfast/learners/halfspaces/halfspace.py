@@ -193,7 +193,7 @@ class HalfspaceClassifier(PrivateClassifier):
             If the budget does not suffice, before the data is read.
         """
         refuse_weights(refused)
-        p = self._checked(X)
+        p = self._checked(X, y, units)
         with self._fitting(p.rng) as run:
             X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
             parts, rows, public = self._asked(X, y, classes, self._image())
@@ -259,8 +259,8 @@ class HalfspaceClassifier(PrivateClassifier):
     def _image(self):
         return partial(unit_rows, fit_intercept=bool(self.fit_intercept), normalize=True)
 
-    def _checked(self, X=None):
-        p = super()._checked(X)
+    def _checked(self, X=None, y=None, units=None):
+        p = super()._checked(X, y, units)
         discrete_gaussian_sigma(p.epsilon, p.delta)  # refuses what they may not be
         return p
 

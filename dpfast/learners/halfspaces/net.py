@@ -210,7 +210,7 @@ class NetHalfspaceClassifier(LinearClassifier):
             If the budget does not suffice, before the data is read.
         """
         refuse_weights(refused)
-        p = self._checked(X)
+        p = self._checked(X, y, units)
         with self._fitting(p.rng) as run:
             X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
             parts, _, public = self._asked(X, y, classes, projectable_of)
@@ -240,8 +240,8 @@ class NetHalfspaceClassifier(LinearClassifier):
         if p.schema is not None:
             Nets(p, self._planned_width(p)).check_time(n, p.max_seconds)
 
-    def _checked(self, X=None):
-        p = super()._checked(X)
+    def _checked(self, X=None, y=None, units=None):
+        p = super()._checked(X, y, units)
         p.exponent = -exact("epsilon", p.epsilon) / (2 if p.neighbors == "replace" else 1)
         Net(p.n_components, net_radius(p))  # refuses what it may not be
         return p

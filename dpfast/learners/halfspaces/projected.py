@@ -198,7 +198,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
             If the budget does not suffice, before the data is read.
         """
         refuse_weights(refused)
-        p = self._checked(X)
+        p = self._checked(X, y, units)
         with self._fitting(p.rng) as run:
             X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
             table = self._read_codes(X.like) if isinstance(X, PartedTable) else readable(X)
@@ -297,8 +297,8 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         if p.schedule == "paper":
             self._steps(p, n, min(self._planned_width(p) + p.fit_intercept, p.n_components))
 
-    def _checked(self, X=None):
-        p = super()._checked(X)
+    def _checked(self, X=None, y=None, units=None):
+        p = super()._checked(X, y, units)
         if p.schedule == "paper" and p.neighbors != "replace":
             raise ValueError('schedule="paper" has n^2 steps, so that n is public: it needs neighbors="replace"')
         if p.schedule == "paper" and p.n_rounds != "auto":

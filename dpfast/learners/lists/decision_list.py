@@ -235,7 +235,7 @@ class DecisionListClassifier(PrivateClassifier):
             If the budget does not suffice, before the data is read.
         """
         refuse_weights(refused)
-        p = self._checked(X)
+        p = self._checked(X, y, units)
         with self._fitting(p.rng) as run:
             X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
             image = partial(packed_rows, threshold=self.threshold, packs=p.conjunctions > 1)
@@ -386,8 +386,8 @@ class DecisionListClassifier(PrivateClassifier):
     def __str__(self):
         return self.to_text() if self.__sklearn_is_fitted__() else super().__str__()
 
-    def _checked(self, X=None):
-        p = super()._checked(X)
+    def _checked(self, X=None, y=None, units=None):
+        p = super()._checked(X, y, units)
         p.falls = p.coverage_weight == "auto"
         p.coverage_weight = REACH if p.falls else Fraction(float(p.coverage_weight)).limit_denominator(1000)
         p.curve = {"coverage_weight": p.coverage_weight, "neighbors": p.neighbors, "accounting": p.accounting}

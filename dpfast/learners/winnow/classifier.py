@@ -236,7 +236,7 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
             For a parameter or data that will not do, or a budget that does not suffice, before anything is drawn.
         """
         refuse_weights(refused)
-        p = at_once(self._checked(X))
+        p = at_once(self._checked(X, y, units))
         with self._fitting(p.rng) as run:
             parts, public, plan, stream = self._read(p, X, y, classes, units, rows_per_unit, run)
             run.charge(public, self._all_costs(plan.cost, p), updates=plan.releases, **p.counting)
@@ -259,8 +259,8 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
     def intercept_(self) -> float:
         return float(self._hypothesis().weights(self._width)[-1])
 
-    def _checked(self, X=None):
-        p = super()._checked(X)
+    def _checked(self, X=None, y=None, units=None):
+        p = super()._checked(X, y, units)
         check_paper(p)
         return p
 

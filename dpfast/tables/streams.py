@@ -1,0 +1,245 @@
+"""Sources: tables that are read once, batch by batch, on their way to codes.
+
+A source says which facts about it are public, the names and the types of its columns, and gives its rows as batches.
+Streams of Arrow are sources, files (`dpfast.files.FileParts`) are others. The order of the batches plays no part in a
+claim.
+"""
+
+import copy
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Self
+
+import pyarrow as pa
+
+from dpfast.parts.sources import is_lazy, is_stream
+from dpfast.parts.spool import Spool
+from dpfast.tables.arrow import reads_of
+from dpfast.tables.discovered import Discovered
+from dpfast.tables.encoding import Encoding
+from dpfast.tables.schema import Label, Schema
+
+MEMORY = 1 << 30
+_ROWS = 1 << 16  # of a batch, where a source can be asked for some
+_BATCHES, _FILES = 4, 1  # that a data set of pyarrow reads ahead
+
+
+class Source:
+    """A table that is read once; a subclass has `header` and `encoded`.
+
+    Attributes
+    ----------
+    label : str or None
+        The column of labels, where no schema names it.
+    """
+
+    label: str | None = None
+
+    def header(self) -> dict[str, pa.DataType]:
+        """Return the types of the columns by their names: public facts, for which no row is read."""
+        raise NotImplementedError
+
+    def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> Encoding:
+        """Return all rows, on their way to codes; `unit` is the column that says whose each row is."""
+        raise NotImplementedError
+
+    def undeclared(self, without: Sequence[str] = ()) -> Schema:
+        """Return the schema that declares nothing but the names and types of the columns, and which is the label.
+
+        Parameters
+        ----------
+        without : sequence of str
+            Columns that are no features, whose each row is say.
+
+        Raises
+        ------
+        ValueError
+            If there is no such label or column, for a source that is no table, and for a type that a table does not
+            have.
+        """
+        types = self.header()
+        for name, use in [*((name, "") for name in without), (self.label, " to take labels from")]:
+            if name is not None and name not in types:
+                raise ValueError(f"there is no column {name!r}{use}; there is {', '.join([*types][:8])}")
+        features = {name: kind for name, kind in types.items() if name != self.label and name not in without}
+        if not features:
+            raise ValueError("the table has no columns to learn from; give at least one besides the label")
+        columns = [Discovered(name, reads=reads_of(name, kind)) for name, kind in features.items()]
+        return Schema(columns, label=self.label, ignore=tuple(without), missing_values=self._marks)
+
+    _marks: tuple[str, ...] = ()  # texts that are missing values, besides those that every cell is compared with
+
+    def like(self) -> Any:
+        """Return a table of no rows whose columns have the types of these; None if rows choose the types, as in CSV."""
+        return None
+
+    def labelled(self, label: str) -> Self:
+        """Return the same source with another column of labels."""
+        other = copy.copy(self)
+        other.label = label
+        return other
+
+
+class StreamParts(Source):
+    """A table whose rows come batch by batch, for `fit` and the predictions of any classifier: it is never held whole.
+
+    Rows are read once and kept as codes, a byte or two a column: in memory up to a limit, and beyond it in a scratch
+    file without a name, as those of `dpfast.FileParts` are. Every classifier makes one of these of a stream that it is
+    given; make it yourself to name the label where no schema does, or to set the limits.
+
+    Parameters
+    ----------
+    source : stream
+        A LazyFrame of polars, a relation of DuckDB, a RecordBatchReader, Dataset or Scanner of pyarrow, or any object
+        with the Arrow stream interface, ``__arrow_c_stream__``.
+    label : str, optional
+        The column of labels; with a schema, the label that it names.
+    memory : int, default=2**30
+        Bytes that may be kept in memory.
+    scratch : str or path-like, optional
+        The folder of the scratch file; that of temporary files by default.
+
+    Raises
+    ------
+    ValueError
+        If the source is no stream of tables.
+
+    Examples
+    --------
+    >>> import dpfast, pyarrow as pa
+    >>> table = pa.table({"age": [31, 64, 47, 25], "buys": ["no", "yes", "no", "yes"]})
+    >>> rows = dpfast.StreamParts(table.to_reader(), label="buys")
+    >>> model = dpfast.HalfspaceClassifier(random_state=0).fit(rows)
+    >>> len(model.predict(table.to_reader()))
+    4
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        *,
+        label: str | None = None,
+        memory: int = MEMORY,
+        scratch: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self.label, self.memory, self.scratch = label, memory, scratch
+        self._stream: _Stream = source._stream if isinstance(source, StreamParts) else _Stream(source)
+
+    def header(self) -> dict[str, pa.DataType]:
+        """Return the types of the columns by their names; no row is read for it."""
+        schema = self._stream.schema
+        twice = next((name for name in schema.names if schema.names.count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"two columns have the name {twice!r}")
+        return dict(zip(schema.names, schema.types, strict=True))
+
+    def like(self) -> pa.Table:
+        return pa.schema(list(self.header().items())).empty_table()
+
+    def batches(self, names: Sequence[str]) -> Iterator[Any]:
+        """Yield the rows of some columns, as Arrow batches or as frames; a stream is read once.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, or the stream was read before.
+        """
+        there = self.header()
+        lacking = [name for name in names if name not in there]
+        if lacking:
+            raise ValueError(f"the table lacks columns that the schema declares: {_some(lacking)}")
+        yield from self._stream.batches(list(names))
+
+    def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> Encoding:
+        """Return all rows, on their way to codes.
+
+        Raises
+        ------
+        ValueError, OSError
+            For a row that is not as declared, by its number, and a scratch folder without room.
+        """
+        encoding = Encoding(schema, label, Spool(self.memory, self.scratch).growing, unit)
+        for batch in self.batches(encoding.names):
+            encoding.add(batch)
+        return encoding
+
+
+class _Stream:
+    """What is known of a stream before it is read, and how to read some of its columns.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+    """
+
+    def __init__(self, source: Any):
+        self.schema: pa.Schema
+        self._read: Callable[[list[str]], Iterator[Any]]
+        self._once, self._gone = False, False
+        if not is_stream(source):
+            raise ValueError(
+                f"the source must be a stream of Arrow batches or a LazyFrame, got {type(source).__name__}"
+            )
+        if is_lazy(source):
+            self.schema, self._read = _of_polars(source)
+        elif hasattr(source, "to_batches"):  # Dataset and Scanner
+            self.schema, self._read = _of_dataset(source)
+        elif type(source).__module__.partition(".")[0] in ("duckdb", "_duckdb"):
+            self.schema, self._read = _of_relation(source)
+        else:
+            reader = _reader(source)
+            self.schema, self._read, self._once = reader.schema, lambda names: _picked(reader, names), True
+
+    def batches(self, names: list[str]) -> Iterator[Any]:
+        if self._gone:
+            raise ValueError("the stream was read before, and can be read only once: give a new one")
+        self._gone = self._once
+        return self._read(names)
+
+
+def _of_polars(source):
+    import polars
+
+    schema = polars.DataFrame(schema=source.collect_schema()).to_arrow().schema
+    return schema, lambda names: source.select(names).collect_batches(chunk_size=_ROWS, engine="streaming")
+
+
+def _of_dataset(source):
+    if not hasattr(source, "schema"):
+        return source.projected_schema, lambda names: _picked(source.to_batches(), names)
+    ahead: dict[str, Any] = {"batch_size": _ROWS, "batch_readahead": _BATCHES, "fragment_readahead": _FILES}
+    if getattr(getattr(source, "format", None), "default_extname", None) == "parquet":
+        from pyarrow.dataset import ParquetFragmentScanOptions
+
+        ahead["fragment_scan_options"] = ParquetFragmentScanOptions(pre_buffer=False, use_buffered_stream=True)
+    return source.schema, lambda names: source.to_batches(columns=names, **ahead)
+
+
+def _of_relation(source):
+    def read(names):
+        quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
+        return _picked(_reader(source.project(quoted)), names)
+
+    return _reader(source.limit(0)).schema, read
+
+
+def _reader(source):
+    if isinstance(source, pa.RecordBatchReader):
+        return source
+    try:
+        return pa.RecordBatchReader.from_stream(source)
+    except pa.ArrowInvalid:
+        raise ValueError(
+            f"the source must be a stream of tables, got a {type(source).__name__} of one column"
+        ) from None
+
+
+def _picked(batches, names):
+    """The columns of these names of each batch."""
+    for batch in batches:
+        yield batch.select(names)
+
+
+def _some(names):
+    more = f", ... ({len(names)} in all)" if len(names) > 4 else ""
+    return ", ".join(map(repr, list(names)[:4])) + more
