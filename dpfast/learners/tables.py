@@ -238,7 +238,7 @@ class TableReader:
         if p.source is not None:
             _refuse_labels(y)
             X = p.source.encoded(p.schema, label, name)
-            units = X.units()
+            units = X.units.whole()
         elif name is not None:
             units = units_of(X, name)
         kept = bounded_rows(units, p.rows_per_unit, own_generator(p.rng))

@@ -78,7 +78,7 @@ class Encoding:
     keep : callable, default=Kept
         From a dtype to what keeps an array of it, block by block: in memory, or elsewhere.
     unit : str, optional
-        The column that says whose each row is; see `units`.
+        The column that says whose each row is; `units.whole()` are numbers of units then.
 
     Raises
     ------
@@ -92,7 +92,7 @@ class Encoding:
         self._columns = [READERS[type(column)](column, schema.missing_values) for column in schema.columns]
         self._kept = [self._room(read) for read in self._columns]
         self._labels = None if label is None else KeptTexts(keep)
-        self._units = None if unit is None else KeptUnits(unit, keep)
+        self.units = None if unit is None else KeptUnits(unit, keep)
 
     def _room(self, read):
         """What keeps the codes of a column, or its image if something is to be found: a list."""
@@ -105,7 +105,7 @@ class Encoding:
     @property
     def names(self) -> list[str]:
         """The columns that are read, that of the label and that of units too if they are."""
-        return [*self.schema.names, *(each.name for each in (self._label, self._units) if each is not None)]
+        return [*self.schema.names, *(each.name for each in (self._label, self.units) if each is not None)]
 
     def add(self, table: Any, y: Any = None) -> None:
         """Go on with a table, as `Frame` takes it; what will not do is refused at its row of all rows so far.
@@ -121,7 +121,7 @@ class Encoding:
         try:
             parts = [read(frame.column(read.column.name)) for read in self._columns]
             labels = None if self._label is None else self._read_labels(frame, y)
-            units = None if self._units is None else self._units.read(frame.column(self._units.name))
+            units = None if self.units is None else self.units.read(frame.column(self.units.name))
         except Fault as fault:
             raise Fault(fault.column, fault.what, None if fault.row is None else self.n + fault.row) from None
         for room, part in zip(self._kept, parts, strict=True):
@@ -129,8 +129,8 @@ class Encoding:
                 kept.append(array)
         if labels is not None and self._labels is not None:
             self._labels.append(labels)
-        if self._units is not None:
-            self._units.append(units)
+        if self.units is not None:
+            self.units.append(units)
         self.n += frame.n
 
     def __len__(self) -> int:
@@ -154,11 +154,6 @@ class Encoding:
         """The labels of all rows, as the classes that the schema declares if it does."""
         assert self._label is not None
         return label_column(self._label, *self.spelled())
-
-    def units(self) -> np.ndarray:
-        """Return a number for each row, the same for rows of one unit: shape (n,)."""
-        assert self._units is not None
-        return self._units.whole()
 
     def spelled(self) -> tuple[np.ndarray, list]:
         """The labels of all rows as they were spelled: a number for each row, and the spellings."""
