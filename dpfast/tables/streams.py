@@ -51,6 +51,10 @@ class Source:
         without : sequence of str
             Columns that are no features, whose each row is say.
 
+        Returns
+        -------
+        Schema
+
         Raises
         ------
         ValueError
@@ -70,11 +74,26 @@ class Source:
     _marks: tuple[str, ...] = ()  # texts that are missing values, besides those that every cell is compared with
 
     def like(self) -> Any:
-        """Return a table of no rows whose columns have the types of these; None if rows choose the types, as in CSV."""
+        """Return a table of no rows whose columns have the types of these.
+
+        Returns
+        -------
+        pyarrow.Table or None
+            None if rows choose the types of labels, as in CSV files.
+        """
         return None
 
     def labelled(self, label: str) -> Self:
-        """Return the same source with another column of labels."""
+        """Return the same source with another column of labels.
+
+        Parameters
+        ----------
+        label : str
+
+        Returns
+        -------
+        Source
+        """
         other = copy.copy(self)
         other.label = label
         return other
@@ -126,7 +145,17 @@ class StreamParts(Source):
         self._stream: _Stream = source._stream if isinstance(source, StreamParts) else _Stream(source)
 
     def header(self) -> dict[str, pa.DataType]:
-        """Return the types of the columns by their names; no row is read for it."""
+        """Return the types of the columns by their names; no row is read for it.
+
+        Returns
+        -------
+        dict from str to pyarrow.DataType
+
+        Raises
+        ------
+        ValueError
+            If two columns have one name.
+        """
         schema = self._stream.schema
         twice = next((name for name in schema.names if schema.names.count(name) > 1), None)
         if twice is not None:
@@ -134,10 +163,24 @@ class StreamParts(Source):
         return dict(zip(schema.names, schema.types, strict=True))
 
     def like(self) -> pa.Table:
+        """Return a table of no rows whose columns have the types of these.
+
+        Returns
+        -------
+        pyarrow.Table
+        """
         return pa.schema(list(self.header().items())).empty_table()
 
     def batches(self, names: Sequence[str]) -> Iterator[Any]:
         """Yield the rows of some columns, as Arrow batches or as frames; a stream is read once.
+
+        Parameters
+        ----------
+        names : sequence of str
+
+        Yields
+        ------
+        pyarrow.RecordBatch or polars.DataFrame
 
         Raises
         ------
@@ -151,7 +194,19 @@ class StreamParts(Source):
         yield from self._stream.batches(list(names))
 
     def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> Encoding:
-        """Return all rows, on their way to codes.
+        """Read all rows, on their way to codes.
+
+        Parameters
+        ----------
+        schema : Schema
+        label : Label or None
+            The column of labels, if they are wanted.
+        unit : str, optional
+            The column that says whose each row is.
+
+        Returns
+        -------
+        Encoding
 
         Raises
         ------
