@@ -8,7 +8,7 @@ import numpy as np
 
 from dpfast.accounting import PrivacySpend
 from dpfast.learners.parameters import Kind, count
-from dpfast.learners.saving import CARD, entries, read_document, reals
+from dpfast.learners.saving import CARD, Saved, entries, read_document, reals
 
 _ENTRIES = (
     "format", "version", "model", "parameters", "classes", "n_features", "feature_names", "privacy", "released",
@@ -58,25 +58,23 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def _models():
-    """The estimators by their names in files; imported once a file was read, as that takes a second."""
+    """The estimators by their names in files: all classes that are saved, those of a stranger among them.
+
+    The library's own are imported once a file was read, as that takes a second.
+    """
     from dpfast import learners
     from dpfast.learners import littlestone
 
-    estimators = (
-        learners.BoostedHalfspaceClassifier,
-        learners.DecisionListClassifier,
-        learners.DPWinnowClassifier,
-        learners.FiniteClassLearner,
-        learners.HalfspaceClassifier,
-        learners.LinearLearner,
-        littlestone.LittlestoneLearner,
-        learners.NetHalfspaceClassifier,
-        littlestone.OnlineLittlestoneLearner,
-        learners.ProjectedHalfspaceClassifier,
-        littlestone.StagedLittlestoneLearner,
-        littlestone.StagedOnlineLittlestoneLearner,
-    )
-    return {estimator._model: estimator for estimator in estimators}
+    for module in (learners, littlestone):
+        for name in module.__all__:
+            getattr(module, name)
+    found, waiting = {}, [Saved]
+    while waiting:
+        kind = waiting.pop()
+        waiting += kind.__subclasses__()
+        if "_model" in vars(kind):
+            found[kind._model] = kind
+    return found
 
 
 def _restored(kind, document):

@@ -44,6 +44,7 @@ class TableReader:
     _encoder = None  # of the fit under way, and of the model after it
     _reads_parts = False  # whether it asks no more of rows than sums over parts
     _codes_as = "thresholds"  # what it reads: bits of "thresholds" or of "values", or the "codes" themselves
+    _merges_bins = False  # whether it wants numbers in fine bins, and merges them itself
     _discovery_share = SHARE
     _one_bill = False  # whether its own releases are Gaussian ones that share the bill of the discovery
 
@@ -79,7 +80,7 @@ class TableReader:
     @classmethod
     def _read_by(cls, schema):
         """The schema as this learner reads tables by it."""
-        return schema.fine() if cls._codes_as == "codes" else schema
+        return schema.fine() if cls._merges_bins else schema
 
     def _share_of_discovery(self):
         return self._discovery_share if self.encoder_share == "auto" else self.encoder_share
@@ -199,7 +200,7 @@ class TableReader:
         public = Public(encoding.n, len(names), names, declared=classes is not None or not pure)
         run.charge(public, planned.total if self._one_bill else (), learns=False, **{"opening histogram": 1})
         spelled = None if declared is None else [text_of(each) for each in declared.tolist()]
-        p.found = found = discover(encoding, planned, run.rng, spelled, fine=self._codes_as == "codes")
+        p.found = found = discover(encoding, planned, run.rng, spelled, fine=self._merges_bins)
         run.used["opening histogram"] += 1
         encoder._found(encoding, found, planned, run)
         if declared is None:

@@ -120,6 +120,7 @@ class HalfspaceClassifier(PrivateClassifier):
     _model = "halfspace"
     _reads_parts = True
     _codes_as = "codes"
+    _merges_bins = True
     _not_saved = (*PrivateClassifier._not_saved, "class_weight")  # `class_weight_` is
     _parameters = PrivateClassifier._parameters | {
         "n_rounds": auto(count(1, MOST_ROUNDS)),
