@@ -128,7 +128,10 @@ def plan(
         told_of = {"words": words, "rows_per_unit": rows_per_unit}
         thresholds = [opening_threshold(sigma, chance, unit=each, **told_of) for each in units]
         cost = (*cost, Cost("pair", 0.0, delta=float_above(told)))
-    columns_of, labels_of = [OpeningHistogram(sigma, *each) for each in zip(units, thresholds, strict=True)]
+    lone = float(told) / max(1, words)
+    columns_of, labels_of = [
+        OpeningHistogram(sigma, each, threshold, lone=lone) for each, threshold in zip(units, thresholds, strict=True)
+    ]
     return Plan(columns_of, labels_of, cost, noise.noise[1:], noise.cost)
 
 

@@ -2,7 +2,6 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,6 +10,7 @@ import numpy as np
 from dpfast import random
 from dpfast.mechanisms.gaussian import discrete_gaussian
 from dpfast.mechanisms.laplace import discrete_laplace
+from dpfast.mechanisms.recorded import Question, asked
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,15 @@ class OpeningHistogram:
         Steps that the noisy count of a word must reach to be published; None publishes no word.
     pure : bool, default=False
         Whether the noise is discrete Laplace.
+    lone : float, default=0.0
+        A bound on the chance that `words` publishes a word that only one of two neighbouring tables has.
     """
 
     scale: float | Fraction
     unit: int
     threshold: int | None = None
     pure: bool = False
+    lone: float = 0.0
 
     @property
     def deviation(self) -> float:
@@ -68,10 +71,18 @@ class OpeningHistogram:
             Rows of each word that some row has.
         rng : None, int or numpy.random.Generator
         """
-        there: Sequence[str] = sorted(word for word, rows in counts.items() if rows)
-        if self.threshold is None or not there:
+        if self.threshold is None:
             return {}
-        exact = np.array([counts[word] for word in there], np.int64) * self.unit
-        noisy = discrete_gaussian(exact, self.scale, rng=random.generator(rng))
-        passed = [(word, steps) for word, steps in zip(there, noisy.tolist(), strict=True) if steps >= self.threshold]
-        return {word: steps / self.unit for word, steps in sorted(passed, key=lambda each: (-each[1], each[0]))}
+        exact, rng = {word: rows * self.unit for word, rows in sorted(counts.items()) if rows}, random.generator(rng)
+        published = asked(
+            lambda: Question("words", exact, "euclidean", 1 / self.scale, delta=self.lone),
+            lambda: self._published(exact, rng),
+            rng,
+        )
+        return {word: steps / self.unit for word, steps in published}
+
+    def _published(self, exact, rng):
+        """The words whose noisy counts reach the threshold, with these, the most frequent first."""
+        noisy = discrete_gaussian(np.array([*exact.values()], np.int64), self.scale, rng=rng)
+        passed = [(word, steps) for word, steps in zip(exact, noisy.tolist(), strict=True) if steps >= self.threshold]
+        return sorted(passed, key=lambda each: (-each[1], each[0]))

@@ -224,6 +224,76 @@ def test_one_row_of_a_table_moves_no_more_than_was_charged(name, tmp_path, many)
         assert held(found), found
 
 
+# ---- tables of which nothing is declared -----------------------------------------------------------------------------
+
+DISCOVERING = [name for name in LEARNERS if name not in ("linear", "projected, paper", "winnow, paper")]
+TYPED = {  # cells that leave the type of a column as it is, which is public
+    "age": [0, -5, 2**62, 200],
+    "pay": [float("nan"), float("inf"), -1e308, 1e308, 5e-324, 0.0],
+    "job": [None, "", "astronaut", "x" * 10_000, "3", "2020-01-01", "clerk"],
+    "smokes": [True, False],
+    "buys": ["maybe", "no", "yes"],
+}
+ANY = [-5, 200, 1e308, "old", None, "2020-01-01", True, "x" * 1000, 2**70]  # in a text each cell is read by itself
+UNDECLARED = {"frame": False, "Arrow": False, "polars": False, "CSV": True, "Parquet": True}  # whether it is a file
+
+
+def discovering(source, frame, path):
+    """The arguments of a fit to a table of which nothing is declared but the name of the label."""
+    table = SOURCES[source](frame, path)
+    if UNDECLARED[source]:
+        return (dpfast.FileParts(table, label="buys"),)
+    if source == "Arrow":
+        return table.drop_columns(["buys"]), frame["buys"].to_numpy()
+    features = [name for name in frame if name != "buys"]
+    return table[features] if source == "frame" else table.select(features), frame["buys"].to_numpy()
+
+
+@pytest.mark.parametrize("name", DISCOVERING)
+def test_one_row_of_a_table_of_which_nothing_is_declared_moves_no_more_than_was_charged(name, tmp_path, many):
+    learner = LEARNERS[name]
+
+    @search(many(3, 1000), data=st.data())
+    def check(data):
+        source, seed = data.draw(st.sampled_from([*UNDECLARED])), data.draw(st.integers(0, 99))
+        relation, frame = data.draw(st.sampled_from(learner.relations)), people(60, seed=seed)
+        epsilon = data.draw(st.sampled_from([0.5, 20.0]))  # at 20 edges, words and labels are found
+        other, column = frame.iloc[:-1], data.draw(st.sampled_from([*TYPED]))
+        if relation == "replace":
+            cells = ANY if source == "CSV" and column != "buys" else TYPED[column]
+            other = with_cell(frame, data.draw(st.integers(0, 59)), column, data.draw(st.sampled_from(cells)))
+            other = other if source == "CSV" else other.astype(frame.dtypes)
+        if source in ("CSV", "Parquet") and "sparse vector" in name:
+            return  # which takes no parts
+        tables = [discovering(source, each, folder(tmp_path, k)) for k, each in enumerate((frame, other))]
+        classes = data.draw(st.sampled_from([None, ["no", "yes"]]))
+        model = learner.make(neighbors=relation, schema="discover", epsilon=epsilon)
+        found = replayed(model, *tables, classes=classes, seed=seed)
+        assert held(found), found
+
+
+@pytest.mark.parametrize("name", [name for name in DISCOVERING if LEARNERS[name].units])
+def test_the_rows_of_a_person_move_what_is_discovered_by_no_more_than_was_charged(name, many):
+    learner = LEARNERS[name]
+
+    @search(many(1, 1000), seed=st.integers(0, 99), kept=st.integers(1, 3), relation=st.sampled_from(learner.relations))
+    def check(seed, kept, relation):
+        frame, units = people(60, seed=seed), np.r_[np.arange(55), np.full(5, 99)]
+        other, theirs = frame.iloc[:55], units[:55]
+        if relation == "replace":
+            one = {"age": 0, "pay": 1e300, "job": "astronaut", "smokes": True, "buys": "maybe"}
+            other, theirs = pd.concat([other, pd.DataFrame([one] * 5)], ignore_index=True).astype(frame.dtypes), units
+        given = [
+            {"X": each.drop(columns="buys"), "y": each["buys"].to_numpy(), "units": of, "rows_per_unit": kept}
+            for each, of in ((frame, units), (other, theirs))
+        ]
+        found = replayed(learner.make(neighbors=relation, epsilon=20.0), *given, seed=seed)
+        assert held(found), found
+
+
+# ---- parts of a cluster ----------------------------------------------------------------------------------------------
+
+
 @pytest.fixture(scope="module")
 def cluster():
     """One worker in a thread."""
@@ -241,6 +311,18 @@ def test_one_row_in_a_part_of_a_cluster_tells_no_more_than_was_charged(name, clu
     found = replayed(model, (tables[0],), (tables[1],), classes=["no", "yes"])
     assert found.holds, found
     assert found.ratios
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("name", ["list", "halfspace"])
+def test_what_is_discovered_in_parts_of_a_cluster_tells_no_more_than_was_charged(name, relation, cluster):
+    dd, frame = pytest.importorskip("dask.dataframe"), people(60)
+    other = frame.iloc[:-1] if relation == "add-remove" else with_cell(frame, 59, "job", "astronaut")
+    tables = [dd.from_pandas(each, npartitions=3) for each in (frame, other.astype(frame.dtypes))]
+    model = LEARNERS[name].make(neighbors=relation, schema="discover", epsilon=20.0)
+    found = replayed(model, *[(table.drop(columns="buys"), table["buys"]) for table in tables])
+    assert found.holds, found
+    assert found.ratio > 0
 
 
 # ---- persons ---------------------------------------------------------------------------------------------------------
