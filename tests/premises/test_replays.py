@@ -4,6 +4,7 @@ A neighbour that was not as declared may be refused before the charge; nothing e
 to LEARNERS, and it is replayed with every kind of table.
 """
 
+import itertools
 import warnings
 from typing import NamedTuple
 
@@ -16,6 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from people import OPEN, SCHEMA, people
 from premises.tables import FORMS, neighbors
+from sklearn.base import BaseEstimator
 
 import dpfast
 from dpfast.audit import replay
@@ -46,7 +48,7 @@ LEARNERS = {
         dpfast.BoostedHalfspaceClassifier, n_rounds=3, measure="local", learning_rate=1.0
     ),
     "boosted stumps": _learner(
-        dpfast.BoostedHalfspaceClassifier, n_rounds=3, weak_learner=NoisyStump(0.5), density=1.0
+        dpfast.BoostedHalfspaceClassifier, n_rounds=12, weak_learner=NoisyStump(0.5), density=0.9
     ),
     "projected": _learner(dpfast.ProjectedHalfspaceClassifier, n_rounds=3),
     "projected, with probabilities": _learner(
@@ -134,32 +136,136 @@ def folder(path, k):
     return path
 
 
-def opposite(relation, n=8):
-    """A table whose last row is as unlike its replacement as can be."""
-    x = np.resize(BITS, (n, 2)).astype(float)
-    y = np.arange(n) % 3 % 2
-    x[-1], y[-1] = 1, 1
+def changed(x, y, relation):
+    """A table, and the neighbour without its last row or with the other label there."""
     if relation == "add-remove":
         return (x, y), (x[:-1], y[:-1])
     other = y.copy()
-    other[-1] = 0
+    other[-1] = 1 - y[-1]
     return (x, y), (x, other)
 
 
-@every
-def test_the_most_that_one_row_can_move_is_nearly_what_was_charged(name):
-    learner, most = LEARNERS[name], 0.0
-    for seed in range(30):
-        relation = learner.relations[seed % len(learner.relations)]
-        epsilon = {} if learner.make().epsilon == 100 else {"epsilon": 0.05}
-        table, neighbor = opposite(relation)
-        found = replayed(learner.make(neighbors=relation, **epsilon), table, neighbor, classes=[0, 1], seed=seed)
+def opposite(relation):
+    """Rows of all kinds, the last of which gets the other label."""
+    x, y = np.resize(BITS, (8, 2)).astype(float), np.arange(8) % 3 % 2
+    x[-1], y[-1] = 1, 1
+    return changed(x, y, relation)
+
+
+def alone(relation):
+    """The last row contradicts all others, which are equal: where their weights add up to a mass, all move one way."""
+    return changed(np.ones((30, 2)), np.arange(30) // 29, relation)
+
+
+def uncovered(relation):
+    """The last row has nothing that a rule without a negation covers."""
+    x, y = np.resize(BITS[1:3], (8, 2)).astype(float), np.arange(8) % 2
+    x[-1], y[-1] = 0, 1
+    return changed(x, y, relation)
+
+
+LOOSE = {  # where noise hides more than one row moves: weights of other rows, which only other measures move
+    ("boosted, local measure", "add-remove"): 0.5
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "relation"), [(name, each) for name, learner in LEARNERS.items() for each in learner.relations]
+)
+def test_the_most_that_one_row_can_move_is_nearly_what_was_charged(name, relation):
+    learner, most, least = LEARNERS[name], 0.0, LOOSE.get((name, relation), 0.9)
+    amounts = [100.0] if learner.make().epsilon == 100 else [0.05, 20.0]
+    for seed, table, epsilon in itertools.product(range(30), (opposite, alone, uncovered), amounts):
+        model = learner.make(neighbors=relation, epsilon=epsilon)
+        found = replayed(model, *table(relation), classes=[0, 1], seed=seed)
         assert held(found), found
         assert not found.refusal
-        most = max(most, found.ratio)
-        if most >= 0.9:
+        rules = [ratio for question, ratio in found.ratios if "greedy_cover" in question]
+        most = max(most, max(rules) if rules else found.ratio)  # beside the counts of rules
+        if most >= least:
             return
     pytest.fail(f"the largest ratio is {most:.3g}")
+
+
+# ---- learners that are asked, or follow ------------------------------------------------------------------------------
+
+
+class Oracle(BaseEstimator):
+    """Asks a `StatisticalQueryOracle` for some means, the later ones by what it answered."""
+
+    def __init__(
+        self, epsilon=1.0, delta=1e-6, neighbors="replace", noise="discrete-gaussian", budget=None, random_state=None
+    ):
+        self.epsilon, self.delta, self.neighbors, self.noise = epsilon, delta, neighbors, noise
+        self.budget, self.random_state = budget, random_state
+
+    def fit(self, X, y):
+        data = {"data": (X, y), "n_queries": 4}
+        self.oracle = dpfast.StatisticalQueryOracle(**data, **self.get_params())
+        self.answers_ = self.oracle.answer_all([lambda X, y: y, lambda X, y: X[:, 0]]).tolist()
+        columns = [0, 1] if self.answers_[0] > 0.5 else [1, 0]
+        self.answers_ += [self.oracle.answer(lambda X, y, k=k: X[:, k]) for k in columns]
+        self.size_, self.privacy_ = self.oracle.n_rows_, self.oracle.privacy_
+        return self
+
+
+class Follower(BaseEstimator):
+    """Follows experts by a `RandomizedWeightedMajority`; a row has the losses of a round."""
+
+    def __init__(self, epsilon=1.0, delta=1e-6, neighbors="replace", way="play", budget=None, random_state=None):
+        self.epsilon, self.delta, self.neighbors, self.way = epsilon, delta, neighbors, way
+        self.budget, self.random_state = budget, random_state
+
+    def fit(self, X):
+        given = {name: value for name, value in self.get_params().items() if name != "way"}
+        learner = dpfast.RandomizedWeightedMajority(n_experts=X.shape[1], horizon=len(X), **given)
+        if self.way == "play":
+            learner.play(X)
+        for losses in X if self.way != "play" else ():
+            if self.way == "act":
+                learner.act(losses)
+            else:
+                learner.act()
+                learner.observe(losses)
+        self.actions_, self.privacy_ = learner.actions_, learner.privacy_
+        return self
+
+
+@pytest.mark.parametrize("noise", ["discrete-gaussian", "discrete-laplace"])
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_one_row_moves_the_answers_of_an_oracle_by_what_was_charged(noise, relation):
+    for delta in (1e-6, 0.0) if noise == "discrete-laplace" else (1e-6,):
+        table = opposite(relation)
+        if relation == "replace":  # all means move
+            table = table[0], (np.where(np.arange(8)[:, np.newaxis] == 7, 0.0, table[0][0]), table[1][1])
+        found = replayed(Oracle(delta=delta, neighbors=relation, noise=noise), *table)
+        assert found.holds, found
+        assert len(found.ratios) == 3 + (relation == "add-remove")
+        assert found.ratio > 0.9 or (noise == "discrete-laplace" and delta), found
+
+
+@pytest.mark.parametrize("way", ["play", "act", "observe"])
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_one_round_moves_the_actions_of_experts_by_what_was_charged(way, relation):
+    losses = np.tile([0.5, 0.25, 0.75], (40, 1))
+    losses[0] = [0, 0, 1]
+    other = losses.copy()
+    other[0] = [1, 1, 0] if relation == "replace" else 0
+    found = replayed(Follower(neighbors=relation, way=way), (losses,), (other,))
+    assert found.holds, found
+    assert found.ratio > 0.9
+
+
+def test_one_row_moves_a_follower_of_coordinates_by_what_was_charged():
+    x, most = np.resize(BITS, (40, 2)) * 2.0 - 1, 0.0
+    x[0] = 1, -1
+    other = x.copy()
+    other[0] = -1, 1
+    for seed in range(40):
+        found = replayed(dpfast.LinearMinimizer(), (x,), (other,), seed=seed)
+        assert found.holds, found
+        most = max(most, found.ratio)
+    assert most > 0.9
 
 
 # ---- tables with a schema --------------------------------------------------------------------------------------------

@@ -8,7 +8,16 @@ from dpfast.kernels.weights import Losses, Weights
 from dpfast.mechanisms.recorded import Question, asked, recorded
 
 
-def played(state: Weights, losses: Losses, rate: Any, rng: np.random.Generator, *, mirrored: bool = False) -> Any:
+def played(
+    state: Weights,
+    losses: Losses,
+    rate: Any,
+    rng: np.random.Generator,
+    rounds: slice | None = None,
+    out: np.ndarray | None = None,
+    *,
+    mirrored: bool = False,
+) -> Any:
     """Return the expert drawn in each round, as `Weights.play` does.
 
     Parameters
@@ -19,6 +28,10 @@ def played(state: Weights, losses: Losses, rate: Any, rng: np.random.Generator, 
     rate : real
         The exponent of the draws.
     rng : numpy.random.Generator
+    rounds : slice, optional
+        Of the losses; by default all.
+    out : ndarray of int64, shape (n,), optional
+        For the experts of all rounds, of which these are filled in.
     mirrored : bool
         Whether the negated experts are drawn from as well.
 
@@ -26,16 +39,18 @@ def played(state: Weights, losses: Losses, rate: Any, rng: np.random.Generator, 
     -------
     ndarray of int64, shape (n,)
     """
+    rounds = slice(0, losses.shape[0]) if rounds is None else rounds
     if not recorded():
-        return state.play(losses, rng)
-    drawn = []
-    for t in range(losses.shape[0]):
-        totals = state.totals()
-        expert = int(state.play(losses, rng, t, t + 1)[t])  # also where the answer is given: the losses enter the state
-        question = Question("experts", totals, "range", rate, mirrored=mirrored)
-        drawn.append(_asked(question, expert, rng))
-    return np.array(drawn, np.int64)
+        return state.play(losses, rng, rounds.start, rounds.stop, out)
+    out = np.zeros(losses.shape[0], np.int64) if out is None else out
+    for t in range(rounds.start, rounds.stop):
+        out[t] = drawn(state, rate, rng, mirrored=mirrored)
+        state.add(losses, t)
+    return out
 
 
-def _asked(question, expert, rng):
-    return asked(lambda: question, lambda: expert, rng)
+def drawn(state: Weights, rate: Any, rng: np.random.Generator, *, mirrored: bool = False) -> int:
+    """Return the expert of the next round, as `Weights.draw` does; parameters are those of `played`."""
+    return asked(
+        lambda: Question("experts", state.totals(), "range", rate, mirrored=mirrored), lambda: state.draw(rng), rng
+    )

@@ -22,9 +22,9 @@ from dpfast.accounting import (
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.accounting.warning import warn_of_claim
 from dpfast.accounting.zcdp import SLACK
-from dpfast.kernels import noise
 from dpfast.kernels.grid import to_grid
 from dpfast.learners.parameters import PRIVATE, Parameters, choice, count, real
+from dpfast.mechanisms import discrete_gaussian, discrete_laplace
 from dpfast.mechanisms.sole import Sole, told
 from dpfast.parts import MemoryParts
 from dpfast.parts.blocks import slices
@@ -155,8 +155,8 @@ class StatisticalQueryOracle(Parameters):
         self._noise_scale = self._scale / (1 << _GRID_BITS)
         self._rows = self._counted = n
         if neighbors == "add-remove":
-            counted = (self._rows << _GRID_BITS) + int(self._draw(1)[0])
-            self._counted = max(1.0, counted / (1 << _GRID_BITS))
+            counted = self._noisy([self._rows << _GRID_BITS])
+            self._counted = max(1.0, counted[0] / (1 << _GRID_BITS))
 
     noise_scale_ = told("_noise_scale")
     n_rows_ = told("_counted")
@@ -208,8 +208,7 @@ class StatisticalQueryOracle(Parameters):
         self._count(len(queries))  # before the first of them runs
         sums = [self._parts.sum(_sum, query) for query in queries]
         self._sole.check_process()  # a query may have forked
-        noisy = [total + int(x) for total, x in zip(sums, self._draw(len(sums)), strict=True)]
-        return np.array([total / (1 << _GRID_BITS) / self._counted for total in noisy])
+        return np.array([total / (1 << _GRID_BITS) / self._counted for total in self._noisy(sums)])
 
     def tolerance(self, failure: float = 0.05) -> float:
         """How far the answers lie from the means at most, all of `n_queries` together, but with probability `failure`.
@@ -253,9 +252,10 @@ class StatisticalQueryOracle(Parameters):
                 raise BudgetExceeded(f"{queries} more do not fit: of n_queries={self._paid.n_queries}, {left} are left")
             self._answered += queries
 
-    def _draw(self, size):
-        draw = noise.discrete_gaussian if self._paid.noise == "discrete-gaussian" else noise.discrete_laplace
-        return draw(self._scale, size, self._rng)
+    def _noisy(self, sums):
+        """Sums on the grid, with noise: a list of int."""
+        release = discrete_gaussian if self._paid.noise == "discrete-gaussian" else discrete_laplace
+        return release(np.array(sums, np.int64), self._scale, rng=self._rng).tolist()
 
     def __reduce__(self):
         raise TypeError("StatisticalQueryOracle holds data that is private: it is not copied or pickled")

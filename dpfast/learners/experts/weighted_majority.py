@@ -21,6 +21,7 @@ from dpfast.accounting import (
 from dpfast.accounting.warning import warn_of_claim
 from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import weights
+from dpfast.learners.experts.playing import drawn, played
 from dpfast.learners.parameters import PRIVATE, Parameters, choice, count, optional
 from dpfast.mechanisms.sole import Sole, told
 from dpfast.parts.blocks import slices
@@ -137,6 +138,7 @@ class RandomizedWeightedMajority(Parameters):
         self.neighbors, self.calibration, self.budget = neighbors, calibration, budget
         self._paid = self._checked()  # what is claimed, whatever becomes of the attributes
         self._eta = self._rate(calibration)
+        self._exponent = Fraction(self._eta) / (1 << _GRID_BITS)  # of totals on the grid
         bent = self._eta * experts_range(neighbors) * (1 + SLACK)
         self._paid.cost = (Cost("range", bent, times=horizon),)
         if budget is not None:
@@ -181,7 +183,7 @@ class RandomizedWeightedMajority(Parameters):
             self._ready(1)
             self._start(self.n_experts)
             self._rounds += 1  # before the draw: what may have been drawn counts
-            expert = self._weights.draw(self._rng)
+            expert = drawn(self._weights, self._exponent, self._rng)
             self._parts.append(np.array([expert]))
             self._waiting = True
         return expert
@@ -263,7 +265,7 @@ class RandomizedWeightedMajority(Parameters):
         for part in slices(block.shape[0], max(1, _PART // block.shape[1])):
             self._rounds += part.stop - part.start
             self._parts.append(experts[part])
-            self._weights.play(rows, self._rng, part.start, part.stop, experts)
+            played(self._weights, rows, self._exponent, self._rng, part, experts)
         return experts
 
     @property
@@ -317,7 +319,7 @@ class RandomizedWeightedMajority(Parameters):
     def _start(self, n_experts):
         """Charge, and set out from equal weights."""
         if self._weights is None:
-            state = weights.Weights(n_experts, Fraction(self._eta) / (1 << _GRID_BITS))
+            state = weights.Weights(n_experts, self._exponent)
             if self.budget is not None:
                 paid, what = self._paid, {"model": type(self).__name__}
                 self.budget.charge(paid.epsilon, paid.delta, neighbors=paid.neighbors, cost=paid.cost, what=what)

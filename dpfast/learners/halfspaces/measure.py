@@ -55,8 +55,9 @@ class LazyBregman(Measure):
 class Local(Measure):
     """Weights min(1, exp(-rate s)), each of its own row: those of MadaBoost (Domingo and Watanabe 2000).
 
-    Other rows' weights do not move at all. The mass is whatever it is, and private; sums are divided by the mass
-    wanted, so that means are those of the measure times a factor that nobody learns.
+    Other rows' weights do not move at all: under "add-remove" a sum moves by CAP at most, and the noise of a round,
+    which is that of every measure, hides twice as much. The mass is whatever it is, and private; sums are divided by
+    the mass wanted, so that means are those of the measure times a factor that nobody learns.
     """
 
     def start(self, signs, units, rate):
