@@ -28,6 +28,11 @@ DPF_BODY float clipped(double product, double scale) {
     return margin > -1 ? (float)margin : -1; /* also where huge entries left no number */
 }
 
+/* (q - c)^2 - c^2 */
+DPF_BODY int64_t far_by(int32_t q, int32_t c) {
+    return (int64_t)q * ((int64_t)q - 2 * (int64_t)c);
+}
+
 #define REAL float
 #define NAMED(name) float_##name
 #include "unit_rows_real.h"
@@ -144,6 +149,21 @@ DPF_BODY void packed_add(const uint64_t *rows, size_t n, size_t d, double consta
     }
 }
 
+DPF_BODY void packed_apart(const uint64_t *rows, size_t n, size_t d, double constant, const double *scale,
+                           const int32_t *centre, int64_t *DPF_RESTRICT apart) {
+    const size_t words = DPF_WORDS(d);
+    for (size_t i = 0; i < n; i++) {
+        const int32_t q = (int32_t)scale[i];
+        int64_t sum = far_by((int32_t)(constant * scale[i]), centre[d]);
+        for (size_t k = 0; k < words; k++) {
+            const size_t size = d - 64 * k < 64 ? d - 64 * k : 64;
+            const uint64_t word = rows[i * words + k];
+            for (size_t b = 0; b < size; b++) sum += -(int64_t)(word >> b & 1) & far_by(q, centre[64 * k + b]);
+        }
+        apart[i] = sum;
+    }
+}
+
 /* ---- one copy for each level ---------------------------------------------- */
 
 DPF_LEVELS(void, dpf_unit_rows_scale_float, float_scale,
@@ -182,6 +202,18 @@ DPF_LEVELS(void, dpf_unit_rows_add_packed, packed_add,
            (const uint64_t *rows, size_t n, size_t d, double constant, const double *scale, const int32_t *weight,
             int64_t *DPF_RESTRICT total),
            (rows, n, d, constant, scale, weight, total))
+DPF_LEVELS(void, dpf_unit_rows_apart_float, float_apart,
+           (const float *x, size_t n, size_t d, double constant, const double *scale, const int32_t *centre,
+            int64_t *DPF_RESTRICT apart),
+           (x, n, d, constant, scale, centre, apart))
+DPF_LEVELS(void, dpf_unit_rows_apart_double, double_apart,
+           (const double *x, size_t n, size_t d, double constant, const double *scale, const int32_t *centre,
+            int64_t *DPF_RESTRICT apart),
+           (x, n, d, constant, scale, centre, apart))
+DPF_LEVELS(void, dpf_unit_rows_apart_packed, packed_apart,
+           (const uint64_t *rows, size_t n, size_t d, double constant, const double *scale, const int32_t *centre,
+            int64_t *DPF_RESTRICT apart),
+           (rows, n, d, constant, scale, centre, apart))
 
 /* Sparse rows are gathered and scattered, entry by entry: no level does better than another. */
 
@@ -213,4 +245,14 @@ void dpf_unit_rows_add_csr_float(const dpf_unit_csr *rows, const float *data, si
 void dpf_unit_rows_add_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d, double constant,
                                   const double *scale, const int32_t *weight, int64_t *DPF_RESTRICT total) {
     double_add_csr(rows, data, n, d, constant, scale, weight, total);
+}
+
+void dpf_unit_rows_apart_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d, double constant,
+                                   const double *scale, const int32_t *centre, int64_t *DPF_RESTRICT apart) {
+    float_apart_csr(rows, data, n, d, constant, scale, centre, apart);
+}
+
+void dpf_unit_rows_apart_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d, double constant,
+                                    const double *scale, const int32_t *centre, int64_t *DPF_RESTRICT apart) {
+    double_apart_csr(rows, data, n, d, constant, scale, centre, apart);
 }

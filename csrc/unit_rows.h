@@ -88,4 +88,23 @@ void dpf_unit_rows_add_csr_double(const dpf_unit_csr *rows, const double *data, 
 void dpf_unit_rows_add_packed(const uint64_t *rows, size_t n, size_t d, double constant, const double *scale,
                               const int32_t *weight, int64_t *DPF_RESTRICT total);
 
+/* ---- apart --------------------------------------------------------------- */
+
+/*
+ * apart[i] = |q_i - centre|^2 - |centre|^2, exactly. Requires |centre| <= 2^18 and bits <= 17.
+ *
+ *   centre  d + 1   read
+ *   apart   n       written
+ */
+void dpf_unit_rows_apart_float(const float *x, size_t n, size_t d, double constant, const double *scale,
+                               const int32_t *centre, int64_t *DPF_RESTRICT apart);
+void dpf_unit_rows_apart_double(const double *x, size_t n, size_t d, double constant, const double *scale,
+                                const int32_t *centre, int64_t *DPF_RESTRICT apart);
+void dpf_unit_rows_apart_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d, double constant,
+                                   const double *scale, const int32_t *centre, int64_t *DPF_RESTRICT apart);
+void dpf_unit_rows_apart_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d, double constant,
+                                    const double *scale, const int32_t *centre, int64_t *DPF_RESTRICT apart);
+void dpf_unit_rows_apart_packed(const uint64_t *rows, size_t n, size_t d, double constant, const double *scale,
+                                const int32_t *centre, int64_t *DPF_RESTRICT apart);
+
 #endif

@@ -127,5 +127,27 @@ DPF_BODY void NAMED(add_csr)(const dpf_unit_csr *rows, const REAL *data, size_t 
     }
 }
 
+DPF_BODY void NAMED(apart)(const REAL *x, size_t n, size_t d, double constant, const double *scale,
+                           const int32_t *centre, int64_t *DPF_RESTRICT apart) {
+    for (size_t i = 0; i < n; i++) {
+        const REAL *row = x + i * d, s = (REAL)scale[i];
+        int64_t sum = far_by((int32_t)(constant * scale[i]), centre[d]);
+        for (size_t j = 0; j < d; j++) sum += far_by((int32_t)(row[j] * s), centre[j]);
+        apart[i] = sum;
+    }
+}
+
+DPF_BODY void NAMED(apart_csr)(const dpf_unit_csr *rows, const REAL *data, size_t n, size_t d, double constant,
+                               const double *scale, const int32_t *centre, int64_t *DPF_RESTRICT apart) {
+    for (size_t i = 0; i < n; i++) {
+        const int64_t end = rows->indptr[i + 1];
+        const REAL s = (REAL)scale[i];
+        int64_t sum = far_by((int32_t)(constant * scale[i]), centre[d]);
+        for (int64_t p = rows->indptr[i]; p < end; p++)
+            sum += far_by((int32_t)(rows->ones[i] ? s : data[p] * s), centre[rows->indices[p]]);
+        apart[i] = sum;
+    }
+}
+
 #undef REAL
 #undef NAMED

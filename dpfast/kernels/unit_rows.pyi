@@ -36,3 +36,9 @@ def add(
     weights: NDArray[np.int32],
     constant: float = 0.0,
 ) -> None: ...
+def apart(
+    rows: _Rows,
+    scale: NDArray[np.float64],
+    centre: NDArray[np.int32],
+    constant: float = 0.0,
+) -> NDArray[np.int64]: ...

@@ -55,6 +55,16 @@ cdef extern from "unit_rows.h" nogil:
                                       const double *scale, const int32_t *weight, int64_t *total)
     void dpf_unit_rows_add_packed(const uint64_t *rows, size_t n, size_t d, double constant, const double *scale,
                                   const int32_t *weight, int64_t *total)
+    void dpf_unit_rows_apart_float(const float *x, size_t n, size_t d, double constant, const double *scale,
+                                   const int32_t *centre, int64_t *apart)
+    void dpf_unit_rows_apart_double(const double *x, size_t n, size_t d, double constant, const double *scale,
+                                    const int32_t *centre, int64_t *apart)
+    void dpf_unit_rows_apart_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d, double constant,
+                                       const double *scale, const int32_t *centre, int64_t *apart)
+    void dpf_unit_rows_apart_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d,
+                                        double constant, const double *scale, const int32_t *centre, int64_t *apart)
+    void dpf_unit_rows_apart_packed(const uint64_t *rows, size_t n, size_t d, double constant, const double *scale,
+                                    const int32_t *centre, int64_t *apart)
 
 dpf_cpu_share(shared_level())
 
@@ -193,6 +203,12 @@ cdef _check(what, array, Py_ssize_t size):
         raise ValueError(f"{what} must have length {size}, got {len(array)}")
 
 
+cdef _check_scale(_Rows rows, const double[::1] scale):
+    most = 1e36 if rows.x32 != NULL or rows.x64 != NULL else 2.0**19  # of ones; times a weight it is below 2**31
+    if not 0 <= np.min(scale) <= np.max(scale) < most:
+        raise ValueError(f"scale must lie in [0, {most:g}), as scales makes it, got {np.min(scale)} to {np.max(scale)}")
+
+
 def scales(_Rows rows, double constant=0.0, bint inside=True):
     """What each row is multiplied by.
 
@@ -304,9 +320,7 @@ def add(int64_t[::1] total, _Rows rows, const double[::1] scale, const int32_t[:
     aligned(&weights[0], sizeof(int32_t))
     if not -2**12 <= np.min(weights) <= np.max(weights) <= 2**12:
         raise ValueError(f"weights must lie within 2**12, got {np.min(weights)} to {np.max(weights)}")
-    most = 1e36 if rows.x32 != NULL or rows.x64 != NULL else 2.0**19  # of ones; times a weight it is below 2**31
-    if not 0 <= np.min(scale) <= np.max(scale) < most:
-        raise ValueError(f"scale must lie in [0, {most:g}), as scales makes it, got {np.min(scale)} to {np.max(scale)}")
+    _check_scale(rows, scale)
     with nogil:
         if rows.words != NULL:
             dpf_unit_rows_add_packed(rows.words, n, d, constant, &scale[0], &weights[0], &total[0])
@@ -318,3 +332,45 @@ def add(int64_t[::1] total, _Rows rows, const double[::1] scale, const int32_t[:
             dpf_unit_rows_add_double(rows.x64, n, d, constant, &scale[0], &weights[0], &total[0])
         else:
             dpf_unit_rows_add_float(rows.x32, n, d, constant, &scale[0], &weights[0], &total[0])
+
+
+def apart(_Rows rows, const double[::1] scale, const int32_t[::1] centre, double constant=0.0):
+    """|q_i - centre|^2 - |centre|^2, exactly.
+
+    Parameters
+    ----------
+    rows : Dense, Csr or Packed, n rows of d
+    scale : ndarray of float64, shape (n,)
+        As `scales` made it.
+    centre : ndarray of int32, shape (d + 1,)
+        Of Euclidean norm at most 2**18.
+    constant : float
+
+    Returns
+    -------
+    ndarray of int64, shape (n,)
+    """
+    cdef size_t n = rows.n, d = rows.d
+    _check("scale", scale, n)
+    _check("centre", centre, d + 1)
+    if np.square(np.asarray(centre, np.float64)).sum() > 2.0**36:
+        raise ValueError("centre must have a norm of at most 2**18")
+    out = np.zeros(n, np.int64)
+    cdef int64_t[::1] square = out
+    if n == 0:
+        return out
+    aligned(&scale[0], sizeof(double))
+    aligned(&centre[0], sizeof(int32_t))
+    _check_scale(rows, scale)
+    with nogil:
+        if rows.words != NULL:
+            dpf_unit_rows_apart_packed(rows.words, n, d, constant, &scale[0], &centre[0], &square[0])
+        elif rows.sparse and rows.x64 != NULL:
+            dpf_unit_rows_apart_csr_double(&rows.csr, rows.x64, n, d, constant, &scale[0], &centre[0], &square[0])
+        elif rows.sparse:
+            dpf_unit_rows_apart_csr_float(&rows.csr, rows.x32, n, d, constant, &scale[0], &centre[0], &square[0])
+        elif rows.x64 != NULL:
+            dpf_unit_rows_apart_double(rows.x64, n, d, constant, &scale[0], &centre[0], &square[0])
+        else:
+            dpf_unit_rows_apart_float(rows.x32, n, d, constant, &scale[0], &centre[0], &square[0])
+    return out

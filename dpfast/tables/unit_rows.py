@@ -141,6 +141,33 @@ class UnitRows:
         groups = [range(k, count, threads()) for k in range(min(threads(), count))]  # a total for each thread
         return sum(map_blocks(add, groups))[: self.shape[1]]
 
+    def limits(self, centre, top, radius, reach):
+        """Limits with limit * max(radius, |(q_i - centre, top)|) <= reach, exactly: int32, shape (n,).
+
+        Parameters
+        ----------
+        centre : ndarray of int32, shape (shape[1],)
+            Of norm at most 2**18.
+        top : int
+            A further entry of each row; at most 2**18.
+        radius : int
+            At least 1.
+        reach : int
+            At most 2**31 * radius.
+        """
+        whole, out = np.zeros(self._d + 1, np.int32), np.empty(self.shape[0], np.int32)
+        whole[: self.shape[1]] = centre
+        rest = int(np.square(centre.astype(np.int64)).sum()) + top**2
+
+        def measure(k):
+            part = self._parts[k]
+            squares = kernel.apart(self._load(k), self._scales[part], whole, self._constant) + rest
+            norms = np.ceil(np.sqrt(squares)).astype(np.int64)  # below 2**52 roots are rounded onto no lesser integer
+            out[part] = reach // np.maximum(norms, radius)
+
+        map_blocks(measure, range(len(self._parts)))
+        return out
+
     def linear(self, w):
         """w as coefficients (d, k) and intercept (k,), of rows of norm 1."""
         return w[: self._d], w[self._d :].sum(axis=0)

@@ -70,6 +70,19 @@ def test_sums_are_exact_at_every_level_and_in_every_order(kind, each_isa, rng):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_squares_of_distances_are_exact_at_every_level(kind, each_isa, rng):
+    rows, _ = table(rng, 50, 130, kind)
+    scale = unit_rows.scales(rows, 0.5, False)
+    centre = rng.integers(-20_000, 20_000, 131).astype(np.int32)
+    grid = np.zeros((50, 131), np.int64)
+    for i, one in enumerate(np.eye(50, dtype=np.int32)):
+        unit_rows.add(grid[i], rows, scale, one, 0.5)
+    whole = centre.astype(np.int64)
+    for apart in each_isa(lambda: unit_rows.apart(rows, scale, centre, 0.5)):
+        np.testing.assert_array_equal(apart, np.square(grid - whole).sum(axis=1) - whole @ whole)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_margins_and_scales_have_the_same_bits_at_every_level(kind, each_isa, rng):
     rows, _ = table(rng, 300, 130, kind)
     w = rng.normal(size=131).astype(np.float32)
@@ -143,6 +156,14 @@ def test_rows_of_weight_zero_are_not_read(rng):
 def test_nothing_is_computed_of_no_rows():
     rows = unit_rows.Dense(np.empty((0, 3), np.float32))
     assert unit_rows.margins(rows, unit_rows.scales(rows), np.zeros(4, np.float32)).shape == (0,)
+
+
+def test_a_centre_that_is_far_away_is_refused(rng):
+    rows = unit_rows.Dense(rng.normal(size=(3, 2)))
+    with pytest.raises(ValueError, match="norm of at most 2"):
+        unit_rows.apart(rows, unit_rows.scales(rows), np.array([0, 2**18, 1], np.int32))
+    with pytest.raises(ValueError, match="centre must have length 3, got 2"):
+        unit_rows.apart(rows, unit_rows.scales(rows), np.zeros(2, np.int32))
 
 
 def test_what_does_not_fit_is_refused(rng):

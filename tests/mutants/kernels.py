@@ -23,6 +23,8 @@ MUTANTS = [
     _m("unit rows: the intercept not in the norm", "csrc/unit_rows.c", "sqrt((double)ones + constant * constant)", "sqrt((double)ones)", "kernels/test_unit_rows.py premises"),
     _m("unit rows: the intercept of packed rows rounded up", "csrc/unit_rows.c", "(int32_t)(constant * scale[end]);", "(int32_t)(constant * scale[end] + 1);", "kernels/test_unit_rows.py"),
     _m("unit rows: the intercept of dense rows rounded up", "csrc/unit_rows_real.h", "total[d] += (int64_t)weight[i] * (int32_t)(constant * scale[i]);", "total[d] += (int64_t)weight[i] * (int32_t)(constant * scale[i] + 1);", "kernels/test_unit_rows.py"),
+    _m("unit rows: distances from half the centre", "csrc/unit_rows.c", "- 2 * (int64_t)c)", "- (int64_t)c)", "kernels/test_unit_rows.py"),
+    _m("unit rows: the intercept is not in the distance", "csrc/unit_rows_real.h", "int64_t sum = far_by((int32_t)(constant * scale[i]), centre[d]);", "int64_t sum = 0;", "kernels/test_unit_rows.py"),
     _m("unit rows: any scale is added", "dpfast/kernels/unit_rows.pyx", "if not 0 <= np.min(scale) <= np.max(scale) < most:", "if not np.max(scale) < most:", "kernels/test_unit_rows.py"),
     _m("cpu: a level without all of its instructions", "csrc/dpf_cpu.c", " || !has_lzcnt()", "", "platforms/test_processors.py"),
     _m("arrays: tables of codes begin anywhere", "dpfast/kernels/codes.pyx", "    aligned(<const void *><size_t>array.ctypes.data, sizeof(int32_t))\n", "", "kernels/test_arrays.py"),

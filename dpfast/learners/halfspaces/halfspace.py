@@ -43,7 +43,8 @@ class HalfspaceClassifier(PrivateClassifier):
     """Private logistic model with nothing to tune: noisy sums of capped residuals.
 
     A first release, the opening, is a noisy count of the rows of each class and, of a `CodeTable`, of each code of each
-    column. It gives the log odds to begin with, ranks of numbers, and the mean of the rows, which is taken off them.
+    column; of other rows it is their noisy sum. It gives the log odds to begin with, ranks of numbers, and the mean of
+    the rows, which is taken off them.
     Each round then releases, with noise, the sum of the rows times their residuals: how far the label is from the
     probability that the released coefficients give it, doubled, and at most 1. Coefficients are added up from these
     sums; rows are scored by coefficients shrunk by as much as their known noise says. The model is the mean over the
@@ -52,12 +53,13 @@ class HalfspaceClassifier(PrivateClassifier):
     **Privacy.** All releases together are (epsilon, delta)-DP for the relation `neighbors`: "replace" compares tables
     that differ in one row (x, y), "add-remove" tables one of which has a row more. A row has one cell of the opening
     for each of p columns of codes, and one for its class, where it counts c times, c about sqrt(p) / 2; so the opening
-    moves by at most sqrt(2 (p + c^2)) under "replace" and sqrt(p + c^2) under "add-remove". Given the earlier releases,
-    a row adds a vector of norm at most 1 (sqrt(2) for more than two classes) to the sum of a round, so that the sum
-    moves by at most 2 (2 sqrt(2)) under "replace" and 1 (sqrt(2)) under "add-remove". Rows and residuals are integers
-    on a grid, sums are exact, and all releases are adaptive discrete Gaussian mechanisms:
-    `dpfast.accounting.discrete_gaussian_sigma`. Nothing else that is released depends on the rows, but for their number
-    under "replace", which is public.
+    moves by at most sqrt(2 (p + c^2)) under "replace" and sqrt(p + c^2) under "add-remove". Of plain rows, of norm 1,
+    the opening has the sum and class sizes: it moves by at most sqrt(6) and sqrt(2). Given the earlier releases, a row
+    adds a vector of norm at most 1 (sqrt(2) for more than two classes) to the sum of a round, so that the sum moves by
+    at most 2 (2 sqrt(2)) under "replace" and 1 (sqrt(2)) under "add-remove". Rows and residuals are integers on a
+    grid, sums are exact, and all releases are adaptive discrete Gaussian mechanisms:
+    `dpfast.accounting.discrete_gaussian_sigma`. Nothing else that is released depends on the rows, but for their
+    number under "replace", which is public.
 
     Parameters
     ----------
@@ -90,7 +92,8 @@ class HalfspaceClassifier(PrivateClassifier):
         known from the mechanism, and rounds after the noise make up for some of it.
     intercept_ : ndarray, shape (1,) or (k,)
     shift_ : ndarray, shape (1,) or (k,)
-        What the noisy class sizes say, added to every score: log odds of two classes, else logarithms.
+        Added to every score: log odds of two classes, else logarithms, that the noisy class sizes give; of rows that
+        are not codes also what their mean takes off.
     n_rounds_ : int
     class_weight_ : ndarray of float64, shape (k,)
         Weights of the classes, the largest 1; only if there are any.
@@ -385,8 +388,8 @@ class _Noise:
             self.sigma = float_above(Fraction(p.plan.rest[0]) * Fraction(moves, planned))
             return
         paid = -(-p.n_rounds // _SHARE)
-        cells = image.opening_cells * (2 if p.neighbors == "replace" else 1)
-        self.unit = math.isqrt(paid * moves**2 // cells)
+        square = image.opening_square(2 if p.neighbors == "replace" else 1)
+        self.unit = math.isqrt(paid * moves**2 // square)
         size = max((1 if classes == 2 else classes) * image.size, image.opening_size)
         releases = {"sensitivity": p.rows_per_unit * moves, "releases": p.n_rounds + paid, "size": size}
         self.sigma = discrete_gaussian_sigma(p.epsilon, p.delta, **releases)
@@ -413,8 +416,8 @@ class _Model:
         """Coefficients, intercepts and shifts, shapes (columns, m), (columns,) and (columns,)."""
         if self.descent is None:
             return np.zeros((self._columns, self._width)), np.zeros(self._columns), self.constants
-        coef, intercept = self._image.linear(self.descent.model())
-        return np.ascontiguousarray(coef.T), intercept + 0.0, self.constants
+        coef, intercept, shift = self._image.linear(self.descent.model())
+        return np.ascontiguousarray(coef.T), intercept + 0.0, self.constants + shift
 
     def noise(self):
         """Deviations of the noise in coefficients of codes, shape (columns, m); None before a round, and of others."""

@@ -15,7 +15,10 @@ and h are integers, and limits make limit * |row| at most REACH, exactly (`CodeR
 are integers, and their product with the matrix is exact: of at most 2**30 rows it is at most 2**60, and is computed
 modulo 2**64.
 
-**Plain rows**, dense, sparse or packed, are brought to norm 1 on the grid of `UnitRows`, and have one limit.
+**Plain rows**, dense, sparse or packed, are brought to norm 1 on the grid of `UnitRows`: integers q of norm at most
+2**17. Their opening is their sum. Its entries are cut where noise may be all that they hold, and shortened by the share
+of their squares that it may be; so the mean m is that of the columns whose mean is large. What takes part is (q - m, h)
+with limits, as above, and limit * |(q - m, h)| is at most REACH, exactly (`UnitRows.limits`).
 """
 
 import math
@@ -24,14 +27,14 @@ import numpy as np
 import scipy.sparse as sp
 
 from dpfast.kernels import logistic, reals
-from dpfast.learners.halfspaces.opening import Opening, class_sizes
+from dpfast.learners.halfspaces.opening import SURE, Opening, class_sizes
 from dpfast.tables.code_rows import CodeRows
 
 BINS, HATS = 32, 9  # entries of a column of numbers: shared by bins, and of each scale besides the place
 _NUMBERS = 2 * (HATS + 1)
 _BIN, _SCALE = 0.5, 0.75  # heights
 _LIMIT, _RADIUS = 1 << 16, 1 << 14  # of rows of codes: the largest limit, and R on the grid
-_PLAIN_LIMIT = 1 << 12
+_PLAIN_LIMIT = 1 << 10  # over R, which is at least a quarter, sums take it
 _SCALES = np.repeat([1, 2], HATS + 1)  # groups of the entries of both scales
 _FINEST = 1 << 16  # steps to an entry 1, at most
 _SHORTER, _LEAST, _TOP = 0.7, 0.1, 0.2  # R^2 over |x - mu|^2, its least over |x|^2, and h over R
@@ -60,8 +63,8 @@ class CodeImage:
         Entries of an image.
     reach : int
         A residual of at most 1 times an image has a norm of at most this, on the grid.
-    opening_size, opening_cells : int
-        Numbers in the opening, and the sum of the squares of what a row adds to them.
+    opening_size : int
+        Numbers in the opening.
     opening : Opening
     groups : ndarray of int64, shape (size,)
         Entries that are alike have one number; -1 for those that are never shrunk.
@@ -78,7 +81,11 @@ class CodeImage:
         self._starts = np.cumsum([0, *widths])
         self.size = int(self._starts[-1]) + self._constant
         self._weight = max(1, round(math.sqrt(len(rows.sizes)) / 2))
-        self.opening_size, self.opening_cells = rows.shape[1] + classes, len(rows.sizes) + self._weight**2
+        self.opening_size = rows.shape[1] + classes
+
+    def opening_square(self, changes):
+        """By how much the opening moves at most, squared, when a row is replaced (2 changes) or added (1)."""
+        return changes * (len(self._rows.sizes) + self._weight**2)
 
     def opening_question(self):
         """What the opening asks of a piece, and what is told with it."""
@@ -130,7 +137,7 @@ class CodeImage:
 
     def question(self, u, constants):
         """What a round asks of a piece, and what is told with it; scores are <u, image> + constants."""
-        coef, intercept = self.linear(u)
+        coef, intercept, _ = self.linear(u)
         table, step = self._rows.rounded(coef)
         return _code_sums, self._squares, self._allowed, table, step, (intercept + constants).astype(np.float32)
 
@@ -141,11 +148,11 @@ class CodeImage:
         return np.concatenate([sums, (self._top * residuals)[np.newaxis][: self._constant]])
 
     def linear(self, u):
-        """<u, image> as coefficients of codes (codes, columns), and an intercept (columns,)."""
+        """<u, image> as coefficients of codes (codes, columns), an intercept (columns,), and what else is added."""
         w = np.ascontiguousarray(u[: len(self._mean)].T) / _RADIUS
         top = self._top * u[len(self._mean) :].sum(axis=0) / _RADIUS
         mean = np.array([reals.dot(self._mean.astype(np.float64), column) for column in w])
-        return np.stack([_product(self._by_code, column) for column in w], axis=1), top - mean
+        return np.stack([_product(self._by_code, column) for column in w], axis=1), top - mean, 0.0
 
     def deviations(self, noise):
         """Return the noise of the coefficients of codes, less the mean of their column, given that of the entries of u.
@@ -172,7 +179,7 @@ class CodeImage:
 
 
 class PlainImage:
-    """Images of plain rows; as `CodeImage`, and the opening is of class sizes alone.
+    """Images of plain rows; as `CodeImage`, and the opening is of the sum of the rows and of class sizes.
 
     Parameters
     ----------
@@ -181,31 +188,62 @@ class PlainImage:
     fit_intercept : bool
     """
 
-    fastest = 32.0
-
     def __init__(self, rows, classes, fit_intercept):
-        self._linear, self._classes = rows.linear, classes
-        self.size, self.reach = rows.shape[1], _PLAIN_LIMIT * rows.reach
-        self.opening_size, self.opening_cells = classes, 1
-        self.groups = np.zeros(self.size, np.int64)
-        self.groups[self.size - bool(fit_intercept) :] = -1
+        self._linear, self._classes, self._centred = rows.linear, classes, bool(fit_intercept)
+        self._width, self._unit = rows.shape[1], rows.reach
+        self.size, self.reach = self._width + self._centred, _PLAIN_LIMIT * rows.reach
+        self.fastest = 128.0 if self._centred else 32.0
+        self._weight = rows.reach if self._centred else 1
+        self.opening_size = self._width * self._centred + classes
+        self._mean, self._top, self._radius = np.zeros(self._width, np.int32), 0, self._unit
+        self.groups = np.zeros(self._width, np.int64)
+
+    def opening_square(self, changes):
+        return self._centred * (changes * self._unit) ** 2 + changes * self._weight**2
 
     def opening_question(self):
-        return _class_counts, self._classes
+        return _plain_counts, self._classes, self._weight, self._centred
 
     def open(self, noisy, deviation, n):
-        n = float(max(1, noisy.sum() if n is None else n))
-        self.opening = Opening(n, class_sizes(noisy, deviation, n), (), ())
+        sizes = noisy[len(noisy) - self._classes :] / self._weight
+        n = float(max(1, reals.sum(sizes) if n is None else n))
+        self.opening = Opening(n, class_sizes(sizes, deviation / self._weight, n), (), ())
+        if not self._centred:
+            return
+        mean, cut = noisy[: self._width] / self._unit / n, _certain(self._width) * deviation / self._unit / n
+        mean *= np.maximum(0, 1 - np.square(cut / np.maximum(np.abs(mean), cut)))
+        mean /= max(1.0, reals.norm(mean))
+        self._mean = np.rint(mean * self._unit).astype(np.int32)
+        square = _SHORTER * max(1 - reals.dot(mean, mean), _LEAST)
+        self._top = int(_TOP * math.sqrt(square) * self._unit)
+        self._radius = int(math.sqrt(square * (1 + _TOP**2)) * self._unit)
+        self.groups = np.append(np.unique(_alike(np.abs(mean)), return_inverse=True)[1], -1)
 
     def question(self, u, constants):
-        norm = reals.norm(u) or 1.0
-        return _plain_sums, u / norm, norm, constants.astype(np.float32)
+        coef, shift = self._by_row(u)
+        norm = reals.norm(coef) or 1.0
+        centring = self._mean, self._top, self._radius, self.reach
+        return _plain_sums, centring, coef / norm, norm, (shift + constants).astype(np.float32)
 
     def entries(self, total):
-        return total
+        sums = total[:-1] - self._mean[:, np.newaxis] * total[-1]
+        return np.concatenate([sums, (self._top * total[-1])[np.newaxis][: self._centred]])
 
     def linear(self, u):
-        return self._linear(u)
+        coef, shift = self._by_row(u)
+        return *self._linear(coef), shift
+
+    def _by_row(self, u):
+        """<u, image> as coefficients of rows of norm 1 (width, columns), and what is added (columns,)."""
+        coef = u[: self._width] * (self._unit / self._radius)
+        mean = self._mean.astype(np.float64) / self._unit
+        of_mean = np.array([reals.dot(mean, column) for column in np.ascontiguousarray(coef.T)])
+        return coef, u[self._width :].sum(axis=0) * (self._top / self._radius) - of_mean
+
+
+def _certain(size):
+    """Deviations above which none of so many numbers of noise alone is expected."""
+    return max(SURE, math.sqrt(2 * math.log(2) * size.bit_length()))
 
 
 def _shared(column, size):
@@ -273,12 +311,22 @@ def _code_sums(piece, squares, allowed, table, step, constants):
     return piece.rows.residual_sums(_labels(piece, len(constants)), known[2], table, step, constants)
 
 
-def _plain_sums(piece, w, step, constants):
-    """The sum of rows times their residuals."""
-    labels, scores = _labels(piece, len(constants)), piece.rows.margins(w)
-    limits = np.full(len(labels), _PLAIN_LIMIT, np.int32)
+def _plain_counts(piece, classes, weight, centred):
+    """The sum of the rows, and class sizes."""
+    sizes = weight * _class_counts(piece, classes)
+    if not centred:
+        return sizes
+    return np.concatenate([piece.rows.weighted_sum(np.ones(piece.rows.shape[0], np.int32)), sizes])
+
+
+def _plain_sums(piece, centring, w, step, constants):
+    """The sum of rows times their residuals, and the sum of residuals."""
+    known = piece.memo.get(_plain_sums)
+    if known is None or known[0][1:] != centring[1:] or not np.array_equal(known[0][0], centring[0]):
+        known = piece.memo[_plain_sums] = centring, piece.rows.limits(*centring)
+    labels, scores, limits = _labels(piece, len(constants)), piece.rows.margins(w), known[1]
     if len(constants) == 1:
         residuals = logistic.two(scores, labels, limits, step, float(constants[0]))
     else:
         residuals = logistic.many(scores, labels, limits, step, constants)
-    return piece.rows.weighted_sum(residuals)
+    return np.concatenate([piece.rows.weighted_sum(residuals), residuals.sum(axis=0, dtype=np.int64)[np.newaxis]])

@@ -16,7 +16,7 @@ import numpy as np
 from dpfast.kernels import reals
 from dpfast.tables.columns import text_of
 
-_SURE = 3.0  # deviations of the noise
+SURE = 3.0  # deviations of the noise
 _LEAST_SHARE = 1e-3  # of the rows, that a class is taken to have
 
 
@@ -65,10 +65,10 @@ class Opening:
         for column, start, size in zip(rows.columns, rows.offsets[:-1], rows.sizes, strict=True):
             of_codes = noisy[start : start + size]
             bins = column.bins if column is not None and column.ordered else 0
-            known = np.where(of_codes > _SURE * deviation, of_codes, 0.0)
+            known = np.where(of_codes > SURE * deviation, of_codes, 0.0)
             rank = None
             if bins:
-                share = np.maximum(_smooth(of_codes[:bins], _SURE * deviation), 0.0)
+                share = np.maximum(_smooth(of_codes[:bins], SURE * deviation), 0.0)
                 share /= reals.sum(share) or 1.0
                 rank = 2 * np.cumsum(share) - share - 1 if share.any() else np.zeros(bins)
                 known[:bins] = share * max(n - float(sum(known[bins:])), 0.0)
