@@ -1,6 +1,7 @@
 """Saved models: what was released, as JSON."""
 
 import os
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -47,34 +48,27 @@ def load(path: str | os.PathLike[str]) -> Any:
     """
     path = Path(path)
     document = read_document(path)
-    kind = document.get("model")
-    models = _models()
-    if not isinstance(kind, str) or kind not in models:
-        raise ValueError(f"{path.name} holds a model of unknown kind {kind!r}")
+    name = document.get("model")
+    kind = _kind(name) if isinstance(name, str) else None
+    if kind is None:
+        raise ValueError(f"{path.name} holds a model of unknown kind {name!r}; import its class first, if it has one")
     try:
-        return _restored(models[kind], entries(document, *_ENTRIES, maybe=("table", "encoder", "card", "class_counts")))
+        return _restored(kind, entries(document, *_ENTRIES, maybe=("table", "encoder", "card", "class_counts")))
     except _FAULTS as error:
         raise ValueError(f"{path.name} is damaged: {type(error).__name__}: {error}") from None
 
 
-def _models():
-    """The estimators by their names in files: all classes that are saved, those of a stranger among them.
-
-    The library's own are imported once a file was read, as that takes a second.
-    """
-    from dpfast import learners
-    from dpfast.learners import littlestone
-
-    for module in (learners, littlestone):
-        for name in module.__all__:
-            getattr(module, name)
-    found, waiting = {}, [Saved]
-    while waiting:
-        kind = waiting.pop()
-        waiting += kind.__subclasses__()
-        if "_model" in vars(kind):
-            found[kind._model] = kind
-    return found
+def _kind(name):
+    """The class that names its models so, also a stranger's; a family of learners is imported when it is asked for."""
+    for family in ("", ".halfspaces", ".lists", ".winnow", ".experts", ".littlestone"):
+        import_module(f"dpfast.learners{family}")
+        waiting = [Saved]
+        while waiting:
+            kind = waiting.pop()
+            if vars(kind).get("_model") == name:
+                return kind
+            waiting += kind.__subclasses__()
+    return None
 
 
 def _restored(kind, document):
