@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from .options import Epsilon, Seed
-from .report import errors, output, reporting
+from .options import Epsilon, Json, Seed
+from .report import answer, errors, output, reporting
 
 AUDITED = (
     "decision-list", "winnow", "winnow-window", "halfspace", "boost", "projected", "net", "finite-class",
@@ -23,6 +23,7 @@ def audit(
     delta: Annotated[float, typer.Option(help="In (0, 1); large, as what is rare is not seen.")] = 0.05,
     runs: Annotated[int, typer.Option(help="Of the model, on each of the two tables.")] = 20_000,
     seed: Seed = None,
+    json: Json = False,
 ):
     """Run a model on two neighbouring tables, and bound from below the epsilon that it has.
 
@@ -44,7 +45,7 @@ def audit(
         table = Table()
         for column in ("model", "tables", "delta", "claimed", "certified", "runs"):
             table.add_column(column, justify="left" if column in ("model", "tables") else "right")
-        refuted, notes = [], []
+        refuted, notes, figures = [], [], []
         for name in [model.value] if model else AUDITED:
             case = CASES[name](epsilon, delta)
             with errors.status(f"auditing {name}"), warnings.catch_warnings():
@@ -61,10 +62,22 @@ def audit(
             table.add_row(
                 name, case.what, f"{case.delta:g}", f"{epsilon:g}", f"{found.certified:.3f}", f"{found.runs:,}"
             )
+            figures.append(
+                {
+                    "model": name,
+                    "delta": case.delta,
+                    "claimed": epsilon,
+                    "certified": found.certified,
+                    "runs": found.runs,
+                }
+            )
             refuted += [] if found.holds else [name]
             notes += [f"{name}: {case.weak}."] if case.weak else []
-        output.print(table)
-        for note in notes:
-            output.print(note)
+        if json:
+            answer(figures)
+        else:
+            output.print(table)
+            for note in notes:
+                output.print(note)
         if refuted:
             raise ValueError(f"the claim of {', '.join(refuted)} is refuted")

@@ -8,8 +8,8 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from .options import Neighbors
-from .report import facts, output, reporting, say
+from .options import Json, Neighbors
+from .report import answer, facts, output, reporting, say
 
 
 class Unit(StrEnum):
@@ -36,6 +36,7 @@ def budget(
     moved: Annotated[
         bool, typer.Option("--moved", help="The file was moved here, and the old one is gone: use it from now on.")
     ] = False,
+    json: Json = False,
 ):
     """Show a budget's charges, what is spent and what is left; make one with --epsilon."""
     with reporting("nothing was changed"):
@@ -43,7 +44,21 @@ def budget(
 
         how = {"neighbors": neighbors, "unit": unit, "composition": composition}
         plain = {name: None if value is None else value.value for name, value in how.items()}
+        if epsilon is not None and delta is None and not file.exists():
+            raise ValueError(
+                "say --delta too, that of all fits together: each fit asks for 1e-6 by default, and --delta 0 allows "
+                "only those that ask for none"
+            )
         ledger = Budget.open(file, epsilon, delta, **plain, moved=moved)
+        if json:
+            kept = ("number", "time", "user", "model", "part", "epsilon", "delta", "count")
+            pairs = {"budget": (ledger.epsilon, ledger.delta), "spent": ledger.spent, "left": ledger.left}
+            answer(
+                {name: dict(zip(("epsilon", "delta"), pair, strict=True)) for name, pair in pairs.items()}
+                | {"neighbors": ledger.neighbors, "unit": ledger.unit, "composition": ledger.composition}
+                | {"charges": [{name: note[name] for name in kept} for note in ledger.notes()]}
+            )
+            return
         charges = Table(box=None, pad_edge=False, header_style="bold")
         for name in ("#", "time (UTC)", "user", "what", "part", "epsilon", "delta", "times", "columns"):
             right = name in ("#", "epsilon", "delta", "times")

@@ -63,7 +63,7 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     true, predicted = _places(y, classes), _places(estimator.predict(X), classes)
     scores = estimator.predict_proba(X)[:, 1] if two else None
     if budget is not None:
-        budget.charge(epsilon or estimator.epsilon, neighbors=relation)
+        budget.charge(epsilon or estimator.epsilon, neighbors=relation, what={"model": "score"})
     accuracy = metrics.accuracy(true, predicted, **paid)
     told = [Told("accuracy", str(accuracy), _interval(accuracy))]
     every = np.arange(len(classes) + 1)

@@ -24,11 +24,12 @@ class Persons:
     def __init__(self, data, column, rows_per_unit, n, **text):
         import numpy as np
 
+        from dpfast.files.names import meant
         from dpfast.files.tables import read_frame
 
         frame = read_frame(data, **text)
         if column not in frame.column_names:
-            raise ValueError(f"{data} has no column {column!r}")
+            raise ValueError(f"{data} has no column {column!r}{meant(column, frame.column_names)}")
         found = frame.column(column)
         entries = found.to_numpy(zero_copy_only=False)
         spellings, ids, rows = np.unique(entries.astype(str), return_inverse=True, return_counts=True)

@@ -6,11 +6,13 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from .report import facts, output, reporting
+from .options import Json
+from .report import answer, facts, output, reporting, spent
 
 
 def show(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that fit --out or save wrote.")],
+    json: Json = False,
 ):
     """Print the card of a saved model: its claim, what it cost, what was public, what made it."""
     with reporting("nothing was changed"):
@@ -19,6 +21,11 @@ def show(
 
         fitted, document = dpfast.load(model), read_document(model)
         claim, card = fitted.privacy_, document.get("card", {})
+        if json:
+            kept = ("model", "parameters", "classes", "n_features", "feature_names")
+            known = {"type": type(fitted).__name__, "columns digest": columns_digest(document), "card": card}
+            answer({name: document[name] for name in kept} | known | spent(fitted))
+            return
         told = facts()
         told.add_row("model", Text(type(fitted).__name__))
         told.add_row("privacy", Text(str(claim)))

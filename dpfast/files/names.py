@@ -1,5 +1,7 @@
 """The columns that a file names, and which of them holds the labels."""
 
+from difflib import get_close_matches
+
 
 def check_names(names, label, needs_label):
     """Refuse names that will not do, or among which the label is not."""
@@ -28,7 +30,14 @@ def features_of(names, label):
 
 
 def no_label(label, names, what):
-    return f"there is no {what} {label!r} to take labels from; there is {some(names) or 'none'}"
+    return f"there is no {what} {label!r} to take labels from{meant(label, names)}; there is {some(names) or 'none'}"
+
+
+def meant(name, names):
+    """The question whether another name was meant, if one of them is much like this one."""
+    known = {str(each).casefold(): each for each in names}
+    near = get_close_matches(str(name).casefold(), known, n=1, cutoff=0.75)
+    return f" (is it {known[near[0]]!r}?)" if near else ""
 
 
 def some(names):

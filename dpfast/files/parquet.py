@@ -15,7 +15,7 @@ from pyarrow import parquet
 from dpfast.files.bounded import check_expansion
 from dpfast.files.entries import Entries, Gathered, block_rows
 from dpfast.files.labels import MISSING, Labels
-from dpfast.files.names import check_names, features_of, no_label
+from dpfast.files.names import check_names, features_of, meant, no_label
 from dpfast.parts.blocks import slices
 
 _LARGE = 1 << 30  # bytes
@@ -254,7 +254,8 @@ class ParquetFiles:
             with _opened(path) as file:
                 lacking = [name for name in encoding.names if name not in file.schema_arrow.names]
                 if lacking:
-                    raise ValueError(f"there is no column {lacking[0]!r}, which the schema declares")
+                    hint = meant(lacking[0], [name for name in file.schema_arrow.names if name not in encoding.names])
+                    raise ValueError(f"there is no column {lacking[0]!r}, which the schema declares{hint}")
                 for batch in file.iter_batches(batch_size=1 << 16, columns=encoding.names):
                     encoding.add(batch)
 

@@ -11,7 +11,7 @@ import pyarrow.parquet
 
 from dpfast.files import csv
 from dpfast.files.datasets import dataset_path
-from dpfast.files.names import check_names, has_its_labels
+from dpfast.files.names import check_names, has_its_labels, meant
 from dpfast.files.parquet import ParquetFiles
 from dpfast.files.readers import csv_steps, fewer, kind_of, named, separator_of
 from dpfast.tables import Label, Schema
@@ -117,7 +117,8 @@ def _encoded_csv(file, schema, label, keep, place, unit=None):
     encoded = Encoding(schema, label, keep, unit)
     lacking = next((name for name in encoded.names if name not in file.names), None)
     if lacking is not None:
-        raise ValueError(f"there is no column {lacking!r}, which the schema declares")
+        hint = meant(lacking, [name for name in file.names if name not in encoded.names])
+        raise ValueError(f"there is no column {lacking!r}, which the schema declares{hint}")
     try:
         return _encoded(file, encoded, {column.name: _type_of(column) for column in schema.columns}, True)
     except (csv.Unparsed, Fault):

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 
 import dpfast
@@ -124,3 +126,16 @@ def test_charges_are_shown_in_full_at_80_columns(run, monkeypatch, file):
     assert "0.125" in shown
     assert "1.5e-07" in shown
     assert max(map(len, shown.splitlines())) <= 80
+
+
+def test_a_budget_asks_for_a_delta_and_is_json_if_asked(run, refused, model, trees, tmp_path):
+    file = tmp_path / "quarter.budget"
+    assert "--delta" in refused("budget", file, "--epsilon", 3)
+    assert not file.exists()
+    assert run("budget", file, "--epsilon", 3, "--delta", 1e-6).exit_code == 0
+    command = ["score", model, trees, "--label", "tree", "--epsilon", 1, "--budget", file]
+    assert run(*command).exit_code == 0
+    answer = json.loads(run("budget", file, "--json").stdout)
+    assert answer["spent"] == {"epsilon": 1, "delta": 0}
+    assert [(each["model"], each["epsilon"]) for each in answer["charges"]] == [("score", 1)]
+    assert " score " in run("budget", file).stdout

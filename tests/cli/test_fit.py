@@ -84,7 +84,9 @@ def test_under_add_remove_the_number_of_rows_is_not_shown(run, trees):
 
 def test_a_messy_file_is_refused_by_its_place(refused, trees, tmp_path):
     assert "say which column holds the labels (--label); there is wet, " in refused("fit", trees, *FIT)
-    assert "no column 'three' to take labels from; there is wet," in refused("fit", trees, *FIT, "--label", "three")
+    assert "no column 'three' to take labels from (is it 'tree'?); there is wet," in refused(
+        "fit", trees, *FIT, "--label", "three"
+    )
     messy = tmp_path / "messy.csv"
     messy.write_text("a,b,y\n1,0,u\n0,,v\n")
     assert "messy.csv: line 3, column 'b' is empty" in refused("fit", messy, *FIT, "--label", "y")

@@ -155,3 +155,39 @@ def test_a_plan_for_halfspaces_refuses_what_no_proof_covers(refused):
         assert "margin must be from 1e-09 to 1, got 2.0" in refused(*command, 2)
         assert "alpha must be" in refused(*command, 0.2, "--alpha", 0)
     assert "noise must be below" in refused("plan", "boost", "--epsilon", 1, "--margin", 0.2, "--noise", 0.1)
+
+
+def test_an_epsilon_is_found_from_the_noise_that_is_allowed(run, refused):
+    answer = json.loads(run("plan", "--noise", 50, "--columns", 4, "--json").stdout)
+    told = json.loads(
+        run("plan", "halfspace", "--n", 1000, "--columns", 4, "--epsilon", answer["epsilon"], "--json").stdout
+    )
+    assert 49.5 < told["noise in rows"] <= 50
+    assert f"epsilon = {answer['epsilon']:g}" in run("plan", "--noise", 50, "--columns", 4).stdout
+    assert "--noise" in refused("plan")
+    assert "allow more rows" in refused("plan", "--noise", 0.001)
+
+
+@pytest.mark.parametrize("risk", [0.01, 0.05, 0.25, 0.4])
+def test_an_epsilon_keeps_the_gain_of_a_guess_below_the_risk(run, risk):
+    answer = json.loads(run("plan", "--risk", risk, "--json").stdout)
+    grown = math.exp(answer["epsilon"])
+    assert risk - 0.001 < (grown - 1 + 2 * answer["delta"]) / (grown + 1) / 2 <= risk
+    assert 0 < answer["risk of a halfspace"] < risk
+    assert f"{0.5 + risk:.1%}" in run("plan", "--risk", risk).stdout
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("boost", "--margin", 0.1),
+        ("net", "--margin", 0.3),
+        ("projected", "--margin", 0.1),
+        ("finite-class", "--hypotheses", 10),
+        ("decision-list", "--n", 1000, "--features", 20),
+        ("winnow", "--d", 100, "--margin", 0.3, "--horizon", 2000),
+    ],
+    ids=lambda command: command[0],
+)
+def test_every_plan_is_json_if_asked(run, command):
+    assert json.loads(run("plan", *command, "--epsilon", 1, "--json").stdout)

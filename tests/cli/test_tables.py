@@ -48,8 +48,8 @@ def test_a_table_with_a_schema_is_fitted_by_default_by_a_halfspace(run, table, s
     result = run("fit", table, "--schema", schema, "--epsilon", 4, "--seed", 1, "--out", out)
     assert result.exit_code == 0, result.stderr
     assert "people.csv: 3,000 rows, 3 columns, labels no, yes" in result.stdout
-    assert "yes is the more probable class where the score is at least 0." in result.stdout
-    assert "age above " in result.stdout
+    assert "most for yes" in result.stdout
+    assert "moves the score by" in result.stdout
     assert "test accuracy  0.9" in result.stdout
     assert "test AUC       " in result.stdout
     assert result.stdout.count("95% interval") == 2

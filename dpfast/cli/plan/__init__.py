@@ -2,9 +2,10 @@
 
 import typer
 
-from . import decision_list, finite_class, halfspace, halfspaces, winnow
+from . import decision_list, finite_class, halfspace, halfspaces, wanted, winnow
 
-app = typer.Typer(no_args_is_help=True, help="What a model needs and what is guaranteed, before there is any data.")
+app = typer.Typer(help="What a model needs and what is guaranteed, before there is any data.")
+app.callback(invoke_without_command=True)(wanted.wanted)
 app.command("decision-list")(decision_list.decision_list)
 app.command("halfspace")(halfspace.halfspace)
 app.command("winnow")(winnow.winnow)

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from ..options import Alpha, Beta, Delta, Epsilon, Neighbors, Relation
-from ..report import enough, number, output, reporting, say
+from ..options import Alpha, Beta, Delta, Epsilon, Json, Neighbors, Relation
+from ..report import answer, enough, number, output, reporting, say
 
 _LIKELY = 0.9  # a chance that a person would build on
 
@@ -25,6 +25,7 @@ def decision_list(
     beta: Beta = 0.1,
     neighbors: Relation = Neighbors.replace,
     max_rules: Annotated[int, typer.Option(help="Longest list that a fit may make.", min=1)] = 10,
+    json: Json = False,
 ):
     """How many rows a guarantee asks for, and how many every private learner needs.
 
@@ -45,6 +46,11 @@ def decision_list(
         draws = min(max_rules, M + 1)
         fitted = cover_exponent(epsilon, delta, neighbors=neighbors.value, coverage_weight=REACH, max_rounds=draws)
 
+        if json:
+            answer(
+                {"derived here": plan._asdict(), "the paper's": paper._asdict(), "exponent of a default fit": fitted}
+            )
+            return
         table = Table(title=f"decision-list over {M:,} features, ({epsilon}, {delta})-DP, {neighbors}")
         for heading in ("", "derived here", "the paper's"):
             table.add_column(heading, justify="right" if heading else "left", overflow="fold")

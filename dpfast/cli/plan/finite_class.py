@@ -5,8 +5,8 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from ..options import Alpha, Beta, Epsilon, Neighbors, Relation
-from ..report import enough, number, output, reporting, say
+from ..options import Alpha, Beta, Epsilon, Json, Neighbors, Relation
+from ..report import answer, enough, number, output, reporting, say
 
 
 def finite_class(
@@ -16,6 +16,7 @@ def finite_class(
     beta: Beta = 0.1,
     neighbors: Relation = Neighbors.replace,
     n: Annotated[int | None, typer.Option("--n", help="Rows at hand.", min=1)] = None,
+    json: Json = False,
 ):
     """How many rows the best of a finite class takes, if some hypothesis is never wrong and if none is.
 
@@ -28,6 +29,9 @@ def finite_class(
         asked: dict[str, Any] = {"alpha": alpha, "beta": beta, "neighbors": neighbors.value}
         agnostic = finite_class_plan(epsilon, hypotheses, **asked)
         realizable = finite_class_plan(epsilon, hypotheses, realizable=True, **asked)
+        if json:
+            answer({"some is never wrong": realizable._asdict(), "any labels": agnostic._asdict()})
+            return
         table = Table(title=f"finite class of {hypotheses:,} hypotheses, {epsilon}-DP, {neighbors}")
         for heading in ("", "some is never wrong", "any labels"):
             table.add_column(heading, justify="right" if heading else "left", overflow="fold")

@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from ..options import Delta, Epsilon, Neighbors, Relation
-from ..report import number, output, reporting, say
+from ..options import Delta, Epsilon, Json, Neighbors, Relation
+from ..report import answer, number, output, reporting, say
 
 _CLEAR = 3  # deviations that a person would build on
 
@@ -20,6 +20,7 @@ def halfspace(
     schema: Annotated[Path | None, typer.Option(help="What is declared of the table, TOML or JSON.")] = None,
     columns: Annotated[int | None, typer.Option(help="Columns of codes, where there is no schema yet.", min=1)] = None,
     neighbors: Relation = Neighbors.replace,
+    json: Json = False,
 ):
     """How noisy the curves of a halfspace on a table with a schema will be, from the laws alone.
 
@@ -38,6 +39,9 @@ def halfspace(
         deviation = gaussian_sigma(epsilon, delta) * (2 if neighbors is Neighbors.replace else 1) * math.sqrt(squares)
         clear = _CLEAR * deviation
 
+        if json:
+            answer({"columns": len(shapes), "noise in rows": deviation, "clear rows": clear, "n": n})
+            return
         title = f"halfspace on {len(shapes)} columns, ({epsilon}, {delta})-DP, {neighbors}"
         table = Table(title=title, show_header=False)
         table.add_column()

@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from ..options import Alpha, Beta, Delta, Epsilon, Neighbors, Relation
-from ..report import enough, number, output, reporting, say
+from ..options import Alpha, Beta, Delta, Epsilon, Json, Neighbors, Relation
+from ..report import answer, enough, number, output, reporting, say
 
 _Margin = Annotated[
     float, typer.Option(help="By which some unit vector is right on every row of norm at most 1, in (0, 1].")
@@ -25,6 +25,7 @@ def boost(
     beta: Beta = 0.1,
     noise: Annotated[float, typer.Option(help="Probability with which each label is flipped, below 1/2.")] = 0.0,
     n: _Rows = None,
+    json: Json = False,
 ):
     """How many rows the boosted halfspace needs, with which parameters, and how many every private learner needs.
 
@@ -37,6 +38,9 @@ def boost(
 
         plan = boost_plan(epsilon, delta, margin=margin, alpha=alpha, beta=beta, noise=noise)
         paper = boost_paper(epsilon, delta, margin=margin, alpha=alpha, beta=beta)
+        if json:
+            answer({"derived here": plan._asdict(), "the paper's": paper._asdict()})
+            return
         rows = {
             "rounds": (plan.n_rounds, paper.n_rounds),
             "density kappa": (plan.density, paper.density),
@@ -61,6 +65,7 @@ def projected(
     beta: Beta = 0.1,
     n: _Rows = None,
     d: _Columns = None,
+    json: Json = False,
 ):
     """How many rows the projected halfspace needs, with which parameters, and how many every private learner needs.
 
@@ -73,6 +78,9 @@ def projected(
 
         plan = projected_plan(epsilon, delta, margin=margin, alpha=alpha, beta=beta, dimension=d)
         paper = projected_paper(epsilon, delta, margin=margin, alpha=alpha, beta=beta)
+        if json:
+            answer({"derived here": plan._asdict(), "the paper's": paper._asdict()})
+            return
         rows = {
             "components": (number(plan.n_components) + _unprojected(plan, d), paper.n_components),
             "rounds": (plan.n_rounds, paper.n_rounds),
@@ -91,6 +99,7 @@ def net(
     neighbors: Relation = Neighbors.replace,
     n: _Rows = None,
     d: _Columns = None,
+    json: Json = False,
 ):
     """How many rows the halfspace from a net needs, how large the net is, and how many every private learner needs.
 
@@ -103,6 +112,9 @@ def net(
 
         plan = net_plan(epsilon, margin=margin, alpha=alpha, beta=beta, dimension=d, neighbors=neighbors.value)
         paper = net_paper(epsilon, margin=margin, alpha=alpha, beta=beta)
+        if json:
+            answer({"derived here": plan._asdict(), "the paper's": paper._asdict()})
+            return
         rows = {
             "components": (number(plan.n_components) + _unprojected(plan, d), paper.n_components),
             "places along an edge": (plan.side, ""),

@@ -5,8 +5,8 @@ from typing import Annotated, Any
 import typer
 from rich.table import Table
 
-from ..options import Delta, Epsilon
-from ..report import number, output, reporting, say
+from ..options import Delta, Epsilon, Json
+from ..report import answer, number, output, reporting, say
 
 
 def winnow(
@@ -18,6 +18,7 @@ def winnow(
     confidence: Annotated[
         float | None, typer.Option(help="Share of the margin that the draws may miss; each bound's best by default.")
     ] = None,
+    json: Json = False,
 ):
     """How many mistakes are guaranteed, by the paper's update and by the batched one, and what practice needs.
 
@@ -36,6 +37,9 @@ def winnow(
             "the paper's update": winnow_paper(epsilon, delta, **problem),
             "the batched update": batched_plan(epsilon, delta, **problem),
         }
+        if json:
+            answer({name: each._asdict() for name, each in plans.items()})
+            return
         table = Table(title=f"winnow over {d:,} columns, ({epsilon}, {delta})-DP, replace")
         table.add_column()
         for heading in plans:

@@ -1,0 +1,110 @@
+"""dpfast plan --noise and --risk: an epsilon from what is wanted."""
+
+import math
+from typing import Annotated
+
+import typer
+
+from ..options import Delta, Json, Neighbors, Relation
+from ..report import answer, reporting, say
+
+_MOST = 100.0  # of epsilon; no promise is worth making beyond
+
+
+def wanted(
+    context: typer.Context,
+    noise: Annotated[
+        float | None, typer.Option(help="Rows that each value of each column may be off by: one standard deviation.")
+    ] = None,
+    risk: Annotated[
+        float | None, typer.Option(help="What one who guesses about a row may gain beyond one half, in (0, 0.5).")
+    ] = None,
+    columns: Annotated[int, typer.Option(help="Columns of the table, for --noise.", min=1)] = 10,
+    delta: Delta = 1e-6,
+    neighbors: Relation = Neighbors.replace,
+    json: Json = False,
+):
+    """Say what a model needs and what is guaranteed, before there is any data; or an epsilon from what is wanted."""
+    if context.invoked_subcommand is not None:
+        return
+    with reporting("nothing was computed"):
+        if (noise is None) == (risk is None):
+            raise ValueError("say what is wanted, --noise ROWS or --risk GAIN, or name a model: see dpfast plan --help")
+        if not 0 < delta < 1:
+            raise ValueError(f"--delta must lie in (0, 1), got {delta}")
+        if noise is not None:
+            _of_noise(noise, columns, delta, neighbors, json)
+        else:
+            _of_risk(risk, delta, json)
+
+
+def _of_noise(noise, columns, delta, neighbors, json):
+    """The epsilon of a halfspace whose curves have so much noise; the law is that of `dpfast plan halfspace`."""
+    if not 0 < noise < math.inf:
+        raise ValueError(f"--noise must be a number of rows above 0, got {noise}")
+
+    from dpfast.accounting import gaussian_sigma
+
+    moves = (2 if neighbors is Neighbors.replace else 1) * math.sqrt(2 * columns + 1)  # as `plan halfspace` has it
+    epsilon = _least(lambda each: gaussian_sigma(each, delta) * moves <= noise)
+    if epsilon is None:
+        raise ValueError(f"--noise {noise:g} asks for an epsilon above {_MOST:g}: allow more rows")
+    if json:
+        answer({"epsilon": epsilon, "delta": delta, "noise": noise, "columns": columns, "neighbors": neighbors.value})
+        return
+    say(f"epsilon = {epsilon:g}, with delta = {delta:g}")
+    say(
+        f"A halfspace on {columns} columns of numbers then learns of each bin as from a count of its rows with noise "
+        f"of {noise:g} rows, one standard deviation. A bin that {3 * noise:,.0f} rows or more have is clear of the "
+        "noise. A column of categories counts as half of one."
+    )
+
+
+def _of_risk(risk, delta, json):
+    """The largest epsilon whose claim keeps a guess about one row within this gain.
+
+    Somebody knows all rows but one, and that this one is one of two with even odds. Of an (epsilon, delta)-DP release
+    the total variation between the two is at most (e^epsilon - 1 + 2 delta) / (e^epsilon + 1), and the best guess is
+    right with probability one half and half of that.
+    """
+    if not delta < risk < 0.5:
+        raise ValueError(f"--risk must be above delta and below 0.5, got {risk}")
+    exact = math.log((1 + 2 * risk - 2 * delta) / (1 - 2 * risk))
+    epsilon = math.floor(exact * 1000 * (1 - 1e-12)) / 1000
+    if not 0 < epsilon <= _MOST:
+        raise ValueError(f"--risk {risk} asks for an epsilon outside of [0.001, {_MOST:g}]")
+    gaussian = gaussian_gain(epsilon, delta)
+    if json:
+        answer({"epsilon": epsilon, "delta": delta, "risk": risk, "risk of a halfspace": gaussian})
+        return
+    say(f"epsilon = {epsilon:g}, with delta = {delta:g}")
+    say(
+        "Whoever knows all rows but one, and guesses which of two rows with even odds that one is, is right half of "
+        f"the time without the model, and with it at most {0.5 + risk:.1%} of the time."
+    )
+    of_halfspace = math.ceil(1000 * (0.5 + gaussian)) / 1000
+    say(
+        f"That holds for every model of this epsilon. For a halfspace, by its Gaussian noise, it is {of_halfspace:.1%}."
+    )
+
+
+def gaussian_gain(epsilon, delta):
+    """What a guess gains by a Gaussian release that is (epsilon, delta)-DP: half of its total variation, rounded up."""
+    from scipy.special import ndtr
+
+    from dpfast.accounting import gaussian_sigma
+
+    gain = ndtr(0.5 / gaussian_sigma(epsilon, delta)) - 0.5
+    return math.ceil(gain * 1e6 * (1 + 1e-9)) / 1e6
+
+
+def _least(enough):
+    """The least epsilon of three digits that is enough; None above the most."""
+    low, high = 0.0, _MOST
+    if not enough(high):
+        return None
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    digits = 2 - math.floor(math.log10(high))
+    return math.ceil(high * 10**digits) / 10**digits
