@@ -24,7 +24,6 @@ from .halfspaces import (
     NetPlan,
     ProjectedPlan,
     boost_plan,
-    halfspace_lower_bound,
     net_plan,
     projected_plan,
 )
@@ -33,6 +32,7 @@ from .individual import IndividualNoise, individual_delta, individual_sigma
 from .laplace import laplace_scale
 from .list_margin import DecisionListHalfspace, decision_list_margin
 from .littlestone import StagedLittlestonePlan, StagedOnlinePlan, staged_online_plan, staged_plan
+from .lower_bounds import halfspace_lower_bound
 from .point_functions import PointBound, point_lower_bound
 from .repeated_threshold import repeated_epsilon
 from .selection import selection_base, selection_cost, selection_epsilon

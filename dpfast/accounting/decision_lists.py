@@ -27,8 +27,8 @@ ln(L/beta) / (t alpha).
 term that is not 0 outweighs all later ones, so that it is a halfspace over M features with an offset. M + 1 is reached,
 on the unit vectors and 0.
 
-**Lower bound.** That of `dpfast.accounting.halfspaces`: its rows are the unit vectors of M/2 columns and 0, on which a
-list over the columns and their negations has any labels.
+**Lower bound.** That of `dpfast.accounting.lower_bounds`: its rows are the unit vectors of M/2 columns and 0, on which
+a list over the columns and their negations has any labels.
 """
 
 import math
@@ -37,7 +37,7 @@ from typing import NamedTuple
 
 from .checks import LEAST, count, number
 from .curves import cover_exponent
-from .halfspaces import points_lower_bound
+from .lower_bounds import points_lower_bound
 
 _SLACK = 1e-12
 

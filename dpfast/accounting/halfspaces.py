@@ -76,24 +76,15 @@ the labels as they are observed are missed with probability at most
 and a halfspace that errs with probability alpha misses them with noise + (1 - 2 noise) alpha. lambda = sqrt(8
 ln(1/kappa)/T)/(gamma' + B) and c make rho largest; kappa and T are searched for the least n.
 
-**Lower bound.** *Claim.* Let p <= 1 and k <= min(1/gamma^2, d), less 1 unless p = 1. If one (epsilon, delta)-DP
-algorithm, replace, learns every distribution with margin gamma from n rows, then with Q = delta/(e^epsilon - 1),
-    alpha/p + beta >= (1 + 2Q) (1 - (1 - e^(-epsilon/2)) p/k)^n / (2 cosh(epsilon/2)) - Q   and   >= (1 - p/k)^n / 2.
-Proof: rows are unit vectors e_j, k light ones of probability p/k each and a heavy one of 1 - p; whatever the labels b_j
-are, sum b_j e_j / sqrt(k+1) has the margin. Let light labels be random and e_j come N times. With i of its N labels
-flipped the answer at e_j is 1 with probability p_i, which changes by group privacy from i to i' as p_i <= e^(epsilon
-|i - i'|) (p_i' + Q) - Q, and so does 1 - p_i. From the ends to the middle, where p_i + (1 - p_i) = 1 (N even) or
-(1 - p_i) + p_(i+1) >= 2 (1 - delta)/(1 + e^epsilon) (N odd), the mean of both ends' errors is found to be at least (1 +
-2Q) e^(-epsilon N/2) / (2 cosh(epsilon/2)) - Q (without the cosh for N even), and it is 1/2 for N = 0. N is binomial;
-the mean error on light points is at most alpha + beta p. For add-remove a replacement is two steps: (2 epsilon, (1 +
-e^epsilon) delta).
+**Lower bound.** `dpfast.accounting.lower_bounds`.
 """
 
 import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from .checks import LEAST, check_neighbors, count, delta_of, margin_between, number
+from .checks import check_neighbors, count, number
+from .lower_bounds import halfspace_lower_bound, problem_of
 from .search import least_integer
 from .zcdp import gaussian_sigma
 
@@ -367,92 +358,8 @@ def net_plan(
     return NetPlan(n, m, side, log_size / math.log(10), t, lower)
 
 
-def halfspace_lower_bound(
-    epsilon: float | Fraction,
-    delta: float | Fraction,
-    *,
-    margin: float,
-    alpha: float = 0.1,
-    beta: float = 0.1,
-    dimension: int | None = None,
-    neighbors: str = "replace",
-) -> int:
-    """Rows that every private learner of halfspaces needs; derived, not [NUZ] Theorem 6's own constants.
-
-    Parameters
-    ----------
-    epsilon, margin, alpha, beta, dimension, neighbors
-        As in `net_plan`.
-    delta : real, 0 or at least 1e-300 and below 1
-
-    Returns
-    -------
-    int
-        With fewer rows no (epsilon, delta)-DP algorithm, fast or slow, has an error of at most alpha with probability
-        1 - beta on every distribution with the margin. 0 if nothing is proved.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Claim and proof are in the documentation of this module. The order is 1/(alpha epsilon gamma^2).
-
-    Examples
-    --------
-    >>> halfspace_lower_bound(1.0, 1e-6, margin=0.2), halfspace_lower_bound(0.1, 1e-6, margin=0.2)
-    (53, 515)
-    """
-    gamma = margin_between(margin)
-    points = math.floor(1 / Fraction(repr(gamma)) ** 2)
-    if dimension is not None:
-        points = min(points, count("dimension", dimension))
-    return points_lower_bound(epsilon, delta, points, alpha=alpha, beta=beta, neighbors=neighbors)
-
-
-def points_lower_bound(
-    epsilon: float | Fraction, delta: float | Fraction, points: int, *, alpha: float, beta: float, neighbors: str
-) -> int:
-    """The lower bound of the module, for any class that has all labels on so many rows."""
-    pure = delta == 0
-    epsilon, delta, _, alpha, beta = problem_of(epsilon, 0.5 if pure else delta, 1.0, alpha, beta)
-    check_neighbors(neighbors)
-    delta = 0.0 if pure else delta
-    if neighbors == "add-remove":
-        epsilon, delta = 2 * epsilon, delta * (1 + math.exp(min(epsilon, 700.0)))
-    Q = delta / math.expm1(min(epsilon, 700.0))
-    log_cosh = epsilon / 2 + math.log1p(math.exp(-epsilon))  # ln(2 cosh(epsilon / 2))
-    best = 0.0
-    for p in (min(1.0, 2 * alpha * 1.02**i) for i in range(200)):
-        k, share = points - (p < 1), alpha / p + beta
-        if k < 1 or share >= 0.5:
-            continue
-        seen = math.log((share + Q) / (1 + 2 * Q)) + log_cosh
-        best = max(best, seen / _log_kept(-math.expm1(-epsilon / 2) * p / k), math.log(2 * share) / _log_kept(p / k))
-    return math.ceil(best * (1 - 1e-12))
-
-
-def _log_kept(share: float) -> float:
-    """ln(1 - share)"""
-    return math.log1p(-share) if share < 1 else -math.inf
-
-
 def _components(gamma: float, share: float, log_failures: float, dimension: int | None) -> int:
     """m at which (3) of the module fails with probability exp(-log_failures) * 2, or d if that is less."""
     e = (1 - share) * gamma / (1 - share * gamma**2)
     m = math.ceil(2 * log_failures / (e * e * (1 / 2 - e / 3)) * (1 + 1e-12))
     return m if dimension is None else min(m, count("dimension", dimension))
-
-
-def problem_of(epsilon, delta, margin, alpha, beta) -> tuple:
-    """The checked numbers of a plan, as floats."""
-    wanted = f"a finite number, at least {LEAST}"
-    epsilon = number("epsilon", epsilon, wanted, lambda x: LEAST <= x < math.inf)
-    wanted = f"from {LEAST} to 1 - {LEAST}"
-    alpha, beta = (
-        number(name, value, wanted, lambda x: LEAST <= x <= 1 - LEAST)
-        for name, value in (("alpha", alpha), ("beta", beta))
-    )
-    return epsilon, delta_of(delta), margin_between(margin), alpha, beta

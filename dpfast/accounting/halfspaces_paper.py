@@ -37,7 +37,7 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from .halfspaces import problem_of
+from .lower_bounds import problem_of
 from .search import least_integer
 
 _C = math.sqrt(2)  # c of [BCS] Theorem 27
