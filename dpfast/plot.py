@@ -10,7 +10,7 @@ from dpfast.accounting import Budget, Composed, PrivacySpend
 
 
 def terms(model: Any, *, most: int = 12, axes: Any = None) -> Any:
-    """One curve for each column of an additive model, those that move scores most first.
+    """One curve for each column of an additive model, one map for each pair; those that move scores most first.
 
     Parameters
     ----------
@@ -30,6 +30,10 @@ def terms(model: Any, *, most: int = 12, axes: Any = None) -> Any:
     figure, axes = _grid(axes, -(-len(found) // width), width)
     for panel, term in zip(axes, found, strict=False):
         column, weights = term.column, term.weights
+        panel.set_title(column.name + (f": {term.label}" if len(model.classes_) > 2 else ""))
+        if isinstance(term, report.PairTerm):
+            _map(panel, term)
+            continue
         if column.ordered:
             assert column.edges is not None
             edges = [column.low, *np.clip(column.edges, column.low, column.high).tolist(), column.high]
@@ -42,11 +46,19 @@ def terms(model: Any, *, most: int = 12, axes: Any = None) -> Any:
             order = order[np.argsort(weights[order], kind="stable")]
             panel.barh([column.meaning(int(code)) for code in order], weights[order])
         panel.axhline(0, color="0.7", linewidth=0.8) if column.ordered else panel.axvline(0, color="0.7", linewidth=0.8)
-        panel.set_title(column.name + (f": {term.label}" if len(model.classes_) > 2 else ""))
     for panel in axes[len(found) :]:
         panel.set_axis_off()
     figure.tight_layout()
     return figure
+
+
+def _map(panel, term):
+    """The weights of a pair of columns as colours."""
+    first, second = term.sides
+    most = float(np.abs(term.weights).max()) or 1.0
+    panel.imshow(term.map, cmap="RdBu", vmin=-most, vmax=most, aspect="auto")
+    panel.set_yticks(range(first.size), [first.meaning(code) for code in range(first.size)])
+    panel.set_xticks(range(second.size), [second.meaning(code) for code in range(second.size)], rotation=90)
 
 
 def rules(model: Any, *, axes: Any = None) -> Any:

@@ -66,6 +66,9 @@ Range = Annotated[
 ]
 Clip = Annotated[bool, _of("winnow")("--clip", help="Bring numbers outside the range into it, rather than refuse.")]
 Rounds = Annotated[str, _of("halfspace", "boost", "projected")(help="Rounds of learning.", metavar="auto|N")]
+Interactions = Annotated[
+    str, _of("halfspace")(help="Pairs of columns that are looked at together, at most.", metavar="auto|N")
+]
 Margin = Annotated[
     str,
     _of("projected", "net")(
@@ -190,8 +193,12 @@ def _projected(
     }
 
 
-def _halfspace(*, rounds: Rounds = "auto", intercept: Intercept = True):
-    return {"n_rounds": _read("--rounds", rounds, "an integer", int, auto="auto"), "fit_intercept": intercept}
+def _halfspace(*, rounds: Rounds = "auto", intercept: Intercept = True, interactions: Interactions = "0"):
+    return {
+        "n_rounds": _read("--rounds", rounds, "an integer", int, auto="auto"),
+        "fit_intercept": intercept,
+        "interactions": _read("--interactions", interactions, "an integer", int, auto="auto"),
+    }
 
 
 def _net(

@@ -4,6 +4,6 @@ Everything here is computed from what a model released; nothing looks at rows.
 """
 
 from .page import claim_in_words, page, write
-from .terms import Term, code_columns, summary, terms
+from .terms import PairTerm, Term, code_columns, summary, terms
 
-__all__ = ["Term", "claim_in_words", "code_columns", "page", "summary", "terms", "write"]
+__all__ = ["PairTerm", "Term", "claim_in_words", "code_columns", "page", "summary", "terms", "write"]

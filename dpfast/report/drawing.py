@@ -120,7 +120,7 @@ def bars(
         weight = float(weights[i])
         length, top = half * abs(weight) / scale.most, line * k + 4
         start = middle if weight >= 0 else middle - length
-        text = texts[i] if len(texts[i]) <= _LONGEST else texts[i][: _LONGEST - 1] + "…"
+        text = _short(texts[i])
         whisker = ""
         if noise is not None:
             reach = half * DEVIATIONS * float(noise[i]) / scale.most
@@ -139,6 +139,43 @@ def bars(
     if left:
         marks.append(f'<text x="{middle - half - 6}" y="{height - 5}" text-anchor="end">{left:,} smaller ones</text>')
     return _picture(height, marks, told)
+
+
+def heat(texts: Sequence[Sequence[str]], weights: np.ndarray, scale: Scale, told: str) -> str:
+    """A map of cells, each the darker the larger its weight.
+
+    Parameters
+    ----------
+    texts : pair of sequences of str
+        What the rows and the columns of the map are.
+    weights : ndarray of float64, shape (rows, columns)
+    scale : Scale
+    told : str
+        What the picture shows, for those who do not see it.
+    """
+    left, line, below = 130, 18, 96
+    wide, bottom = (_WIDTH - left - 4) / weights.shape[1], line * len(weights)
+    marks = []
+    for i, (text, row) in enumerate(zip(texts[0], weights.tolist(), strict=True)):
+        marks.append(f'<text x="{left - 4}" y="{line * i + 13}" text-anchor="end">{escape(_short(text))}</text>')
+        for j, weight in enumerate(row):
+            marks.append(
+                f'<rect x="{left + wide * j:.1f}" y="{line * i}" width="{wide:.1f}" height="{line}" '
+                f'class="{"up" if weight >= 0 else "down"}" fill-opacity="{min(1.0, abs(weight) / scale.most):.2f}">'
+                f"<title>{escape(f'{text}; {texts[1][j]}')}: {weight:+.2f}</title></rect>"
+            )
+    for j, text in enumerate(texts[1]):
+        x = left + wide * (j + 0.5) + 4
+        marks.append(
+            f'<text x="{x:.1f}" y="{bottom + 6}" text-anchor="end" transform="rotate(-90 {x:.1f} {bottom + 6})">'
+            f"{escape(_short(text))}</text>"
+        )
+    marks.append(f'<path d="M{left} 0H{_WIDTH - 4}V{bottom}H{left}z" class="axis"/>')
+    return _picture(bottom + below, marks, told)
+
+
+def _short(text):
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
 def dots(points: Sequence[tuple[float, float, float, float, str]], told: str) -> str:

@@ -7,8 +7,8 @@ import numpy as np
 
 from dpfast.learners.lists.text import condition_text, precision_text, support_text
 from dpfast.learners.showing import names_of
-from dpfast.report.drawing import Axis, Scale, bars, steps
-from dpfast.report.terms import Term, code_columns, terms
+from dpfast.report.drawing import Axis, Scale, bars, heat, steps
+from dpfast.report.terms import PairTerm, Term, code_columns, terms
 from dpfast.tables.code_column import CodeColumn
 
 _DRAWN, _POINTED = 4000, 900  # bins in all that are drawn, and that have a text: a page stays below 300 kB
@@ -85,9 +85,14 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
         if found and found[0].noise is not None
         else ""
     )
+    maps = (
+        "A map shows what two columns add together, beside what each adds: blue speaks as above 0 does, red as below. "
+        if any(isinstance(term, PairTerm) for term in found)
+        else ""
+    )
     yield (
         '<p class="soft">The score of a row is a constant plus what its value adds in each column. '
-        f"{reads} {noise} All panels have the same scale; the columns that matter most come first.</p>"
+        f"{reads} {maps}{noise} All panels have the same scale; the columns that matter most come first.</p>"
     )
     clear = [term for term in found if term.clear]
     ends = np.cumsum([term.column.bins if term.column.ordered else _BAR * min(term.column.size, 12) for term in clear])
@@ -116,6 +121,8 @@ def _picture(term: Term, scale: Scale, pointed: bool) -> str:
     texts = [column.meaning(code) for code in range(column.size)]
     high, low = term.extremes()
     told = f"{column.name}: from {term.weights[low]:+.2f} at {texts[low]} to {term.weights[high]:+.2f} at {texts[high]}"
+    if isinstance(term, PairTerm):
+        return heat([[side.meaning(k) for k in range(side.size)] for side in term.sides], term.map, scale, told)
     if not column.ordered:
         return bars(texts, term.weights, noise, scale, told)
     missing = None

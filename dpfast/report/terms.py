@@ -1,6 +1,6 @@
 """The terms of an additive model: what each column adds to the score, code by code."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +8,7 @@ import numpy as np
 from dpfast.tables.code_column import CodeColumn
 
 DEVIATIONS = 2.0  # of noise, that a weight beyond is clear of it
+_TOLD = 3  # values of a group that are named
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,27 @@ class Term:
         return "\n".join([f"{self.column.name} (for {self.label})", *("  " + line for line in lines)])
 
 
+@dataclass(frozen=True)
+class PairTerm(Term):
+    """What a model adds to the score of a class for two columns together, beside what it adds for each.
+
+    Codes of both columns are in few groups. `column` has a value for each cell, which is a group of the first column
+    and one of the second, and `weights` are theirs, cell by cell.
+
+    Attributes
+    ----------
+    sides : tuple of CodeColumn
+        What the groups of the first and of the second column mean.
+    """
+
+    sides: tuple[CodeColumn, ...] = ()
+
+    @property
+    def map(self) -> np.ndarray:
+        """The weights as a matrix: a row for each group of the first column, a column for each of the second."""
+        return self.weights.reshape([side.size for side in self.sides])
+
+
 def code_columns(model: Any) -> tuple[CodeColumn, ...] | None:
     """Return what the columns of a fitted model's table mean.
 
@@ -84,7 +106,8 @@ def terms(model: Any) -> list[Term]:
     Returns
     -------
     list of Term
-        One for each column and class, of two classes for the second only; by falling `importance`.
+        One for each column and class, of two classes for the second only, and a `PairTerm` for each pair of columns in
+        `interactions_`; by falling `importance`.
 
     Raises
     ------
@@ -92,20 +115,44 @@ def terms(model: Any) -> list[Term]:
         If the model's table has no schema: then `coef_` has the weights.
     """
     columns, weights = code_columns(model), np.atleast_2d(getattr(model, "coef_", []))
-    if columns is None or weights.shape[1] != sum(column.size for column in columns):
+    pairs = getattr(model, "interactions_", ())
+    if columns is None or weights.shape[1] != sum(each.size for each in (*columns, *pairs)):
         raise ValueError(
             "terms are those of an additive model of a table with a schema: a HalfspaceClassifier with schema=, say; "
             f"this {type(model).__name__} has none"
         )
     labels = model.classes_ if len(weights) > 1 else model.classes_[1:]
-    ends = np.cumsum([0, *(column.size for column in columns)])
+    every: list[tuple[CodeColumn, tuple[CodeColumn, ...]]] = [(column, ()) for column in columns]
+    every += [_of_pair(columns, pair) for pair in pairs]
+    ends = np.cumsum([0, *(column.size for column, _ in every)])
     noise = getattr(model, "coef_noise_", [None] * len(weights))
-    found = [
-        Term(column, label, row[start:stop] - row[start:stop].mean(), None if of_row is None else of_row[start:stop])
-        for label, row, of_row in zip(labels.tolist(), weights, noise, strict=True)
-        for column, start, stop in zip(columns, ends[:-1], ends[1:], strict=True)
-    ]
+    found = []
+    for label, row, of_row in zip(labels.tolist(), weights, noise, strict=True):
+        for (column, sides), start, stop in zip(every, ends[:-1], ends[1:], strict=True):
+            part, of_part = row[start:stop] - row[start:stop].mean(), None if of_row is None else of_row[start:stop]
+            if sides:
+                found.append(PairTerm(column, label, part, of_part, sides))
+            else:
+                found.append(Term(column, label, part, of_part))
     return sorted(found, key=lambda term: -term.importance)
+
+
+def _of_pair(columns, pair):
+    """A column with a value for each cell of a pair of columns, and the columns of its groups."""
+    sides = tuple(_folded(columns[j], groups) for j, groups in zip(pair.columns, pair.groups, strict=True))
+    texts = [[side.meaning(code) for code in range(side.size)] for side in sides]
+    cells = tuple(f"{first}; {second}" for first in texts[0] for second in texts[1])
+    return CodeColumn(f"{sides[0].name} and {sides[1].name}", values=cells), sides
+
+
+def _folded(column, groups):
+    """A column of codes with one code for each group of them."""
+    if column.edges is not None:
+        kept = tuple(edge for k, edge in enumerate(column.edges) if groups[k] != groups[k + 1])
+        return replace(column, edges=kept)
+    held = [[column.meaning(code) for code, of in enumerate(groups) if of == g] for g in range(max(groups) + 1)]
+    texts = (", ".join(some[:_TOLD]) + (f" and {len(some) - _TOLD} more" if len(some) > _TOLD else "") for some in held)
+    return CodeColumn(column.name, values=tuple(texts))
 
 
 def summary(model: Any) -> str:

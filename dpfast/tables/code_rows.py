@@ -5,15 +5,21 @@ row for each code. So scores are sums of look-ups, and a weighted sum of images 
 code: no image of a row is ever made.
 """
 
+from functools import partial
+from itertools import groupby
+
 import numpy as np
 
 from dpfast.kernels import codes as kernel
 from dpfast.kernels import logistic
+from dpfast.kernels.own import frozen
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices, threads
+from dpfast.tables.codes import CodeTable
 
 _STEPS = 2.0**24 - 2  # of looked-up coefficients, between those of one column: three bytes hold them, rounded
 _LARGE_PARTS = 16  # blocks of bytes to a part: a sum over a part settles tables of joint codes
 _NEAR = 1 << 18  # residuals that are made before they are added up
+_NEAR_PAIRS = 1 << 15  # the same, where codes of pairs are made too
 
 
 class CodeRows:
@@ -109,23 +115,71 @@ class CodeRows:
             As `rounded` gives them, of the scores' coefficients.
         constants : ndarray of float32, shape (1,) or (k,)
         """
+        return self._summed(_NEAR, kernel.sums, self.shape[1], labels, limits, table, step, constants)
+
+    def pair_sums(self, pairs, labels, limits, table, step, constants):
+        """The same by the cells of pairs of columns: int64, shape (cells of all pairs, 1 or k).
+
+        Parameters
+        ----------
+        pairs : sequence of Interaction
+            A column has the same groups in all of them.
+        labels, limits, table, step, constants
+            As in `residual_sums`.
+        """
+        cells, add = sum(pair.size for pair in pairs), partial(_pair_sums, pairs)
+        return self._summed(_NEAR_PAIRS, add, cells, labels, limits, table, step, constants)
+
+    def joined(self, pairs):
+        """The rows with a column more for each of these pairs: its cells in the order of rows of a matrix."""
+        made = [np.empty(self.shape[0], np.uint8) for _ in pairs]
+
+        def join(part):
+            rows, columns = part
+            for pair, out in zip(pairs, made, strict=True):
+                first, second = (np.asarray(group, np.uint8) for group in pair.groups)
+                a, b = (columns.columns[j] for j in pair.columns)
+                np.add((first * np.uint8(pair.shape[1]))[a], second[b], out=out[rows])
+
+        for pair in pairs:
+            if [len(group) for group in pair.groups] != [self.sizes[j] for j in pair.columns]:
+                raise ValueError(f"columns {pair.columns} of X have other codes than the model's")
+        map_blocks(join, self._parts)
+        sizes = [*self.sizes, *(pair.size for pair in pairs)]
+        arrays = [*self._codes.columns, *map(frozen, made)]
+        return CodeRows(CodeTable.from_arrays(arrays, sizes, columns=[*self.columns, *[None] * len(pairs)]))
+
+    def _summed(self, near, add_up, size, labels, limits, table, step, constants):
+        """Sums that `add_up` makes of some rows and their residuals: int64, shape (size, k)."""
         k = len(constants)
 
         def add(group):
-            total = np.zeros((self.shape[1], k), np.int64)
+            total = np.zeros((size, k), np.int64)
             for rows, columns in group:
-                for near in slices(columns.n, max(1 << 14, _NEAR // k)):
-                    some, at = (
-                        columns.part(near.start, near.stop),
-                        slice(rows.start + near.start, rows.start + near.stop),
-                    )
+                for some_rows in slices(columns.n, max(1 << 14, near // k)):
+                    start, stop = some_rows.start, some_rows.stop
+                    some, at = columns.part(start, stop), slice(rows.start + start, rows.start + stop)
                     scores = kernel.margins(some, table)
                     if k == 1:
                         residuals = logistic.two(scores, labels[at], limits[at], step, float(constants[0]))
                     else:
                         residuals = logistic.many(scores, labels[at], limits[at], step, constants)
-                    total += kernel.sums(some, residuals)
+                    total += add_up(some, residuals)
             return total
 
         groups = [self._parts[k :: threads()] for k in range(min(threads(), len(self._parts)))]
         return sum(map_blocks(add, groups))
+
+
+def _pair_sums(pairs, columns, residuals):
+    """Sums of residuals by the cells of pairs: those with one first column at a time."""
+    groups, sums = {}, []
+    for pair in pairs:
+        for j, group in zip(pair.columns, pair.groups, strict=True):
+            if j not in groups:
+                groups[j] = np.asarray(group, np.uint8)[columns.columns[j]]
+    for _, some in groupby(pairs, lambda pair: pair.columns[0]):
+        some = list(some)
+        cells = [groups[a] * np.uint8(pair.shape[1]) + groups[b] for pair in some for a, b in [pair.columns]]
+        sums.append(kernel.sums(kernel.Columns(list(map(frozen, cells)), [pair.size for pair in some]), residuals))
+    return np.concatenate(sums)

@@ -43,6 +43,7 @@ LEARNERS = {
     "list of conjunctions": _learner(dpfast.DecisionListClassifier, threshold=0.5, conjunctions=2, max_rules=4),
     "halfspace": _learner(dpfast.HalfspaceClassifier, n_rounds=3),
     "halfspace, balanced": _learner(dpfast.HalfspaceClassifier, n_rounds=3, class_weight="balanced"),
+    "halfspace, pairs": _learner(dpfast.HalfspaceClassifier, n_rounds=4, interactions="auto"),
     "boosted": _learner(dpfast.BoostedHalfspaceClassifier, n_rounds=3, density=0.9),
     "boosted, local measure": _learner(
         dpfast.BoostedHalfspaceClassifier, n_rounds=3, measure="local", learning_rate=1.0

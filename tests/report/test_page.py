@@ -150,6 +150,28 @@ def test_lists_and_plain_halfspaces_have_pages_too():
         assert set(model._repr_mimebundle_()) == {"text/plain", "text/html"}
 
 
+def test_pairs_of_columns_have_terms_maps_and_lines(rng):
+    columns = SCHEMA.code_columns
+    codes = np.stack([rng.integers(column.size, size=3000) for column in columns], axis=1)
+    table = CodeTable(codes, [column.size for column in columns], names=SCHEMA.names, columns=columns)
+    model = dpfast.HalfspaceClassifier(4.0, schema=SCHEMA, interactions=1, random_state=0)
+    model.fit(table, (codes[:, 0] > 3) ^ (codes[:, 1] > 0), classes=[False, True])
+    (pair,) = [term for term in model.terms() if isinstance(term, report.PairTerm)]
+    assert pair.column.name == "age <years> and job"
+    assert pair.map.shape == (8, 3)
+    assert pair.column.meaning(1 + 3 * 7) == "missing; smith & sons"
+    assert pair.sides[0].meaning(0) == "at most 10"
+    assert pair.map[0, 0] < 0 < pair.map[0, 1]
+    text = model.privacy_ and report.page(model)
+    Elements(text)
+    assert "age &lt;years&gt; and job" in text
+    assert text.count('fill-opacity="') == 24
+    assert "age <years> and job" in report.summary(model)
+    plot = pytest.importorskip("dpfast.plot")
+    figure = plot.terms(model)
+    assert [len(axes.images) for axes in figure.axes].count(1) == 1
+
+
 def test_a_model_without_a_schema_has_no_terms():
     mushroom = dpfast.load_dataset("mushroom")
     model = dpfast.BoostedHalfspaceClassifier(random_state=0).fit(mushroom.data, mushroom.target)

@@ -1,6 +1,5 @@
 """The private linear classifier to take: any table, any number of classes, probabilities, nothing to tune."""
 
-import math
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import partial
@@ -11,14 +10,14 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import Budget, NoisySums, discrete_gaussian_sigma
-from dpfast.accounting.checks import float_above
-from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.kernels.reals import exp, expit, log, norm
 from dpfast.learners.base import PrivateClassifier, refuse_weights
-from dpfast.learners.halfspaces.images import CodeImage, image_of
-from dpfast.learners.halfspaces.link import class_weights, log_chances, log_odds, starts
+from dpfast.learners.halfspaces.images import LIMIT, CodeImage, image_of
+from dpfast.learners.halfspaces.link import class_weights, log_chances, log_odds
+from dpfast.learners.halfspaces.model import Model
+from dpfast.learners.halfspaces.noise import ROUNDS_PAID, Noise, sensitivity
 from dpfast.learners.halfspaces.opening import Opening
-from dpfast.learners.halfspaces.shrunken import ShrunkenDescent
+from dpfast.learners.halfspaces.pairs import GROUPS, MOST_PAIRS, SHARE, draws, most_pairs, restored
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import Kind, SchemaLike, auto, count, flag, optional, positive
 from dpfast.learners.saving import entries, integer, reals
@@ -27,8 +26,8 @@ from dpfast.tables.codes import CodeTable
 from dpfast.tables.unit_rows import unit_rows
 
 ROUNDS, MOST_ROUNDS = 100, 1 << 15
-_LARGEST_SIGMA = 2.0**52
 _MOST_CLASSES = 1 << 12
+_MOST_INTERACTIONS = 64
 _WIDEST = 1 << 11  # entries of the images of a column that is discovered, more than there are
 _SCALED = 32  # more than there are on both scales of a column of numbers
 _WEIGHTS = Kind(
@@ -36,7 +35,7 @@ _WEIGHTS = Kind(
     lambda value: isinstance(value, Mapping) and len(value) > 0 and all(map(positive().fits, value.values())),
     dict,
 )
-_SHARE = 20  # the opening is paid for like one round for each so many
+_BEFORE_PAIRS = Fraction(3, 10)  # of the rounds, that go before the choice of pairs
 
 
 class HalfspaceClassifier(PrivateClassifier):
@@ -74,6 +73,10 @@ class HalfspaceClassifier(PrivateClassifier):
         sizes. Weights change no sum and cost nothing.
     fit_intercept : bool, default=True
         Whether a row may have a score of its own beside its columns. Without it rows are not centred either.
+    interactions : "auto" or int, default=0
+        At most so many pairs of columns of a `CodeTable`, or of a table with a schema, are looked at together; "auto"
+        is 8, and 0 for other rows. Pairs are chosen privately after three tenths of the rounds, for a 20th of the bill,
+        and none where none is worth its noise: see `dpfast.learners.halfspaces.pairs`.
     schema, budget, random_state, verbose
         As in `DecisionListClassifier`.
     encoder_share : float in (0, 1) or "auto", default="auto"
@@ -85,8 +88,9 @@ class HalfspaceClassifier(PrivateClassifier):
     classes_ : ndarray, shape (k,)
     coef_ : ndarray, shape (1, m) for two classes, else (k, m)
         For a `CodeTable` there is an entry for each code: that at offsets[j] + v is what code v of column j adds to the
-        score, numbers among the columns included. Of other rows x the score is <x, coef_> and `intercept_`, divided by
-        the norm of (x, 1), and `shift_`.
+        score, numbers among the columns included. After these come the cells of each of `interactions_`, in the order
+        of rows of a matrix. Of other rows x the score is <x, coef_> and `intercept_`, divided by the norm of (x, 1),
+        and `shift_`.
     coef_noise_ : ndarray, of the shape of coef_
         Standard deviation of the noise in each coefficient less the mean over its column; only for a `CodeTable`. It is
         known from the mechanism, and rounds after the noise make up for some of it.
@@ -95,6 +99,9 @@ class HalfspaceClassifier(PrivateClassifier):
         Added to every score: log odds of two classes, else logarithms, that the noisy class sizes give; of rows that
         are not codes also what their mean takes off.
     n_rounds_ : int
+    interactions_ : tuple of Interaction
+        The pairs that were chosen, in this order: `columns` has their numbers, `groups` the group of each code of them.
+        A row's cell is that of the groups of its two codes.
     class_weight_ : ndarray of float64, shape (k,)
         Weights of the classes, the largest 1; only if there are any.
     sigma_ : float
@@ -129,8 +136,9 @@ class HalfspaceClassifier(PrivateClassifier):
         "n_rounds": auto(count(1, MOST_ROUNDS)),
         "class_weight": optional(auto(_WEIGHTS, "balanced")),
         "fit_intercept": flag(),
+        "interactions": auto(count(0, _MOST_INTERACTIONS)),
     }
-    _discovery_share = Fraction(1, _SHARE + 1)
+    _discovery_share = Fraction(1, ROUNDS_PAID + 1)
     _one_bill = True
 
     def __init__(
@@ -142,6 +150,7 @@ class HalfspaceClassifier(PrivateClassifier):
         n_rounds: int | str = "auto",
         class_weight: Mapping[Any, float] | str | None = None,
         fit_intercept: bool = True,
+        interactions: int | str = 0,
         schema: SchemaLike | None = None,
         encoder_share: float | str = "auto",
         budget: Budget | None = None,
@@ -154,6 +163,7 @@ class HalfspaceClassifier(PrivateClassifier):
         self.n_rounds = n_rounds
         self.class_weight = class_weight
         self.fit_intercept = fit_intercept
+        self.interactions = interactions
         self.schema = schema
         self.encoder_share = encoder_share
         self.budget = budget
@@ -208,30 +218,48 @@ class HalfspaceClassifier(PrivateClassifier):
             if p.n_rounds == "auto":
                 p.n_rounds = ROUNDS
             image = image_of(rows, k, p.fit_intercept)
-            noise = _Noise(p, image, k)
+            most = most_pairs(p.interactions, image)
+            noise = Noise(p, image, k, most)
             public.others.update(n_rounds_=p.n_rounds, sigma_=noise.sigma / image.reach)
-            model = _Model(image, k, rows.shape[1])
+            model = Model(image, k, rows.shape[1])
             n = public.n_rows if p.neighbors == "replace" else None
+            releases = {"pairs": most} if most else {}
             if p.found is None:
-                run.charge(public, noise.cost, opening=1, rounds=p.n_rounds)
+                run.charge(public, noise.cost, opening=1, **releases, rounds=p.n_rounds)
                 run.released = model
                 counts = parts.sum(*image.opening_question())
                 noisy = discrete_gaussian(noise.unit * counts, noise.sigma, rng=run.rng) / noise.unit
                 run.used["opening"] += 1
                 image.open(noisy, noise.sigma / noise.unit, n)
             else:
-                run.charge(public, rounds=p.n_rounds)
+                run.charge(public, **releases, rounds=p.n_rounds)
                 run.released = model
                 image.begin(Opening.of_found(p.found, public.classes, p.plan.labels.deviation, n))
             sizes = image.opening.sizes
             if p.class_weight == "balanced":
                 run.attributes["class_weight_"] = sizes.min() / sizes
-            model.begin(noise.sigma / image.reach, p)
-            for _ in self._shown(range(p.n_rounds), "rounds", parts, public):
-                total = image.entries(parts.sum(*image.question(model.descent.seen(), model.constants)))
+            deviation, alone = noise.sigma / image.reach, int(p.n_rounds * _BEFORE_PAIRS) if most else -1
+            model.begin(deviation, p)
+            for done in self._shown(range(p.n_rounds), "rounds", parts, public):
+                if done == alone:
+                    self._join_pairs(parts, model, deviation, p.n_rounds - done, most, noise.exponent, run)
+                total = model.image.entries(parts.sum(*model.image.question(model.descent.seen(), model.constants)))
                 model.descent.add(discrete_gaussian(total, noise.sigma, rng=run.rng) / image.reach)
                 run.used["rounds"] += 1
         return self
+
+    def _join_pairs(self, parts, model, deviation, n_rounds, most, exponent, run):
+        """Draw pairs, at most so many, and go on with them for the rounds that are left."""
+        pairs, chosen = model.pairs(deviation, n_rounds, most), []
+        if not pairs.of:
+            return
+        seen = model.descent.seen()
+        total = parts.sum(*model.image.pair_question(seen, model.constants, pairs.of))
+        for pair in pairs.drawn(total, LIMIT, exponent, most, run.rng):
+            run.used["pairs"] += 1
+            if pair is not None:
+                chosen.append(pair)
+        model.join(chosen, deviation, n_rounds)
 
     def _refuse_classes(self, classes, p):
         if len(classes) > _MOST_CLASSES:
@@ -249,13 +277,19 @@ class HalfspaceClassifier(PrivateClassifier):
             [_WIDEST] if each.to_find else [code.size + _SCALED for code in each.code_columns()]
             for each in p.schema.columns
         ]
-        moves = p.rows_per_unit * sensitivity(CodeImage.reach, 2, p.neighbors)
+        moves, left = p.rows_per_unit * sensitivity(CodeImage.reach, 2, p.neighbors), 1 - p.bill[2]
         rounds = ROUNDS if p.n_rounds == "auto" else p.n_rounds
-        return (NoisySums(moves, 1 - p.bill[2], size=_MOST_CLASSES * (1 + sum(map(sum, sizes))), times=rounds),)
+        most = MOST_PAIRS if p.interactions == "auto" else p.interactions
+        size = _MOST_CLASSES * (1 + sum(map(sum, sizes)) + most * GROUPS**2)
+        if not most:
+            return (NoisySums(moves, left, size, rounds),)
+        pairs = draws(p.neighbors, 2, LIMIT, left / SHARE, most, p.rows_per_unit)
+        return NoisySums(moves, left - left / SHARE, size, rounds), pairs
 
     def _publish(self, run):
         model = run.released
         self.coef_, self.intercept_, self.shift_ = model.linear()
+        self.interactions_ = model.interactions
         noise = model.noise()
         if noise is not None:
             self.coef_noise_ = noise
@@ -291,6 +325,7 @@ class HalfspaceClassifier(PrivateClassifier):
         rows = self._image()(X)
         self._check_features(X, reset=False)
         if isinstance(X, CodeTable):
+            rows = rows.joined(self.interactions_) if self.interactions_ else rows
             scores = rows.looked_up(self.coef_.T, self.intercept_ + self.shift_)
         else:
             w = np.concatenate([self.coef_, self.intercept_[:, np.newaxis]], axis=1).T[: rows.shape[1]]
@@ -350,16 +385,21 @@ class HalfspaceClassifier(PrivateClassifier):
         return terms(self)
 
     def _released(self):
-        return {
+        released = {
             "coef": self.coef_.tolist(),
             "intercept": self.intercept_.tolist(),
             "shift": self.shift_.tolist(),
             "n_rounds": self.n_rounds_,
             "sigma": self.sigma_,
-        } | ({"class_weight": self.class_weight_.tolist()} if hasattr(self, "class_weight_") else {})
+        }
+        if self.interactions_:
+            released["interactions"] = [pair.saved() for pair in self.interactions_]
+        if hasattr(self, "class_weight_"):
+            released["class_weight"] = self.class_weight_.tolist()
+        return released
 
     def _restore(self, released):
-        entries(released, "coef", "intercept", "shift", "n_rounds", "sigma", maybe=("class_weight",))
+        entries(released, "coef", "intercept", "shift", "n_rounds", "sigma", maybe=("class_weight", "interactions"))
         columns = 1 if len(self.classes_) == 2 else len(self.classes_)
         coef = released["coef"]
         if not isinstance(coef, list) or len(coef) != columns or not isinstance(coef[0], list):
@@ -369,75 +409,9 @@ class HalfspaceClassifier(PrivateClassifier):
         self.shift_ = reals(released["shift"], columns)
         self.n_rounds_ = integer(released["n_rounds"], 1, MOST_ROUNDS)
         self.sigma_ = positive().read("sigma", released["sigma"])
+        self.interactions_ = tuple(map(restored, released.get("interactions", [])))
         if "class_weight" in released:
             self.class_weight_ = reals(released["class_weight"], len(self.classes_))
-
-
-class _Noise:
-    """The noise of a run, in steps of the grid, that makes its releases together (epsilon, delta)-DP.
-
-    The opening counts every row `unit` times, so that it moves by no more than the square root of `paid` times what a
-    round's sum moves by: it costs what that many rounds do. Where a discovery was the opening, the noise of rounds was
-    planned with it, for two classes.
-    """
-
-    def __init__(self, p, image, classes):
-        moves = sensitivity(image.reach, classes, p.neighbors)
-        if p.plan is not None:
-            planned = sensitivity(image.reach, 2, p.neighbors)
-            self.sigma = float_above(Fraction(p.plan.rest[0]) * Fraction(moves, planned))
-            return
-        paid = -(-p.n_rounds // _SHARE)
-        square = image.opening_square(2 if p.neighbors == "replace" else 1)
-        self.unit = math.isqrt(paid * moves**2 // square)
-        size = max((1 if classes == 2 else classes) * image.size, image.opening_size)
-        releases = {"sensitivity": p.rows_per_unit * moves, "releases": p.n_rounds + paid, "size": size}
-        self.sigma = discrete_gaussian_sigma(p.epsilon, p.delta, **releases)
-        self.cost = discrete_gaussian_cost(self.sigma, **releases)
-        if self.sigma > _LARGEST_SIGMA:
-            raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {p.epsilon!r}")
-
-
-class _Model:
-    """What was released so far: nothing, the opening, rounds."""
-
-    def __init__(self, image, classes, width):
-        self._image, self._columns = image, 1 if classes == 2 else classes
-        self._width, self.constants, self.descent = width, np.zeros(self._columns), None
-
-    def begin(self, deviation, p):
-        """Go on from the opening, which the image has taken up."""
-        image, classes = self._image, len(self._image.opening.sizes)
-        self.descent = ShrunkenDescent(image.groups, classes, deviation, image.opening.n, p.n_rounds, image.fastest)
-        if p.fit_intercept:
-            self.constants = starts(image.opening.sizes)
-
-    def linear(self):
-        """Coefficients, intercepts and shifts, shapes (columns, m), (columns,) and (columns,)."""
-        if self.descent is None:
-            return np.zeros((self._columns, self._width)), np.zeros(self._columns), self.constants
-        coef, intercept, shift = self._image.linear(self.descent.model())
-        return np.ascontiguousarray(coef.T), intercept + 0.0, self.constants + shift
-
-    def noise(self):
-        """Deviations of the noise in coefficients of codes, shape (columns, m); None before a round, and of others."""
-        if self.descent is None or not isinstance(self._image, CodeImage):
-            return None
-        return np.ascontiguousarray(self._image.deviations(self.descent.noise()).T)
-
-
-def sensitivity(reach, classes, neighbors):
-    """How far one row moves the sum of a round, at most and rounded up: int, in steps of the grid.
-
-    Parameters
-    ----------
-    reach : int
-        The longest image, times the largest limit.
-    classes : int
-    neighbors : {"replace", "add-remove"}
-    """
-    changes = 2 if neighbors == "replace" else 1
-    return math.isqrt((1 if classes == 2 else 2) * (changes * reach) ** 2 - 1) + 1
 
 
 def _scores(rows, w):

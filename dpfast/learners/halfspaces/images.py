@@ -33,7 +33,7 @@ from dpfast.tables.code_rows import CodeRows
 BINS, HATS = 32, 9  # entries of a column of numbers: shared by bins, and of each scale besides the place
 _NUMBERS = 2 * (HATS + 1)
 _BIN, _SCALE = 0.5, 0.75  # heights
-_LIMIT, _RADIUS = 1 << 16, 1 << 14  # of rows of codes: the largest limit, and R on the grid
+LIMIT, _RADIUS = 1 << 16, 1 << 14  # of rows of codes: the largest limit, and R on the grid
 _PLAIN_LIMIT = 1 << 10  # over R, which is at least a quarter, sums take it
 _SCALES = np.repeat([1, 2], HATS + 1)  # groups of the entries of both scales
 _FINEST = 1 << 16  # steps to an entry 1, at most
@@ -48,7 +48,7 @@ def image_of(rows, classes, fit_intercept):
 
 
 class CodeImage:
-    """Images of rows of codes; what is said of the opening is known after `open`.
+    """Images of rows of codes; what is said of the opening is known after `open` or `begin`.
 
     Parameters
     ----------
@@ -70,16 +70,22 @@ class CodeImage:
         Entries that are alike have one number; -1 for those that are never shrunk.
     fastest : float
         The largest rate of a descent: rows that are not centred have a mean, along which it must be less.
+    columns, pairs_at : int
+        The number of columns, and of the entries that go before the intercept.
+    radius : float
+        R, in entries of an image; known after the opening.
     """
 
-    reach = _LIMIT * _RADIUS
+    reach = LIMIT * _RADIUS
     fastest = 128.0
 
     def __init__(self, rows, classes, fit_intercept):
         self._rows, self._classes, self._constant = rows, classes, bool(fit_intercept)
+        self._pairs = ()
         widths = [_width(column, size) for column, size in zip(rows.columns, rows.sizes, strict=True)]
         self._starts = np.cumsum([0, *widths])
         self.size = int(self._starts[-1]) + self._constant
+        self.columns, self.pairs_at = len(rows.sizes), int(self._starts[-1])
         self._weight = max(1, round(math.sqrt(len(rows.sizes)) / 2))
         self.opening_size = rows.shape[1] + classes
 
@@ -114,8 +120,8 @@ class CodeImage:
         mean = _product(matrix.T.tocsr(), np.concatenate(opening.counts)) / opening.n * self._constant
         energy = max(energy, _LEAST_ENERGY)
         square = _SHORTER * max(energy - reals.dot(mean, mean), _LEAST * energy)
-        radius = math.sqrt(square * (1 + _TOP**2 * self._constant))
-        unit = min(_RADIUS / radius, _FINEST)
+        self.radius = math.sqrt(square * (1 + _TOP**2 * self._constant))
+        unit = min(_RADIUS / self.radius, _FINEST)
         matrix.data = np.rint(matrix.data * unit)
         self._mean = np.rint(mean * unit).astype(np.int64)
         self._top = int(_TOP * math.sqrt(square) * unit) * self._constant
@@ -124,6 +130,13 @@ class CodeImage:
         of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
         found = np.unique(np.stack([of, np.concatenate(groups)]), axis=1, return_inverse=True)[1].ravel()
         self.groups = np.concatenate([found, np.full(int(self._constant), -1)])
+
+    def joined(self, pairs):
+        """The image with a column more for each `Interaction`, which comes before the intercept."""
+        image = CodeImage(self._rows.joined(pairs), self._classes, self._constant)
+        image._pairs = tuple(pairs)
+        image.begin(self.opening.joined(pairs))
+        return image
 
     def _limited(self, matrix):
         """Squares of what each code adds to an image, in steps, rounded up; and what a row within R has at most."""
@@ -137,9 +150,16 @@ class CodeImage:
 
     def question(self, u, constants):
         """What a round asks of a piece, and what is told with it; scores are <u, image> + constants."""
+        return _code_sums, *self._told(u, constants)
+
+    def pair_question(self, u, constants, pairs):
+        """What is asked of a piece to choose among pairs, and what is told with it: scores are those of a round."""
+        return _pair_sums, pairs, *self._told(u, constants)
+
+    def _told(self, u, constants):
         coef, intercept, _ = self.linear(u)
-        table, step = self._rows.rounded(coef)
-        return _code_sums, self._squares, self._allowed, table, step, (intercept + constants).astype(np.float32)
+        limited = self._squares, self._allowed, self._pairs
+        return limited, *self._rows.rounded(coef), (intercept + constants).astype(np.float32)
 
     def entries(self, total):
         """The sum of images on the grid, of sums of residuals by code: int64, shape (size, columns)."""
@@ -190,7 +210,7 @@ class PlainImage:
 
     def __init__(self, rows, classes, fit_intercept):
         self._linear, self._classes, self._centred = rows.linear, classes, bool(fit_intercept)
-        self._width, self._unit = rows.shape[1], rows.reach
+        self._width, self._unit, self.columns = rows.shape[1], rows.reach, None
         self.size, self.reach = self._width + self._centred, _PLAIN_LIMIT * rows.reach
         self.fastest = 128.0 if self._centred else 32.0
         self._weight = rows.reach if self._centred else 1
@@ -303,12 +323,26 @@ def _labels(piece, columns):
     return piece.memo[_labels]
 
 
-def _code_sums(piece, squares, allowed, table, step, constants):
+def _code_sums(piece, limited, table, step, constants):
     """Sums of residuals by code."""
-    known = piece.memo.get(_code_sums)
-    if known is None or known[0] != allowed or not np.array_equal(known[1], squares):
-        known = piece.memo[_code_sums] = allowed, squares, piece.rows.limits(squares, allowed, _LIMIT)
-    return piece.rows.residual_sums(_labels(piece, len(constants)), known[2], table, step, constants)
+    rows, limits = _limited_rows(piece, limited)
+    return rows.residual_sums(_labels(piece, len(constants)), limits, table, step, constants)
+
+
+def _pair_sums(piece, pairs, limited, table, step, constants):
+    """Sums of residuals by the cells of pairs."""
+    rows, limits = _limited_rows(piece, limited)
+    return rows.pair_sums(pairs, _labels(piece, len(constants)), limits, table, step, constants)
+
+
+def _limited_rows(piece, limited):
+    """The rows with the columns of pairs, and their limits."""
+    squares, allowed, pairs = limited
+    known = piece.memo.get(_limited_rows)
+    if known is None or known[:2] != (allowed, pairs) or not np.array_equal(known[2], squares):
+        rows = piece.rows.joined(pairs) if pairs else piece.rows
+        known = piece.memo[_limited_rows] = allowed, pairs, squares, rows, rows.limits(squares, allowed, LIMIT)
+    return known[3:]
 
 
 def _plain_counts(piece, classes, weight, centred):

@@ -101,6 +101,14 @@ class Opening:
             counts.append(rows)
         return cls(n, class_sizes(noisy, deviation, n), tuple(counts), tuple(found.ranks))
 
+    def joined(self, pairs):
+        """The opening with a column more for each `Interaction`, of which the columns are taken to be independent."""
+        cells = []
+        for pair in pairs:
+            held = [np.bincount(group, self.counts[j]) for j, group in zip(pair.columns, pair.groups, strict=True)]
+            cells.append(np.outer(*held).ravel() / self.n)
+        return Opening(self.n, self.sizes, (*self.counts, *cells), (*self.ranks, *[None] * len(pairs)))
+
 
 def class_sizes(noisy, deviation, n):
     """Sizes of classes that logarithms may be taken of: at least the deviation of their noise, and a 1000th of all."""

@@ -103,7 +103,51 @@ class ShrunkenDescent:
             self._late += self.seen()
             self._shares = self._shares + self._kept()
 
+    def rescale(self, factor):
+        """Go on with images that are shorter by this factor, and coefficients that are larger by it."""
+        self._total *= factor
+        self._late *= factor
+        self._before = self._before * factor
+        self._noise *= factor**2
+        self._by_share *= factor**2
+        self._by_square *= factor**2
+
     def model(self):
         """The mean of u over the last rounds; u where there were none of them."""
         late = self.used - int(_LATE * self._rounds)
         return self._late / late if late > 0 else self.seen()
+
+
+class JoinedDescent:
+    """A descent that others join under way: their coefficients come before the last of the first one's.
+
+    Parameters
+    ----------
+    first, second : ShrunkenDescent
+    at : int
+        How many coefficients of the first come before those of the second.
+    """
+
+    def __init__(self, first, second, at):
+        self._first, self._second, self._at = first, second, at
+
+    def seen(self):
+        """As `ShrunkenDescent.seen`."""
+        return self._together(self._first.seen(), self._second.seen())
+
+    def add(self, noisy):
+        """As `ShrunkenDescent.add`."""
+        after = len(noisy) - (len(self._first.seen()) - self._at)
+        self._first.add(np.concatenate([noisy[: self._at], noisy[after:]]))
+        self._second.add(noisy[self._at : after])
+
+    def model(self):
+        """As `ShrunkenDescent.model`."""
+        return self._together(self._first.model(), self._second.model())
+
+    def noise(self):
+        """As `ShrunkenDescent.noise`."""
+        return self._together(self._first.noise(), self._second.noise())
+
+    def _together(self, first, second):
+        return np.concatenate([first[: self._at], second, first[self._at :]])

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpfast import BitMatrix, CodeTable
-from dpfast.learners.halfspaces.halfspace import sensitivity
 from dpfast.learners.halfspaces.images import BINS, HATS, CodeImage, image_of
+from dpfast.learners.halfspaces.noise import sensitivity
 from dpfast.learners.halfspaces.opening import Opening
 from dpfast.parts.piece import Piece
 from dpfast.tables.code_column import CodeColumn

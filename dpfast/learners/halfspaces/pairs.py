@@ -1,0 +1,218 @@
+"""Pairs of columns of codes, chosen privately: what two columns say together and neither says by itself.
+
+After some rounds the residual of row i is an integer vector r_i, a function of that row and of releases: see
+csrc/logistic.h. Columns are folded into at most GROUPS groups of codes, by releases alone. A pair of columns has a cell
+for each two groups, and
+
+    q = sum over its cells and over the classes of |sum of r_i over the rows of the cell|.
+
+**How far one row moves q.** A row is in one cell of each pair, so that adding it changes q by at most |r_i|_1, up or
+down, by the triangle inequality; replacing it by at most twice the largest |r|_1. With a largest limit of A, |r|_1 is
+at most A for two classes and 2 A for more. So q of each pair changes by a number in [-D, D] with D = 2 A or 4 A under
+"replace" and A or 2 A under "add-remove", and k times that for units of k rows.
+
+**The choice.** A score is q less a public number for each pair, and one more candidate, "none", has a public score
+alone: its change, 0, lies in [-D, D] too. An exponential mechanism of exponent t over scores whose changes all lie in
+[-D, D] has log ratios in an interval of length 2 D t (`dpfast.accounting.Draws` of width 2 D). Draws follow one
+another, each among the pairs that are left; the first "none" ends them, and all of them are paid for. Only the pairs
+are released, never q.
+
+**What is subtracted**, all of it public: what q would be if residuals were noise, sqrt(2 v n_cell / pi) for each cell,
+with sizes of cells as if columns were independent; and a part of what noise will be in the cells' own sums, so that a
+pair is not chosen which could not be learned. "none" has the logarithm of the number of pairs over t, which is what the
+best of so many pairs is ahead by chance, and a margin beside.
+
+A pair is then one more column of codes (`joined`), and rounds go on over all columns.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from dpfast.accounting.bill import Draws
+from dpfast.kernels import reals
+from dpfast.learners.saving import entries, integers
+from dpfast.mechanisms import exponential
+
+GROUPS = 8  # of the codes of a column
+MOST_PAIRS = 8  # that "auto" takes
+SHARE = 20  # the draws' share of the bill, one over this
+_COLUMNS = 32  # whose pairs are looked at, at most
+_CELLS = 1 << 21  # of all pairs and classes together, at most
+_LEFT = 6.0  # squares of residuals before the first round, over those after some
+_NOISE = 0.25  # of the noise in a pair's cells, that its score is less
+_MARGIN = 2.0  # of "none", times the exponent
+
+
+@dataclass(frozen=True)
+class Interaction:
+    """Two columns of codes that a model looks at together.
+
+    Attributes
+    ----------
+    columns : tuple of int
+        Their numbers.
+    groups : tuple of two tuples of int
+        For each of them the group of each code.
+    """
+
+    columns: tuple[int, int]
+    groups: tuple[tuple[int, ...], tuple[int, ...]]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of groups of each column."""
+        return max(self.groups[0]) + 1, max(self.groups[1]) + 1
+
+    @property
+    def size(self) -> int:
+        """The number of cells."""
+        return self.shape[0] * self.shape[1]
+
+    def saved(self) -> dict[str, Any]:
+        """What a file has of it, for `restored`."""
+        return {"columns": list(self.columns), "groups": [list(group) for group in self.groups]}
+
+
+def restored(saved: Any) -> Interaction:
+    """The interaction that a file has, or a ValueError."""
+    saved = entries(saved, "columns", "groups")
+    columns, groups = integers(saved["columns"], 0, 1 << 31).tolist(), saved["groups"]
+    if len(columns) != 2 or not isinstance(groups, list) or len(groups) != 2 or not all(groups):
+        raise ValueError(f"wanted two columns and the groups of their codes, got {saved!r}")
+    first, second = (tuple(integers(group, 0, GROUPS - 1).tolist()) for group in groups)
+    return Interaction((columns[0], columns[1]), (first, second))
+
+
+def draws(neighbors, classes, limit, share, most, rows_per_unit=1):
+    """The draws of a fit, planned, for a bill; the claim is in the documentation of this module.
+
+    Parameters
+    ----------
+    neighbors : {"replace", "add-remove"}
+    classes : int
+    limit : int
+        The largest limit of a row's residual.
+    share : Fraction
+        Of the bill.
+    most : int
+        Pairs at most.
+    rows_per_unit : int, default=1
+    """
+    changes = (2 if neighbors == "replace" else 1) * (1 if classes == 2 else 2) * limit
+    return Draws(2 * rows_per_unit * changes, share, times=most)
+
+
+def most_pairs(interactions, image):
+    """How many pairs are drawn at most: none for rows that are not codes, or for a single column.
+
+    Parameters
+    ----------
+    interactions : int or "auto"
+    image : CodeImage or PlainImage
+
+    Raises
+    ------
+    ValueError
+        If a number of pairs is asked for, of rows that are not codes.
+    """
+    if image.columns is None:
+        if interactions not in ("auto", 0):
+            raise ValueError(
+                f'interactions must be 0 or "auto" for rows that are not codes, got {interactions}: give a schema'
+            )
+        return 0
+    return (MOST_PAIRS if interactions == "auto" else interactions) if image.columns > 1 else 0
+
+
+class Pairs:
+    """The pairs that are looked at, and the public part of their scores.
+
+    Parameters
+    ----------
+    opening : Opening
+    coef : ndarray of float64, shape (codes, columns)
+        What each code adds to scores by now; columns is 1 for two classes.
+    deviation : float
+        Of the noise in the sum of residuals of a cell, were it released as the rounds to come release it.
+
+    Attributes
+    ----------
+    of : tuple of Interaction
+    """
+
+    def __init__(self, opening, coef, deviation):
+        classes = coef.shape[1]
+        groups = [_groups(count, rank) for count, rank in zip(opening.counts, opening.ranks, strict=True)]
+        held = [np.bincount(group, count) for group, count in zip(groups, opening.counts, strict=True)]
+        columns = _looked_at(opening, coef, groups)
+        told = {j: tuple(groups[j].tolist()) for j in columns}
+        self.of = tuple(
+            Interaction((a, b), (told[a], told[b])) for i, a in enumerate(columns) for b in columns[i + 1 :]
+        )
+        shares = opening.sizes / reals.sum(opening.sizes)
+        squares = 4 * (shares * (1 - shares) if classes > 1 else shares[:1] * shares[1:]) / _LEFT
+        roots = {j: reals.sum(np.sqrt(held[j])) for j in columns}
+        chance = reals.sum(np.sqrt(2 * squares / math.pi)) / math.sqrt(opening.n)
+        noise = _NOISE * deviation * classes * math.sqrt(2 / math.pi)
+        self._less = [chance * roots[a] * roots[b] + noise * pair.size for pair in self.of for a, b in [pair.columns]]
+
+    def drawn(self, total, limit, exponent, most, rng):
+        """Draw pairs one after the other, until "none" is drawn, and yield each.
+
+        Parameters
+        ----------
+        total : ndarray of int64, shape (cells of all pairs, columns)
+            Sums of residuals.
+        limit : int
+            The largest limit of a row.
+        exponent : Fraction
+        most : int
+
+        Yields
+        ------
+        Interaction or None
+        """
+        ends = np.cumsum([0, *(pair.size for pair in self.of)])
+        q = np.add.reduceat(np.abs(total).sum(axis=1), ends[:-1])
+        scores = q - np.ceil(np.array(self._less) * limit).astype(np.int64)
+        left = list(range(len(self.of)))
+        for _ in range(min(most, len(left))):
+            none = math.ceil((float(reals.log(float(len(left)))) + _MARGIN) / float(exponent))
+            drawn = exponential(np.append(scores[left], none), exponent, rng=rng)
+            if drawn == len(left):
+                yield None
+                return
+            yield self.of[left.pop(drawn)]
+
+
+def _looked_at(opening, coef, groups):
+    """The columns whose pairs are looked at: all that have two groups, or those of them that move scores most."""
+    moved, start, classes = [], 0, coef.shape[1]
+    for count in opening.counts:
+        share, part = count / max(reals.sum(count), 1.0), coef[start : start + len(count)]
+        start += len(count)
+        moved.append(sum(reals.dot(share, np.abs(column - reals.dot(share, column))) for column in part.T.copy()))
+    parted = [j for j in np.argsort(-np.array(moved), kind="stable").tolist() if groups[j].max() > 0]
+    most = 2
+    while most < _COLUMNS and most * (most + 1) // 2 * GROUPS**2 * classes <= _CELLS:
+        most += 1
+    return sorted(parted[:most])
+
+
+def _groups(count, rank):
+    """The group of each code: of numbers by rank, and missing ones apart; of values the rarer ones together."""
+    if rank is None:
+        if len(count) <= GROUPS:
+            return np.arange(len(count))
+        groups = np.full(len(count), GROUPS - 1)
+        groups[np.argsort(-count, kind="stable")[: GROUPS - 1]] = np.arange(GROUPS - 1)
+        return groups
+    bins, most = len(rank), GROUPS - (len(count) > len(rank))
+    groups = np.arange(bins)
+    if bins > most:
+        groups = np.maximum.accumulate(np.clip((rank + 1) / 2 * most, 0, most - 1).astype(np.int64))
+        groups = np.unique(groups, return_inverse=True)[1].ravel()
+    return np.append(groups, np.full(len(count) - bins, groups[-1] + 1))

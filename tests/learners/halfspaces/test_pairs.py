@@ -1,0 +1,309 @@
+"""Pairs of columns: their sums, how far one row moves their scores, the law of the draws, and what they are worth."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from laws import assert_follows
+
+import dpfast
+from dpfast import CodeTable
+from dpfast.learners.halfspaces.images import LIMIT, image_of
+from dpfast.learners.halfspaces.opening import Opening
+from dpfast.learners.halfspaces.pairs import GROUPS, Interaction, Pairs, draws, restored
+from dpfast.parts.piece import Piece
+from dpfast.tables import Category, Numeric, Schema
+from dpfast.tables.code_column import CodeColumn
+from dpfast.tables.code_rows import CodeRows
+
+SIZES = [3, 12, 2, 300]
+PAIRS = (
+    Interaction((0, 1), ((0, 1, 2), tuple(v % 5 for v in range(12)))),
+    Interaction((0, 3), ((0, 1, 2), tuple(v // 50 for v in range(300)))),
+    Interaction((1, 2), (tuple(v % 5 for v in range(12)), (0, 1))),
+)
+
+
+def cells(codes, pairs=PAIRS):
+    """The cell of each row in each pair, from 0 on through all pairs: shape (n, pairs)."""
+    found, start = [], 0
+    for pair in pairs:
+        first, second = (np.array(group)[codes[:, j]] for j, group in zip(pair.columns, pair.groups, strict=True))
+        found.append(start + first * pair.shape[1] + second)
+        start += pair.size
+    return np.stack(found, axis=1)
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_sums_by_cells_of_pairs_are_those_of_each_row(k, rng, monkeypatch):
+    monkeypatch.setattr("dpfast.tables.code_rows._NEAR_PAIRS", 1)
+    codes = rng.integers(0, SIZES, (20_000, 4))
+    rows = CodeRows(CodeTable(codes, SIZES))
+    labels = rng.integers(0, max(2, k), len(codes)).astype(np.uint8 if k == 1 else np.uint16)
+    limits, constants = rng.integers(0, LIMIT, len(codes)).astype(np.int32), rng.normal(size=k).astype(np.float32)
+    told = labels, limits, *rows.rounded(rng.normal(size=(sum(SIZES), k))), constants
+    expected = np.zeros((sum(pair.size for pair in PAIRS), k), np.int64)
+    for i in range(40):
+        one = CodeRows(CodeTable(codes[[i]], SIZES))
+        residual = one.residual_sums(labels[[i]], limits[[i]], *told[2:])[codes[i, 0]]
+        for cell in cells(codes[[i]])[0]:
+            expected[cell] += residual
+    some = CodeRows(CodeTable(codes[:40], SIZES))
+    np.testing.assert_array_equal(some.pair_sums(PAIRS, labels[:40], limits[:40], *told[2:]), expected)
+    whole = rows.pair_sums(PAIRS, *told)
+    halves = [CodeRows(CodeTable(codes[at], SIZES)) for at in (slice(0, 9_000), slice(9_000, None))]
+    parts = [
+        each.pair_sums(PAIRS, labels[at], limits[at], *told[2:])
+        for each, at in zip(halves, (slice(0, 9_000), slice(9_000, None)), strict=True)
+    ]
+    np.testing.assert_array_equal(whole, parts[0] + parts[1])
+
+
+def test_joined_rows_have_a_column_more_for_each_pair(rng):
+    codes = rng.integers(0, SIZES, (50, 4))
+    joined = CodeRows(CodeTable(codes, SIZES)).joined(PAIRS)
+    starts = np.cumsum([0, *(pair.size for pair in PAIRS)])[:-1]
+    coef = rng.normal(size=(joined.shape[1], 1))
+    expected = coef[np.hstack([codes + np.cumsum([0, *SIZES])[:-1], cells(codes) + sum(SIZES)]), 0].sum(axis=1)
+    assert joined.sizes.tolist() == SIZES + [pair.size for pair in PAIRS]
+    assert len(starts) == len(joined.sizes) - 4
+    np.testing.assert_allclose(joined.looked_up(coef, np.zeros(1))[:, 0], expected, atol=1e-5)
+    with pytest.raises(ValueError, match="other codes than the model's"):
+        CodeRows(CodeTable(codes % 2, [2] * 4)).joined(PAIRS)
+
+
+# ---- how far one row moves a score -----------------------------------------------------------------------------------
+
+SMALL = [3, 4, 2]
+COLUMNS = [
+    CodeColumn("a", values=tuple("xyz")),
+    CodeColumn("b", edges=(1, 2, 3), low=0, high=4),
+    CodeColumn("c", values=("u", "v")),
+]
+
+
+def opened(codes, labels, classes, seed):
+    """An image that took up an opening, coefficients and the pairs of its columns."""
+    rng = np.random.default_rng(seed)
+    image = image_of(CodeRows(CodeTable(codes, SMALL, columns=COLUMNS)), classes, True)
+    image.open(rng.exponential(5.0, image.opening_size), 1.0, len(codes))
+    u = rng.normal(scale=rng.choice([0.1, 3.0]), size=(image.size, 1 if classes == 2 else classes))
+    return image, u, Pairs(image.opening, image.linear(u)[0], 1.0)
+
+
+def scores(image, u, pairs, codes, labels):
+    question, *told = image.pair_question(u, np.zeros(u.shape[1]), pairs.of)
+    rows = CodeRows(CodeTable(codes, SMALL, columns=COLUMNS))
+    total = question(Piece(None, labels, rows=rows), *told)
+    ends = np.cumsum([0, *(pair.size for pair in pairs.of)])
+    return np.array([np.abs(total[a:b]).sum() for a, b in itertools.pairwise(ends)])
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, database=None)
+@given(seed=st.integers(0, 2**32), classes=st.sampled_from([2, 3]))
+def test_one_row_moves_no_score_by_more_than_is_paid_for(seed, classes):
+    rng, n = np.random.default_rng(seed), 6
+    codes, labels = rng.integers(0, SMALL, (n, 3)), rng.integers(0, classes, n)
+    changed, others, i = codes.copy(), labels.copy(), rng.integers(n)
+    changed[i], others[i] = rng.integers(0, SMALL), rng.integers(0, classes)
+    told = opened(codes, labels, classes, seed)
+    assert len(told[2].of) == 3
+    before = scores(*told, codes, labels)
+    for relation, after in (
+        ("replace", scores(*told, changed, others)),
+        ("add-remove", scores(*told, np.delete(codes, i, axis=0), np.delete(labels, i))),
+    ):
+        most = draws(relation, classes, LIMIT, Fraction(1), 1).width // 2  # "none" does not move
+        assert np.abs(after - before).max() <= most
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_score_can_move_by_nearly_as_much(classes):
+    codes, labels = np.array([[0, 0, 0], [0, 0, 0]]), np.array([1, 1])
+    image, u, pairs = opened(codes, labels, classes, 0)
+    u[:] = 0
+    image._squares[:] = 0  # no row is longer than the radius
+    alone = scores(image, u, pairs, codes[:1], labels[:1])
+    both = scores(image, u, pairs, codes, labels)
+    apart = scores(image, u, pairs, codes, np.array([0, 1]))
+    assert (both - alone).max() > 0.99 * draws("add-remove", classes, LIMIT, Fraction(1), 1).width / 2
+    if classes == 2:
+        assert (both - apart).max() > 0.99 * draws("replace", classes, LIMIT, Fraction(1), 1).width / 2
+
+
+def test_units_of_several_rows_move_scores_by_as_many_times_as_much():
+    assert draws("replace", 2, LIMIT, Fraction(1), 5, 3).width == 3 * draws("replace", 2, LIMIT, Fraction(1), 5).width
+
+
+# ---- the law of the draws --------------------------------------------------------------------------------------------
+
+
+def law(q, pairs, exponent, most, limit=1):
+    """The chance of each sequence of pairs that is released, by enumeration."""
+    less = [math.ceil(each * limit) for each in pairs._less]
+
+    def go(left, chance, taken, found):
+        if len(taken) == most or not left:
+            found[taken] = found.get(taken, 0.0) + chance
+            return found
+        none = math.ceil((math.log(len(left)) + 2) / exponent)
+        weights = [math.exp(exponent * (q[k] - less[k])) for k in left] + [math.exp(exponent * none)]
+        for k, weight in zip([*left, None], weights, strict=True):
+            if k is None:
+                found[(*taken, None)] = chance * weight / sum(weights)
+            else:
+                go([j for j in left if j != k], chance * weight / sum(weights), (*taken, k), found)
+        return found
+
+    return go(list(range(len(q))), 1.0, (), {})
+
+
+def plain_pairs(n=40.0):
+    """The pairs of three columns of two values each."""
+    opening = Opening(n, np.array([n / 2, n / 2]), (np.array([n / 2, n / 2]),) * 3, (None,) * 3)
+    return Pairs(opening, np.zeros((6, 1)), 1.0)
+
+
+def totals(q, pairs):
+    total = np.zeros((sum(pair.size for pair in pairs.of), 1), np.int64)
+    total[np.cumsum([0, *(pair.size for pair in pairs.of)])[:-1], 0] = q
+    return total
+
+
+def test_pairs_are_drawn_by_the_exponential_law_until_none_is(rng):
+    pairs, q, exponent = plain_pairs(), [12, 30, 21], Fraction(1, 8)
+    expected = law(q, pairs, float(exponent), 2)
+    assert sum(expected.values()) == pytest.approx(1)
+    counts = dict.fromkeys(expected, 0)
+    for _ in range(4000):
+        drawn = list(pairs.drawn(totals(q, pairs), 1, exponent, 2, rng))
+        counts[tuple(None if pair is None else pairs.of.index(pair) for pair in drawn)] += 1
+    assert_follows(np.array(list(counts.values())), np.array(list(expected.values())))
+
+
+@pytest.mark.parametrize(("relation", "moves"), [("replace", 2), ("add-remove", 1)])
+def test_neighbours_differ_by_no_more_than_the_bill_has_for_a_draw(relation, moves):
+    """All changes that one row can make: log ratios of one draw lie in an interval of exponent * width."""
+    pairs, exponent = plain_pairs(), 0.25
+    width = draws(relation, 2, 1, Fraction(1), 1).width
+    before = law([12, 30, 21], pairs, exponent, 1)
+    longest = 0.0
+    for change in itertools.product([-moves, 0, moves], repeat=3):
+        after = law(np.add([12, 30, 21], change).tolist(), pairs, exponent, 1)
+        ratios = [math.log(before[each] / after[each]) for each in before]
+        longest = max(longest, max(ratios) - min(ratios))
+    assert longest == pytest.approx(exponent * width)
+
+
+# ---- what pairs are worth --------------------------------------------------------------------------------------------
+
+
+def exclusive(rng, n, more=3):
+    """Labels that say whether one of two columns is high, but not both; and columns that say nothing."""
+    codes = np.hstack([rng.integers(0, 6, (n, 2)), rng.integers(0, 4, (n, more))])
+    return CodeTable(codes, [6, 6] + [4] * more), ((codes[:, 0] > 2) ^ (codes[:, 1] > 2)).astype(int)
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_a_pair_says_what_neither_column_does(relation, rng):
+    table, labels = exclusive(rng, 4000)
+    options = {"n_rounds": 40, "neighbors": relation, "random_state": 0}
+    alone = dpfast.HalfspaceClassifier(**options).fit(table, labels, classes=[0, 1])
+    model = dpfast.HalfspaceClassifier(interactions="auto", **options).fit(table, labels, classes=[0, 1])
+    assert alone.score(table, labels) < 0.6
+    assert model.score(table, labels) > 0.95
+    assert [pair.columns for pair in model.interactions_] == [(0, 1)]
+    assert alone.interactions_ == ()
+    assert "pairs" in str(model.privacy_.events)
+
+
+def test_pairs_of_many_classes(rng):
+    table, labels = exclusive(rng, 6000)
+    labels = labels + 2 * (np.asarray(table.column(2)) > 1)
+    model = dpfast.HalfspaceClassifier(interactions=1, n_rounds=40, random_state=0)
+    assert model.fit(table, labels, classes=range(4)).score(table, labels) > 0.9
+    assert model.coef_.shape == (4, 6 + 6 + 3 * 4 + 36)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_pair_is_chosen_where_none_is_worth_it(seed):
+    rng = np.random.default_rng(seed)
+    table, _ = exclusive(rng, 3000)
+    labels = (np.asarray(table.column(0)) + rng.normal(size=3000) > 2.5).astype(int)
+    model = dpfast.HalfspaceClassifier(interactions="auto", n_rounds=40, random_state=seed)
+    assert model.fit(table, labels, classes=[0, 1]).interactions_ == ()
+
+
+def test_rows_in_parts_choose_the_same_pairs(rng, tmp_path):
+    table, labels = exclusive(rng, 3000)
+    image, parts = image_of(CodeRows(table), 2, True), [slice(0, 1000), slice(1000, 3000)]
+    image.open(np.full(image.opening_size, 500.0), 1.0, 3000)
+    u = rng.normal(size=(image.size, 1))
+    pairs = Pairs(image.opening, image.linear(u)[0], 1.0)
+    question, *told = image.pair_question(u, np.zeros(1), pairs.of)
+    whole = question(Piece(None, labels, rows=CodeRows(table)), *told)
+    some = [question(Piece(None, labels[at], rows=CodeRows(table[at])), *told) for at in parts]
+    np.testing.assert_array_equal(whole, some[0] + some[1])
+    joined = image.joined(pairs.of[:2])
+    question, *told = joined.question(rng.normal(size=(joined.size, 1)), np.zeros(1))
+    whole = question(Piece(None, labels, rows=CodeRows(table)), *told)
+    some = [question(Piece(None, labels[at], rows=CodeRows(table[at])), *told) for at in parts]
+    np.testing.assert_array_equal(whole, some[0] + some[1])
+
+
+def test_rows_that_are_not_codes_have_no_pairs(rng):
+    X, y = rng.normal(size=(30, 3)), rng.integers(0, 2, 30)
+    model = dpfast.HalfspaceClassifier(interactions="auto", n_rounds=2, random_state=0).fit(X, y, classes=[0, 1])
+    assert model.interactions_ == ()
+    with pytest.raises(ValueError, match='interactions must be 0 or "auto" for rows that are not codes, got 3'):
+        dpfast.HalfspaceClassifier(interactions=3).fit(X, y, classes=[0, 1])
+
+
+def test_columns_of_one_code_have_no_pairs():
+    table = CodeTable(np.zeros((30, 3), int), [1, 1, 1])
+    model = dpfast.HalfspaceClassifier(interactions="auto", n_rounds=5, random_state=0)
+    assert model.fit(table, np.arange(30) % 2, classes=[0, 1]).interactions_ == ()
+
+
+def test_columns_are_folded_into_few_groups(rng):
+    counts, ranks = (rng.random(20), rng.random(31)), (None, np.linspace(-1, 1, 30))
+    pairs = Pairs(Opening(100.0, np.array([50.0, 50.0]), counts, ranks), np.zeros((51, 1)), 1.0)
+    (pair,) = pairs.of
+    values, numbers = pair.groups
+    assert sorted(set(values)) == list(range(GROUPS))
+    assert values[int(np.argmax(counts[0]))] == 0
+    assert list(numbers[:30]) == sorted(numbers[:30])
+    assert numbers[30] == GROUPS - 1
+    assert numbers[29] == GROUPS - 2
+
+
+def test_a_saved_model_has_its_pairs(rng, tmp_path):
+    schema = Schema([Numeric("x", 0, 1, edges=8), Category("c", ["a", "b"])], label="y")
+    frame = {"x": rng.random(2000), "c": rng.choice(["a", "b"], 2000)}
+    labels = (frame["x"] > 0.5) ^ (frame["c"] == "a")
+    model = dpfast.HalfspaceClassifier(4.0, interactions=1, schema=schema, n_rounds=20, random_state=0)
+    model.fit(frame, labels, classes=[False, True]).save(tmp_path / "model.json")
+    again = dpfast.load(tmp_path / "model.json")
+    assert again.interactions_ == model.interactions_ != ()
+    np.testing.assert_array_equal(again.predict_proba(frame), model.predict_proba(frame))
+    assert model.score(frame, labels) > 0.9
+
+
+@pytest.mark.parametrize(
+    "saved",
+    [
+        {"columns": [0, 1]},
+        {"columns": [0], "groups": [[0], [0]]},
+        {"columns": [0, 1], "groups": [[0, 1]]},
+        {"columns": [0, 1], "groups": [[0, 8], [0]]},
+        {"columns": [0, 1], "groups": [[], [0]]},
+        {"columns": [0, 1], "groups": 3},
+    ],
+)
+def test_a_damaged_pair_is_refused(saved):
+    with pytest.raises(ValueError, match="wanted"):
+        restored(saved)
