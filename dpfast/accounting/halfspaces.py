@@ -83,7 +83,7 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from .checks import check_neighbors, count, number
+from .checks import check_neighbors, count, epsilon_of, number
 from .lower_bounds import halfspace_lower_bound, problem_of
 from .search import least_integer
 from .zcdp import gaussian_sigma
@@ -344,12 +344,13 @@ def net_plan(
     >>> plan.n, plan.n_components, plan.side
     (614, 4, 87)
     """
-    epsilon, _, gamma, alpha, beta = problem_of(epsilon, 0.5, margin, alpha, beta)
+    _, _, gamma, alpha, beta = problem_of(epsilon, 0.5, margin, alpha, beta)
     check_neighbors(neighbors)
+    epsilon = epsilon_of(epsilon)  # rounded down
     t = epsilon if neighbors == "add-remove" else epsilon / 2
     R = -math.log1p(alpha * math.expm1(-t))
-    m = max(2, _components(gamma, _NET_SHARE, math.log(16 * t / R / beta), dimension))
-    side = math.ceil(math.sqrt(m - 1) / (_NET_RADIUS * gamma)) | 1
+    m = max(2, _components(gamma, _NET_SHARE, math.log(16 / R / beta) + math.log(t), dimension))
+    side = math.ceil(math.sqrt(m - 1) / (_NET_RADIUS * gamma) * (1 + 1e-12)) | 1
     log_size = math.log(2 * m) + (m - 1) * math.log(side)
     n = math.ceil((log_size + math.log(2 / beta)) / (0.75 * R) * (1 + 1e-12))
     lower = halfspace_lower_bound(

@@ -213,9 +213,9 @@ def staged_plan(
         length = max(length, list_bound(irreducibility << (d + 1)))
         drawn = sparse_sample_plan(epsilon, delta, n_releases=1, max_length=length, threshold_share=threshold_share)
         noise = 13 / 4 / drawn.threshold_epsilon * (nats + math.log(d + 2)) + 1
-        k = max(teachers, math.ceil(2 * (noise + drawn.bottom_score + nats / drawn.exponent)))
+        k = max(teachers, _ceil(2 * (noise + drawn.bottom_score + nats / drawn.exponent)))
         behaviours = math.log(2 * k * (d + 1)) + _ways(k * rows, d) + nats
-        a = max(rows, math.ceil(scale * behaviours / rate))
+        a = max(rows, _ceil(scale * behaviours / rate))
         if (k, a) == (teachers, rows):
             break
         teachers, rows = k, a
@@ -284,15 +284,15 @@ def staged_online_plan(
         e, bottom = sampling.exponent, sampling.bottom_score
         noise = (math.log(2 * (releases + d + 2)) + nats) / below
         least = max(1.5 * (bottom + _NOTHING / e), 25 / below)
-        k = math.ceil(max(scale * 10 * bottom, scale * 7.5 * (noise + 1), least))
+        k = _ceil(max(scale * 10 * bottom, scale * 7.5 * (noise + 1), least))
         bottom = max(bottom, k // 10)
         behaviours = math.log(4 * k * (d + 1) * releases) + _ways(3 * threshold // 2, d) + nats
         examples = max(behaviours / rate, 4 * (math.log(k * releases) + nats))
         noise = (math.log(2) + log_horizon + nats) / above
-        u = max(math.ceil(scale * 4 * examples * k), math.ceil(scale * 2 * (noise + 1)), 3 * k)
-        r = max(_DRAWS, math.ceil(scale * (log_horizon + math.log(releases + 1) + nats) / _MAJORITY))
+        u = max(_ceil(scale * 4 * examples * k), _ceil(scale * 2 * (noise + 1)), 3 * k)
+        r = max(_DRAWS, _ceil(scale * (log_horizon + math.log(releases + 1) + nats) / _MAJORITY))
         rises = (_log_plus(0, math.log(length * k) + e * (k - bottom)) - math.log(100)) / math.log(5 / 4)
-        kept = (d + 1) * max(2, math.ceil(scale * (1 + max(0, rises))))
+        kept = (d + 1) * max(2, _ceil(scale * (1 + max(0, rises))))
         new = tuple(map(max, (releases, draws, teachers, threshold), (kept, r, k, u)))
         if new == (releases, draws, teachers, threshold):
             break
@@ -335,7 +335,13 @@ def _divergence(a: float, b: float) -> float:
 
 def _ways(n: int, d: int) -> float:
     """ln of at least the sum of C(n, i), i <= d."""
-    return d * (1 + math.log(n / d)) if n > d > 0 else n * math.log(2) if d else 0.0
+    return d * (1 + math.log(n) - math.log(d)) if n > d > 0 else n * math.log(2) if d else 0.0
+
+
+def _ceil(number: float) -> int:
+    if not math.isfinite(number):
+        raise ValueError("epsilon and delta are so small that no number of rows is enough")
+    return math.ceil(number)
 
 
 def _log_plus(a: float, b: float) -> float:

@@ -9,7 +9,7 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import mpmath
@@ -857,3 +857,110 @@ def single_sample_sigma(given, found):
     left = float(low(given["delta"]) - (1 + mpmath.exp(low(given["epsilon"]))) * apart)
     asked = {"mu": Fraction(given["sensitivity"]) / Fraction(found), "delta": left, "rows": given["rows"]}
     return single_sample_epsilon(asked | {"steps": given["steps"]}, given["epsilon"])
+
+
+# ---- ranges, margins, plans of which a part is a claim of privacy ----------------------------------------------------
+
+
+def _moved(ends, relation):
+    """How far a round or a row can pull two entries apart: `ends` are what an entry may be."""
+    before = ends if relation == "replace" else [0]
+    return max((a - b) - (c - d) for a in ends for c in ends for b in before for d in before)
+
+
+@promise(lambda a: {"neighbors": a.relation(), "signed": a.choice([False, True])})
+def experts_range(given, found):
+    return found == _moved([-1, 1] if given["signed"] else [0, 1], given["neighbors"])
+
+
+def _feature_range(a):
+    low, wide = a.real(1e-3, 1e3, 0.0) * a.choice([-1, 1]), a.real(1e-3, 1e3)
+    return {"feature_range": (low, low + wide), "negations": a.choice([False, True, "complement"]),
+            "neighbors": a.relation(), "batch": a.choice(["all", 1, a.number(1000)])}  # fmt: skip
+
+
+@promise(_feature_range)
+def winnow_range(given, found):
+    ends = [Fraction(end) for end in given["feature_range"]]
+    ends += [-end for end in ends] if given["negations"] is True else []
+    given_way = given["neighbors"] == "replace" or given["batch"] != "all"  # to a row that did not count before
+    return found == (2 if given_way else 1) * (max(ends) - min(ends))
+
+
+@promise(lambda a: {"labels": [a.choice([-1, 1]) for _ in range(a.randint(1, 10))],
+                    "feature_range": a.choice([(-1, 1), (0, 1)])}, slow=20)  # fmt: skip
+def decision_list_margin(given, found):
+    low, labels, margins = given["feature_range"][0], given["labels"], []
+    for holds in product([low, 1], repeat=len(labels) - 1):
+        label = next((b for b, x in zip(labels, holds, strict=False) if x == 1), labels[-1])
+        margins.append(label * (sum(w * x for w, x in zip(found.weights, holds, strict=True)) + found.intercept))
+    norm = sum(map(abs, found.weights)) + abs(found.intercept)
+    return found.norm == norm and found.margin == Fraction(min(margins), norm) > 0
+
+
+def _with_dimension(a):
+    return {"dimension": a.choice([None, 2, 1 + a.number(1000)]), "neighbors": a.relation()}
+
+
+@promise(lambda a: {name: value for name, value in _halfspace(a).items() if name != "delta"} | _with_dimension(a))
+def net_plan(given, found):
+    gamma, alpha, beta, t = low(given["margin"]), low(given["alpha"]), low(given["beta"]), shift(found.exponent)
+    if t * (2 if given["neighbors"] == "replace" else 1) > low(given["epsilon"]):
+        return False
+    R, m, side = -mpmath.log1p(alpha * mpmath.expm1(-t)), found.n_components, found.side
+    e = mpf("0.8") * gamma / (1 - gamma**2 / 5)
+    failing = 2 * mpmath.exp(-(mpf(m) / 2) * (e**2 / 2 - e**3 / 3))
+    kept = (given["dimension"] is not None and m >= given["dimension"]) or failing <= beta * R / (8 * t)
+    members = mpmath.log(2 * m) + (m - 1) * mpmath.log(side)
+    enough = found.n >= (members + mpmath.log(2 / beta)) / (mpf("0.75") * R)
+    return kept and enough and side % 2 == 1 and side >= 10 * mpmath.sqrt(m - 1) / gamma
+
+
+@promise(lambda a: _halfspace(a) | _with_dimension(a) | {"delta": a.choice([0, a.delta()])}, slow=10)
+def halfspace_lower_bound(given, found):
+    """A bound from below is safe if it is small."""
+    if not found:
+        return True
+    epsilon, delta = high(given["epsilon"]), high(given["delta"])
+    if given["neighbors"] == "add-remove":
+        epsilon, delta = 2 * epsilon, delta * (1 + mpmath.exp(epsilon))
+    Q, n = delta / mpmath.expm1(epsilon), found - 1
+    points = math.floor(1 / Fraction(repr(float(given["margin"]))) ** 2)
+    points = points if given["dimension"] is None else min(points, given["dimension"])
+    for p in (min(mpf(1), 2 * mpf(float(given["alpha"])) * mpf("1.02") ** i) for i in range(200)):
+        k, share = points - (p < 1), high(given["alpha"]) / p + high(given["beta"])
+        if k < 1:
+            continue
+        seen = (1 + 2 * Q) * (1 + mpmath.expm1(-epsilon / 2) * p / k) ** n / (2 * mpmath.cosh(epsilon / 2)) - Q
+        unseen = (1 - p / k) ** n / 2
+        if max(seen, unseen) > share * (1 - mpf(10) ** -11):  # n rows are too few, but for rounding of a real number
+            return True
+    return False
+
+
+def _lists(a):
+    most = a.number(10**6)
+    """What learners have checked before is ordinary."""
+    return {"epsilon": a.real(1e-2, 5), "delta": a.delta(), "list_bound": lambda p: min(p, most),
+            "scale": a.choice([1.0, 0.1, a.uniform(1e-3, 1)])}  # fmt: skip
+
+
+@promise(lambda a: _lists(a) | {"dimension": a.randint(1, 4), "accuracy": a.uniform(0.01, 0.5),
+                                "confidence": a.uniform(0.01, 0.5), "threshold_share": a.uniform(0.05, 0.9)},
+         slow=5)  # fmt: skip
+def staged_plan(given, found):
+    numbers = shift(found.exponent), found.bottom_score, found.list_bound, 1, high(found.threshold_epsilon)
+    return _sampled(*numbers, low(given["epsilon"]), low(given["delta"]))
+
+
+@promise(lambda a: _lists(a) | {"dimension": a.randint(2, 4), "horizon": a.randint(2, 10**5),
+                                "threshold_share": a.uniform(0.05, 0.9)}, slow=200)  # fmt: skip
+def staged_online_plan(given, found):
+    share, quarter = mpf(float(given["threshold_share"]) * float(given["epsilon"]) / 2), low(given["delta"]) / 4
+    tests = (found.above_epsilon, 1), (found.below_epsilon, given["dimension"] + 1)
+    for epsilon, positives in tests:
+        if not repeated_epsilon({"epsilon": epsilon, "positives": positives, "delta": float(quarter)}, float(share)):
+            return False
+    releases = found.n_releases * found.n_draws
+    numbers = shift(found.exponent), found.bottom_score, found.list_bound, releases, mpf(0)
+    return _sampled(*numbers, low(given["epsilon"]) - 2 * share, 2 * quarter)
