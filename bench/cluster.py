@@ -22,7 +22,8 @@ import results
 from dpfast import CodeTable
 from dpfast.learners.halfspaces.images import image_of
 from dpfast.parts import Piece
-from dpfast.parts.dask_parts import FAN, DaskParts
+from dpfast.parts.dask_parts import FAN, DaskBackend
+from dpfast.parts.engine import EngineParts
 from dpfast.tables.unit_rows import unit_rows
 
 COLUMNS, SIZE = 32, 8  # of codes, and how many a column has
@@ -126,7 +127,9 @@ def of_rows(sizes=(1000, 1_000_000)):
 
 def of_tasks(client, tasks=200):
     """Seconds that each task costs, and a round of one task."""
-    one, many = (clock(DaskParts(client, client.map(int, range(n), pure=False)), _nothing) for n in (1, tasks))
+    one, many = (
+        clock(EngineParts(DaskBackend(client, client.map(int, range(n), pure=False))), _nothing) for n in (1, tasks)
+    )
     return (many - one) / (tasks - 1 + sum(tree_of(tasks))), one
 
 
@@ -152,7 +155,7 @@ def _nothing(part):
 
 def rows_on(client, n, part):
     """A round over rows on the workers, and its question."""
-    parts = DaskParts(client, client.map(piece, [part] * (n // part), range(n // part), pure=False))
+    parts = EngineParts(DaskBackend(client, client.map(piece, [part] * (n // part), range(n // part), pure=False)))
     return parts, *question(piece(1).rows)
 
 

@@ -23,7 +23,7 @@ import results
 
 import dpfast
 from dpfast.parts import MemoryParts
-from dpfast.parts.dask_parts import DaskParts
+from dpfast.parts.engine import EngineParts
 
 COLUMNS, SIZE, RULES, ROUNDS, WORKERS = 32, 8, 10, 60, 2
 MOST_IN_MEMORY = 10**7
@@ -111,7 +111,7 @@ def on_workers(n, rows):
             return time.process_time() + sum(client.run(time.process_time).values())
 
         for name, clf in learners():
-            model, told[name] = timed(DaskParts, lambda clf=clf: clf.fit(X, y, classes=[False, True]), spent)
+            model, told[name] = timed(EngineParts, lambda clf=clf: clf.fit(X, y, classes=[False, True]), spent)
             told[name]["accuracy"] = float(model.score(*fresh))
         held = [memory(), *client.run(memory).values()]
     return told | {"peak": sum(held), "peaks": held}

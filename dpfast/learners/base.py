@@ -89,7 +89,7 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
 
         Returns
         -------
-        tuple of MemoryParts or DaskParts, an image, Public
+        tuple of MemoryParts or EngineParts, an image, Public
         """
         if isinstance(X, PartedTable):
             parts = X.parts.map(imaged, image)

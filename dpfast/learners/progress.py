@@ -25,7 +25,7 @@ def shown(
         How many rounds there are, if their length does not tell.
     rows : int, optional
         Read in a round, to tell how many a second; not where their number is private.
-    parts : MemoryParts or DaskParts, optional
+    parts : MemoryParts or EngineParts, optional
         That are asked, to tell how many bytes they answer in a round.
     """
     return _tracked(iterable, what, total, rows, parts) if verbose else iterable

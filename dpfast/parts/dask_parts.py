@@ -6,83 +6,62 @@ a part is a value that comes here too, and is raised here: workers log none, and
 what they do.
 """
 
-import pickle
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
-from operator import add
+from operator import add, xor
 from typing import Any
 
-import numpy as np
-
-from dpfast.parts.blocks import one_thread
+from dpfast.parts.engine import Answer, EngineLost, EngineParts, answered, made
 
 FAN = 16  # answers to a sum on a worker, and the most of them to the last one, which is made here
 PATIENCE = 60.0  # seconds without a worker after which all are taken as lost
 _TICK = 0.5  # seconds between two looks at the cluster
 
 
-class ClusterLost(ConnectionError):
-    """The scheduler, all workers, or the rows that they held are gone."""
-
-
-class DaskParts:
-    """Parts on workers; see `dpfast.parts.MemoryParts` for what they answer.
+class DaskBackend:
+    """The workers of a cluster, as an engine: a part is a future, and the scheduler makes again what is lost.
 
     Parameters
     ----------
     client : distributed.Client
     futures : list of distributed.Future
-        In the order of the rows.
-
-    Attributes
-    ----------
-    moved : int
-        Bytes of the arrays that parts answered so far, each as long as what was asked for, whatever its rows.
+        The states of the parts, in the order of the rows.
     """
 
-    only = None
-
     def __init__(self, client: Any, futures: Sequence[Any]):
-        self._client, self._futures, self.moved = client, list(futures), 0
+        self._client, self._futures = client, list(futures)
 
-    def __len__(self) -> int:
+    def size(self) -> int:
         return len(self._futures)
 
-    def map(self, make: Callable, *public: Any) -> "DaskParts":
-        """The parts ``make(part, *public)``, each kept where it was made."""
-        return DaskParts(self._client, self._ask("make", make, public))
+    def make(self, f: Callable, *public: Any) -> "DaskBackend":
+        return DaskBackend(self._client, self._ask("make", f, public))
 
-    def each(self, question: Callable, *public: Any, own: Sequence | None = None) -> list:
-        """``question(part, *public)`` of every part, in order: few numbers each; with `own`, as of `MemoryParts`."""
-        answers = self._wait(self._ask("ask", question, public, own))
-        for answer in answers:
-            _raise(answer)
-            self.moved += getattr(answer, "nbytes", 0)
-        return answers
+    def ask(self, f: Callable, public: Sequence, own: Sequence | None) -> Iterable[tuple[int, Answer]]:
+        return enumerate(self._wait(self._ask("ask", f, public, own)))
 
-    def sum(self, question: Callable, *public: Any, own: Sequence | None = None) -> Any:
-        """The sum over the parts of what `each` gives: integers, so the same for any parts and workers."""
-        answers = self._ask("ask", question, public, own)
+    def total(self, f: Callable, public: Sequence, own: Sequence | None, chosen: Sequence[int]) -> Answer:
+        """Return the sum of the answers of some parts, which go up a tree on the workers."""
+        asked = self._ask("ask", f, public, own)
+        answers = [asked[k] for k in chosen]
         while len(answers) > FAN:
             groups = [answers[k : k + FAN] for k in range(0, len(answers), FAN)]
             answers = self._client.map(_total, groups, key="dpfast-sum", pure=False)
-        total = _total(self._wait(answers))
-        _raise(total)
-        self.moved += len(self) * getattr(total, "nbytes", 0)
-        return total
+        return _total(self._wait(answers))
 
-    def pick(self, chosen: Sequence[int]) -> "DaskParts":
-        """Some of the parts, by their numbers."""
-        return DaskParts(self._client, [self._futures[k] for k in chosen])
+    def close(self) -> None:
+        """Forget the futures; the scheduler frees what nobody else refers to."""
+        self._futures = []
 
     def _ask(self, verb, question, public, own=None):
         # one task holds what is public of a question: the parts fetch it from each other, and a lost one is made again
         told = self._client.submit(_told, public, key=f"dpfast-tell-{_fresh()}", pure=False)
         numbers = range(len(self._futures))
-        own = [()] * len(numbers) if own is None else [(each,) for each in own]
+        own = [None] * len(numbers) if own is None else [{k: each} for k, each in enumerate(own)]
         given = {"question": question, "told": told, "key": f"dpfast-{verb}", "pure": False}
-        return self._client.map(_answer, self._futures, numbers, own, **given)
+        task = _made if verb == "make" else _answered
+        return self._client.map(task, self._futures, numbers, own, **given)
 
     def _wait(self, futures):
         """What the futures come to, while there is a cluster."""
@@ -97,74 +76,38 @@ class DaskParts:
                     return client.gather(futures)
                 except TimeoutError:
                     if client.status != "running":
-                        raise ClusterLost(_LOST.format("the connection to the Dask scheduler is")) from None
+                        raise EngineLost(_LOST.format("the connection to the Dask scheduler is")) from None
                     alone = None if client.nthreads() else alone or time.monotonic()
                     if alone and time.monotonic() - alone > PATIENCE:
                         client.cancel(futures)
-                        raise ClusterLost(_LOST.format("all workers of the Dask cluster are")) from None
-        except ClusterLost:
+                        raise EngineLost(_LOST.format("all workers of the Dask cluster are")) from None
+        except EngineLost:
             raise
         except KilledWorker:
-            raise ClusterLost(_LOST.format("several workers that were given the same part are")) from None
+            raise EngineLost(_LOST.format("several workers that were given the same part are")) from None
         except (FutureCancelledError, OSError):
-            raise ClusterLost(_LOST.format("the Dask scheduler, or rows that only a lost worker had, are")) from None
+            raise EngineLost(_LOST.format("the Dask scheduler, or rows that only a lost worker had, are")) from None
 
 
 _LOST = "{} lost; what was released until then is in the model, and paid for"
-
-
-class Failure:
-    """An exception of a part, on its way here.
-
-    Parameters
-    ----------
-    part : int
-    error : Exception
-    """
-
-    def __init__(self, part: int, error: Exception):
-        self.part, self.error = part, error
-        try:
-            pickle.loads(pickle.dumps(error))
-        except Exception:  # anything may go wrong with an exception of another library
-            self.error = ValueError(str(error))
-
-    __array_ufunc__ = None  # or an array would add itself, entry by entry
-
-    def __add__(self, other: Any) -> "Failure":
-        return self
-
-    __radd__ = __add__
-
-
-def _raise(answer):
-    if isinstance(answer, Failure):
-        if hasattr(answer.error, "add_note"):
-            answer.error.add_note(f"in part {answer.part}, counted from 0")
-        raise answer.error
 
 
 def _told(public):
     return public
 
 
-def _answer(part, number, own, question, told):
-    if isinstance(part, Failure):
-        return part
-    try:
-        with one_thread():  # how many tasks there are at a time is the worker's to say
-            return question(part, *own, *map(_aligned, told))
-    except Exception as error:
-        return Failure(number, error)
+def _made(state, number, own, question, told):
+    return made(state, question, told)
 
 
-def _aligned(told):
-    """An array that came in a message may begin anywhere in it; kernels want it at a multiple of its entries."""
-    return np.require(told, None, "A") if isinstance(told, np.ndarray) else told
+def _answered(state, number, own, question, told):
+    return answered(state, number, question, told, own)
 
 
 def _total(answers):
-    return reduce(add, answers)
+    """The sum of some answers; its fingerprint depends on those of all of them, in any order."""
+    marks = (int.from_bytes(answer.fingerprint) for answer in answers)
+    return Answer(reduce(xor, marks).to_bytes(16), reduce(add, (answer.value for answer in answers)))
 
 
 def _fresh():
@@ -176,7 +119,7 @@ def _fresh():
 # ---- collections ---------------------------------------------------------------------------------------------------
 
 
-def dask_parts(X: Any, y: Any, columns: list[str] | None = None, client: Any = None) -> DaskParts:
+def dask_parts(X: Any, y: Any, columns: list[str] | None = None, client: Any = None) -> EngineParts:
     """Parts of pairs of a table and its labels, of a collection of Dask.
 
     Parameters
@@ -210,7 +153,7 @@ def dask_parts(X: Any, y: Any, columns: list[str] | None = None, client: Any = N
         raise ValueError(f"y must be in the same parts as X, got {len(labels)} and {len(rows)} parts")
     made = client.compute([*rows, *([] if y is None else labels)])  # in one graph: what both need is made once
     rows, labels = made[: len(rows)], labels if y is None else made[len(rows) :]
-    return DaskParts(client, client.map(_pair, rows, labels, key="dpfast-pair", pure=False))
+    return EngineParts(DaskBackend(client, client.map(_pair, rows, labels, key="dpfast-pair", pure=False)))
 
 
 def _delayed(collection):

@@ -1,6 +1,7 @@
 """Some rows of a table, with the numbers of their classes."""
 
 from collections.abc import Callable
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +37,17 @@ class Piece:
             self._rows = self.image(self.X)
         return self._rows
 
+    def fingerprint(self) -> bytes:
+        """Return a digest of the rows and labels, computed once: a part that is made again has the same.
+
+        Returns
+        -------
+        bytes
+        """
+        if "fingerprint" not in self.memo:
+            self.memo["fingerprint"] = digest(self.labels, *_arrays(self.X))
+        return bytes(self.memo["fingerprint"])
+
     def __getstate__(self) -> dict[str, Any]:
         return {"X": self.X, "labels": self.labels, "image": self.image}
 
@@ -44,6 +56,24 @@ class Piece:
 
     def __sizeof__(self) -> int:  # what a scheduler reckons with
         return int(getattr(self.X, "nbytes", 0)) + self.labels.nbytes + object.__sizeof__(self)
+
+
+def digest(*arrays: np.ndarray) -> bytes:
+    """Return a digest of arrays: of their types, shapes and entries, not kept secret."""
+    found = blake2b(digest_size=16)
+    for array in map(np.ascontiguousarray, arrays):
+        found.update(f"{array.dtype.str}{array.shape}".encode())
+        found.update(array.data.cast("B") if array.size and not array.dtype.hasobject else b"")
+    return found.digest()
+
+
+def _arrays(X):
+    """The arrays that a table is made of; none of a frame, whose labels tell enough of its rows."""
+    if isinstance(X, np.ndarray):
+        return [X]
+    if hasattr(X, "codes"):
+        return X.codes.columns
+    return [X.data, X.indices, X.indptr] if hasattr(X, "indptr") else []
 
 
 def imaged(piece: Piece, image: Callable) -> Piece:
@@ -56,7 +86,7 @@ class PartedTable(NamedTuple):
 
     Attributes
     ----------
-    parts : MemoryParts or DaskParts
+    parts : MemoryParts or EngineParts
         Of `Piece`, none without rows.
     n : int
     like : table

@@ -4,12 +4,13 @@ from typing import Any
 
 import numpy as np
 
+from dpfast.parts.engine import Backend, EngineParts
 from dpfast.parts.memory import MemoryParts
 
 
 def is_parted(X: Any) -> bool:
-    """Whether a table is in parts: `MemoryParts` of pairs of a table and labels, or something of Dask's."""
-    return isinstance(X, MemoryParts) or is_dask(X)
+    """Whether a table is in parts: `MemoryParts` of pairs of a table and labels, an engine, or something of Dask's."""
+    return isinstance(X, MemoryParts | EngineParts | Backend) or is_dask(X)
 
 
 def refuse_parts(X: Any) -> None:
@@ -67,15 +68,15 @@ def parts_of(X: Any, y: Any, columns: list[str] | None = None) -> Any:
 
     Parameters
     ----------
-    X : MemoryParts, or a DataFrame, an array or a list of delayed tables of Dask
+    X : MemoryParts, a Backend, or a DataFrame, an array or a list of delayed tables of Dask
     y : None, or labels in the same parts
     columns : list of str, optional
         All that is read of a DataFrame.
     """
-    if isinstance(X, MemoryParts):
+    if isinstance(X, MemoryParts | EngineParts | Backend):
         if y is not None:
-            raise ValueError("y must not be given beside MemoryParts, whose parts have their labels")
-        return X
+            raise ValueError(f"y must not be given beside {type(X).__name__}, whose parts have their labels")
+        return EngineParts(X) if isinstance(X, Backend) else X
     from dpfast.parts.dask_parts import dask_parts
 
     return dask_parts(X, y, columns)

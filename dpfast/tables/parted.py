@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dpfast.parts.piece import PartedTable, Piece
+from dpfast.parts.piece import PartedTable, Piece, digest
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.counts import Counts
 from dpfast.tables.encoding import Encoding, label_column
@@ -22,7 +22,7 @@ class PartedEncoding:
 
     Parameters
     ----------
-    raw : MemoryParts or DaskParts
+    raw : MemoryParts or EngineParts
         Of pairs of a table, as `Frame` takes it, and labels or None.
     schema : Schema
     label : Label, optional
@@ -80,7 +80,7 @@ def parted_numbers(raw: Any, classes: Any = None, *, one_column: bool = False) -
 
     Parameters
     ----------
-    raw : MemoryParts or DaskParts
+    raw : MemoryParts or EngineParts
         Of pairs of rows, an array, a sparse matrix, a DataFrame or a CodeTable, and labels.
     classes : array_like, optional
         The public set of labels; read off the rows by default.
@@ -114,9 +114,22 @@ def parted_numbers(raw: Any, classes: Any = None, *, one_column: bool = False) -
 
 
 def _read(pair, schema, label):
-    encoding = Encoding(schema, label)
+    encoding = _Read(schema, label)
     encoding.add(*pair)
     return encoding
+
+
+class _Read(Encoding):
+    """An encoding of a part, which is the same whenever the part is read again."""
+
+    def fingerprint(self) -> bytes:
+        """Return a digest of what was read, computed once."""
+        if not hasattr(self, "_digest"):
+            kept = [each.whole() for room in self._kept for each in room]
+            words = [repr(each[1]).encode() for each in kept if isinstance(each, tuple)]
+            arrays = [each[0] if isinstance(each, tuple) else each for each in kept]
+            self._digest = digest(*arrays, np.frombuffer(b"".join(words), np.uint8))
+        return self._digest
 
 
 def _coded(encoding, schema, numbers):

@@ -21,7 +21,8 @@ from dpfast import (
     TableEncoder,
 )
 from dpfast.accounting import Budget
-from dpfast.parts import MemoryParts, dask_parts
+from dpfast.parts import EngineLost, MemoryParts, dask_parts
+from dpfast.parts.engine import EngineParts, Failure, raise_failure
 from dpfast.parts.sources import parts_of
 
 dask = pytest.importorskip("dask")
@@ -191,7 +192,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(learner, client, monkeypa
     client.run(lambda: dask.config.set(SOON) and None)
     frame, budget, asked, killed = people(), Budget(1.0, 1e-6), [], []
     whole = few(learner, schema=SCHEMA).fit(frame)
-    plain = dask_parts.DaskParts._ask
+    plain = dask_parts.DaskBackend._ask
 
     def killing(self, verb, question, public, own=None):
         asked.append(question)
@@ -201,7 +202,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(learner, client, monkeypa
             os.kill(killed[0], signal.SIGKILL)
         return futures
 
-    monkeypatch.setattr(dask_parts.DaskParts, "_ask", killing)
+    monkeypatch.setattr(dask_parts.DaskBackend, "_ask", killing)
     with dask.config.set(SOON):
         model = few(learner, schema=SCHEMA, budget=budget).fit(delayed(frame, 5))
     assert killed
@@ -211,7 +212,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(learner, client, monkeypa
 
 @pytest.mark.parametrize("learner", [HalfspaceClassifier, DPWinnowClassifier])
 def test_a_worker_that_joins_in_the_middle_changes_nothing(learner, monkeypatch):
-    frame, budget, plain, joined = people(), Budget(1.0, 1e-6), dask_parts.DaskParts._ask, []
+    frame, budget, plain, joined = people(), Budget(1.0, 1e-6), dask_parts.DaskBackend._ask, []
     whole = few(learner, schema=SCHEMA).fit(frame)
     options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as own:
@@ -223,7 +224,7 @@ def test_a_worker_that_joins_in_the_middle_changes_nothing(learner, monkeypatch)
                 joined.append(question)
             return plain(self, verb, question, public, own_of)
 
-        monkeypatch.setattr(dask_parts.DaskParts, "_ask", joining)
+        monkeypatch.setattr(dask_parts.DaskBackend, "_ask", joining)
         with own.as_current():
             model = few(learner, schema=SCHEMA, budget=budget).fit(delayed(frame, 6))
     assert joined
@@ -235,7 +236,7 @@ def test_a_worker_that_joins_in_the_middle_changes_nothing(learner, monkeypatch)
 def test_what_a_round_moves_are_the_integers_of_each_part(parts, client):
     model = few(HalfspaceClassifier, schema=SCHEMA)
     counted = []
-    plain = dask_parts.DaskParts.sum
+    plain = EngineParts.sum
 
     def noting(self, question, *public, own=None):
         before = self.moved
@@ -244,7 +245,7 @@ def test_what_a_round_moves_are_the_integers_of_each_part(parts, client):
         return total
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(dask_parts.DaskParts, "sum", noting)
+        patch.setattr(EngineParts, "sum", noting)
         model.fit(delayed(people(), parts))
     assert all(moved == wanted for moved, wanted in counted)
     assert len(counted) == 4  # the opening, and rounds
@@ -255,7 +256,7 @@ def test_what_a_round_moves_are_the_integers_of_each_part(parts, client):
 def test_a_lost_cluster_is_an_error_and_what_was_released_is_paid_for(lost, monkeypatch):
     monkeypatch.setattr(dask_parts, "PATIENCE", 0.2)
     monkeypatch.setattr(dask_parts, "_TICK", 0.05)
-    frame, budget, plain, asked = people(300), Budget(1.0, 1e-6), dask_parts.DaskParts._ask, []
+    frame, budget, plain, asked = people(300), Budget(1.0, 1e-6), dask_parts.DaskBackend._ask, []
     options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
     with ExitStack() as after, distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as own:
 
@@ -267,9 +268,9 @@ def test_a_lost_cluster_is_an_error_and_what_was_released_is_paid_for(lost, monk
                     cluster.sync(each.close)
             return plain(self, verb, question, public, own)
 
-        monkeypatch.setattr(dask_parts.DaskParts, "_ask", losing)
+        monkeypatch.setattr(dask_parts.DaskBackend, "_ask", losing)
         model = few(HalfspaceClassifier, schema=SCHEMA, budget=budget)
-        with own.as_current(), pytest.raises(dask_parts.ClusterLost, match="lost; what was released until then"):
+        with own.as_current(), pytest.raises(EngineLost, match="lost; what was released until then"):
             model.fit(delayed(frame, 2))
     assert len(budget.charges) == 1
     assert 1 <= model.privacy_.events[0].used < 3
@@ -304,7 +305,7 @@ def test_an_exception_that_cannot_travel_comes_as_text():
         def __init__(self, a, b):
             super().__init__("what it says")
 
-    failure = dask_parts.Failure(3, Odd(1, 2))
+    failure = Failure(3, Odd(1, 2))
     for total in (failure + np.ones(2), np.ones(2) + failure, failure + failure):
         with pytest.raises(ValueError, match="what it says"):
-            dask_parts._raise(total)
+            raise_failure(total)

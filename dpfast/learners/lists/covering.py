@@ -19,7 +19,7 @@ class Rest:
 
     Parameters
     ----------
-    parts : MemoryParts or DaskParts
+    parts : MemoryParts or EngineParts
         Of pieces whose rows are CodeBits, SparseBits or BitMatrix.
     n, classes : int
 

@@ -110,7 +110,7 @@ class Stream:
 
         Parameters
         ----------
-        parts : MemoryParts or DaskParts
+        parts : MemoryParts or EngineParts
             Of pieces whose rows are what `signed_rows` gives.
         intervals : iterable of int
             All numbers below n_updates, rising.
