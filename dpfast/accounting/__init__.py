@@ -32,7 +32,8 @@ from .individual import IndividualNoise, individual_delta, individual_sigma
 from .laplace import laplace_scale
 from .list_margin import DecisionListHalfspace, decision_list_margin
 from .littlestone import StagedLittlestonePlan, StagedOnlinePlan, staged_online_plan, staged_plan
-from .lower_bounds import halfspace_lower_bound
+from .lower_bounds import experts_lower_bound, halfspace_lower_bound
+from .new_rows import new_row_error
 from .point_functions import PointBound, point_lower_bound
 from .repeated_threshold import repeated_epsilon
 from .selection import selection_base, selection_cost, selection_epsilon
@@ -93,6 +94,7 @@ __all__ = [
     "discrete_gaussian_sigma",
     "experts_epsilon",
     "experts_learning_rate",
+    "experts_lower_bound",
     "experts_paper",
     "experts_range",
     "experts_regret",
@@ -107,6 +109,7 @@ __all__ = [
     "linear_excess",
     "net_paper",
     "net_plan",
+    "new_row_error",
     "point_lower_bound",
     "projected_paper",
     "projected_plan",

@@ -1,6 +1,6 @@
-"""Rows that every private learner needs of classes that have all labels on some points: halfspaces, decision lists.
+"""What no learner can do with less: rows for halfspaces and decision lists, regret for experts.
 
-Rows x have norm at most 1, and a unit vector u has y <u, x> >= gamma always: the margin.
+**Halfspaces.** Rows x have norm at most 1, and a unit vector u has y <u, x> >= gamma always: the margin.
 
 **Claim.** Let p <= 1 and k <= min(1/gamma^2, d), less 1 unless p = 1. If one (epsilon, delta)-DP algorithm, replace,
 learns every distribution with margin gamma from n rows, then with Q = delta/(e^epsilon - 1),
@@ -15,10 +15,18 @@ the mean error on light points is at most alpha + beta p. For add-remove a repla
 e^epsilon) delta).
 
 Any class will do that has all labels on k + 1 rows, of which one is the heavy one: that is `points_lower_bound`.
+
+**Experts.** Where all losses of k experts in T rounds are fair coins, every learner, private or not, loses T/2 in the
+mean, and the best expert the least of k binomials, whose mean is the sum over j < T of P(Bin(T, 1/2) > j)^k. So on
+some losses of 0 and 1 the regret is at least the difference. It rises with T, since the best of the first rounds may
+be followed.
 """
 
 import math
 from fractions import Fraction
+
+import numpy as np
+from scipy import special
 
 from .checks import LEAST, check_neighbors, count, delta_of, margin_between, number
 
@@ -66,6 +74,38 @@ def halfspace_lower_bound(
     if dimension is not None:
         points = min(points, count("dimension", dimension))
     return points_lower_bound(epsilon, delta, points, alpha=alpha, beta=beta, neighbors=neighbors)
+
+
+def experts_lower_bound(n_experts: int, rounds: int) -> float:
+    """The regret that every learner from experts has on some losses of 0 and 1, in the mean.
+
+    Parameters
+    ----------
+    n_experts : int, >= 1
+    rounds : int, >= 1
+        Above 10^6 the bound is that of the first 10^6 rounds.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Claim and proof are in the documentation of this module.
+
+    Examples
+    --------
+    >>> round(experts_lower_bound(10, 1000), 1)
+    24.3
+    """
+    k, T = count("n_experts", n_experts), min(count("rounds", rounds), 10**6)
+    best = float((special.bdtrc(np.arange(T, dtype=np.float64), T, 0.5) ** float(k)).sum())
+    return max(0.0, T / 2 - best - T * 1e-9)
 
 
 def points_lower_bound(

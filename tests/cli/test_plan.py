@@ -12,13 +12,21 @@ from dpfast.accounting import (
     cover_exponent,
     decision_list_paper,
     decision_list_plan,
+    experts_learning_rate,
+    experts_lower_bound,
+    experts_paper,
+    experts_regret,
+    finite_class_plan,
     gaussian_sigma,
     halfspace_lower_bound,
     net_plan,
+    new_row_error,
     projected_plan,
     winnow_paper,
 )
 from dpfast.cli.plan.decision_list import _lead
+from dpfast.cli.report import number
+from dpfast.littlestone import LittlestoneLearner, StagedLittlestoneLearner, Thresholds
 from dpfast.mechanisms import exponential
 
 
@@ -191,3 +199,30 @@ def test_an_epsilon_keeps_the_gain_of_a_guess_below_the_risk(run, risk):
 )
 def test_every_plan_is_json_if_asked(run, command):
     assert json.loads(run("plan", *command, "--epsilon", 1, "--json").stdout)
+
+
+def test_a_plan_for_thresholds_shows_the_theorem_the_teachers_and_one_draw(run, refused):
+    command = ["plan", "littlestone", "--class", "thresholds", "--points", 15, "--epsilon", 1]
+    shown = run(*command, "--n", 40_000, "--horizon", 100_000).stdout
+    H = Thresholds(15)
+    teachers, theorem = (learner(1.0, 1e-6, H).estimate() for learner in (LittlestoneLearner, StagedLittlestoneLearner))
+    for rows in (teachers.n_samples, finite_class_plan(1.0, 16, realizable=True).n, teachers.n_teachers):
+        assert f"{rows:,}" in shown
+    assert f"{new_row_error(0.1, theorem.n_samples, dimension=4):.4g}" in shown
+    assert "enough" in shown
+    assert "planned for 10,680" in shown
+    assert "Theorem 1 says nothing here" in shown.replace("\n", " ")
+    assert "points must be" in refused(*command[:-3], 2**70, "--epsilon", 1)
+
+
+def test_a_plan_for_point_functions_is_not_refused_for_work_that_nobody_does(run):
+    shown = run("plan", "littlestone", "--class", "point-functions", "--points", 2**40, "--epsilon", 1).stdout
+    assert "397,969" in shown
+
+
+def test_a_plan_for_experts_shows_both_regrets_and_what_every_learner_has(run):
+    shown = run("plan", "experts", "--experts", 100, "--horizon", 10_000, "--epsilon", 1).stdout
+    rate = experts_learning_rate(1.0, 1e-6, horizon=10_000)
+    paper = experts_paper(1.0, 1e-6, n_experts=100, horizon=10_000)
+    for regret in (experts_regret(rate, 100, 10_000), paper.expected_regret, experts_lower_bound(100, 10_000)):
+        assert number(regret) in shown

@@ -20,6 +20,7 @@ from dpfast.accounting import (
     laplace_scale,
 )
 from dpfast.accounting.costs import discrete_gaussian_cost
+from dpfast.accounting.new_rows import query_deviation
 from dpfast.accounting.warning import warn_of_claim
 from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels.grid import to_grid
@@ -210,19 +211,29 @@ class StatisticalQueryOracle(Parameters):
         self._sole.check_process()  # a query may have forked
         return np.array([total / (1 << _GRID_BITS) / self._counted for total in self._noisy(sums)])
 
-    def tolerance(self, failure: float = 0.05) -> float:
+    def tolerance(self, failure: float = 0.05, *, population: bool = False) -> float:
         """How far the answers lie from the means at most, all of `n_queries` together, but with probability `failure`.
 
         Parameters
         ----------
         failure : float in (0, 1)
+        population : bool
+            Whether from the means over the rows, or from the expectations of the distribution that the rows are i.i.d.
+            draws of. The second is for queries that are fixed before the rows are drawn, and not for those that answer
+            earlier answers.
 
         Returns
         -------
         float
-            From the noise, and half a step of the grid; it does not depend on the data.
+            From the noise, and half a step of the grid; with `population` from the sample, too, half of the failure for
+            either (`dpfast.accounting.new_rows`). It does not depend on the data.
         """
         failure = _FAILURE.read("failure", failure)
+        if population:
+            noise, rows = self.tolerance(failure / 2), self._counted
+            if self._paid.neighbors == "add-remove":
+                rows -= noise * rows  # the noise of the count is less than that, but for the failure of `noise`
+            return noise + query_deviation(rows, self._paid.n_queries, failure / 2)
         counted = self._paid.neighbors == "add-remove"
         each = -math.expm1(math.log1p(-failure) / (self._paid.n_queries + counted))  # the noises are independent
         if (

@@ -318,3 +318,22 @@ def test_what_a_query_writes_reaches_no_later_query(kind):
     asked.answer(lambda block: before.append(read(block).copy()) or read(block))
     assert before[0].any()
     assert (before[0] == before[1]).all()
+
+
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_answers_lie_within_the_tolerance_of_the_population(neighbors):
+    """Means of 300 fair coins, of which the sample errs by more than the noise."""
+    far, missed = [], 0
+    for seed in range(200):
+        X = np.random.default_rng(seed).integers(0, 2, (300, 4))
+        oracle = StatisticalQueryOracle(X, 50.0, 1e-6, n_queries=4, neighbors=neighbors, random_state=seed)
+        answers = oracle.answer_all(lambda X, j=j: X[:, j] for j in range(4))
+        far.append(oracle.tolerance(0.1, population=True))
+        missed += (np.abs(answers - 0.5) > far[-1]).any()
+        assert oracle.tolerance(0.05) < far[-1] < oracle.tolerance(0.05) + 0.1
+    assert missed <= 20
+
+
+def test_an_oracle_that_hardly_knows_its_number_of_rows_has_no_tolerance_for_a_population():
+    oracle = StatisticalQueryOracle(np.ones(3), 0.1, 1e-6, n_queries=1, neighbors="add-remove", random_state=0)
+    assert oracle.tolerance(population=True) == np.inf

@@ -1,0 +1,65 @@
+"""Errors on new rows, from what n i.i.d. rows show.
+
+**A class of dimension m.** For all of its members at once, but for probability b,
+    P(error) <= e + 2 sqrt(e l) + 4 l,    l = (m ln(2en/m) + ln(4/b)) / n,
+e the share of the rows that a member gets wrong, n >= m/2 (Vapnik's relative deviations; Sauer's lemma on 2n points).
+The VC dimension is m, or less: it is never above the Littlestone dimension.
+
+**Theorem 2 of [Lyu].** What section 5 of [Lyu] draws is a member of the class or the SOA of a (d + 1)-irreducible part
+of it: its p_j are at least 2 n d. The class and these functions together are of Littlestone dimension d (Lemma 4.2), so
+that the line above holds with m = d for whatever is drawn, and e < alpha by Theorem 3. [Lyu] X. Lyu, Private Learning
+of Littlestone Classes, Revisited, arXiv 2510.00076, 2025, whose Corollary 5.1 has no constants.
+
+**Statistical queries.** For K functions into [0, 1] that are fixed before the rows are drawn, all means over the rows
+lie within sqrt(ln(2K/b) / (2n)) of the expectations, but for probability b (Hoeffding).
+"""
+
+import math
+
+from .checks import LEAST, count, number
+
+
+def new_row_error(share: float, n: int, *, dimension: int, failure: float = 0.05) -> float:
+    """The probability of an error on a new row, at most, of whatever a class of some dimension gets wrong on n rows.
+
+    Parameters
+    ----------
+    share : real from 0 to 1
+        Of the n i.i.d. rows that the hypothesis gets wrong, which may have been chosen by these rows.
+    n : int, >= 1
+    dimension : int, >= 0
+        VC or Littlestone dimension of the class that the hypothesis is in.
+    failure : real, from 1e-9 to 1 - 1e-9
+        The probability with which the bound fails.
+
+    Returns
+    -------
+    float
+        At most 1.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    Claim and proof are in the documentation of this module.
+
+    Examples
+    --------
+    >>> round(new_row_error(0.1, 20_000, dimension=4), 4)
+    0.1391
+    """
+    share = number("share", share, "from 0 to 1", lambda x: 0 <= x <= 1)
+    n, m = count("n", n), count("dimension", dimension, least=0)
+    b = number("failure", failure, f"from {LEAST} to 1 - {LEAST}", lambda x: LEAST <= x <= 1 - LEAST)
+    if 2 * n < m:
+        return 1.0
+    l = ((m * math.log(2 * math.e * n / m) if m else 0) + math.log(4 / b)) / n * (1 + 1e-12)  # noqa: E741
+    return min(1.0, (share + 2 * math.sqrt(share * l) + 4 * l) * (1 + 1e-12))
+
+
+def query_deviation(n: float, n_queries: int, failure: float) -> float:
+    """How far means over n i.i.d. rows of some fixed functions into [0, 1] lie from their expectations."""
+    return math.sqrt(math.log(2 * n_queries / failure) / (2 * n)) * (1 + 1e-12) if n > 0 else math.inf

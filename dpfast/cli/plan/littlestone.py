@@ -1,0 +1,87 @@
+"""dpfast plan littlestone: rows and mistakes of learners of point functions and thresholds."""
+
+import math
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+from rich.table import Table
+
+from ..options import Alpha, Beta, Delta, Epsilon, Neighbors, Relation
+from ..report import enough, number, output, reporting, say
+
+_ANY = 10**100  # work: nothing is run here
+
+
+class Class(StrEnum):
+    points = "point-functions"
+    thresholds = "thresholds"
+
+
+def littlestone(
+    hypotheses: Annotated[Class, typer.Option("--class", help="What is learned.")],
+    points: Annotated[int, typer.Option(help="Points that rows may be.", min=1)],
+    epsilon: Epsilon,
+    delta: Delta = 1e-6,
+    alpha: Alpha = 0.1,
+    beta: Beta = 0.1,
+    neighbors: Relation = Neighbors.replace,
+    n: Annotated[int | None, typer.Option("--n", help="Rows at hand.", min=1)] = None,
+    horizon: Annotated[int | None, typer.Option(help="Rounds of a stream, to plan for one too.", min=2)] = None,
+):
+    """How many rows learners of a Littlestone class need, and how many mistakes they make on a stream.
+
+    The theorems are those of Lyu (2025), with constants that are derived here. A worst case: the teachers of
+    LittlestoneLearner are planned without a theorem, and one draw of the exponential mechanism, where the class can be
+    listed, needs fewer rows than either.
+    """
+    with reporting("nothing was computed"):
+        from dpfast.accounting import finite_class_plan, new_row_error
+        from dpfast.accounting.lower_bounds import points_lower_bound
+        from dpfast.littlestone import (
+            LittlestoneLearner,
+            OnlineLittlestoneLearner,
+            PointFunctions,
+            StagedLittlestoneLearner,
+            StagedOnlineLittlestoneLearner,
+            Thresholds,
+        )
+
+        H = {Class.points: PointFunctions, Class.thresholds: Thresholds}[hypotheses](points)
+        d = H.littlestone_dimension()
+        own: dict[str, Any] = {"confidence": beta, "neighbors": neighbors.value, "max_work": _ANY}
+        plan = StagedLittlestoneLearner(epsilon, delta, H, alpha, **own).estimate()
+        teachers = LittlestoneLearner(epsilon, delta, H, alpha, **own).estimate()
+        drawn = finite_class_plan(epsilon, H.size, alpha=alpha, beta=beta, neighbors=neighbors.value, realizable=True)
+        lower = points_lower_bound(epsilon, delta, 2, alpha=alpha, beta=beta, neighbors=neighbors.value)
+        table = Table(title=f"{hypotheses} on {points:,} points, dimension {d}, ({epsilon}, {delta})-DP, {neighbors}")
+        for heading in ("", "Theorem 3", "teachers, no theorem", "exponential mechanism"):
+            table.add_column(heading, justify="right" if heading else "left", overflow="fold")
+        asked = (plan.n_samples, teachers.n_samples, drawn.n)
+        table.add_row("rows asked", *map(number, asked), style="bold")
+        if n is not None:
+            table.add_row(f"n = {n:,}", *[enough(n, rows) for rows in asked])
+        table.add_row("error on new rows", f"{new_row_error(alpha, plan.n_samples, dimension=d):.4g}", "", f"{alpha:g}")
+        table.add_row("teachers", number(plan.n_teachers), number(teachers.n_teachers), "")
+        table.add_row("rows of each", number(plan.rows_per_teacher), number(teachers.rows_per_teacher), "")
+        table.add_row(
+            "the paper's order, its constant 1", number(d**5 * math.log(1 / delta) / (alpha * epsilon)), "", ""
+        )
+        table.add_row("rows every private learner needs", *[number(lower)] * 3)
+        output.print(table)
+        say(
+            f"Asked for an error of at most {alpha} on the rows with probability {1 - beta:g}, where some member makes "
+            "none. The error on new rows fails with probability 0.05 besides: dpfast.accounting.new_rows. Proofs: "
+            "dpfast.accounting.littlestone and finite_class."
+        )
+        if horizon is not None:
+            online: dict[str, Any] = {"horizon": horizon, "neighbors": neighbors.value, "max_work": _ANY}
+            stream = OnlineLittlestoneLearner(epsilon, delta, H, **online).estimate()
+            say(
+                f"A stream of {horizon:,} rounds: OnlineLittlestoneLearner is planned for {stream.mistakes:,} mistakes."
+            )
+            try:
+                theorem = StagedOnlineLittlestoneLearner(epsilon, delta, H, **online).estimate()
+                say(f"Theorem 1 has at most {theorem.mistakes:,}.")
+            except ValueError as refusal:
+                say(f"Theorem 1 says nothing here: {refusal}")
