@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.accounting.opening import opening_moves, opening_threshold
 from dpfast.mechanisms.opening import OpeningHistogram
 from dpfast.tables.cells import (
+    GROUPS,
     LEAST,
     MISSING_BAND,
     NUMBER_BANDS,
@@ -43,6 +45,8 @@ RANK_BINS, EQUAL_BINS = 32, 96
 TAIL = 0.005  # of the rows, that may lie beyond either end
 MOST_WORDS = 250  # of a column
 SOME = 0.1  # of the rows that were found, that must be numbers for a column of texts to have them; dates likewise
+MOST_ROWS = 1.5  # times the rows, that cells of a kind are taken for
+COMMON = 32  # a word that one of so many rows has is common; where none could be published, other words have groups
 _CUT = 3.0  # deviations below which a count or a difference is taken for noise
 
 
@@ -159,9 +163,9 @@ class Found:
     labels : dict from str to float
         Noisy numbers of rows of the labels, the most frequent first.
     counts : list of ndarray of float64
-        For each column of codes, about how many rows have each code; at least 0.
+        For each column of codes, about how many rows have each code, at least 0; of declared bins the noisy counts.
     ranks : list of ndarray of float64 or None
-        For each column of codes that are bins, the middle rank of each bin in [-1, 1].
+        For each column of codes that are discovered bins, the middle rank of each bin in [-1, 1].
     """
 
     schema: Schema
@@ -197,14 +201,19 @@ def discover(
         kept = planned.labels.codes(np.array([exact.labels[each] for each in classes], np.int64), rng)
         labels = dict(zip(classes, kept.tolist(), strict=True))
     facts, counts, ranks = {}, [], []
+    rows = max(0.0, sum(labels.values()))
+    grouped = fine and opening.least * COMMON > rows
     for column, fixed, words in zip(encoding.schema.columns, exact.fixed, exact.words, strict=True):
         noisy = [opening.codes(each, rng) for each in fixed]
         if not column.to_find:
-            counts += [np.where(each > _CUT * opening.deviation, each, 0.0) for each in noisy]
-            ranks += [None] * len(noisy)
+            for each, made in zip(noisy, column.code_columns(), strict=True):
+                counts.append(each if made.ordered else np.where(each > _CUT * opening.deviation, each, 0.0))
+                ranks.append(None)
             continue
         common = dict([*opening.words(words, rng).items()][:MOST_WORDS])
-        facts[column.name], told = _facts(column, noisy[0] if noisy else None, common, opening.deviation, fine)
+        facts[column.name], told = _facts(
+            column, noisy[0] if noisy else None, common, rows, opening.deviation, fine, grouped
+        )
         counts += [each for each, _ in told]
         ranks += [each for _, each in told]
     return Found(encoding.schema.found(facts), labels, counts, ranks)
@@ -221,24 +230,30 @@ def _counted(column):
     return (column,) if column.to_find else column.code_columns()
 
 
-def _facts(column, noisy, common, deviation, fine):
-    """The facts of one column, and of each column of codes that it becomes the counts and the ranks."""
+def _facts(column, noisy, common, rows, deviation, fine, grouped):
+    """The facts of one column, and of each column of codes that it becomes the counts and the ranks.
+
+    `rows` is about how many there are in all, or 0. If `grouped`, texts that are not published have codes by groups. A
+    `fine` column of texts of which numbers were found has words too if a share of SOME of all is not accounted for.
+    """
     if isinstance(column, Category):
         values = tuple(sorted(common))
         rows = [common[value] for value in values] + [0.0] * (1 + column.nullable)
         return {"values": values}, [(np.array(rows), None)]
     missing = float(noisy[MISSING_BAND]) if noisy[MISSING_BAND] > _CUT * deviation else 0.0
     ends, last_days = band_ends()
-    numbers = Cells(_smooth_numbers(noisy[:NUMBER_BANDS], deviation), ends, number_ends())
+    numbers = Cells(_possible(_smooth_numbers(noisy[:NUMBER_BANDS], deviation), rows), ends, number_ends())
     if isinstance(column, Numeric):
         return _numeric(column, numbers, missing)
-    dates = Cells(_smooth(noisy[NUMBER_BANDS:MISSING_BAND], deviation), last_days, date_ends())
+    dates = Cells(_possible(_smooth(noisy[NUMBER_BANDS:MISSING_BAND], deviation), rows), last_days, date_ends())
     values = tuple(sorted(common))
-    facts: dict[str, Any] = {"cells": True}
+    facts: dict[str, Any] = {"cells": True} | ({"groups": GROUPS} if grouped else {})
     told = []
     gone = missing + sum(common.values())
-    some = SOME * (numbers.total + dates.total + sum(common.values()))
+    known = numbers.total + dates.total + sum(common.values())
+    some, left = SOME * max(known, rows), max(0.0, rows - known - missing)
     if column.reads in ("number", "integer") or (column.reads == "text" and numbers.total > some):
+        numbers = numbers if numbers.total or not fine else Cells(_usual_numbers() * left, ends, number_ends())
         edges = numbers.edges(fine, column.reads == "integer")
         facts |= {"numbers": edges, "ends": numbers.between()}
         told.append(numbers.told(edges, gone + dates.total))
@@ -246,11 +261,21 @@ def _facts(column, noisy, common, deviation, fine):
         edges = dates.edges(fine, True)
         facts |= {"dates": edges, "days": dates.between()}
         told.append(dates.told(edges, gone + numbers.total))
-    if values or not told:
+    if values or not told or (fine and column.reads == "text" and (grouped or left > some)):
         facts["values"] = values
-        rest = numbers.total + dates.total
-        told.append((np.array([*(common[value] for value in values), rest, missing]), None))
+        codes = facts.get("groups", 1)
+        rest = np.full(codes, (numbers.total + dates.total + left) / codes)
+        told.append((np.array([*(common[value] for value in values), *rest, missing]), None))
     return facts, told
+
+
+@cache
+def _usual_numbers():
+    """Shares of the bands of numbers where none were found: even between powers of two, few of them below 0."""
+    side = np.zeros(SIDE_BANDS)
+    side[SIDE_BANDS * 3 // 16 : SIDE_BANDS * 11 // 16] = 1.0  # from 2^-8 to 2^24
+    shares = np.concatenate([side[::-1] / 8, [side.sum() / 4], side])
+    return shares / shares.sum()
 
 
 def _numeric(column, cells, missing):
@@ -352,6 +377,11 @@ class Cells:
 
     def _snapped(self, numbers):
         return self._codes[np.searchsorted(self._codes, numbers).clip(max=len(self._codes) - 1)]
+
+
+def _possible(counts, rows):
+    """Counts, or zeros if they are of many more rows than there are: what was found is noise then."""
+    return counts if not rows or counts.sum() <= MOST_ROWS * rows else np.zeros(len(counts))
 
 
 def _smooth_numbers(noisy, deviation):

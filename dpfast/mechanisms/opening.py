@@ -49,6 +49,11 @@ class OpeningHistogram:
         """Standard deviation of the noise on a count, in rows."""
         return float(self.scale) / self.unit * (math.sqrt(2) if self.pure else 1.0)
 
+    @property
+    def least(self) -> float:
+        """Rows of a word that is published with a probability of one half: infinite if no word is published."""
+        return math.inf if self.threshold is None else self.threshold / self.unit
+
     def codes(self, counts: np.ndarray, rng: int | np.random.Generator | None = None) -> np.ndarray:
         """Return noisy counts of fixed codes, whether they occur or not: float64, in rows.
 

@@ -16,8 +16,13 @@ consists of digits with at most one decimal point and an exponent; it is a date 
 time of day after it; everything else is a word.
 
 *Bands.* Rows are counted by bands of 16 codes of numbers, and of 32 days, so that noise on the counts adds up less.
+
+*Groups.* Words that are not published share GROUPS fixed groups, by a checksum; numbers and dates that have no column
+of their own have a group by sign and power of two, or by year. A learner so tells most of them apart where there are
+too few rows to publish any.
 """
 
+import zlib
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -36,6 +41,7 @@ DATES = 1 << 16
 _FIRST_DAY = -25567  # 1900-01-01, in days since 1970-01-01
 MISSING = NUMBERS + DATES  # the code of a missing cell; words come after it
 FIXED = MISSING + 1
+GROUPS = 64
 _BAND, _MONTH = 16, 32  # codes of a band of numbers, and of dates
 SIDE_BANDS, DATE_BANDS = _SIDE // _BAND, DATES // _MONTH
 NUMBER_BANDS = 2 * SIDE_BANDS + 1
@@ -109,6 +115,19 @@ def _bands():
     side = np.arange(_SIDE) // _BAND
     numbers = np.concatenate([SIDE_BANDS - 1 - side[::-1], [SIDE_BANDS], SIDE_BANDS + 1 + side])
     return np.concatenate([numbers, NUMBER_BANDS + np.arange(DATES) // _MONTH, [MISSING_BAND]])
+
+
+def word_group(word: str) -> int:
+    """Return the group of a word."""
+    return zlib.crc32(word.encode()) % GROUPS
+
+
+@cache
+def fixed_groups() -> np.ndarray:
+    """Return the group of each code of numbers and dates: int64, shape (MISSING,)."""
+    power = (np.arange(_SIDE) >> _BITS) + _LEAST
+    above, below = np.clip(power + 9, 1, 40), np.clip((power + 90) // 2, 41, GROUPS - 1)
+    return np.concatenate([below[::-1], [0], above, np.arange(DATES) // 365 % GROUPS])
 
 
 def text_cells(array: pa.Array, decimal: str = ".") -> tuple[np.ndarray, list[str]]:

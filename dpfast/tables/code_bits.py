@@ -8,7 +8,7 @@ from dpfast.kernels import codes
 from dpfast.kernels.own import frozen
 from dpfast.parts.blocks import map_blocks, slices
 from dpfast.tables.bit_matrix import BitMatrix
-from dpfast.tables.code_column import MISSING, OTHER
+from dpfast.tables.code_column import MISSING
 from dpfast.tables.codes import CodeTable
 
 _BLOCK_ROWS = 1 << 18  # a multiple of 64
@@ -129,6 +129,5 @@ def _bits(column, size, thresholds):
     if column.ordered:
         return [column.meaning(code) if code < column.bins else f"= {MISSING}" for code in range(size)], each
     marks = {size - 1: MISSING} if column.nullable else {}
-    if column.other:
-        marks[column.bins] = OTHER
+    marks |= {code: column.meaning(code) for code in range(column.bins, column.bins + column.other)}
     return [f"= {marks.get(code) or column.values[code]}" for code in range(size)], each

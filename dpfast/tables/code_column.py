@@ -14,8 +14,8 @@ _EPOCH = date(1970, 1, 1)
 class CodeColumn:
     """What the codes of one column mean.
 
-    Codes count up from 0: bins from low to high, or values in the order of their declaration; then "other", if there
-    is such a code; the last is "missing", if there is such a code.
+    Codes count up from 0: bins from low to high, or values in the order of their declaration; then those of "other",
+    if there are any; the last is "missing", if there is such a code.
 
     Attributes
     ----------
@@ -26,8 +26,10 @@ class CodeColumn:
         What the numbers are declared to lie between; those outside have the first or the last bin.
     values : tuple of str
         Of a column of values.
-    other, nullable : bool
-        Whether there is a code for other values, and one for missing ones.
+    other : int
+        Codes for other values: none, one, or one for each group of them.
+    nullable : bool
+        Whether there is a code for missing values.
     dates : bool
         Whether the numbers are days since 1970-01-01.
     whole : bool
@@ -39,7 +41,7 @@ class CodeColumn:
     low: float | None = None
     high: float | None = None
     values: tuple = ()
-    other: bool = False
+    other: int = 0
     nullable: bool = False
     dates: bool = False
     whole: bool = False
@@ -91,7 +93,7 @@ class CodeColumn:
         if code == self.missing:
             return MISSING
         if code >= self.bins:
-            return OTHER
+            return OTHER if self.other == 1 else f"{OTHER}, group {code - self.bins + 1} of {self.other}"
         if self.edges is None:
             return self.values[code]
         if self.whole and 0 < code < len(self.edges):

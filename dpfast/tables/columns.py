@@ -272,7 +272,7 @@ class Category(Column):
     def code_columns(self) -> tuple[CodeColumn, ...]:
         if self.values is None:
             self._refuse("values must be declared or found first")
-        return (CodeColumn(self.name, values=self.values, other=self.other, nullable=self.nullable),)
+        return (CodeColumn(self.name, values=self.values, other=int(self.other), nullable=self.nullable),)
 
 
 @dataclass(frozen=True)

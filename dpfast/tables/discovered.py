@@ -4,6 +4,7 @@ import itertools
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+from dpfast.tables.cells import GROUPS
 from dpfast.tables.code_column import CodeColumn
 from dpfast.tables.columns import MOST_CODES, Column, distinct, is_number
 
@@ -30,6 +31,8 @@ class Discovered(Column):
         What was found: the numbers, and the days, that nearly all rows lie between.
     values : sequence of str or None
         What was found: the words that enough rows have.
+    groups : int, default=1
+        Codes of all other words: one, or one for each of their groups (`dpfast.tables.cells`).
     cells : True or None
         True once the cells were looked at privately.
     """
@@ -40,6 +43,7 @@ class Discovered(Column):
     dates: tuple | None = None
     days: tuple | None = None
     values: tuple | None = None
+    groups: int = 1
     cells: bool | None = None
     nullable: bool = field(default=True, kw_only=True)
     kind: ClassVar[str] = "discovered"
@@ -53,6 +57,8 @@ class Discovered(Column):
             self._refuse("a discovered column may have missing cells: nullable must be true")
         if self.cells not in (None, True):
             self._refuse(f"cells must be true or left out, got {self.cells!r}")
+        if isinstance(self.groups, bool) or self.groups not in (1, GROUPS):
+            self._refuse(f"groups must be 1 or {GROUPS}, got {self.groups!r}")
         parts = (("numbers", "ends"), ("dates", "days"))
         if self.cells is None:
             if any(getattr(self, name) is not None for pair in parts for name in pair) or self.values is not None:
@@ -96,5 +102,5 @@ class Discovered(Column):
             made.append(CodeColumn(name, self.dates, low, high, nullable=True, dates=True))
         if self.values is not None:
             name = f"{self.name} (text)" if several else self.name
-            made.append(CodeColumn(name, values=self.values, other=True, nullable=True))
+            made.append(CodeColumn(name, values=self.values, other=self.groups, nullable=True))
         return tuple(made)

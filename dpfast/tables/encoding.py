@@ -16,7 +16,19 @@ import pyarrow as pa
 from dpfast.kernels.own import frozen
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
 from dpfast.tables.arrow import Frame, cells, days, numbers, texts
-from dpfast.tables.cells import FIXED, MISSING, NUMBERS, banded, date_codes, date_ends, number_codes, number_ends
+from dpfast.tables.bin_search import bin_search
+from dpfast.tables.cells import (
+    FIXED,
+    MISSING,
+    NUMBERS,
+    banded,
+    date_codes,
+    date_ends,
+    fixed_groups,
+    number_codes,
+    number_ends,
+    word_group,
+)
 from dpfast.tables.code_column import CodeColumn
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Boolean, Category, Column, Date, Numeric, text_of
@@ -332,7 +344,7 @@ READERS: dict[type, Callable] = {
 def _bins(column, made: CodeColumn, values):
     """For each number, how many edges are below it; the code of missing for NaN."""
     edges, codes = np.array(made.edges), np.empty(len(values), _dtype(made))
-    below = _search(edges)
+    below = bin_search(edges)
 
     def write(block):
         part = values[block]
@@ -342,41 +354,6 @@ def _bins(column, made: CodeColumn, values):
 
     map_blocks(write, slices(len(values), BLOCK_BYTES // 64))
     return codes
-
-
-def _search(edges):
-    """The function from numbers to how many of the edges are below each; of NaN any of its values."""
-    k = len(edges)
-    even = np.linspace(edges[0], edges[-1], k)
-    step = (edges[-1] - edges[0]) / max(1, k - 1)
-    if k < 4 or not np.isfinite(1 / step) or np.abs(edges - even).max() > 0.4 * step:
-        return _search_codes(edges)
-    low, high = np.append(np.nan, edges), np.append(edges, np.nan)  # of what shares a code; NaN is no bound
-
-    def below(x):
-        near = np.fmin(np.fmax(x, edges[0] - step), edges[-1] + step)
-        guess = np.minimum(((near - edges[0]) / step).astype(np.int32) + 1, k)  # wrong by one at most
-        guess += (x > high[guess]).astype(np.int32)
-        return guess - (x <= low[guess])
-
-    return below
-
-
-def _search_codes(edges):
-    """As `_search`, by the codes of numbers: few edges share one, or there is nothing gained."""
-    of_edges = number_codes(edges)
-    first, most = np.searchsorted(of_edges, np.arange(FIXED)), np.bincount(of_edges).max()
-    if len(edges) < 32 or most > 2:
-        return lambda x: np.searchsorted(edges, x)
-    first, high = first.astype(np.int32), np.append(edges, np.nan)
-
-    def below(x):
-        guess = first[number_codes(x)]
-        for _ in range(most):
-            guess += x > high[guess]
-        return guess
-
-    return below
 
 
 def _values(column, made: CodeColumn, image, code_of=None):
@@ -411,8 +388,9 @@ def _found_cells(column, made: CodeColumn, image):
     table = np.full(FIXED + len(words), made.missing, _dtype(made))
     if made.values or made.edges is None:
         place = {value: k for k, value in enumerate(made.values)}
-        table[:MISSING] = made.bins  # a number or a date is no word
-        table[FIXED:] = [place.get(word, made.bins) for word in words]
+        table[:MISSING] = made.bins + (fixed_groups() if made.other > 1 else 0)  # a number or a date is no word
+        group = word_group if made.other > 1 else (lambda word: 0)
+        table[FIXED:] = [place[word] if word in place else made.bins + group(word) for word in words]
     elif made.dates:
         table[NUMBERS:MISSING] = np.append(np.searchsorted(made.edges, date_ends()), len(made.edges))
     else:

@@ -11,7 +11,7 @@ import dpfast
 from dpfast.accounting import Budget
 from dpfast.learners.discovery import Cells, _smooth
 from dpfast.tables import Schema
-from dpfast.tables.cells import number_codes
+from dpfast.tables.cells import GROUPS, fixed_groups, number_codes, word_group
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import encode
 
@@ -205,3 +205,51 @@ def test_edges_that_part_no_rows_make_no_rules(rng):
     assert const.numbers == ()
     assert len(near.numbers) <= 1
     assert model.score(frame, a > 0) > 0.8
+
+
+def test_columns_that_are_different_in_nearly_every_row_or_in_none_carry_no_weight(rng):
+    n = 20_000
+    a = rng.normal(size=n)
+    patient = rng.permutation(n)
+    frame = pd.DataFrame(
+        {"patient": [f"P{k:06}" for k in patient], "number": patient + 100_000, "const": "yes", "a": a}
+    )
+    frame["near"] = np.where(rng.random(n) < 0.002, "odd", "even")
+    model = dpfast.HalfspaceClassifier(epsilon=1.0, random_state=0).fit(frame, rng.random(n) < 1 / (1 + np.exp(-2 * a)))
+
+    def moved(name):
+        """How far scores move if the column is shuffled."""
+        other = frame.assign(**{name: rng.permutation(frame[name])})
+        return np.std(model.decision_function(other) - model.decision_function(frame))
+
+    assert moved("patient") == moved("const") == 0
+    assert max(moved("near"), moved("number")) < moved("a") / 8
+
+
+def test_words_and_numbers_of_which_too_few_rows_were_found_are_still_told_apart(rng):
+    n = 2_000
+    word, number = rng.choice([*"abcd"], n), rng.choice(["0.5", "3", "70"], n)
+    frame = pd.DataFrame(
+        {"word": word, "number": number, "typed": rng.choice([0.5, 3, 70], n), "none": rng.normal(size=n)}
+    )
+    for y in (np.isin(word, ["a", "b"]), number == "3", frame["typed"] == 3):
+        model = dpfast.HalfspaceClassifier(epsilon=0.3, random_state=0).fit(frame, y)
+        assert all(
+            (each.values, each.groups) == ((), GROUPS)
+            for each in model.encoder_.schema_.columns
+            if each.reads == "text"
+        )
+        assert model.score(frame, y) > 0.9
+    assert (
+        dpfast.HalfspaceClassifier(epsilon=30.0, random_state=0).fit(frame, y).encoder_.schema_.columns[0].groups == 1
+    )
+
+
+def test_groups_of_words_are_fixed():
+    assert [word_group(word) for word in ("", "clerk", "smith")] == [0, 20, 43]
+    groups = fixed_groups()[number_codes(np.array([-1e9, -1, 0, 1e-6, 1, 1.5, 2, 2.5, 1e300]))]
+    assert groups.tolist() == [59, 45, 0, 1, 8, 9, 9, 10, 40]
+    column = Discovered("x", values=("a",), groups=GROUPS, cells=True)
+    codes = encode(pa.table({"x": ["a", "clerk", "0", "1.5", None]}), Schema([column]))
+    assert codes.column(0).tolist() == [0, 1 + word_group("clerk"), 1, 10, 1 + GROUPS]
+    assert column.code_columns()[0].meaning(10) == "other, group 10 of 64"

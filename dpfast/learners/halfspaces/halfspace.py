@@ -234,7 +234,7 @@ class HalfspaceClassifier(PrivateClassifier):
             else:
                 run.charge(public, **releases, rounds=p.n_rounds)
                 run.released = model
-                image.begin(Opening.of_found(p.found, public.classes, p.plan.labels.deviation, n))
+                image.begin(Opening.of_found(p.found, public.classes, p.plan, n))
             sizes = image.opening.sizes
             if p.class_weight == "balanced":
                 run.attributes["class_weight_"] = sizes.min() / sizes

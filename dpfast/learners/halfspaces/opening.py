@@ -61,45 +61,50 @@ class Opening:
         """
         sizes = noisy[len(noisy) - classes :] / weight
         n = float(max(1, sizes.sum() if n is None else n))
-        counts, ranks = [], []
-        for column, start, size in zip(rows.columns, rows.offsets[:-1], rows.sizes, strict=True):
-            of_codes = noisy[start : start + size]
-            bins = column.bins if column is not None and column.ordered else 0
-            known = np.where(of_codes > SURE * deviation, of_codes, 0.0)
-            rank = None
-            if bins:
-                share = np.maximum(_smooth(of_codes[:bins], SURE * deviation), 0.0)
-                share /= reals.sum(share) or 1.0
-                rank = 2 * np.cumsum(share) - share - 1 if share.any() else np.zeros(bins)
-                known[:bins] = share * max(n - float(sum(known[bins:])), 0.0)
-            counts.append(known)
-            ranks.append(rank)
-        return cls(n, class_sizes(sizes, deviation / weight, n), tuple(counts), tuple(ranks))
+        told = [
+            _denoised(noisy[start : start + size], column, deviation, n)
+            for column, start, size in zip(rows.columns, rows.offsets[:-1], rows.sizes, strict=True)
+        ]
+        counts, ranks = zip(*told, strict=True)
+        return cls(n, class_sizes(sizes, deviation / weight, n), counts, ranks)
 
     @classmethod
-    def of_found(cls, found, classes, deviation, n=None):
+    def of_found(cls, found, classes, planned, n=None):
         """Return the opening that a discovery gives, of a table whose columns of codes it made.
 
         Parameters
         ----------
         found : dpfast.learners.discovery.Found
         classes : ndarray
-        deviation : float
-            Of the noise in each of its numbers of labels.
+        planned : dpfast.learners.discovery.Plan
         n : int, optional
             The number of rows, where it is public.
         """
         noisy = np.array([found.labels.get(text_of(each), 0.0) for each in classes.tolist()])
         n = float(max(1, reals.sum(noisy) if n is None else n))
-        counts = []
-        for rows, ranks in zip(found.counts, found.ranks, strict=True):
-            rows = np.clip(rows, 0.0, None)
-            if ranks is not None:
-                bins = reals.sum(rows[: len(ranks)])
-                left = max(n - reals.sum(rows[len(ranks) :]), 0.0)
-                rows = np.append(rows[: len(ranks)] * (left / bins if bins else 0.0), rows[len(ranks) :])
+        counts, ranks = [], []
+        for column, rows, rank in zip(found.schema.code_columns, found.counts, found.ranks, strict=True):
+            if rank is None and column.ordered:  # declared
+                rows, rank = _denoised(rows, column, planned.histogram.deviation, n)
+            elif rank is not None:
+                bins = reals.sum(rows[: len(rank)])
+                left = max(n - reals.sum(rows[len(rank) :]), 0.0)
+                rows = np.append(rows[: len(rank)] * (left / bins if bins else 0.0), rows[len(rank) :])
             counts.append(rows)
-        return cls(n, class_sizes(noisy, deviation, n), tuple(counts), tuple(found.ranks))
+            ranks.append(rank)
+        return cls(n, class_sizes(noisy, planned.labels.deviation, n), tuple(counts), tuple(ranks))
+
+
+def _denoised(noisy, column, deviation, n):
+    """The rows of each code of a column, of noisy counts, and the ranks of bins or None."""
+    bins = column.bins if column is not None and column.ordered else 0
+    known = np.where(noisy > SURE * deviation, noisy, 0.0)
+    if not bins:
+        return known, None
+    share = np.maximum(_smooth(noisy[:bins], SURE * deviation), 0.0)
+    share /= reals.sum(share) or 1.0
+    known[:bins] = share * max(n - float(sum(known[bins:])), 0.0)
+    return known, 2 * np.cumsum(share) - share - 1 if share.any() else np.zeros(bins)
 
     def joined(self, pairs):
         """The opening with a column more for each `Interaction`, of which the columns are taken to be independent."""
