@@ -68,6 +68,7 @@ _HOMES = {
 _MODULES = (
     "accounting",
     "audit",
+    "interop",
     "kernels",
     "littlestone",
     "mechanisms",

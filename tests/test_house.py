@@ -22,7 +22,10 @@ BELOW = {  # the rooms that a room may import from, besides itself
     "mechanisms": {"accounting", "kernels", "random"},
 }
 BELOW["learners"] = {*BELOW}
-BELOW |= {room: {*BELOW} for room in ("metrics", "model_selection", "report", "persistence", "audit", "littlestone")}
+BELOW |= {
+    room: {*BELOW}
+    for room in ("metrics", "model_selection", "report", "persistence", "audit", "littlestone", "interop")
+}
 BELOW["model_selection"].add("metrics")
 BELOW["plot"] = {*BELOW}
 BELOW["cli"] = {*BELOW}

@@ -50,6 +50,11 @@ class CodeBits:
     def __len__(self):
         return self.shape[0]
 
+    @property
+    def spans(self) -> np.ndarray:
+        """Return which codes each bit is 1 for: int64, shape (d, 3), a column and its first and last code."""
+        return self._spans
+
     def column(self, j: int) -> np.ndarray:
         """Bit j of all rows, packed."""
         return codes.match(self._codes, *self._spans[j].tolist())

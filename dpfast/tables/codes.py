@@ -171,6 +171,12 @@ class CodeTable:
         """
         return np.stack(self.codes.columns, axis=1)
 
+    def __array__(self, dtype=None, copy=None):
+        """For numpy and scikit-learn: the codes as they are."""
+        if copy is False:
+            raise ValueError("codes are kept by columns: an array of them is a copy")
+        return self.toarray() if dtype is None else self.toarray().astype(dtype)
+
     def __repr__(self):
         return f"CodeTable of shape {self.shape}, {self.offsets[-1]} codes"
 

@@ -1,0 +1,180 @@
+"""Fitted models in other forms: ONNX graphs, for programs that have no Python (the extra `onnx`)."""
+
+import importlib
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from dpfast.learners.base import LinearClassifier
+from dpfast.learners.class_counts import class_shares
+from dpfast.learners.halfspaces.halfspace import HalfspaceClassifier
+from dpfast.learners.lists.decision_list import DecisionListClassifier
+from dpfast.tables.code_bits import CodeBits
+from dpfast.tables.codes import CodeTable
+
+_OPSET = 17
+
+
+def to_onnx(model: Any) -> Any:
+    """Return a fitted model as an ONNX graph.
+
+    The graph computes in double precision what `predict` and `predict_proba` do; scores of plain rows are of single
+    precision there. What it holds was released: there is no cost in privacy.
+
+    Parameters
+    ----------
+    model : HalfspaceClassifier, DecisionListClassifier or another halfspace
+        Fitted. Of halfspaces other than `HalfspaceClassifier` those without `probability_share`.
+
+    Returns
+    -------
+    onnx.ModelProto
+        Of one input: "X", float64 of shape (n, d), for a model of plain rows; "codes", int64 of shape (n, p), for a
+        model of a table with a schema, which are those of ``model.encoder_.transform(table).toarray()``. Its outputs
+        are "label" and, where the model has them, "probabilities", float64 of shape (n, k).
+
+    Raises
+    ------
+    ImportError
+        If onnx is not installed.
+    ValueError
+        For a model of another kind.
+    """
+    check_is_fitted(model)
+    try:
+        onnx = importlib.import_module("onnx")
+    except ImportError:
+        raise ImportError("ONNX graphs need onnx: pip install 'dpfast[onnx]'") from None
+    graph = _Graph(onnx)
+    if isinstance(model, HalfspaceClassifier):
+        place, probabilities = _halfspace(graph, model)
+    elif isinstance(model, DecisionListClassifier):
+        place, probabilities = _rules(graph, model)
+    elif isinstance(model, LinearClassifier) and not hasattr(model, "class_counts_"):
+        if hasattr(model, "encoder_"):
+            raise ValueError(f"a {type(model).__name__} of a table with a schema has no ONNX graph here")
+        score = graph("Add", graph("MatMul", "X", model.coef_[:, np.newaxis]), float(model.intercept_))
+        place, probabilities = _second(graph, graph("Squeeze", score, np.array([1]))), None
+    else:
+        raise ValueError(
+            "an ONNX graph is of a HalfspaceClassifier, a DecisionListClassifier or a halfspace without "
+            f"probability_share, got {type(model).__name__}"
+        )
+    return graph.model(model, graph("Gather", _labels(model.classes_), place), probabilities)
+
+
+def _halfspace(graph, model):
+    """The place of the most probable class of each row, and the probabilities of all classes."""
+    two = len(model.classes_) == 2
+    if hasattr(model, "encoder_"):
+        at = graph("Add", "codes", _offsets(model))
+        sums = graph("ReduceSum", graph("Gather", model.coef_.T, at), np.array([1]), keepdims=0)
+        scores = graph("Add", sums, model.intercept_ + model.shift_)
+    else:
+        square = graph("ReduceSum", graph("Mul", "X", "X"), np.array([1]), keepdims=1)
+        norm = graph("Sqrt", graph("Add", square, float(model.fit_intercept)))
+        sums = graph("Add", graph("MatMul", "X", model.coef_.T), model.intercept_)
+        scores = graph("Add", graph("Div", sums, graph("Max", norm, 1e-300)), model.shift_)
+    weights = np.log(getattr(model, "class_weight_", np.ones(len(model.classes_))))
+    if two:
+        size = graph("Abs", scores)
+        grown = graph("Log", graph("Div", graph("Add", graph("Exp", graph("Neg", size)), 1.0), 2.0))
+        odds = graph(
+            "Add", graph("Mul", graph("Sign", scores), graph("Add", size, grown)), float(weights[1] - weights[0])
+        )
+        chances = graph("Concat", graph("Sigmoid", graph("Neg", odds)), graph("Sigmoid", odds), axis=1)
+        return _second(graph, graph("Squeeze", odds, np.array([1]))), chances
+    below = graph("Sub", scores, graph("ReduceMax", scores, axes=[1], keepdims=1))
+    rest = graph("Sub", 1.0, graph("Softmax", scores, axis=1))
+    logs = graph("Add", graph("Add", below, graph("Log", graph("Max", rest, 0.5))), weights)
+    return graph("ArgMax", logs, axis=1, keepdims=0), graph("Softmax", logs, axis=1)
+
+
+def _rules(graph, model):
+    """The place of the class of the first rule that holds, and the shares of all classes."""
+    literals = sorted({literal.feature for rule in model.rules_ for literal in rule.literals})
+    if hasattr(model, "encoder_"):
+        spans = CodeBits(_no_rows(model)).spans[literals].reshape(-1, 3)
+        codes = graph("Gather", "codes", spans[:, 0], axis=1)
+        bits = graph("And", graph("GreaterOrEqual", codes, spans[:, 1]), graph("LessOrEqual", codes, spans[:, 2]))
+    else:
+        threshold = 0.0 if model.threshold is None else model.threshold
+        edges = np.broadcast_to(np.asarray(threshold, np.float64), model.n_features_in_)[literals]
+        bits = graph("Greater", graph("Gather", "X", np.array(literals, np.int64), axis=1), edges)
+    signs, wanted = np.zeros((len(literals), len(model.rules_))), np.zeros(len(model.rules_))
+    for k, rule in enumerate(model.rules_):
+        for literal in rule.literals:
+            signs[literals.index(literal.feature), k] = -1.0 if literal.negated else 1.0
+            wanted[k] += not literal.negated
+    held = graph("MatMul", graph.cast(bits, "DOUBLE"), signs)
+    first = graph.cast(graph("GreaterOrEqual", held, wanted - 0.5), "FLOAT")
+    rule = graph("ArgMax", first, axis=1, keepdims=0)
+    own = np.searchsorted(model.classes_, [rule.label for rule in model.rules_])
+    shares = None
+    if hasattr(model, "rule_counts_"):
+        shares = graph("Gather", class_shares(model.rule_counts_, own), rule)
+    return graph("Gather", own, rule), shares
+
+
+def _second(graph, score):
+    """The place of the second class where a score is at least 0, else of the first."""
+    return graph.cast(graph("GreaterOrEqual", score, 0.0), "INT64")
+
+
+def _no_rows(model):
+    columns = model.encoder_.schema_.code_columns
+    sizes, names = [column.size for column in columns], [column.name for column in columns]
+    return CodeTable.from_arrays([np.empty(0, np.uint16)] * len(columns), sizes, names=names, columns=columns)
+
+
+def _offsets(model):
+    return _no_rows(model).offsets[:-1].astype(np.int64)
+
+
+def _labels(classes):
+    return classes.astype(object) if classes.dtype.kind in "OUS" else classes
+
+
+class _Graph:
+    """Nodes of an ONNX graph, each named by its number."""
+
+    def __init__(self, onnx):
+        self._onnx, self._nodes, self._constants = onnx, [], []
+
+    def __call__(self, kind, *inputs, **attributes):
+        """A node; inputs are names, or arrays and numbers that become constants. Return the name of its output."""
+        names = [each if isinstance(each, str) else self._constant(each) for each in inputs]
+        name = f"{kind} {len(self._nodes)}"
+        self._nodes.append(self._onnx.helper.make_node(kind, names, [name], **attributes))
+        return name
+
+    def cast(self, name, kind):
+        return self("Cast", name, to=getattr(self._onnx.TensorProto, kind))
+
+    def model(self, model, label, probabilities):
+        """The whole graph, checked."""
+        helper, kinds = self._onnx.helper, self._onnx.TensorProto
+        coded = hasattr(model, "encoder_")
+        width = len(model.encoder_.schema_.code_columns) if coded else model.n_features_in_
+        kind = kinds.INT64 if coded else kinds.DOUBLE
+        inputs = [helper.make_tensor_value_info("codes" if coded else "X", kind, ["n", width])]
+        self._nodes.append(helper.make_node("Identity", [label], ["label"]))
+        stored = self._onnx.numpy_helper.from_array(_labels(model.classes_)).data_type
+        outputs = [helper.make_tensor_value_info("label", stored, ["n"])]
+        if probabilities is not None:
+            self._nodes.append(helper.make_node("Identity", [probabilities], ["probabilities"]))
+            shape = ["n", len(model.classes_)]
+            outputs.append(helper.make_tensor_value_info("probabilities", kinds.DOUBLE, shape))
+        graph = helper.make_graph(self._nodes, type(model).__name__, inputs, outputs, self._constants)
+        whole = helper.make_model(
+            graph, opset_imports=[helper.make_opsetid("", _OPSET)], ir_version=8, producer_name="dpfast"
+        )
+        self._onnx.checker.check_model(whole)
+        return whole
+
+    def _constant(self, value):
+        name = f"constant {len(self._constants)}"
+        array = np.ascontiguousarray(value) if isinstance(value, np.ndarray) else np.array(value)
+        self._constants.append(self._onnx.numpy_helper.from_array(array, name))
+        return name
