@@ -126,6 +126,9 @@ def replay(
     charged or asked anything on one table and not on the other is a difference, too: whoever sees the refusal learns
     that the table is not as was declared.
 
+    Under "add-remove" leave out the last row. Learners that deal out rows at random do so by their numbers: without the
+    last row the others are dealt out as before.
+
     Examples
     --------
     >>> import numpy as np

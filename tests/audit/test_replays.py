@@ -146,8 +146,8 @@ def test_a_refusal_after_the_charge_is_found(monkeypatch):
 def test_a_draw_before_the_charge_is_found(monkeypatch):
     checked = dpfast.NetHalfspaceClassifier._checked
 
-    def draw(self, X=None):
-        p = checked(self, X)
+    def draw(self, *table):
+        p = checked(self, *table)
         p.rng.bytes(16)
         return p
 

@@ -22,6 +22,7 @@ from sklearn.base import BaseEstimator
 import dpfast
 from dpfast.audit import replay
 from dpfast.learners.halfspaces.weak import NoisyStump
+from dpfast.littlestone import Thresholds
 
 BITS = np.array([[0, 0], [0, 1], [1, 0], [1, 1]])
 
@@ -255,6 +256,29 @@ def test_one_round_moves_the_actions_of_experts_by_what_was_charged(way, relatio
     found = replayed(Follower(neighbors=relation, way=way), (losses,), (other,))
     assert found.holds, found
     assert found.ratio > 0.9
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_one_example_moves_teachers_by_what_was_charged(relation):
+    learner, most = dpfast.littlestone.LittlestoneLearner(5.0, 0.01, Thresholds(16), 0.3, neighbors=relation), 0.0
+    for seed in range(3):
+        X = np.random.default_rng(seed).integers(0, 16, learner.estimate().n_samples)
+        found = replayed(learner, *changed(X, (X >= 7).astype(int), relation), seed=seed)
+        assert held(found), found
+        most = max(most, found.ratio)
+    assert most > 0.9
+
+
+def test_one_round_moves_online_teachers_by_what_was_charged():
+    learner, most = dpfast.littlestone.OnlineLittlestoneLearner(5.0, 0.01, Thresholds(16), horizon=300), 0.0
+    for seed in range(3):
+        X = np.random.default_rng(seed).integers(0, 16, 300)
+        y = (X >= 7).astype(int)
+        other = np.append(1 - y[:1], y[1:])
+        found = replayed(learner, (X, y), (X, other), fit=lambda model, X, y: model.partial_fit(X, y), seed=seed)
+        assert held(found), found
+        most = max(most, found.ratio)
+    assert most > 0.9
 
 
 def test_one_row_moves_a_follower_of_coordinates_by_what_was_charged():
