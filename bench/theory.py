@@ -336,14 +336,16 @@ def apart(d):
     }
 
 
-def essential(d, tables=40, p=1):
-    """The most essential hypotheses of random classes of dimension d, and the two bounds of Lemma 4.1."""
-    rng, most = np.random.default_rng(d), 0
+def essential(d, tables=300, p=2):
+    """The most essential hypotheses of random classes of dimension d, their members, and the bounds of Lemma 4.1."""
+    rng, most, members = np.random.default_rng(d), 0, 0
     for _ in range(tables):
-        H = FiniteClass(np.unique(rng.integers(0, 2, (3 * 2**d, 6)), axis=0))
+        H = FiniteClass(np.unique(rng.integers(0, 2, (rng.integers(2, 3 * 2**d), 6)), axis=0))
         if H.littlestone_dimension() == d:
-            most = max(most, len(H.essential_hypotheses(p)))
-    return {"found": most, "binomials": leaves(p, d), "p^d 2^(d^2)": p**d * 2 ** (d * d)}
+            found = len(H.essential_hypotheses(p))
+            if found > most:
+                most, members = found, H.size
+    return {"found": most, "of members": members, "binomials": leaves(p, d), "p^d 2^(d^2)": p**d * 2 ** (d * d)}
 
 
 def exponent(sizes, values):
@@ -416,7 +418,7 @@ def main():
         print(f"d = {d}: " + ", ".join(f"{name} {value:.2e}" for name, value in row.items()))
     for name in ("rows", "mistakes"):
         print(f"{name} grow like d^{exponent(dimensions, [row[name] for row in numbers.values()]):.1f}")
-    for d in (1, 2):
+    for d in (1, 2, 3):
         print(f"essential hypotheses at d = {d}: " + ", ".join(f"{k} {v}" for k, v in essential(d).items()))
 
 

@@ -104,8 +104,11 @@ def experts_lower_bound(n_experts: int, rounds: int) -> float:
     24.3
     """
     k, T = count("n_experts", n_experts), min(count("rounds", rounds), 10**6)
-    best = float((special.bdtrc(np.arange(T, dtype=np.float64), T, 0.5) ** float(k)).sum())
-    return max(0.0, T / 2 - best - T * 1e-9)
+    losses = np.arange(T, dtype=np.float64)
+    less, more = special.bdtr(losses, T, 0.5), special.bdtrc(losses, T, 0.5)  # of at most j losses, of more
+    with np.errstate(divide="ignore"):  # of what is too rare for a float
+        best = np.exp(min(k, 1e300) * np.where(less < 0.5, np.log1p(-less), np.log(more))).sum()
+    return max(0.0, float(T / 2 - best - T * 1e-9))
 
 
 def points_lower_bound(

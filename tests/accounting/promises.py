@@ -916,6 +916,21 @@ def net_plan(given, found):
     return kept and enough and side % 2 == 1 and side >= 10 * mpmath.sqrt(m - 1) / gamma
 
 
+@promise(lambda a: {"share": min(a.real(1e-9, 1), 1), "n": a.number(10**9), "dimension": a.number(100),
+                    "failure": a.real(1e-6, 0.9)})  # fmt: skip
+def new_row_error(given, found):
+    e, n, m = high(given["share"]), given["n"], given["dimension"]
+    deviation = (m * mpmath.log(2 * mpmath.e * n / m) + mpmath.log(4 / low(given["failure"]))) / n
+    return found >= (1 if 2 * n < m else min(1, e + 2 * mpmath.sqrt(e * deviation) + 4 * deviation))
+
+
+@promise(lambda a: {"n_experts": a.number(1000), "rounds": min(a.number(300), 300)}, slow=5)
+def experts_lower_bound(given, found):
+    k, T = given["n_experts"], given["rounds"]
+    more = [mpf(sum(math.comb(T, i) for i in range(j + 1, T + 1))) / 2**T for j in range(T)]
+    return found <= mpf(T) / 2 - mpmath.fsum(p**k for p in more)
+
+
 @promise(lambda a: _halfspace(a) | _with_dimension(a) | {"delta": a.choice([0, a.delta()])}, slow=10)
 def halfspace_lower_bound(given, found):
     """A bound from below is safe if it is small."""
