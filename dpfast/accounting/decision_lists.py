@@ -43,7 +43,19 @@ _SLACK = 1e-12
 
 
 class DecisionListPlan(NamedTuple):
-    """Rows for a list by greedy cover."""
+    """Rows for a list by greedy cover.
+
+    Attributes
+    ----------
+    n : int
+        Rows.
+    exponent : float
+        t, per wrong row.
+    log_lists : float
+        ln L, the logarithm of the number of lists.
+    lower_bound : int
+        Rows that every private learner needs.
+    """
 
     n: int
     exponent: float  # t, per wrong row
@@ -51,13 +63,36 @@ class DecisionListPlan(NamedTuple):
     lower_bound: int
 
     def error(self, n: int, beta: float = 0.1) -> float:
-        """The least alpha that the claim has for n rows; above 1 where it says nothing."""
+        """Return the least error alpha that the claim has for a number of rows.
+
+        Parameters
+        ----------
+        n : int
+            Rows.
+        beta : float in (0, 1), default=0.1
+            The probability of missing it.
+
+        Returns
+        -------
+        float
+            Above 1 where the claim says nothing.
+        """
         wrong = -math.expm1(-(self.log_lists - math.log(beta)) * (1 + _SLACK) / n)
         return wrong / -math.expm1(-self.exponent)
 
 
 class DecisionListPaper(NamedTuple):
-    """The rows of [BF] Theorem 3.5, as printed."""
+    """The rows of [BF] Theorem 3.5, as printed.
+
+    Attributes
+    ----------
+    n : int
+        The larger of the next two.
+    sample_rows, privacy_rows : int
+        Rows for the error on new rows, and for privacy.
+    exponent : float
+        t, per wrong row, by the paper's composition.
+    """
 
     n: int
     sample_rows: int

@@ -67,6 +67,8 @@ class PairTerm(Term):
 
     Attributes
     ----------
+    column, label, weights, noise
+        As in `Term`.
     sides : tuple of CodeColumn
         What the groups of the first and of the second column mean.
     """
