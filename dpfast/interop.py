@@ -69,6 +69,10 @@ def _halfspace(graph, model):
     two = len(model.classes_) == 2
     if hasattr(model, "encoder_"):
         at = graph("Add", "codes", _offsets(model))
+        start = int(model.coef_.shape[1]) - sum(pair.size for pair in model.interactions_)
+        for pair in model.interactions_:
+            at = graph("Concat", at, _cells(graph, pair, start), axis=1)
+            start += pair.size
         sums = graph("ReduceSum", graph("Gather", model.coef_.T, at), np.array([1]), keepdims=0)
         scores = graph("Add", sums, model.intercept_ + model.shift_)
     else:
@@ -89,6 +93,15 @@ def _halfspace(graph, model):
     rest = graph("Sub", 1.0, graph("Softmax", scores, axis=1))
     logs = graph("Add", graph("Add", below, graph("Log", graph("Max", rest, 0.5))), weights)
     return graph("ArgMax", logs, axis=1, keepdims=0), graph("Softmax", logs, axis=1)
+
+
+def _cells(graph, pair, start):
+    """The places in `coef_` of the cells of a pair of columns, shape (n, 1), where they begin at `start`."""
+    groups = [
+        graph("Gather", np.array(group, np.int64), graph("Gather", "codes", np.array([j], np.int64), axis=1))
+        for j, group in zip(pair.columns, pair.groups, strict=True)
+    ]
+    return graph("Add", graph("Mul", groups[0], pair.shape[1]), graph("Add", groups[1], start))
 
 
 def _rules(graph, model):

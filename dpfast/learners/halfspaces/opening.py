@@ -94,6 +94,14 @@ class Opening:
             ranks.append(rank)
         return cls(n, class_sizes(noisy, planned.labels.deviation, n), tuple(counts), tuple(ranks))
 
+    def joined(self, pairs):
+        """The opening with a column more for each `Interaction`, of which the columns are taken to be independent."""
+        cells = []
+        for pair in pairs:
+            held = [np.bincount(group, self.counts[j]) for j, group in zip(pair.columns, pair.groups, strict=True)]
+            cells.append(np.outer(*held).ravel() / self.n)
+        return Opening(self.n, self.sizes, (*self.counts, *cells), (*self.ranks, *[None] * len(pairs)))
+
 
 def _denoised(noisy, column, deviation, n):
     """The rows of each code of a column, of noisy counts, and the ranks of bins or None."""
@@ -105,14 +113,6 @@ def _denoised(noisy, column, deviation, n):
     share /= reals.sum(share) or 1.0
     known[:bins] = share * max(n - float(sum(known[bins:])), 0.0)
     return known, 2 * np.cumsum(share) - share - 1 if share.any() else np.zeros(bins)
-
-    def joined(self, pairs):
-        """The opening with a column more for each `Interaction`, of which the columns are taken to be independent."""
-        cells = []
-        for pair in pairs:
-            held = [np.bincount(group, self.counts[j]) for j, group in zip(pair.columns, pair.groups, strict=True)]
-            cells.append(np.outer(*held).ravel() / self.n)
-        return Opening(self.n, self.sizes, (*self.counts, *cells), (*self.ranks, *[None] * len(pairs)))
 
 
 def class_sizes(noisy, deviation, n):
