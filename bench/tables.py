@@ -45,6 +45,10 @@ def halfspace(epsilon, schema):
     return dpfast.HalfspaceClassifier(epsilon, DELTA, schema=schema)
 
 
+def with_pairs(epsilon, schema):
+    return dpfast.HalfspaceClassifier(epsilon, DELTA, schema=schema, interactions="auto")
+
+
 class _Undeclared:
     """The same with nothing declared but the labels."""
 
@@ -197,6 +201,7 @@ not_private = two_classes(_NotPrivate)
 OWN = "HalfspaceClassifier"
 MODELS = {
     "HalfspaceClassifier": halfspace,
+    "HalfspaceClassifier, pairs": with_pairs,
     "HalfspaceClassifier, undeclared": _Undeclared,
     "DecisionListClassifier": decision_list,
     "logistic regression, not private": not_private,

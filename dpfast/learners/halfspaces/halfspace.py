@@ -242,20 +242,20 @@ class HalfspaceClassifier(PrivateClassifier):
             model.begin(deviation, p)
             for done in self._shown(range(p.n_rounds), "rounds", parts, public):
                 if done == alone:
-                    self._join_pairs(parts, model, deviation, p.n_rounds - done, most, noise.exponent, run)
+                    self._join_pairs(parts, model, deviation, p.n_rounds - done, most, noise.exponents, run)
                 total = model.image.entries(parts.sum(*model.image.question(model.descent.seen(), model.constants)))
                 model.descent.add(discrete_gaussian(total, noise.sigma, rng=run.rng) / image.reach)
                 run.used["rounds"] += 1
         return self
 
-    def _join_pairs(self, parts, model, deviation, n_rounds, most, exponent, run):
+    def _join_pairs(self, parts, model, deviation, n_rounds, most, exponents, run):
         """Draw pairs, at most so many, and go on with them for the rounds that are left."""
         pairs, chosen = model.pairs(deviation, n_rounds, most), []
         if not pairs.of:
             return
         seen = model.descent.seen()
         total = parts.sum(*model.image.pair_question(seen, model.constants, pairs.of))
-        for pair in pairs.drawn(total, LIMIT, exponent, most, run.rng):
+        for pair in pairs.drawn(total, LIMIT, exponents, most, run.rng):
             run.used["pairs"] += 1
             if pair is not None:
                 chosen.append(pair)
@@ -284,7 +284,7 @@ class HalfspaceClassifier(PrivateClassifier):
         if not most:
             return (NoisySums(moves, left, size, rounds),)
         pairs = draws(p.neighbors, 2, LIMIT, left / SHARE, most, p.rows_per_unit)
-        return NoisySums(moves, left - left / SHARE, size, rounds), pairs
+        return NoisySums(moves, left - left / SHARE, size, rounds), *pairs
 
     def _publish(self, run):
         model = run.released

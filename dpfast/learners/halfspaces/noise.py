@@ -18,7 +18,7 @@ class Noise:
 
     The opening counts every row `unit` times, so that it moves by no more than the square root of `paid` times what a
     round's sum moves by: it costs what that many rounds do. Where a discovery was the opening, the noise of rounds was
-    planned with it, for two classes. Draws of pairs have an exponent, by which they cost a 20th of the bill.
+    planned with it, for two classes. Draws of pairs have exponents, by which they cost a 20th of the bill.
     """
 
     def __init__(self, p, image, classes, pairs):
@@ -27,7 +27,7 @@ class Noise:
             planned = sensitivity(image.reach, 2, p.neighbors)
             self.sigma = float_above(Fraction(p.plan.rest[0]) * Fraction(moves, planned))
             if pairs:
-                self.exponent = Fraction(p.plan.rest[1]) / (1 if classes == 2 else 2)
+                self.exponents = [Fraction(each) / (1 if classes == 2 else 2) for each in p.plan.rest[1:]]
             return
         paid = -(-p.n_rounds // ROUNDS_PAID)
         square = image.opening_square(2 if p.neighbors == "replace" else 1)
@@ -38,8 +38,8 @@ class Noise:
             share = Fraction(1, SHARE)
             sums = NoisySums(releases["sensitivity"], 1 - share, size, releases["releases"])
             drawn = draws(p.neighbors, classes, LIMIT, share, pairs, p.rows_per_unit)
-            (self.sigma, exponent), self.cost = bill_noise([sums, drawn], p.epsilon, p.delta)
-            self.exponent = Fraction(exponent)
+            (self.sigma, *exponents), self.cost = bill_noise([sums, *drawn], p.epsilon, p.delta)
+            self.exponents = list(map(Fraction, exponents))
         else:
             self.sigma = discrete_gaussian_sigma(p.epsilon, p.delta, **releases)
             self.cost = discrete_gaussian_cost(self.sigma, **releases)

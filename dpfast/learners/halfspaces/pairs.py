@@ -15,12 +15,13 @@ at most A for two classes and 2 A for more. So q of each pair changes by a numbe
 alone: its change, 0, lies in [-D, D] too. An exponential mechanism of exponent t over scores whose changes all lie in
 [-D, D] has log ratios in an interval of length 2 D t (`dpfast.accounting.Draws` of width 2 D). Draws follow one
 another, each among the pairs that are left; the first "none" ends them, and all of them are paid for. Only the pairs
-are released, never q.
+are released, never q. Whether there is anything to see is up to the first draw, which has a third of what they cost.
 
 **What is subtracted**, all of it public: what q would be if residuals were noise, sqrt(2 v n_cell / pi) for each cell,
 with sizes of cells as if columns were independent; and a part of what noise will be in the cells' own sums, so that a
 pair is not chosen which could not be learned. "none" has the logarithm of the number of pairs over t, which is what the
-best of so many pairs is ahead by chance, and a margin beside.
+best of so many pairs is ahead by chance, and a margin beside: where no pair has any score, the first draw is "none" in
+95% of all fits.
 
 A pair is then one more column of codes (`joined`), and rounds go on over all columns.
 """
@@ -43,7 +44,8 @@ _COLUMNS = 32  # whose pairs are looked at, at most
 _CELLS = 1 << 21  # of all pairs and classes together, at most
 _LEFT = 6.0  # squares of residuals before the first round, over those after some
 _NOISE = 0.25  # of the noise in a pair's cells, that its score is less
-_MARGIN = 2.0  # of "none", times the exponent
+_FIRST = 3  # the first draw's share of the draws, one over this
+_MARGINS = 3.0, 1.0  # of "none", times the exponent: in the first draw, and in later ones
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,9 @@ def restored(saved: Any) -> Interaction:
 
 
 def draws(neighbors, classes, limit, share, most, rows_per_unit=1):
-    """The draws of a fit, planned, for a bill; the claim is in the documentation of this module.
+    """The draws of a fit, planned, for a bill: the first one, and the others.
+
+    The claim is in the documentation of this module.
 
     Parameters
     ----------
@@ -100,9 +104,16 @@ def draws(neighbors, classes, limit, share, most, rows_per_unit=1):
     most : int
         Pairs at most.
     rows_per_unit : int, default=1
+
+    Returns
+    -------
+    list of Draws
     """
     changes = (2 if neighbors == "replace" else 1) * (1 if classes == 2 else 2) * limit
-    return Draws(2 * rows_per_unit * changes, share, times=most)
+    width = 2 * rows_per_unit * changes
+    if most == 1:
+        return [Draws(width, share)]
+    return [Draws(width, share / _FIRST), Draws(width, share - share / _FIRST, times=most - 1)]
 
 
 def most_pairs(interactions, image):
@@ -159,7 +170,7 @@ class Pairs:
         noise = _NOISE * deviation * classes * math.sqrt(2 / math.pi)
         self._less = [chance * roots[a] * roots[b] + noise * pair.size for pair in self.of for a, b in [pair.columns]]
 
-    def drawn(self, total, limit, exponent, most, rng):
+    def drawn(self, total, limit, exponents, most, rng):
         """Draw pairs one after the other, until "none" is drawn, and yield each.
 
         Parameters
@@ -168,7 +179,8 @@ class Pairs:
             Sums of residuals.
         limit : int
             The largest limit of a row.
-        exponent : Fraction
+        exponents : sequence of Fraction
+            Of the first draw and of the others.
         most : int
 
         Yields
@@ -179,8 +191,9 @@ class Pairs:
         q = np.add.reduceat(np.abs(total).sum(axis=1), ends[:-1])
         scores = q - np.ceil(np.array(self._less) * limit).astype(np.int64)
         left = list(range(len(self.of)))
-        for _ in range(min(most, len(left))):
-            none = math.ceil((float(reals.log(float(len(left)))) + _MARGIN) / float(exponent))
+        for k in range(min(most, len(left))):
+            exponent, margin = exponents[min(k, len(exponents) - 1)], _MARGINS[min(k, 1)]
+            none = math.ceil((float(reals.log(float(len(left)))) + margin) / float(exponent))
             drawn = exponential(np.append(scores[left], none), exponent, rng=rng)
             if drawn == len(left):
                 yield None

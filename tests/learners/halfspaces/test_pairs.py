@@ -5,18 +5,21 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from laws import assert_follows
+from sklearn.base import clone
 
 import dpfast
 from dpfast import CodeTable
 from dpfast.learners.halfspaces.images import LIMIT, image_of
 from dpfast.learners.halfspaces.opening import Opening
 from dpfast.learners.halfspaces.pairs import GROUPS, Interaction, Pairs, draws, restored
+from dpfast.parts import MemoryParts
 from dpfast.parts.piece import Piece
-from dpfast.tables import Category, Numeric, Schema
+from dpfast.tables import Category, Label, Numeric, Schema
 from dpfast.tables.code_column import CodeColumn
 from dpfast.tables.code_rows import CodeRows
 
@@ -117,7 +120,7 @@ def test_one_row_moves_no_score_by_more_than_is_paid_for(seed, classes):
         ("replace", scores(*told, changed, others)),
         ("add-remove", scores(*told, np.delete(codes, i, axis=0), np.delete(labels, i))),
     ):
-        most = draws(relation, classes, LIMIT, Fraction(1), 1).width // 2  # "none" does not move
+        most = draws(relation, classes, LIMIT, Fraction(1), 1)[0].width // 2  # "none" does not move
         assert np.abs(after - before).max() <= most
 
 
@@ -130,19 +133,29 @@ def test_a_score_can_move_by_nearly_as_much(classes):
     alone = scores(image, u, pairs, codes[:1], labels[:1])
     both = scores(image, u, pairs, codes, labels)
     apart = scores(image, u, pairs, codes, np.array([0, 1]))
-    assert (both - alone).max() > 0.99 * draws("add-remove", classes, LIMIT, Fraction(1), 1).width / 2
+    assert (both - alone).max() > 0.99 * draws("add-remove", classes, LIMIT, Fraction(1), 1)[0].width / 2
     if classes == 2:
-        assert (both - apart).max() > 0.99 * draws("replace", classes, LIMIT, Fraction(1), 1).width / 2
+        assert (both - apart).max() > 0.99 * draws("replace", classes, LIMIT, Fraction(1), 1)[0].width / 2
+
+
+def test_the_draws_have_their_share_and_no_more():
+    first, others = draws("replace", 2, LIMIT, Fraction(1, 20), 8)
+    assert first.share + others.share == Fraction(1, 20)
+    assert (first.times, others.times) == (1, 7)
+    assert [each.times for each in draws("replace", 2, LIMIT, Fraction(1, 20), 1)] == [1]
 
 
 def test_units_of_several_rows_move_scores_by_as_many_times_as_much():
-    assert draws("replace", 2, LIMIT, Fraction(1), 5, 3).width == 3 * draws("replace", 2, LIMIT, Fraction(1), 5).width
+    assert (
+        draws("replace", 2, LIMIT, Fraction(1), 5, 3)[0].width
+        == 3 * draws("replace", 2, LIMIT, Fraction(1), 5)[0].width
+    )
 
 
 # ---- the law of the draws --------------------------------------------------------------------------------------------
 
 
-def law(q, pairs, exponent, most, limit=1):
+def law(q, pairs, exponents, most, limit=1):
     """The chance of each sequence of pairs that is released, by enumeration."""
     less = [math.ceil(each * limit) for each in pairs._less]
 
@@ -150,7 +163,8 @@ def law(q, pairs, exponent, most, limit=1):
         if len(taken) == most or not left:
             found[taken] = found.get(taken, 0.0) + chance
             return found
-        none = math.ceil((math.log(len(left)) + 2) / exponent)
+        exponent, margin = (exponents[1], 1.0) if taken else (exponents[0], 3.0)
+        none = math.ceil((math.log(len(left)) + margin) / exponent)
         weights = [math.exp(exponent * (q[k] - less[k])) for k in left] + [math.exp(exponent * none)]
         for k, weight in zip([*left, None], weights, strict=True):
             if k is None:
@@ -175,12 +189,12 @@ def totals(q, pairs):
 
 
 def test_pairs_are_drawn_by_the_exponential_law_until_none_is(rng):
-    pairs, q, exponent = plain_pairs(), [12, 30, 21], Fraction(1, 8)
-    expected = law(q, pairs, float(exponent), 2)
+    pairs, q, exponents = plain_pairs(), [32, 50, 41], (Fraction(1, 8), Fraction(1, 11))
+    expected = law(q, pairs, list(map(float, exponents)), 2)
     assert sum(expected.values()) == pytest.approx(1)
     counts = dict.fromkeys(expected, 0)
     for _ in range(4000):
-        drawn = list(pairs.drawn(totals(q, pairs), 1, exponent, 2, rng))
+        drawn = list(pairs.drawn(totals(q, pairs), 1, exponents, 2, rng))
         counts[tuple(None if pair is None else pairs.of.index(pair) for pair in drawn)] += 1
     assert_follows(np.array(list(counts.values())), np.array(list(expected.values())))
 
@@ -189,11 +203,11 @@ def test_pairs_are_drawn_by_the_exponential_law_until_none_is(rng):
 def test_neighbours_differ_by_no_more_than_the_bill_has_for_a_draw(relation, moves):
     """All changes that one row can make: log ratios of one draw lie in an interval of exponent * width."""
     pairs, exponent = plain_pairs(), 0.25
-    width = draws(relation, 2, 1, Fraction(1), 1).width
-    before = law([12, 30, 21], pairs, exponent, 1)
+    width = draws(relation, 2, 1, Fraction(1), 1)[0].width
+    before = law([12, 30, 21], pairs, [exponent], 1)
     longest = 0.0
     for change in itertools.product([-moves, 0, moves], repeat=3):
-        after = law(np.add([12, 30, 21], change).tolist(), pairs, exponent, 1)
+        after = law(np.add([12, 30, 21], change).tolist(), pairs, [exponent], 1)
         ratios = [math.log(before[each] / after[each]) for each in before]
         longest = max(longest, max(ratios) - min(ratios))
     assert longest == pytest.approx(exponent * width)
@@ -307,3 +321,52 @@ def test_a_saved_model_has_its_pairs(rng, tmp_path):
 def test_a_damaged_pair_is_refused(saved):
     with pytest.raises(ValueError, match="wanted"):
         restored(saved)
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_replay_asks_for_pairs_within_what_was_charged(relation, classes, rng):
+    table, labels = exclusive(rng, 400)
+    others = (labels + (np.arange(400) == 399)) % classes
+    after = (table, others) if relation == "replace" else (table[:399], labels[:399])
+    model = dpfast.HalfspaceClassifier(50.0, interactions=2, n_rounds=10, neighbors=relation)
+    found = dpfast.audit.replay(model, (table, labels), after, classes=range(classes))
+    assert found.holds, found
+    asked = [ratio for name, ratio in found.ratios if "exponential" in name]
+    assert len(asked) == 2
+    assert min(asked) > 0
+
+
+def test_draws_of_more_classes_have_half_the_exponent_where_noise_was_planned_for_two(rng, monkeypatch):
+    """Scores of more classes move by twice as much; a discovery plans before it knows how many there are."""
+    exponents, draw = [], dpfast.mechanisms.exponential
+
+    def noted(scores, exponent, **given):
+        exponents.append(exponent)
+        return draw(scores, exponent, **given)
+
+    monkeypatch.setattr("dpfast.learners.halfspaces.pairs.exponential", noted)
+    frame = pd.DataFrame({"a": rng.choice(["x", "y"], 300), "b": rng.choice(["u", "v"], 300)})
+    for classes in (2, 3):
+        labels = np.arange(300) % classes
+        model = dpfast.HalfspaceClassifier(interactions=1, n_rounds=4, random_state=0)
+        model.fit(frame, labels, classes=range(classes))
+    assert exponents[0] == 2 * exponents[1]
+
+
+@pytest.mark.parametrize("classes", [2, 4])
+def test_files_and_parts_give_the_model_of_the_whole(classes, tmp_path, rng):
+    schema = Schema(
+        [Numeric("x", 0, 1, edges=8), Numeric("z", 0, 1, edges=30), Category("c", ["a", "b"])],
+        label=Label("y", [str(c) for c in range(classes)]),
+    )
+    frame = pd.DataFrame({"x": rng.random(900), "z": rng.random(900), "c": rng.choice(["a", "b"], 900)})
+    frame["y"] = (((frame["x"] > 0.5) ^ (frame["c"] == "a")) + 2 * (frame["z"] > 0.5)) % classes
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    labels = frame.pop("y").astype(str)
+    model = dpfast.HalfspaceClassifier(20.0, interactions="auto", schema=schema, n_rounds=10, random_state=0)
+    whole = clone(model).fit(frame, labels)
+    assert whole.interactions_
+    parts = MemoryParts([(frame[at], labels[at]) for at in (slice(0, 200), slice(200, 900))])
+    assert clone(model).fit(parts)._released() == whole._released()
+    assert clone(model).fit(dpfast.files.FileParts(tmp_path / "table.csv", memory=0))._released() == whole._released()
