@@ -34,7 +34,7 @@ LEARNERS = {
     "projected": (lambda: few(dpfast.ProjectedHalfspaceClassifier), VECTORS),
     "winnow": (lambda: few(dpfast.DPWinnowClassifier), VECTORS),
 }
-VALUES = [float("nan"), -1, 10**400, "no such", object()]
+VALUES = [float("nan"), -1, 1 << 62, 10**400, "no such", object()]
 FREE = {"checkpoint"}  # parameters that `fit` does not read
 
 NAN, TEXT, DEEP = X.copy(), X.astype(object), X[np.newaxis, np.newaxis]
