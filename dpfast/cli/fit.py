@@ -226,6 +226,9 @@ def fit(
         told.add_row("privacy", str(estimator.privacy_))
         if declaration is not None and declaration.to_find:
             told.add_row("", f"with it {some([*declaration.to_find])} were discovered")
+            nothing = [name for name, share in estimator.encoder_.other_.items() if share == 1]
+            if nothing:
+                told.add_row("", f"nothing was found of {some(nothing)}: too few rows for so much noise")
         if show_private:
             taken = f"{fitted - done:.3f} s to learn, {done - start:.3f} s to read (not private)"
             told.add_row("time", Text(taken, style="yellow"))

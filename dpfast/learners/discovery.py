@@ -166,12 +166,16 @@ class Found:
         For each column of codes, about how many rows have each code, at least 0; of declared bins the noisy counts.
     ranks : list of ndarray of float64 or None
         For each column of codes that are discovered bins, the middle rank of each bin in [-1, 1].
+    other : dict from str to float
+        For names of columns, about which share of the rows has a cell of which nothing was found; 1 if nothing was
+        found of the column at all.
     """
 
     schema: Schema
     labels: dict[str, float]
     counts: list
     ranks: list
+    other: dict[str, float]
 
 
 def discover(
@@ -200,7 +204,7 @@ def discover(
     else:
         kept = planned.labels.codes(np.array([exact.labels[each] for each in classes], np.int64), rng)
         labels = dict(zip(classes, kept.tolist(), strict=True))
-    facts, counts, ranks = {}, [], []
+    facts, counts, ranks, other = {}, [], [], {}
     rows = max(0.0, sum(labels.values()))
     grouped = fine and opening.least * COMMON > rows
     for column, fixed, words in zip(encoding.schema.columns, exact.fixed, exact.words, strict=True):
@@ -211,12 +215,14 @@ def discover(
                 ranks.append(None)
             continue
         common = dict([*opening.words(words, rng).items()][:MOST_WORDS])
-        facts[column.name], told = _facts(
+        facts[column.name], told, known = _facts(
             column, noisy[0] if noisy else None, common, rows, opening.deviation, fine, grouped
         )
+        if rows or not known:
+            other[column.name] = round(min(max(1 - known / rows, 0.0), 1.0), 4) if known else 1.0
         counts += [each for each, _ in told]
         ranks += [each for _, each in told]
-    return Found(encoding.schema.found(facts), labels, counts, ranks)
+    return Found(encoding.schema.found(facts), labels, counts, ranks, other)
 
 
 def _holds_words(column):
@@ -231,7 +237,7 @@ def _counted(column):
 
 
 def _facts(column, noisy, common, rows, deviation, fine, grouped):
-    """The facts of one column, and of each column of codes that it becomes the counts and the ranks.
+    """The facts of one column; of each column of codes that it becomes the counts and the ranks; rows accounted for.
 
     `rows` is about how many there are in all, or 0. If `grouped`, texts that are not published have codes by groups. A
     `fine` column of texts of which numbers were found has words too if a share of SOME of all is not accounted for.
@@ -239,12 +245,12 @@ def _facts(column, noisy, common, rows, deviation, fine, grouped):
     if isinstance(column, Category):
         values = tuple(sorted(common))
         rows = [common[value] for value in values] + [0.0] * (1 + column.nullable)
-        return {"values": values}, [(np.array(rows), None)]
+        return {"values": values}, [(np.array(rows), None)], sum(common.values())
     missing = float(noisy[MISSING_BAND]) if noisy[MISSING_BAND] > _CUT * deviation else 0.0
     ends, last_days = band_ends()
     numbers = Cells(_possible(_smooth_numbers(noisy[:NUMBER_BANDS], deviation), rows), ends, number_ends())
     if isinstance(column, Numeric):
-        return _numeric(column, numbers, missing)
+        return *_numeric(column, numbers, missing), numbers.total + missing
     dates = Cells(_possible(_smooth(noisy[NUMBER_BANDS:MISSING_BAND], deviation), rows), last_days, date_ends())
     values = tuple(sorted(common))
     facts: dict[str, Any] = {"cells": True} | ({"groups": GROUPS} if grouped else {})
@@ -266,7 +272,7 @@ def _facts(column, noisy, common, rows, deviation, fine, grouped):
         codes = facts.get("groups", 1)
         rest = np.full(codes, (numbers.total + dates.total + left) / codes)
         told.append((np.array([*(common[value] for value in values), *rest, missing]), None))
-    return facts, told
+    return facts, told, known + missing
 
 
 @cache

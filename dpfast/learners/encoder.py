@@ -50,6 +50,9 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         With everything found.
     found_ : dict
         For names of columns, the facts of `schema_` that were found: {"age": ["low", "high", "edges"]}, say.
+    other_ : dict
+        For names of columns that were not declared, about which share of the rows has a cell of which nothing was
+        found: a rare word, say. 1 means that nothing was found of the column: too few rows for so much noise.
     other_label_ : label
         The class that labels count as which were not published; only where a learner's fit discovered the labels.
     n_features_in_ : int
@@ -162,13 +165,14 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         self._become(self._public(encoding))
         found: dict[str, dict[str, Any]] = {}
         self.schema_, self.found_, self.privacy_ = encoding.schema, found, PrivacySpend(0.0, 0.0, self.neighbors)
+        self.other_: dict[str, float] = {}
         return self
 
     def _found(self, encoding: Any, found: Any, planned: Any, run: Run) -> Self:
         """Become the encoder of what the fit of a learner discovered; its claim is the learner's."""
         self._become(self._public(encoding))
         assert run.claim is not None
-        self.schema_, self.found_ = found.schema, _facts(encoding.schema)
+        self.schema_, self.found_, self.other_ = found.schema, _facts(encoding.schema), found.other
         self.privacy_ = replace(
             run.claim, cost=planned.cost, events=(Release("opening histogram", 1, 1),), reproducible=run.reproducible
         )
@@ -194,8 +198,9 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         with self._fitting(p.rng) as run:
             run.charge(self._public(encoding), planned.cost, **{"opening histogram": 1})
             run.released = p.schema
-            run.released = discover(encoding, planned, run.rng).schema
-            run.attributes["found_"] = _facts(p.schema)
+            found = discover(encoding, planned, run.rng)
+            run.released = found.schema
+            run.attributes |= {"found_": _facts(p.schema), "other_": found.other}
             run.used["opening histogram"] += 1
         return encoding
 

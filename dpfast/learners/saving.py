@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpfast.accounting.checks import rational
+from dpfast.learners.parameters import real
 from dpfast.tables.replacing import replace_file
 
 FORMAT, FORMAT_VERSION = "dpfast model", 2
@@ -91,7 +92,7 @@ class Saved(Read):
         if encoder is not None:
             document["encoder"] = {"schema": encoder.schema_.to_dict(), "privacy": encoder.privacy_.to_dict()}
             if encoder.found_:
-                document["encoder"]["found"] = encoder.found_
+                document["encoder"] |= {"found": encoder.found_, "other": encoder.other_}
         return document
 
 
@@ -221,3 +222,43 @@ def _digest(document):
 def plain(value):
     """For JSON: arrays and scalars of numpy, and fractions."""
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else float(value)
+
+
+def found_facts(saved: Any, schema: Any) -> dict:
+    """Return what was found of the columns of a schema, as a model's file says it.
+
+    Parameters
+    ----------
+    saved : dict
+        Lists of facts by the names of columns.
+    schema : Schema
+
+    Returns
+    -------
+    dict
+    """
+    facts = {column.name: {*column.facts, "edges"} for column in schema.columns}
+    if not isinstance(saved, dict) or not all(
+        name in facts and isinstance(each, list) and {*map(str, each)} <= facts[name] for name, each in saved.items()
+    ):
+        raise ValueError("what was found must be lists of facts by the names of columns")
+    return saved
+
+
+def found_shares(saved: Any, schema: Any) -> dict:
+    """Return the shares of rows of which nothing was found, as a model's file says them.
+
+    Parameters
+    ----------
+    saved : dict
+        Shares by the names of columns.
+    schema : Schema
+
+    Returns
+    -------
+    dict
+    """
+    share = real(0, 1)
+    if not isinstance(saved, dict) or not all(name in schema.names and share.fits(saved[name]) for name in saved):
+        raise ValueError("what was not found must be shares of rows by the names of columns")
+    return saved

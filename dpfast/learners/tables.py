@@ -17,7 +17,7 @@ from dpfast.files.spooled import FileParts
 from dpfast.learners.discovery import discover, plan
 from dpfast.learners.fitting import Public
 from dpfast.learners.parameters import SCHEMA, auto, count, optional, real
-from dpfast.learners.saving import entries
+from dpfast.learners.saving import entries, found_facts, found_shares
 from dpfast.learners.units import bounded_rows, own_generator, picked, units_of
 from dpfast.parts.sources import is_parted, is_stream, parts_of
 from dpfast.tables.arrow import header_of, is_frame, reads_of
@@ -335,7 +335,7 @@ class TableReader:
         """Read tables as a model's file says: `encoder_` comes back, and its schema as the parameter."""
         from dpfast.learners.encoder import TableEncoder
 
-        entries(saved, "schema", "privacy", maybe=("found",))
+        entries(saved, "schema", "privacy", maybe=("found", "other"))
         schema, claim = Schema.from_dict(saved["schema"]), PrivacySpend.from_dict(saved["privacy"])
         width, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
         self.schema, self.encoder_ = (
@@ -344,7 +344,8 @@ class TableReader:
         )
         self.encoder_._become(Public(0, len(schema.names), np.array(schema.names, dtype=object)))
         self.encoder_.schema_, self.encoder_.privacy_ = schema, claim
-        self.encoder_.found_ = _facts(saved.get("found", {}), schema)
+        self.encoder_.found_ = found_facts(saved.get("found", {}), schema)
+        self.encoder_.other_ = found_shares(saved.get("other", {}), schema)
         if width != self._width or not np.array_equal(names, self._names):
             raise ValueError(f"the model reads {width} columns of codes, and its schema makes {self._width}")
         self.n_features_in_, self.feature_names_in_ = len(schema.names), np.array(schema.names, dtype=object)
@@ -424,16 +425,6 @@ def _numbers(files, y):
     if (read is None) == (y is None):
         raise ValueError("y must be given, or be read from the files by FileParts(..., label=), and not both")
     return X, read if y is None else y
-
-
-def _facts(saved, schema):
-    """What was found, as a model's file says."""
-    facts = {column.name: {*column.facts, "edges"} for column in schema.columns}
-    if not isinstance(saved, dict) or not all(
-        name in facts and isinstance(each, list) and {*map(str, each)} <= facts[name] for name, each in saved.items()
-    ):
-        raise ValueError("what was found must be lists of facts by the names of columns")
-    return saved
 
 
 def _empty(schema):

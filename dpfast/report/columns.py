@@ -14,7 +14,7 @@ def columns_table(model: Any) -> Iterable[str]:
     encoder = getattr(model, "encoder_", None)
     if encoder is None:
         return
-    schema, found = encoder.schema_, getattr(encoder, "found_", {})
+    schema, found, other = encoder.schema_, getattr(encoder, "found_", {}), getattr(encoder, "other_", {})
     if not found:
         yield "<h2>What was declared of the table</h2>"
     else:
@@ -23,7 +23,7 @@ def columns_table(model: Any) -> Iterable[str]:
             '<p class="soft">What was found was read off the rows privately: the claim covers it. The rest was '
             "declared.</p>"
         )
-    rows = [_line(column, found.get(column.name)) for column in schema.columns[:_MOST]]
+    rows = [_line(column, found.get(column.name), other.get(column.name)) for column in schema.columns[:_MOST]]
     rows += [(name, "left out", "", "") for name in schema.ignore[:_MOST]]
     yield plain_table(("column", "how it is known", "what it holds", "missing cells"), rows)
     more = max(0, len(schema.columns) - _MOST) + max(0, len(schema.ignore) - _MOST)
@@ -31,7 +31,7 @@ def columns_table(model: Any) -> Iterable[str]:
         yield f'<p class="soft">and {more:,} more columns</p>'
 
 
-def _line(column, facts):
+def _line(column, facts, other):
     made = column.code_columns()
     if facts is None:
         known = "declared"
@@ -40,6 +40,10 @@ def _line(column, facts):
     else:
         known = f"found: {', '.join(facts)}"
     holds = "; ".join(map(_holds, made))
+    if other == 1:
+        holds = "nothing was found: too few rows for so much noise"
+    elif other:
+        holds += f"; other cells: about {other:.1%} of the rows"
     missing = "may be" if any(each.nullable for each in made) else "none"
     return column.name, known, holds, missing
 

@@ -83,6 +83,18 @@ def test_a_plan_for_a_halfspace_shows_the_noise_of_one_code(run, refused, tmp_pa
     assert "--schema FILE, or --columns K" in refused(*command)
 
 
+def test_a_plan_for_a_halfspace_says_how_many_rows_a_word_needs_where_nothing_is_declared(run):
+    def least(n, epsilon):
+        return json.loads(run("plan", "halfspace", "--n", n, "--epsilon", epsilon, "--columns", 19, "--json").stdout)
+
+    few, more = least(5_634, 0.1), least(5_634, 1)
+    assert more["published from rows"] < 5_634 < few["published from rows"]
+    assert 5 < few["published from rows"] / few["discovery noise in rows"] < 6
+    shown = run("plan", "halfspace", "--n", 5_634, "--epsilon", 0.1, "--columns", 19).stdout
+    assert "if nothing is declared: a word is published from" in shown
+    assert "too few rows to discover words" in " ".join(shown.split())
+
+
 def test_a_plan_refuses_what_no_theorem_covers(refused):
     command = ["plan", "decision-list", "--n", 100, "--features", 10, "--epsilon", 1]
     assert "alpha must be from 1e-09 to 1 - 1e-09, got 1.5" in refused(*command, "--alpha", 1.5)

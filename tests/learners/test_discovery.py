@@ -10,6 +10,7 @@ from sklearn.model_selection import cross_val_score
 import dpfast
 from dpfast.accounting import Budget
 from dpfast.learners.discovery import Cells, _smooth
+from dpfast.report.page import page
 from dpfast.tables import Schema
 from dpfast.tables.cells import GROUPS, fixed_groups, number_codes, word_group
 from dpfast.tables.discovered import Discovered
@@ -253,3 +254,20 @@ def test_groups_of_words_are_fixed():
     codes = encode(pa.table({"x": ["a", "clerk", "0", "1.5", None]}), Schema([column]))
     assert codes.column(0).tolist() == [0, 1 + word_group("clerk"), 1, 10, 1 + GROUPS]
     assert column.code_columns()[0].meaning(10) == "other, group 10 of 64"
+
+
+def test_the_encoder_says_which_share_of_each_column_was_not_found(rng, tmp_path):
+    n = 5_000
+    rare = np.where(rng.random(n) < 0.4, [f"w{k}" for k in range(n)], "often")
+    frame = pd.DataFrame({"rare": rare, "each": [f"v{k}" for k in range(n)], "known": rng.normal(size=n), "none": None})
+    model = dpfast.HalfspaceClassifier(epsilon=5.0, random_state=0).fit(frame, frame["known"] > 0)
+    other = model.encoder_.other_
+    assert abs(other["rare"] - 0.4) < 0.1
+    assert other["each"] == 1
+    assert other["known"] < 0.3
+    assert other["none"] < 0.1
+    model.save(tmp_path / "model.json")
+    assert dpfast.load(tmp_path / "model.json").encoder_.other_ == other
+    text = page(model)
+    assert "nothing was found: too few rows" in text
+    assert "often, other; other cells: about" in text

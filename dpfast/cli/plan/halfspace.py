@@ -11,6 +11,7 @@ from ..options import Delta, Epsilon, Json, Neighbors, Relation
 from ..report import answer, number, output, reporting, say
 
 _CLEAR = 3  # deviations that a person would build on
+_SEEN = 5  # deviations of a band of numbers that is not taken for noise
 
 
 def halfspace(
@@ -18,7 +19,9 @@ def halfspace(
     epsilon: Epsilon,
     delta: Delta = 1e-6,
     schema: Annotated[Path | None, typer.Option(help="What is declared of the table, TOML or JSON.")] = None,
-    columns: Annotated[int | None, typer.Option(help="Columns of codes, where there is no schema yet.", min=1)] = None,
+    columns: Annotated[
+        int | None, typer.Option(help="Columns of codes, where nothing is declared or there is no schema yet.", min=1)
+    ] = None,
     neighbors: Relation = Neighbors.replace,
     json: Json = False,
 ):
@@ -39,8 +42,12 @@ def halfspace(
         deviation = gaussian_sigma(epsilon, delta) * (2 if neighbors is Neighbors.replace else 1) * math.sqrt(squares)
         clear = _CLEAR * deviation
 
+        found = None if schema is not None else _discovery(columns, epsilon, delta, neighbors.value)
         if json:
-            answer({"columns": len(shapes), "noise in rows": deviation, "clear rows": clear, "n": n})
+            told = {"columns": len(shapes), "noise in rows": deviation, "clear rows": clear, "n": n}
+            if found is not None:
+                told |= {"discovery noise in rows": found.deviation, "published from rows": found.least}
+            answer(told)
             return
         title = f"halfspace on {len(shapes)} columns, ({epsilon}, {delta})-DP, {neighbors}"
         table = Table(title=title, show_header=False)
@@ -52,8 +59,33 @@ def halfspace(
         if schema is not None:
             table.add_row("codes in all", f"{sum(size for _, size in shapes):,}")
             table.add_row("bins of equal counts that are clear, at most", f"{max(1, math.floor(n / clear)):,}")
+        if found is not None:
+            seen = _SEEN * found.deviation
+            table.add_row(
+                "if nothing is declared: a word is published from", f"{number(found.least)} rows", style="bold"
+            )
+            table.add_row(f"of n = {n:,}", f"{found.least / n:.2%}")
+            table.add_row("a range of numbers is found from, about", f"{number(seen)} rows")
+            table.add_row("bins of equal counts that are found, at most", f"{max(1, math.floor(n / seen)):,}")
         output.print(table)
+        if found is not None and found.least > n:
+            say(
+                "The table has too few rows to discover words: they are told apart by groups. Declare them in a schema."
+            )
         say("More columns add noise with the square root of their number. Fewer bins do not lessen it, but fill each.")
+
+
+def _discovery(columns, epsilon, delta, neighbors):
+    """The opening histogram of a table of which nothing is declared."""
+    from dpfast.learners.discovery import plan
+    from dpfast.learners.halfspaces.halfspace import HalfspaceClassifier
+    from dpfast.tables.discovered import Discovered
+    from dpfast.tables.schema import Schema
+
+    schema = Schema([Discovered(f"x{j}") for j in range(columns)], label="y")
+    model = HalfspaceClassifier(epsilon, delta, neighbors=neighbors, schema=schema)
+    p = model._checked()
+    return plan(p.schema, *p.bill[:2], neighbors, labels="open", share=p.bill[2], rest=model._rest(p)).histogram
 
 
 def _shapes(path):
