@@ -2,24 +2,23 @@
 
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
-
-import dpfast
 
 HERE = Path(__file__).parent
 
 
 def main():
-    adult = dpfast.load_dataset("adult")
-    model = dpfast.HalfspaceClassifier(epsilon=1, schema=adult.schema).fit(adult.data, adult.target)
     with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder, "model.html")
-        model.report(page)
+        model, page = Path(folder, "model.json"), Path(folder, "model.html")
+        command = [sys.executable, "-c", "from dpfast.cli import app; app()"]
+        subprocess.run([*command, "fit", "adult", "--epsilon", "1", "--out", model], check=True)
+        subprocess.run([*command, "report", model], check=True)
         browser = shutil.which("chromium") or shutil.which("chromium-browser")
         options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", f"--user-data-dir={folder}"]
         target = f"--screenshot={HERE / 'report_page.png'}"
-        subprocess.run([browser, *options, "--window-size=1000,760", target, page.as_uri()], check=True)
+        subprocess.run([browser, *options, "--window-size=1000,860", target, page.as_uri()], check=True)
 
 
 if __name__ == "__main__":

@@ -38,7 +38,9 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
     epsilon : float, default=1.0
         For what is found; nothing is spent, and `privacy_` says so, where all is declared.
     delta : float, default=1e-6
+        The probability with which the bound of epsilon may fail: well below one in the number of rows.
     neighbors : {"replace", "add-remove"}, default="replace"
+        Which tables the claim compares: one row replaced, whose number is public, or one row more or less.
     budget : dpfast.accounting.Budget or None, default=None
         Charged (epsilon, delta) by each `fit` that has something to find.
     random_state : None, int or numpy.random.Generator, default=None

@@ -154,7 +154,13 @@ def _axis(column: CodeColumn) -> Axis:
     if counts.max() > _CROWDED * bins and bins > 4:
         places, middle = np.arange(bins + 1) / bins, bins // 2
     shown = [0, int(middle), bins] if 0.2 < places[middle] < 0.8 else [0, bins]
-    return Axis(places, [(float(places[k]), column.written(float(ends[k]))) for k in shown])
+    return Axis(places, [(float(places[k]), _short(column, float(ends[k]))) for k in shown])
+
+
+def _short(column: CodeColumn, end: float) -> str:
+    """An end of a bin as a mark of an axis has room for it."""
+    text = column.written(end)
+    return text if len(text) <= 7 or column.dates else f"{end:.3g}"
 
 
 # ---- weights ---------------------------------------------------------------------------------------------------------

@@ -43,11 +43,13 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
+        Privacy budget: smaller is more private, and 1 is a good beginning.
     hypotheses : "features", BitMatrix or array_like of bool, shape (n_hypotheses, n_points), or sequence of callables
         "features", the default: of X with d columns of bits, hypothesis j < d is column j, 1 for classes_[1], d + j its
         negation, 2d always classes_[0], and 2d + 1 always classes_[1]. Or a table of labels, 1 for classes_[1]; X then
         holds numbers of points. Or functions from X to labels, shape (n,), or to booleans, True for classes_[1].
     neighbors : {"replace", "add-remove"}, default="replace"
+        Which tables the claim compares: one row replaced, whose number is public, or one row more or less.
     probability_share : float in [0, 1), default=0.0
         Share of epsilon for noisy counts of the rows by the label predicted and their own. They give `predict_proba`;
         0 releases none.

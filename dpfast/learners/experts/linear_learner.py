@@ -38,7 +38,9 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
+        Privacy budget: smaller is more private, and 1 is a good beginning.
     delta : float, default=1e-6
+        The probability with which the bound of epsilon may fail: well below one in the number of rows.
     neighbors : {"replace"}, default="replace"
         To add or remove a row changes the number of rounds, and with it what is released.
     negations : bool, default=True

@@ -60,8 +60,11 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
+        Privacy budget: smaller is more private, and 1 is a good beginning.
     delta : float, default=1e-6
+        The probability with which the bound of epsilon may fail: well below one in the number of rows.
     neighbors : {"replace", "add-remove"}, default="replace"
+        Which tables the claim compares: one row replaced, whose number is public, or one row more or less.
     density : "auto" or float in (0, 1], default="auto"
         kappa. Noise falls, and the attention to hard rows, label noise among them, with it. "auto" is
         min(0.9, 0.29 + 2.4 d^(2/5) / (n mu^(5/4))), where one Gaussian mechanism of sensitivity 1 and standard

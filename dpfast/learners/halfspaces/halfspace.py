@@ -63,8 +63,11 @@ class HalfspaceClassifier(PrivateClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
+        Privacy budget: smaller is more private, and 1 is a good beginning.
     delta : float, default=1e-6
+        The probability with which the bound of epsilon may fail: well below one in the number of rows.
     neighbors : {"replace", "add-remove"}, default="replace"
+        Which tables the claim compares: one row replaced, whose number is public, or one row more or less.
     n_rounds : "auto" or int, default="auto"
         "auto" is 100. The noise of the coefficients hardly depends on it.
     class_weight : dict, "balanced" or None, default=None

@@ -55,6 +55,7 @@ class NetHalfspaceClassifier(LinearClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
+        Privacy budget: smaller is more private, and 1 is a good beginning.
     margin : float in (0, 1], default=0.1
         gamma: the cosine that rows are supposed to have with the best halfspace, at least.
     n_components : int, default=4
@@ -67,6 +68,7 @@ class NetHalfspaceClassifier(LinearClassifier):
     net_radius : float in (0, 1] or "auto", default="auto"
         Every unit vector lies within this of a member. "auto" is margin / 10.
     neighbors : {"replace", "add-remove"}, default="replace"
+        Which tables the claim compares: one row replaced, whose number is public, or one row more or less.
     fit_intercept : bool, default=True
         Whether a constant feature 1 is added to the rows, before they are projected and normalised.
     max_seconds : float, default=60.0

@@ -60,7 +60,9 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
+        Privacy budget: smaller is more private, and 1 is a good beginning.
     delta : float, default=1e-6
+        The probability with which the bound of epsilon may fail: well below one in the number of rows.
     margin : "auto" or float in (0, 1], default="auto"
         gamma: what y <u, x> is expected to exceed for most rows x, scaled to norm 1, and some unit vector u. Declared,
         not computed from the rows. "auto" takes one of 1/128, 1/64, ..., 1 anew in each round, from what was released:
@@ -74,6 +76,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     schedule : {"full-batch", "paper"}, default="full-batch"
         "paper" is refused when its steps would take more than an hour, and for "add-remove", as n^2 tells n.
     neighbors : {"replace", "add-remove"}, default="replace"
+        Which tables the claim compares: one row replaced, whose number is public, or one row more or less.
     fit_intercept : bool, default=True
     probability_share : float in [0, 1), default=0.0
         Share of epsilon for noisy class counts of the rows by how far they are on a side

@@ -66,9 +66,11 @@ class DecisionListClassifier(PrivateClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
+        Privacy budget: smaller is more private, and 1 is a good beginning.
     delta : float, default=1e-6
         In [0, 1); well below one in the number of rows. 0 is pure differential privacy, and worth it for few rules.
     neighbors : {"replace", "add-remove"}, default="replace"
+        Which tables the claim compares: one row replaced, whose number is public, or one row more or less.
     coverage_weight : float in [0, 1] or "auto", default="auto"
         A number: score = coverage_weight * correct - errors in every draw, which is more than nothing for a rule that
         is right for more than 1 / (1 + coverage_weight) of its rows. 0 is the paper's, which asks for all of them. Read

@@ -76,7 +76,9 @@ class LittlestoneLearner(CountedPointClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
+        Privacy budget: smaller is more private, and 1 is a good beginning.
     delta : float, default=1e-6
+        The probability with which the bound of epsilon may fail: well below one in the number of rows.
     hypothesis_class : FiniteClass, PointFunctions or Thresholds
     accuracy : float in (0, 1/2), default=0.1
         alpha: members of error 0 are supposed to exist, and hypotheses of error about alpha are wanted.
@@ -85,6 +87,7 @@ class LittlestoneLearner(CountedPointClassifier):
     dimension : int or None, default=None
         d, at least LDim, which is the default; a class of a larger dimension is refused.
     neighbors : {"replace", "add-remove"}, default="replace"
+        Which tables the claim compares: one row replaced, whose number is public, or one row more or less.
     threshold_share : float in (0, 1), default=0.5
         AboveThreshold's part of epsilon.
     probability_share : float in [0, 1), default=0.0

@@ -75,7 +75,9 @@ class OnlineLittlestoneLearner(PointStream):
     Parameters
     ----------
     epsilon : float, default=1.0
+        Privacy budget: smaller is more private, and 1 is a good beginning.
     delta : float, default=1e-6
+        The probability with which the bound of epsilon may fail: well below one in the number of rows.
     hypothesis_class : FiniteClass, PointFunctions or Thresholds
     horizon : int
         T, rounds that the stream is expected to have: noise is planned for so many tests.
@@ -84,6 +86,7 @@ class OnlineLittlestoneLearner(PointStream):
     dimension : int or None, default=None
         d, at least LDim, which is the default; a class of a larger dimension is refused.
     neighbors : {"replace", "add-remove"}, default="replace"
+        Which tables the claim compares: one row replaced, whose number is public, or one row more or less.
     n_releases : int or "auto", default="auto"
         K: by default release_constant * (d + 1).
     release_constant : float, default=2.0

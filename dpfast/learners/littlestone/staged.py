@@ -42,7 +42,9 @@ class StagedLittlestoneLearner(CountedPointClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
+        Privacy budget: smaller is more private, and 1 is a good beginning.
     delta : float, default=1e-6
+        The probability with which the bound of epsilon may fail: well below one in the number of rows.
     hypothesis_class : FiniteClass, PointFunctions or Thresholds
     accuracy : float in (0, 1/2), default=0.1
         alpha.

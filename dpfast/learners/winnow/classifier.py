@@ -42,8 +42,11 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
     Parameters
     ----------
     epsilon : float, default=1.0
+        Privacy budget: smaller is more private, and 1 is a good beginning.
     delta : float, default=1e-6
+        The probability with which the bound of epsilon may fail: well below one in the number of rows.
     neighbors : {"replace", "add-remove"}, default="replace"
+        Which tables the claim compares: one row replaced, whose number is public, or one row more or less.
     n_updates : int or "auto", default="auto"
         Releases K. After the last one a stream is predicted but no longer learned from, unless it has a window.
         "auto" is 20, or more where rows, if their number is public, and budget allow (`dpfast.learners.winnow.plan`).
