@@ -204,7 +204,10 @@ def discover(
     else:
         kept = planned.labels.codes(np.array([exact.labels[each] for each in classes], np.int64), rng)
         labels = dict(zip(classes, kept.tolist(), strict=True))
-    facts, counts, ranks, other = {}, [], [], {}
+    facts: dict[str, Any] = {}
+    counts: list[np.ndarray] = []
+    ranks: list[np.ndarray | None] = []
+    other: dict[str, float] = {}
     rows = max(0.0, sum(labels.values()))
     grouped = fine and opening.least * COMMON > rows
     for column, fixed, words in zip(encoding.schema.columns, exact.fixed, exact.words, strict=True):

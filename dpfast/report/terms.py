@@ -128,7 +128,7 @@ def terms(model: Any) -> list[Term]:
     every += [_of_pair(columns, pair) for pair in pairs]
     ends = np.cumsum([0, *(column.size for column, _ in every)])
     noise = getattr(model, "coef_noise_", [None] * len(weights))
-    found = []
+    found: list[Term] = []
     for label, row, of_row in zip(labels.tolist(), weights, noise, strict=True):
         for (column, sides), start, stop in zip(every, ends[:-1], ends[1:], strict=True):
             part, of_part = row[start:stop] - row[start:stop].mean(), None if of_row is None else of_row[start:stop]
