@@ -327,6 +327,18 @@ static void unit_rows_add(bool measuring) {
     total = zeros(D + 1, 8);
 }
 
+static void unit_rows_apart(bool measuring) {
+    static int32_t *centre;
+    static int64_t *apart;
+    if (measuring) {
+        dpf_unit_rows_apart_float(x, N, D, 1, scale, centre, apart);
+        return;
+    }
+    unit_rows();
+    centre = scores(D + 1, 256);
+    apart = zeros(N, 8);
+}
+
 static void sparse_vector_run(bool measuring) {
     static dpf_sparse_vector tests = {.threshold = 4000, .rate = 0.02};
     static int64_t *count, *length, made;
@@ -518,6 +530,7 @@ static const struct {
     {"measure_weights", measure_weights},
     {"unit_rows_margins", unit_rows_margins},
     {"unit_rows_add", unit_rows_add},
+    {"unit_rows_apart", unit_rows_apart},
     {"sparse_vector_run", sparse_vector_run},
     {"draw_below", draw_below},
     {"classes_counts", classes_counts},

@@ -216,7 +216,7 @@ class PlainImage:
         self._weight = rows.reach if self._centred else 1
         self.opening_size = self._width * self._centred + classes
         self._mean, self._top, self._radius = np.zeros(self._width, np.int32), 0, self._unit
-        self.groups = np.zeros(self._width, np.int64)
+        self.groups = np.append(np.zeros(self._width, np.int64), np.full(int(self._centred), -1))
 
     def opening_square(self, changes):
         return self._centred * (changes * self._unit) ** 2 + changes * self._weight**2
@@ -237,7 +237,6 @@ class PlainImage:
         square = _SHORTER * max(1 - reals.dot(mean, mean), _LEAST)
         self._top = int(_TOP * math.sqrt(square) * self._unit)
         self._radius = int(math.sqrt(square * (1 + _TOP**2)) * self._unit)
-        self.groups = np.append(np.unique(_alike(np.abs(mean)), return_inverse=True)[1], -1)
 
     def question(self, u, constants):
         coef, shift = self._by_row(u)
