@@ -133,9 +133,11 @@ def test_a_score_can_move_by_nearly_as_much(classes):
     alone = scores(image, u, pairs, codes[:1], labels[:1])
     both = scores(image, u, pairs, codes, labels)
     apart = scores(image, u, pairs, codes, np.array([0, 1]))
-    assert (both - alone).max() > 0.99 * draws("add-remove", classes, LIMIT, Fraction(1), 1)[0].width / 2
+    most = draws("add-remove", classes, LIMIT, Fraction(1), 1)[0].width / 2
+    assert 0.99 * most < (both - alone).max() <= most
     if classes == 2:
-        assert (both - apart).max() > 0.99 * draws("replace", classes, LIMIT, Fraction(1), 1)[0].width / 2
+        most = draws("replace", classes, LIMIT, Fraction(1), 1)[0].width / 2
+        assert 0.99 * most < (both - apart).max() <= most
 
 
 def test_the_draws_have_their_share_and_no_more():
