@@ -1,4 +1,4 @@
-(** How far one row moves a statistic: sums of vectors, unsettled rows, weighted rows, histograms, scores of pairs.
+(** How far one row moves a statistic: sums of vectors, residuals, weighted rows, histograms, scores of pairs.
 
     A vector has its coordinates in a finite list; entries are real numbers, integers among them. *)
 From Coq Require Import Reals Lra List Psatz Lia.
@@ -143,88 +143,173 @@ Section Sums.
   Qed.
 End Sums.
 
-(** * What a row adds in a round of unsettled rows (dpfast.learners.halfspaces.perceptron) *)
-Section Unsettled.
+(** * One of a list: 1 where [same] says so, 0 elsewhere *)
+Definition unit_at {K} (same : K -> K -> bool) (a b : K) : R := if same a b then 1 else 0.
+
+Lemma unit_sum {K} (same : K -> K -> bool) (same_eq : forall a b, same a b = true <-> a = b) a l :
+  NoDup l -> Sum l (unit_at same a) <= 1.
+Proof.
+  induction 1 as [|b l I N IH]; simpl; [lra|]. unfold unit_at at 1. destruct (same a b) eqn:E; [|lra].
+  apply same_eq in E. subst b. rewrite Sum_zero; [lra|]. intros b J. unfold unit_at.
+  destruct (same a b) eqn:E; [|auto]. apply same_eq in E. subst b. contradiction.
+Qed.
+
+(** * What a row adds in a round of the logistic learner (dpfast.learners.halfspaces.halfspace, csrc/logistic.h)
+
+    A row has an image q and a limit A with A |q| <= reach.  Its residual is an integer of absolute value at most A, or,
+    of k classes, one for each: s of its own and - P_b of every other, with 0 <= P_b and s = sum of P_b <= A.  The row
+    adds image times residual. *)
+Section Residuals.
   Context {J : Type} (coords : list J).
 
-  (** Two classes: y q or nothing, times a weight of at most 1 (of a class, or what a loss gives the row). *)
-  Theorem unsettled_two_classes (q : J -> R) y weight r :
-    0 <= r -> norm coords q <= r -> y = 1 \/ y = -1 -> Rabs weight <= 1 ->
-    norm coords (fun j => weight * (y * q j)) <= r.
-  Proof.
-    intros R Q Y W. rewrite norm_scal, norm_scal.
-    assert (Rabs y = 1) as -> by (destruct Y as [->| ->]; [apply Rabs_R1|apply abs_minus_1]).
-    pose proof (norm_nonneg coords q). pose proof (Rabs_pos weight). nra.
-  Qed.
+  Theorem residual_of_two_classes (q : J -> R) e A reach :
+    Rabs e <= A -> A * norm coords q <= reach -> norm coords (fun j => e * q j) <= reach.
+  Proof. intros E Q. rewrite norm_scal. pose proof (norm_nonneg coords q). nra. Qed.
 
-  (** k classes: q (e_own - e_rival)', of norm sqrt(2) |q|; coordinates are pairs (coordinate, class). *)
-  Context {K : Type} (classes : list K) (same : K -> K -> bool).
-  Hypothesis same_eq : forall a b, same a b = true <-> a = b.
-  Hypothesis classes_once : NoDup classes.
+  (** [None] is the row's own class. *)
+  Context {K : Type} (others : list K).
 
-  Definition unit_at (a : K) (b : K) : R := if same a b then 1 else 0.
+  Definition residual (P : K -> R) (c : option K) : R :=
+    match c with None => Sum others P | Some b => - P b end.
 
-  Lemma unit_sum a l : NoDup l -> Sum l (unit_at a) <= 1.
-  Proof.
-    induction 1 as [|b l I N IH]; simpl; [lra|]. unfold unit_at at 1. destruct (same a b) eqn:E; [|lra].
-    apply same_eq in E. subst b. rewrite Sum_zero; [lra|]. intros b J'. unfold unit_at.
-    destruct (same a b) eqn:E; [|auto]. apply same_eq in E. subst b. contradiction.
-  Qed.
-
-  Lemma square_outer (q : J -> R) (p : K -> R) :
+  Lemma square_outer {C} (classes : list C) (q : J -> R) (p : C -> R) :
     square (list_prod coords classes) (fun z => q (fst z) * p (snd z)) = square coords q * square classes p.
   Proof.
     unfold square. rewrite Sum_list_prod. simpl. rewrite <- Sum_scal_r. apply Sum_ext. intros j _.
     rewrite <- Sum_scal. apply Sum_ext. intros; ring.
   Qed.
 
-  Theorem unsettled_classes (q : J -> R) own rival weight r :
-    0 <= r -> norm coords q <= r -> Rabs weight <= 1 ->
-    norm (list_prod coords classes) (fun z => weight * (q (fst z) * (unit_at own (snd z) - unit_at rival (snd z))))
-    <= sqrt 2 * r.
+  Lemma squares_of_parts (l : list K) (P : K -> R) :
+    (forall b, 0 <= P b) -> Sum l (fun b => P b * P b) <= Sum l P * Sum l P.
   Proof.
-    intros R Q W. rewrite norm_scal.
-    assert (P : square classes (fun b => unit_at own b - unit_at rival b) <= 2).
-    { apply Rle_trans with (Sum classes (fun b => unit_at own b + unit_at rival b)).
-      - apply Sum_le. intros b _. unfold unit_at. destruct (same own b), (same rival b); lra.
-      - rewrite Sum_plus. pose proof (unit_sum own classes classes_once). pose proof (unit_sum rival classes classes_once). lra. }
-    assert (N : norm (list_prod coords classes) (fun z => q (fst z) * (unit_at own (snd z) - unit_at rival (snd z)))
-                <= sqrt 2 * r).
-    { pose proof (sqrt_pos 2). apply norm_le; [apply Rmult_le_pos; auto|].
-      rewrite (square_outer q (fun b => unit_at own b - unit_at rival b)).
-      replace (sqrt 2 * r * (sqrt 2 * r)) with ((sqrt 2 * sqrt 2) * (r * r)) by ring. rewrite sqrt_sqrt by lra.
-      rewrite <- norm_square. pose proof (norm_nonneg coords q). pose proof (square_nonneg classes (fun b => unit_at own b - unit_at rival b)).
-      assert (norm coords q * norm coords q <= r * r) by nra. nra. }
-    pose proof (norm_nonneg (list_prod coords classes) (fun z => q (fst z) * (unit_at own (snd z) - unit_at rival (snd z)))).
-    pose proof (Rabs_pos weight). nra.
+    intros P0. induction l as [|b l IH]; simpl; [lra|].
+    pose proof (Sum_nonneg l P (fun b _ => P0 b)). pose proof (P0 b). nra.
   Qed.
 
-  (** Softmax on a grid: probabilities cut to P_b >= 0 for the other classes, of sum at most G, and their sum for the own
-      class, so that a row adds at most sqrt(2) G |q|. *)
-  Theorem softmax_classes (others : list K) (P : K -> R) G :
-    (forall b, 0 <= P b) -> 0 <= G -> Sum others P <= G ->
-    Sum others P * Sum others P + Sum others (fun b => P b * P b) <= (sqrt 2 * G) * (sqrt 2 * G).
+  Lemma residual_square (P : K -> R) A :
+    (forall b, 0 <= P b) -> Sum others P <= A -> square (None :: map Some others) (residual P) <= 2 * (A * A).
   Proof.
-    intros P0 G0 H. replace (sqrt 2 * G * (sqrt 2 * G)) with ((sqrt 2 * sqrt 2) * (G * G)) by ring.
-    rewrite sqrt_sqrt by lra. pose proof (Sum_nonneg others P (fun b _ => P0 b)) as S0.
-    assert (Sum others (fun b => P b * P b) <= Sum others P * Sum others P); [|nra].
-    clear H. induction others as [|b l IH]; simpl; [lra|].
-    pose proof (Sum_nonneg l P (fun b _ => P0 b)). pose proof (P0 b). specialize (IH H). nra.
+    intros P0 S. unfold square. simpl. rewrite Sum_map. simpl.
+    rewrite (Sum_ext _ (fun b => - P b * - P b) (fun b => P b * P b)) by (intros; ring).
+    pose proof (squares_of_parts others P P0). pose proof (Sum_nonneg others P (fun b _ => P0 b)). nra.
   Qed.
 
-  (** Half residuals: r = 2 a clip(y - p, -1/2, 1/2), 0 <= a <= 1, so that |r x| <= |x|. *)
-  Definition clip (x : R) : R := Rmax (-1/2) (Rmin x (1/2)).
-
-  Theorem half_residual (x : J -> R) a y p r :
-    0 <= r -> norm coords x <= r -> 0 <= a <= 1 -> norm coords (fun j => 2 * a * clip (y - p) * x j) <= r.
+  Theorem residual_of_classes (q : J -> R) (P : K -> R) A reach :
+    (forall b, 0 <= P b) -> Sum others P <= A -> A * norm coords q <= reach ->
+    norm (list_prod coords (None :: map Some others)) (fun z => q (fst z) * residual P (snd z)) <= sqrt 2 * reach.
   Proof.
-    intros R X A. rewrite norm_scal.
-    assert (C : Rabs (2 * a * clip (y - p)) <= 1).
-    { unfold clip, Rmax, Rmin. apply Rabs_le.
-      destruct (Rle_dec (y - p) (1/2)); destruct (Rle_dec _ _); nra. }
-    pose proof (norm_nonneg coords x). pose proof (Rabs_pos (2 * a * clip (y - p))). nra.
+    intros P0 S Q. pose proof (sqrt_pos 2) as T. pose proof (norm_nonneg coords q) as N.
+    assert (A0 : 0 <= A) by (eapply Rle_trans; [apply (Sum_nonneg others P (fun b _ => P0 b))|auto]).
+    assert (R0 : 0 <= reach) by (eapply Rle_trans; [apply (Rmult_le_pos A _ A0 N)|auto]).
+    apply norm_le; [apply Rmult_le_pos; auto|]. rewrite square_outer.
+    replace (sqrt 2 * reach * (sqrt 2 * reach)) with ((sqrt 2 * sqrt 2) * (reach * reach)) by ring.
+    rewrite sqrt_sqrt by lra. pose proof (residual_square P A P0 S) as H. rewrite <- norm_square.
+    assert (M : A * norm coords q * (A * norm coords q) <= reach * reach).
+    { pose proof (Rmult_le_pos A _ A0 N). nra. }
+    apply Rle_trans with (norm coords q * norm coords q * (2 * (A * A))).
+    - apply Rmult_le_compat_l; [nra|auto].
+    - nra.
   Qed.
-End Unsettled.
+
+  (** How the kernel cuts the sizes of the other classes, one after another, to what is left of the limit. *)
+  Fixpoint held (sizes : list R) (left : R) : list R :=
+    match sizes with
+    | [] => []
+    | size :: rest => Rmin size left :: held rest (left - Rmin size left)
+    end.
+
+  Theorem held_within_limit sizes left :
+    0 <= left -> (forall size, In size sizes -> 0 <= size) ->
+    (forall part, In part (held sizes left) -> 0 <= part) /\ Sum (held sizes left) (fun part => part) <= left.
+  Proof.
+    revert left. induction sizes as [|size rest IH]; intros left L Z; simpl; [split; [tauto|lra]|].
+    assert (M : 0 <= Rmin size left <= left).
+    { split; [apply Rmin_glb; [apply Z; left; auto|auto]|apply Rmin_r]. }
+    destruct (IH (left - Rmin size left)) as [P S]; [lra|intros; apply Z; right; auto|].
+    split; [intros part [<-|I]; [lra|auto]|lra].
+  Qed.
+End Residuals.
+
+(** The sum of a round: two classes, and k. *)
+Theorem logistic_sum_of_two {Row J} (coords : list J) (image : Row -> J -> R) (e limit : Row -> R) reach :
+  0 <= reach -> (forall x, Rabs (e x) <= limit x) -> (forall x, limit x * norm coords (image x) <= reach) ->
+  let sum := total (fun x j => e x * image x j) in
+  (forall l x y s, norm coords (fun j => sum (l ++ x :: s) j - sum (l ++ y :: s) j) <= 2 * reach) /\
+  (forall l x s, norm coords (fun j => sum (l ++ x :: s) j - sum (l ++ s) j) <= reach).
+Proof.
+  intros R0 E I sum. assert (B : forall x, norm coords (fun j => e x * image x j) <= reach).
+  { intros x. apply (residual_of_two_classes coords _ _ (limit x)); auto. }
+  split; intros; [apply sum_replace|apply sum_add_remove]; auto.
+Qed.
+
+(** Rows differ in their class, so classes are numbered, and a residual is what [residual] is up to their order. *)
+Theorem logistic_sum_of_classes {Row J K} (coords : list J) (classes : list K) (image : Row -> J -> R)
+    (e : Row -> K -> R) (limit : Row -> R) reach :
+  0 <= reach -> (forall x, 0 <= limit x) -> (forall x, limit x * norm coords (image x) <= reach) ->
+  (forall x, square classes (e x) <= 2 * (limit x * limit x)) ->
+  let sum := total (fun x z => image x (fst z) * e x (snd z)) in
+  let moved := norm (list_prod coords classes) in
+  (forall l x y s, moved (fun z => sum (l ++ x :: s) z - sum (l ++ y :: s) z) <= 2 * (sqrt 2 * reach)) /\
+  (forall l x s, moved (fun z => sum (l ++ x :: s) z - sum (l ++ s) z) <= sqrt 2 * reach).
+Proof.
+  intros R0 L I E sum moved. pose proof (sqrt_pos 2) as T.
+  assert (S0 : 0 <= sqrt 2 * reach) by (apply Rmult_le_pos; auto).
+  assert (B : forall x, norm (list_prod coords classes) (fun z => image x (fst z) * e x (snd z)) <= sqrt 2 * reach).
+  { intros x. apply norm_le; auto. rewrite square_outer.
+    replace (sqrt 2 * reach * (sqrt 2 * reach)) with ((sqrt 2 * sqrt 2) * (reach * reach)) by ring.
+    rewrite sqrt_sqrt by lra. rewrite <- norm_square. pose proof (norm_nonneg coords (image x)) as N.
+    pose proof (L x) as L0. pose proof (I x) as I0. pose proof (Rmult_le_pos _ _ L0 N) as M0.
+    assert (M : limit x * norm coords (image x) * (limit x * norm coords (image x)) <= reach * reach) by nra.
+    apply Rle_trans with (norm coords (image x) * norm coords (image x) * (2 * (limit x * limit x))).
+    - apply Rmult_le_compat_l; [nra|auto].
+    - nra. }
+  split; intros; [apply sum_replace|apply sum_add_remove]; auto.
+Qed.
+
+(** * The opening: a row is in one cell of each column, and in one of the class sizes, which counts it c times *)
+Section Opening.
+  Context {Row Column Code Class : Type} (columns : list Column) (codes : list Code) (classes : list Class).
+  Context (same_code : Code -> Code -> bool) (same_class : Class -> Class -> bool).
+  Hypothesis same_code_eq : forall a b, same_code a b = true <-> a = b.
+  Hypothesis same_class_eq : forall a b, same_class a b = true <-> a = b.
+  Hypothesis codes_once : NoDup codes.
+  Hypothesis classes_once : NoDup classes.
+  Context (code_of : Row -> Column -> Code) (class_of : Row -> Class) (c : R).
+
+  Definition cells : list (Column * Code + Class) := map inl (list_prod columns codes) ++ map inr classes.
+
+  Definition opening (x : Row) (z : Column * Code + Class) : R :=
+    match z with
+    | inl (column, code) => if same_code (code_of x column) code then 1 else 0
+    | inr class => if same_class (class_of x) class then c else 0
+    end.
+
+  Theorem opening_add_remove x : square cells (opening x) <= INR (length columns) + c * c.
+  Proof.
+    unfold square, cells. rewrite Sum_app, !Sum_map, Sum_list_prod. apply Rplus_le_compat.
+    - induction columns as [|column l IH]; [simpl; lra|].
+      change (length (column :: l)) with (S (length l)). rewrite S_INR. simpl Sum.
+      pose proof (unit_sum same_code same_code_eq (code_of x column) codes codes_once) as H.
+      rewrite (Sum_ext codes _ (unit_at same_code (code_of x column))).
+      2:{ intros b _. unfold unit_at. simpl. destruct (same_code _ b); ring. }
+      simpl in IH. lra.
+    - rewrite (Sum_ext _ _ (fun b => unit_at same_class (class_of x) b * (c * c))).
+      2:{ intros b _. unfold unit_at. simpl. destruct (same_class _ b); ring. }
+      rewrite Sum_scal_r. pose proof (unit_sum same_class same_class_eq (class_of x) classes classes_once) as H.
+      pose proof (Rle_0_sqr c) as C. unfold Rsqr in C. nra.
+  Qed.
+
+  Theorem opening_replace x y : 0 <= c ->
+    square cells (fun z => opening x z - opening y z) <= 2 * (INR (length columns) + c * c).
+  Proof.
+    intros C. apply Rle_trans with (square cells (opening x) + square cells (opening y)).
+    - unfold square. rewrite <- Sum_plus. apply Sum_le. intros z _.
+      assert (N : forall x, 0 <= opening x z).
+      { intros w. destruct z as [[column code]|class]; simpl; [destruct (same_code _ _)|destruct (same_class _ _)]; lra. }
+      pose proof (N x). pose proof (N y). nra.
+    - pose proof (opening_add_remove x). pose proof (opening_add_remove y). lra.
+  Qed.
+End Opening.
 
 (** * Boosting: weights that all move the same way move the sum by 2 max(mu, mu') *)
 Section Boosting.
