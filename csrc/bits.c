@@ -82,13 +82,27 @@ DPF_BODY void set_bit(uint64_t *row, uint64_t j) { row[j / 64] |= (uint64_t)1 <<
 
 void dpf_bits_scatter32(const int32_t *indptr, const int32_t *index, size_t n, size_t words,
                         uint64_t *DPF_RESTRICT rows) {
+    /*@ loop invariant 0 <= i <= n;
+        loop assigns i, rows[0 .. n * words - 1];
+        loop variant n - i; */
     for (size_t i = 0; i < n; i++)
+        /*@ ghost dpf_fits(i, n, words); */
+        /*@ loop invariant 0 <= indptr[i] <= p;
+            loop assigns p, rows[0 .. n * words - 1];
+            loop variant indptr[i + 1] - p; */
         for (int32_t p = indptr[i]; p < indptr[i + 1]; p++) set_bit(rows + i * words, (uint64_t)index[p]);
 }
 
 void dpf_bits_scatter64(const int64_t *indptr, const int64_t *index, size_t n, size_t words,
                         uint64_t *DPF_RESTRICT rows) {
+    /*@ loop invariant 0 <= i <= n;
+        loop assigns i, rows[0 .. n * words - 1];
+        loop variant n - i; */
     for (size_t i = 0; i < n; i++)
+        /*@ ghost dpf_fits(i, n, words); */
+        /*@ loop invariant 0 <= indptr[i] <= p;
+            loop assigns p, rows[0 .. n * words - 1];
+            loop variant indptr[i + 1] - p; */
         for (int64_t p = indptr[i]; p < indptr[i + 1]; p++) set_bit(rows + i * words, (uint64_t)index[p]);
 }
 
@@ -154,6 +168,9 @@ DPF_LEVELS(void, dpf_bits_transpose, transpose,
 
 DPF_BODY uint64_t popcount(const uint64_t *words, size_t size) {
     uint64_t ones = 0;
+    /*@ loop invariant 0 <= w <= size && ones == ones_of(words, w) && ones <= 64 * w;
+        loop assigns w, ones;
+        loop variant size - w; */
     for (size_t w = 0; w < size; w++) ones += dpf_popcount(words[w]);
     return ones;
 }
@@ -162,6 +179,9 @@ DPF_LEVELS(uint64_t, dpf_bits_popcount, popcount, (const uint64_t *words, size_t
 
 DPF_BODY uint64_t and_flipped(const uint64_t *a, const uint64_t *b, uint64_t flip, size_t size, uint64_t *out) {
     uint64_t ones = 0;
+    /*@ loop invariant 0 <= w <= size && ones <= 64 * w;
+        loop assigns w, ones, out[0 .. size - 1];
+        loop variant size - w; */
     for (size_t w = 0; w < size; w++) {
         out[w] = a[w] & (b[w] ^ flip);
         ones += dpf_popcount(out[w]);
@@ -184,7 +204,15 @@ DPF_LEVELS(uint64_t, dpf_bits_andnot, andnot_words, (const uint64_t *a, const ui
 
 size_t dpf_bits_nonzero(const uint64_t *words, size_t size, int64_t *DPF_RESTRICT at) {
     size_t found = 0;
+    /*@ loop invariant 0 <= w <= size && found == ones_of{Pre}(words, w) && found <= 64 * w;
+        loop invariant \forall integer i; 0 <= i < found ==> 0 <= at[i] < 64 * w;
+        loop assigns w, found, at[0 .. ones_of{Pre}(words, size) - 1];
+        loop variant size - w; */
     for (size_t w = 0; w < size; w++)
+        /*@ loop invariant found + ones(rest) == ones_of{Pre}(words, w + 1);
+            loop invariant found <= 64 * w + 64 && \forall integer i; 0 <= i < found ==> 0 <= at[i] < 64 * (w + 1);
+            loop assigns rest, found, at[0 .. ones_of{Pre}(words, size) - 1];
+            loop variant ones(rest); */
         for (uint64_t rest = words[w]; rest; rest &= rest - 1) at[found++] = (int64_t)(64 * w + dpf_lowest_bit(rest));
     return found;
 }

@@ -29,8 +29,20 @@ void dpf_bits_unpack(const uint64_t *rows, size_t n, size_t d, uint8_t *DPF_REST
  * Sets bit index[p] of run i for indptr[i] <= p < indptr[i + 1]: one CSR matrix
  * packed by rows, or one CSC matrix by columns. rows starts zeroed.
  */
+/*@ requires n < SIZE_MAX && n * words <= 144115188075855872 && \valid(rows + (0 .. n * words - 1));
+    requires \valid_read(indptr + (0 .. n)) && \forall integer i; 0 <= i <= n ==> indptr[i] >= 0;
+    requires \forall integer i, p; 0 <= i < n && indptr[i] <= p < indptr[i + 1] ==>
+        0 <= p && \valid_read(index + p) && 0 <= index[p] < 64 * words;
+    requires \separated(rows + (0 .. n * words - 1), indptr + (0 .. n), index + (0 .. INT32_MAX));
+    assigns rows[0 .. n * words - 1]; */
 void dpf_bits_scatter32(const int32_t *indptr, const int32_t *index, size_t n, size_t words,
                         uint64_t *DPF_RESTRICT rows);
+/*@ requires n < SIZE_MAX && n * words <= 144115188075855872 && \valid(rows + (0 .. n * words - 1));
+    requires \valid_read(indptr + (0 .. n)) && \forall integer i; 0 <= i <= n ==> indptr[i] >= 0;
+    requires \forall integer i, p; 0 <= i < n && indptr[i] <= p < indptr[i + 1] ==>
+        0 <= p && \valid_read(index + p) && 0 <= index[p] < 64 * words;
+    requires \separated(rows + (0 .. n * words - 1), indptr + (0 .. n), index + (0 .. INT64_MAX));
+    assigns rows[0 .. n * words - 1]; */
 void dpf_bits_scatter64(const int64_t *indptr, const int64_t *index, size_t n, size_t words,
                         uint64_t *DPF_RESTRICT rows);
 
@@ -48,13 +60,30 @@ void dpf_bits_scatter64(const int64_t *indptr, const int64_t *index, size_t n, s
 void dpf_bits_transpose(const uint64_t *rows, size_t n, size_t d, uint64_t *DPF_RESTRICT columns);
 
 /* The number of ones in `size` words. */
+/*@ requires \valid_read(words + (0 .. size - 1)) && size <= 144115188075855872;
+    assigns \nothing;
+    ensures \result == ones_of(words, size); */
 uint64_t dpf_bits_popcount(const uint64_t *words, size_t size);
 
 /* out = a & b, or a & ~b, word by word; returns the number of ones. out may be a or b. */
+/*@ requires \valid_read(a + (0 .. size - 1)) && \valid_read(b + (0 .. size - 1)) && \valid(out + (0 .. size - 1));
+    requires size <= 144115188075855872;
+    assigns out[0 .. size - 1];
+    ensures \result <= 64 * size; */
 uint64_t dpf_bits_and(const uint64_t *a, const uint64_t *b, size_t size, uint64_t *out);
+/*@ requires \valid_read(a + (0 .. size - 1)) && \valid_read(b + (0 .. size - 1)) && \valid(out + (0 .. size - 1));
+    requires size <= 144115188075855872;
+    assigns out[0 .. size - 1];
+    ensures \result <= 64 * size; */
 uint64_t dpf_bits_andnot(const uint64_t *a, const uint64_t *b, size_t size, uint64_t *out);
 
 /* at = the positions of the ones among `size` words, in increasing order; returns how many. */
+/*@ requires \valid_read(words + (0 .. size - 1)) && size <= 144115188075855872;
+    requires \valid(at + (0 .. ones_of(words, size) - 1));
+    requires \separated(at + (0 .. ones_of(words, size) - 1), words + (0 .. size - 1));
+    assigns at[0 .. ones_of{Pre}(words, size) - 1];
+    ensures \result == ones_of{Pre}(words, size);
+    ensures \forall integer i; 0 <= i < \result ==> 0 <= at[i] < 64 * size; */
 size_t dpf_bits_nonzero(const uint64_t *words, size_t size, int64_t *DPF_RESTRICT at);
 
 /*

@@ -6,8 +6,16 @@
 
 DPF_BODY void count(const uint64_t *columns, const uint64_t *members, size_t points, size_t words,
                     uint32_t *DPF_RESTRICT out) {
+    /*@ loop invariant 0 <= x <= points;
+        loop invariant \forall integer y; 0 <= y < x ==> out[y] <= 64 * words;
+        loop assigns x, out[0 .. points - 1];
+        loop variant points - x; */
     for (size_t x = 0; x < points; x++) {
         uint64_t ones = 0;
+        /*@ ghost dpf_fits(x, points, words); */
+        /*@ loop invariant 0 <= w <= words && ones <= 64 * w;
+            loop assigns w, ones;
+            loop variant words - w; */
         for (size_t w = 0; w < words; w++) ones += dpf_popcount(columns[x * words + w] & members[w]);
         out[x] = (uint32_t)ones;
     }

@@ -20,6 +20,12 @@
  *
  * Cost: one read of the columns.
  */
+/*@ requires words < 67108864 && points * words <= 144115188075855872;
+    requires \valid_read(columns + (0 .. points * words - 1)) && \valid_read(members + (0 .. words - 1));
+    requires \valid(out + (0 .. points - 1));
+    requires \separated(out + (0 .. points - 1), columns + (0 .. points * words - 1), members + (0 .. words - 1));
+    assigns out[0 .. points - 1];
+    ensures \forall integer x; 0 <= x < points ==> out[x] <= 64 * words; */
 void dpf_classes_counts(const uint64_t *columns, const uint64_t *members, size_t points, size_t words,
                         uint32_t *DPF_RESTRICT out);
 

@@ -61,6 +61,10 @@ DPF_BODY void dpf_prefetch(const void *at) {
 }
 
 /* The 128-bit product a * b: its high word returned, its low word stored. */
+/*@ requires \valid(low);
+    assigns *low;
+    ensures \result * 18446744073709551616 + *low == a * b;
+    ensures b >= 1 ==> \result < b; */
 DPF_BODY uint64_t dpf_multiply(uint64_t a, uint64_t b, uint64_t *low) {
 #if defined(__SIZEOF_INT128__)
     const unsigned __int128 product = (unsigned __int128)a * b;

@@ -14,15 +14,34 @@
 #include "dpf.h"
 
 /* low and high become the extremes of n >= 1 scores. */
+/*@ requires n >= 1 && \valid_read(score + (0 .. n - 1)) && \valid(low) && \valid(high);
+    requires \separated(low, high, score + (0 .. n - 1));
+    assigns *low, *high;
+    ensures \forall integer i; 0 <= i < n ==> *low <= score[i] <= *high;
+    ensures \exists integer i; 0 <= i < n && *low == score[i];
+    ensures \exists integer i; 0 <= i < n && *high == score[i]; */
 void dpf_measure_range(const int32_t *score, size_t n, int32_t *low, int32_t *high);
 
 /* count[s - low] += 1 for each score, all of them in [low, low + size). */
+/*@ requires \valid_read(score + (0 .. n - 1)) && n <= INT64_MAX;
+    requires \forall integer i; 0 <= i < n ==> score[i] >= low && \valid(count + (score[i] - low));
+    requires \forall integer i, j; 0 <= i < n && 0 <= j < n ==> \separated(count + (score[i] - low), score + j);
+    requires \forall integer i; 0 <= i < n ==> 0 <= count[score[i] - low] <= INT64_MAX - n;
+    assigns count[0 .. 4294967295]; */
 void dpf_measure_count(const int32_t *score, size_t n, int32_t low, int64_t *DPF_RESTRICT count);
 
 /*
  * The row at which weights of threshold + 1 have added up to more than `excess` units above those of threshold, n if they do not;
  * *part becomes what is left of `excess` there.
  */
+/*@ predicate dpf_measure_falls(int32_t *table, integer size) =
+        \forall integer a, b; 0 <= a <= b < size ==> 0 <= table[b] <= table[a]; */
+
+/*@ requires \valid_read(score + (0 .. n - 1)) && \valid_read(table + (0 .. size - 1)) && 1 <= size <= INT64_MAX;
+    requires \valid(part) && \separated(part, score + (0 .. n - 1), table + (0 .. size - 1));
+    requires dpf_measure_falls(table, size) && excess >= 0 && -9007199254740992 <= threshold <= 9007199254740992;
+    assigns *part;
+    ensures \result <= n && 0 <= *part <= excess; */
 size_t dpf_measure_split(const int32_t *score, size_t n, const int32_t *table, size_t size, int64_t threshold,
                          int64_t excess, int64_t *part);
 

@@ -42,12 +42,18 @@ typedef struct {
     dpf_noise_strip strip[DPF_NOISE_STRIPS];
 } dpf_noise_law;
 
+/*@ predicate dpf_noise_asks(dpf_noise_law law) =
+        0 <= law.shift < 64 && 1 <= law.cells <= 63 && 2 <= law.area < 62; */
+
 /*
  * Fills strips and strip[] from the other members. False, and to be tried again with a larger area, if more
  * than DPF_NOISE_STRIPS were needed. The strips end where magnitudes reach 2^(63 - cells).
  *
  * Requires 0 <= shift < 64, cells >= 1, 2 <= area < 62. About 30 ns a strip.
  */
+/*@ requires \valid(law) && dpf_noise_asks(*law);
+    assigns law->strips, law->strip[0 .. DPF_NOISE_STRIPS - 1];
+    ensures law->strips <= DPF_NOISE_STRIPS; */
 bool dpf_noise_prepare(dpf_noise_law *law);
 
 /*
@@ -58,6 +64,11 @@ bool dpf_noise_prepare(dpf_noise_law *law);
  * Requires guard >= 2^13; 2^16 is what leaves fewer than one draw in 2^46 open, a larger one leaves more.
  * About 1.1 words of randomness a draw.
  */
+/*@ requires \valid_read(law) && dpf_noise_asks(*law) && 1 <= law->strips <= DPF_NOISE_STRIPS;
+    requires \valid(out + (0 .. size - 1)) && \valid(words + (0 .. 1));
+    requires \separated(law, out + (0 .. size - 1), words + (0 .. 1), &dpf_word_drawn);
+    assigns dpf_word_drawn, out[0 .. size - 1], words[0 .. 1];
+    ensures \result <= size; */
 size_t dpf_noise_draw(bitgen_t *rng, const dpf_noise_law *law, uint64_t guard, size_t size, int64_t *DPF_RESTRICT out,
                       uint64_t words[2]);
 

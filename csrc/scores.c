@@ -218,8 +218,18 @@ DPF_LEVELS(void, dpf_scores_votes_grid, votes_grid,
            (rows, n, d, index, count, k, vote))
 
 /* Place of j among k rising indices, k if it is not there. */
+/*@ requires \valid_read(index + (0 .. k - 1)) && k <= INT64_MAX;
+    requires \forall integer a, b; 0 <= a < b < k ==> index[a] < index[b];
+    assigns \nothing;
+    ensures \result < k ==> index[\result] == j;
+    ensures \result >= k ==> \result == k && \forall integer p; 0 <= p < k ==> index[p] != j; */
 DPF_BODY size_t place_of(const int64_t *index, size_t k, int64_t j) {
     size_t low = 0, high = k;
+    /*@ loop invariant 0 <= low <= high <= k;
+        loop invariant \forall integer p; 0 <= p < low ==> index[p] < j;
+        loop invariant \forall integer p; high <= p < k ==> index[p] >= j;
+        loop assigns low, high;
+        loop variant high - low; */
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (index[middle] < j) low = middle + 1;

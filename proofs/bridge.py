@@ -91,6 +91,12 @@ ROWS = (
         ),
     ),
     (
+        "integers below a bound, uniform and exact",
+        "Draws.words_of_a_draw Draws.words_of_a_draw_are_words Draws.threshold_of_the_kernel",
+        ("kernels/draw.pyx", "dpf_draw_below_each(bits"),
+        ("kernels/test_draw.py", "test_large_bounds_are_not_biased_towards_small_numbers"),
+    ),
+    (
         "discrete Laplace noise",
         "Noise.laplace_is_a_law Noise.laplace_pure",
         ("mechanisms/laplace.py", "def discrete_laplace("),
