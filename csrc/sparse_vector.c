@@ -39,6 +39,9 @@ void dpf_sparse_vector_resume(dpf_sparse_vector *tests, uint64_t wait) {
 dpf_sparse_vector_outcome dpf_sparse_vector_run(bitgen_t *rng, double guard, dpf_sparse_vector *tests,
                                                 const int64_t *count, const int64_t *length, size_t runs, size_t *at,
                                                 int64_t *made, uint64_t *word) {
+    /*@ loop invariant \at(*at, Pre) <= *at <= runs && (*at < runs ==> 0 <= *made <= length[*at]);
+        loop assigns dpf_word_drawn, tests->count, tests->failing, tests->passing, *at, *made, *word;
+        loop variant runs - *at; */
     for (; *at < runs; ++*at, *made = 0) {
         uint64_t left = (uint64_t)(length[*at] - *made), wait;
         if (left > 0 && tests->count != count[*at]) {
@@ -46,6 +49,8 @@ dpf_sparse_vector_outcome dpf_sparse_vector_run(bitgen_t *rng, double guard, dpf
             tests->failing = 0;
             tests->passing = false;
         }
+        /*@ loop invariant 0 <= *made && *made + left == length[*at] && (left > 0 ==> tests->count == count[*at]);
+            loop assigns dpf_word_drawn, tests->failing, tests->passing, *made, *word, left, wait; */
         while (left > 0) {
             const uint64_t fail = tests->failing < left ? tests->failing : left;
             tests->failing -= fail;

@@ -44,9 +44,14 @@ typedef struct {
  *
  * Requires |gap| <= 2^62, and gap >= 1 if one-sided. Chance of false: about 2^-50 * (g * rate + 16) * (N + 1).
  */
+/*@ requires \valid(wait);
+    assigns *wait; */
 bool dpf_sparse_vector_wait(uint64_t word, double rate, int64_t gap, bool one_sided, double guard, uint64_t *wait);
 
 /* What the next wait is, once the caller has drawn it. */
+/*@ requires \valid(tests);
+    assigns tests->failing, tests->passing;
+    ensures tests->failing == wait && (tests->passing <==> wait < DPF_SPARSE_VECTOR_HORIZON); */
 void dpf_sparse_vector_resume(dpf_sparse_vector *tests, uint64_t wait);
 
 typedef enum {
@@ -61,6 +66,17 @@ typedef enum {
  *   count, length  runs   read; |threshold - count| <= 2^62, length >= 0
  *   at, made              in: where to begin, 0 and 0 or where the last call left off; out: where it ended
  */
+/*@ requires \valid(tests) && \valid(at) && \valid(made) && \valid(word) && *at <= runs;
+    requires \valid_read(count + (0 .. runs - 1)) && \valid_read(length + (0 .. runs - 1));
+    requires \separated(tests, at, made, word, count + (0 .. runs - 1), length + (0 .. runs - 1), &dpf_word_drawn);
+    requires \forall integer i; 0 <= i < runs ==> length[i] >= 0 &&
+        -4611686018427387904 <= tests->threshold - count[i] <= 4611686018427387904;
+    requires *at < runs ==> 0 <= *made <= length[*at];
+    assigns dpf_word_drawn, tests->count, tests->failing, tests->passing, *at, *made, *word;
+    ensures \old(*at) <= *at <= runs;
+    ensures *at < runs ==> 0 <= *made <= length[*at];
+    ensures \result == DPF_SPARSE_VECTOR_FAILED <==> *at == runs;
+    ensures \result == DPF_SPARSE_VECTOR_PASSED ==> *made < length[*at]; */
 dpf_sparse_vector_outcome dpf_sparse_vector_run(bitgen_t *rng, double guard, dpf_sparse_vector *tests,
                                                 const int64_t *count, const int64_t *length, size_t runs, size_t *at,
                                                 int64_t *made, uint64_t *word);

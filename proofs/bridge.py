@@ -139,13 +139,13 @@ ROWS = (
         "sums of rows times capped residuals, two and k classes",
         "Sensitivity.logistic_sum_of_two Sensitivity.logistic_sum_of_classes Sensitivity.residual_square "
         "Sensitivity.held_within_limit",
-        ("learners/halfspaces/halfspace.py", "(1 if classes == 2 else 2) * (changes * reach) ** 2"),
+        ("learners/halfspaces/noise.py", "(1 if classes == 2 else 2) * (changes * reach) ** 2"),
         ("learners/halfspaces/test_images.py", "test_one_row_moves_a_sum_by_the_sensitivity_at_most"),
     ),
     (
         "the opening: counts of codes and of classes",
         "Sensitivity.opening_replace Sensitivity.opening_add_remove",
-        ("learners/halfspaces/images.py", "len(rows.sizes) + self._weight**2"),
+        ("learners/halfspaces/images.py", "return changes * (len(self._rows.sizes) + self._weight**2)"),
         ("learners/halfspaces/test_images.py", "test_one_row_moves_a_sum_by_the_sensitivity_at_most"),
     ),
     (
