@@ -44,6 +44,7 @@ WORDS_SHARE = Fraction(1, 10)  # of delta, for the words that may be published
 RANK_BINS, EQUAL_BINS = 32, 96
 TAIL = 0.005  # of the rows, that may lie beyond either end
 MOST_WORDS = 250  # of a column
+MOST_COLUMNS = 1 << 14  # that are discovered: counts of each take 33 kB
 SOME = 0.1  # of the rows that were found, that must be numbers for a column of texts to have them; dates likewise
 MOST_ROWS = 1.5  # times the rows, that cells of a kind are taken for
 COMMON = 32  # a word that one of so many rows has is common; where none could be published, other words have groups
@@ -107,8 +108,13 @@ def plan(
     Raises
     ------
     ValueError
-        If the budget cannot pay, and for words where delta is 0.
+        If the budget cannot pay, for words where delta is 0, and for more than MOST_COLUMNS columns to discover.
     """
+    if len(schema.to_find) > MOST_COLUMNS:
+        raise ValueError(
+            f"at most {MOST_COLUMNS:,} columns can be discovered, got {len(schema.to_find):,}: declare columns in a "
+            "schema, or leave them out"
+        )
     epsilon, delta = exact("epsilon", epsilon), exact("delta", delta)
     columns = sum(len(_counted(column)) for column in schema.columns)
     weight = 0 if labels is None else max(1, round(math.sqrt(columns / (2 if labels == "open" else 4))))
