@@ -126,7 +126,7 @@ def _bits(column, size, thresholds):
     if column is None:
         return [f"= {code}" for code in range(size)], each
     if thresholds and column.ordered:
-        first, above = np.arange(1, column.bins), [f"> {edge:.12g}" for edge in column.edges]
+        first, above = np.arange(1, column.bins), [f"> {column.written(edge)}" for edge in column.edges]
         spans = np.column_stack([first, np.full_like(first, column.bins - 1)])
         return ([*above, f"= {MISSING}"], np.vstack([spans, each[-1:]])) if column.nullable else (above, spans)
     if thresholds and size == 2 and not column.other and not column.nullable:

@@ -1,5 +1,6 @@
 """A list as text."""
 
+import re
 from math import isfinite
 
 from dpfast.tables.code_column import MISSING
@@ -26,22 +27,22 @@ def condition_text(rule, names):
 
 
 def literal_text(literal, names):
-    """A literal, where a number is compared with its edge both ways: "age > 37", "age <= 37", "not job = clerk"."""
+    """A literal, where a number or a date is compared with its edge: "age > 37", "age <= 37", "not job = clerk"."""
     name = str(names[literal.feature])
     if not literal.negated:
         return name
     column, above, edge = name.rpartition(" > ")
-    if not above or not _is_number(edge):
+    if not above or not _is_edge(edge):
         return f"not {name}"
     missing = f"{column} = {MISSING}"  # a feature of its own, where entries may be missing
     return f"{column} <= {edge}" + (" or missing" if any(str(other) == missing for other in names) else "")
 
 
-def _is_number(text):
+def _is_edge(text):
     try:
         return isfinite(float(text))
     except ValueError:
-        return False
+        return re.fullmatch(r"\d{4}-\d\d-\d\d", text) is not None
 
 
 def worth_text(worth):

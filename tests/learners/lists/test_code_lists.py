@@ -1,5 +1,7 @@
 """Lists learned from codes are those learned from the same literals as packed bits."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -82,3 +84,13 @@ def test_a_list_of_codes_is_saved_with_its_schema(frame, tmp_path):
     loaded = dpfast.load(tmp_path / "m.json")
     assert str(loaded) == str(clf)
     np.testing.assert_array_equal(loaded.predict(frame), clf.predict(frame))
+
+
+def test_rules_write_dates_as_dates():
+    n = 400
+    days = pd.Timestamp("2020-01-01") + pd.to_timedelta(np.arange(n) % 40 * 10, "D")
+    frame = pd.DataFrame({"seen": days, "age": np.arange(n) % 7})
+    y = np.where(np.arange(n) % 40 < 20, "no", "yes")
+    clf = DecisionListClassifier(30.0, 1e-3, random_state=0).fit(frame, y, classes=["no", "yes"])
+    assert re.search(r"seen (<=|>) 2020-\d\d-\d\d", clf.to_text())
+    assert clf.score(frame, y) > 0.9
