@@ -225,7 +225,7 @@ class Private(PrivateParameters):
             "rows": public.n_rows if self.neighbors == "replace" else None,
             "rows of each person": self._rows_per_unit is not None and self.neighbors == "replace",
             "classes": "declared" if public.declared else "read off the rows",
-            "label": vars(self).get("_label"),
+            "label": vars(self).pop("_label", None),
         }
 
     def _publish(self, run: Run) -> None:
