@@ -310,3 +310,72 @@ def test_attributes_that_are_edited_change_neither_what_is_paid_nor_the_claim():
     with pytest.raises(BudgetExceeded, match="of horizon=1, 0 are left"):
         learner.act()
     assert str(learner.privacy_).startswith("(0.5, 1e-06)-DP, replace one row; 1 of 1 releases used")
+
+
+# ---- without a horizon -----------------------------------------------------------------------------------------------
+
+
+def test_without_a_horizon_phases_double_and_each_forgets_the_losses_before(rng):
+    losses = rng.random((1000, 4))
+    learner = RandomizedWeightedMajority(1.0, 1e-6, random_state=0)
+    rates = []
+    for length in (128, 256, 512):
+        learner.play(losses[:length])
+        rates.append(learner.learning_rate_)
+        assert rates[-1] == experts_learning_rate(1.0, 1e-6, horizon=length)
+        np.testing.assert_allclose(learner._weights.totals() / 2**16, losses[:length].sum(axis=0), atol=0.02)
+    assert learner.rounds_ == 896
+    assert str(learner.privacy_).startswith("(1.0, 1e-06)-DP, replace one row; 896 of 896 releases used")
+
+
+def test_without_a_horizon_a_phase_draws_what_a_learner_with_its_horizon_draws(rng):
+    """From the same words: so a phase has the law of that learner, whatever was lost before."""
+    losses = rng.random((300, 5))
+    learner = RandomizedWeightedMajority(1.0, 1e-6, random_state=(words := np.random.default_rng(3)))
+    learner.play(rng.random((128, 5)))
+    state = copy.deepcopy(words)
+    fresh = RandomizedWeightedMajority(1.0, 1e-6, horizon=256, random_state=state)
+    np.testing.assert_array_equal(learner.play(losses[:256]), fresh.play(losses[:256]))
+
+
+def test_without_a_horizon_play_and_act_and_blocks_draw_the_same(rng):
+    losses = rng.random((500, 3))
+    make = lambda: RandomizedWeightedMajority(1.0, 1e-6, n_experts=3, random_state=7)  # noqa: E731
+    whole, blocks, single = make(), make(), make()
+    whole.play(losses)
+    blocks.play(iter([losses[:100], losses[100:450], losses[450:]]))
+    for row in losses[:400]:
+        single.act()
+        single.observe(row)
+    for row in losses[400:]:
+        single.act(row)
+    np.testing.assert_array_equal(whole.actions_, blocks.actions_)
+    np.testing.assert_array_equal(whole.actions_, single.actions_)
+    assert whole.owner_report() == single.owner_report()
+
+
+def test_without_a_horizon_the_regret_is_that_of_all_rounds_and_its_bound_at_most_3_42_times_as_large(rng):
+    losses = (rng.random((3000, 10)) < np.where(np.arange(10) == 4, 0.2, 0.5)).astype(float)
+    learner = RandomizedWeightedMajority(4.0, 1e-6, random_state=0)
+    followed = learner.play(losses)
+    report = learner.owner_report()
+    regret = losses[np.arange(3000), followed].sum() - losses.sum(axis=0).min()
+    assert report.regret == pytest.approx(regret)
+    assert report.rounds == 3000
+    for rounds in (128, 129, 384, 385, 3000):
+        learner = RandomizedWeightedMajority(4.0, 1e-6, random_state=0)
+        learner.play(losses[:rounds])
+        known = experts_regret(experts_learning_rate(4.0, 1e-6, horizon=rounds), 10, rounds)
+        assert learner.owner_report().theorem_11_1 <= 3.42 * known
+    assert regret <= report.theorem_11_1
+    assert report.theorem_11_3 == np.inf
+
+
+def test_without_a_horizon_a_budget_is_charged_once_and_changed_attributes_change_nothing(rng):
+    budget = Budget(1.0, 1e-6)
+    learner = RandomizedWeightedMajority(1.0, 1e-6, budget=budget, random_state=0)
+    learner.play(rng.random((100, 2)))
+    learner.epsilon = 50.0
+    learner.play(rng.random((100, 2)))
+    assert learner.learning_rate_ == experts_learning_rate(1.0, 1e-6, horizon=256)
+    assert budget.left == (0.0, 0.0)
