@@ -14,7 +14,6 @@ from dpfast.kernels import codes as kernel
 from dpfast.kernels import logistic
 from dpfast.kernels.own import frozen
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices, threads
-from dpfast.tables.codes import CodeTable
 
 _STEPS = 2.0**24 - 2  # of looked-up coefficients, between those of one column: three bytes hold them, rounded
 _LARGE_PARTS = 16  # blocks of bytes to a part: a sum over a part settles tables of joint codes
@@ -39,11 +38,13 @@ class CodeRows:
     """
 
     def __init__(self, table):
-        self._codes, (n, p) = table.codes, table.shape
-        self.sizes, self.offsets = table.sizes, table.offsets
-        self.columns = table.columns or (None,) * p
-        self.shape = n, int(table.offsets[-1])
-        self._parts = self._cut(min(_LARGE_PARTS * BLOCK_BYTES // p, -(-n // threads())))
+        self._set(table.codes, table.columns or (None,) * table.shape[1])
+
+    def _set(self, codes, columns):
+        self._codes, self.columns = codes, columns
+        self.sizes, self.offsets = codes.sizes, codes.offsets
+        self.shape = codes.n, int(codes.offsets[-1])
+        self._parts = self._cut(min(_LARGE_PARTS * BLOCK_BYTES // codes.p, -(-codes.n // threads())))
 
     def _cut(self, size):
         return [(part, self._codes.part(part.start, part.stop)) for part in slices(self.shape[0], size)]
@@ -137,17 +138,19 @@ class CodeRows:
         def join(part):
             rows, columns = part
             for pair, out in zip(pairs, made, strict=True):
-                first, second = (np.asarray(group, np.uint8) for group in pair.groups)
-                a, b = (columns.columns[j] for j in pair.columns)
-                np.add((first * np.uint8(pair.shape[1]))[a], second[b], out=out[rows])
+                a, b = (_grouped(columns.columns[j], group) for j, group in zip(pair.columns, pair.groups, strict=True))
+                np.add(a * np.uint8(pair.shape[1]), b, out=out[rows])
 
         for pair in pairs:
-            if [len(group) for group in pair.groups] != [self.sizes[j] for j in pair.columns]:
+            known = max(pair.columns) < len(self.sizes)
+            if not known or [len(group) for group in pair.groups] != [self.sizes[j] for j in pair.columns]:
                 raise ValueError(f"columns {pair.columns} of X have other codes than the model's")
         map_blocks(join, self._parts)
         sizes = [*self.sizes, *(pair.size for pair in pairs)]
         arrays = [*self._codes.columns, *map(frozen, made)]
-        return CodeRows(CodeTable.from_arrays(arrays, sizes, columns=[*self.columns, *[None] * len(pairs)]))
+        rows = CodeRows.__new__(CodeRows)
+        rows._set(kernel.Columns(arrays, sizes), (*self.columns, *[None] * len(pairs)))
+        return rows
 
     def _summed(self, near, add_up, size, labels, limits, table, step, constants):
         """Sums that `add_up` makes of some rows and their residuals: int64, shape (size, k)."""
@@ -171,13 +174,21 @@ class CodeRows:
         return sum(map_blocks(add, groups))
 
 
+def _grouped(codes, groups):
+    """The group of each code: ndarray of uint8."""
+    table = np.asarray(groups, np.uint8)
+    if codes.dtype != np.uint8:
+        return table[codes]
+    return np.frombuffer(codes.tobytes().translate(table.tobytes().ljust(256, b"\0")), np.uint8)  # faster than indices
+
+
 def _pair_sums(pairs, columns, residuals):
     """Sums of residuals by the cells of pairs: those with one first column at a time."""
     groups, sums = {}, []
     for pair in pairs:
         for j, group in zip(pair.columns, pair.groups, strict=True):
             if j not in groups:
-                groups[j] = np.asarray(group, np.uint8)[columns.columns[j]]
+                groups[j] = _grouped(columns.columns[j], group)
     for _, some in groupby(pairs, lambda pair: pair.columns[0]):
         some = list(some)
         cells = [groups[a] * np.uint8(pair.shape[1]) + groups[b] for pair in some for a, b in [pair.columns]]

@@ -77,6 +77,8 @@ def test_joined_rows_have_a_column_more_for_each_pair(rng):
     np.testing.assert_allclose(joined.looked_up(coef, np.zeros(1))[:, 0], expected, atol=1e-5)
     with pytest.raises(ValueError, match="other codes than the model's"):
         CodeRows(CodeTable(codes % 2, [2] * 4)).joined(PAIRS)
+    with pytest.raises(ValueError, match="other codes than the model's"):
+        CodeRows(CodeTable(codes[:, :2], SIZES[:2])).joined(PAIRS)
 
 
 # ---- how far one row moves a score -----------------------------------------------------------------------------------
