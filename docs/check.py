@@ -2,7 +2,8 @@
 
 Every page has a title of its own, a language and one first heading; every picture has a text and is there; every link
 inside the site leads somewhere; a page weighs less than 1 MB with its pictures, a figure less than 150 kB; the search
-knows every estimator; with Chromium at hand, no page is wider than a phone or a desktop.
+knows every estimator, and finds the page for what newcomers look for; with Chromium at hand, no page is wider than a
+phone or a desktop.
 """
 
 import json
@@ -19,6 +20,12 @@ import dpfast
 
 PAGE, FIGURE = 1_000_000, 150_000  # bytes
 WIDTHS = (390, 1280)  # a phone's and a desktop's
+SEARCHED = {  # the page that a search is to find first: it has the word as a main entry of the index
+    "install": "install",
+    **dict.fromkeys(
+        ("csv", "missing", "patient", "cross_val_score", "epsilon", "accuracy", "dask", "probability"), "faq"
+    ),
+}
 
 
 class Page(HTMLParser):
@@ -89,7 +96,12 @@ def faults(root):
             elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].anchors:
                 yield f"{where}: {link} has no such place"
     index = (root / "searchindex.js").read_text(encoding="utf-8")
-    known = json.dumps(json.loads(re.search(r"\{.*\}", index, re.DOTALL)[0])["objects"])
+    index = json.loads(re.search(r"\{.*\}", index, re.DOTALL)[0])
+    known = json.dumps(index["objects"])
+    for word, wanted in SEARCHED.items():
+        found = {index["docnames"][place] for place, _, main in index["indexentries"].get(word, ()) if main}
+        if wanted not in found:
+            yield f"a search for {word!r} does not find {wanted} first, but {found or 'no page that says so'}"
     classes = [name for name in dpfast.__all__ if name[0].isupper()]
     yield from (f"the search does not know {name}" for name in classes if name not in known)
     shown = [path for path in pages if path.relative_to(root).parts[0] not in ("_modules", "_static")]

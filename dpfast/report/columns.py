@@ -6,6 +6,7 @@ from typing import Any
 
 from dpfast.tables.code_column import CodeColumn
 
+SCROLLED = '<div class="scroll" tabindex="0" role="region" aria-label="table">'
 _MOST, _MOST_VALUES, _LONGEST = 250, 12, 300  # columns, values of one, letters of all these
 
 
@@ -67,4 +68,4 @@ def plain_table(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
     """A table of texts."""
     heads = "".join(f"<th>{escape(str(cell))}</th>" for cell in head)
     lines = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
-    return f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table></div>'
+    return f"{SCROLLED}<table><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table></div>"

@@ -7,6 +7,7 @@ import numpy as np
 
 from dpfast.learners.lists.text import condition_text, precision_text, support_text
 from dpfast.learners.showing import names_of
+from dpfast.report.columns import SCROLLED
 from dpfast.report.drawing import Axis, Scale, bars, heat, steps
 from dpfast.report.terms import PairTerm, Term, code_columns, terms
 from dpfast.tables.code_column import CodeColumn
@@ -53,10 +54,10 @@ def _rules(model):
             cells.append(f'<td class="n">{precision_text(worth)}</td>')
         drowned += pale
         lines.append(f"<tr{' class=pale' if pale else ''}>{''.join(cells)}</tr>")
-    head = "<th></th><th>condition</th><th>then</th>"
+    head = "<th>order</th><th>condition</th><th>then</th>"
     if worths is not None:
         head += '<th class="n">rows that it decides</th><th class="n">share that it gets right</th>'
-    yield f'<div class="scroll"><table><thead><tr>{head}</tr></thead><tbody>{"".join(lines)}</tbody></table></div>'
+    yield f"{SCROLLED}<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
     if worths is not None:
         grey = " The counts of grey rules are no more than noise may be: they may decide no row at all." * bool(drowned)
         yield f'<p class="soft">Counts have noise, which the 95% intervals hold.{grey}</p>'
