@@ -9,8 +9,8 @@ from dpfast.parts.memory import MemoryParts
 
 
 def is_parted(X: Any) -> bool:
-    """Whether a table is in parts: `MemoryParts` of pairs of a table and labels, an engine, or something of Dask's."""
-    return isinstance(X, MemoryParts | EngineParts | Backend) or is_dask(X)
+    """Return whether a table is in parts: `MemoryParts`, an engine, or something of Dask's or Ray's."""
+    return isinstance(X, MemoryParts | EngineParts | Backend) or is_dask(X) or is_ray(X)
 
 
 def refuse_parts(X: Any) -> None:
@@ -59,8 +59,18 @@ def refuse_masked(name: str, values: Any) -> None:
 
 def is_dask(X: Any) -> bool:
     """Whether this is a DataFrame, an array or a list of delayed tables of Dask; does not import it."""
+    return _room(X) in ("dask", "distributed")
+
+
+def is_ray(X: Any) -> bool:
+    """Return whether this is a Dataset of Ray, or a list of references to its objects; does not import it."""
+    return _room(X) == "ray" and (isinstance(X, list | tuple) or hasattr(X, "to_arrow_refs"))
+
+
+def _room(X):
+    """The package that a table, or the first of a list of tables, is of."""
     some = X[0] if isinstance(X, list | tuple) and X else X
-    return type(some).__module__.partition(".")[0] in ("dask", "distributed")
+    return type(some).__module__.partition(".")[0]
 
 
 def parts_of(X: Any, y: Any, columns: list[str] | None = None) -> Any:
@@ -68,7 +78,7 @@ def parts_of(X: Any, y: Any, columns: list[str] | None = None) -> Any:
 
     Parameters
     ----------
-    X : MemoryParts, a Backend, or a DataFrame, an array or a list of delayed tables of Dask
+    X : MemoryParts, a Backend, a Dataset of Ray, or a DataFrame, an array or a list of delayed tables of Dask
     y : None, or labels in the same parts
     columns : list of str, optional
         All that is read of a DataFrame.
@@ -77,6 +87,12 @@ def parts_of(X: Any, y: Any, columns: list[str] | None = None) -> Any:
         if y is not None:
             raise ValueError(f"y must not be given beside {type(X).__name__}, whose parts have their labels")
         return EngineParts(X) if isinstance(X, Backend) else X
+    if is_ray(X):
+        from dpfast.parts.ray_parts import ray_backend
+
+        if y is not None:
+            raise ValueError("y must be the name of a column beside a table of Ray, not an array")
+        return EngineParts(ray_backend(X, columns))
     from dpfast.parts.dask_parts import dask_parts
 
     return dask_parts(X, y, columns)

@@ -1,0 +1,130 @@
+"""Parts in the actors of a Ray cluster.
+
+An actor holds the states of some parts, and answers one call a round. It is given its parts as references to objects
+of Ray when it starts: an actor that is killed starts anew, and makes the states again that it is asked for.
+"""
+
+import copy
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+from uuid import uuid4
+
+from dpfast.parts.engine import Answer, EngineLost, answered, made
+
+RETRIES = 4  # of a call, and starts of an actor after the first
+
+
+class RayBackend:
+    """Actors of a Ray cluster, as an engine.
+
+    The actors end when nobody refers to the engine, nor to one that was made of it: give the engine itself to several
+    fits, and they share the actors.
+
+    Parameters
+    ----------
+    tables : list of ObjectRef
+        A table of Arrow or pandas each, in the order of the rows.
+    actors : int, optional
+        How many; by default one for each processor of the cluster, and no more than there are tables.
+    """
+
+    def __init__(self, tables: Sequence[Any], actors: int | None = None):
+        import ray
+
+        slots = actors or int(ray.cluster_resources().get("CPU", 1))
+        slots = max(1, min(slots, len(tables)))
+        remote = ray.remote(max_restarts=RETRIES, max_task_retries=RETRIES)(_Holder)
+        self._tables = list(tables)  # which an actor that starts anew reads again
+        self._numbers = [list(range(first, len(tables), slots)) for first in range(slots)]
+        self._actors: list[Any] = [remote.remote({k: [tables[k]] for k in numbers}) for numbers in self._numbers]
+        self._steps: tuple[Any, ...] = ()
+
+    def size(self) -> int:
+        return len(self._tables)
+
+    def make(self, f: Callable, *public: Any) -> "RayBackend":
+        engine = copy.copy(self)
+        engine._steps = (*self._steps, (uuid4().hex, f, public))
+        for _ in engine.ask(_nothing, (), None):
+            pass  # the states are made where they will be asked
+        return engine
+
+    def ask(self, f: Callable, public: Sequence, own: Sequence | None) -> Iterable[tuple[int, Answer]]:
+        import ray
+
+        told = ray.put((self._steps, f, tuple(public)))  # once, for all actors
+        asked = [
+            actor.ask.remote(told, None if own is None else {k: own[k] for k in numbers})
+            for actor, numbers in zip(self._actors, self._numbers, strict=True)
+        ]
+        try:
+            for each in asked:
+                yield from ray.get(each)
+        except ray.exceptions.RayError as error:
+            raise EngineLost(
+                f"actors of the Ray cluster are lost ({type(error).__name__}); what was released until then is in the "
+                "model, and paid for"
+            ) from None
+
+    def close(self) -> None:
+        """Free the states of this engine; the actors end when nobody refers to one of their engines."""
+        import ray
+
+        if self._steps and ray.is_initialized():
+            for actor in self._actors:
+                actor.forget.remote(self._steps[-1][0])
+
+
+def ray_backend(X: Any, columns: list[str] | None = None) -> RayBackend:
+    """Return the engine of a Dataset of Ray, or of a list of references to tables.
+
+    Parameters
+    ----------
+    X : ray.data.Dataset, or list of ObjectRef
+    columns : list of str, optional
+        All that is read of a Dataset.
+
+    Returns
+    -------
+    RayBackend
+    """
+    if hasattr(X, "to_arrow_refs"):
+        if columns is not None:
+            there = {*X.schema().names}
+            X = X.select_columns([name for name in columns if name in there])  # parts refuse what lacks
+        X = X.to_arrow_refs()
+    return RayBackend(X)
+
+
+class _Holder:
+    """An actor: the states of some parts, by the name of the step that made them and the number of their part."""
+
+    def __init__(self, tables):
+        self._tables, self._states = tables, {}
+
+    def ask(self, told, own):
+        steps, f, public = told
+        return [(k, answered(self._state(k, steps), k, f, public, own)) for k in self._tables]
+
+    def forget(self, name):
+        for key in [key for key in self._states if key[0] == name]:
+            del self._states[key]
+
+    def _state(self, k, steps):
+        known = max((i for i, step in enumerate(steps, 1) if (step[0], k) in self._states), default=0)
+        state = self._states[steps[known - 1][0], k] if known else made(self._tables[k], _pair, ())
+        for _, make, public in steps[known:]:
+            state = made(state, make, public)
+        if steps:
+            self._states[steps[-1][0], k] = state
+        return state
+
+
+def _pair(table):
+    import ray
+
+    return ray.get(table[0]), None
+
+
+def _nothing(state):
+    return 0
