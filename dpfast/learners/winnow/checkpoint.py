@@ -12,7 +12,7 @@ import json
 import math
 import os
 import secrets
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -53,13 +53,25 @@ class Checkpoint:
         if not os.access(path.absolute().parent, os.W_OK):
             raise ValueError(f"{path} cannot be written: checkpoint must name a file in a folder that exists")
         self = cls(path)
-        if path.exists():
-            raise ValueError(
-                f"{path.name} exists: resume() goes on with its stream; a new stream needs a new checkpoint"
-            )
-        self._generation, self._id = 0, secrets.token_hex(16)
-        self._lock.keep(self._generation, self._id)
+        with self.beginning():
+            if path.exists():
+                raise ValueError(
+                    f"{path.name} exists: resume() goes on with its stream; a new stream needs a new checkpoint"
+                )
+            self._generation, self._id = 0, secrets.token_hex(16)
+            self._lock.keep(self._generation, self._id)
         return self
+
+    @contextmanager
+    def beginning(self):
+        """A block that may refuse the stream: the file is then free for another one, and no new lock is left."""
+        try:
+            yield
+        except BaseException:
+            if not self._lock.kept()[0]:
+                self._lock.remove()
+            self.close()
+            raise
 
     @classmethod
     def read(cls, path, model):
@@ -150,20 +162,16 @@ class Checkpoint:
         Raises
         ------
         OSError, TypeError
-            For what cannot be written. The file is then free for another stream.
+            For what cannot be written.
         """
-        try:
-            parts = self._parts(model, stream, arrays)
+        parts = self._parts(model, stream, arrays)
 
-            def write(file):
-                file.writelines(parts)
-                for start in range(0, more, len(_ZEROS)):
-                    file.write(_ZEROS[: more - start])
+        def write(file):
+            file.writelines(parts)
+            for start in range(0, more, len(_ZEROS)):
+                file.write(_ZEROS[: more - start])
 
-            rehearse_file(self.path, write, mode=_MODE)
-        except BaseException:
-            self.close()
-            raise
+        rehearse_file(self.path, write, mode=_MODE)
 
     def _parts(self, model, stream, arrays):
         """The content of the file."""
@@ -184,7 +192,14 @@ class _Lock:
     """A hold on a file that ends with this object or its process; the file says how far which stream was kept."""
 
     def __init__(self, path):
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+        self._path = path
+        self._hold()
+        while not self._is_there():  # removed by whoever held it
+            self.close()
+            self._hold()
+
+    def _hold(self):
+        path, self._file = self._path, os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             if fcntl is not None:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -197,6 +212,16 @@ class _Lock:
                 f"{path.name.removesuffix('.lock')} is in use: one stream at a time goes on with a checkpoint, "
                 "until its process ends or its estimator is deleted"
             ) from None
+
+    def _is_there(self):
+        try:
+            return os.path.samestat(os.stat(self._path), os.fstat(self._file))
+        except FileNotFoundError:
+            return False
+
+    def remove(self):
+        with suppress(OSError):  # Windows removes no open file
+            self._path.unlink()
 
     def kept(self):
         """The last generation and the id of the stream; (0, "") in a new file."""

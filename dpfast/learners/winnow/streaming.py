@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Callable
+from contextlib import nullcontext
 from copy import copy
 from typing import Any, Self
 
@@ -178,7 +179,7 @@ class WinnowStream(Streamed):
             refuse_open(p.schema)
         parts, public, plan, stream = self._read(p, X, y, classes)
         file = None if self.checkpoint is None else Checkpoint.new(self.checkpoint)
-        with self._fitting(p.rng) as run:
+        with nullcontext() if file is None else file.beginning(), self._fitting(p.rng) as run:
             state, parameters = stream(run, file), None
             if file is not None:
                 parameters = self._rehearsed(state, public, *in_order(parts))

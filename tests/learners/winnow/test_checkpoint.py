@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 import dpfast
 from dpfast import random
-from dpfast.accounting import Budget
+from dpfast.accounting import Budget, BudgetExceeded
 from dpfast.learners.winnow import checkpoint
 from dpfast.tables import replacing
 
@@ -277,6 +277,39 @@ def test_a_new_stream_does_not_write_over_a_checkpoint(path):
         follow(learner(checkpoint=path.parent / "no" / "folder", budget=budget), 0, 1000)
     assert budget.spent == (0.0, 0.0)
     assert path.read_text() == "something"
+    assert files(path) == ["stream.ckpt"]
+
+
+def test_a_stream_that_is_refused_leaves_no_file_and_the_place_to_others(path, monkeypatch):
+    def refuse(*arguments, **more):
+        raise BudgetExceeded("another process was faster")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Budget, "charge", refuse)
+        with pytest.raises(BudgetExceeded):
+            follow(learner(checkpoint=path, budget=Budget(1.0, 1e-6)), 0, STEP)
+    assert files(path) == []
+    begun = learner(checkpoint=path)
+    follow(begun, 0, STEP)
+    with pytest.raises(BlockingIOError):
+        follow(learner(checkpoint=path), 0, STEP)
+    assert files(path) == KEPT
+    begun.close()
+    with pytest.raises(ValueError, match="exists"):
+        follow(learner(checkpoint=path), 0, STEP)
+    assert files(path) == KEPT
+    assert resume(path).rounds_ == STEP
+
+
+def test_a_lock_that_was_removed_while_another_waited_for_it_is_made_anew(path):
+    lock = path.with_name("stream.ckpt.lock")
+    first = checkpoint._Lock(lock)
+    first.remove()
+    second = checkpoint._Lock(lock)
+    with pytest.raises(BlockingIOError):
+        checkpoint._Lock(lock)
+    assert second._is_there()
+    assert not first._is_there()
 
 
 @pytest.mark.parametrize("options", [{}, {"window": True, "n_updates": 4}, {"average": False, "n_draws": 50}], ids=str)
