@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # what a type checker reads; a test compares it with _HOMES
     from dpfast import accounting as accounting
     from dpfast import audit as audit
+    from dpfast import interop as interop
     from dpfast import kernels as kernels
     from dpfast import littlestone as littlestone
     from dpfast import mechanisms as mechanisms
