@@ -103,7 +103,9 @@ class TableReader:
                 raise ValueError(f"y names the label {named!r}, and the schema declares {label.name!r}")
             kind = label_kind(X if p.source is None else p.source.like(), y, label.name)
         elif named is not None and p.source is None:
-            raise ValueError("y is the name of a column, and X holds vectors: give an array of labels")
+            raise ValueError(
+                "y is the name of a column, and no schema says what the others are: give schema=, or an array y"
+            )
         asked = isinstance(self.schema, str) and self.schema == "discover"
         if asked and p.source is None and not is_parted(X):
             X = _named(X, p.schema.names)

@@ -194,7 +194,7 @@ def test_what_is_no_stream_of_columns_is_refused(rng):
         vectors.predict(TABLE.to_reader())
     with pytest.raises(ValueError, match="at least one row"):
         few(HalfspaceClassifier, schema=SCHEMA).fit(PEOPLE).predict(TABLE.slice(0, 0).to_reader())
-    with pytest.raises(ValueError, match="X holds vectors"):
+    with pytest.raises(ValueError, match="no schema says what the others are"):
         few(HalfspaceClassifier).fit(X, "buys")
     with pytest.raises(ValueError, match="no column 'sold' to take labels from"):
         few(HalfspaceClassifier).fit(TABLE.to_reader(), "sold")
