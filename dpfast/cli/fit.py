@@ -80,6 +80,9 @@ def fit(
     unit: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="Whose each row is: protect persons, not rows; with a schema.")
     ] = None,
+    ignore: Annotated[
+        list[str], typer.Option(metavar="COLUMN", help="Leave a column out, where nothing is declared; repeatable.")
+    ] = [],  # noqa: B006 - typer's, never changed
     rows_per_unit: Annotated[
         int | None, typer.Option(help="Of each person at most so many rows are used, chosen at random.", min=1)
     ] = None,
@@ -115,7 +118,7 @@ def fit(
         }
         text = {"separator": separator, "decimal": decimal, "encoding": encoding}
         undeclared = schema is None and model is None and numbers is None and threshold is None and label is not None
-        declaration = declaration_of(data, "discover" if undeclared else schema, label, classes, unit, **text)
+        declaration = declaration_of(data, "discover" if undeclared else schema, label, classes, unit, ignore, **text)
         if declaration is not None:
             if threshold is not None or numbers is not None:
                 raise ValueError("--threshold, --numbers and --bits are for tables without a schema")

@@ -13,11 +13,11 @@ class Declared(NamedTuple):
     feature_names: None = None
 
 
-def declaration_of(data, path, label=None, classes=None, unit=None, **text):
+def declaration_of(data, path, label=None, classes=None, unit=None, ignore=(), **text):
     """Return the schema of a file, or that of a bundled table, its label as the options say; None if there is none.
 
     The path "discover" stands for the schema that declares nothing but the names and types of the file's columns,
-    without that of units.
+    without that of units and those to ignore.
     """
     from dpfast.files.datasets import dataset_schema
     from dpfast.files.spooled import FileParts
@@ -26,8 +26,12 @@ def declaration_of(data, path, label=None, classes=None, unit=None, **text):
     if path is not None and str(path) == "discover":
         if label is None:
             raise ValueError("say which column holds the labels (--label)")
-        schema = FileParts(data, label=label, **text).undeclared(without=() if unit is None else (unit,))
+        schema = FileParts(data, label=label, **text).undeclared(
+            without=tuple(dict.fromkeys([*ignore, *([] if unit is None else [unit])]))
+        )
     else:
+        if ignore:
+            raise ValueError('--ignore is for tables without a schema: give the column kind = "ignored" in the schema')
         schema = dataset_schema(data) if path is None else Schema.from_file(path)
     if schema is None:
         return None

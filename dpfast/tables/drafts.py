@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpfast.tables.arrow import Frame, days, numbers, texts
-from dpfast.tables.columns import Boolean, Category, Column, Date, Numeric, text_of
+from dpfast.tables.columns import BINS, Boolean, Category, Column, Date, Numeric, text_of
 from dpfast.tables.encoding import READERS
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
@@ -20,6 +20,8 @@ MARKS = ("", " ", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null")  # what
 MOST_VALUES = 1000  # of a category in a draft; a column with more is left out
 FORMATS = (None, "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d")  # of dates; None is YYYY-MM-DD
 MOST_ODD = 3  # texts in a column of numbers that may mark missing values
+_GLANCE, _LOOK = 1000, 100_000  # rows that are read before all of them, and rows that remarks are about
+_NEARLY, _MOST = 0.95, 0.5  # shares of the rows
 
 
 def draft(table: Any, label: str | None = None, missing: Sequence[str] = ()) -> Schema:
@@ -60,6 +62,54 @@ def nearly_numbers(schema: Schema, table: Any, missing: Sequence[str] = ()) -> d
             if 0 < len(odd) <= MOST_ODD and len(values) > 10 * len(odd):
                 found[name] = odd
     return found
+
+
+def remarks(schema: Schema, table: Any, missing: Sequence[str] = ()) -> list[str]:
+    """Return what the owner of a table should know of a draft: columns that say whose a row is, and long tails.
+
+    Parameters
+    ----------
+    schema : Schema
+        The draft.
+    table : DataFrame, Arrow table or dict of arrays
+        Only its first 100,000 rows are looked at.
+    missing : sequence of str, optional
+        As in `draft`.
+
+    Returns
+    -------
+    list of str
+    """
+    frame, said, tails, marks = Frame(table), [], [], (*MARKS, *missing)
+    label = schema.label.name if schema.label else None
+    ends = {each.name: (each.low, each.high) for each in schema.columns if isinstance(each, Numeric)}
+    for name in frame.names:
+        array = frame.column(name).slice(0, _LOOK)
+        if name == label or pa.types.is_nested(array.type) or pa.types.is_dictionary(array.type):
+            continue
+        values = None
+        if name in ends:
+            values = numbers(name, array, marks)
+            values = values[np.isfinite(values)]
+        if values is None or (values == np.rint(values)).all():
+            known = len(array) - array.null_count
+            if known > 20 and pc.count_distinct(array).as_py() > _NEARLY * known:
+                said.append(
+                    f"column {name!r} is different in nearly every row. Does it say whose a row is? Then protect "
+                    f"persons: --unit {name!r} --rows-per-unit K. If not, leave it out: --ignore {name!r}"
+                )
+                continue
+        if values is not None and values.size:
+            low, high = ends[name]
+            if np.mean(values <= low + (high - low) / BINS) > _MOST:
+                tails.append(name)
+    if tails:
+        some = ", ".join(map(repr, tails[:8])) + (f", ... ({len(tails):,} in all)" if len(tails) > 8 else "")
+        said.append(
+            f"most values of these columns fall into the first of {BINS} equal bins: {some}. HalfspaceClassifier reads "
+            'them in finer ones; for other models declare edges, or spacing = "quantiles" to have them found privately'
+        )
+    return said
 
 
 def check(schema: Schema, table: Any) -> list[str]:
@@ -127,6 +177,7 @@ def _is_number(text: str) -> bool:
 
 
 def _numeric(name, array, marks):
+    numbers(name, array.slice(0, _GLANCE), marks)  # refuses words soon
     values = numbers(name, array, marks)
     values = values[np.isfinite(values)]
     if not values.size:
@@ -156,6 +207,7 @@ def _date(name, array, marks):
 
 
 def _date_as(format, name, array, marks):
+    days(name, array.slice(0, _GLANCE), format, marks)
     values = days(name, array, format, marks)
     values = values[np.isfinite(values)].astype("datetime64[D]")
     if not values.size:
@@ -176,7 +228,7 @@ def _seen(array, marks):
         array = array.dictionary
     if not pa.types.is_large_string(array.type) and not pa.types.is_string(array.type):
         return set()
-    return {mark for mark in pc.unique(array).to_pylist() if mark in marks}
+    return {*pc.unique(array.filter(pc.is_in(array, value_set=pa.array(marks, array.type)))).to_pylist()}
 
 
 def _differences(column, array, marks):

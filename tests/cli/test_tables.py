@@ -3,6 +3,7 @@ import io
 import tomllib
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dpfast
@@ -250,3 +251,26 @@ def test_a_draft_reads_numbers_with_a_decimal_comma_and_leaves_text_with_commas(
     options = ["--separator", ";", "--decimal", ","]
     assert run("schema", "check", data, schema, *options).exit_code == 0
     assert run("fit", data, "--schema", schema, "--epsilon", 5, *options).exit_code == 0
+
+
+def test_a_draft_asks_whose_rows_they_are_and_a_fit_leaves_columns_out(run, refused, tmp_path, rng):
+    n = 200
+    table = pd.DataFrame({"patient": [f"P{k}" for k in range(n)], "number": rng.permutation(n) * 7 + 3})
+    table["income"], table["name"] = np.exp(rng.normal(0, 4, n)), rng.choice(["a", "b"], n)
+    table["ill"] = rng.choice(["no", "yes"], n)
+    path = tmp_path / "people.csv"
+    table.to_csv(path, index=False)
+    said = run("schema", "draft", path, "--label", "ill").stderr
+    for name in ("patient", "number"):
+        assert f"column '{name}' is different in nearly every row" in said
+    assert "--unit 'patient' --rows-per-unit K" in said
+    assert "the first of 32 equal bins: 'income'." in said
+    out = tmp_path / "model.json"
+    options = "--label", "ill", "--epsilon", 1, "--seed", 1, "--rounds", 2, "--ignore", "patient", "--ignore", "number"
+    run("fit", path, *options, "--out", out)
+    model = dpfast.load(out)
+    assert model.encoder_.schema_.names == ["income", "name"]
+    assert model.encoder_.schema_.ignore == ("patient", "number")
+    schema = tmp_path / "s.toml"
+    schema.write_text('[[columns]]\nname = "income"\nkind = "numeric"\nlow = 0\nhigh = 9\n')
+    assert 'kind = "ignored" in the schema' in refused("fit", path, *options, "--schema", schema)
