@@ -82,7 +82,7 @@ def remarks(schema: Schema, table: Any, missing: Sequence[str] = ()) -> list[str
     """
     frame, said, tails, marks = Frame(table), [], [], (*MARKS, *missing)
     label = schema.label.name if schema.label else None
-    ends = {each.name: (each.low, each.high) for each in schema.columns if isinstance(each, Numeric)}
+    ends: dict[str, Any] = {each.name: (each.low, each.high) for each in schema.columns if isinstance(each, Numeric)}
     for name in frame.names:
         array = frame.column(name).slice(0, _LOOK)
         if name == label or pa.types.is_nested(array.type) or pa.types.is_dictionary(array.type):
