@@ -67,7 +67,7 @@ class CodeImage:
         Numbers in the opening.
     opening : Opening
     groups : ndarray of int64, shape (size,)
-        Entries that are alike have one number; -1 for those that are never shrunk.
+        Entries that are alike have one number; -1 for the intercept.
     fastest : float
         The largest rate of a descent: rows that are not centred have a mean, along which it must be less.
     columns, pairs_at : int

@@ -4,7 +4,8 @@ After t rounds the coefficients w are a rate times the sum of t noisy sums. Thei
 groups of coefficients whose squares add up to little more than that hold little else. A group's own variance tau is
 estimated from its squares, and from that of all coefficients, which counts as PRIOR more of them; scores are those of u
 = w tau / (tau + v), the mean of w given the estimate. Rows see u: what was shrunk too much, later residuals bring back.
-Nothing here sees a row.
+An intercept is like no other: it is 0 while w^2 is
+below v, and w - v / w above. Nothing here sees a row.
 
 Steps that are too long overshoot: a sum then points against the one before it, by more than noise would. The rate is
 halved each time that it does.
@@ -26,7 +27,7 @@ class ShrunkenDescent:
     Parameters
     ----------
     groups : ndarray of int64, shape (size,)
-        Which coefficients are alike; -1 for those that are not shrunk.
+        Which coefficients are alike; -1 for one at most that is like no other, an intercept.
     classes : int
     deviation : float
         Of the noise on each entry of a sum, for rows of norm 1.
@@ -46,7 +47,7 @@ class ShrunkenDescent:
         self._against = -_TURNED * deviation**2 * (len(groups) * columns) ** 0.5
         self._before, self._noise = np.zeros((len(groups), columns)), 0.0
         self._shrunk, self._groups = groups >= 0, groups[groups >= 0]
-        self._of = np.where(self._shrunk, groups, groups.max() + 1)  # the last share is 1, of those not shrunk
+        self._of = np.where(self._shrunk, groups, groups.max() + 1)  # the last share is that of what is like no other
         self._members = np.bincount(self._groups).astype(np.float64)[:, np.newaxis]
         self._total = np.zeros((len(groups), columns))
         self._late, self._rounds, self.used = np.zeros_like(self._total), n_rounds, 0
@@ -54,11 +55,7 @@ class ShrunkenDescent:
 
     def seen(self):
         """u of this module's documentation: float64, shape (size, 1) for two classes, else (size, k)."""
-        if not self.used or not len(self._groups):
-            return self._total
-        u = self._total.copy()
-        u[self._shrunk] = u[self._shrunk] * self._kept()[self._groups]
-        return u
+        return self._total * self._kept()[self._of] if self.used else self._total
 
     def noise(self):
         """Return the standard deviation that the noise of all sums gives the entries of `model`, shrinking as it did.
@@ -77,14 +74,16 @@ class ShrunkenDescent:
         return np.sqrt(variance)[self._of]
 
     def _kept(self):
-        """The share of its coefficients that each group keeps, and 1 for those that are not shrunk."""
+        """The share of its coefficients that each group keeps, and that of what is like no other."""
+        square = np.square(self._total[~self._shrunk]).sum(axis=0, keepdims=True)
+        alone = 1 - self._noise / np.maximum(square, self._noise)
         if not len(self._groups):
-            return np.ones((1, self._columns))
+            return alone
         w, noise = self._total[self._shrunk], _LATE * self._noise
         squares = np.stack([np.bincount(self._groups, column, len(self._members)) for column in np.square(w).T], axis=1)
         prior = _PRIOR * max(0.0, reals.sum(np.square(w)) / w.size - noise)
         own = np.maximum(0.0, squares - self._members * noise + prior) / (self._members + _PRIOR)
-        return np.append(own / (own + noise), np.ones((1, self._columns)), axis=0)
+        return np.append(own / (own + noise), alone, axis=0)
 
     def add(self, noisy):
         """Go on by a noisy sum, for rows of norm 1: float64, shape (size, columns).

@@ -28,6 +28,7 @@ def test_a_round_adds_and_shrinks_as_in_plain_words(classes, rng):
                 d = len(members)
                 tau = max(0.0, (total[members, c] ** 2).sum() - d * v + 10 * m) / (d + 10)
                 u[members, c] *= tau / (tau + v)
+            u[5, c] *= max(0.0, 1 - v / 0.8 / total[5, c] ** 2)
         np.testing.assert_allclose(descent.seen(), u)
         late += [u] * (t > 8)
         np.testing.assert_allclose(descent.model(), np.mean(late, axis=0) if late else u)
@@ -46,7 +47,9 @@ def test_noise_alone_is_shrunk_to_nothing_and_signals_are_not(rng):
     assert np.abs(np.mean(kept)) > 4 * np.sqrt(np.mean(np.square(seen)))
 
 
-def test_a_table_without_groups_is_not_shrunk():
-    descent = ShrunkenDescent(np.array([-1]), 2, 1.0, 10.0, 5, 32.0)
-    descent.add(np.ones((1, 1)))
-    assert descent.seen() == descent.model() != 0
+def test_an_intercept_that_noise_may_be_is_left_out():
+    for size, kept in ((0.9, 0.0), (3.0, 1 - 1 / 9)):
+        descent = ShrunkenDescent(np.array([-1]), 2, 1.0, 10.0, 5, 32.0)
+        descent.add(np.full((1, 1), size))
+        np.testing.assert_allclose(descent.seen() / descent._total, kept)
+        np.testing.assert_allclose(descent.model(), descent.seen())
