@@ -1,7 +1,7 @@
-"""Write Calibrations.v: what the accountant returns on a grid of parameters, each number to be proved by `interval`.
+"""Write Calibrations.v and GaussianNumbers.v: what the accountant returns on a grid, each to be proved by `interval`.
 
-    python proofs/grid.py             writes proofs/Calibrations.v from the installed dpfast.accounting
-    python proofs/grid.py --check     says whether it is as written
+    python proofs/grid.py             writes the files from the installed dpfast.accounting
+    python proofs/grid.py --check     says whether they are as written
 
 A float stands in the file as the rational that it is, so that what is proved is about the number that was returned.
 """
@@ -16,6 +16,7 @@ from dpfast.accounting import (
     cover_epsilon,
     cover_exponent,
     experts_learning_rate,
+    gaussian_sigma,
     laplace_scale,
     selection_base,
     sparse_sample_bottom_score,
@@ -23,13 +24,22 @@ from dpfast.accounting import (
     zcdp_rho,
 )
 
-FILE = Path(__file__).resolve().parent / "Calibrations.v"
+HERE = Path(__file__).resolve().parent
 
 HEAD = """(** Written by grid.py from dpfast.accounting; not to be edited. Numbers are the floats
     that were returned, as the rationals that they are. *)
 From Coq Require Import Reals Lra ZArith.
 From Interval Require Import Tactic.
 From Dpfast Require Import Numbers.
+Open Scope R_scope.
+"""
+
+GAUSSIAN_HEAD = """(** Written by grid.py from dpfast.accounting; not to be edited. Standard deviations are the floats
+    that were returned, as the rationals that they are. *)
+From Coq Require Import Reals.
+From Coquelicot Require Import Coquelicot.
+From Interval Require Import Tactic.
+From Dpfast Require Import Normal.
 Open Scope R_scope.
 """
 
@@ -158,13 +168,39 @@ def others():
         yield f"Lemma selection_base_{k + 1} : {claim}.\nProof. unfold selection_fits. number. Qed.\n"
 
 
-def text():
-    """The file."""
-    return "\n".join([HEAD, *covers(), *tables(), *concentrated(), *others()])
+def mass(x, bits=256):
+    """The integral of exp(-t**2 / 2) from 0 to x, by its series in integers: units of 2**-bits, nearly."""
+    term, square = math.floor(x * 2**bits), math.floor(x * x * 2**bits)
+    total, k = term, 0
+    while term:
+        k += 1
+        term = term * square // (2 * k) >> bits
+        total += (-1) ** k * term // (2 * k + 1)
+    return total
+
+
+def gaussians():
+    """Sigmas of Gaussian noise, by the exact curve."""
+    for k, (epsilon, delta) in enumerate(itertools.product((0.1, 1.0, 5.0), (1e-6, 1e-3))):
+        sigma = Fraction(gaussian_sigma(epsilon, delta))
+        low, high = (mass(Fraction(epsilon) * sigma + side / (2 * sigma)) >> 180 for side in (-1, 1))
+        found = f"{real(Fraction(low - 1, 2**76))} {real(Fraction(high + 2, 2**76))}"
+        claim = f"gaussian_delta {real(sigma)} {real(epsilon)} <= {real(delta)}"
+        yield f"Lemma gaussian_sigma_{k + 1} : {claim}.\nProof. gaussian {found}. Qed.\n"
+
+
+def files():
+    """{name: text} of what is written."""
+    return {
+        "Calibrations.v": "\n".join([HEAD, *covers(), *tables(), *concentrated(), *others()]),
+        "GaussianNumbers.v": "\n".join([GAUSSIAN_HEAD, *gaussians()]),
+    }
 
 
 if __name__ == "__main__":
     if "--check" in sys.argv[1:]:
-        sys.exit(None if FILE.read_text(encoding="utf-8") == text() else f"{FILE.name} is not what grid.py writes")
-    FILE.write_text(text(), encoding="utf-8")
-    print(FILE.read_text(encoding="utf-8").count("\nLemma "), "numbers")
+        other = [name for name, text in files().items() if (HERE / name).read_text(encoding="utf-8") != text]
+        sys.exit(f"{', '.join(other)}: not what grid.py writes" if other else None)
+    for name, text in files().items():
+        (HERE / name).write_text(text, encoding="utf-8")
+        print(name, text.count("\nLemma "), "numbers")
