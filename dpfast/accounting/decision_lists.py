@@ -145,7 +145,10 @@ def decision_list_plan(
     M, alpha, beta = _problem(n_conditions, alpha, beta)
     t = float(cover_exponent(epsilon, delta, neighbors=neighbors, max_rounds=M + 1))
     log_lists = math.lgamma(M + 1) + (M + 1) * math.log(2) + 0.5
-    n = math.ceil((log_lists - math.log(beta)) / -math.log1p(alpha * math.expm1(-t)) * (1 + _SLACK))
+    each = -math.log1p(alpha * math.expm1(-t))  # nats of a row
+    if each < 1e-300:
+        raise ValueError(f"epsilon is too small for any number of rows, got {epsilon!r}")
+    n = math.ceil((log_lists - math.log(beta)) / each * (1 + _SLACK))
     lower = points_lower_bound(epsilon, delta, M // 2 + 1, alpha=alpha, beta=beta, neighbors=neighbors)
     return DecisionListPlan(n, t, log_lists, lower)
 
