@@ -14,7 +14,15 @@ from rich.text import Text
 
 from dpfast.learners.interrupts import interrupts_wait
 
-output, errors = Console(), Console(stderr=True)
+
+class _Console(Console):
+    """A console that leaves a closed pipe to `reporting`; rich's own would stay quiet for good, and exit."""
+
+    def on_broken_pipe(self):
+        raise
+
+
+output, errors = _Console(), _Console(stderr=True)
 
 
 def say(text=""):
@@ -109,7 +117,7 @@ def _told(error, state):
     if isinstance(error, KeyboardInterrupt):
         complain(f"interrupted: {state.now}")
         return 130
-    if isinstance(error, BrokenPipeError | SystemExit):  # by rich, when standard output is closed
+    if isinstance(error, BrokenPipeError):
         if spent:
             complain(f"error: standard output was closed{spent}")
         _let_go_of_output()
