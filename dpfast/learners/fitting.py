@@ -66,6 +66,8 @@ class Run:
     public : Public or None
     learns : bool
         Whether the releases of the model itself are named yet; else only what a table holds was discovered.
+    label : str or None
+        The name of what is predicted, if it has one: public, as names of columns are.
     """
 
     def __init__(self, owner: "Private", rng: np.random.Generator):
@@ -79,6 +81,7 @@ class Run:
         self.claim: PrivacySpend | None = None
         self.public: Public | None = None
         self.learns = False
+        self.label: str | None = None
 
     def charge(self, public: Public, cost: Sequence[Cost] = (), *, learns: bool = True, **releases: int | None) -> None:
         """Charge for all releases of the fit, once; later calls only name releases that are paid for.
@@ -157,6 +160,8 @@ class Private(PrivateParameters):
         """Become the model that was released, whole or in part, with its claim."""
         assert run.public is not None
         self._become(run.public)
+        if run.label is not None:
+            self._facts["label"] = run.label
         if run.learns:
             self.privacy_ = run.told()
             self._publish(run)
@@ -225,7 +230,6 @@ class Private(PrivateParameters):
             "rows": public.n_rows if self.neighbors == "replace" else None,
             "rows of each person": self._rows_per_unit is not None and self.neighbors == "replace",
             "classes": "declared" if public.declared else "read off the rows",
-            "label": vars(self).pop("_label", None),
         }
 
     def _publish(self, run: Run) -> None:

@@ -55,7 +55,7 @@ class TableReader:
         """
         p, X = super()._checked(X, y, units), _opened(X, y)
         p.source = X if isinstance(X, Source) else None
-        for name in ("_encoder", "_label", "_rows_per_unit", "_width_of_codes"):
+        for name in ("_encoder", "_rows_per_unit", "_width_of_codes"):
             vars(self).pop(name, None)
         p.rows_per_unit, p.one_column, p.plan, p.found = 1, False, None, None
         if p.schema == "discover" or (p.schema is None and (is_frame(X) or isinstance(X, StreamParts))):
@@ -95,7 +95,8 @@ class TableReader:
         charged before, and nothing is refused afterwards.
         """
         X, y, named = X if p.source is None else p.source, None if isinstance(y, str) else y, _name(y)
-        self._label = named or _label_name(p.schema, y)
+        if run is not None:
+            run.label = named or _label_name(p.schema, y)
         label = kind = None
         if p.schema is not None:
             label = p.schema.label or Label(named or "y")

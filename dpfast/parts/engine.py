@@ -261,4 +261,6 @@ _PAID = "what was released until then is in the model, and paid for"
 
 def _aligned(told):
     """An array that came in a message may begin anywhere in it; kernels want it at a multiple of its entries."""
+    if type(told) is tuple:
+        return tuple(map(_aligned, told))
     return np.require(told, None, "A") if isinstance(told, np.ndarray) else told

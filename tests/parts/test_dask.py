@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import warnings
 from contextlib import ExitStack
 
@@ -185,10 +186,18 @@ VERBS = ("ask", "make", "pair", "sum", "tell")
 SOON = {"distributed.comm.timeouts.connect": "1s"}  # what is lost is given up; not while a cluster starts
 
 
+def two_workers(client):
+    """The processes of both workers, once both answer: one may have been killed a moment ago, and still be counted."""
+    while len(processes := client.run(os.getpid, on_error="ignore")) < 2:
+        client.wait_for_workers(2, timeout=600)
+        time.sleep(0.05)
+    return [*processes.values()]
+
+
 @pytest.mark.parametrize("learner", [*LEARNERS, *TWO_SIDED, FiniteClassLearner])
 def test_a_worker_killed_in_the_middle_changes_nothing(learner, client, monkeypatch):
     """Its parts are computed again where another worker, or the one that takes its place, is."""
-    client.wait_for_workers(2, timeout=600)  # one may have been killed a moment ago
+    alive = two_workers(client)
     client.run(lambda: dask.config.set(SOON) and None)
     frame, budget, asked, killed = people(), Budget(1.0, 1e-6), [], []
     whole = few(learner, schema=SCHEMA).fit(frame)
@@ -198,7 +207,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(learner, client, monkeypa
         asked.append(question)
         futures = plain(self, verb, question, public, own)
         if not killed and (len(asked) > 6 if learner is FiniteClassLearner else budget.charges):  # which asks no more
-            killed.extend(client.run(os.getpid).values())
+            killed.append(alive[0])
             os.kill(killed[0], signal.SIGKILL)
         return futures
 

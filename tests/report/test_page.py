@@ -150,12 +150,17 @@ def test_lists_and_plain_halfspaces_have_pages_too():
         assert set(model._repr_mimebundle_()) == {"text/plain", "text/html"}
 
 
-def test_pairs_of_columns_have_terms_maps_and_lines(rng):
+def paired(rng):
+    """A model of a table whose label depends on two columns together."""
     columns = SCHEMA.code_columns
     codes = np.stack([rng.integers(column.size, size=3000) for column in columns], axis=1)
     table = CodeTable(codes, [column.size for column in columns], names=SCHEMA.names, columns=columns)
     model = dpfast.HalfspaceClassifier(4.0, schema=SCHEMA, interactions=1, random_state=0)
-    model.fit(table, (codes[:, 0] > 3) ^ (codes[:, 1] > 0), classes=[False, True])
+    return model.fit(table, (codes[:, 0] > 3) ^ (codes[:, 1] > 0), classes=[False, True])
+
+
+def test_pairs_of_columns_have_terms_maps_and_lines(rng):
+    model = paired(rng)
     (pair,) = [term for term in model.terms() if isinstance(term, report.PairTerm)]
     assert pair.column.name == "age <years> and job"
     assert pair.map.shape == (8, 3)
@@ -167,8 +172,11 @@ def test_pairs_of_columns_have_terms_maps_and_lines(rng):
     assert "age &lt;years&gt; and job" in text
     assert text.count('fill-opacity="') == 24
     assert "age <years> and job" in report.summary(model)
-    plot = pytest.importorskip("dpfast.plot")
-    figure = plot.terms(model)
+
+
+def test_a_pair_of_columns_is_drawn_as_a_map(rng):
+    pytest.importorskip("matplotlib").use("agg")
+    figure = dpfast.plot.terms(paired(rng))
     assert [len(axes.images) for axes in figure.axes].count(1) == 1
 
 
