@@ -186,8 +186,8 @@ def test_an_opening_of_plain_rows_of_any_numbers_gives_an_image(rng):
 
 
 def test_the_mean_of_plain_rows_is_cut_where_it_may_be_noise(rng):
-    """Of 10,000 columns of noise none is taken for a mean, and that of one column is found."""
-    rows = unit_rows(sp.csr_array(np.eye(1, 9999)), fit_intercept=True, normalize=True)
+    """Of 2,000 columns of noise none is taken for a mean, and that of one column is found."""
+    rows = unit_rows(sp.csr_array(np.eye(1, 1999)), fit_intercept=True, normalize=True)
     image = image_of(rows, 2, True)
     noisy = rng.normal(0, 1e6, image.opening_size)
     noisy[7] = 1e8
