@@ -117,7 +117,7 @@ def main():
     wrong, proved, goals = [], 0, 0
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         config = Path(folder) / "why3.conf"
-        env = {**os.environ, "WHY3CONFIG": str(config)}
+        env = {**os.environ, "WHY3CONFIG": str(config), "PWD": str(HERE)}  # Frama-C believes PWD
         subprocess.run(["why3", "config", "detect"], env=env, capture_output=True, check=True)
         each = [(name, function) for name, functions in chosen.items() for function in functions]
         for (name, function), (done, all_, bad) in zip(each, pool.map(lambda one: prove(*one, env), each), strict=True):
