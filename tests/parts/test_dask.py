@@ -30,10 +30,13 @@ dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 
+PATIENT = {"distributed.deploy.lost-worker-timeout": "1 hour"}  # a killed worker comes back, however busy the machine
+
+
 @pytest.fixture(scope="module")
 def client():
     """Two worker processes of one thread."""
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), dask.config.set(PATIENT):
         warnings.simplefilter("ignore")
         options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": ":0"}
         with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as client:
