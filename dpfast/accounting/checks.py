@@ -56,6 +56,16 @@ def number(name: str, value: Any, wanted: str, fits: Callable[[float], bool]) ->
     raise ValueError(f"{name} must be {wanted}, got {value!r}")
 
 
+def chance(name: str, value: Any) -> float:
+    """A share or a probability of a plan, from LEAST to 1 - LEAST."""
+    return number(name, value, f"from {LEAST} to 1 - {LEAST}", lambda x: LEAST <= x <= 1 - LEAST)
+
+
+def planned_epsilon(value: Any) -> float:
+    """The epsilon of a plan: finite, at least LEAST."""
+    return number("epsilon", value, f"a finite number, at least {LEAST}", lambda x: LEAST <= x < math.inf)
+
+
 def positive(name: str, value) -> float:
     """A finite number above 0."""
     return number(name, value, "a finite number > 0", lambda x: 0 < x < math.inf)

@@ -35,7 +35,7 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from .checks import LEAST, count, number
+from .checks import chance, count
 from .curves import cover_exponent
 from .lower_bounds import points_lower_bound
 
@@ -195,11 +195,4 @@ def decision_list_paper(
 
 
 def _problem(n_conditions, alpha, beta):
-    wanted = f"from {LEAST} to 1 - {LEAST}"
-    return (
-        count("n_conditions", n_conditions),
-        *(
-            number(name, value, wanted, lambda x: LEAST <= x <= 1 - LEAST)
-            for name, value in (("alpha", alpha), ("beta", beta))
-        ),
-    )
+    return count("n_conditions", n_conditions), chance("alpha", alpha), chance("beta", beta)

@@ -24,7 +24,7 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from .checks import LEAST, check_neighbors, count, epsilon_of, number
+from .checks import chance, check_neighbors, count, epsilon_of, planned_epsilon
 from .search import least_integer
 
 _SLACK = 1e-12
@@ -95,11 +95,8 @@ def finite_class_plan(
     """
     check_neighbors(neighbors)
     k = count("n_hypotheses", n_hypotheses)
-    alpha, beta = (
-        number(name, value, f"from {LEAST} to 1 - {LEAST}", lambda x: LEAST <= x <= 1 - LEAST)
-        for name, value in (("alpha", alpha), ("beta", beta))
-    )
-    number("epsilon", epsilon, f"a finite number, at least {LEAST}", lambda x: LEAST <= x < math.inf)
+    alpha, beta = chance("alpha", alpha), chance("beta", beta)
+    planned_epsilon(epsilon)
     epsilon = epsilon_of(epsilon)
     t = epsilon / (2 if neighbors == "replace" else 1)
     order = math.ceil(max(math.log(k) / (epsilon * alpha), math.log(k) / alpha**2))

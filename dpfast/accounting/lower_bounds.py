@@ -28,7 +28,7 @@ from fractions import Fraction
 import numpy as np
 from scipy import special
 
-from .checks import LEAST, check_neighbors, count, delta_of, margin_between, number
+from .checks import chance, check_neighbors, count, delta_of, margin_between, planned_epsilon
 
 
 def halfspace_lower_bound(
@@ -140,11 +140,5 @@ def _log_kept(share: float) -> float:
 
 def problem_of(epsilon, delta, margin, alpha, beta) -> tuple:
     """The checked numbers of a plan, as floats."""
-    wanted = f"a finite number, at least {LEAST}"
-    epsilon = number("epsilon", epsilon, wanted, lambda x: LEAST <= x < math.inf)
-    wanted = f"from {LEAST} to 1 - {LEAST}"
-    alpha, beta = (
-        number(name, value, wanted, lambda x: LEAST <= x <= 1 - LEAST)
-        for name, value in (("alpha", alpha), ("beta", beta))
-    )
+    epsilon, alpha, beta = planned_epsilon(epsilon), chance("alpha", alpha), chance("beta", beta)
     return epsilon, delta_of(delta), margin_between(margin), alpha, beta

@@ -16,7 +16,7 @@ lie within sqrt(ln(2K/b) / (2n)) of the expectations, but for probability b (Hoe
 
 import math
 
-from .checks import LEAST, count, number
+from .checks import chance, count, number
 
 
 def new_row_error(share: float, n: int, *, dimension: int, failure: float = 0.05) -> float:
@@ -53,7 +53,7 @@ def new_row_error(share: float, n: int, *, dimension: int, failure: float = 0.05
     """
     share = number("share", share, "from 0 to 1", lambda x: 0 <= x <= 1)
     n, m = count("n", n), count("dimension", dimension, least=0)
-    b = number("failure", failure, f"from {LEAST} to 1 - {LEAST}", lambda x: LEAST <= x <= 1 - LEAST)
+    b = chance("failure", failure)
     if 2 * n < m:
         return 1.0
     l = ((m * math.log(2 * math.e * n / m) if m else 0) + math.log(4 / b)) / n * (1 + 1e-12)  # noqa: E741

@@ -16,7 +16,7 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from .checks import LEAST, count, delta_of, margin_between, number
+from .checks import LEAST, chance, count, delta_of, margin_between, number, planned_epsilon
 from .winnow import winnow_learning_rate
 
 
@@ -313,16 +313,10 @@ def _judged(plan, T: int) -> WinnowPlan:
 
 
 def _problem(epsilon, horizon, dimension, margin, confidence, failure) -> tuple:
-    wanted = f"a finite number, at least {LEAST}"
-    epsilon = number("epsilon", epsilon, wanted, lambda x: LEAST <= x < math.inf)
-    d = count("dimension", dimension)
+    epsilon, d = planned_epsilon(epsilon), count("dimension", dimension)
     if d < 2:
         raise ValueError(f"dimension must be an integer >= 2, got {dimension!r}")
-    wanted = f"from {LEAST} to 1 - {LEAST}"
-    c, beta = (
-        number(name, value, wanted, lambda x: LEAST <= x <= 1 - LEAST)
-        for name, value in (("confidence", confidence), ("failure", failure))
-    )
+    c, beta = chance("confidence", confidence), chance("failure", failure)
     return epsilon, count("horizon", horizon), d, margin_between(margin), c, beta
 
 

@@ -51,6 +51,8 @@ class FileParts(Source):
     >>> clf = dpfast.HalfspaceClassifier(schema="people.toml").fit(rows)  # doctest: +SKIP
     """
 
+    _marks = ("",)
+
     def __init__(
         self,
         path: Any,
@@ -91,8 +93,6 @@ class FileParts(Source):
         with _unchanged(self.path):
             room = {"room": lambda most: partial(spool.array, most), "unit": unit}
             return read_encoding(self.path, schema, label, **room, **self._text)
-
-    _marks = ("",)
 
     def header(self) -> dict[str, Any]:
         """Read the types of the columns off the header of the files.

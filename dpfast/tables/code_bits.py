@@ -105,11 +105,6 @@ def bit_count(columns) -> int:
     return sum(len(_bits(column, column.size, True)[0]) for column in columns)
 
 
-def code_names(columns) -> list[str]:
-    """What each code of each column means, in the order of `CodeTable.offsets`."""
-    return [f"{column.name} {meant}" for column in columns for meant in _bits(column, column.size, False)[0]]
-
-
 @lru_cache(maxsize=1 << 4)  # of declarations: what is fitted again need not be spelled again
 def _spelled(columns, names, sizes, thresholds):
     """What each bit is called, and its column, the first and the last code that it is 1 for: int64, shape (bits, 3)."""

@@ -34,6 +34,7 @@ class Source:
     """
 
     label: str | None = None
+    _marks: tuple[str, ...] = ()  # texts that are missing values, besides those that every cell is compared with
 
     def header(self) -> dict[str, pa.DataType]:
         """Return the types of the columns by their names: public facts, for which no row is read."""
@@ -70,8 +71,6 @@ class Source:
             raise ValueError("the table has no columns to learn from; give at least one besides the label")
         columns = [Discovered(name, reads=reads_of(name, kind)) for name, kind in features.items()]
         return Schema(columns, label=self.label, ignore=tuple(without), missing_values=self._marks)
-
-    _marks: tuple[str, ...] = ()  # texts that are missing values, besides those that every cell is compared with
 
     def like(self) -> Any:
         """Return a table of no rows whose columns have the types of these.
