@@ -1,6 +1,6 @@
 """The bridge from claims to proofs: to each claim its theorem, the code that uses it, and the test that compares them.
 
-python proofs/bridge.py             prints the table of docs/privacy.md
+python proofs/bridge.py             prints the table of docs/privacy_checks.md
 python proofs/bridge.py --check     says what does not exist: a theorem, a line of code, a test, the printed table
 """
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from check import sources, stated
 
 TOP = Path(__file__).resolve().parents[1]
-PAGE = TOP / "docs" / "privacy.md"
+PAGE = TOP / "docs" / "privacy_checks.md"
 
 # claim; theorems; code, as a file below dpfast/ and words of the line; test, as a file below tests/ and its name
 ROWS = (
@@ -196,7 +196,7 @@ def lines(path, words):
 
 
 def table():
-    """The table of docs/privacy.md."""
+    """The table of docs/privacy_checks.md."""
     rows = ["| claim | theorem in `proofs/` | code in `dpfast/` | test in `tests/` |", "|---|---|---|---|"]
     for claim, theorems, (code, _), (test, name) in ROWS:
         proved = ", ".join(f"`{theorem}`" for theorem in theorems.split())
@@ -215,7 +215,7 @@ def faults():
         if not re.search(rf"^def {name}\(", text, re.MULTILINE):
             yield f"{claim}: tests/{test} has no {name}"
     if table() not in PAGE.read_text(encoding="utf-8"):
-        yield "docs/privacy.md does not print the table as it is"
+        yield "docs/privacy_checks.md does not print the table as it is"
 
 
 if __name__ == "__main__":

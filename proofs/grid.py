@@ -43,7 +43,7 @@ From Dpfast Require Import Normal.
 Open Scope R_scope.
 """
 
-# Exponents as docs/privacy.md prints them, at (1, 1e-6): to five digits.
+# Exponents as docs/privacy_theorems.md prints them, at (1, 1e-6): to five digits.
 PRINTED = {
     ("replace", "0"): {7: "0.15874", 10: "0.13541", 25: "0.10408", 100: "0.08944", None: "0.08476"},
     ("replace", "1/2"): {7: "0.10583", 10: "0.09027", 25: "0.06939", 100: "0.05962", None: "0.05650"},

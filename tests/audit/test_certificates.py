@@ -75,7 +75,7 @@ def test_every_model_has_a_worst_case():
 
 @pytest.mark.parametrize("name", AUDITED)
 def test_no_model_exceeds_its_claim_and_all_with_power_show_some_of_it_in_few_runs(name, rng):
-    """At a large claim; docs/privacy.md has what `dpfast audit --epsilon 1` certifies by many runs."""
+    """At a large claim; docs/privacy_checks.md has what `dpfast audit --epsilon 1` certifies by many runs."""
     case, runs = (
         CASES[name](3.0, 0.02),
         1500 if name == "winnow" else 200 if name.endswith(("littlestone", "encoder", "halfspace")) else 600,

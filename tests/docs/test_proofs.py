@@ -1,4 +1,4 @@
-"""Claims and their proofs in Coq: what docs/privacy.md says of proofs/ is there, and its numbers are the accountant's.
+"""Claims and their proofs in Coq: what docs/privacy_checks.md says of proofs/ is there, with the accountant's numbers.
 
 `make -C proofs` compiles the proofs; the gate does so where Coq is installed.
 """

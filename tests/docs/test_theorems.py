@@ -1,4 +1,4 @@
-"""What is claimed stands once: docs/privacy.md quotes the theorems of accounting, and each quote is word for word."""
+"""What is claimed stands once: docs/privacy_theorems.md quotes theorems of accounting, each quote word for word."""
 
 import importlib
 import re
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[2] / "docs" / "privacy.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[2] / "docs" / "privacy_theorems.md").read_text(encoding="utf-8")
 
 
 def plain(text):
