@@ -284,9 +284,14 @@ def _epsilon_at(t: Fraction, delta: float, g: Fraction, neighbors: str, rounds, 
         return 0.0
     epsilon = _nearly(_float(t), delta, float(g), neighbors, rounds, accounting)
     log_delta, step = math.log(delta) - 2 * _SLACK if delta else -math.inf, max((epsilon + _float(t)) * 1e-15, 1e-323)
-    while epsilon < math.inf and _log_delta(t, Fraction(epsilon), g, neighbors, rounds, accounting) > log_delta:
+    while epsilon < math.inf and _log_delta(t, _stated(epsilon), g, neighbors, rounds, accounting) > log_delta:
         epsilon, step = epsilon + step, 2 * step
     return epsilon
+
+
+def _stated(epsilon: float) -> Fraction:
+    """The least of what a float is and of the decimal that it prints as, which differ most among the smallest floats."""
+    return min(Fraction(epsilon), Fraction(repr(epsilon)))
 
 
 def _nearly(t: float, delta: float, g: float, neighbors: str, rounds, accounting: str) -> float:

@@ -61,6 +61,14 @@ def test_the_smallest_charges_are_charges(epsilon):
         budget.charge(epsilon, 0, cost=[Cost("pure", epsilon)], count=10**38)
 
 
+@pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
+def test_the_smallest_exponents_are_claimed_by_no_less_than_they_are(neighbors):
+    for rounds in range(1, 30):
+        given = {"max_rounds": rounds, "neighbors": neighbors}
+        claimed = Fraction(repr(accounting.cover_epsilon(5e-324, 0, **given)))
+        assert accounting.cover_delta(5e-324, claimed, **given) == 0
+
+
 def test_a_delta_too_small_for_its_runs_is_refused():
     for gaussian in (False, True):
         with pytest.raises(ValueError, match="for each of 30 runs"):
