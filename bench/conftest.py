@@ -15,8 +15,8 @@ def pytest_addoption(parser):
     parser.addoption("--ours", action="store_true", help="dpfast's lines only")
 
 
-def pytest_xdist_auto_num_workers():
-    return 0  # what is measured runs alone
+def pytest_xdist_auto_num_workers(config):
+    return None if config.getoption("benchmark_disable") else 0  # what is measured runs alone
 
 
 def pytest_collection_modifyitems(config, items):

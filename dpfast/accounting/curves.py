@@ -290,7 +290,7 @@ def _epsilon_at(t: Fraction, delta: float, g: Fraction, neighbors: str, rounds, 
 
 
 def _stated(epsilon: float) -> Fraction:
-    """The least of what a float is and of the decimal that it prints as, which differ most among the smallest floats."""
+    """The least of a float and of the decimal that it prints as; they differ most among the smallest floats."""
     return min(Fraction(epsilon), Fraction(repr(epsilon)))
 
 
