@@ -16,6 +16,20 @@ _ENTRIES = (
 )  # fmt: skip
 _FAULTS = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
 MOST_FEATURES = 1 << 31
+_HOMES = {  # the module of each kind of model
+    "boosted-halfspace": "halfspaces.boosted",
+    "decision-list": "lists.decision_list",
+    "finite-class": "experts.finite_class",
+    "halfspace": "halfspaces.halfspace",
+    "linear-learner": "experts.linear_learner",
+    "littlestone": "littlestone.learner",
+    "net-halfspace": "halfspaces.net",
+    "online-littlestone": "littlestone.online_learner",
+    "projected-halfspace": "halfspaces.projected",
+    "staged-littlestone": "littlestone.staged",
+    "staged-online-littlestone": "littlestone.staged_online",
+    "winnow": "winnow.classifier",
+}
 _PLAIN = Kind(
     "be None, a number, a word or a list of numbers",
     lambda value: (
@@ -59,15 +73,15 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def _kind(name):
-    """The class that names its models so, also a stranger's; a family of learners is imported when it is asked for."""
-    for family in ("", ".halfspaces", ".lists", ".winnow", ".experts", ".littlestone"):
-        import_module(f"dpfast.learners{family}")
-        waiting = [Saved]
-        while waiting:
-            kind = waiting.pop()
-            if vars(kind).get("_model") == name:
-                return kind
-            waiting += kind.__subclasses__()
+    """Return the class that names its models so, also one of another package; ours is imported when it is asked for."""
+    if name in _HOMES:
+        import_module(f"dpfast.learners.{_HOMES[name]}")
+    waiting = [Saved]
+    while waiting:
+        kind = waiting.pop()
+        if vars(kind).get("_model") == name:
+            return kind
+        waiting += kind.__subclasses__()
     return None
 
 

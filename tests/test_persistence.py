@@ -2,6 +2,9 @@ import json
 import math
 import os
 import pickle
+import re
+import subprocess
+import sys
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
@@ -15,6 +18,8 @@ from dpfast import random
 from dpfast.accounting import Budget
 from dpfast.cli.files import reading_of
 from dpfast.learners import saving
+
+MODEL = re.compile(r"^    _model = \"(.+)\"$", re.M)
 
 
 @pytest.fixture
@@ -214,6 +219,14 @@ def test_a_digest_covers_what_the_command_line_adds(path, model):
         path.write_text(signed({**document, "table": table}))
         with pytest.raises(ValueError, match=r"must|wanted"):
             reading_of(path)
+
+
+def test_a_model_is_loaded_whatever_its_kind_by_a_process_that_imported_none(tmp_path):
+    kinds = {kind for path in Path(dpfast.__file__).parent.rglob("*.py") for kind in MODEL.findall(path.read_text())}
+    assert len(kinds) == 12
+    script = f"from dpfast.persistence import _kind; print(*(_kind(kind)._model == kind for kind in {kinds!r}))"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["True"] * 12
 
 
 def test_a_model_of_an_unknown_kind_is_refused(path):

@@ -1,13 +1,5 @@
 """Private halfspaces: the one to take, boosting [BCS], large margins [NUZ]."""
 
-from .boosted import BoostedHalfspaceClassifier
-from .halfspace import HalfspaceClassifier
-from .net import NetHalfspaceClassifier
-from .projected import ProjectedHalfspaceClassifier
+from dpfast.lazy import attach
 
-__all__ = [
-    "BoostedHalfspaceClassifier",
-    "HalfspaceClassifier",
-    "NetHalfspaceClassifier",
-    "ProjectedHalfspaceClassifier",
-]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

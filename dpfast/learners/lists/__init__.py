@@ -1,6 +1,5 @@
 """Decision lists by greedy cover [BF, section 3]."""
 
-from .decision_list import DecisionListClassifier
-from .rule import Literal, Rule
+from dpfast.lazy import attach
 
-__all__ = ["DecisionListClassifier", "Literal", "Rule"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,7 +1,5 @@
 """Winnow, private and not [BF, section 4]; its private state, streams and checkpoints."""
 
-from .classifier import DPWinnowClassifier
-from .confident import WinnowClassifier
-from .point_stream import make_point_stream
+from dpfast.lazy import attach
 
-__all__ = ["DPWinnowClassifier", "WinnowClassifier", "make_point_stream"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -1,0 +1,34 @@
+from . import accounting as accounting
+from . import audit as audit
+from . import interop as interop
+from . import kernels as kernels
+from . import littlestone as littlestone
+from . import mechanisms as mechanisms
+from . import metrics as metrics
+from . import model_selection as model_selection
+from . import plot as plot
+from . import report as report
+from .accounting import PrivacyWarning as PrivacyWarning
+from .files import FileParts as FileParts
+from .files import load_dataset as load_dataset
+from .learners import BoostedHalfspaceClassifier as BoostedHalfspaceClassifier
+from .learners import DecisionListClassifier as DecisionListClassifier
+from .learners import DPWinnowClassifier as DPWinnowClassifier
+from .learners import FiniteClassLearner as FiniteClassLearner
+from .learners import HalfspaceClassifier as HalfspaceClassifier
+from .learners import LinearLearner as LinearLearner
+from .learners import LinearMinimizer as LinearMinimizer
+from .learners import NetHalfspaceClassifier as NetHalfspaceClassifier
+from .learners import ProjectedHalfspaceClassifier as ProjectedHalfspaceClassifier
+from .learners import RandomizedWeightedMajority as RandomizedWeightedMajority
+from .learners import StatisticalQueryOracle as StatisticalQueryOracle
+from .learners import WinnowClassifier as WinnowClassifier
+from .learners.encoder import TableEncoder as TableEncoder
+from .learners.winnow import make_point_stream as make_point_stream
+from .persistence import load as load
+from .tables import BitMatrix as BitMatrix
+from .tables import CodeTable as CodeTable
+from .tables import Schema as Schema
+from .tables import StreamParts as StreamParts
+
+__version__: str

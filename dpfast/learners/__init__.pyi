@@ -1,0 +1,12 @@
+from .experts import FiniteClassLearner as FiniteClassLearner
+from .experts import LinearLearner as LinearLearner
+from .experts import LinearMinimizer as LinearMinimizer
+from .experts import RandomizedWeightedMajority as RandomizedWeightedMajority
+from .experts import StatisticalQueryOracle as StatisticalQueryOracle
+from .halfspaces import BoostedHalfspaceClassifier as BoostedHalfspaceClassifier
+from .halfspaces import HalfspaceClassifier as HalfspaceClassifier
+from .halfspaces import NetHalfspaceClassifier as NetHalfspaceClassifier
+from .halfspaces import ProjectedHalfspaceClassifier as ProjectedHalfspaceClassifier
+from .lists import DecisionListClassifier as DecisionListClassifier
+from .winnow import DPWinnowClassifier as DPWinnowClassifier
+from .winnow import WinnowClassifier as WinnowClassifier

@@ -1,0 +1,5 @@
+from .finite_class import FiniteClassLearner as FiniteClassLearner
+from .linear_learner import LinearLearner as LinearLearner
+from .linear_minimizer import LinearMinimizer as LinearMinimizer
+from .statistical_query import StatisticalQueryOracle as StatisticalQueryOracle
+from .weighted_majority import RandomizedWeightedMajority as RandomizedWeightedMajority

@@ -1,0 +1,4 @@
+from .boosted import BoostedHalfspaceClassifier as BoostedHalfspaceClassifier
+from .halfspace import HalfspaceClassifier as HalfspaceClassifier
+from .net import NetHalfspaceClassifier as NetHalfspaceClassifier
+from .projected import ProjectedHalfspaceClassifier as ProjectedHalfspaceClassifier

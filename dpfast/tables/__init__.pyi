@@ -1,0 +1,10 @@
+from .bit_matrix import BitMatrix as BitMatrix
+from .code_column import CodeColumn as CodeColumn
+from .codes import CodeTable as CodeTable
+from .columns import Boolean as Boolean
+from .columns import Category as Category
+from .columns import Date as Date
+from .columns import Numeric as Numeric
+from .schema import Label as Label
+from .schema import Schema as Schema
+from .streams import StreamParts as StreamParts
