@@ -114,6 +114,10 @@ def _restored(kind, document):
             model.coef_noise_ = np.array([reals(each, model.coef_.shape[1]) for each in card["coef_noise"]])
             if model.coef_noise_.shape != model.coef_.shape or model.coef_noise_.min() < 0:
                 raise ValueError("the noise of coefficients must be a number of at least 0 for each of them")
+        if "code_shares" in card:
+            model.code_shares_ = reals(card["code_shares"], model.coef_.shape[1])
+            if model.code_shares_.min() < 0:
+                raise ValueError("shares of rows must be numbers of at least 0")
     model.privacy_ = claim = PrivacySpend.from_dict(document["privacy"])
     claimed, asked = ((float(each.epsilon), float(each.delta), each.neighbors) for each in (claim, model))
     if claimed != asked:

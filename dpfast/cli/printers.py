@@ -110,7 +110,7 @@ def _show_terms(estimator, console, most=30):
     table.add_column("column", overflow="fold")
     if not two:
         table.add_column("class", overflow="fold")
-    table.add_column("moves the score by", justify="right", style="bold")
+    table.add_column("moves the score by, on average", justify="right", style="bold")
     table.add_column(f"most for {classes[1]}" if two else "most for it", overflow="fold")
     table.add_column(f"most for {classes[0]}" if two else "most against it", overflow="fold")
     for term in found[:most]:
@@ -120,7 +120,7 @@ def _show_terms(estimator, console, most=30):
         table.add_row(*map(Text, cells), style=style)
     console.print(table)
     if len(found) > most:
-        console.print(Text(f"{len(found) - most:,} more move it by at most {found[most].importance:.2f}."))
+        console.print(Text(f"{len(found) - most:,} more move it by at most {found[most].importance:.2f} on average."))
     noise = [term.column.name for term in found if not term.clear]
     if noise:
         console.print(Text(f"Nothing clear of noise: {some(noise)}."))

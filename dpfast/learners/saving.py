@@ -15,7 +15,7 @@ from dpfast.learners.parameters import real
 from dpfast.tables.replacing import replace_file
 
 FORMAT, FORMAT_VERSION = "dpfast model", 2
-CARD = "figures", "coef_noise"  # attributes that a card holds, without their final underscore
+CARD = "figures", "coef_noise", "code_shares"  # attributes that a card holds, without their final underscore
 
 
 class Read:
@@ -67,7 +67,7 @@ class Saved(Read):
         self._facts = {**(getattr(self, "_facts", None) or {}), "label": name}
 
     def _kept(self):
-        """What a card holds besides: figures that were paid for, and the noise of coefficients."""
+        """What a card holds besides: figures that were paid for, the noise of coefficients, shares of rows."""
         return {name: vars(self)[f"{name}_"] for name in CARD if f"{name}_" in vars(self)}
 
     def _document(self):

@@ -104,10 +104,22 @@ def steps(
 
 
 def bars(
-    texts: Sequence[str], weights: np.ndarray, noise: np.ndarray | None, scale: Scale, told: str, most: int = 12
+    texts: Sequence[str],
+    weights: np.ndarray,
+    noise: np.ndarray | None,
+    scale: Scale,
+    told: str,
+    shares: np.ndarray | float = 1.0,
+    most: int = 12,
 ) -> str:
-    """A bar for each value with a whisker of its noise, the largest weights first; those beyond `most` are counted."""
-    order = np.argsort(-np.abs(weights), kind="stable")[:most]
+    """A bar for each value with a whisker of its noise, the largest weights first.
+
+    Drawn are those `most` whose weights are largest times their shares of the rows, and none that no rows have; the
+    others are counted.
+    """
+    matter = np.abs(weights) * shares
+    order = np.argsort(-matter, kind="stable")[:most]
+    order = order[np.broadcast_to(shares, weights.shape)[order] > 0]
     order = order[np.argsort(-weights[order], kind="stable")]
     middle, half, line = 226, 90, 18
     height = line * len(order)
@@ -137,7 +149,7 @@ def bars(
     height += 18
     left = len(weights) - len(order)
     if left:
-        marks.append(f'<text x="{middle - half - 6}" y="{height - 5}" text-anchor="end">{left:,} smaller ones</text>')
+        marks.append(f'<text x="{middle - half - 6}" y="{height - 5}" text-anchor="end">{left:,} matter less</text>')
     return _picture(height, marks, told)
 
 

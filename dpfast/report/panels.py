@@ -70,7 +70,7 @@ def _rules(model):
 
 def _curves(model, found: list[Term]) -> Iterable[str]:
     """A panel for each column, all of one scale; those that may be noise alone are folded away."""
-    classes, scale = model.classes_, Scale.of([term.weights for term in found])
+    classes, scale = model.classes_, Scale.of([term.weights[term.shares > 0] for term in found])
     yield "<h2>What each column adds to the score</h2>"
     if len(classes) == 2:
         no, yes = (f"<strong>{escape(str(label))}</strong>" for label in classes.tolist())
@@ -111,7 +111,7 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
 
 def _panel(term: Term, scale: Scale, classes: int, pointed: bool) -> str:
     label = f" for {escape(str(term.label))}" if classes > 2 else ""
-    told = f"<small>{label} moves scores by {term.importance:.2f}</small>"
+    told = f"<small>{label} moves scores by {term.importance:.2f} on average</small>"
     return (
         f"<figure><figcaption>{escape(term.column.name)} {told}</figcaption>{_picture(term, scale, pointed)}</figure>"
     )
@@ -125,7 +125,7 @@ def _picture(term: Term, scale: Scale, pointed: bool) -> str:
     if isinstance(term, PairTerm):
         return heat([[side.meaning(k) for k in range(side.size)] for side in term.sides], term.map, scale, told)
     if not column.ordered:
-        return bars(texts, term.weights, noise, scale, told)
+        return bars(texts, term.weights, noise, scale, told, term.shares)
     missing = None
     if column.missing is not None:
         deviation = 0.0 if noise is None else float(noise[column.missing])

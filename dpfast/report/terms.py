@@ -22,35 +22,45 @@ class Term:
     label : object
         The class whose score it is; of two classes the second.
     weights : ndarray of float64, shape (column.size,)
-        Centred: their plain mean is 0, for a constant belongs to the intercept.
+        Centred: their mean over the rows, by `shares`, is 0, for a constant belongs to the intercept.
     noise : ndarray of float64, shape (column.size,), or None
         Their standard deviations by the noise of the mechanism, where these are known.
+    shares : ndarray of float64, shape (column.size,)
+        About which share of the rows has each code, by the noisy counts that the fit released; equal shares for a
+        model that does not hold them. They add up to 1.
     """
 
     column: CodeColumn
     label: Any
     weights: np.ndarray
-    noise: np.ndarray | None = None
+    noise: np.ndarray | None
+    shares: np.ndarray
 
     @property
     def importance(self) -> float:
-        """How far apart the column moves scores: the range of its weights."""
-        return float(np.ptp(self.weights))
+        """By how much the column moves the score of a row on average: the mean of absolute weights over the rows."""
+        return float(self.shares @ np.abs(self.weights))
 
     @property
     def clear(self) -> bool:
-        """Whether some weight is more than twice the standard deviation of its noise, or that is not known."""
-        return self.noise is None or bool((np.abs(self.weights) > DEVIATIONS * self.noise).any())
+        """Whether a weight of a code that rows have is more than twice the standard deviation of its noise.
+
+        True where the noise is not known.
+        """
+        if self.noise is None:
+            return True
+        return bool((np.abs(self.weights) > DEVIATIONS * self.noise)[self.shares > 0].any())
 
     def extremes(self) -> tuple[int, int]:
-        """Return where the weights are largest and smallest.
+        """Return where the weights are largest and smallest, among the codes that rows have.
 
         Returns
         -------
         tuple of int
             The codes of the largest and of the smallest weight.
         """
-        return int(np.argmax(self.weights)), int(np.argmin(self.weights))
+        held = np.flatnonzero(self.shares > 0)
+        return int(held[np.argmax(self.weights[held])]), int(held[np.argmin(self.weights[held])])
 
     def __str__(self) -> str:
         width = max(len(self.column.meaning(code)) for code in range(self.column.size))
@@ -67,7 +77,7 @@ class PairTerm(Term):
 
     Attributes
     ----------
-    column, label, weights, noise
+    column, label, weights, noise, shares
         As in `Term`.
     sides : tuple of CodeColumn
         What the groups of the first and of the second column mean.
@@ -128,14 +138,16 @@ def terms(model: Any) -> list[Term]:
     every += [_of_pair(columns, pair) for pair in pairs]
     ends = np.cumsum([0, *(column.size for column, _ in every)])
     noise = getattr(model, "coef_noise_", [None] * len(weights))
+    shares = getattr(model, "code_shares_", None)
     found: list[Term] = []
     for label, row, of_row in zip(labels.tolist(), weights, noise, strict=True):
         for (column, sides), start, stop in zip(every, ends[:-1], ends[1:], strict=True):
-            part, of_part = row[start:stop] - row[start:stop].mean(), None if of_row is None else of_row[start:stop]
+            of_rows = np.full(column.size, 1 / column.size) if shares is None else shares[start:stop]
+            part, of_part = row[start:stop] - of_rows @ row[start:stop], None if of_row is None else of_row[start:stop]
             if sides:
-                found.append(PairTerm(column, label, part, of_part, sides))
+                found.append(PairTerm(column, label, part, of_part, of_rows, sides))
             else:
-                found.append(Term(column, label, part, of_part))
+                found.append(Term(column, label, part, of_part, of_rows))
     return sorted(found, key=lambda term: -term.importance)
 
 
@@ -183,6 +195,6 @@ def _by_column(found, classes, most=30):
     for name, term in zip(names, found, strict=False):
         ends = (f"{term.column.meaning(code)} ({term.weights[code]:+.2f})" for code in term.extremes())
         told = "; ".join(f"{side}: {end}" for side, end in zip(sides, ends, strict=True))
-        yield f"{name:{width}}  moves the score by {term.importance:.2f}; {told}"
+        yield f"{name:{width}}  moves the score by {term.importance:.2f} on average; {told}"
     if len(found) > most:
         yield f"and {len(found) - most:,} columns that matter less"

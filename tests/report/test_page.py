@@ -56,11 +56,36 @@ def test_terms_are_the_weights_of_the_codes_but_for_a_constant(additive):
     found = additive.terms()
     age = found[0]
     assert age.column.name == "age <years>"
-    assert age.weights.mean() == pytest.approx(0)
+    assert age.weights @ age.shares == pytest.approx(0)
+    assert age.importance == pytest.approx(np.abs(age.weights) @ additive.code_shares_[:9])
     assert np.diff(age.weights) == pytest.approx(np.diff(additive.coef_[0, :9]))
     assert age.weights[7] > age.weights[0]
     assert "missing" in str(age)
     assert [term.importance for term in found] == sorted((term.importance for term in found), reverse=True)
+
+
+def test_a_column_of_one_value_moves_no_score(rng):
+    schema = Schema([Numeric("x", -3, 3, edges=8), Category("site", ["A", "B", "C"])], label=Label("y", [0, 1]))
+    x = rng.normal(size=2000)
+    columns = {"x": x, "site": ["A"] * 2000, "y": (x + rng.normal(size=2000) > 0).astype(int)}
+    model = dpfast.HalfspaceClassifier(1.0, schema=schema, random_state=0).fit(columns)
+    x, site = model.terms()
+    assert (x.column.name, site.column.name, site.importance, site.clear) == ("x", "site", 0.0, False)
+    assert np.ptp(site.weights) > 0  # noise of the values that no row has
+    assert site.extremes() == (0, 0)
+    assert "Nothing clear of noise was learned from 1 more: site." in report.page(model)
+
+
+def test_shares_of_rows_are_saved_and_wrong_ones_refused(additive, tmp_path):
+    additive.save(tmp_path / "model.json")
+    restored = dpfast.load(tmp_path / "model.json")
+    assert [term.importance for term in restored.terms()] == [term.importance for term in additive.terms()]
+    additive.code_shares_ = -additive.code_shares_
+    additive.save(tmp_path / "model.json")
+    with pytest.raises(ValueError, match="shares of rows"):
+        dpfast.load(tmp_path / "model.json")
+    del additive.code_shares_  # files of earlier versions have none
+    assert additive.terms()[0].shares == pytest.approx(1 / 9)
 
 
 def test_a_page_is_whole_and_needs_nothing_else(additive, tmp_path):

@@ -95,8 +95,11 @@ class HalfspaceClassifier(PrivateClassifier):
         of rows of a matrix. Of other rows x the score is <x, coef_> and `intercept_`, divided by the norm of (x, 1),
         and `shift_`.
     coef_noise_ : ndarray, of the shape of coef_
-        Standard deviation of the noise in each coefficient less the mean over its column; only for a `CodeTable`. It is
-        known from the mechanism, and rounds after the noise make up for some of it.
+        Standard deviation of the noise in each coefficient less the mean over the rows, by `code_shares_`; only for a
+        `CodeTable`. It is known from the mechanism, and rounds after the noise make up for some of it.
+    code_shares_ : ndarray of float64, shape (m,)
+        About which share of the rows has each code, by the noisy counts of the opening; only for a `CodeTable`. Shares
+        of a column add up to 1, and are 0 where a count may be noise alone.
     intercept_ : ndarray, shape (1,) or (k,)
     shift_ : ndarray, shape (1,) or (k,)
         Added to every score: log odds of two classes, else logarithms, that the noisy class sizes give; of rows that
@@ -295,7 +298,7 @@ class HalfspaceClassifier(PrivateClassifier):
         self.interactions_ = model.interactions
         noise = model.noise()
         if noise is not None:
-            self.coef_noise_ = noise
+            self.coef_noise_, self.code_shares_ = noise, model.image.shares
 
     def _image(self):
         return partial(unit_rows, fit_intercept=bool(self.fit_intercept), normalize=True)

@@ -65,6 +65,8 @@ class CodeImage:
         A residual of at most 1 times an image has a norm of at most this, on the grid.
     opening_size : int
         Numbers in the opening.
+    shares : ndarray of float64, shape (codes,)
+        About which share of the rows has each code, of each column 1 in sum; known after the opening.
     opening : Opening
     groups : ndarray of int64, shape (size,)
         Entries that are alike have one number; -1 for the intercept.
@@ -116,6 +118,7 @@ class CodeImage:
                 energy += 1.0
                 shared = blocks[-1][:, : _shared(column, size)] > 0
                 groups.append(np.concatenate([_alike(_product(shared.T.tocsr(), share)), _SCALES]))
+        self.shares = np.concatenate([_shares(count) for count in opening.counts])
         matrix = sp.csr_array(sp.block_diag(blocks, format="csr"))
         mean = _product(matrix.T.tocsr(), np.concatenate(opening.counts)) / opening.n * self._constant
         energy = max(energy, _LEAST_ENERGY)
@@ -175,7 +178,7 @@ class CodeImage:
         return np.stack([_product(self._by_code, column) for column in w], axis=1), top - mean, 0.0
 
     def deviations(self, noise):
-        """Return the noise of the coefficients of codes, less the mean of their column, given that of the entries of u.
+        """Return the noise of coefficients of codes less the mean over their column by `shares`, given that of u.
 
         Parameters
         ----------
@@ -189,7 +192,7 @@ class CodeImage:
         variances = np.square(noise[: len(self._mean)] / _RADIUS)
         sizes = np.asarray(self._rows.sizes)
         column = np.repeat(np.arange(len(sizes)), sizes)
-        middle = _product(self._by_entry.astype(np.float64), 1.0 / sizes[column])  # an entry is of one column
+        middle = _product(self._by_entry.astype(np.float64), self.shares)  # an entry is of one column
         squares = self._by_code.power(2)
         of_codes = []
         for v in np.ascontiguousarray(variances.T):
@@ -305,6 +308,12 @@ def _product(matrix, w):
 
 
 # ---- what pieces are asked -----------------------------------------------------------------------------------------
+
+
+def _shares(count):
+    """The share of the rows that has each code, by counts of a column; equal shares where all counts are 0."""
+    rows = reals.sum(count)
+    return count / rows if rows > 0 else np.full(len(count), 1 / len(count))
 
 
 def _class_counts(piece, classes):
