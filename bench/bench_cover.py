@@ -8,7 +8,7 @@ import pytest
 from workloads import booleans, packed_labels
 
 from dpfast.kernels import bits, cover
-from dpfast.learners.lists.greedy import greedy_cover
+from dpfast.learners.lists.covering import greedy_cover
 
 N, M = 10**5, 2000
 

@@ -99,7 +99,7 @@ ROWS = (
     (
         "discrete Laplace noise",
         "Noise.laplace_is_a_law Noise.laplace_pure",
-        ("mechanisms/laplace.py", "def discrete_laplace("),
+        ("mechanisms/noise.py", "def discrete_laplace("),
         ("mechanisms/test_laplace.py", "test_neighbouring_counts_are_within_the_claimed_ratio_everywhere"),
     ),
     (

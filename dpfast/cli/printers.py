@@ -13,7 +13,7 @@ from .report import some
 
 def show_rules(estimator, console, *, bits=True, rows=None):
     """The list, a rule a row; with the noisy rows that each decides if released, and the exact ones if given."""
-    from dpfast.learners.lists.text import condition_text, precision_text, support_text
+    from dpfast.learners.lists.rule import condition_text, precision_text, support_text
 
     names = _names(estimator)
     console.print(Text("The first rule that holds decides."))

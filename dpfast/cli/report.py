@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dpfast.learners.interrupts import interrupts_wait
+from dpfast.learners.rounds import interrupts_wait
 
 
 class _Console(Console):

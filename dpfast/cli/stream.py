@@ -11,7 +11,7 @@ import typer
 from rich.live import Live
 from rich.text import Text
 
-from dpfast.learners.interrupts import interrupts_wait
+from dpfast.learners.rounds import interrupts_wait
 
 from .files import charged, check_there, in_order, limits_of, name_features
 from .models import Clip, Draws, Range, Updates, values_of, winnow_parameters

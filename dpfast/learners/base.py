@@ -10,12 +10,11 @@ from sklearn.utils.validation import validate_data
 
 from dpfast.kernels.reals import norm
 from dpfast.learners.calibration import level_counts
-from dpfast.learners.callbacks import Watched
 from dpfast.learners.fitting import Private, Public
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import PRIVATE, Kind
 from dpfast.learners.probabilities import PROBABILITY_SHARE, SidedProbabilities
-from dpfast.learners.progress import shown
+from dpfast.learners.rounds import Watched, shown
 from dpfast.learners.saving import Read, Saved, entries, reals
 from dpfast.learners.showing import Shown
 from dpfast.learners.tables import SCHEMAS, TableReader

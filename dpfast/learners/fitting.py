@@ -25,8 +25,8 @@ import numpy as np
 from dpfast import random
 from dpfast.accounting import Cost, PrivacySpend, Release
 from dpfast.accounting.warning import warn, warn_of_caller, warn_of_claim, warn_of_edits
-from dpfast.learners.interrupts import finished
 from dpfast.learners.parameters import PRIVATE, PrivateParameters
+from dpfast.learners.rounds import finished
 
 
 @dataclass

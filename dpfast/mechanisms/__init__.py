@@ -6,9 +6,8 @@ from .above_threshold import AboveThreshold, RepeatedThreshold
 from .cover import exponential_cover
 from .exponential import exponential
 from .frequent import frequent_rho, frequent_threshold, frequent_values
-from .gaussian import discrete_gaussian
 from .individual import IndividualSums
-from .laplace import discrete_laplace
+from .noise import discrete_gaussian, discrete_laplace
 from .quantiles import quantile_cell, quantiles, quantiles_cost
 from .sparse_sample import sparse_sample
 

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from dpfast import random
-from dpfast.mechanisms.laplace import discrete_laplace
+from dpfast.mechanisms.noise import discrete_laplace
 from dpfast.mechanisms.recorded import Question, asked
 
 

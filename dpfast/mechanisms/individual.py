@@ -10,7 +10,7 @@ from dpfast import random
 from dpfast.accounting.checks import count
 from dpfast.accounting.individual import individual_sigma
 
-from .gaussian import discrete_gaussian
+from .noise import discrete_gaussian
 from .sole import Sole, told
 
 _LARGEST = 1 << 12  # of a weight, so that sums fit

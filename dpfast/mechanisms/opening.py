@@ -8,8 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpfast import random
-from dpfast.mechanisms.gaussian import discrete_gaussian
-from dpfast.mechanisms.laplace import discrete_laplace
+from dpfast.mechanisms.noise import discrete_gaussian, discrete_laplace
 from dpfast.mechanisms.recorded import Question, asked
 
 

@@ -5,7 +5,7 @@ from html import escape
 
 import numpy as np
 
-from dpfast.learners.lists.text import condition_text, precision_text, support_text
+from dpfast.learners.lists.rule import condition_text, precision_text, support_text
 from dpfast.learners.showing import names_of
 from dpfast.report.columns import SCROLLED
 from dpfast.report.drawing import Axis, Scale, bars, heat, steps

@@ -8,7 +8,8 @@ import dpfast
 
 PACKAGE = str(Path(dpfast.__file__).parent)
 # These deal with faults, and are not made to fail themselves.
-HANDLERS = ("outputs.py", "report.py", "replacing.py", "interrupts.py")
+HANDLERS = ("outputs.py", "report.py", "replacing.py")
+HANDLING = ("<lambda>", "close", "interrupts_wait", "finished")  # by a destructor Python ignores what is raised
 
 
 class Points:
@@ -49,8 +50,8 @@ class Points:
     def _called(self, frame, event, _):
         if event != "call" or not self.charged or not frame.f_code.co_filename.startswith(PACKAGE):
             return
-        if frame.f_code.co_filename.endswith(HANDLERS) or frame.f_code.co_name in ("<lambda>", "close"):
-            return  # by a destructor, too, where Python ignores what is raised
+        if frame.f_code.co_filename.endswith(HANDLERS) or frame.f_code.co_name in HANDLING:
+            return
         if _settles(frame):
             return
         self.passed += 1

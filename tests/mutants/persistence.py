@@ -11,8 +11,8 @@ def _m(name, file, old, new, tests):
 
 
 MUTANTS = [
-    _m("save: not atomic", "learners/saving", "        os.replace(partial, path)\n", "        Path(path).write_bytes(partial.read_bytes())\n", _MODELS),
-    _m("save: file not on the disk", "learners/saving", "            os.fsync(file.fileno())\n", "", _MODELS),
+    _m("save: not atomic", "tables/replacing", "        os.replace(partial, path)\n", "        Path(path).write_bytes(partial.read_bytes())\n", _MODELS),
+    _m("save: file not on the disk", "tables/replacing", "            os.fsync(file.fileno())\n", "", _MODELS),
     _m("save: folder not on the disk", "learners/saving", "            os.fsync(folder)\n", "            pass\n", _MODELS),
     _m("save: the seed is saved", "learners/saving", '("budget", "checkpoint", "random_state", "schema")', '("budget", "checkpoint", "schema")', _MODELS),
     _m("save: parameters as edited since", "learners/saving", "made.get(name, params[name])", "params[name]", "accounting/test_warning.py"),
@@ -30,7 +30,7 @@ MUTANTS = [
     _m("checkpoint: an older copy", "learners/winnow/checkpoint", "if self._generation < self._lock.generation:", "if False:", _CHECKPOINT),
     _m("checkpoint: a new stream overwrites", "learners/winnow/checkpoint", "        if path.exists():\n", "        if False:\n", _CHECKPOINT),
     _m("checkpoint: exponent believed", "learners/winnow/stream", "            if not math.isclose(kept[name], getattr(plan, name), rel_tol=1e-9):\n", "            if False:\n", _CHECKPOINT),
-    _m("save: into a file that somebody has open", "learners/saving", " | os.O_EXCL", "", _MODELS),
+    _m("save: into a file that somebody has open", "tables/replacing", " | os.O_EXCL", "", _MODELS),
     _m("checkpoint: what a kill left stays", "learners/winnow/checkpoint", "            partial.unlink()\n", "            pass\n", _CHECKPOINT),
     _m("readers: arrays that expand without end", "files/npz", "                check_expansion(part.file_size, part.compress_size)\n", "                pass\n", "files/test_readers.py"),
     _m("readers: pickles allowed", "files/npz", "allow_pickle=False", "allow_pickle=True", "files"),

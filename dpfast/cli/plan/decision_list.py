@@ -39,7 +39,7 @@ def decision_list(
         M = _conditions(schema) if features is None else features
 
         from dpfast.accounting import cover_exponent, decision_list_paper, decision_list_plan
-        from dpfast.learners.lists.bar import REACH
+        from dpfast.learners.lists.covering import REACH
 
         asked: dict[str, Any] = {"alpha": alpha, "beta": beta, "neighbors": neighbors.value}
         plan, paper = decision_list_plan(epsilon, delta, M, **asked), decision_list_paper(epsilon, delta, M, **asked)

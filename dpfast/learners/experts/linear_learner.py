@@ -14,7 +14,7 @@ from dpfast.learners.calibration import level_counts
 from dpfast.learners.experts.playing import played
 from dpfast.learners.parameters import SchemaLike, choice, flag, optional
 from dpfast.learners.probabilities import PROBABILITY_SHARE, SidedProbabilities
-from dpfast.learners.progress import shown
+from dpfast.learners.rounds import shown
 from dpfast.learners.saving import integer, integers
 from dpfast.parts.blocks import BLOCK_BYTES, slices
 from dpfast.tables.labels import class_codes

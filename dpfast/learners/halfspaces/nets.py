@@ -12,7 +12,7 @@ import numpy as np
 from dpfast.kernels import levels
 from dpfast.kernels import signs as projection
 from dpfast.kernels.net import Mistakes, Net, grid
-from dpfast.learners.progress import shown
+from dpfast.learners.rounds import shown
 from dpfast.mechanisms.recorded import Question, asked
 from dpfast.parts.blocks import map_blocks, slices, threads
 from dpfast.tables.products import dense_rows

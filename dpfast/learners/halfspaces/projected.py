@@ -17,7 +17,7 @@ from dpfast.learners.base import LinearClassifier, refuse_weights
 from dpfast.learners.halfspaces.descent import FullBatch, single_sample_steps
 from dpfast.learners.halfspaces.parted import projectable_of, unit_rows_of
 from dpfast.learners.parameters import SchemaLike, auto, choice, count, flag, positive, real
-from dpfast.learners.progress import shown
+from dpfast.learners.rounds import shown
 from dpfast.mechanisms import exponential
 from dpfast.mechanisms.recorded import Claim
 from dpfast.parts.piece import PartedTable, Piece

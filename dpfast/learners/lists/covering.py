@@ -1,17 +1,144 @@
-"""Greedy cover over parts: what is left of the rows, counted where they are.
+"""Greedy cover of a decision list: the conditions that rules test, their counts, what rows are worth, and the draws.
+
+A candidate scores c * correct - e * errors on the rows that it covers: more than nothing if its precision, the share of
+them for which it is right, is above the bar e / (c + e). With one bar for all draws either early rules decide rows that
+later ones would decide better, or nothing is worth drawing once the easy rows are gone. So the bar falls from draw to
+draw. It depends on the number of draws alone, and the privacy curve on the largest c and e only
+(`dpfast.accounting.curves`): a bar that falls costs what one that stays costs.
 
 A part is told the literals that were drawn so far, which are public, and answers with the counts, by class and feature,
 of its rows that none of them covers. It remembers the rows that were left, and counts only those that leave.
 """
 
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import cache, partial
+
 import numpy as np
 
-from dpfast.kernels import bits
-from dpfast.kernels.cover import count_rows
-from dpfast.learners.lists.rule import packed
+from dpfast.kernels import bits, cover
+from dpfast.kernels.cover import Counts, count_rows
+from dpfast.kernels.own import frozen
+from dpfast.learners.lists.rule import Literal, packed
+from dpfast.mechanisms.recorded import Claim, Question, asked, recorded
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
+from dpfast.parts.piece import Piece
+from dpfast.tables.bit_matrix import BitMatrix
 from dpfast.tables.code_bits import CodeBits
+from dpfast.tables.conjunctions import conjunction_columns
 from dpfast.tables.sparse_bits import SparseBits
+
+CONSTANT = -1  # the kernel's name for the constant true
+_FEW_READS = 64  # columns and counts read off the rows that cost about a transpose, and half the memory
+
+
+class Conditions:
+    """The features that rules over a table of bits test: its columns, or all conjunctions of a few literals.
+
+    Parameters
+    ----------
+    table : BitMatrix or CodeBits
+    conjunctions : int
+        Most literals in a condition.
+    negations : bool
+        Whether "not x" is a literal.
+
+    Attributes
+    ----------
+    count : int
+        Features, each used by one rule at most.
+    candidates : int
+        Conditions: a feature counts twice if its negation is one too.
+    """
+
+    def __init__(self, table, conjunctions, negations):
+        self._table, self._codes, self._negated = table, None, negations and conjunctions == 1
+        self._made_of = conjunctions, negations
+        if conjunctions == 1:
+            self.count = table.shape[1]
+        else:
+            self._columns, self._codes = conjunction_columns(_packed(table), conjunctions, negations)
+            self.count = len(self._columns)
+        self.candidates = (1 + self._negated) * self.count
+
+    def rounds(self, max_rules):
+        """Draws of a run: every feature may have its turn, then the constant true; `max_rules` may be None."""
+        return min(self.count + 1, max_rules or self.count + 1)
+
+    def counts(self, parts, public, rounds, exponent, weights, prior):
+        """The `cover.Counts` of a run over parts of a table of which this is `Public`."""
+        n, classes = public.n_rows, len(public.classes)
+        options = exponent, weights, self._negated, prior
+        if parts.only is None or (isinstance(self._table, CodeBits | SparseBits) and self._codes is None):
+            rest = Rest(parts if self._codes is None else parts.map(_conjoined, *self._made_of), n, classes)
+            return cover.Counts(rest, None, None, rest.first, *options)
+        codes = parts.only.labels
+        of_label = np.stack([packed(codes == c) for c in range(classes)])
+        if self._codes is not None:
+            columns, rows = self._columns, bits.transpose(self._columns, n)
+        else:
+            rows = self._table.rows
+            few = rounds + classes <= _FEW_READS
+            columns = self._table.columns if self._table.has_columns or not few else None
+        if columns is None:
+            first = counts_of_rows(rows, self.count, codes, classes)
+        else:
+            first = _counts_of_columns(columns, n, of_label)
+        return cover.Counts(rows, columns, of_label, first, *options)
+
+    def literals(self, feature, negated):
+        """The literals of a condition that was drawn."""
+        if feature == CONSTANT:
+            return ()
+        if self._codes is None:
+            return (Literal(int(feature), bool(negated)),)
+        return tuple(Literal(int(code) // 2, bool(code % 2)) for code in self._codes[feature] if code >= 0)
+
+
+def _packed(table):
+    return table.packed() if isinstance(table, CodeBits) else table
+
+
+def _conjoined(piece, conjunctions, negations):
+    """The piece with all conjunctions as its columns."""
+    return Piece(piece.X, piece.labels, partial(_conjunction_bits, piece.image, conjunctions, negations))
+
+
+def _conjunction_bits(image, conjunctions, negations, X):
+    columns, _ = conjunction_columns(_packed(image(X)), conjunctions, negations)
+    return BitMatrix.from_columns(frozen(columns), X.shape[0])
+
+
+def _counts_of_columns(columns, n, of_label):
+    """`cover.count` over blocks of columns, on threads."""
+    blocks = slices(len(columns), max(64, BLOCK_BYTES // max(8, columns[:1].nbytes)))  # labels are checked in each
+    return np.concatenate(map_blocks(lambda block: cover.count(columns[block], n, of_label), blocks), axis=1)
+
+
+HIGHEST, LOWEST = Fraction(17, 20), Fraction(11, 20)
+REACH = Fraction(1, 2)  # the most that a right row is worth, where a wrong one is worth 1 at most
+_UNIT = 100
+
+
+def constant_weights(coverage_weight):
+    """coverage_weight * correct - errors in every draw: pairs (c, e) of integers, and how many of these are 1."""
+    return [(coverage_weight.numerator, coverage_weight.denominator)], coverage_weight.denominator
+
+
+@cache
+def falling_weights(draws):
+    """The weights of a bar that falls in equal steps from HIGHEST for the first rule to LOWEST for the last one.
+
+    Pairs (c, e) of integers, and how many of these are 1: the largest pair with the bar of its draw for which c is at
+    most REACH and e at most 1, rounded down to hundredths. The last draw is of a label for all rows that are left: no
+    bar counts there, and c and e are as large as they may be.
+    """
+    pairs = []
+    for j in range(draws - 1):
+        bar = HIGHEST - (HIGHEST - LOWEST) * Fraction(j, max(1, draws - 2))
+        right = min(REACH, (1 - bar) / bar)
+        pairs.append((int(_UNIT * right), int(_UNIT * right * bar / (1 - bar))))
+    return (*pairs, (int(_UNIT * REACH), _UNIT)), _UNIT
 
 
 class Rest:
@@ -117,3 +244,43 @@ def counts_of_rows(rows, m, codes, classes):
     """`cover.count_rows` over blocks of rows, on threads."""
     blocks = slices(len(rows), max(4096, 4 * BLOCK_BYTES // (8 * bits.words(m))))  # many rows to a count of a column
     return sum(map_blocks(lambda block: count_rows(rows[block], m, codes[block], classes), blocks or [slice(0, 0)]))
+
+
+def greedy_cover(
+    state: Counts, rounds: int, rng: np.random.Generator, claim: Claim | None = None
+) -> Iterator[tuple[int, bool, int]]:
+    """Yield the candidates that one run draws, the last one the constant true [BF, Algorithm 2].
+
+    Parameters
+    ----------
+    state : dpfast.kernels.cover.Counts
+    rounds : int
+    rng : numpy.random.Generator
+    claim : Claim, optional
+        What covers all the draws together.
+
+    Yields
+    ------
+    tuple of int, bool, int
+        A feature, -1 for the constant true, whether it is negated, and a label.
+    """
+
+    def question(labels: bool) -> Question:
+        return Question("greedy_cover", state.scores(labels), "range", state.exponent, claim=claim)
+
+    for left in range(rounds - 1, 0, -1):
+        if not state.uncovered and not recorded():
+            tail = state.draw_tail(left, rng)
+            yield from tail
+            if tail[-1][0] == CONSTANT:
+                return
+            break
+        feature, negated, label = asked(lambda: question(False), lambda: state.draw(rng), rng)
+        yield feature, negated, label
+        if feature == CONSTANT:
+            return
+        if left > 1:
+            state.cover_rows(feature, negated)
+        else:
+            state.cover_last(feature, negated)
+    yield CONSTANT, False, asked(lambda: question(True), lambda: state.draw_label(rng), rng)

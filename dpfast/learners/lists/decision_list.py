@@ -18,12 +18,8 @@ from dpfast.learners import parameters as kinds
 from dpfast.learners.base import PrivateClassifier, packed_rows, refuse_weights
 from dpfast.learners.class_counts import class_shares, noise_scale
 from dpfast.learners.lazily import lazily
-from dpfast.learners.lists.bar import REACH, constant_weights, falling_weights
-from dpfast.learners.lists.conditions import Conditions
-from dpfast.learners.lists.counts import class_counts, worth
-from dpfast.learners.lists.greedy import greedy_cover
-from dpfast.learners.lists.rule import Literal, Rule, decided
-from dpfast.learners.lists.text import as_text
+from dpfast.learners.lists.covering import REACH, Conditions, constant_weights, falling_weights, greedy_cover
+from dpfast.learners.lists.rule import Literal, Rule, as_text, class_counts, decided, worth
 from dpfast.learners.parameters import SchemaLike
 from dpfast.learners.saving import fraction, integer, integers
 from dpfast.learners.showing import names_of
@@ -76,7 +72,7 @@ class DecisionListClassifier(PrivateClassifier):
         is right for more than 1 / (1 + coverage_weight) of its rows. 0 is the paper's, which asks for all of them. Read
         as the nearest fraction with a denominator of at most 1000. "auto": this bar falls from .85 for the first rule
         to .55 for the last one, so that precise rules come first and later ones still find work
-        (`dpfast.learners.lists.bar`).
+        (`dpfast.learners.lists.covering`).
     max_rules : int or None, default=10
         Longest list, its default rule included. Fewer rules get a larger exponent each. None allows every feature to
         be used once.

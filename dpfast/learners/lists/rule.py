@@ -1,10 +1,19 @@
-"""Rules of a list, and the rows that each decides."""
+"""Rules of a list: the rows that each decides, what each is worth by noisy counts, and their text.
 
+Every row is decided by exactly one rule, so the class counts of all rules of a released list are those of
+`dpfast.learners.class_counts`, where their claim stands. Everything else here is computed from the noisy counts.
+"""
+
+import math
+import re
+from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
+from scipy import optimize, special, stats
 
 from dpfast.kernels import bits
+from dpfast.tables.code_column import MISSING
 
 
 class Literal(NamedTuple):
@@ -55,3 +64,116 @@ def decided(rules, table):
 def packed(mask):
     """A mask of rows, packed."""
     return bits.pack(mask[np.newaxis].view(np.uint8))[0]
+
+
+class RuleWorth(NamedTuple):
+    """How many rows a rule decides, and for which share of them its label is right, each with an interval."""
+
+    support: int
+    support_interval: tuple[int, int]
+    precision: float
+    precision_interval: tuple[float, float]
+
+
+def class_counts(piece, rules, classes):
+    """Rows of a piece that each rule decides, by class: int64, shape (n_rules, classes). Private."""
+    of_class = [packed(piece.labels == c) for c in range(classes)]
+    both = np.empty_like(of_class[0])
+    decides = decided(rules, piece.rows)
+    return np.array([[bits.bitwise_and(rows, of, both) for of in of_class] for rows in decides], np.int64)
+
+
+def worth(counts, own, scale, failure) -> RuleWorth:
+    """What one rule is worth, from the noisy counts of its rows by class.
+
+    The interval of the support fails with probability `failure` at most, over the noise. That of the precision speaks
+    of the rows that the table was drawn from: half its failure is the noise's, half the sample's (Clopper, Pearson).
+    """
+    right, all_rows = int(counts[own]), int(counts.sum())
+    others = all_rows - right
+    reach = noise_reach(scale, len(counts), failure)
+    of_right, of_others = (noise_reach(scale, terms, failure / 4) for terms in (1, len(counts) - 1))
+    support = max(0, all_rows)
+    return RuleWorth(
+        support,
+        (max(0, all_rows - reach), max(0, all_rows + reach)),
+        max(0, right) / (max(0, right) + max(0, others)) if max(right, others) > 0 else math.nan,
+        (
+            _share_bound(right - of_right, others + of_others, failure / 4),
+            1 - _share_bound(others - of_others, right + of_right, failure / 4),
+        ),
+    )
+
+
+def noise_reach(scale, terms, failure) -> int:
+    """What the sum of so many independent discrete Laplace numbers exceeds in size with probability `failure` at most.
+
+    A discrete Laplace number is the difference of two exponential ones rounded down, so it is less than one away from a
+    Laplace number. The sum of m of these is, in size, beyond x scales with the probability of a mixture of Gamma laws.
+    """
+    shapes = np.arange(terms, 0, -1)
+    mixture = 2 * special.comb(2 * terms - 1 - shapes, terms - shapes) * 0.5 ** (2 * terms - shapes)
+    farthest = 2 * terms * math.log(2 * terms / failure)
+    x = optimize.brentq(lambda x: math.fsum(mixture * special.gammaincc(shapes, x)) - failure * (1 - 1e-9), 0, farthest)
+    return math.ceil(float(scale) * x * (1 + 1e-9)) + terms
+
+
+def _share_bound(hits, misses, failure):
+    """A lower bound of a share, from at least so many hits and at most so many misses."""
+    hits, misses = max(0, hits), max(0, misses)
+    return float(stats.beta.ppf(failure, hits, misses + 1)) if hits else 0.0
+
+
+def as_text(rules, names, worths=None):
+    """A rule a line; with what each is worth, if that is known."""
+    conditions = [condition_text(rule, names) for rule in rules]
+    width = max(map(len, conditions))
+    start = ["if", *["else if"] * len(conditions)]
+    lines = [
+        f"{word:7} {condition:{width}}  then  {rule.label}" if condition else f"else  {rule.label}"
+        for word, condition, rule in zip(start, conditions, rules, strict=False)
+    ]
+    if worths is not None:
+        width = max(map(len, lines))
+        lines = [f"{line:{width}}  {worth_text(worth)}" for line, worth in zip(lines, worths, strict=True)]
+    return "\n".join(lines)
+
+
+def condition_text(rule, names):
+    """The condition of a rule, empty if it always holds."""
+    return " and ".join(literal_text(literal, names) for literal in rule.literals)
+
+
+def literal_text(literal, names):
+    """A literal, where a number or a date is compared with its edge: "age > 37", "age <= 37", "not job = clerk"."""
+    name = str(names[literal.feature])
+    if not literal.negated:
+        return name
+    column, above, edge = name.rpartition(" > ")
+    if not above or not _is_edge(edge):
+        return f"not {name}"
+    missing = f"{column} = {MISSING}"  # a feature of its own, where entries may be missing
+    return f"{column} <= {edge}" + (" or missing" if any(str(other) == missing for other in names) else "")
+
+
+def _is_edge(text):
+    try:
+        return isfinite(float(text))
+    except ValueError:
+        return re.fullmatch(r"\d{4}-\d\d-\d\d", text) is not None
+
+
+def worth_text(worth):
+    """How many rows a rule decides, and for which share of them it is right."""
+    return f"{support_text(worth)} rows, {precision_text(worth)} right"
+
+
+def support_text(worth):
+    """How many rows a rule decides, and how far that may be off."""
+    return f"{worth.support:,} ± {worth.support_interval[1] - worth.support:,}"
+
+
+def precision_text(worth):
+    """The share of its rows that a rule is right for, as an interval."""
+    least, most = worth.precision_interval
+    return f"{least:.2f} to {most:.2f}"

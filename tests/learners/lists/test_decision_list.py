@@ -17,8 +17,7 @@ import dpfast
 from dpfast import BitMatrix, DecisionListClassifier, random
 from dpfast.accounting import Budget, BudgetExceeded, cover_exponent
 from dpfast.kernels import bits, cover
-from dpfast.learners.lists.bar import REACH, falling_weights
-from dpfast.learners.lists.greedy import greedy_cover
+from dpfast.learners.lists.covering import REACH, falling_weights, greedy_cover
 
 
 @parametrize_with_checks([DecisionListClassifier(random_state=0)])

@@ -1,0 +1,130 @@
+"""Rounds of a fit: their progress bar, the callbacks that hear of them, and interruptions that wait."""
+
+import signal
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from functools import wraps
+from typing import Any
+
+
+def shown(
+    iterable: Iterable,
+    what: str,
+    verbose: bool,
+    total: int | None = None,
+    *,
+    rows: int | None = None,
+    parts: Any = None,
+) -> Iterable:
+    """The same iterable, with a progress bar if wanted.
+
+    Parameters
+    ----------
+    iterable : of rounds
+    what : str
+        What the rounds are called.
+    verbose : bool
+    total : int, optional
+        How many rounds there are, if their length does not tell.
+    rows : int, optional
+        Read in a round, to tell how many a second; not where their number is private.
+    parts : MemoryParts or EngineParts, optional
+        That are asked, to tell how many bytes they answer in a round.
+    """
+    return _tracked(iterable, what, total, rows, parts) if verbose else iterable
+
+
+def _tracked(iterable, what, total, rows, parts):
+    from rich.progress import Progress, ProgressColumn
+    from rich.text import Text
+
+    class Rates(ProgressColumn):
+        """Changes when a round ends."""
+
+        def render(self, task):
+            told, rounds = [], task.completed
+            if rows is not None and rounds and task.elapsed:
+                told.append(f"{rows * rounds / task.elapsed:,.0f} rows/s")
+            if getattr(parts, "moved", 0) and rounds:
+                told.append(f"{parts.moved / rounds:,.0f} bytes a round")
+            return Text(", ".join(told))
+
+    with Progress(*Progress.get_default_columns(), Rates()) as progress:
+        yield from progress.track(iterable, total=total, description=what)
+
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn before 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Nothing that callbacks could be set with."""
+
+    def with_callbacks(method: Any) -> Any:
+        return method
+
+
+class Watched(CallbackSupportMixin):
+    """Mixin of estimators whose `fit` callbacks hear of."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "fit" in vars(cls):
+            own: Any = cls
+            own.fit = _heard(own.fit)
+
+    def _watched(self, rounds: Iterable[Any], what: str, total: int | None = None) -> Iterable[Any]:
+        """The same rounds of a fit under way, at most `total`, that callbacks hear of."""
+        whole = vars(self).get("_callback_fit_ctx")
+        return rounds if whole is None else self._told_of(rounds, whole.subcontext(what, max_subtasks=total))
+
+    def _told_of(self, rounds: Iterable[Any], all_rounds: Any) -> Iterator[Any]:
+        all_rounds.call_on_fit_task_begin(estimator=self)
+        for each in rounds:
+            one = all_rounds.subcontext(all_rounds.task_name).call_on_fit_task_begin(estimator=self)
+            yield each
+            one.call_on_fit_task_end(estimator=self)
+        all_rounds.call_on_fit_task_end(estimator=self)
+
+
+def _heard(fit: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(fit)
+    def told(self: Any, *given: Any, **named: Any) -> Any:
+        if not getattr(self, "_skl_callbacks", None):
+            return fit(self, *given, **named)
+        whole = self._init_callback_context(max_subtasks=None).call_on_fit_task_begin(estimator=self)
+        fit(self, *given, **named)
+        whole.call_on_fit_task_end(estimator=self)
+        return self
+
+    return with_callbacks(told)
+
+
+@contextmanager
+def interrupts_wait() -> Iterator[list[bool]]:
+    """Make Ctrl-C have no effect in the block but to be noted in the list that this gives."""
+    noted: list[bool] = []
+    try:
+        before = signal.signal(signal.SIGINT, lambda *_: noted.append(True))
+    except ValueError:  # not the main thread, which alone is interrupted
+        yield noted
+        return
+    try:
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def finished(function: Callable[..., None], *arguments: Any) -> None:
+    """Call a function to its end, once more if a Ctrl-C came before it ended; it takes effect afterwards."""
+    ended = False
+    try:
+        with interrupts_wait() as noted:
+            function(*arguments)
+            ended = True
+    except KeyboardInterrupt:  # before it could be made to wait
+        if not ended:
+            function(*arguments)
+        raise
+    if noted:
+        signal.raise_signal(signal.SIGINT)
