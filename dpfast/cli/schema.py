@@ -39,7 +39,7 @@ def draft(
     with reporting("nothing was written"):
         from dpfast.files.tables import read_frame
         from dpfast.tables import Schema
-        from dpfast.tables.drafts import nearly_numbers, remarks
+        from dpfast.tables.drafts import LOOK, nearly_numbers, remarks
 
         with errors.status(f"reading {data}"):
             frame = read_frame(data, separator=separator, decimal=decimal, encoding=encoding)
@@ -48,7 +48,7 @@ def draft(
         for name, odd in nearly_numbers(schema, frame, missing).items():
             options = " ".join(f"--missing {text!r}" for text in odd)
             typer.echo(f"column {name!r} is numbers but for {some(odd)}: if that is missing, add {options}", err=True)
-        for remark in remarks(schema, frame, missing):
+        for remark in remarks(schema, frame.slice(0, LOOK), missing):
             typer.echo(remark, err=True)
 
 

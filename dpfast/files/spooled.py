@@ -14,7 +14,7 @@ from dpfast.files.parquet import ParquetRows, paths_of
 from dpfast.files.readers import kind_of, read_table
 from dpfast.files.tables import header_of_file, read_encoding
 from dpfast.parts.blocks import BLOCK_BYTES
-from dpfast.parts.spool import Spool
+from dpfast.parts.spool import Room, Spool
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.streams import MEMORY, Source
@@ -91,7 +91,7 @@ class FileParts(Source):
         """
         spool = Spool(self.memory, self.scratch)
         with _unchanged(self.path):
-            room = {"room": lambda most: partial(spool.array, most), "unit": unit}
+            room = {"room": partial(Room, spool), "unit": unit}
             return read_encoding(self.path, schema, label, **room, **self._text)
 
     def header(self) -> dict[str, Any]:

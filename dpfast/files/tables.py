@@ -181,7 +181,7 @@ def read_frame(path, *, separator=None, decimal=".", encoding="utf-8"):
     with csv.faults_of(path):
         file = csv.CsvFile(path, separator=separator or separator_of(path), decimal=decimal, encoding=encoding)
         check_names(file.names, None, needs_label=False)
-        schema = pa.schema([(name, _PLAIN) for name in file.names])
+        schema = pa.schema([(name, pa.string()) for name in file.names])
         try:
             table = pa.Table.from_batches(file.batches(dict(zip(schema.names, schema.types, strict=True))), schema)
         except csv.Unparsed:

@@ -4,12 +4,16 @@ import math
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import islice
+from typing import Any
 
 import numpy as np
 
 from dpfast import random
 from dpfast.mechanisms.noise import discrete_gaussian, discrete_laplace
 from dpfast.mechanisms.recorded import Question, asked
+
+_BLOCK = 1 << 17  # words that get noise together
 
 
 @dataclass(frozen=True)
@@ -66,27 +70,34 @@ class OpeningHistogram:
         exact = np.asarray(counts, np.int64) * self.unit
         return (discrete_laplace if self.pure else discrete_gaussian)(exact, self.scale, rng=rng) / self.unit
 
-    def words(self, counts: Counter, rng: int | np.random.Generator | None = None) -> dict[str, float]:
+    def words(self, counts: Any, rng: int | np.random.Generator | None = None) -> dict[str, float]:
         """Return the words that enough rows have, with their noisy counts, the most frequent first.
 
         Parameters
         ----------
-        counts : Counter
+        counts : Counter or dpfast.tables.words.Merged
             Rows of each word that some row has.
         rng : None, int or numpy.random.Generator
         """
         if self.threshold is None:
             return {}
-        exact, rng = {word: rows * self.unit for word, rows in sorted(counts.items()) if rows}, random.generator(rng)
+        rng = random.generator(rng)
         published = asked(
-            lambda: Question("words", exact, "euclidean", 1 / self.scale, delta=self.lone),
-            lambda: self._published(exact, rng),
+            lambda: Question("words", dict(self._exact(counts)), "euclidean", 1 / self.scale, delta=self.lone),
+            lambda: self._published(self._exact(counts), rng),
             rng,
         )
         return {word: steps / self.unit for word, steps in published}
 
+    def _exact(self, counts):
+        """The words in their order, with steps of the grid; those of a Counter are in no order."""
+        items = sorted(counts.items()) if isinstance(counts, Counter) else counts.items()
+        return ((word, rows * self.unit) for word, rows in items if rows)
+
     def _published(self, exact, rng):
         """The words whose noisy counts reach the threshold, with these, the most frequent first."""
-        noisy = discrete_gaussian(np.array([*exact.values()], np.int64), self.scale, rng=rng)
-        passed = [(word, steps) for word, steps in zip(exact, noisy.tolist(), strict=True) if steps >= self.threshold]
+        passed = []
+        while block := [*islice(exact, _BLOCK)]:
+            noisy = discrete_gaussian(np.array([steps for _, steps in block], np.int64), self.scale, rng=rng).tolist()
+            passed += [(word, steps) for (word, _), steps in zip(block, noisy, strict=True) if steps >= self.threshold]
         return sorted(passed, key=lambda each: (-each[1], each[0]))

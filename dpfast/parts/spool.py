@@ -73,6 +73,27 @@ class Spool:
         self.in_memory -= size
 
 
+class Room:
+    """What keeps the columns of a table that is read block by block: a function of their dtypes.
+
+    Parameters
+    ----------
+    spool : Spool
+    most : int, optional
+        Rows that are not exceeded; by default their number is not known.
+    """
+
+    def __init__(self, spool: Spool, most: int | None = None):
+        self._spool, self._most = spool, most
+
+    def __call__(self, dtype: Any) -> "Filling | FileFilling | Growing":
+        return self._spool.growing(dtype) if self._most is None else self._spool.array(self._most, dtype)
+
+    def apart(self, n: int, dtype: Any) -> "Filling | FileFilling":
+        """Return what keeps another array, of n entries."""
+        return self._spool.array(n, dtype)
+
+
 class Filling:
     """An array that is being filled; `whole` is what was."""
 

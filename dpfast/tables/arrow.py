@@ -3,7 +3,7 @@
 What will not do is refused as a `Fault` at its row, by its kind: the cell itself is not repeated.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -17,6 +17,7 @@ from dpfast.tables.columns import text_of
 from dpfast.tables.objects import Fault, array_of
 
 _TEXT = pa.large_string()
+_BLOCK = 1 << 17  # cells whose words are looked at together
 _DICTIONARY = pa.DictionaryArray.from_arrays
 _BLANKS = " \t"  # that may stand around a number, in files too
 _DAY_TYPES = (pa.types.is_date, pa.types.is_timestamp)
@@ -136,11 +137,8 @@ def numbers(name: str, array: pa.Array, marks: tuple = ()) -> np.ndarray:
     """A column as float64, missing as NaN; texts are read as numbers, blanks around them do not count."""
     array = _plain(array)
     if pa.types.is_large_string(array.type):
-        if not [*_numeric(marks)]:  # if all are numbers as they stand, none is a mark and none has blanks around it
-            try:
-                return _floats(array.cast(pa.float64()))
-            except pa.ArrowInvalid:
-                pass
+        if all(mark != mark for mark in _numeric(marks)) and (plain := plain_numbers(array)) is not None:
+            return plain
         array = pc.ascii_trim(_without(array, marks), characters=_BLANKS)
         array = _cast(name, _without(array, marks), pa.float64(), "holds text where a number is declared")
         return _marked(_floats(array), marks)
@@ -156,6 +154,14 @@ def numbers(name: str, array: pa.Array, marks: tuple = ()) -> np.ndarray:
     if types.is_boolean(array.type):
         array = array.cast(pa.uint8())
     return _marked(_floats(array.cast(pa.float64(), safe=False)), marks)
+
+
+def plain_numbers(array: pa.Array) -> np.ndarray | None:
+    """Return texts as float64 if all are numbers as they stand or null, none with blanks around it; else None."""
+    try:
+        return _floats(array.cast(pa.float64()))
+    except pa.ArrowInvalid:
+        return None
 
 
 def texts(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarray, list]:
@@ -203,6 +209,18 @@ def cells(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarray, li
     else:
         array = _without(array.cast(_TEXT), marks)
     return text_cells(array)
+
+
+def blocks_of_cells(name: str, array: pa.Array, marks: tuple = ()) -> Iterator[tuple[np.ndarray, list]]:
+    """Return what `cells` does block by block, each with the words that stand in it."""
+    reads_of(name, array.type)  # refuses what is no table's before the first block is read
+
+    def block(start):
+        part = array.slice(start, _BLOCK)
+        many = pa.types.is_dictionary(part.type) and len(part.dictionary) > _BLOCK
+        return cells(name, part.dictionary_decode() if many else part, marks)
+
+    return map(block, range(0, len(array), _BLOCK))
 
 
 def days(name: str, array: pa.Array, format: str | None, marks: tuple = ()) -> np.ndarray:

@@ -13,7 +13,8 @@ last.
 
 *Texts.* Blanks around a text do not count. A text is missing if it is empty or one of MARKS; it is a number if it
 consists of digits with at most one decimal point and an exponent; it is a date if it is YYYY-MM-DD, with or without a
-time of day after it; everything else is a word.
+time of day after it; everything else is a word. A word of more than LONGEST characters is known by its first 64 and a
+digest of 128 bits, as its room in memory would have no bound otherwise.
 
 *Bands.* Rows are counted by bands of 16 codes of numbers, and of 32 days, so that noise on the counts adds up less.
 
@@ -25,6 +26,7 @@ too few rows to publish any.
 import zlib
 from collections.abc import Callable
 from functools import cache
+from hashlib import blake2b
 from typing import Any
 
 import numpy as np
@@ -42,6 +44,7 @@ _FIRST_DAY = -25567  # 1900-01-01, in days since 1970-01-01
 MISSING = NUMBERS + DATES  # the code of a missing cell; words come after it
 FIXED = MISSING + 1
 GROUPS = 64
+LONGEST, _BEGINNING = 256, 64  # characters of a word
 _BAND, _MONTH = 16, 32  # codes of a band of numbers, and of dates
 SIDE_BANDS, DATE_BANDS = _SIDE // _BAND, DATES // _MONTH
 NUMBER_BANDS = 2 * SIDE_BANDS + 1
@@ -117,6 +120,13 @@ def _bands():
     return np.concatenate([numbers, NUMBER_BANDS + np.arange(DATES) // _MONTH, [MISSING_BAND]])
 
 
+def shortened(word: str) -> str:
+    """Return a word, or the beginning and a digest of one that is too long."""
+    if len(word) <= LONGEST:
+        return word
+    return f"{word[:_BEGINNING]}...{blake2b(word.encode(), digest_size=16).hexdigest()}"
+
+
 def word_group(word: str) -> int:
     """Return the group of a word."""
     return zlib.crc32(word.encode()) % GROUPS
@@ -144,7 +154,7 @@ def text_cells(array: pa.Array, decimal: str = ".") -> tuple[np.ndarray, list[st
     -------
     codes : ndarray of int32, shape (n,)
     words : list of str
-        Each once; code FIXED + k is words[k].
+        Code FIXED + k is words[k].
     """
     if pa.types.is_dictionary(array.type):
         codes, words = text_cells(array.dictionary.cast(_TEXT), decimal)
@@ -166,7 +176,7 @@ def text_cells(array: pa.Array, decimal: str = ".") -> tuple[np.ndarray, list[st
         return codes, []
     encoded = pc.dictionary_encode(array.filter(left))
     codes[rest] = FIXED + encoded.indices.to_numpy(zero_copy_only=False)
-    return codes, encoded.dictionary.to_pylist()
+    return codes, [*map(shortened, encoded.dictionary.to_pylist())]
 
 
 def _all_numbers(array: pa.Array) -> np.ndarray | None:

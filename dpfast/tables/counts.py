@@ -13,8 +13,8 @@ class Counts:
     fixed : list of list of ndarray of int64
         For each column of the schema, rows of each code: of each of its columns of codes if it is declared, else of
         the bands of `dpfast.tables.cells`.
-    words : list of Counter
-        For each column, rows of each word.
+    words : list of Counter or Merged
+        For each column, rows of each word; `Merged` if they do not fit into memory.
     labels : Counter
         Rows of each label.
     """

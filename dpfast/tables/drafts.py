@@ -20,7 +20,7 @@ MARKS = ("", " ", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null")  # what
 MOST_VALUES = 1000  # of a category in a draft; a column with more is left out
 FORMATS = (None, "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d")  # of dates; None is YYYY-MM-DD
 MOST_ODD = 3  # texts in a column of numbers that may mark missing values
-_GLANCE, _LOOK = 1000, 100_000  # rows that are read before all of them, and rows that remarks are about
+_GLANCE, LOOK = 1000, 100_000  # rows that are read before all of them, and rows that remarks are about
 _NEARLY, _MOST = 0.95, 0.5  # shares of the rows
 
 
@@ -84,7 +84,7 @@ def remarks(schema: Schema, table: Any, missing: Sequence[str] = ()) -> list[str
     label = schema.label.name if schema.label else None
     ends: dict[str, Any] = {each.name: (each.low, each.high) for each in schema.columns if isinstance(each, Numeric)}
     for name in frame.names:
-        array = frame.column(name).slice(0, _LOOK)
+        array = frame.column(name).slice(0, LOOK)
         if name == label or pa.types.is_nested(array.type) or pa.types.is_dictionary(array.type):
             continue
         values = None

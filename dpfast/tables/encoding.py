@@ -15,25 +15,15 @@ import pyarrow as pa
 
 from dpfast.kernels.own import frozen
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
-from dpfast.tables.arrow import Frame, cells, days, numbers, texts
+from dpfast.tables.arrow import Frame, blocks_of_cells, cells, days, numbers, texts
 from dpfast.tables.bin_search import bin_search
-from dpfast.tables.cells import (
-    FIXED,
-    MISSING,
-    NUMBERS,
-    banded,
-    date_codes,
-    date_ends,
-    fixed_groups,
-    number_codes,
-    number_ends,
-    word_group,
-)
+from dpfast.tables.cells import FIXED, banded, date_codes, number_codes
 from dpfast.tables.code_column import CodeColumn
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Boolean, Category, Column, Date, Numeric, text_of
 from dpfast.tables.counts import Counts, tally
 from dpfast.tables.discovered import Discovered
+from dpfast.tables.found_codes import found_codes, looked_up
 from dpfast.tables.kept import Kept, KeptCells, KeptTexts, KeptUnits
 from dpfast.tables.labels import LabelColumn, tidy_labels
 from dpfast.tables.objects import Fault
@@ -87,7 +77,7 @@ class Encoding:
     schema : Schema
     label : Label, optional
         What is read as the label; that of the schema, say.
-    keep : callable, default=Kept
+    keep : Kept or dpfast.parts.spool.Room, default=Kept
         From a dtype to what keeps an array of it, block by block: in memory, or elsewhere.
     unit : str, optional
         The column that says whose each row is; `units.whole()` are numbers of units then.
@@ -98,7 +88,7 @@ class Encoding:
         If the schema is an unconfirmed draft.
     """
 
-    def __init__(self, schema: Schema, label: Label | None = None, keep: Callable = Kept, unit: str | None = None):
+    def __init__(self, schema: Schema, label: Label | None = None, keep: Any = Kept, unit: str | None = None):
         schema.refuse_unconfirmed()
         self.schema, self.n, self._label, self._keep = schema, 0, label, keep
         self._columns = [READERS[type(column)](column, schema.missing_values) for column in schema.columns]
@@ -157,6 +147,9 @@ class Encoding:
         ]
         for into, room in every:
             for new, kept in zip(into, room, strict=True):
+                if isinstance(kept, KeptCells):
+                    new.append(kept.picked(rows))
+                    continue
                 whole = kept.whole()
                 new.append((whole[0][rows], whole[1]) if isinstance(whole, tuple) else whole[rows])
         picked.n = len(np.arange(self.n)[rows])
@@ -194,8 +187,10 @@ class Encoding:
         if isinstance(column, Category):
             return [], tally(*image)
         codes, words = image
-        totals = np.bincount(codes, minlength=FIXED + len(words))
-        return [banded(totals[:FIXED])], Counter(dict(zip(words, totals[FIXED:].tolist(), strict=True)))
+        totals = np.zeros(FIXED + 1, np.int64)
+        for block in slices(self.n, _CODED):
+            totals += np.bincount(np.minimum(codes[block], FIXED), minlength=FIXED + 1)
+        return [banded(totals[:FIXED])], words.counts()
 
     def table(self, schema: Schema | None = None) -> CodeTable:
         """All rows as codes; the table's `columns` say what they mean.
@@ -220,6 +215,16 @@ class Encoding:
     def _coded(self, column, made, image):
         """The codes of an image, by the column as it was found."""
         codes = self._keep(_dtype(made))
+        if isinstance(column, Discovered):
+            cells, words = image
+            fixed, of_word = found_codes(made, _dtype(made))
+            known = self._keep.apart(len(words), fixed.dtype)
+            for some in words.blocks():
+                known.append(np.fromiter(map(of_word, some), fixed.dtype, len(some)))
+            of_words = known.whole()
+            for block in slices(self.n, _CODED):
+                codes.append(looked_up(cells[block], fixed, of_words))
+            return codes
         for block in slices(self.n, _CODED):
             part = (image[0][block], image[1]) if isinstance(image, tuple) else image[block]
             codes.append(_CODES[type(column)](column, made, part))
@@ -326,10 +331,10 @@ class _Cells(_Reader):
     def image(self, array):
         reads, name = self.column.reads, self.column.name
         if reads == "text":
-            return cells(name, array, self.marks)
-        if reads == "date":
-            return date_codes(days(name, array, None, self.marks)), []
-        return number_codes(numbers(name, array, self.marks)), []
+            return (blocks_of_cells if self.column.to_find else cells)(name, array, self.marks)
+        values = days(name, array, None, self.marks) if reads == "date" else numbers(name, array, self.marks)
+        image = (date_codes if reads == "date" else number_codes)(values), []
+        return [image] if self.column.to_find else image
 
 
 READERS: dict[type, Callable] = {
@@ -382,20 +387,10 @@ def _parts(column, made: CodeColumn, values):
     return codes
 
 
-def _found_cells(column, made: CodeColumn, image):
-    """Codes of cells by what was found of them: a look-up."""
-    codes, words = image
-    table = np.full(FIXED + len(words), made.missing, _dtype(made))
-    if made.values or made.edges is None:
-        place = {value: k for k, value in enumerate(made.values)}
-        table[:MISSING] = made.bins + (fixed_groups() if made.other > 1 else 0)  # a number or a date is no word
-        group = word_group if made.other > 1 else (lambda word: 0)
-        table[FIXED:] = [place[word] if word in place else made.bins + group(word) for word in words]
-    elif made.dates:
-        table[NUMBERS:MISSING] = np.append(np.searchsorted(made.edges, date_ends()), len(made.edges))
-    else:
-        table[:NUMBERS] = np.append(np.searchsorted(made.edges, number_ends()), len(made.edges))
-    return table[codes]
+def _cell_codes(column, made: CodeColumn, image):
+    cells, words = image
+    fixed, of_word = found_codes(made, _dtype(made))
+    return looked_up(cells, fixed, np.fromiter(map(of_word, words), fixed.dtype, len(words)))
 
 
 _CODES: dict[type, Callable] = {
@@ -403,7 +398,7 @@ _CODES: dict[type, Callable] = {
     Category: _values,
     Boolean: _truths,
     Date: _parts,
-    Discovered: _found_cells,
+    Discovered: _cell_codes,
 }
 
 

@@ -1,6 +1,6 @@
 """What an encoding keeps of a column, block by block: numbers, or texts of which each value is kept once."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ import pyarrow as pa
 from dpfast.tables.arrow import texts
 from dpfast.tables.cells import FIXED
 from dpfast.tables.objects import Fault
+from dpfast.tables.words import Words
 
 
 class Kept:
@@ -17,6 +18,11 @@ class Kept:
     def __init__(self, dtype: Any):
         self._parts: list[np.ndarray] = []
         self._dtype = dtype
+
+    @classmethod
+    def apart(cls, n: int, dtype: Any) -> "Kept":
+        """Return what keeps another array, of n entries."""
+        return cls(dtype)
 
     def append(self, rows: np.ndarray) -> None:
         self._parts.append(rows)
@@ -51,30 +57,38 @@ class KeptTexts:
 
 
 class KeptCells:
-    """Codes of cells, as `dpfast.tables.cells` makes them: each word once, one integer a cell.
+    """Codes of cells, as `dpfast.tables.cells` makes them: one integer a cell, and the words apart.
 
     Parameters
     ----------
-    keep : callable
-        From a dtype to what keeps an array of it.
+    keep : Kept or dpfast.parts.spool.Room
     """
 
     def __init__(self, keep: Callable):
-        self._codes = keep(np.int32)
-        self._place: dict[str, int] = {}
+        self._codes, self._words = keep(np.int32), Words(keep)
 
-    def append(self, cells: tuple[np.ndarray, list]) -> None:
-        """Append the codes of some cells, and the words that codes from FIXED on stand for."""
-        codes, words = cells
-        if words:
-            place = np.array([self._place.setdefault(word, len(self._place)) for word in words], np.int32)
-            is_word = codes >= FIXED
-            codes = codes.copy()
-            codes[is_word] = FIXED + place[codes[is_word] - FIXED]
-        self._codes.append(codes)
+    def append(self, cells: Iterable[tuple[np.ndarray, list]]) -> None:
+        """Append blocks of the codes of some cells, and of the words that codes from FIXED on stand for."""
+        for codes, words in cells:
+            if words:
+                is_word = codes >= FIXED
+                local = codes[is_word] - FIXED
+                numbers = self._words.append(words, np.bincount(local, minlength=len(words)))
+                codes = codes.copy()
+                codes[is_word] = FIXED + numbers[local]
+            self._codes.append(codes)
 
-    def whole(self) -> tuple[np.ndarray, list]:
-        return self._codes.whole(), [*self._place]
+    def picked(self, rows: Any) -> Iterator[tuple[np.ndarray, list]]:
+        """Return blocks of the cells that a mask or a slice picks, as `append` takes them."""
+        codes, first = self._codes.whole()[rows], 0
+        for words in self._words.blocks():
+            beyond = codes >= FIXED + first + len(words)
+            block, codes = np.split(codes, [int(np.argmax(beyond)) if beyond.any() else len(codes)])
+            yield np.where(block >= FIXED, block - first, block), words
+            first += len(words)
+
+    def whole(self) -> tuple[np.ndarray, Words]:
+        return self._codes.whole(), self._words
 
 
 class KeptUnits:

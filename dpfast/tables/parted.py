@@ -126,7 +126,7 @@ class _Read(Encoding):
         """Return a digest of what was read, computed once."""
         if not hasattr(self, "_digest"):
             kept = [each.whole() for room in self._kept for each in room]
-            words = [repr(each[1]).encode() for each in kept if isinstance(each, tuple)]
+            words = [repr([*each[1]]).encode() for each in kept if isinstance(each, tuple)]
             arrays = [each[0] if isinstance(each, tuple) else each for each in kept]
             self._digest = digest(*arrays, np.frombuffer(b"".join(words), np.uint8))
         return self._digest

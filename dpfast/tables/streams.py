@@ -13,7 +13,7 @@ from typing import Any, Self
 import pyarrow as pa
 
 from dpfast.parts.sources import is_lazy, is_stream
-from dpfast.parts.spool import Spool
+from dpfast.parts.spool import Room, Spool
 from dpfast.tables.arrow import reads_of
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding
@@ -212,7 +212,7 @@ class StreamParts(Source):
         ValueError, OSError
             For a row that is not as declared, by its number, and a scratch folder without room.
         """
-        encoding = Encoding(schema, label, Spool(self.memory, self.scratch).growing, unit)
+        encoding = Encoding(schema, label, Room(Spool(self.memory, self.scratch)), unit)
         for batch in self.batches(encoding.names):
             encoding.add(batch)
         return encoding

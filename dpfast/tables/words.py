@@ -1,0 +1,126 @@
+"""Words of a column by their numbers, in bounded memory.
+
+A dictionary holds the words that were seen last, HELD at most and those of one more block. When it is full, its words
+and their counts move to a run, an array of bytes that may lie in a file, and an empty dictionary takes its place: a
+word that comes again gets another number. Runs are merged in the order of the words when they are counted, so that
+counts do not depend on where a run ends.
+"""
+
+import heapq
+import itertools
+from collections import Counter
+from collections.abc import Iterator
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+HELD = 1 << 16  # words of a column that are held at a time
+_READ = 1 << 10  # words of a run that are read at a time, for a merge
+
+
+class Words:
+    """Words that grow block by block, each with a number and a count of rows.
+
+    Parameters
+    ----------
+    keep : dpfast.tables.kept.Kept or dpfast.parts.spool.Room
+        Its method ``apart`` says what keeps a run.
+    """
+
+    def __init__(self, keep: Any):
+        self._apart = keep.apart
+        self._runs: list[_Run] = []
+        self._closed = 0  # words of all runs
+        self._place: dict[str, int] = {}
+        self._rows = np.zeros(0, np.int64)
+
+    def append(self, words: list[str], rows: np.ndarray) -> np.ndarray:
+        """Return the numbers of some words, int64, which so many further rows have."""
+        place = self._place
+        local = np.array([place.setdefault(word, len(place)) for word in words], np.int64)
+        rows = np.bincount(local, weights=rows, minlength=len(place)).astype(np.int64)
+        rows[: len(self._rows)] += self._rows
+        self._rows, start = rows, self._closed
+        if len(place) > HELD:
+            self._runs.append(_Run.of([*place], rows, self._apart))
+            self._closed += len(place)
+            self._place, self._rows = {}, np.zeros(0, np.int64)
+        return local + start
+
+    def __len__(self) -> int:
+        return self._closed + len(self._place)
+
+    def __iter__(self) -> Iterator[str]:
+        return itertools.chain.from_iterable(self.blocks())
+
+    def blocks(self) -> Iterator[list[str]]:
+        """Return the words in the order of their numbers, a run at a time."""
+        for run in self._runs:
+            yield run.words(np.arange(run.n))
+        yield [*self._place]
+
+    def counts(self) -> "Counter[str] | Merged":
+        """Return how many rows have each word."""
+        held = Counter(dict(zip(self._place, self._rows.tolist(), strict=True)))
+        return Merged(self._runs, held) if self._runs else held
+
+
+class Merged:
+    """Counts of words that do not fit into memory; with others of their kind they add up to a Counter.
+
+    Parameters
+    ----------
+    runs : list of _Run
+    held : Counter
+        Of the words that are in no run.
+    """
+
+    def __init__(self, runs: list["_Run"], held: Counter):
+        self._runs, self._held = runs, held
+
+    def items(self) -> Iterator[tuple[str, int]]:
+        """Return the words and their counts, in the order of the words."""
+        sources = [*(run.items() for run in self._runs), sorted(self._held.items())]
+        for word, several in itertools.groupby(heapq.merge(*sources), itemgetter(0)):
+            yield word, sum(rows for _, rows in several)
+
+    def __add__(self, other: Any) -> Counter:
+        return Counter(dict(self.items())) + (Counter(dict(other.items())) if isinstance(other, Merged) else other)
+
+    __radd__ = __add__
+
+    def __reduce__(self):
+        return Counter, (dict(self.items()),)
+
+
+class _Run(NamedTuple):
+    """Words in the order of their numbers, as bytes and where each ends; how many rows have each; and their order."""
+
+    text: Any
+    ends: Any
+    rows: Any
+    order: Any
+    n: int
+
+    @classmethod
+    def of(cls, words, rows, apart):
+        order = sorted(range(len(words)), key=words.__getitem__)
+        encoded = [word.encode() for word in words]
+        ends = np.cumsum([len(each) for each in encoded])
+        arrays = np.frombuffer(b"".join(encoded), np.uint8), ends, rows, np.array(order, np.int32)
+        kept = [apart(len(array), array.dtype) for array in arrays]
+        for room, array in zip(kept, arrays, strict=True):
+            room.append(array)
+        return cls(*kept, len(words))
+
+    def words(self, which):
+        text, ends = self.text.whole(), self.ends.whole()
+        spans = zip(np.where(which > 0, ends[which - 1], 0).tolist(), ends[which].tolist(), strict=True)
+        return [text[start:end].tobytes().decode() for start, end in spans]
+
+    def items(self):
+        order, rows = self.order.whole(), self.rows.whole()
+        for start in range(0, self.n, _READ):
+            which = order[start : start + _READ]
+            yield from zip(self.words(which), rows[which].tolist(), strict=True)

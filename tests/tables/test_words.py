@@ -1,0 +1,115 @@
+"""Words of a column are counted in bounded memory: how they are held changes neither counts nor codes."""
+
+import pickle
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import dpfast
+from dpfast.files.spooled import FileParts
+from dpfast.mechanisms.opening import OpeningHistogram
+from dpfast.parts.spool import Room, Spool
+from dpfast.tables import words
+from dpfast.tables.cells import LONGEST, text_cells
+from dpfast.tables.discovered import Discovered
+from dpfast.tables.encoding import Encoding
+from dpfast.tables.kept import Kept
+from dpfast.tables.schema import Schema
+from dpfast.tables.words import Words
+
+SCHEMA = Schema([Discovered("word")])
+
+
+@pytest.fixture(params=["memory", "file"])
+def keep(request, tmp_path):
+    return Kept if request.param == "memory" else Room(Spool(0, tmp_path))
+
+
+def column(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    texts = [f"wört {k}" for k in rng.geometric(0.02, n)]
+    texts[::7] = ["3.5", None] * (len(texts[::7]) // 2) + ["2001-01-01"] * (len(texts[::7]) % 2)
+    return pa.array(texts, pa.large_string())
+
+
+def encoded(array, keep, step):
+    encoding = Encoding(SCHEMA, keep=keep)
+    for start in range(0, len(array), step):
+        encoding.add(pa.table({"word": array.slice(start, step)}))
+    return encoding
+
+
+def test_counts_are_the_same_however_few_words_are_held(keep, monkeypatch):
+    expected = encoded(column(), Kept, 400).counts()
+    monkeypatch.setattr(words, "HELD", 5)
+    counts = encoded(column(), keep, 13).counts()
+    assert dict(counts.words[0].items()) == dict(expected.words[0])
+    assert [*counts.words[0].items()] == sorted(expected.words[0].items())
+    assert counts.fixed[0][0].tolist() == expected.fixed[0][0].tolist()
+    assert (counts + expected).words[0] == {word: 2 * rows for word, rows in expected.words[0].items()}
+
+
+def test_codes_are_the_same_however_few_words_are_held(keep, monkeypatch):
+    found = SCHEMA.found({"word": {"cells": True, "values": ("wört 1", "wört 9"), "groups": 64}})
+    whole = encoded(column(), Kept, 400)
+    rows = np.random.default_rng(1).random(400) < 0.5
+    expected = whole.table(found), whole[rows].table(found), whole[50:90].table(found)
+    monkeypatch.setattr(words, "HELD", 5)
+    parts = encoded(column(), keep, 13)
+    assert (parts.table(found), parts[rows].table(found), parts[50:90].table(found)) == expected
+
+
+def test_a_dictionary_never_holds_more_than_its_limit_and_a_block(monkeypatch):
+    monkeypatch.setattr(words, "HELD", 50)
+    held = Words(Kept)
+    most = 0
+    for start in range(0, 10_000, 25):
+        held.append([f"{k}" for k in range(start, start + 25)], np.ones(25))
+        most = max(most, len(held._place))
+    assert most <= 50
+    assert len(held) == 10_000
+    assert sum(rows for _, rows in held.counts().items()) == 10_000
+
+
+def test_a_worker_tells_its_words_as_a_counter(monkeypatch):
+    monkeypatch.setattr(words, "HELD", 5)
+    merged = encoded(column(), Kept, 13).counts().words[0]
+    told = pickle.loads(pickle.dumps(merged))
+    assert isinstance(told, Counter)
+    assert told == Counter(dict(merged.items()))
+
+
+def test_the_same_words_are_published_however_few_are_held(monkeypatch):
+    opening = OpeningHistogram(1.0, 1, 4)
+    expected = opening.words(encoded(column(), Kept, 400).counts().words[0], 0)
+    monkeypatch.setattr(words, "HELD", 5)
+    assert opening.words(encoded(column(), Kept, 13).counts().words[0], 0) == expected != {}
+
+
+def test_a_model_of_a_file_does_not_depend_on_how_many_words_are_held(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    lines = [f"w{rng.geometric(0.3)},u{k},{'yes' if k % 3 else 'no'}" for k in range(600)]
+    path = tmp_path / "table.csv"
+    path.write_text("\n".join(["word,name,buys", *lines]) + "\n")
+
+    def fitted(memory):
+        model = dpfast.HalfspaceClassifier(4, schema="discover", random_state=0)
+        return model.fit(FileParts(path, memory=memory), "buys", classes=["no", "yes"])
+
+    expected = fitted(1 << 30)
+    monkeypatch.setattr(words, "HELD", 10)
+    few = fitted(0)
+    assert few.encoder_.schema_ == expected.encoder_.schema_
+    np.testing.assert_array_equal(few.coef_, expected.coef_)
+
+
+def test_a_word_has_bounded_length_and_long_words_stay_apart():
+    long = ["a" * LONGEST, "a" * (LONGEST + 1), "a" * 10_000_000, "a" * 10_000_000 + "b"]
+    codes, found = text_cells(pa.array(long, pa.large_string()))
+    assert found[0] == long[0]
+    assert max(map(len, found)) <= LONGEST
+    assert len({*found}) == len({*codes.tolist()}) == 4
+    alone = [text_cells(pa.array([each], pa.large_string()))[1][0] for each in long]
+    assert found == alone, "a cell's word follows from the cell alone"
