@@ -42,8 +42,7 @@ def terms(model: Any, *, most: int = 12, axes: Any = None) -> Any:
                 panel.plot([edges[-1]], [weights[column.missing]], "o", label="missing", clip_on=False)
                 panel.legend(frameon=False)
         else:
-            order = np.argsort(-np.abs(weights) * term.shares, kind="stable")[:10]
-            order = order[term.shares[order] > 0]
+            order = term.told[np.argsort(-np.abs(weights * term.shares)[term.told], kind="stable")[:10]]
             order = order[np.argsort(weights[order], kind="stable")]
             panel.barh([column.meaning(int(code)) for code in order], weights[order])
         panel.axhline(0, color="0.7", linewidth=0.8) if column.ordered else panel.axvline(0, color="0.7", linewidth=0.8)

@@ -231,7 +231,9 @@ def fit(
             told.add_row("", f"with it {some([*declaration.to_find])} were discovered")
             nothing = [name for name, share in estimator.encoder_.other_.items() if share == 1]
             if nothing:
-                told.add_row("", f"nothing was found of {some(nothing)}: too few rows for so much noise")
+                told.add_row(
+                    "", f"nothing was found of {some(nothing)}: no value has enough rows. --ignore leaves a column out"
+                )
         if show_private:
             taken = f"{fitted - done:.3f} s to learn, {done - start:.3f} s to read (not private)"
             told.add_row("time", Text(taken, style="yellow"))

@@ -54,7 +54,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         For names of columns, the facts of `schema_` that were found: {"age": ["low", "high", "edges"]}, say.
     other_ : dict
         For names of columns that were not declared, about which share of the rows has a cell of which nothing was
-        found: a rare word, say. 1 means that nothing was found of the column: too few rows for so much noise.
+        found: a rare word, say. 1 means that nothing was found of the column, of which no value has enough rows.
     other_label_ : label
         The class that labels count as which were not published; only where a learner's fit discovered the labels.
     n_features_in_ : int

@@ -40,9 +40,9 @@ def _line(column, facts, other):
         known = "found"
     else:
         known = f"found: {', '.join(facts)}"
-    holds = "; ".join(map(_holds, made))
+    holds = "; ".join(_holds(each) for each in made if len(made) == 1 or each.ordered or each.values)
     if other == 1:
-        holds = "nothing was found: too few rows for so much noise"
+        holds = "nothing was found: no value has enough rows"
     elif other:
         holds += f"; other cells: about {other:.1%} of the rows"
     missing = "may be" if any(each.nullable for each in made) else "none"

@@ -114,12 +114,9 @@ def bars(
 ) -> str:
     """A bar for each value with a whisker of its noise, the largest weights first.
 
-    Drawn are those `most` whose weights are largest times their shares of the rows, and none that no rows have; the
-    others are counted.
+    Drawn are those `most` whose weights are largest times their shares of the rows; the others are counted.
     """
-    matter = np.abs(weights) * shares
-    order = np.argsort(-matter, kind="stable")[:most]
-    order = order[np.broadcast_to(shares, weights.shape)[order] > 0]
+    order = np.argsort(-np.abs(weights) * shares, kind="stable")[:most]
     order = order[np.argsort(-weights[order], kind="stable")]
     middle, half, line = 226, 90, 18
     height = line * len(order)

@@ -70,7 +70,7 @@ def _rules(model):
 
 def _curves(model, found: list[Term]) -> Iterable[str]:
     """A panel for each column, all of one scale; those that may be noise alone are folded away."""
-    classes, scale = model.classes_, Scale.of([term.weights[term.shares > 0] for term in found])
+    classes, scale = model.classes_, Scale.of([term.weights[term.told] for term in found])
     yield "<h2>What each column adds to the score</h2>"
     if len(classes) == 2:
         no, yes = (f"<strong>{escape(str(label))}</strong>" for label in classes.tolist())
@@ -125,7 +125,15 @@ def _picture(term: Term, scale: Scale, pointed: bool) -> str:
     if isinstance(term, PairTerm):
         return heat([[side.meaning(k) for k in range(side.size)] for side in term.sides], term.map, scale, told)
     if not column.ordered:
-        return bars(texts, term.weights, noise, scale, told, term.shares)
+        codes, group = term.told, term.weights[term.groups]
+        of = None if noise is None else noise[codes]
+        picture = bars([texts[k] for k in codes], term.weights[codes], of, scale, told, term.shares[codes])
+        if not group.size:
+            return picture
+        ends = f"{group.min():+.2f} to {group.max():+.2f}".replace("-", "\N{MINUS SIGN}")
+        return (
+            f'{picture if codes.size else ""}<small class="soft">rarer values, in {group.size} groups: {ends}</small>'
+        )
     missing = None
     if column.missing is not None:
         deviation = 0.0 if noise is None else float(noise[column.missing])

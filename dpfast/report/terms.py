@@ -42,25 +42,40 @@ class Term:
         return float(self.shares @ np.abs(self.weights))
 
     @property
-    def clear(self) -> bool:
-        """Whether a weight of a code that rows have is more than twice the standard deviation of its noise.
+    def groups(self) -> slice:
+        """The codes that stand for groups of values whose names are not known; none where "other" is one code."""
+        bins, other = self.column.bins, self.column.other
+        return slice(bins, bins + other if other > 1 else bins)
 
-        True where the noise is not known.
+    @property
+    def told(self) -> np.ndarray:
+        """The codes that rows have and that are no group: ndarray of int64, rising."""
+        held = self.shares > 0
+        held[self.groups] = False
+        return np.flatnonzero(held)
+
+    @property
+    def clear(self) -> bool:
+        """Whether a weight is more than twice the standard deviation of its noise, or that is not known.
+
+        Codes that no rows have do not count, and groups of values count all together.
         """
         if self.noise is None:
             return True
-        return bool((np.abs(self.weights) > DEVIATIONS * self.noise)[self.shares > 0].any())
+        one = np.abs(self.weights) > DEVIATIONS * self.noise
+        weights, noise = (np.square(each[self.groups]).sum() for each in (self.weights, self.noise))
+        return bool(one[self.told].any() or weights > DEVIATIONS**2 * noise)
 
     def extremes(self) -> tuple[int, int]:
-        """Return where the weights are largest and smallest, among the codes that rows have.
+        """Return where the weights are largest and smallest, among the codes of `told`, or all if there are none.
 
         Returns
         -------
         tuple of int
             The codes of the largest and of the smallest weight.
         """
-        held = np.flatnonzero(self.shares > 0)
-        return int(held[np.argmax(self.weights[held])]), int(held[np.argmin(self.weights[held])])
+        codes = self.told if len(self.told) else np.arange(self.column.size)
+        return int(codes[np.argmax(self.weights[codes])]), int(codes[np.argmin(self.weights[codes])])
 
     def __str__(self) -> str:
         width = max(len(self.column.meaning(code)) for code in range(self.column.size))

@@ -4,6 +4,7 @@ from fractions import Fraction
 from html.parser import HTMLParser
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import dpfast
@@ -74,6 +75,21 @@ def test_a_column_of_one_value_moves_no_score(rng):
     assert np.ptp(site.weights) > 0  # noise of the values that no row has
     assert site.extremes() == (0, 0)
     assert "Nothing clear of noise was learned from 1 more: site." in report.page(model)
+
+
+def test_groups_of_rare_values_share_a_line_and_count_together(rng):
+    town, y = rng.choice(["Graz", "Wien"], 2000), rng.integers(0, 2, 2000)
+    town = np.where(np.arange(2000) < 300, np.char.add("village ", np.arange(2000).astype(str)), town)
+    frame = pd.DataFrame({"town": town, "code": [f"c{k}" for k in range(2000)]})
+    model = dpfast.HalfspaceClassifier(2.0, random_state=0).fit(frame, np.where(town == "Wien", 1, y), classes=[0, 1])
+    town, code = sorted(model.terms(), key=lambda term: -len(term.told))
+    names = {town.column.meaning(k) for k in town.told}
+    assert {"Graz", "Wien"} <= names <= {"Graz", "Wien", "missing"}
+    assert "group" not in "".join(town.column.meaning(k) for k in town.extremes())
+    assert (town.clear, code.clear) == (True, False)
+    page = report.page(model)
+    assert "rarer values, in 64 groups: " in page
+    assert "group 5 of 64" not in page
 
 
 def test_shares_of_rows_are_saved_and_wrong_ones_refused(additive, tmp_path):
