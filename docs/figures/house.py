@@ -1,8 +1,8 @@
 """What imports what, and how large it is: house.svg, for docs/development.md.
 
-Boxes are the packages of dpfast, with the lines of their Python and Cython files. An arrow runs from the importing package
-to the imported one, and its width grows with the number of imports at the top of files. All arrows must run downwards; the
-script fails if one does not.
+Boxes are the packages of dpfast, with the lines of their Python and Cython files. An arrow runs from the importing
+package to the imported one, and its width grows with the number of imports at the top of files. All arrows must run
+downwards; the script fails if one does not.
 """
 
 import ast
