@@ -21,6 +21,25 @@ probability at most L e^(-Rn) <= beta.
 Nothing is split between privacy and the sample: where t grows this becomes Occam's bound, and for small t n is about
 ln(L/beta) / (t alpha).
 
+**Flipped labels.** Let each label be flipped, on its own, with a probability that may depend on its row and is at most
+eta. But for probability beta the list drawn errs on a new row, before flipping, with probability at most alpha if
+    n >= (ln L + ln(1/beta)) / R,    R = the largest over 0 < s <= 1 of
+        -ln(1 + eta (e^(stM) - 1) - alpha (1 - e^(-st)) (1 - eta - eta e^(st(M+1)))).
+Proof. (1) The candidate above errs on flipped rows only, so W is at most F, the number of all flipped rows, and the
+weights of a round add up to e^(-tF) or more. (2) So a list has probability at most min(1, e^(-tE + t(M+1)F)), hence at
+most e^(-stE + st(M+1)F) for every s in (0, 1]. (3) E and F are sums over rows. The mean of a row's factor e^(-st [E] +
+st(M+1) [F]) is 1 - eta + eta e^(stM) where the list is right before flipping, (1 - eta) e^(-st) + eta e^(st(M+1)) where
+it errs; smaller rates make both smaller. The first less the second is (1 - e^(-st)) (1 - eta - eta e^(st(M+1))), which
+is positive where R is. So for a list that errs with probability above alpha the mean of all is at most e^(-Rn). (4) As
+above. For small s the logarithm is -st (alpha (1 - 2 eta) - M eta): some n is enough if and only if
+    eta < alpha / (M + 2 alpha).
+The M is no artefact. Let g cover a share G of the rows, with label 0, and let each of m = M - 1 disjoint conditions
+cover b of these and a > b of the others, which have label 1: "if g then 0, else 1" makes no error. While b (1 - eta) +
+a eta is less than eta times what is left of G, greedy cover prefers one of the m, and all its b are errors. However
+many rows there are, these can add up to anything below m eta / (1 + (2m - 1) eta): about M eta where that is small,
+1/2 in the limit. A coverage weight w with eta / (1 - eta) < w <= 1 begins with g here, since then right rules are worth
+more the more they cover; nothing is proved for it.
+
 **The paper's**, Theorem 3.5: n >= 64/alpha (VC ln(64/alpha) + ln(16/beta)) to generalise and >= 8 M ln(2M/sqrt(beta)) /
 (e alpha) for privacy, e = epsilon / (2 (ln(1/delta) + 3/2)) and exponents e/2. VC is M + 1: a list "if f_1 then b_1,
 ..., else b_k", b_i = +-1, is the sign of sum_i 2^-i b_i f_i(x), the constant true its last feature, because the first
@@ -35,7 +54,7 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from .checks import chance, count
+from .checks import chance, count, number
 from .curves import cover_exponent
 from .lower_bounds import points_lower_bound
 
@@ -55,12 +74,18 @@ class DecisionListPlan(NamedTuple):
         ln L, the logarithm of the number of lists.
     lower_bound : int
         Rows that every private learner needs.
+    n_conditions : int
+        M.
+    noise : float
+        eta, the largest probability with which a label is flipped.
     """
 
     n: int
     exponent: float  # t, per wrong row
     log_lists: float  # ln L
     lower_bound: int
+    n_conditions: int
+    noise: float
 
     def error(self, n: int, beta: float = 0.1) -> float:
         """Return the least error alpha that the claim has for a number of rows.
@@ -77,8 +102,8 @@ class DecisionListPlan(NamedTuple):
         float
             Above 1 where the claim says nothing.
         """
-        wrong = -math.expm1(-(self.log_lists - math.log(beta)) * (1 + _SLACK) / n)
-        return wrong / -math.expm1(-self.exponent)
+        gone = -math.expm1(-(self.log_lists - math.log(beta)) * (1 + _SLACK) / n)
+        return min((raised + gone) / told for raised, told in _tilts(self.exponent, self.n_conditions, self.noise))
 
 
 class DecisionListPaper(NamedTuple):
@@ -108,6 +133,7 @@ def decision_list_plan(
     alpha: float = 0.1,
     beta: float = 0.1,
     neighbors: str = "replace",
+    noise: float = 0.0,
 ) -> DecisionListPlan:
     """Rows with which greedy cover learns a decision list; derived, not [BF] Theorem 3.5's own constants.
 
@@ -118,19 +144,21 @@ def decision_list_plan(
     n_conditions : int, >= 1
         M, the conditions that a rule may test: 2 d for d columns and their negations.
     alpha, beta : real, from 1e-9 to 1 - 1e-9
-        Error wanted and probability of missing it.
+        Error wanted, against the labels before flipping, and probability of missing it.
+    noise : real, at least 0 and below 1/2
+        Each label is flipped, on its own, with a probability of at most this, which may depend on the row.
 
     Returns
     -------
     DecisionListPlan
         For `DecisionListClassifier(coverage_weight=0, default_prior=1, max_rules=None, rule_counts=0)`, where some list
-        over these conditions makes no error. `lower_bound` is what every private learner needs where half of the
-        conditions are free columns and the others their negations.
+        over these conditions makes no error before labels are flipped. `lower_bound` is what every private learner
+        needs where half of the conditions are free columns and the others their negations.
 
     Raises
     ------
     ValueError
-        If an argument is out of its range.
+        If an argument is out of its range, or labels are too noisy for any number of rows.
 
     Notes
     -----
@@ -143,14 +171,20 @@ def decision_list_plan(
     (33400, 1079976)
     """
     M, alpha, beta = _problem(n_conditions, alpha, beta)
+    noise = number("noise", noise, "at least 0 and below 1/2", lambda x: 0 <= x < 0.5)
     t = float(cover_exponent(epsilon, delta, neighbors=neighbors, max_rounds=M + 1))
     log_lists = math.lgamma(M + 1) + (M + 1) * math.log(2) + 0.5
-    each = -math.log1p(alpha * math.expm1(-t))  # nats of a row
+    if noise >= alpha / (M + 2 * alpha) * (1 - 1e-6):
+        raise ValueError(
+            f"noise must be below alpha / (n_conditions + 2 alpha) = {alpha / (M + 2 * alpha):.3g}, got {noise!r}; "
+            "nothing is proved for more"
+        )
+    each = max((-math.log1p(raised - alpha * told) for raised, told in _tilts(t, M, noise)), default=0)  # nats of a row
     if each < 1e-300:
         raise ValueError(f"epsilon is too small for any number of rows, got {epsilon!r}")
     n = math.ceil((log_lists - math.log(beta)) / each * (1 + _SLACK))
     lower = points_lower_bound(epsilon, delta, M // 2 + 1, alpha=alpha, beta=beta, neighbors=neighbors)
-    return DecisionListPlan(n, t, log_lists, lower)
+    return DecisionListPlan(n, t, log_lists, lower, M, noise)
 
 
 def decision_list_paper(
@@ -192,6 +226,19 @@ def decision_list_paper(
     sample = math.ceil(64 / alpha * ((M + 1) * math.log(64 / alpha) + math.log(16 / beta)))
     privacy = math.ceil(8 * M * math.log(2 * M / math.sqrt(beta)) / (2 * t * alpha))
     return DecisionListPaper(max(sample, privacy), sample, privacy, t)
+
+
+def _tilts(t, M, noise):
+    """(by how much flipped labels raise the mean of a row, by how much an error lowers it) for values of s."""
+    if not noise:
+        return [(0.0, -math.expm1(-t))]
+    safe, found = _SLACK, []  # the two may differ by little
+    for s in (2 ** (-i / 8) for i in range(400)):
+        if s * t * (M + 1) < 700:
+            told = -math.expm1(-s * t) * (1 - noise - noise * math.exp(s * t * (M + 1))) * (1 - safe)
+            if told > 0:
+                found.append((noise * math.expm1(s * t * M) * (1 + safe), told))
+    return found
 
 
 def _problem(n_conditions, alpha, beta):

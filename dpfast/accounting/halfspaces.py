@@ -55,6 +55,8 @@ n). Let x = ln(5/beta): there are five failures, of beta/5 each.
 *Labels* may be flipped at random, each with probability `noise`. The flipped share of the rows is at most phi =
 noise + sqrt(2 noise x/n) + x/(3n) (Bernstein; 0 for noise 0). A kappa-dense measure gives them phi/kappa at most,
 so that |m_t| >= <u, m_t> >= gamma' = gamma - (1 + gamma) phi/kappa.
+*Rows* may be replaced: someone who looks at all rows and labels, flipped or not, makes a share c = `corrupted` of them
+anything else, before the first round. Then phi + c stands for phi.
 *On the rows.* Let B = sigma sqrt(2 ln(10nT/beta)), which bounds |<noise, x_i>| in all rounds, be at most 1/2, and
 let r^2 be the mean of |m_t|^2. The measures are those of follow-the-regularised-leader with entropy on kappa-dense
 measures, and the losses (1 + y h_t)/2 have a range of at most |m_t| + B. So for every kappa-dense measure D on the
@@ -73,8 +75,16 @@ is. ([BCS] Lemma 29 bounds |g|, for d up to about T/sigma^2; that is not needed.
 <g, x>^2 <= sigma^2/T (1 + 2 sqrt(x) + 2x) (Laurent and Massart). By (1) with rho = a gamma' - C/gamma' <= a r - C/r
 the labels as they are observed are missed with probability at most
     kappa + (2/rho) (1 + G/(2 gamma'))/sqrt(n) + sqrt(x/(2n))   <=   noise + (1 - 2 noise) alpha,
-and a halfspace that errs with probability alpha misses them with noise + (1 - 2 noise) alpha. lambda = sqrt(8
-ln(1/kappa)/T)/(gamma' + B) and c make rho largest; kappa and T are searched for the least n.
+and a halfspace that errs with probability alpha misses them with noise + (1 - 2 noise) alpha. Where rows are replaced
+c stands beside kappa on the left: fewer than (kappa + c) n of the rows *as they were drawn* are below rho, and (1) is
+about those, for every p, also for one that replaced rows have moved. lambda = sqrt(8 ln(1/kappa)/T)/(gamma' + B) and c
+of a make rho largest; kappa and T are searched for the least n.
+*Rates.* If labels are flipped on their own, with probabilities that depend on the row and are at most `noise`, phi is
+as above, and a halfspace that errs with probability e misses (1 - 2 noise) e or more. So it errs with probability at
+most alpha + noise/(1 - 2 noise).
+*Limits.* Some kappa is left for c < ((1 - 2 noise) alpha gamma - noise)/(1 + 2 gamma). With c >= kappa gamma/(1 +
+gamma) there need be no weak learner: if all rows are gamma from the plane, alike on all sides, and the replaced ones
+are y x = -u, then m = 0 for some kappa-dense measure, and no <w, x> has an advantage.
 
 **Lower bound.** `dpfast.accounting.lower_bounds`.
 """
@@ -159,6 +169,7 @@ def boost_plan(
     alpha: float = 0.1,
     beta: float = 0.1,
     noise: float = 0.0,
+    corrupted: float = 0.0,
 ) -> BoostPlan:
     """Rows and parameters with which boosting learns a halfspace; derived, not [BCS] Theorem 30's own constants.
 
@@ -172,6 +183,9 @@ def boost_plan(
         Error wanted, against the labels before flipping, and probability of missing it.
     noise : real, at least 0 and below 1/2
         Probability with which each label is flipped.
+    corrupted : real, at least 0 and below 1/2
+        Share of the rows that may be replaced by any others, by someone who looks at all of them. `alpha` is the error
+        on new rows of the distribution that the others were drawn from.
 
     Returns
     -------
@@ -181,12 +195,16 @@ def boost_plan(
     Raises
     ------
     ValueError
-        If an argument is out of its range, or labels are too noisy for any number of rows.
+        If an argument is out of its range, or labels are too noisy, or rows too corrupted, for any number of rows.
 
     Notes
     -----
     Claim and proof are in the documentation of this module. The order is 1/(alpha epsilon gamma^2) + 1/(alpha gamma)^2
-    up to logarithms, for noise up to the order of alpha gamma.
+    up to logarithms, for noise and corruption up to the order of alpha gamma. Where each label is flipped with a
+    probability of its own, at most `noise`, the error is at most alpha + noise / (1 - 2 noise).
+
+    Privacy is that of the rows that the fit is given. Who replaces rows with a look at all others may write one row
+    into many: that row is then as private as so many rows are.
 
     Examples
     --------
@@ -196,20 +214,27 @@ def boost_plan(
     """
     epsilon, delta, gamma, alpha, beta = problem_of(epsilon, delta, margin, alpha, beta)
     noise = number("noise", noise, "at least 0 and below 1/2", lambda x: 0 <= x < 0.5)
-    target = noise + (1 - 2 * noise) * alpha
+    corrupted = number("corrupted", corrupted, "at least 0 and below 1/2", lambda x: 0 <= x < 0.5)
+    target = noise + (1 - 2 * noise) * alpha - corrupted
     unit, x = gaussian_sigma(epsilon, delta), math.log(5 / beta)
-    least = noise * (1 + gamma) / gamma  # a density at which flipped labels could undo the margin
+    least = (noise + corrupted) * (1 + gamma) / gamma  # a density at which these rows could undo the margin
     if least >= target * (1 - 1e-6):
         most = alpha * gamma / (1 + 2 * alpha * gamma)
+        if noise >= most * (1 - 1e-6):
+            raise ValueError(
+                f"noise must be below alpha margin / (1 + 2 alpha margin) = {most:.3g}, got {noise!r}; "
+                "nothing is proved for more"
+            )
         raise ValueError(
-            f"noise must be below alpha margin / (1 + 2 alpha margin) = {most:.3g}, got {noise!r}; "
+            "corrupted must be below ((1 - 2 noise) alpha margin - noise) / (1 + 2 margin) = "
+            f"{((1 - 2 * noise) * alpha * gamma - noise) / (1 + 2 * gamma):.3g}, got {corrupted!r}; "
             "nothing is proved for more"
         )
 
     def run(n: int, kappa: float, T: int) -> tuple | None:
         """(learning rate, sigma, bound on the error) of n rows, or None where the proof says nothing."""
         flipped = noise + math.sqrt(2 * noise * x / n) + x / (3 * n) if noise else 0.0
-        tau = gamma - (1 + gamma) * flipped / kappa
+        tau = gamma - (1 + gamma) * (flipped + corrupted) / kappa
         sigma = unit * 2 * math.sqrt(T) / (kappa * n)
         B = sigma * math.sqrt(2 * (math.log(10 / beta) + math.log(n) + math.log(T)))
         if tau <= 0 or B > 0.5:

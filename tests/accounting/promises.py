@@ -520,13 +520,21 @@ def cover_exponent(given, found):
 
 
 @promise(lambda a: {"epsilon": a.real(1e-2, 20), "delta": a.delta(), "n_conditions": a.number(200),
-                    "alpha": a.real(1e-3, 0.5), "beta": a.real(1e-3, 0.5), "neighbors": a.relation()})  # fmt: skip
+                    "alpha": a.real(1e-3, 0.5), "beta": a.real(1e-3, 0.5), "neighbors": a.relation(),
+                    "noise": a.choice([0.0, a.real(1e-12, 0.1)])})  # fmt: skip
 def decision_list_plan(given, found):
     M, t = given["n_conditions"], shift(found.exponent)
     paid = {"coverage_weight": 0, "neighbors": given["neighbors"], "max_rounds": M + 1}
     lists = mpmath.loggamma(M + 1) + (M + 1) * mpmath.log(2) + mpf(1) / 2
-    failed = lists + found.n * mpmath.log1p(low(given["alpha"]) * mpmath.expm1(-t))
-    return _cover_curve(t, low(given["epsilon"]), paid) <= low(given["delta"]) and failed <= mpmath.log(
+    eta = high(given["noise"])
+
+    def failed(s):
+        flipped, wrong = eta * mpmath.expm1(s * t * M), 1 - eta - eta * mpmath.exp(s * t * (M + 1))
+        mean = flipped + low(given["alpha"]) * mpmath.expm1(-s * t) * max(wrong, 0)
+        return lists + found.n * mpmath.log1p(mean)
+
+    least = min(failed(mpf(2) ** (-mpf(i) / 8)) for i in range(400 if given["noise"] else 1))
+    return _cover_curve(t, low(given["epsilon"]), paid) <= low(given["delta"]) and least <= mpmath.log(
         low(given["beta"])
     )
 

@@ -69,6 +69,68 @@ def test_the_plan_says_what_error_rows_are_enough_for():
     assert plan.error(50) > 1
 
 
+# ---- flipped labels --------------------------------------------------------------------------------------------------
+
+
+def test_a_list_is_drawn_with_probability_at_most_e_to_its_errors_less_the_flipped_rows(rng):
+    rows, t = list(itertools.product((0, 1), repeat=2)), 0.7
+    for target in itertools.product((0, 1), repeat=3):
+        clean = [(x, target[0] if x[1] else target[1] if x[0] else target[2]) for x in rows for _ in range(3)]
+        flips = rng.random(len(clean)) < rng.choice([0.1, 0.3, 0.7])
+        S = [(x, b ^ int(flip)) for (x, b), flip in zip(clean, flips, strict=True)]
+        for rules, probability in lists(S, FEATURES, t).items():
+            wrong = sum(answer(rules, x) != b for x, b in S)
+            assert probability <= math.exp(-t * wrong + 3 * t * flips.sum()) * (1 + 1e-9)
+
+
+def test_the_mean_of_a_row_is_what_the_claim_for_flipped_labels_says_and_least_without_flips():
+    for M, st, eta in itertools.product((1, 5, 20), (0.01, 0.1, 1.0), (0.0, 0.01, 0.1)):
+        factor = lambda errs, flipped, M=M, st=st: math.exp(-st * (errs ^ flipped) + st * (M + 1) * flipped)  # noqa: E731
+        means = [[(1 - r) * factor(errs, 0) + r * factor(errs, 1) for r in (eta / 2, eta)] for errs in (0, 1)]
+        assert all(less <= most for less, most in means)
+        for a in (0.0, 0.05, 0.3):
+            says = 1 + eta * math.expm1(st * M) + a * math.expm1(-st) * (1 - eta - eta * math.exp(st * (M + 1)))
+            assert (1 - a) * means[0][1] + a * means[1][1] == pytest.approx(says, rel=1e-12)
+
+
+def test_a_plan_for_flipped_labels_keeps_its_promise_for_every_probability_of_a_row():
+    """As above, by the exact law: each label is flipped with its own rate, at most eta."""
+    alpha, beta, eta = 0.45, 0.45, 0.02
+    plan = decision_list_plan(12.0, 0.05, 1, alpha=alpha, beta=beta, noise=eta)
+    cells = [((1,), 1), ((1,), 0), ((0,), 0), ((0,), 1)]
+    laws = {
+        counts: lists(
+            [cell for cell, k in zip(cells, counts, strict=True) for _ in range(k)], FEATURES[:1], plan.exponent
+        )
+        for counts in itertools.product(range(plan.n + 1), repeat=4)
+        if sum(counts) == plan.n
+    }
+    assert len(laws) > 100
+    for p, other in itertools.product((0.1, 0.46, 0.7), (0.0, 0.02)):
+        errs = lambda rules, p=p: p * (answer(rules, (1,)) != 1) + (1 - p) * (answer(rules, (0,)) != 0)  # noqa: E731
+        chances = [p * (1 - eta), p * eta, (1 - p) * (1 - other), (1 - p) * other]
+        failed = sum(
+            stats.multinomial.pmf(counts, plan.n, chances)
+            * sum(mass for rules, mass in law.items() if errs(rules) > alpha)
+            for counts, law in laws.items()
+        )
+        assert failed <= beta
+
+
+def test_flipped_labels_cost_rows_up_to_the_limit_and_past_it_there_is_no_plan():
+    limit = 0.1 / (8 + 0.2)
+    rows = [decision_list_plan(1.0, 1e-6, 8, noise=share * limit).n for share in (0, 1e-9, 0.2, 0.6, 0.99)]
+    assert rows[0] <= rows[1] < 1.01 * rows[0] < rows[2] < rows[3] < rows[4]
+    plan = decision_list_plan(1.0, 1e-6, 8, noise=limit / 2)
+    assert plan.error(plan.n) <= 0.1 * (1 + 1e-9) < plan.error(plan.n - 1) * (1 + 1e-6)
+    with pytest.raises(
+        ValueError, match=r"noise must be below alpha / \(n_conditions \+ 2 alpha\) = 0.0122, got 0.0123"
+    ):
+        decision_list_plan(1.0, 1e-6, 8, noise=0.0123)
+    with pytest.raises(ValueError, match="noise must be at least 0 and below 1/2"):
+        decision_list_plan(1.0, 1e-6, 8, noise=0.5)
+
+
 def test_the_plan_lies_between_the_lower_bound_and_the_paper():
     for epsilon, M in ((0.1, 20), (1.0, 72), (5.0, 500)):
         plan, paper = decision_list_plan(epsilon, 1e-6, M), decision_list_paper(epsilon, 1e-6, M)

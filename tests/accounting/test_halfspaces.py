@@ -103,6 +103,54 @@ def test_a_boost_plan_keeps_its_promise_with_flipped_labels(rng):
     assert (y * (x @ learners.mean(0)) <= 0).mean() <= 0.4
 
 
+@pytest.mark.parametrize("aside", [0, 60])
+def test_a_boost_plan_keeps_its_promise_with_rows_that_somebody_replaced(rng, aside):
+    problem = {"margin": 0.9, "alpha": 0.4, "beta": 0.3, "corrupted": 0.03}
+    plan = boost_plan(8.0, 1e-3, **problem)
+    x, y = separated(rng, plan.n, 4, 0.9)
+    bad, angle = int(0.03 * plan.n), math.radians(aside)
+    easiest = np.argsort(-y * x[:, 0])[:bad]  # the rows that boosting needs least are left
+    x[easiest] = y[easiest, None] * [-math.cos(angle), math.sin(angle), 0, 0]
+    measures, learners = boosted(rng, x, y, plan.density, plan.learning_rate, plan.n_rounds, plan.sigma)
+    means = measures * y @ x
+    assert (means[:, 0] >= 0.9 - 1.9 * bad / plan.n / plan.density - 1e-9).all()
+    assert (y * (x @ learners.mean(0)) <= 0).mean() < plan.density
+    x, y = separated(rng, 1000, 4, 0.9)
+    assert (y * (x @ learners.mean(0)) <= 0).mean() <= 0.4
+
+
+def test_a_boost_plan_errs_by_little_more_where_every_label_has_a_rate_of_its_own(rng):
+    plan = boost_plan(8.0, 1e-3, margin=0.9, alpha=0.4, beta=0.3, noise=0.05)
+    x, y = separated(rng, plan.n, 4, 0.9)
+    flipped = y * np.where(rng.random(plan.n) < 0.05 * (x[:, 1] > 0), -1, 1)
+    _, learners = boosted(rng, x, flipped, plan.density, plan.learning_rate, plan.n_rounds, plan.sigma)
+    x, y = separated(rng, 1000, 4, 0.9)
+    assert (y * (x @ learners.mean(0)) <= 0).mean() <= 0.4 + 0.05 / 0.9
+
+
+@pytest.mark.parametrize("gamma", [0.2, 0.7])
+def test_more_replaced_rows_than_the_limit_leave_a_dense_measure_without_a_weak_learner(gamma):
+    kappa, around = 0.25, np.linspace(0, 2 * math.pi, 100, endpoint=False)
+    clean = np.column_stack(
+        [np.full(100, gamma), math.sqrt(1 - gamma**2) * np.array([np.cos(around), np.sin(around)]).T]
+    )
+    limit = kappa * gamma / (1 + gamma)
+    for share, left in ((limit, 0), (0.9 * limit, 0.1 * gamma)):
+        weights = np.append(np.full(100, (1 - share / kappa) / 100), share / kappa)
+        assert weights[-1] * kappa <= share * (1 + 1e-12)  # kappa-dense
+        assert weights[0] * kappa <= (1 - share) / 100
+        mean = weights @ np.vstack([clean, [-1, 0, 0]])
+        assert mean == pytest.approx([left, 0, 0], abs=1e-12)  # the least that gamma' allows for
+
+
+def test_a_plan_for_replaced_rows_costs_more_the_more_there_are_up_to_its_limit():
+    limit = 0.1 * 0.4 / 1.8
+    rows = [boost_plan(1.0, 1e-6, margin=0.4, corrupted=share * limit).n for share in (0, 0.2, 0.5)]
+    assert rows[0] < rows[1] < rows[2]
+    both = boost_plan(1.0, 1e-6, margin=0.4, noise=0.004, corrupted=0.004).n
+    assert both > max(boost_plan(1.0, 1e-6, margin=0.4, **{kind: 0.004}).n for kind in ("noise", "corrupted"))
+
+
 def test_a_projected_plan_keeps_its_promise(rng):
     plan = projected_plan(4.0, 1e-3, margin=0.6, alpha=0.3, beta=0.3, dimension=3)
     L, w, total = 1 / (0.86 * 0.6), np.zeros(3), np.zeros(3)
@@ -241,6 +289,9 @@ def test_columns_limit_what_is_projected_and_what_is_impossible():
         ({"beta": 0.0}, "beta must be"),
         ({"noise": 0.5}, "noise must be at least 0 and below 1/2"),
         ({"noise": 0.02}, "noise must be below alpha margin / \\(1 \\+ 2 alpha margin\\) = 0.0192, got 0.02"),
+        ({"corrupted": -0.1}, "corrupted must be at least 0 and below 1/2"),
+        ({"corrupted": 0.0145}, "corrupted must be below .* / \\(1 \\+ 2 margin\\) = 0.0143, got 0.0145"),
+        ({"corrupted": 0.01, "noise": 0.01}, "corrupted must be below .* = 0.00686, got 0.01"),
     ],
 )
 def test_what_no_plan_covers_is_refused(change, said):

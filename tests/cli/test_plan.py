@@ -48,6 +48,9 @@ def test_a_plan_for_a_list_shows_its_own_rows_the_papers_and_whether_n_suffices(
     assert f"{plan.error(2_000_000):.2g}" in result.stdout
     assert f"{cover_exponent(1, 1e-6, coverage_weight=0.5, max_rounds=10):.5f}" in result.stdout
     assert f"{plan.n:,}" in run(*command).stdout  # rows at hand are not needed
+    noisy = run(*command, "--noise", 1e-4).stdout
+    assert f"{decision_list_plan(1.0, 1e-6, 252, noise=1e-4).n:,}" in noisy
+    assert "each with a probability of at most 0.0001" in noisy.replace("\n", " ")
 
 
 def test_a_plan_for_a_list_takes_the_conditions_off_a_schema(run, refused, tmp_path):
@@ -133,6 +136,11 @@ def test_a_plan_for_winnow_refuses_what_no_theorem_covers(refused):
     ("model", "options", "plan"),
     [
         ("boost", ["--noise", 0.001], boost_plan(2.0, 1e-6, margin=0.25, alpha=0.05, noise=0.001)),
+        (
+            "boost",
+            ["--noise", 0.001, "--corrupted", 0.002],
+            boost_plan(2.0, 1e-6, margin=0.25, alpha=0.05, noise=0.001, corrupted=0.002),
+        ),
         ("projected", [], projected_plan(2.0, 1e-6, margin=0.25, alpha=0.05)),
         ("projected", ["--d", 12], projected_plan(2.0, 1e-6, margin=0.25, alpha=0.05, dimension=12)),
         ("net", ["--d", 3], net_plan(2.0, margin=0.25, alpha=0.05, dimension=3)),
@@ -154,6 +162,7 @@ def test_a_plan_for_halfspaces_shows_rows_parameters_and_the_lower_bound(run, mo
         assert ["noise sigma of a round", f"{plan.sigma:.3g}"] in table
     assert ("rows as they are" in result.stdout) == ("--d" in options)
     assert ("flipped with probability 0.001" in result.stdout) == (model == "boost")
+    assert ("at most 0.002 of the rows replaced" in result.stdout.replace("\n", " ")) == ("--corrupted" in options)
     assert "bounds derived in" in result.stdout
     assert "not the constants of" in result.stdout
     assert "No learner" not in result.stdout

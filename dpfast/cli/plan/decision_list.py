@@ -24,14 +24,17 @@ def decision_list(
     alpha: Alpha = 0.1,
     beta: Beta = 0.1,
     neighbors: Relation = Neighbors.replace,
+    noise: Annotated[
+        float, typer.Option(help="Most that the probability may be with which a label is flipped, below 1/2.")
+    ] = 0.0,
     max_rules: Annotated[int, typer.Option(help="Longest list that a fit may make.", min=1)] = 10,
     json: Json = False,
 ):
     """How many rows a guarantee asks for, and how many every private learner needs.
 
     The learner is that of Bun and Fang, Theorem 3.5, with coverage weight 0, on labels that some decision list predicts
-    without error. The bound is derived in dpfast.accounting.decision_lists, and the paper's stands beside it. A worst
-    case: real tables usually need far fewer rows.
+    without error before they are flipped. The bound is derived in dpfast.accounting.decision_lists, and the paper's
+    stands beside it. A worst case: real tables usually need far fewer rows.
     """
     with reporting("nothing was computed"):
         if (schema is None) == (features is None):
@@ -42,7 +45,8 @@ def decision_list(
         from dpfast.learners.lists.covering import REACH
 
         asked: dict[str, Any] = {"alpha": alpha, "beta": beta, "neighbors": neighbors.value}
-        plan, paper = decision_list_plan(epsilon, delta, M, **asked), decision_list_paper(epsilon, delta, M, **asked)
+        plan = decision_list_plan(epsilon, delta, M, noise=noise, **asked)
+        paper = decision_list_paper(epsilon, delta, M, **asked)
         draws = min(max_rules, M + 1)
         fitted = cover_exponent(epsilon, delta, neighbors=neighbors.value, coverage_weight=REACH, max_rounds=draws)
 
@@ -64,10 +68,11 @@ def decision_list(
         table.add_row("of the rows: to generalise", "", number(paper.sample_rows))
         table.add_row("for privacy", "", number(paper.privacy_rows))
         output.print(table)
+        flipped = f" before labels are flipped, each with a probability of at most {noise:g}" if noise else ""
         say(
             f"Asked for an error of at most {alpha} with probability {1 - beta:g}, where some decision list makes no "
-            "error. What is derived here has its proof in dpfast.accounting.decision_lists. The paper's constants are "
-            "those of Bun and Fang, Theorem 3.5, and are not claimed."
+            f"error{flipped}. What is derived here has its proof in dpfast.accounting.decision_lists. The paper's "
+            "constants are those of Bun and Fang, Theorem 3.5, for labels that are never flipped, and are not claimed."
         )
         say(
             f"A fit with at most {max_rules} rules and otherwise the defaults has the exponent {fitted:.5f}, less what "

@@ -24,6 +24,7 @@ def boost(
     alpha: Alpha = 0.1,
     beta: Beta = 0.1,
     noise: Annotated[float, typer.Option(help="Probability with which each label is flipped, below 1/2.")] = 0.0,
+    corrupted: Annotated[float, typer.Option(help="Share of the rows that somebody may have replaced.")] = 0.0,
     n: _Rows = None,
     json: Json = False,
 ):
@@ -36,7 +37,7 @@ def boost(
     with reporting("nothing was computed"):
         from dpfast.accounting import boost_paper, boost_plan
 
-        plan = boost_plan(epsilon, delta, margin=margin, alpha=alpha, beta=beta, noise=noise)
+        plan = boost_plan(epsilon, delta, margin=margin, alpha=alpha, beta=beta, noise=noise, corrupted=corrupted)
         paper = boost_paper(epsilon, delta, margin=margin, alpha=alpha, beta=beta)
         if json:
             answer({"derived here": plan._asdict(), "the paper's": paper._asdict()})
@@ -47,6 +48,7 @@ def boost(
             "learning rate lambda": (plan.learning_rate, paper.learning_rate),
             "noise sigma of a round": (plan.sigma, paper.sigma),
             "labels flipped with probability": (noise, paper.noise),
+            "share of rows replaced": (corrupted, ""),
             "of the rows: for privacy": ("", paper.privacy_rows),
             "for flipped labels": ("", paper.corrupted_rows),
             "for new rows, Theorem 28": ("", paper.margin_rows),
@@ -54,6 +56,7 @@ def boost(
         }
         _show(f"boost at margin {margin}, ({epsilon}, {delta})-DP, replace", plan, paper, n, rows)
         flipped = f", with labels flipped with probability {noise:g}" if noise else ""
+        flipped += f", with at most {corrupted:g} of the rows replaced" if corrupted else ""
         _promise(alpha, beta, flipped, "Bun, Carmosino and Sorrell, Theorem 30")
 
 
