@@ -44,9 +44,11 @@ split. Splitting E itself, as printed, moves two parts where a mistake becomes n
     k >= 15/2 (ln(2 (K + d + 2) / f) / e2 + 1): a test that passes leaves a hypothesis on 2k/3 lists, one that fails
         none on all.
     k >= 10 B; with it p(u), the chance of nothing, is at most 1/100.
-    R >= ln(T (K + 1) / f) / 0.0558: what the majority says at a point of the stream, a third of the law D says: R coins
-        of value 1, 0 or -1, of chances at most 1/3, at most 1/100, and the rest, sum to 0 or more with probability at
-        most (1/100 + 2 sqrt(1/3 (2/3 - 1/100)))^R.
+    R >= ln(W (K + 1) / f) / 0.0558: what the majority says at any of W points, a third of the law D says: R coins of
+        value 1, 0 or -1, of chances at most 1/3, at most 1/100, and the rest, sum to 0 or more with probability at most
+        (1/100 + 2 sqrt(1/3 (2/3 - 1/100)))^R. W is T, for the points of a stream that is fixed beforehand, or, for all
+        points at once, the smaller of their number N and the sum of C(k L, i), i < 2^(d+1). For D is a law of at most
+        k L hypotheses, of VC dimension d at most (Lemma 4.2), so that points tell them apart in so many ways (Assouad).
     K >= (d + 1) (1 + ln((1 + L k exp(e (k - B))) / 100) / ln(5/4)).
 
 For K: between two retrainings in one stage the hypotheses that err on a sixth of E have a fifth of D (reverse Markov,
@@ -57,7 +59,17 @@ point functions all do so at once, in stage 1, and p(u) stays what it was. So he
 d + 1 - j list and others do not. A list then shrinks to a part of itself or to nothing. A stage ends when no hypothesis
 is on all lists, and in the next no dimension is above d - j: by Lemma 4.3, or because some teacher was below. In stage
 d + 1 lists are whole classes, the right hypothesis is on all of them, and the test passes. Hence at most K retrainings,
-no HALT, and (K + 1) 3 U / 2 mistakes with probability 1 - T^-10 on every realizable stream that is fixed beforehand.
+no HALT, and (K + 1) 3 U / 2 mistakes with probability 1 - T^-10 on every realizable stream that is fixed beforehand, and
+with the second W on every realizable stream at all.
+
+**Theorem 1, adaptive adversaries.** A round may then be chosen by someone who has seen all hypotheses, predictions and
+coins before it, if in the end some member explains all rounds. Nothing in the proof asks for a fixed stream but the W
+points: noise is bounded in all T tests, whatever they count; a part is drawn at random after all of E is known, and
+Interleaving holds for all members and SOAs at once, hence for the one that explains the rounds to come; the R draws
+are taken, given the lists, before a point is asked for, and hold at all points at once. This is what the remark after
+Lemma 6.2 sketches, with 2^O(d) draws from its i < 2^(d+1); where points are finitely many ln N of them are enough.
+Only this theorem is about adaptive adversaries: `OnlineLittlestoneLearner`, which has K releases of one hypothesis
+each, errs for ever on one who has asked until they were spent (bench/beyond.py).
 
 [Lyu] has K = C d^3, k = d^3.5 ln T ln(1/delta) / epsilon, U = C d^3 ln(d ln T) k, p = 2^j d^3, B = k / 10 and e =
 epsilon / (d^1.5 ln T ln(1/delta)). Then e B = d^2 / 10 whatever delta is, while Lemma 3.1 needs 10 ln(L / delta); and
@@ -242,6 +254,7 @@ def staged_online_plan(
     list_bound: Callable[[int], int],
     scale: float = 1.0,
     threshold_share: float = 0.2,
+    n_points: float | None = None,
 ) -> StagedOnlinePlan:
     """Theorem 1 with numbers: K, R, k and U, and the privacy of each step, that together are (epsilon, delta)-DP.
 
@@ -258,6 +271,9 @@ def staged_online_plan(
         Multiplies the constants.
     threshold_share : float in (0, 1)
         The part of epsilon of both kinds of tests, half of it each; they have a quarter of delta each.
+    n_points : int or inf, optional
+        Points of the class, for rounds that may be chosen with all that happened before in view. Without it the bound
+        on mistakes is for streams fixed beforehand.
 
     Returns
     -------
@@ -290,7 +306,10 @@ def staged_online_plan(
         examples = max(behaviours / rate, 4 * (math.log(k * releases) + nats))
         noise = (math.log(2) + log_horizon + nats) / above
         u = max(_ceil(scale * 4 * examples * k), _ceil(scale * 2 * (noise + 1)), 3 * k)
-        r = max(_DRAWS, _ceil(scale * (log_horizon + math.log(releases + 1) + nats) / _MAJORITY))
+        points = log_horizon
+        if n_points is not None:
+            points = min(math.log(n_points), _ways(k * length, 2.0 ** min(d + 1, 1000) - 1))
+        r = max(_DRAWS, _ceil(scale * (points + math.log(releases + 1) + nats) / _MAJORITY))
         rises = (_log_plus(0, math.log(length * k) + e * (k - bottom)) - math.log(100)) / math.log(5 / 4)
         kept = (d + 1) * max(2, _ceil(scale * (1 + max(0, rises))))
         new = tuple(map(max, (releases, draws, teachers, threshold), (kept, r, k, u)))
@@ -333,7 +352,7 @@ def _divergence(a: float, b: float) -> float:
     return a * math.log(a / b) + (1 - a) * (math.log1p(-a) - math.log1p(-b))
 
 
-def _ways(n: int, d: int) -> float:
+def _ways(n: int, d: float) -> float:
     """ln of at least the sum of C(n, i), i <= d."""
     return d * (1 + math.log(n) - math.log(d)) if n > d > 0 else n * math.log(2) if d else 0.0
 

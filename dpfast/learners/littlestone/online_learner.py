@@ -123,7 +123,8 @@ class OnlineLittlestoneLearner(PointStream):
     more to tell apart, as thresholds, is about halved by a release. [Lyu]_ proves O(d^9.5 ln T) mistakes, up to
     logarithms and a constant that is not stated; `estimate` gives at most K (c k + O(ln(K T) / epsilon)) of them, with
     k = O(K ln(K L T / delta) / epsilon). At (1, 1e-6) and T = 1e5, point functions on any number of points have about
-    60 ln T. Nothing is promised for streams that no member explains.
+    60 ln T. Nothing is promised for streams that no member explains, nor against somebody who has seen the hypothesis:
+    whoever always asks where it errs may spend all K releases, and the last hypothesis then errs for ever.
 
     A round costs its prediction, a mistake one restriction, a release k lists.
 

@@ -35,9 +35,10 @@ class StagedOnlineLittlestoneLearner(PointStream):
 
     There are no probabilities, as in `OnlineLittlestoneLearner`.
 
-    **Mistakes.** At scale 1, on every stream of `horizon` rounds that some member explains and that is fixed
-    beforehand, at most `estimate().mistakes` with probability 1 - horizon^-10, without a halt: Theorem 1, with numbers
-    for its constants. They are astronomical. A horizon for which the theorem says nothing is refused, with the one
+    **Mistakes.** At scale 1, on every stream of `horizon` rounds that some member explains, at most
+    `estimate().mistakes` with probability 1 - horizon^-10, without a halt: Theorem 1, with numbers for its constants.
+    Rounds may be chosen by someone who has seen all hypotheses and predictions before them. The numbers are
+    astronomical. A horizon for which the theorem says nothing is refused, with the one
     that it needs. A smaller scale runs the same algorithm on shorter streams, as private and without such a promise.
 
     Parameters
@@ -155,6 +156,7 @@ class StagedOnlineLittlestoneLearner(PointStream):
                 list_bound=lambda irreducibility: p.hypothesis_class.list_bound(irreducibility, d),
                 scale=p.scale,
                 threshold_share=p.threshold_share,
+                n_points=p.hypothesis_class.n_points,
             )
 
         planned = plan(p.horizon)

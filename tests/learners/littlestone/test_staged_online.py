@@ -9,6 +9,7 @@ import pytest
 from laws import assert_follows
 from reference import lyu
 from reference.chance import hockey_stick, law_of
+from scipy import stats
 
 import dpfast
 from dpfast.accounting import StagedOnlinePlan, repeated_epsilon, sparse_sample_epsilon, staged_online_plan
@@ -202,6 +203,48 @@ def test_theorem_1_at_scale_1_every_inequality_of_the_proof_holds():
     assert plan.irreducibility >= max(d**3, c)
     assert (d + 1) * (1 + (math.log(L * k) + e * (k - B) - math.log(100)) / math.log(1.25)) <= K
     assert plan.mistakes == (K + 1) * (3 * U // 2)
+
+
+def test_theorem_1_for_adaptive_adversaries_has_draws_for_all_points_at_once():
+    d, T, L = 2, 10**24, 5000
+    parameters = {"dimension": d, "horizon": T, "list_bound": lambda p: L}
+    nats, majority = 10 * math.log(T) + math.log(6), -math.log(0.01 + 2 * math.sqrt((2 / 3 - 0.01) / 3))
+    for n_points in (15, 2**40, math.inf):
+        plan = staged_online_plan(1.0, 1e-6, **parameters, n_points=n_points)
+        ways = min(n_points, sum(math.comb(plan.n_teachers * L, i) for i in range(2 ** (d + 1))))
+        assert plan.n_draws * majority >= math.log(ways) + math.log(plan.n_releases + 1) + nats
+    few, fixed, many = (
+        staged_online_plan(1.0, 1e-6, **parameters, n_points=n_points).mistakes for n_points in (T // 2, None, 2 * T)
+    )
+    assert few <= fixed <= many < 1.1 * fixed
+    learner = StagedOnlineLittlestoneLearner(1.0, 1e-6, Thresholds(2**40), 10**45, max_work=10**99)
+    own = {"dimension": 40, "horizon": 10**45, "list_bound": lambda p: Thresholds(2**40).list_bound(p, 40)}
+    assert learner.estimate() == staged_online_plan(1.0, 1e-6, **own, n_points=2**40)
+
+
+def test_theorem_1_points_tell_few_hypotheses_apart_in_few_ways(rng):
+    """Assouad: m hypotheses of VC dimension d have at most the sum of C(m, i), i < 2^(d + 1), different columns."""
+    close = 0
+    for _ in range(300):
+        m = int(rng.integers(4, 7))
+        table = np.unique(rng.integers(0, 2, (m, rng.integers(4, 2**m + 1))), axis=1)
+        d = FiniteClass(np.unique(table, axis=0)).littlestone_dimension()
+        ways = sum(math.comb(m, i) for i in range(2 ** (d + 1)))
+        assert table.shape[1] <= ways
+        close += table.shape[1] > ways / 2
+    assert close
+
+
+def test_theorem_1_a_majority_says_at_every_point_what_a_third_of_the_law_says(rng):
+    """All 32 points that tell five hypotheses apart, at once; nothing is drawn once in a hundred times."""
+    law, R = np.append(0.99 * np.array([0.4, 0.25, 0.15, 0.12, 0.08]), 0.01), 150
+    points = np.array(list(product((0, 1), repeat=5)))
+    drawn = rng.multinomial(R, law, size=4000)[:, :5]
+    ones, zeros = drawn @ points.T, drawn @ (1 - points).T
+    rare = (law[:5] @ points.T < 1 / 3) & (ones > zeros) | (law[:5] @ (1 - points).T < 1 / 3) & (zeros >= ones)
+    failures = 32 * (0.01 + 2 * math.sqrt((2 / 3 - 0.01) / 3)) ** R
+    assert failures < 0.01
+    assert rare.any(axis=1).sum() <= stats.binom.isf(1e-6, 4000, failures)
 
 
 def test_theorem_1_at_scale_1_a_short_stream_is_refused_with_the_length_it_would_need():
