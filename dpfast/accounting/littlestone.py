@@ -59,8 +59,8 @@ point functions all do so at once, in stage 1, and p(u) stays what it was. So he
 d + 1 - j list and others do not. A list then shrinks to a part of itself or to nothing. A stage ends when no hypothesis
 is on all lists, and in the next no dimension is above d - j: by Lemma 4.3, or because some teacher was below. In stage
 d + 1 lists are whole classes, the right hypothesis is on all of them, and the test passes. Hence at most K retrainings,
-no HALT, and (K + 1) 3 U / 2 mistakes with probability 1 - T^-10 on every realizable stream that is fixed beforehand, and
-with the second W on every realizable stream at all.
+no HALT, and (K + 1) 3 U / 2 mistakes with probability 1 - T^-10 on every realizable stream that is fixed beforehand,
+and with the second W on every realizable stream at all.
 
 **Theorem 1, adaptive adversaries.** A round may then be chosen by someone who has seen all hypotheses, predictions and
 coins before it, if in the end some member explains all rounds. Nothing in the proof asks for a fixed stream but the W
