@@ -1,4 +1,4 @@
-"""What the estimators share: their tables and labels; if private, a budget and a saved form."""
+"""Base classes of the estimators: how they read tables and labels, charge a budget and are saved."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -29,10 +29,10 @@ from dpfast.tables.unit_rows import unit_rows
 
 
 class TableClassifier(Read, ClassifierMixin, BaseEstimator):
-    """Base of all classifiers: what they check of a table and of its labels."""
+    """Base of all classifiers; checks a table and its labels."""
 
     def _check_features(self, X, reset):
-        """Note or check the width and the names of X, as scikit-learn does for frames and arrays."""
+        """Check the width and the column names of X, or store them, as scikit-learn does for frames and arrays."""
         if reset:
             _note_features(self, X)
             return
@@ -48,7 +48,7 @@ class TableClassifier(Read, ClassifierMixin, BaseEstimator):
             raise ValueError("The feature names should match those that were passed during fit, in the same order")
 
     def _public(self, X, labels):
-        """What a fit on X with these `Labels` takes as public; nothing of self changes."""
+        """Return what a fit on X with these `Labels` treats as public, without changing self."""
         new = BaseEstimator()
         _note_features(new, X)
         names = getattr(new, "feature_names_in_", None)
@@ -56,7 +56,7 @@ class TableClassifier(Read, ClassifierMixin, BaseEstimator):
 
 
 def _note_features(estimator, X):
-    """Set the width and, if it has them, the names of X on an estimator, as scikit-learn does for frames and arrays."""
+    """Set the width and any column names of X on an estimator, as scikit-learn does for frames and arrays."""
     bare = sp.issparse(X) or (type(X) is np.ndarray and X.ndim == 2)
     if not bare and not isinstance(X, (BitMatrix, RowBlocks, CodeBits, CodeTable)):
         validate_data(estimator, X, skip_check_array=True, reset=True)
@@ -68,23 +68,23 @@ def _note_features(estimator, X):
 
 
 class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassifier):
-    """Base of the private classifiers; has `epsilon`, `delta`, `neighbors`, `budget` and `threshold` parameters."""
+    """Base of the private classifiers, with parameters `epsilon`, `delta`, `neighbors`, `budget` and `threshold`."""
 
     _parameters = PRIVATE | SCHEMAS
 
     def _asked(self, X, y, classes, image, table=None, form=None):
-        """The table as parts of what an image makes of rows, the image of one of them, and what a fit takes as public.
+        """Return the parts of the table, the image of one part, and what a fit treats as public.
 
         Parameters
         ----------
         X, y, classes
-            As `_tabled` gives them.
+            As returned by `_tabled`.
         image : callable
-            From rows to what this learner reads, with a `shape`.
+            Maps rows to the form that this learner reads, which has a `shape`.
         table : table, optional
-            X as it was read already, for a table that is here.
+            X as already read, if the table is in memory.
         form : callable, optional
-            The image of a row of zeros, if `image` may refuse it.
+            The image of a row of zeros; needed if `image` may refuse such a row.
 
         Returns
         -------
@@ -103,8 +103,11 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
         return MemoryParts([Piece(X, labels.codes, rows=rows)]), rows, self._public(X, labels)
 
     def _shown(self, rounds, what, parts, public, total=None):
-        """The same rounds, with a progress bar if wanted; it tells the number of rows, and what parts answered, only
-        where the number of rows is public: bytes tell an empty part from one with a row."""
+        """Return the rounds, with a progress bar if wanted.
+
+        The bar shows the number of rows and the bytes that parts answered only if the number of rows is public, since
+        these bytes tell an empty part from a part with one row.
+        """
         known = {"rows": public.n_rows, "parts": parts} if self.neighbors == "replace" else {}
         most = len(rounds) if total is None else total
         return self._watched(shown(rounds, what, self.verbose, total, **known), what, most)
@@ -117,7 +120,7 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
 
 
 def _read(piece):
-    """Make the image of a piece, which may refuse its rows."""
+    """Compute the image of a piece; raise an error if the image refuses its rows."""
     return _told(piece.rows)
 
 
@@ -126,7 +129,7 @@ def _told(rows):
 
 
 def packed_rows(X, threshold, packs=True):
-    """X as a BitMatrix, as the bits of its codes, or, if it need not be packed, as the places of its ones if few."""
+    """Return X as packed bits, as the bits of its codes, or, without `packs`, as the positions of its few ones."""
     if isinstance(X, CodeBits | CodeTable):
         table = CodeBits(X) if isinstance(X, CodeTable) else X
     elif not packs and suits(X, threshold):
@@ -139,14 +142,14 @@ def packed_rows(X, threshold, packs=True):
 
 
 class TwoSided:
-    """Mixin of classifiers of two classes: `decision_function` says which side a row is on."""
+    """Mixin of classifiers of two classes; the sign of `decision_function` gives the class."""
 
     decision_function: Callable[..., np.ndarray]
     classes_: np.ndarray
 
     @lazily
     def predict(self, X: Any) -> np.ndarray:
-        """Return the label of the side that each row is on.
+        """Return the predicted label of each row.
 
         Parameters
         ----------
@@ -168,8 +171,8 @@ class TwoSided:
 class LinearClassifier(SidedProbabilities, TwoSided, PrivateClassifier):
     """Base of the private classifiers that release coefficients and an intercept.
 
-    A subclass gives the numbers that it releases besides in `_numbers`: attributes without their final underscore, and
-    their kinds.
+    A subclass lists its further released numbers in `_numbers`, which maps attribute names without the final underscore
+    to their kinds.
     """
 
     _numbers: Mapping[str, Kind] = {}
@@ -188,7 +191,7 @@ class LinearClassifier(SidedProbabilities, TwoSided, PrivateClassifier):
         return cosines(rows, self.coef_, self.intercept_)
 
     def _count_levels(self, run, p, parts, linear):
-        """Release the class counts of levels; `linear` gives the coefficients and the intercept that were released."""
+        """Release the class counts of levels; `linear` returns the released coefficients and intercept."""
         self._count_classes(run, p, lambda: parts.sum(counted_levels, *linear()))
 
     def _released(self):
@@ -204,12 +207,12 @@ class LinearClassifier(SidedProbabilities, TwoSided, PrivateClassifier):
 
 
 def cosines(X, coef, intercept):
-    """Of each row (x, 1) with (coef, intercept): float32, shape (n,). Two reads of the rows.
+    """Return the cosine of each row (x, 1) with (coef, intercept) as float32, shape (n,); reads the rows twice.
 
     Parameters
     ----------
     X : what `unit_rows` takes, shape (n, d)
-        Of codes their bits are meant.
+        For codes, their bits are used.
     coef : ndarray of float64, shape (d,)
     intercept : float
     """
@@ -219,12 +222,12 @@ def cosines(X, coef, intercept):
 
 
 def counted_levels(piece, coef, intercept):
-    """Rows of a piece at each level of their cosines, by class: int64, shape (LEVELS, 2). Private."""
+    """Return counts of the rows of a piece by level of their cosine and by class: int64, shape (LEVELS, 2); private."""
     return level_counts(cosines(piece.X, coef, intercept), piece.labels)
 
 
 def refuse_weights(arguments):
-    """Refuse what `fit` does not know, sample weights with the reason."""
+    """Raise an error for unknown arguments of `fit`; for `sample_weight`, explain why."""
     if arguments.pop("sample_weight", None) is not None:
         raise ValueError(
             "sample_weight is refused: a row of weight w moves the sums w times as far, and the privacy claim "

@@ -1,14 +1,14 @@
-"""Log odds from how far rows are on the side of a class: a line through noisy class counts of levels.
+"""Log odds of a row from its signed score: a line fitted to noisy class counts of score levels.
 
-A *place* is a number in [-1, 1] that a released model gives each row: the cosine of the row and the coefficients, say.
-LEVELS are the intervals between fixed ends: a 32nd each, and narrower by halves and halves again towards 0, as places
-of rows with many columns may all be small. Class counts of levels are released with noise
-(`dpfast.learners.class_counts`); nothing here sees a row.
+A *place* is a number in [-1, 1] that a released model gives each row, such as the cosine of the row and the
+coefficients. LEVELS intervals with fixed ends cut [-1, 1]: each has width 1/32, and towards 0 the widths halve
+repeatedly, since all places may be small for rows with many columns. The class counts of the levels are released with
+noise (`dpfast.learners.class_counts`); nothing here reads a row.
 
-The log odds of classes_[1] are taken to be a line of the place. Neighbouring levels are put together until they hold
-more than noise, levels that never do are left out, and the line is the most likely one given these counts and what
-lines mostly are: places are counted in deviations from their middle, so that slopes are much alike whatever the model.
-Counts weigh as much less as the noise is more than what they say.
+The log odds of classes_[1] are modelled as a linear function of the place. Neighbouring levels are merged until their
+counts exceed the noise; levels that never do are left out. The line maximizes the likelihood of the merged counts times
+a prior. The prior uses places standardized by their middle and standard deviation, so that slopes are similar for all
+models. Counts get less weight the more of them may be noise.
 """
 
 import math
@@ -22,30 +22,28 @@ _SMALL = 2.0 ** (-np.arange(28, 8, -1) / 2)  # 2**-14 to 2**-4.5
 _POSITIVE = np.concatenate([_SMALL, np.arange(2, 32) / 32])
 ENDS = np.concatenate([-_POSITIVE[::-1], _POSITIVE])  # between levels
 LEVELS = len(ENDS) + 1
-_SURE = (
-    7.0  # deviations of the noise that levels put together hold more than: Laplace noise passes 5 in one table of 70
-)
-_VARIANCE = 2.0  # of shifts in the prior, about the log odds of the class sizes
-_FAR = 2.0  # that a shift may be from the log odds of the class sizes
-_CURVATURE = 0.1  # of the log likelihood, for a row, about
-_NEAR = 1e-12  # relative, of a root
+_SURE = 7.0  # deviations of the noise that merged levels exceed: Laplace noise exceeds 5 in one table of 70
+_VARIANCE = 2.0  # variance of shifts in the prior, whose mean is the log odds of the class sizes
+_FAR = 2.0  # the largest distance of a shift from the log odds of the class sizes
+_CURVATURE = 0.1  # of the log likelihood per row, approximately
+_NEAR = 1e-12  # relative tolerance of a root
 
 
 class Scale(NamedTuple):
-    """What places are measured in, and what lines of such places mostly are."""
+    """Scale of the places, with the prior of the line's slope."""
 
-    bounds: np.ndarray  # of the levels, one more than these
-    spread: float | None  # that slopes are for; None for the standard deviation of the rows' places
+    bounds: np.ndarray  # of the levels; one more than there are levels
+    spread: float | None  # the unit of places; None means the standard deviation of the rows' places
     slope: float  # mean and variance of slopes in the prior
     variance: float
-    slopes: tuple[float, float]  # the least and the largest one allowed
+    slopes: tuple[float, float]  # the smallest and the largest slope allowed
 
 
 COSINES = Scale(np.concatenate([[-1.0], ENDS, [1.0]]), None, 1.5, 0.5, (0.02, 20.0))
 
 
 def level_counts(places, labels):
-    """Rows of each level, by class: int64, shape (LEVELS, 2). A row's level depends on its place alone.
+    """Return counts of rows by level and class: int64, shape (LEVELS, 2). A row's level depends on its place alone.
 
     Parameters
     ----------
@@ -58,7 +56,7 @@ def level_counts(places, labels):
 
 
 class Line(NamedTuple):
-    """Log odds of a place: slope (place - middle) / spread + shift."""
+    """Line that maps a place to log odds: slope (place - middle) / spread + shift."""
 
     middle: float
     spread: float
@@ -67,32 +65,32 @@ class Line(NamedTuple):
 
     @property
     def even(self):
-        """The place at which both classes are as probable."""
+        """Return the place at which both classes are equally probable."""
         return self.middle - self.spread * self.shift / self.slope
 
     def log_odds(self, places):
-        """float64, shape (n,); they rise with the places."""
+        """Return the log odds of places as float64, shape (n,); they increase with the places."""
         return self.slope * ((places.astype(np.float64) - self.middle) / self.spread) + self.shift
 
 
 class Group(NamedTuple):
-    """Neighbouring levels put together."""
+    """Neighbouring levels merged into one."""
 
-    place: float  # the mean of their rows
-    rows: np.ndarray  # of both classes, with noise
+    place: float  # the mean place of their rows
+    rows: np.ndarray  # noisy counts of both classes
     levels: int
     reach: float  # half of their width
 
 
 def groups(counts, deviation, scale=COSINES) -> list[Group]:
-    """Return levels put together, as few to a group as hold more than noise.
+    """Merge neighbouring levels into the smallest groups whose counts exceed the noise.
 
     Parameters
     ----------
     counts : ndarray, shape (levels, 2)
-        Noisy.
+        Noisy counts.
     deviation : float
-        Of the noise in each.
+        Standard deviation of the noise in each count.
     scale : Scale
     """
     counts = np.asarray(counts, np.float64)
@@ -114,10 +112,10 @@ def groups(counts, deviation, scale=COSINES) -> list[Group]:
 
 
 def fitted_line(counts, deviation, scale=COSINES) -> Line:
-    """Return the line through noisy class counts of levels.
+    """Return the line fitted to noisy class counts of levels.
 
-    Where all counts may be noise the slope is that of the prior, and the shift the log odds of the noisy class sizes.
-    The shift, the log odds at the middle, is within 2 of the log odds of the noisy class sizes.
+    If all counts may be noise, the slope is that of the prior and the shift is the log odds of the noisy class sizes.
+    The shift, the log odds at the middle, is always within 2 of the log odds of the noisy class sizes.
 
     Parameters
     ----------
@@ -141,7 +139,7 @@ def fitted_line(counts, deviation, scale=COSINES) -> Line:
 
 
 def class_sizes(counts, deviation):
-    """Return about how many rows each of two classes has, at least two deviations of the noise: a list of two floats.
+    """Return the estimated sizes of two classes, each at least two deviations of the noise, as a list of two floats.
 
     Parameters
     ----------
@@ -152,7 +150,7 @@ def class_sizes(counts, deviation):
 
 
 def _sizes(found, deviation):
-    """`class_sizes` of the levels that are in groups alone, which have most rows and less noise."""
+    """Return the class sizes from grouped levels only, which have most of the rows and less noise."""
     return _at_least(
         zip(*(group.rows.tolist() for group in found), strict=True), deviation, sum(g.levels for g in found)
     )
@@ -165,10 +163,10 @@ def _at_least(columns, deviation, levels):
 def _most_likely(places, found, deviation, scale, usual):
     """Return the most likely slope and shift of the log odds of a hit, given noisy counts and the prior.
 
-    With a misses and b hits at a place of log odds z the log likelihood is (b - a) z / 2 - (a + b) log(2 cosh(z / 2)),
-    concave in z as groups have more rows than noise. The prior makes the objective strictly concave in slope and shift,
-    and both are bounded, so that it has one maximum. `_root` finds it for all finite counts: the best shift of a slope,
-    and by it the best slope.
+    With a misses and b hits at a place of log odds z, the log likelihood is (b - a) z / 2 - (a + b) log(2 cosh(z / 2)).
+    It is concave in z, as groups have more rows than noise. The prior makes the objective strictly concave in slope and
+    shift, and both are bounded, so that it has a unique maximum. `_root` finds it for all finite counts: the inner
+    search finds the best shift for a slope, the outer search the best slope.
 
     Parameters
     ----------
@@ -185,7 +183,7 @@ def _most_likely(places, found, deviation, scale, usual):
     levels = [group.levels for group in found]
     every = math.fsum(rows)
 
-    def weight(square, variance):  # of the prior: more where the slope of the log likelihood has more noise
+    def weight(square, variance):  # of the prior: larger where the slope of the log likelihood is noisier
         noise = deviation * math.sqrt(2 * square)
         return 1 + noise * (noise / (variance * max(_CURVATURE * every, noise, 1.0)))
 
@@ -193,7 +191,7 @@ def _most_likely(places, found, deviation, scale, usual):
     level = weight(math.fsum(levels), _VARIANCE)
     least, most = usual - _FAR, usual + _FAR
 
-    def derivatives(slope, shift):  # first and second, by the log odds at each place
+    def derivatives(slope, shift):  # first and second derivative, with respect to the log odds at each place
         tanh = [math.tanh((slope * x + shift) / 2) for x in places]
         rise = [s - n * t / 2 for s, n, t in zip(signed, rows, tanh, strict=True)]
         return rise, [n * (1 - t) * (1 + t) / 4 for n, t in zip(rows, tanh, strict=True)]
@@ -207,7 +205,7 @@ def _most_likely(places, found, deviation, scale, usual):
         rise, bend = derivatives(slope, shift)
         first = math.fsum(map(mul, rise, places)) - steep * (slope - scale.slope)
         second = -math.fsum(b * x * x for b, x in zip(bend, places, strict=True)) - steep
-        if least < shift < most:  # which then moves with the slope
+        if least < shift < most:  # the best shift then depends on the slope
             mixed = math.fsum(map(mul, bend, places))
             second += mixed * (mixed / (math.fsum(bend) + level))
         return first, second
@@ -220,11 +218,11 @@ def _most_likely(places, found, deviation, scale, usual):
 
 
 def _root(falling, low, high):
-    """Return the root in [low, high] of a falling function, or the end that is nearest to it.
+    """Return the root in [low, high] of a decreasing function, or the end nearest to the root.
 
-    The next number is by Newton's method if that is between the ends and the step less than half of the step before the
-    last; else it is the middle of the ends. Every number replaces an end, so that either the step or the distance of
-    the ends halves at least every second time, and the search ends.
+    The next number is that of Newton's method if it lies between the ends and the step is less than half of the step
+    before the last; else it is the midpoint. Every number replaces an end. Hence the step or the distance of the ends
+    halves at least every second time, and the search terminates.
 
     Parameters
     ----------

@@ -1,10 +1,10 @@
-"""Class counts of cells that every row is in one of, and the shares of the classes that they tell of.
+"""Noisy class counts of disjoint cells, and class shares estimated from them.
 
-A row is in one cell by the released model, and in one class. The class counts of all cells are thus a histogram of
-disjoint places: a row added or deleted moves one count by one; a row replaced leaves one and enters another. Discrete
-Laplace noise of scale 1/e under add-remove, and 2/e under replace, on every count makes all of them together e-DP
-(`dpfast.mechanisms.discrete_laplace`). Released after a model that is (epsilon - e, delta)-DP, the two are (epsilon,
-delta)-DP by basic composition. Everything else is computed from the noisy counts.
+Every row is in one cell, determined by the released model, and in one class. The class counts of all cells therefore
+form a histogram: adding or deleting a row changes one count by one; replacing a row decreases one count and increases
+another. Discrete Laplace noise on every count, of scale 1/e under add-remove and 2/e under replace, makes all counts
+together e-DP (`dpfast.mechanisms.discrete_laplace`). If the model is (epsilon - e, delta)-DP, the model and the counts
+together are (epsilon, delta)-DP by basic composition. Everything else is computed from the noisy counts.
 """
 
 from fractions import Fraction
@@ -16,9 +16,9 @@ _LARGEST_SCALE = 1 << 52  # of noise
 
 
 def noise_scale(epsilon: Fraction, neighbors: str, share: str = "rule_counts", rows_per_unit: int = 1) -> Fraction:
-    """The scale of the noise on each count that makes all of them epsilon-DP; `share` is the parameter that says so.
+    """Return the scale of the noise that makes all counts epsilon-DP; `share` names the parameter in error messages.
 
-    For persons of k rows it is k times as large: all of them may leave one place, and enter another.
+    For persons of k rows the scale is k times as large, as all k rows may leave one cell and enter another.
     """
     scale = rows_per_unit * _SENSITIVITY[neighbors] / epsilon
     if scale > _LARGEST_SCALE:
@@ -28,11 +28,11 @@ def noise_scale(epsilon: Fraction, neighbors: str, share: str = "rule_counts", r
 
 
 def class_shares(counts, labels):
-    """Shares of the classes among the rows of each cell, estimated from noisy counts.
+    """Return the shares of the classes among the rows of each cell, estimated from noisy counts.
 
-    A cell, the rows that a rule decides say, is predicted to be of one class, its own. Negative counts are read as 0; a
-    class counted more often than the own one shares its surplus with it, since the cell speaks for its own; then one
-    row of each class is added, and one of the own.
+    Every cell, such as the rows that a rule decides, has an own class, the one that is predicted for it. Negative
+    counts are read as 0. If another class has a larger count than the own class, the two share the difference equally,
+    so that the own class stays the largest. Finally one row of each class and one more of the own class are added.
 
     Parameters
     ----------

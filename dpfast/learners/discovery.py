@@ -1,10 +1,9 @@
-"""What a schema leaves open, found privately by one noisy histogram of all columns.
+"""Private discovery of what a schema leaves open, by one noisy histogram of all columns.
 
-Every cell has a fixed code or is a word by itself (`dpfast.tables.cells`). The histogram of the codes of all columns is
-one Gaussian release (`dpfast.mechanisms.opening`); everything below is computed from it, and has a value for every
-outcome: the edges of numbers at about equal ranks and, for learners that read more bins, also at equal distances
-between the ends that nearly all rows lie between; the words that enough rows have; the labels; how many rows each bin
-has.
+Every cell has a fixed code or is a word of its own (`dpfast.tables.cells`). The histogram of the codes of all columns
+is one Gaussian release (`dpfast.mechanisms.opening`). Everything below is computed from it and is defined for every
+outcome: edges of numbers at about equal ranks, further edges at equal distances between the bounds of nearly all rows
+for learners that read more bins, words that enough rows have, the labels, and how many rows each bin has.
 """
 
 import math
@@ -37,34 +36,34 @@ from dpfast.tables.columns import Category, Numeric
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.schema import Schema
 
-UNIT = 1 << 30  # steps of the grid that a row counts, or fewer where the noise is too large for it
-_LARGEST = 2.0**52  # of a scale of noise
-_KEPT = 1 - Fraction(1, 10**8)  # of delta, for what a budget that composes the costs rounds up
-WORDS_SHARE = Fraction(1, 10)  # of delta, for the words that may be published
+UNIT = 1 << 30  # grid steps per row, or fewer if the noise is too large for it
+_LARGEST = 2.0**52  # the largest scale of noise
+_KEPT = 1 - Fraction(1, 10**8)  # share of delta; the rest covers what a budget rounds up when it composes the costs
+WORDS_SHARE = Fraction(1, 10)  # of delta, for publishing words
 RANK_BINS, EQUAL_BINS = 32, 96
-TAIL = 0.005  # of the rows, that may lie beyond either end
-MOST_WORDS = 250  # of a column
-MOST_COLUMNS = 1 << 14  # that are discovered: counts of each take 33 kB
-SOME = 0.1  # of the rows that were found, that must be numbers for a column of texts to have them; dates likewise
-MOST_ROWS = 1.5  # times the rows, that cells of a kind are taken for
-COMMON = 32  # a word that one of so many rows has is common; where none could be published, other words have groups
-_CUT = 3.0  # deviations below which a count or a difference is taken for noise
+TAIL = 0.005  # share of the rows that may lie beyond either end
+MOST_WORDS = 250  # discovered for one column
+MOST_COLUMNS = 1 << 14  # discovered in one table: the counts of each column take 33 kB
+SOME = 0.1  # a column of texts has numbers, or dates, if at least this share of the counted rows has them
+MOST_ROWS = 1.5  # times the number of rows: larger totals of the cells of one kind are discarded as noise
+COMMON = 32  # a word is common if one in so many rows has it; where none could be published, other words are grouped
+_CUT = 3.0  # standard deviations below which a count or a difference is taken for noise
 
 
 @dataclass(frozen=True)
 class Plan:
-    """An opening histogram that was planned, and what it costs.
+    """A planned opening histogram, and its cost.
 
     Attributes
     ----------
     histogram, labels : OpeningHistogram
-        Of the columns, and of the labels, where a row counts more: the model begins with them.
+        The histograms of the columns and of the labels; a row counts more in the labels, as the model starts with them.
     cost : tuple of Cost
-        Of both.
+        The cost of both.
     rest : tuple of float
-        The noise of the other releases on its bill, in their order.
+        The noise of the other releases that share the bill, in their order.
     total : tuple of Cost
-        Of all releases on the bill.
+        The cost of all releases that share the bill.
     """
 
     histogram: OpeningHistogram
@@ -91,14 +90,14 @@ def plan(
     ----------
     schema : Schema
     epsilon, delta : real
-        Of this release and all that share its bill.
+        The budget of this release and of all that share its bill.
     neighbors : {"replace", "add-remove"}
     labels : {"open", "declared"} or None
-        Whether labels are counted too, and whether their set is to be found.
+        Whether labels are counted too, and whether their set has to be discovered.
     share : Fraction, default=1
-        The share of the bill that is for this release, in squares of what Gaussian releases move by.
+        The share of this release in the bill, in units of squared sensitivity over variance.
     rest : sequence of NoisySums, optional
-        The other releases on the bill, with the rest of the shares.
+        The other releases that share the bill; they get the rest.
     rows_per_unit : int, default=1
 
     Returns
@@ -108,7 +107,8 @@ def plan(
     Raises
     ------
     ValueError
-        If the budget cannot pay, for words where delta is 0, and for more than MOST_COLUMNS columns to discover.
+        If the budget does not suffice, if words have to be discovered with delta = 0, or if more than MOST_COLUMNS
+        columns have to be discovered.
     """
     if len(schema.to_find) > MOST_COLUMNS:
         raise ValueError(
@@ -146,7 +146,7 @@ def plan(
 
 
 def _pure_plan(schema, epsilon, neighbors, labels, moved):
-    """The plan for delta = 0, with discrete Laplace noise; `moved` counts of rows that one table has and not both."""
+    """Return the plan for delta = 0, with discrete Laplace noise; `moved` bounds how much the counts change."""
     lists = [column.name for column in schema.columns if column.to_find and isinstance(column, Category)]
     if lists:
         names = ", ".join(map(repr, lists))
@@ -160,21 +160,22 @@ def _pure_plan(schema, epsilon, neighbors, labels, moved):
 
 @dataclass(frozen=True)
 class Found:
-    """What an opening histogram says of a table.
+    """The facts of a table that an opening histogram gives.
 
     Attributes
     ----------
     schema : Schema
-        With everything found.
+        The schema with everything discovered.
     labels : dict from str to float
-        Noisy numbers of rows of the labels, the most frequent first.
+        Noisy numbers of rows by label, the most frequent first.
     counts : list of ndarray of float64
-        For each column of codes, about how many rows have each code, at least 0; of declared bins the noisy counts.
+        For each column of codes, the estimated number of rows with each code, at least 0; for declared bins the noisy
+        counts.
     ranks : list of ndarray of float64 or None
         For each column of codes that are discovered bins, the middle rank of each bin in [-1, 1].
     other : dict from str to float
-        For names of columns, about which share of the rows has a cell of which nothing was found; 1 if nothing was
-        found of the column at all.
+        For each name of a column, the estimated share of the rows whose cell has no discovered value; 1 if nothing was
+        discovered for the column.
     """
 
     schema: Schema
@@ -191,18 +192,18 @@ def discover(
     classes: Sequence | None = None,
     fine: bool = False,
 ) -> Found:
-    """Release the opening histogram of a table, and say what follows from it.
+    """Release the opening histogram of a table, and compute the schema and counts from it.
 
     Parameters
     ----------
     encoding : Encoding or PartedEncoding
-        Of all rows.
+        The encoding of all rows.
     planned : Plan
     rng : numpy.random.Generator
     classes : sequence of str, optional
         The declared labels; all of them are counted.
     fine : bool, default=False
-        Whether numbers have bins at equal distances too.
+        Whether numbers also get bins at equal distances.
     """
     exact, opening = encoding.counts(), planned.histogram
     if classes is None:
@@ -241,15 +242,15 @@ def _holds_words(column):
 
 
 def _counted(column):
-    """A histogram for each entry: one cell of a row in each."""
+    """Return one histogram for each entry; a row has one cell in each."""
     return (column,) if column.to_find else column.code_columns()
 
 
 def _facts(column, noisy, common, rows, deviation, fine, grouped):
-    """The facts of one column; of each column of codes that it becomes the counts and the ranks; rows accounted for.
+    """Return the facts of a column, the counts and ranks of each of its columns of codes, and the rows accounted for.
 
-    `rows` is about how many there are in all, or 0. If `grouped`, texts that are not published have codes by groups. A
-    `fine` column of texts of which numbers were found has words too if a share of SOME of all is not accounted for.
+    `rows` is the estimated number of rows, or 0. If `grouped`, texts that are not published get codes by groups. A
+    `fine` column of texts in which numbers were found also gets words if a share SOME of the rows is not accounted for.
     """
     if isinstance(column, Category):
         values = tuple(sorted(common))
@@ -286,7 +287,7 @@ def _facts(column, noisy, common, rows, deviation, fine, grouped):
 
 @cache
 def _usual_numbers():
-    """Shares of the bands of numbers where none were found: even between powers of two, few of them below 0."""
+    """Return default shares of the bands of numbers: equal between powers of two, few below 0."""
     side = np.zeros(SIDE_BANDS)
     side[SIDE_BANDS * 3 // 16 : SIDE_BANDS * 11 // 16] = 1.0  # from 2^-8 to 2^24
     shares = np.concatenate([side[::-1] / 8, [side.sum() / 4], side])
@@ -294,7 +295,7 @@ def _usual_numbers():
 
 
 def _numeric(column, cells, missing):
-    """The bounds and edges that a declared column of numbers leaves open."""
+    """Return the bounds and edges that a declared column of numbers leaves open."""
     least, most = cells.between()
     floor = 0.0 if column.spacing == "logarithmic" else -math.inf  # of bounds
     facts = {}
@@ -317,9 +318,10 @@ def _numeric(column, cells, missing):
 
 
 class Cells:
-    """About how many rows have each of some bands of numbers, and what follows from it.
+    """Estimated numbers of rows in bands of numbers, with the bounds, edges and quantiles that follow from them.
 
-    Within a band rows are taken to lie evenly. Every edge is the end of a code, so that codes tell which side is meant.
+    Rows are assumed to be spread evenly within a band. Every edge is the end of a code, so that a code determines the
+    side.
 
     Parameters
     ----------
@@ -343,7 +345,7 @@ class Cells:
         return (0.0 if -LEAST <= low < 0 else low), high
 
     def edges(self, fine: bool, integer: bool) -> tuple[float, ...]:
-        """Return what separates bins that hold rows, at about equal ranks; `fine` more, and at equal distances too."""
+        """Return edges of bins that hold rows, at about equal ranks, with `fine` also at equal distances."""
         if not fine:
             edges = np.unique(np.floor(self._band_ends()) if integer else self._band_ends())
             return tuple(self._parting(edges).tolist())
@@ -354,14 +356,14 @@ class Cells:
         return tuple(np.unique(np.floor(edges) if integer else edges).tolist())
 
     def _band_ends(self):
-        """The ends of bands nearest to equal ranks: nothing is known of where rows lie within a band."""
+        """Return the ends of bands nearest to equal ranks: the distribution within a band is unknown."""
         wanted = np.arange(1, RANK_BINS) / RANK_BINS * self.total
         above = np.searchsorted(self._below, wanted).clip(1, len(self._ends) - 1)
         nearer = wanted - self._below[above - 1] < self._below[above] - wanted
         return self._ends[above - nearer]
 
     def _parting(self, edges):
-        """The edges that part rows: with some of them between each edge and the one before, and beyond the last."""
+        """Return the edges that separate rows: rows lie between each edge and the one before, and beyond the last."""
         kept, before, some = [], 0.0, self.total * TAIL
         for edge, below in zip(edges.tolist(), np.interp(edges, self._ends, self._below).tolist(), strict=True):
             if below - before > some and self.total - below > some:
@@ -370,7 +372,7 @@ class Cells:
         return np.array(kept)
 
     def quantiles(self, bins: int) -> tuple[float, ...]:
-        """Return numbers at about equal ranks, rising: at most bins - 1."""
+        """Return at most bins - 1 increasing numbers at about equal ranks."""
         if not self.total:
             return ()
         return tuple(np.unique(self._numbers(np.arange(1, bins) / bins * self.total)).tolist())
@@ -383,7 +385,7 @@ class Cells:
         return np.append(np.diff(bounds), missing), ranks if self.total else np.zeros(len(bounds) - 1)
 
     def _numbers(self, rows):
-        """The ends of codes that about so many rows are at most."""
+        """Return the smallest ends of codes with about so many rows at or below them."""
         band = np.searchsorted(self._below, rows).clip(1, len(self._ends) - 1)
         before, after = self._below[band - 1], self._below[band]
         part = np.clip((rows - before) / np.where(after > before, after - before, 1.0), 0.0, 1.0)
@@ -395,23 +397,24 @@ class Cells:
 
 
 def _possible(counts, rows):
-    """Counts, or zeros if they are of many more rows than there are: what was found is noise then."""
+    """Return the counts, or zeros if their total is far above the number of rows, as they are noise then."""
     return counts if not rows or counts.sum() <= MOST_ROWS * rows else np.zeros(len(counts))
 
 
 def _smooth_numbers(noisy, deviation):
-    """Counts of the bands of numbers without most of their noise: zero by itself, each sign by `_smooth`."""
+    """Return denoised counts of the bands of numbers: zero separately, each sign by `_smooth`."""
     zero = noisy[SIDE_BANDS] if noisy[SIDE_BANDS] > _CUT * deviation else 0.0
     left, right = noisy[:SIDE_BANDS], noisy[SIDE_BANDS + 1 :]
     return np.concatenate([_smooth(left, deviation), [zero], _smooth(right, deviation)])
 
 
 def _smooth(noisy, deviation):
-    """Return counts without most of their noise, at least 0, of a power of two of bands.
+    """Return denoised counts, at least 0, of bands whose number is a power of two.
 
-    Of all ways to cut the bands into halves, halves of halves and so on, some of these left out as empty and the others
-    taken as even, this is the one whose counts are likeliest, at a price for each part that is not empty: what noise
-    alone hardly ever reaches in any part of that size ("dyadic CART", Donoho, Annals of Statistics 25, 1997).
+    Consider all ways to split the bands recursively into halves, where some of the resulting parts are empty and the
+    others constant. The result is the split of largest likelihood, with a penalty for each part that is not empty: the
+    value that noise alone hardly ever reaches in any part of that size ("dyadic CART", Donoho, Annals of Statistics 25,
+    1997).
     """
     sums = [noisy]
     while len(sums[-1]) > 1:

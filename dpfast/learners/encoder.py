@@ -1,4 +1,4 @@
-"""From the tables that people have to codes: what is declared costs nothing, what is not is found privately."""
+"""Encoding of tables as codes; declared facts of columns cost nothing, the others are discovered privately."""
 
 from dataclasses import replace
 from typing import Any, Self
@@ -22,45 +22,45 @@ from dpfast.tables.streams import StreamParts
 
 
 class TableEncoder(TransformerMixin, Private, BaseEstimator):
-    """Turns the rows of a table into codes, by a schema: a transformer for pipelines.
+    """Encode the rows of a table as codes, by a schema; a transformer for pipelines.
 
-    A row's codes follow from the row, the schema and what was found. What the schema declares costs nothing. What it
-    leaves open is computed from one noisy histogram of the cells of all columns, for which `fit` spends all of the
+    The codes of a row depend on the row, the schema and the discovered facts only. Declared facts cost nothing. The
+    remaining facts are computed from one noisy histogram of the cells of all columns, for which `fit` spends the whole
     budget.
 
-    **Privacy.** All that is found is together (epsilon, delta)-DP for the relation `neighbors`, by the theorem of
-    `dpfast.accounting.opening`. Codes of rows are as private as the rows: no noise protects what `transform` returns.
-    Names and types of columns are taken as public.
+    **Privacy.** All discovered facts together are (epsilon, delta)-DP for the relation `neighbors`, by the theorem of
+    `dpfast.accounting.opening`. The codes of rows are as private as the rows: no noise protects the output of
+    `transform`. Names and types of columns are treated as public.
 
     Parameters
     ----------
     schema : Schema, or path of its file
     epsilon : float, default=1.0
-        For what is found; nothing is spent, and `privacy_` says so, where all is declared.
+        Budget of the discovery. If everything is declared, nothing is spent, and `privacy_` records that.
     delta : float, default=1e-6
-        The probability with which the bound of epsilon may fail: well below one in the number of rows.
+        The probability with which the bound of epsilon may fail; choose it well below one over the number of rows.
     neighbors : {"replace", "add-remove"}, default="replace"
-        Which tables the claim compares: one row replaced, whose number is public, or one row more or less.
+        Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     budget : dpfast.accounting.Budget or None, default=None
-        Charged (epsilon, delta) by each `fit` that has something to find.
+        Charged (epsilon, delta) by each `fit` that discovers anything.
     random_state : None, int or numpy.random.Generator, default=None
-        None is cryptographic. A seed is for tests and voids the guarantee; `privacy_` then says so.
+        None uses a cryptographic generator. A seed is for tests and voids the guarantee; `privacy_` then records this.
 
     Attributes
     ----------
     schema_ : Schema
-        With everything found.
+        The schema with all discovered facts.
     found_ : dict
-        For names of columns, the facts of `schema_` that were found: {"age": ["low", "high", "edges"]}, say.
+        The discovered facts of `schema_` by column name, such as {"age": ["low", "high", "edges"]}.
     other_ : dict
-        For names of columns that were not declared, about which share of the rows has a cell of which nothing was
-        found: a rare word, say. 1 means that nothing was found of the column, of which no value has enough rows.
+        For each column that was not declared, the estimated share of the rows whose cell has no discovered value, such
+        as a rare word. 1 means that nothing was discovered for the column: none of its values has enough rows.
     other_label_ : label
-        The class that labels count as which were not published; only where a learner's fit discovered the labels.
+        The class that replaces unpublished labels; only if the fit of a learner discovered the labels.
     n_features_in_ : int
-        Columns that are read.
+        The number of columns that are read.
     feature_names_in_ : ndarray of str, shape (n_features_in_,)
-        Their names. Tables may have them in any order, and others besides.
+        The names of these columns. Tables may have them in any order, and may have further columns.
     privacy_ : dpfast.accounting.PrivacySpend
 
     Examples
@@ -94,7 +94,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Check the table, and find what the schema leaves open.
+        """Check the table, and discover what the schema leaves open.
 
         Parameters
         ----------
@@ -108,7 +108,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         Raises
         ------
         ValueError
-            For a table that is not as declared, by the place of what is not, before anything is charged or drawn.
+            If the table does not match its declaration; the message names the place. Nothing has been charged or drawn.
         BudgetExceeded
             If the budget does not suffice.
         """
@@ -134,7 +134,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
 
     @lazily
     def transform(self, X: Any) -> Any:
-        """The codes of a table.
+        """Return the codes of a table.
 
         Parameters
         ----------
@@ -143,7 +143,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         Returns
         -------
         CodeTable
-            Of one row for each row, one column for each of `get_feature_names_out`; a frame of them after `set_output`.
+            One row per row of X, one column for each of `get_feature_names_out`; a frame of them after `set_output`.
         """
         check_is_fitted(self)
         return self._output(_read(X, self.schema_).table())
@@ -163,7 +163,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         return np.array([column.name for column in self.schema_.code_columns], dtype=object)
 
     def _declared(self, encoding: Any) -> Self:
-        """Become the encoder of a schema that declares all of a table; nothing is spent."""
+        """Set the attributes for a schema that declares a whole table; nothing is spent."""
         self._become(self._public(encoding))
         found: dict[str, dict[str, Any]] = {}
         self.schema_, self.found_, self.privacy_ = encoding.schema, found, PrivacySpend(0.0, 0.0, self.neighbors)
@@ -171,7 +171,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         return self
 
     def _found(self, encoding: Any, found: Any, planned: Any, run: Run) -> Self:
-        """Become the encoder of what the fit of a learner discovered; its claim is the learner's."""
+        """Set the attributes from what a learner's fit discovered; the claim is the learner's."""
         self._become(self._public(encoding))
         assert run.claim is not None
         self.schema_, self.found_, self.other_ = found.schema, _facts(encoding.schema), found.other
@@ -225,7 +225,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
 
 
 def _read(X, schema):
-    """The rows of a table or a stream, on their way to codes."""
+    """Return an encoding of the rows of a table or a stream."""
     if is_stream(X) or isinstance(X, StreamParts):
         return StreamParts(X).encoded(schema, None)
     encoding = Encoding(schema)
@@ -234,5 +234,5 @@ def _read(X, schema):
 
 
 def _facts(schema):
-    """The facts that a schema leaves to be found, for a model's file."""
+    """Return the facts that a schema leaves open, for a model's file."""
     return {name: [*facts] for name, facts in schema.to_find.items()}

@@ -1,6 +1,6 @@
 """A fit is a transaction, and its order is written here once.
 
-    p = self._checked(X)                    # plain values; a parameter or a budget that will not do is refused
+        p = self._checked(X)                    # plain values; refuses invalid parameters and an insufficient budget
     with self._fitting(p) as run:           # nothing is spent yet
         table, labels, public = ...         # the rows may be refused; nothing of self has changed
         state = ...                         # whatever else may fail has failed after this line
@@ -9,9 +9,10 @@
             run.release("rules", rule)
     return self
 
-What `charge` asks for is refused, with self as it was, or paid; then self becomes the new model: what was released, by
-`_publish`, and its claim, also when the block is interrupted. A table of which something is to be discovered is charged
-for before that, once and for everything: the second call of `charge` then only names the releases that are paid for.
+`charge` either raises an error and leaves self unchanged, or pays. After a charge self becomes the new model, also if
+the block is interrupted: `_publish` sets the attributes that were released, and the claim is stored. If part of a
+table's schema has to be discovered, everything is charged before the discovery, in one charge; the second call of
+`charge` then only names the releases that are already paid for.
 """
 
 import weakref
@@ -31,13 +32,13 @@ from dpfast.learners.rounds import finished
 
 @dataclass
 class Public:
-    """What a fit takes as public: the attributes of the estimator that no noise protects."""
+    """Attributes of an estimator that a fit treats as public; no noise protects them."""
 
     n_rows: int  # under "replace"
     n_features: int
     feature_names: np.ndarray | None = None
     classes: np.ndarray | None = None
-    declared: bool = True  # the classes; else they were read off the rows
+    declared: bool = True  # whether the classes were declared; else they were read off the rows
     others: dict[str, Any] = field(default_factory=dict)  # attributes by their names
 
     def attributes(self) -> dict[str, Any]:
@@ -52,26 +53,26 @@ class Run:
     ----------
     rng : numpy.random.Generator
     released : list
-        What `release` was given, in order; a learner may keep another object here, a running sum say.
+        The values given to `release`, in order; a learner may store another object here, such as a running sum.
     used : dict of int
-        Releases made, by their names.
+        Numbers of releases made so far, by name.
     reproducible : bool
         Whether any of the noise so far was drawn with a seed.
     cost : sequence of Cost
-        What all releases together cost; empty where it is the pair that is claimed.
+        The cost of all releases together; empty if the claim is the pair (epsilon, delta) only.
     attributes : dict
-        Attributes that were released and that `_publish` does not set.
+        Released attributes that `_publish` does not set.
     claim : PrivacySpend or None
-        What was charged: of the parameters as they were then, whatever becomes of them. None before the charge.
+        The charged claim, for the parameters at the time of the charge; None before the charge.
     public : Public or None
     learns : bool
-        Whether the releases of the model itself are named yet; else only what a table holds was discovered.
+        Whether the releases of the model itself have been named; until then only the schema has been discovered.
     label : str or None
-        The name of what is predicted, if it has one: public, as names of columns are.
+        The public name of the label, if it has one.
     """
 
     def __init__(self, owner: "Private", rng: np.random.Generator):
-        self._owner = weakref.proxy(owner)  # a stream keeps its run: deleting the model is to free the checkpoint
+        self._owner = weakref.proxy(owner)  # a stream keeps its run: deleting the model must free the checkpoint
         self.rng, self.reproducible = rng, random.is_reproducible(rng)
         self._of: dict[str, int | None] = {}
         self.released: Any = []
@@ -84,66 +85,67 @@ class Run:
         self.label: str | None = None
 
     def charge(self, public: Public, cost: Sequence[Cost] = (), *, learns: bool = True, **releases: int | None) -> None:
-        """Charge for all releases of the fit, once; later calls only name releases that are paid for.
+        """Charge for all releases of the fit, once; later calls only name releases that are already paid for.
 
         Parameters
         ----------
         public : Public
         cost : sequence of Cost, optional
-            What all releases together are proved to cost, of which epsilon and delta follow; by default no more than
-            these.
+            The proved cost of all releases together, from which epsilon and delta follow; by default the cost is at
+            most epsilon and delta.
         learns : bool, default=True
-            Whether these are releases of the model, and not of what a table holds.
+            Whether these are releases of the model; False for releases that only discover the schema.
         **releases : int or None
-            How many releases are paid for, by name; None for a release that each row pays for anew, without end.
+            Numbers of paid releases by name; None for a release that each row pays for separately, without limit.
 
         Raises
         ------
         BudgetExceeded, ValueError
-            At the first call; nothing has changed.
+            At the first call only; nothing has changed then.
         """
         of, used = self._of | releases, self.used | dict.fromkeys(releases, 0)
         if self.claim is None:
-            claim = self._owner._claimed(tuple(cost))  # refuses what is no claim
+            claim = self._owner._claimed(tuple(cost))  # raises an error if this is not a valid claim
             self._owner._warn(public)
             self._owner._charge(claim, public)
             self.claim, self.cost = claim, tuple(cost)
         self._of, self.used, self.public, self.learns = of, used, public, learns
 
     def paid(self, cost: Sequence[Cost], **releases: int | None) -> None:
-        """Take over what an earlier process charged; parameters are those of `charge`."""
+        """Take over a charge made by an earlier process; the parameters are those of `charge`."""
         self.claim, self.cost = self._owner._claimed(tuple(cost)), tuple(cost)
         self._of, self.used = dict(releases), dict.fromkeys(releases, 0)
 
     def release(self, name: str, *what: Any) -> None:
-        """Count one release of this name, and keep what was released."""
+        """Count one release of this name, and store what was released."""
         self.used[name] += 1
         self.released.extend(what)
 
     def told(self) -> PrivacySpend:
-        """Return the claim that was charged, with what has been released since."""
+        """Return the charged claim, updated with the releases made so far."""
         assert self.claim is not None
         events = tuple(Release(name, self.used[name], of) for name, of in self._of.items() if of is not None)
         return replace(self.claim, events=events, reproducible=self.reproducible)
 
 
 class Private(PrivateParameters):
-    """Mixin of private estimators: what one spends, and what it claims.
+    """Mixin of private estimators; makes the charge and the claim of a fit.
 
-    Has the parameters `epsilon`, `delta`, `neighbors`, `budget` and `random_state`; a subclass gives `_publish`.
+    The estimator has the parameters `epsilon`, `delta`, `neighbors`, `budget` and `random_state`; a subclass defines
+    `_publish`.
     """
 
     _parameters = PRIVATE
-    _rows_per_unit: int | None = None  # of the fit under way, if it is for persons
+    _rows_per_unit: int | None = None  # of the current fit, if its privacy unit is a person
 
     @contextmanager
     def _fitting(self, rng: np.random.Generator) -> Iterator[Run]:
-        """Run the block, and publish what it released, whole or in part, once it has charged.
+        """Run the block; once it has charged, publish everything that it released, also if it is interrupted.
 
         Parameters
         ----------
         rng : numpy.random.Generator
-            Of `_checked`.
+            The generator of `_checked`.
 
         Yields
         ------
@@ -157,7 +159,7 @@ class Private(PrivateParameters):
                 finished(self._settle, run)
 
     def _settle(self, run: Run) -> None:
-        """Become the model that was released, whole or in part, with its claim."""
+        """Replace the fitted attributes by those of the released model, complete or partial, and its claim."""
         assert run.public is not None
         self._become(run.public)
         if run.label is not None:
@@ -171,7 +173,7 @@ class Private(PrivateParameters):
     def _spending(
         self, public: Public, rng: np.random.Generator, cost: Sequence[Cost] = (), **releases: int | None
     ) -> Iterator[Run]:
-        """Charge, then run the block as `_fitting` does; parameters are those of `Run.charge`."""
+        """Charge, then run the block like `_fitting`; the other parameters are those of `Run.charge`."""
         with self._fitting(rng) as run:
             run.charge(public, cost, learns=True, **releases)
             yield run
@@ -188,7 +190,7 @@ class Private(PrivateParameters):
             )
 
     def _told(self, public: Public) -> dict[str, Any]:
-        """What a ledger notes of a charge."""
+        """Return the entries that a ledger stores for a charge."""
         get = getattr(self, "get_params", None)
         parameters: dict[str, Any] = {} if get is None else get(deep=False)
         plain = {name: value for name, value in parameters.items() if isinstance(value, str | bool | int | float)}
@@ -206,7 +208,7 @@ class Private(PrivateParameters):
             warn("the set of labels was read off the rows, and is published with the model: declare it by classes=")
 
     def _claimed(self, cost: tuple[Cost, ...]) -> PrivacySpend:
-        """Return the claim of a fit that costs so much."""
+        """Return the claim of a fit with this cost."""
         return PrivacySpend(
             self.epsilon,
             self.delta,
@@ -222,7 +224,7 @@ class Private(PrivateParameters):
             delattr(self, name)
 
     def _become(self, public: Public) -> None:
-        """Forget the model that this estimator was, all of it, and take over the public facts of the new one."""
+        """Delete all fitted attributes and set the public attributes of the new model."""
         self._forget()
         for name, value in public.attributes().items():
             setattr(self, name, value)
@@ -233,7 +235,7 @@ class Private(PrivateParameters):
         }
 
     def _publish(self, run: Run) -> None:
-        """Set the attributes that were released, from `run.released` and public facts alone."""
+        """Set the released attributes, from `run.released` and public values alone."""
         raise NotImplementedError
 
     @property
@@ -254,7 +256,7 @@ class Private(PrivateParameters):
         del vars(self)["privacy_"]
 
     def __getstate__(self):
-        """Without the `random_state` of a model, as `save`: it would take the noise away."""
+        """Return the state without the `random_state` of a fitted model, like `save`: it would reveal the noise."""
         state = super().__getstate__()
         return state | {"random_state": None} if self.__sklearn_is_fitted__() else state
 

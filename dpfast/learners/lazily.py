@@ -1,4 +1,4 @@
-"""Return predictions of collections of Dask as lazy collections, and those of streams, batch by batch, as one array."""
+"""Predictions for Dask collections as lazy collections, and for streams, batch by batch, as one array."""
 
 import copy
 from collections.abc import Callable
@@ -15,9 +15,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def lazily(method: F) -> F:
-    """The method of a model, which gives of a collection of Dask a lazy one with the same parts.
+    """Decorate a method of a model so that it returns a lazy collection with the same parts for a collection of Dask.
 
-    A stream is read once, batch by batch, and what the model says of all rows is one array.
+    A stream is read once, batch by batch, and the predictions for all rows are returned as one array.
     """
 
     @wraps(method)
@@ -31,7 +31,7 @@ def lazily(method: F) -> F:
 
 
 def _batchwise(model, method, X):
-    """What it says of the rows of a stream."""
+    """Return the predictions for the rows of a stream."""
     if method.__name__ == "transform":
         return method(model, X)
     check_is_fitted(model)
@@ -45,7 +45,7 @@ def _batchwise(model, method, X):
 
 
 def _lazy(model, name, X):
-    """Of a DataFrame a Series or a DataFrame, of an array an array, of a list of delayed tables a list."""
+    """Return a Series or DataFrame for a DataFrame, an array for an array, a list for a list of delayed tables."""
     check_is_fitted(model)
     model = _released(model)
     if isinstance(X, list | tuple):
@@ -63,7 +63,7 @@ def _lazy(model, name, X):
 
 
 def _released(model):
-    """The model without what only its owner has."""
+    """Return the model without the attributes that only its owner may have."""
     model = copy.copy(model)
     for name in ("budget", "random_state"):
         if hasattr(model, name):
@@ -72,7 +72,7 @@ def _released(model):
 
 
 def _columns(model, name):
-    """The names of what it says of a row, or None for one value."""
+    """Return the names of the output columns, or None if there is one value per row."""
     if name == "transform":
         return model.get_feature_names_out().tolist()
     several = name == "predict_proba" or (name == "decision_function" and len(model.classes_) > 2)
@@ -80,7 +80,7 @@ def _columns(model, name):
 
 
 def _nothing(model, name, columns):
-    """What it says of no rows."""
+    """Return the empty output for no rows, of the right dtype."""
     dtype = {"predict": lambda: model.classes_.dtype, "transform": lambda: np.uint16}.get(name, lambda: np.float64)()
     return np.empty((0,) if columns is None else (0, len(columns)), dtype)
 

@@ -1,7 +1,7 @@
-"""What the parameters of a learner may be: each is declared once with its kind, checked and refused in one wording.
+"""Kinds of parameters: each parameter of a learner is declared once with its kind and checked with the same wording.
 
-A learner lists its kinds in `_parameters`; `Parameters._checked` returns the plain values, or refuses one before
-anything is read:
+A learner lists its kinds in `_parameters`; `Parameters._checked` returns the plain values, or refuses an invalid value
+before any data are read:
 
 >>> kind = auto(count(1, 100))
 >>> kind.wanted
@@ -33,16 +33,16 @@ SchemaLike: TypeAlias = Schema | FileLike
 
 @dataclass(frozen=True)
 class Kind:
-    """What a parameter may be.
+    """The set of valid values of a parameter.
 
     Parameters
     ----------
     wanted : str
-        After "must": "be an integer of at least 1", "lie in (0, 1]".
+        The text after "must" in error messages: "be an integer of at least 1" or "lie in (0, 1]".
     fits : callable
-        Whether a value will do.
+        Returns whether a value is valid.
     plain : callable
-        From a value that will do to the one that learners compute with.
+        Converts a valid value to the one that learners compute with.
     """
 
     wanted: str
@@ -50,26 +50,26 @@ class Kind:
     plain: Callable[[Any], Any] = lambda value: value
 
     def read(self, name: str, value: Any) -> Any:
-        """The plain value; a ValueError names the parameter, what it must be and what it was."""
+        """Return the plain value; a ValueError names the parameter, the valid values and the value given."""
         if not self.fits(value):
             raise ValueError(f"{name} must {self.wanted}, got {value!r}")
         return self.plain(value)
 
 
 def count(least: int, most: int | None = None) -> Kind:
-    """An integer of at least `least` and, if given, at most `most`."""
+    """Return the kind of integers of at least `least` and, if given, at most `most`."""
     high = math.inf if most is None else most
     wanted = f"of at least {least}" if most is None else f"in [{least}, {most}]"
     return Kind(f"be an integer {wanted}", lambda value: _is_integer(value) and least <= value <= high, int)
 
 
 def positive() -> Kind:
-    """A finite number above 0."""
+    """Return the kind of finite numbers above 0."""
     return Kind("be a finite number > 0", lambda value: _is_real(value) and 0 < value <= sys.float_info.max)
 
 
 def real(low: float, high: float, ends: str = "[]") -> Kind:
-    """A number from `low` to `high`; `ends` are the brackets, round where the end itself will not do."""
+    """Return the kind of numbers from `low` to `high`; a round bracket in `ends` excludes that end."""
     above = (lambda value: low < value) if ends[0] == "(" else (lambda value: low <= value)
     below = (lambda value: value < high) if ends[1] == ")" else (lambda value: value <= high)
     return Kind(
@@ -78,7 +78,7 @@ def real(low: float, high: float, ends: str = "[]") -> Kind:
 
 
 def ends() -> Kind:
-    """Two finite numbers, the lower first."""
+    """Return the kind of pairs of finite numbers, the lower first."""
     return Kind(
         "be two finite numbers, the lower first",
         lambda value: (
@@ -92,23 +92,23 @@ def ends() -> Kind:
 
 
 def flag() -> Kind:
-    """True or False."""
+    """Return the kind of True and False."""
     return Kind("be True or False", lambda value: isinstance(value, bool | np.bool_) or value in (0, 1), bool)
 
 
 def choice(*words: str) -> Kind:
-    """One of some words."""
+    """Return the kind of a few words."""
     *first, last = (f'"{word}"' for word in words)
     return Kind(f"be {', '.join(first)} or {last}", lambda value: isinstance(value, str) and value in words)
 
 
 def auto(kind: Kind, word: str = "auto") -> Kind:
-    """A word, "auto" say, or a kind; the word stays as it is."""
+    """Return the kind that also accepts a word, such as "auto", and leaves it unchanged."""
     return _or(f'"{word}"', lambda value: isinstance(value, str) and value == word, kind)
 
 
 def optional(kind: Kind) -> Kind:
-    """None or a kind."""
+    """Return the kind that also accepts None."""
     return _or("None", lambda value: value is None, kind)
 
 
@@ -142,14 +142,14 @@ PRIVATE = PURE | {"delta": DELTA}
 
 
 class Parameters:
-    """Mixin of estimators whose parameters have kinds: `_parameters`, from their names."""
+    """Mixin of estimators; `_parameters` maps the names of parameters to their kinds."""
 
     _parameters: Mapping[str, Kind] = {}
 
     def _checked(self) -> SimpleNamespace:
-        """The plain values of all parameters that have a kind; refuses the first that will not do.
+        """Return the plain values of all parameters that have a kind; refuse the first invalid one.
 
-        A learner whose parameters depend on one another goes on from here.
+        A learner whose parameters depend on one another extends this method.
         """
         return SimpleNamespace(
             **{name: kind.read(name, getattr(self, name)) for name, kind in self._parameters.items()}
@@ -157,7 +157,7 @@ class Parameters:
 
 
 class PrivateParameters(Parameters):
-    """Those of a private estimator: its generator is among them, as `rng`, and its budget can pay."""
+    """Parameters of a private estimator; includes its generator as `rng`, and checks that its budget can pay."""
 
     epsilon: float
     delta: float

@@ -1,7 +1,7 @@
-"""Probabilities of classes for models that only say a class or a side: a share of epsilon buys them.
+"""Class probabilities for models that only predict a class or a side; they cost a share of epsilon.
 
-What is released besides the model are noisy class counts of cells: the class that it predicts, or how far a row is on
-the side of a class, cut into levels. `dpfast.learners.class_counts` has the claim; all else is computed from them.
+Besides the model, noisy class counts of cells are released. A cell is a predicted class, or a level of the score.
+`dpfast.learners.class_counts` states the claim; everything else is computed from these counts.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +28,7 @@ _LARGEST_COUNT = 1 << 62
 
 
 def _counts_classes(self):
-    """Whether there are noisy class counts, or will be."""
+    """Return whether there are noisy class counts, or will be after a fit."""
     counted = hasattr(self, "class_counts_") if self.__sklearn_is_fitted__() else self.probability_share != 0
     if not counted:
         raise AttributeError(
@@ -38,7 +38,7 @@ def _counts_classes(self):
 
 
 def set_apart(p: SimpleNamespace) -> SimpleNamespace:
-    """Checked parameters whose epsilon is without the share that probabilities take."""
+    """Return checked parameters whose epsilon excludes the share for probabilities."""
     p.class_scale, p.counting, p.counting_cost = None, {}, ()
     if p.probability_share:
         p.epsilon, epsilon = split(p.epsilon, p.probability_share)
@@ -50,10 +50,10 @@ def set_apart(p: SimpleNamespace) -> SimpleNamespace:
 
 
 class Probabilities(Private):
-    """Mixin of private classifiers with the parameter `probability_share`: probabilities by the class predicted.
+    """Mixin of private classifiers with the parameter `probability_share`; estimates probabilities by predicted class.
 
-    After `_checked` p.epsilon is what is left to the model. A learner gives `_spending` the costs of `_all_costs` and
-    ``**p.counting``, and once its model is released calls `_count_classes`.
+    After `_checked`, p.epsilon is the budget of the model alone. A learner passes the costs of `_all_costs` and
+    ``**p.counting`` to `_spending`, and calls `_count_classes` after the release of its model.
     """
 
     classes_: np.ndarray
@@ -68,11 +68,11 @@ class Probabilities(Private):
 
     @staticmethod
     def _all_costs(cost: Sequence[Cost], p: SimpleNamespace) -> tuple[Cost, ...]:
-        """With those of the class counts; none where it is the pair that is claimed."""
+        """Return the cost including that of the class counts; empty if the claim is the pair (epsilon, delta) only."""
         return (*cost, *p.counting_cost) if cost else ()
 
     def _count_classes(self, run: Run, p: SimpleNamespace, counts: Callable[[], np.ndarray]) -> None:
-        """Release the class counts, int64 of shape (cells, classes), with noise; if they are paid for."""
+        """Release the class counts, int64 of shape (cells, classes), with noise, if they were paid for."""
         if p.class_scale is None:
             return
         noisy = discrete_laplace(counts(), p.class_scale, rng=run.rng)
@@ -81,15 +81,15 @@ class Probabilities(Private):
             run.used[name] += 1
 
     def _cells(self) -> int:
-        """How many cells rows are in."""
+        """Return the number of cells."""
         return len(self.classes_)
 
     @available_if(_counts_classes)
     @lazily
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Probabilities of the classes, estimated from noisy counts; the label of `predict` has the largest.
+        """Return probabilities of the classes, estimated from noisy counts; the label of `predict` has the largest.
 
-        There is no more cost in privacy than that of `class_counts_`.
+        This costs no privacy beyond that of `class_counts_`.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class Probabilities(Private):
         return self._probabilities(X)
 
     def _probabilities(self, X):
-        """Those of the class that is predicted."""
+        """Return the class shares of the cell of the predicted class."""
         shares = class_shares(self.class_counts_, np.arange(len(self.classes_)))
         return shares[np.searchsorted(self.classes_, self.predict(X))]
 
@@ -121,10 +121,10 @@ class Probabilities(Private):
 
 
 class SidedProbabilities(Probabilities):
-    """`Probabilities` of classifiers of two classes, by how far a row is on the side of the second.
+    """`Probabilities` of classifiers of two classes, by the signed score of a row.
 
-    A subclass says by `_scores` what is at least 0 for the second class, and by `_places` what levels are of, in
-    [-1, 1].
+    A subclass defines `_scores`, at least 0 for the second class, and `_places`, the numbers in [-1, 1] from which
+    levels are computed.
     """
 
     def _cells(self):
@@ -141,8 +141,8 @@ class SidedProbabilities(Probabilities):
         Returns
         -------
         ndarray of float64, shape (n,)
-            <x, coef_> + intercept_. With `probability_share` the log odds of classes_[1] instead, as `predict_proba`
-            has them; `predict` then gives the more probable label.
+            <x, coef_> + intercept_. With `probability_share` the log odds of classes_[1] instead, consistent with
+            `predict_proba`; `predict` then returns the more probable label.
         """
         check_is_fitted(self)
         if not hasattr(self, "class_counts_"):
@@ -153,7 +153,7 @@ class SidedProbabilities(Probabilities):
         raise NotImplementedError
 
     def _places(self, X: Any) -> np.ndarray:
-        """The scores, where these are in [-1, 1]."""
+        """Return numbers in [-1, 1] for the levels; by default the scores."""
         return self._scores(X)
 
     def _probabilities(self, X):
@@ -162,7 +162,7 @@ class SidedProbabilities(Probabilities):
 
     @available_if(_counts_classes)
     def calibration_line(self) -> Line:
-        """Return the line that turns places of rows into log odds of classes_[1].
+        """Return the line that maps places of rows to log odds of classes_[1].
 
         Returns
         -------
@@ -173,5 +173,5 @@ class SidedProbabilities(Probabilities):
 
 
 def confusion(predicted: np.ndarray, codes: np.ndarray, classes: int) -> np.ndarray:
-    """Rows by the class predicted and their own: int64, shape (classes, classes). Private."""
+    """Return counts of rows by predicted class and true class: int64, shape (classes, classes); private."""
     return np.bincount(predicted * classes + codes, minlength=classes**2).reshape(classes, classes)

@@ -1,4 +1,4 @@
-"""Rounds of a fit: their progress bar, the callbacks that hear of them, and interruptions that wait."""
+"""Rounds of a fit: progress bars, callbacks after each round, and interrupts that wait for its end."""
 
 import signal
 from collections.abc import Callable, Iterable, Iterator
@@ -16,20 +16,20 @@ def shown(
     rows: int | None = None,
     parts: Any = None,
 ) -> Iterable:
-    """The same iterable, with a progress bar if wanted.
+    """Return the same iterable, with a progress bar if wanted.
 
     Parameters
     ----------
     iterable : of rounds
     what : str
-        What the rounds are called.
+        The label of the progress bar.
     verbose : bool
     total : int, optional
-        How many rounds there are, if their length does not tell.
+        The number of rounds, if the iterable has no length.
     rows : int, optional
-        Read in a round, to tell how many a second; not where their number is private.
+        Rows read in a round, to show rows per second; omitted if their number is private.
     parts : MemoryParts or EngineParts, optional
-        That are asked, to tell how many bytes they answer in a round.
+        The parts that are asked, to show the bytes that they answer in a round.
     """
     return _tracked(iterable, what, total, rows, parts) if verbose else iterable
 
@@ -39,7 +39,7 @@ def _tracked(iterable, what, total, rows, parts):
     from rich.text import Text
 
     class Rates(ProgressColumn):
-        """Changes when a round ends."""
+        """A column of the progress bar that changes when a round ends."""
 
         def render(self, task):
             told, rounds = [], task.completed
@@ -58,14 +58,14 @@ try:
 except ImportError:  # scikit-learn before 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Nothing that callbacks could be set with."""
+        """Empty replacement for the mixin of scikit-learn."""
 
     def with_callbacks(method: Any) -> Any:
         return method
 
 
 class Watched(CallbackSupportMixin):
-    """Mixin of estimators whose `fit` callbacks hear of."""
+    """Mixin of estimators whose `fit` calls callbacks."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -74,7 +74,7 @@ class Watched(CallbackSupportMixin):
             own.fit = _heard(own.fit)
 
     def _watched(self, rounds: Iterable[Any], what: str, total: int | None = None) -> Iterable[Any]:
-        """The same rounds of a fit under way, at most `total`, that callbacks hear of."""
+        """Return the same rounds of the current fit, at most `total`, which call the callbacks."""
         whole = vars(self).get("_callback_fit_ctx")
         return rounds if whole is None else self._told_of(rounds, whole.subcontext(what, max_subtasks=total))
 
@@ -102,11 +102,11 @@ def _heard(fit: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def interrupts_wait() -> Iterator[list[bool]]:
-    """Make Ctrl-C have no effect in the block but to be noted in the list that this gives."""
+    """Block Ctrl-C within the block and record it in the yielded list."""
     noted: list[bool] = []
     try:
         before = signal.signal(signal.SIGINT, lambda *_: noted.append(True))
-    except ValueError:  # not the main thread, which alone is interrupted
+    except ValueError:  # not in the main thread, the only one that is interrupted
         yield noted
         return
     try:
@@ -116,13 +116,13 @@ def interrupts_wait() -> Iterator[list[bool]]:
 
 
 def finished(function: Callable[..., None], *arguments: Any) -> None:
-    """Call a function to its end, once more if a Ctrl-C came before it ended; it takes effect afterwards."""
+    """Call a function to its end, again if a Ctrl-C came before it ended; the Ctrl-C takes effect afterwards."""
     ended = False
     try:
         with interrupts_wait() as noted:
             function(*arguments)
             ended = True
-    except KeyboardInterrupt:  # before it could be made to wait
+    except KeyboardInterrupt:  # it came before the function could block it
         if not ended:
             function(*arguments)
         raise

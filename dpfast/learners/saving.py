@@ -1,4 +1,4 @@
-"""The saved form of a private model: what was released, as JSON with a digest over all of it."""
+"""Saved form of a private model: the released values as JSON, with a digest over the whole file."""
 
 import hashlib
 import json
@@ -19,31 +19,31 @@ CARD = "figures", "coef_noise", "code_shares"  # attributes that a card holds, w
 
 
 class Read:
-    """Mixin of estimators: the columns that they read, which are those of X unless a subclass makes others of them."""
+    """Mixin of estimators; gives the columns that they read, which are those of X unless a subclass derives others."""
 
     n_features_in_: int
 
     @property
     def _width(self) -> int:
-        """The number of columns."""
+        """Return the number of columns."""
         return self.n_features_in_
 
     @property
     def _names(self) -> Any:
-        """Their names: ndarray of str, or None."""
+        """Return the names of the columns as an ndarray of str, or None."""
         return getattr(self, "feature_names_in_", None)
 
 
 class Saved(Read):
-    """Mixin of private estimators with a file form, which `dpfast.load` reads.
+    """Mixin of private estimators that can be saved to a file, which `dpfast.load` reads.
 
-    A subclass names its kind in `_model` and gives its released state by `_released` and `_restore`.
+    A subclass names its kind in `_model`, and converts its released state by `_released` and `_restore`.
     """
 
     _not_saved: tuple[str, ...] = ("budget", "checkpoint", "random_state", "schema")
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write what was released to a JSON file, for `dpfast.load`; replaces the file at once or not at all.
+        """Write the released model to a JSON file for `dpfast.load`; the file is replaced atomically.
 
         Parameters
         ----------
@@ -51,23 +51,23 @@ class Saved(Read):
 
         Notes
         -----
-        The file holds the parameters, the released model and its privacy claim; no data, no budget, no random state.
-        It is on the disk when this returns, and `load` notices any later damage.
+        The file holds the parameters, the released model and its privacy claim; it holds no data, no budget and no
+        random state. The file is on the disk when this method returns, and `load` detects any later damage.
         """
         write_model(self, path)
 
     def name_label(self, name: str) -> None:
-        """Note the name of what a fitted model predicts, for its file and its page.
+        """Set the name of the label that a fitted model predicts, for its file and its page.
 
         Parameters
         ----------
         name : str
-            Public, as names of columns are.
+            A public name, like the names of columns.
         """
         self._facts = {**(getattr(self, "_facts", None) or {}), "label": name}
 
     def _kept(self):
-        """What a card holds besides: figures that were paid for, the noise of coefficients, shares of rows."""
+        """Return the further attributes that a card holds: private figures, noise, shares of rows."""
         return {name: vars(self)[f"{name}_"] for name in CARD if f"{name}_" in vars(self)}
 
     def _document(self):
@@ -97,7 +97,7 @@ class Saved(Read):
 
 
 def parameters_of(estimator, claim):
-    """The parameters that are saved and shown, those of the claim as it was made and not as edited since."""
+    """Return the parameters that are saved and shown; they are those of the claim, regardless of later changes."""
     params = estimator.get_params(deep=False)
     made = {"epsilon": claim.epsilon, "delta": claim.delta, "neighbors": claim.neighbors}
     hidden = getattr(estimator, "_not_saved", Saved._not_saved)
@@ -105,7 +105,7 @@ def parameters_of(estimator, claim):
 
 
 def columns_digest(document: dict[str, Any]) -> str:
-    """The digest of what a model's file says of its table: the schema, or the names or number of columns."""
+    """Return the digest of the columns in a model's file: the schema, or the names or number of columns."""
     schema = document.get("encoder", {}).get("schema")
     return _digest({"columns": schema or document["feature_names"] or document["n_features"]})
 
@@ -118,24 +118,24 @@ def _version() -> str | None:
 
 
 def write_model(estimator: Saved, path: str | os.PathLike, **more: Any) -> None:
-    """Write a model's file, and with it further entries of a program's own, which the digest covers too."""
+    """Write a model's file, with further entries of the caller, which the digest covers too."""
     content = model_bytes(estimator, **more)
     replace_file(path, lambda file: file.write(content))
 
 
 def model_bytes(estimator: Saved, **more: Any) -> bytes:
-    """Return the content of a model's file, for `write_model`."""
+    """Return the content of the file that `write_model` writes."""
     document = json.loads(json.dumps(estimator._document() | more, default=plain))
     return (json.dumps(document | {"digest": _digest(document)}, indent=1) + "\n").encode()
 
 
 def read_document(path: str | os.PathLike) -> dict[str, Any]:
-    """The entries of a model's file, as they were written; whether they make a model is `dpfast.load`'s to say.
+    """Return the entries of a model's file as written; `dpfast.load` checks whether they make a valid model.
 
     Raises
     ------
     ValueError
-        If the file is cut short, damaged or no dpfast model, or was written by a newer version.
+        If the file is truncated, damaged or not a dpfast model, or was written by a newer version.
     """
     path = Path(path)
     try:
@@ -152,16 +152,16 @@ def read_document(path: str | os.PathLike) -> dict[str, Any]:
             f"{path.name} has format version {number}, this dpfast reads up to {FORMAT_VERSION}: install a newer one"
         )
     digest = document.pop("digest", None)
-    if number > 1 and digest != _digest(document):  # files of version 1 have none
+    if number > 1 and digest != _digest(document):  # files of version 1 have no digest
         raise ValueError(f"{path.name} is damaged: it is not what was saved, by its digest")
     return document
 
 
-# ---- for `_restore`: what a file must hold ---------------------------------------------------------------------------
+# ---- for `_restore`: checks of the entries of a file -----------------------------------------------------------------
 
 
 def entries(saved: Any, *names: str, maybe: tuple[str, ...] = ()) -> dict[str, Any]:
-    """A dict of exactly these entries, and perhaps some others."""
+    """Return a dict that has exactly the entries `names`, and possibly those in `maybe`; refuse any other."""
     if not isinstance(saved, dict) or not set(names) <= set(saved) <= {*names, *maybe}:
         found = sorted(saved) if isinstance(saved, dict) else saved
         raise ValueError(f"wanted the entries {', '.join(names)}, got {found!r}")
@@ -169,7 +169,7 @@ def entries(saved: Any, *names: str, maybe: tuple[str, ...] = ()) -> dict[str, A
 
 
 def fraction(saved: Any) -> Fraction:
-    """A positive rational below 2**64."""
+    """Return a positive rational below 2**64; refuse any other value."""
     value = rational(saved)
     if not 0 < value < 1 << 64:
         raise ValueError(f"wanted a positive rational below 2**64, got {saved[:40]!r}")
@@ -177,21 +177,21 @@ def fraction(saved: Any) -> Fraction:
 
 
 def integer(saved: Any, least: int, most: int) -> int:
-    """An integer in [least, most]."""
+    """Return an integer in [least, most]; refuse any other value."""
     if type(saved) is not int or not least <= saved <= most:
         raise ValueError(f"wanted an integer in [{least}, {most}], got {saved!r}")
     return saved
 
 
 def integers(saved: Any, least: int, most: int) -> np.ndarray:
-    """A list of integers in [least, most], as int64."""
+    """Return a list of integers in [least, most] as int64; refuse any other value."""
     if not isinstance(saved, list):
         raise ValueError(f"wanted a list of integers, got {saved!r}")
     return np.array([integer(each, least, most) for each in saved], np.int64)
 
 
 def reals(saved: Any, length: int) -> np.ndarray:
-    """A list of so many finite numbers, as float64."""
+    """Return a list of `length` finite numbers as float64; refuse any other value."""
     if not isinstance(saved, list) or len(saved) != length or not {type(each) for each in saved} <= {int, float}:
         raise ValueError(f"wanted {length} numbers, got {saved!r}")
     array = np.array(saved, np.float64)
@@ -208,7 +208,7 @@ def _once_each(pairs):
 
 
 def _integer(text):
-    """An integer of a file, which is never larger than floats are."""
+    """Return an integer of a file; refuse one longer than any float."""
     if len(text) > 300:
         raise ValueError(f"a number has {len(text):,} digits")
     return int(text)
@@ -220,17 +220,17 @@ def _digest(document):
 
 
 def plain(value):
-    """For JSON: arrays and scalars of numpy, and fractions."""
+    """Convert arrays and scalars of numpy, and fractions, to values that JSON can hold."""
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else float(value)
 
 
 def found_facts(saved: Any, schema: Any) -> dict:
-    """Return what was found of the columns of a schema, as a model's file says it.
+    """Return the discovered facts of the columns of a schema, from a model's file.
 
     Parameters
     ----------
     saved : dict
-        Lists of facts by the names of columns.
+        Lists of facts by names of columns.
     schema : Schema
 
     Returns
@@ -246,12 +246,12 @@ def found_facts(saved: Any, schema: Any) -> dict:
 
 
 def found_shares(saved: Any, schema: Any) -> dict:
-    """Return the shares of rows of which nothing was found, as a model's file says them.
+    """Return the shares of rows with undiscovered values, from a model's file.
 
     Parameters
     ----------
     saved : dict
-        Shares by the names of columns.
+        Shares by names of columns.
     schema : Schema
 
     Returns

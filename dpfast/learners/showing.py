@@ -1,4 +1,4 @@
-"""How a fitted private model shows itself: a page, in a file or in a notebook."""
+"""Display of a fitted private model: a page in a file or in a notebook."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -8,7 +8,7 @@ from sklearn.utils import estimator_html_repr
 
 
 class Numbered(Sequence):
-    """The names x0, x1, ... of columns, made when they are asked for: a file may say that there are 2^31."""
+    """The names x0, x1, ... of columns, created on access, since a file may declare 2^31 columns."""
 
     def __init__(self, size: int) -> None:
         self._columns = range(size)
@@ -21,7 +21,7 @@ class Numbered(Sequence):
 
 
 def names_of(model: Any) -> Sequence[str]:
-    """Return the names of a fitted model's columns, or numbers for names."""
+    """Return the names of a fitted model's columns, or x0, x1, ... if they have none."""
     return Numbered(model._width) if model._names is None else model._names
 
 
@@ -31,12 +31,12 @@ class Shown:
     __sklearn_is_fitted__: Callable[[], bool]
 
     def report(self, path: str | os.PathLike[str]) -> None:
-        """Write one self-contained HTML page: what is predicted, how well, the claim, the model and its table.
+        """Write a self-contained HTML page with predictions, accuracy, privacy claim, the model and its table.
 
         Parameters
         ----------
         path : str or path-like
-            Replaced at once or not at all.
+            The file is replaced atomically.
         """
         from dpfast.report import write
 

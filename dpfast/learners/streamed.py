@@ -1,4 +1,4 @@
-"""A stream is a fit in many calls: charged in the first, gone on with in the next ones."""
+"""Fits over several calls: the first call charges for the stream, later calls continue it."""
 
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -11,24 +11,24 @@ from dpfast.mechanisms.sole import Sole
 class Streamed(Private):
     """Mixin of private estimators that learn from a stream.
 
-    What a stream is between calls, `_state`, is private, and has the `run` that was paid for. It leaves its process
-    neither by a fork nor in a pickle, one call at a time uses it, and it ends with a call that is interrupted, as rows
-    given again would count twice.
+    The state between calls, `_state`, is private and holds the paid `run`. It is never copied to another process by a
+    fork or a pickle. Only one call at a time may use it. A call that is interrupted ends the stream, since rows given
+    again would count twice.
     """
 
     _state: Any
 
     def _alone(self) -> AbstractContextManager[None]:
-        """The whole of a call is in here; a second thread and a fork are refused."""
+        """Return a context for a whole call; it refuses a second thread and a forked process."""
         return self._owned().used()
 
     def _owned(self) -> Sole:
-        """Who owns the stream: this process, from the first time that this is called."""
+        """Return the owner of the stream: the process that calls this first."""
         return vars(self).setdefault("_sole", Sole(f"the stream of a {type(self).__name__}"))
 
     @contextmanager
     def _going_on(self) -> Iterator[None]:
-        """What is released in here is published at the end; an interruption ends the stream."""
+        """Publish at the end of the block what was released in it; an interruption ends the stream."""
         run = self._state.run
         try:
             yield
@@ -39,7 +39,7 @@ class Streamed(Private):
             self._show(run)
 
     def _show(self, run: Run) -> None:
-        """Publish what was released so far, and its claim."""
+        """Publish the releases so far, and their claim."""
         self._publish(run)
         self.privacy_ = run.told()
 
@@ -48,10 +48,10 @@ class Streamed(Private):
         self._end()
 
     def _end(self) -> None:
-        """Forget the stream, if there is one."""
+        """Delete the stream, if there is one."""
         vars(self).pop("_state", None)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the stream: what is pickled predicts, but does not go on."""
+        """Return the state without the stream: an unpickled model predicts but cannot continue learning."""
         state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name not in ("_state", "_sole")}

@@ -1,21 +1,21 @@
-"""Persons: tables in which several rows are of one person, and claims that protect all of them.
+"""Persons as privacy unit: tables with several rows per person, and claims that protect all of them.
 
-Neighbouring tables differ in one person. "add-remove": all rows of a person are there or not. "replace": all rows of
-a person become others, row for row; how many rows each person has is public, as the number of all rows is. Every row
-is of one person, and whose it is does not change.
+Neighbouring tables differ in one person. Under "add-remove" all rows of a person are present or absent. Under "replace"
+all rows of a person are replaced, each by another row; the number of rows of each person is public, like the number of
+all rows. Every row belongs to one person, which does not change.
 
-**Bounding.** Of each person at most k rows are kept, any k of them with equal chances, whoever the other persons are.
+**Bounding.** At most k rows of each person are kept, chosen uniformly and independently of the other persons.
 
-**Lemma.** A release that is (epsilon, delta)-DP for tables that differ in at most k rows (k rows replaced, or k
-added), made of the kept rows, is (epsilon, delta)-DP for one person. Proof. Fix which rows are kept of all others,
-and under "replace" also the places of those that are kept of the person that differs: their laws do not depend on
-what differs. The kept tables then differ in at most k rows; the laws of the outcome are mixtures of such pairs with
-the same weights, and the divergence of mixtures is at most the largest of the parts. It holds for curves of all kinds
-(`accounting.costs`).
+**Lemma.** A release of the kept rows that is (epsilon, delta)-DP for tables that differ in at most k rows (k rows
+replaced, or k added) is (epsilon, delta)-DP for one person. Proof. Fix which rows of all other persons are kept, and
+under "replace" also the positions of the kept rows of the person that differs: the distribution of these choices does
+not depend on the values that differ. The kept tables then differ in at most k rows. The distributions of the outcome
+are mixtures of such pairs with the same weights, and the divergence of mixtures is at most the largest divergence of
+their components. The lemma holds for curves of all kinds (`accounting.costs`).
 
-**Theorem (k rows).** For tables that differ in at most k rows, going from one to the other a row at a time, what
-moves by s for one row moves by k s. So every learner is calibrated to k times the sensitivity, which for one claim
-costs
+**Theorem (k rows).** Let two tables differ in at most k rows. Changing one row at a time shows that a value of
+sensitivity s for one row has sensitivity at most k s. So every learner is calibrated to k times the sensitivity; for
+one claim this requires
 
     sums with Gaussian noise     k times sigma: mu of one row is that of one person / k
     draws of a range r           exponents / k; draws of many rounds: with x_nj what row j moves draw n by,
@@ -24,11 +24,11 @@ costs
     lists                        exponent / k: `dpfast.accounting.curves` counts what all rows that differ can move
                                  scores by, and its states are k times as large
 
-For lists group privacy of the pair, (k e, d (e^(k e) - 1) / (e^e - 1)), is the other way; it leaves a smaller exponent
-(tests/learners/test_units.py compares the two by number).
+For lists, group privacy of the pair, (k e, d (e^(k e) - 1) / (e^e - 1)), is an alternative, but it requires a smaller
+exponent (tests/learners/test_units.py compares the two numerically).
 
-k = 1 costs nothing. Fewer rows of a person cost less noise and more rows: a mean of rows that are alike within a
-person is best at k = 1, for the signal grows with the rows that are kept and the noise with k.
+The case k = 1 costs nothing. A smaller k needs less noise but keeps fewer rows. For a mean of rows that are alike
+within a person k = 1 is best, since the signal grows with the number of kept rows and the noise with k.
 """
 
 from numbers import Integral
@@ -43,23 +43,23 @@ from dpfast.tables.labels import one_kind
 
 
 def bounded_rows(units: Any, rows_per_unit: int, rng: np.random.Generator) -> np.ndarray | None:
-    """Which rows are kept: bool, shape (n,); None if all are.
+    """Return a mask of the rows to keep as bool, shape (n,), or None if all are kept.
 
     Parameters
     ----------
     units : array_like, shape (n,)
-        Whose each row is: numbers or texts.
+        The person of each row, as numbers or texts.
     rows_per_unit : int, >= 1
     rng : numpy.random.Generator
 
     Raises
     ------
     ValueError
-        For a row that is of nobody, and for units of several kinds.
+        If a row has no person, or if the entries are of several types.
     """
     ids = np.asarray(units)
     if ids.dtype.kind == "f" and isinstance(units, list | tuple) and all(isinstance(each, Integral) for each in units):
-        ids = np.array(units, dtype=object)  # integers too far apart for one of numpy's types
+        ids = np.array(units, dtype=object)  # integers too far apart for any of numpy's types
     if ids.dtype.kind in "US" and isinstance(units, list | tuple) and ids.tolist() != list(units):
         ids = np.array(units, dtype=object)  # numpy's texts lose NUL characters at their ends
     if ids.ndim != 1 or not len(ids):
@@ -78,7 +78,7 @@ def bounded_rows(units: Any, rows_per_unit: int, rng: np.random.Generator) -> np
     if sizes.max() <= rows_per_unit:
         return None
     shuffled = rng.permutation(len(ids))
-    order = shuffled[np.argsort(person[shuffled], kind="stable")]  # persons one after another, each in a random order
+    order = shuffled[np.argsort(person[shuffled], kind="stable")]  # by person, each in random order
     place = np.arange(len(ids)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     kept = np.zeros(len(ids), bool)
     kept[order[place < rows_per_unit]] = True
@@ -86,7 +86,7 @@ def bounded_rows(units: Any, rows_per_unit: int, rng: np.random.Generator) -> np
 
 
 def own_generator(rng: np.random.Generator) -> np.random.Generator:
-    """A generator for the choice of rows, so that a fit that is refused has drawn nothing of `rng`."""
+    """Return a generator for the choice of rows, so that a fit that is refused draws nothing from `rng`."""
     if random.is_reproducible(rng):
         return np.random.default_rng(np.random.SeedSequence(_seed_of(rng)))
     return random.default_rng()
@@ -98,7 +98,7 @@ def _seed_of(rng: np.random.Generator) -> int:
 
 
 def picked(X: Any, y: Any, kept: np.ndarray | None, n: int) -> tuple[Any, Any]:
-    """The rows of a table and its labels that are kept; refuses a table of another length."""
+    """Return the kept rows of a table and its labels; refuse a table of another length."""
     for name, table in (("X", X), ("y", y)):
         rows = n if table is None else count_rows(table)
         if rows != n:
@@ -109,7 +109,7 @@ def picked(X: Any, y: Any, kept: np.ndarray | None, n: int) -> tuple[Any, Any]:
 
 
 def units_of(table: Any, name: str) -> np.ndarray:
-    """Return a number for each row of a frame, the same for rows of one unit, by the column of this name."""
+    """Return a number for each row of a frame, equal for rows of the same person, by the column of this name."""
     frame, kept = Frame(table), KeptUnits(name, Kept)
     if name not in frame.names:
         raise ValueError(f"units= names the column {name!r}, which the table lacks")
@@ -118,7 +118,7 @@ def units_of(table: Any, name: str) -> np.ndarray:
 
 
 def count_rows(table: Any) -> int:
-    """How many rows a table of any kind has."""
+    """Return the number of rows of a table of any kind."""
     if isinstance(table, dict):
         return len(next(iter(table.values()))) if table else 0
     if hasattr(table, "num_rows"):
