@@ -1,4 +1,4 @@
-"""Tables with a schema, or with nothing declared: what every private classifier does to read them."""
+"""Reading of tables by all private classifiers: by a schema, by discovery, or as arrays of numbers."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -30,26 +30,26 @@ from dpfast.tables.schema import Label, Schema
 from dpfast.tables.streams import Source, StreamParts
 
 SCHEMAS = {"schema": optional(auto(SCHEMA, "discover")), "encoder_share": auto(real(0, 1, "()"))}
-SHARE = Fraction(1, 10)  # of the budget, for what is discovered
-MOST_LABELS = 256  # that are discovered
+SHARE = Fraction(1, 10)  # of the budget, for the discovery
+MOST_LABELS = 256  # discovered at most
 
 
 class TableReader:
     """Mixin of private classifiers with the parameters `schema` and `encoder_share`.
 
-    A learner calls `_tabled` within `_fitting`, once its parameters are checked, and `_coded` for what it predicts;
-    both return what is no table with a schema as it is. It spends no more than p.epsilon and p.delta, of `_checked`.
+    A learner calls `_tabled` within `_fitting` once its parameters are checked, and `_coded` when it predicts; both
+    return arrays without a schema unchanged. The learner itself may spend at most p.epsilon and p.delta of `_checked`.
     """
 
-    _encoder = None  # of the fit under way, and of the model after it
-    _reads_parts = False  # whether it asks no more of rows than sums over parts
-    _codes_as = "thresholds"  # what it reads: bits of "thresholds" or of "values", or the "codes" themselves
-    _merges_bins = False  # whether it wants numbers in fine bins, and merges them itself
+    _encoder = None  # of the current fit, and then of the model
+    _reads_parts = False  # whether it needs only sums over the parts of a table
+    _codes_as = "thresholds"  # what it reads: bits for "thresholds" or for "values", or the "codes" themselves
+    _merges_bins = False  # whether it wants numbers in fine bins, which it merges itself
     _discovery_share = SHARE
-    _one_bill = False  # whether its own releases are Gaussian ones that share the bill of the discovery
+    _one_bill = False  # whether its releases are Gaussian and share the bill of the discovery
 
     def _checked(self, X=None, y=None, units=None):
-        """Checked parameters; `schema` is that of X where X has named columns of which nothing is declared.
+        """Return checked parameters; `schema` describes X if X has named columns and nothing is declared.
 
         `source` is X as a `Source` if its rows are read batch by batch. `y` and `units` may be names of columns.
         """
@@ -74,25 +74,25 @@ class TableReader:
             if delta:
                 p.delta, delta = split(self.delta, share)
             p.bill = epsilon, delta, Fraction(1)
-        plan(p.schema, *p.bill[:2], self.neighbors, share=p.bill[2], rest=self._rest(p))  # refuses what will not do
+        plan(p.schema, *p.bill[:2], self.neighbors, share=p.bill[2], rest=self._rest(p))  # may refuse the budget
         return p
 
     @classmethod
     def _read_by(cls, schema):
-        """The schema as this learner reads tables by it."""
+        """Return the schema as this learner reads tables by it."""
         return schema.fine() if cls._merges_bins else schema
 
     def _share_of_discovery(self):
         return self._discovery_share if self.encoder_share == "auto" else self.encoder_share
 
     def _tabled(self, X, y, classes, p, units=None, rows_per_unit=None, run=None):
-        """Return X, y and classes of `fit`, as the learner reads them.
+        """Return X, y and classes of `fit` in the form that the learner reads.
 
-        With `units` at most `rows_per_unit` rows of each are left, p.rows_per_unit is that, and the claim is for
-        persons: see `dpfast.learners.units`.
+        With `units`, at most `rows_per_unit` rows of each person are kept, p.rows_per_unit is this number, and the
+        claim protects persons: see `dpfast.learners.units`.
 
-        What the schema leaves open is discovered here, once the table and its labels have passed: the whole budget is
-        charged before, and nothing is refused afterwards.
+        What the schema leaves open is discovered here, after the table and its labels have been checked. The whole
+        budget is charged before the discovery, and nothing is refused afterwards.
         """
         X, y, named = X if p.source is None else p.source, None if isinstance(y, str) else y, _name(y)
         if run is not None:
@@ -172,10 +172,10 @@ class TableReader:
         return table, labels, known.classes if known.declared else classes
 
     def _discovered(self, encoding, encoder, classes, kind, p, run):
-        """Charge for everything, release the opening histogram, and return the labels that there are."""
+        """Charge for everything, release the opening histogram, and return the labels."""
         if run is None:
             raise ValueError(f"{type(self).__name__} needs a schema that declares all of a table")
-        declared, pure = None, not p.bill[1]  # labels need a delta to be discovered: else they are read off the rows
+        declared, pure = None, not p.bill[1]  # labels can be discovered only with delta > 0
         if classes is not None or pure:
             labels = typed_labels(encoding.labels(), kind)
             known = class_codes(labels, len(labels), typed(classes, kind))
@@ -215,7 +215,7 @@ class TableReader:
         return known, labels
 
     def _rest(self, p):
-        """The releases of the learner that share the bill of the discovery; for learners with `_one_bill`."""
+        """Return the learner's releases that share the bill of the discovery, if `_one_bill`."""
         return ()
 
     def _refuse_many(self, known):
@@ -223,7 +223,7 @@ class TableReader:
             known.signs()  # refuses more than two classes
 
     def _bounded(self, X, y, p, label, units, rows_per_unit):
-        """The rows that are left of each person; those of a source are read here."""
+        """Return the kept rows of each person; read them first if X is a source."""
         if units is None or rows_per_unit is None:
             raise ValueError("units= and rows_per_unit= go together: whose each row is, and how many of a person count")
         p.rows_per_unit = count(1).read("rows_per_unit", rows_per_unit)
@@ -249,22 +249,22 @@ class TableReader:
         return picked(X, y, kept, len(units))
 
     def _refuse_persons(self, p):
-        """Settle what is for persons of p.rows_per_unit rows, or refuse them; for learners where something is."""
+        """Adapt the plan to persons of p.rows_per_unit rows, or refuse it; overridden by learners that need this."""
 
     def _refuse_parts(self, p):
-        """Refuse parameters that need all rows at once; for learners where some do."""
+        """Refuse parameters that need all rows at once; overridden by learners that have such parameters."""
 
     def _refuse_rows(self, n, p):
-        """Refuse a number of rows that parameters do not suit; for learners where some do not.
+        """Refuse a number of rows that does not suit the parameters; overridden by learners that need this.
 
-        Before a schema is found, too: what would fail afterwards is to fail before the charge.
+        It is also called before the discovery of a schema: what would fail after the charge must fail before it.
         """
 
     def _refuse_classes(self, classes, p):
-        """Refuse classes that parameters do not suit; for learners where some do not. When, as `_refuse_rows`."""
+        """Refuse classes that do not suit the parameters; overridden by some learners and called like the above."""
 
     def _planned_width(self, p):
-        """Columns of what this learner reads if all edges are found that the schema asks for, and no values."""
+        """Return the number of columns if all edges that the schema asks for are discovered, and no values are."""
         facts = {}
         for column in p.schema.columns:
             if isinstance(column, Discovered):
@@ -276,7 +276,7 @@ class TableReader:
         return self._read_codes(_empty(p.schema.found(facts))).shape[1]
 
     def _coded(self, X):
-        """X of `predict`, as the learner reads it."""
+        """Return X of `predict` in the form that the learner reads."""
         if hasattr(self, "encoder_"):
             from dpfast.tables.encoding import Encoding, encode
 
@@ -301,31 +301,31 @@ class TableReader:
         return code_bits(X, thresholds=self._codes_as == "thresholds")
 
     def _named(self, X):
-        """X with the names of the columns of the fit, for models of tables of which nothing was declared."""
+        """Return X with the names of the columns of the fit, for models of undeclared tables."""
         if isinstance(X, CodeTable) or not hasattr(X, "shape"):
             return X
         if self.schema is None:
-            X = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X  # scikit-learn finds its names then
+            X = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X  # scikit-learn needs its names
             validate_data(self, X, skip_check_array=True, reset=False)
         return _named(X, self.encoder_.schema_.names)
 
     @property
     def _width(self):
-        """Columns of what the learner reads: those of X, or what codes become."""
+        """Return the number of columns that the learner reads: those of X, or those made from codes."""
         if not hasattr(self, "encoder_"):
             return super()._width
         return self._read_as().shape[1]
 
     @property
     def _names(self):
-        """Their names, or None."""
+        """Return the names of these columns, or None."""
         if not hasattr(self, "encoder_"):
             return super()._names
         names = self._read_as().feature_names
         return None if names is None else np.array(names, dtype=object)
 
     def _read_as(self):
-        """What the learner reads of no rows."""
+        """Return the learner's form of an empty table."""
         if "_width_of_codes" not in vars(self):
             self._width_of_codes = self._read_codes(_empty(self.encoder_.schema_))
         return self._width_of_codes
@@ -335,7 +335,7 @@ class TableReader:
         return {name: value for name, value in state.items() if name != "_width_of_codes"}  # it holds addresses
 
     def _restore_encoder(self, saved):
-        """Read tables as a model's file says: `encoder_` comes back, and its schema as the parameter."""
+        """Read tables as declared in a model's file: restore `encoder_`, and its schema as the parameter."""
         from dpfast.learners.encoder import TableEncoder
 
         entries(saved, "schema", "privacy", maybe=("found", "other"))
@@ -362,7 +362,7 @@ class TableReader:
 
 
 def undeclared(X: Any, label: str | None = None, without: Sequence[str] = ()) -> Schema:
-    """Return the schema of a table of which nothing is declared but the names and types of its columns.
+    """Return the schema of a table of which only the names and types of columns are known.
 
     Parameters
     ----------
@@ -370,7 +370,7 @@ def undeclared(X: Any, label: str | None = None, without: Sequence[str] = ()) ->
     label : str, optional
         The column that is the label.
     without : sequence of str
-        Columns that are no features, whose each row is say.
+        Columns that are not features, such as the person of each row.
     """
     if is_frame(X) or hasattr(X, "_meta"):
         features = {name: kind for name, kind in header_of(X).items() if name != label and name not in without}
@@ -385,7 +385,7 @@ def undeclared(X: Any, label: str | None = None, without: Sequence[str] = ()) ->
 
 
 def _label_name(schema, y):
-    """Return the name of the label, public as those of columns are: that of the schema or of y, or None."""
+    """Return the public name of the label, from the schema or from y, or None."""
     if schema is not None and schema.label is not None:
         return schema.label.name
     name = getattr(y, "name", None)
@@ -393,7 +393,7 @@ def _label_name(schema, y):
 
 
 def _named(X, names):
-    """A frame as it is, or the columns of an array by these names."""
+    """Return a frame unchanged, and an array as a frame whose columns have these names."""
     if is_frame(X):
         return X
     array = check_array(X, dtype=None, ensure_all_finite=False)
@@ -401,7 +401,7 @@ def _named(X, names):
 
 
 def _opened(X, y):
-    """The table, or the source that a path or a stream means; y may be the name of its labels."""
+    """Return the table, or the source that a path or a stream stands for; y may be the name of its labels."""
     if isinstance(X, str | os.PathLike):
         X = FileParts(X)
     elif is_stream(X):
@@ -410,12 +410,12 @@ def _opened(X, y):
 
 
 def _name(of):
-    """The name of a column, or None for an array."""
+    """Return the name of a column, or None for an array."""
     return of if isinstance(of, str) else None
 
 
 def _refuse_labels(y):
-    """Refuse labels beside a source, whose rows come in an order of their own."""
+    """Refuse labels given beside a source, whose rows come in an order of their own."""
     if y is not None:
         raise ValueError(
             "y must not be given beside files or a stream with a schema: one of their columns is the label"
@@ -423,7 +423,7 @@ def _refuse_labels(y):
 
 
 def _numbers(files, y):
-    """Rows and labels of files of numbers; the labels may come apart."""
+    """Return the rows and labels of files of numbers; the labels may be given separately."""
     X, read = files.numbers()
     if (read is None) == (y is None):
         raise ValueError("y must be given, or be read from the files by FileParts(..., label=), and not both")
@@ -431,14 +431,14 @@ def _numbers(files, y):
 
 
 def _empty(schema):
-    """A table of the codes of a schema, of no rows."""
+    """Return an empty table of the codes of a schema."""
     columns = schema.code_columns
     arrays, sizes = [np.empty(0, np.uint8)] * len(columns), [column.size for column in columns]
     return CodeTable.from_arrays(arrays, sizes, names=[column.name for column in columns], columns=columns)
 
 
 def _other(found, classes):
-    """The class that labels count as which were not published: the most frequent one, or what stands for them."""
+    """Return the class that replaces unpublished labels: the most frequent published one, or a stand-in."""
     known = {text_of(each): each for each in classes.tolist()}
     spare = [each for text, each in known.items() if text not in found]
     return spare[0] if spare else next(known[text] for text in found if text in known)

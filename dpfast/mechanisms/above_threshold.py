@@ -199,7 +199,7 @@ class AboveThreshold(_Tests):
         Those of "geometric" make the variance of the sum of the two noises as small as the theorem allows: e1 : e2 is
         1 : 1 for monotone queries and 1 : 2**(2/3), here 5 : 8, for others [Lyu, Su and Li, section 4.2, c = 1].
     rng : None, int or numpy.random.Generator
-        None is cryptographic; a seed is for tests.
+        None uses a cryptographic generator; a seed is for tests.
 
     Attributes
     ----------
@@ -314,7 +314,7 @@ class RepeatedThreshold(_Tests):
     positives : int
         The tests end with the positive one of this number, at least 1.
     rng : None, int or numpy.random.Generator
-        None is cryptographic; a seed is for tests.
+        None uses a cryptographic generator; a seed is for tests.
 
     Attributes
     ----------

@@ -56,7 +56,7 @@ def exponential_cover(
         From the list of the candidates drawn so far to the candidates that may be drawn now: bool, shape
         (n_candidates,). None: those not drawn yet.
     rng : None, int or numpy.random.Generator
-        None is cryptographic; a seed is for tests.
+        None uses a cryptographic generator; a seed is for tests.
 
     Returns
     -------

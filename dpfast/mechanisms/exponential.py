@@ -33,7 +33,7 @@ def exponential(
     size : int, default=1
         Number of independent draws.
     rng : None, int or numpy.random.Generator
-        None is cryptographic; a seed is for tests.
+        None uses a cryptographic generator; a seed is for tests.
 
     Returns
     -------

@@ -54,7 +54,7 @@ def frequent_values(
         Positive, at most 1 - exp(-epsilon / 2).
     neighbors : {"replace", "add-remove"}, default="replace"
     rng : None, int or numpy.random.Generator
-        None is cryptographic; a seed is for tests.
+        None uses a cryptographic generator; a seed is for tests.
 
     Returns
     -------

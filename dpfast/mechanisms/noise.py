@@ -29,7 +29,7 @@ def discrete_gaussian(
     sigma : Fraction, int or float
         Positive, at most 2**52; a float is the rational that it is.
     rng : None, int or numpy.random.Generator
-        None is cryptographic; a seed is for tests.
+        None uses a cryptographic generator; a seed is for tests.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def discrete_laplace(
     scale : Fraction, int or float
         Positive, at most 2**52; a float is the rational that it is. For epsilon and sensitivity s it is s / epsilon.
     rng : None, int or numpy.random.Generator
-        None is cryptographic; a seed is for tests.
+        None uses a cryptographic generator; a seed is for tests.
 
     Returns
     -------

@@ -65,7 +65,7 @@ class OpeningHistogram:
         counts : ndarray of int
             Rows of each code.
         rng : None, int or numpy.random.Generator
-            None is cryptographic; a seed is for tests.
+            None uses a cryptographic generator; a seed is for tests.
         """
         exact = np.asarray(counts, np.int64) * self.unit
         return (discrete_laplace if self.pure else discrete_gaussian)(exact, self.scale, rng=rng) / self.unit

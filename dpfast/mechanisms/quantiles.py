@@ -60,7 +60,7 @@ def quantiles(
     exponent : Fraction, int or float
         t, of weights exp(-t * distance), for a distance in rows.
     rng : None, int or numpy.random.Generator
-        None is cryptographic; a seed is for tests.
+        None uses a cryptographic generator; a seed is for tests.
 
     Returns
     -------

@@ -47,7 +47,7 @@ def sparse_sample(
     max_length : int
         L >= 1: lists are cut after so many distinct items.
     rng : None, int or numpy.random.Generator
-        None is cryptographic; a seed is for tests.
+        None uses a cryptographic generator; a seed is for tests.
 
     Returns
     -------

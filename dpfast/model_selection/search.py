@@ -100,7 +100,7 @@ def private_search(
     validation : float in (0, 1), default=0.2
         The share of rows held out.
     classes : array_like, optional
-        The public set of labels; read off y by default.
+        The public set of labels; by default it is read from y.
     budget : Budget, optional
         Charged once, before anything is drawn.
     random_state : None, int or numpy.random.Generator

@@ -1,4 +1,4 @@
-"""Agnostic learning of a finite class by one draw of the exponential mechanism."""
+"""Agnostic learning of a finite class, by one draw of the exponential mechanism."""
 
 import math
 from collections.abc import Callable
@@ -31,48 +31,50 @@ _FAILURE = real(0, 1, "()")
 class FiniteClassLearner(Probabilities, PrivateClassifier):
     """Private agnostic learner of an explicit finite class [DR11, section 11.1]_.
 
-    Draws hypothesis h with probability proportional to exp(-t * errors(h)), exactly.
+    `fit` draws hypothesis h with probability exactly proportional to exp(-t * errors(h)).
 
-    **Privacy.** The hypothesis is epsilon-DP for the relation `neighbors`: one row changes each hypothesis's errors by
-    at most one, so the vector of errors by one of range R = 2 when a row is replaced, and R = 1 when one is added or
-    deleted, since all errors then move the same way; t = epsilon / R. Source: McSherry, Talwar 2007, see
-    `dpfast.mechanisms.exponential`. A hypothesis must label each row by that row alone. The class is public.
-    With `probability_share` = c the hypothesis is ((1 - c) epsilon, 0)-DP and the class counts are (c epsilon, 0)-DP
-    (`dpfast.learners.class_counts`): together (epsilon, 0), by basic composition.
+    **Privacy.** The hypothesis is epsilon-DP for the relation `neighbors`. One row changes the number of errors of each
+    hypothesis by at most one. The vector of errors therefore changes by a vector of range R = 2 if a row is replaced,
+    and R = 1 if a row is added or deleted, since all numbers then change in the same direction; t = epsilon / R.
+    Source: McSherry, Talwar 2007, see `dpfast.mechanisms.exponential`. A hypothesis must label each row by that row
+    alone. The class is public. With `probability_share` = c the hypothesis is ((1 - c) epsilon, 0)-DP and the class
+    counts are (c epsilon, 0)-DP (`dpfast.learners.class_counts`): together they are (epsilon, 0)-DP by basic
+    composition.
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy budget: smaller is more private, and 1 is a good beginning.
+        Privacy budget: a smaller value is more private; 1 is a good start.
     hypotheses : "features", BitMatrix or array_like of bool, shape (n_hypotheses, n_points), or sequence of callables
-        "features", the default: of X with d columns of bits, hypothesis j < d is column j, 1 for classes_[1], d + j its
-        negation, 2d always classes_[0], and 2d + 1 always classes_[1]. Or a table of labels, 1 for classes_[1]; X then
-        holds numbers of points. Or functions from X to labels, shape (n,), or to booleans, True for classes_[1].
+        With "features", the default, and X of d columns of bits: hypothesis j < d is column j, where 1 means
+        classes_[1]; d + j is its negation, 2d is always classes_[0], and 2d + 1 is always classes_[1]. Alternatively, a
+        table of labels, where 1 means classes_[1] and X holds numbers of points; or functions from X to labels of shape
+        (n,), or to booleans, where True means classes_[1].
     neighbors : {"replace", "add-remove"}, default="replace"
-        Which tables the claim compares: one row replaced, whose number is public, or one row more or less.
+        Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     probability_share : float in [0, 1), default=0.0
-        Share of epsilon for noisy counts of the rows by the label predicted and their own. They give `predict_proba`;
-        0 releases none.
+        Share of epsilon for noisy counts of the rows by predicted and true label. `predict_proba` uses them; 0 releases
+        none.
     threshold, schema, encoder_share, budget, random_state
         As in `DecisionListClassifier`; threshold and schema are for "features".
 
     Attributes
     ----------
     hypothesis_ : int
-        The number of the hypothesis drawn.
+        The number of the drawn hypothesis.
     n_hypotheses_ : int
     classes_ : ndarray, shape (n_classes,)
-        Two of them for a table and for "features".
+        Two classes for a table and for "features".
     class_counts_ : ndarray of int64, shape (n_classes, n_classes)
-        Rows by the class predicted and their own, with noise of scale `class_counts_scale_`. Only with
+        Noisy counts of rows by predicted and true class; the noise has scale `class_counts_scale_`. Only with
         `probability_share`.
     n_features_in_, feature_names_in_, privacy_
         As in `DecisionListClassifier`.
 
     Notes
     -----
-    A table costs one read, whatever the number of rows, and so do features; functions are called once each, on all
-    rows.
+    A table is evaluated with one read of the rows, for any number of hypotheses, and so are features; each function is
+    called once, on all rows.
 
     References
     ----------
@@ -126,19 +128,19 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
         rows_per_unit: int | None = None,
         **refused: Any,
     ) -> Self:
-        """Draw a hypothesis by its errors.
+        """Draw a hypothesis according to the errors of all.
 
         Parameters
         ----------
         X : array_like of int, shape (n,) or (n, 1); array_like or DataFrame, shape (n, d), for callables
-            For "features" an array, sparse matrix, DataFrame or BitMatrix, shape (n, d).
+            For "features", an array, sparse matrix, DataFrame or BitMatrix, shape (n, d).
         y : array_like, shape (n,)
         classes : array_like, optional
-            The public set of labels; read off y by default.
+            The public set of labels; by default it is read from y.
         units : array_like, shape (n,), optional
-            Whose each row is, where the claim is to be for persons.
+            The person that each row belongs to, for a claim that protects persons.
         rows_per_unit : int, optional
-            With `units`: at most so many rows of each are used, chosen at random; see `dpfast.learners.units`.
+            With `units`: the largest number of rows used per person, chosen at random; see `dpfast.learners.units`.
 
         Returns
         -------
@@ -147,7 +149,7 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
         Raises
         ------
         ValueError
-            For a parameter or data that will not do, before anything is charged or drawn.
+            For an invalid parameter or invalid data, before anything is charged or drawn.
         BudgetExceeded
             If the budget does not suffice, before the data is read.
         """
@@ -195,7 +197,7 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
 
     @lazily
     def predict(self, X: Any) -> np.ndarray:
-        """Return the labels that the hypothesis gives.
+        """Return the labels that the drawn hypothesis predicts.
 
         Parameters
         ----------
@@ -221,7 +223,7 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
         return self.classes_[self._labelling[_points(X, len(self._labelling))].astype(int)]
 
     def excess_errors(self, failure: float = 0.05) -> float:
-        """How many errors more than the best hypothesis the one drawn makes, but with probability `failure`.
+        """Return a bound on the excess errors over the best hypothesis; it fails with probability at most `failure`.
 
         Parameters
         ----------
@@ -244,11 +246,11 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
         )
 
     def _exponent(self, epsilon):
-        """t, exactly; a float epsilon is the decimal that it prints as."""
+        """Return t, exactly; a float epsilon is read as the decimal number that it prints as."""
         return exact("epsilon", epsilon) / (2 if self.neighbors == "replace" else 1)
 
     def _class(self):
-        """The hypotheses as a BitMatrix, or None if they are functions or features."""
+        """Return the hypotheses as a BitMatrix, or None if they are functions or features."""
         hypotheses = self.hypotheses
         if self._of_features():
             return None
@@ -299,7 +301,7 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
 
 
 def _table_errors(piece, table):
-    """Errors of each hypothesis: those of all zeros, and what its ones change."""
+    """Return the errors of each hypothesis: those of labels that are all 0, plus the changes by its ones."""
     positive = piece.labels > 0
     weight = np.bincount(piece.rows[:, 0], np.where(positive, -1, 1), minlength=table.shape[1]).astype(np.int64)
     index = np.flatnonzero(weight)
@@ -309,21 +311,21 @@ def _table_errors(piece, table):
 
 
 def _feature_errors(piece):
-    """Errors of each feature, of each negated, and of either label always."""
+    """Return the errors of each feature, of each negated feature, and of the two constant hypotheses."""
     positive = piece.labels > 0
-    n, wrong = len(positive), np.count_nonzero(positive)  # by never saying classes_[1]
+    n, wrong = len(positive), np.count_nonzero(positive)  # of the hypothesis that is always classes_[0]
     weight = np.where(positive, -1, 1).astype(np.int64)
     errors = wrong + scores.votes_packed(piece.rows.columns, n, np.arange(n), weight, encoding="01")
     return np.concatenate([errors, n - errors, [wrong, n - wrong]])
 
 
 def _function_errors(piece, hypotheses, classes):
-    """Errors of each function."""
+    """Return the errors of each function."""
     return np.array([np.count_nonzero(_codes(h, piece.rows, classes) != piece.labels) for h in hypotheses])
 
 
 def _confused(piece, says, classes):
-    """Rows of a piece by the class that a hypothesis gives and their own."""
+    """Return counts of the rows of a piece by predicted and true class."""
     return confusion(says(piece.rows), piece.labels, classes)
 
 
@@ -332,11 +334,11 @@ def _point_says(points, labelling):
 
 
 def _function_says(X, hypothesis, classes):
-    return np.maximum(_codes(hypothesis, X, classes), 0)  # no class is none of a model: `predict` refuses it
+    return np.maximum(_codes(hypothesis, X, classes), 0)  # -1, no class, is no class of the model: `predict` refuses it
 
 
 def _feature_says(table, h):
-    """The class that hypothesis h of "features" gives each row: int64, shape (n,)."""
+    """Return the class that hypothesis h of "features" predicts for each row: int64, shape (n,)."""
     d = table.shape[1]
     if h >= 2 * d:
         return np.full(len(table), int(h > 2 * d))
@@ -344,12 +346,12 @@ def _feature_says(table, h):
 
 
 def _numbers_of_points(X, n_points):
-    """A column as numbers of points: int64, shape (n, 1)."""
+    """Return a column as numbers of points: int64, shape (n, 1)."""
     return _points(check_array(X), n_points)[:, np.newaxis]
 
 
 def _features(X, threshold):
-    """X as a BitMatrix."""
+    """Return X as a BitMatrix."""
     X = packed_codes(X)
     table = X if isinstance(X, BitMatrix) else BitMatrix(X, threshold=threshold)
     if 0 in table.shape:
@@ -363,7 +365,7 @@ def _column(X):
 
 
 def _points(X, n_points):
-    """A column as numbers of points."""
+    """Return a column as numbers of points."""
     if X.shape[1] != 1:
         raise ValueError(f"X must hold one number of a point in each row for a table, got shape {X.shape}")
     points = X[:, 0]
@@ -373,7 +375,7 @@ def _points(X, n_points):
 
 
 def _codes(hypothesis, X, classes):
-    """Class numbers that a function gives; -1 for what is no class."""
+    """Return the class numbers that a function predicts; -1 for labels outside the classes."""
     labels = np.asarray(hypothesis(X))
     if labels.shape != (len(X),):
         raise ValueError(f"hypotheses must give one label for each of {len(X)} rows, got shape {labels.shape}")

@@ -1,4 +1,4 @@
-"""Linear functions learned by following experts."""
+"""Linear functions, learned by following experts."""
 
 from fractions import Fraction
 from typing import Any, Self
@@ -22,40 +22,39 @@ from dpfast.tables.signed_rows import SparseRows, signed_rows
 
 
 class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
-    """Private linear classifier: the average of coordinates drawn by their agreement [DR11, Algorithm 17]_.
+    """Private linear classifier: the average of unit vectors drawn by their agreement [DR11, Algorithm 17]_.
 
-    The algorithm maximises the average of <theta, x> over the simplex by following experts, one for each coordinate:
-    expert e_j loses -<e_j, x_t> in round t, and theta is the average of the T = n vectors drawn. Here an example (x, y)
-    is the row y x, so that what is maximised is the average margin y <theta, x>; and with `negations` the vectors
-    -e_j are experts too, so that theta ranges over the cross-polytope, the sum of absolute values at most 1.
+    The algorithm maximizes the average of <theta, x> over the simplex by following experts, one per coordinate. Expert
+    e_j loses -<e_j, x_t> in round t, and theta is the average of the T = n vectors drawn. Here an example (x, y) is
+    represented by the row y x, so that the algorithm maximizes the average margin y <theta, x>. With `negations` the
+    vectors -e_j are experts too, so that theta ranges over the cross-polytope, where absolute values sum to at most 1.
 
-    **Privacy.** All draws, and so theta, are (epsilon, delta)-DP when one row (x, y) is replaced. A row is a loss
-    vector in [-1, 1] and replacing it changes the totals by a vector of range R = 4, negated copies included: the draws
-    are (4 eta)^2 n / 8-zCDP. Theorem and proof: `dpfast.accounting.experts`. The number of rows is public.
-    With `probability_share` = c the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
-    (`dpfast.learners.class_counts`): together (epsilon, delta), by basic composition.
+    **Privacy.** All draws, and so theta, are (epsilon, delta)-DP if one row (x, y) is replaced. A row is a loss vector
+    in [-1, 1]. Replacing it changes the totals by a vector of range R = 4, including the negated copies, so the draws
+    are (4 eta)^2 n / 8-zCDP. `dpfast.accounting.experts` gives theorem and proof. The number of rows is public. With
+    `probability_share` = c the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
+    (`dpfast.learners.class_counts`): together they are (epsilon, delta)-DP by basic composition.
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy budget: smaller is more private, and 1 is a good beginning.
+        Privacy budget: a smaller value is more private; 1 is a good start.
     delta : float, default=1e-6
-        The probability with which the bound of epsilon may fail: well below one in the number of rows.
+        The probability with which the bound of epsilon may fail; choose it well below 1 / n for n rows.
     neighbors : {"replace"}, default="replace"
-        To add or remove a row changes the number of rounds, and with it what is released.
+        Only "replace": adding or removing a row changes the number of rounds, which is released.
     negations : bool, default=True
-        Whether each feature also stands negated.
+        Whether the negation of each feature is an expert too.
     fit_intercept : bool, default=True
         Whether a constant feature is added.
     out_of_range : {"clip", "error"}, default="clip"
-        Features outside [-1, 1] count as the nearest end of it, or are refused. What reaches far beyond loses its
-        differences: bring it there by declared bounds, or by a schema.
+        Whether features outside [-1, 1] are clipped or refused. Clipping loses the differences between values far
+        outside; scale such features by declared bounds, or use a schema.
     calibration : {"tight", "paper"}, default="tight"
         "tight" is the largest learning rate that the accountant allows; "paper" is epsilon / sqrt(32 n ln(1/delta)).
     probability_share : float in [0, 1), default=0.0
-        Share of epsilon for noisy class counts of the rows by how far they are on a side
-        (`dpfast.learners.calibration`). They give `predict_proba`, and `predict` the more probable label; 0 releases
-        none.
+        Share of epsilon for noisy class counts of the rows by level of their score (`dpfast.learners.calibration`).
+        `predict_proba` uses them, and `predict` returns the more probable label; 0 releases none.
     schema, encoder_share, budget, random_state, verbose
         As in `DecisionListClassifier`.
 
@@ -65,24 +64,28 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
     coef_ : ndarray, shape (n_features_in_,)
     intercept_ : float
     learning_rate_ : float
-        eta.
+        The rate eta.
     released_weights_ : tuple of (ndarray of int64, ndarray of int64, int)
-        Rising coordinates, their signed counts, and the number of draws; coordinate n_features_in_ is the intercept.
+        Increasing coordinates, their signed counts, and the number of draws; coordinate n_features_in_ is the
+        intercept.
     reads_ : {"signs", "numbers"}
-        What it was learned from, and so what it answers to: booleans are signs, 0 and 1 stand for themselves.
+        The type of entries that the model was trained on and expects: booleans are signs, other numbers are used as
+        they are.
     class_counts_ : ndarray of int64, shape (LEVELS, 2)
-        Rows of each level and class, with noise of scale `class_counts_scale_`. Only with `probability_share`.
+        Noisy counts of rows by level and class; the noise has scale `class_counts_scale_`. Only with
+        `probability_share`.
     n_features_in_, feature_names_in_, privacy_
         As in `DecisionListClassifier`.
 
     Notes
     -----
-    What is maximised is the average margin, not accuracy: features that hardly vary, or a class that is more frequent,
-    draw theta to the constant. `DPWinnowClassifier` learns from mistakes and so does better at equal privacy.
+    The algorithm maximizes the average margin, not accuracy: features that hardly vary, or a more frequent class, pull
+    theta towards the constant. `DPWinnowClassifier` learns from mistakes and is therefore better at equal privacy.
 
-    n passes over 4 bytes a feature; sparse rows cost their stored entries. Rows are rounds in a random order, which
-    does not depend on them and costs no privacy: all draws count alike, and in a sorted table the first class would
-    decide. Floats go to a grid of 2**-10. Results are the same at every instruction-set level.
+    `fit` makes n passes over 4 bytes per feature; sparse rows cost their stored entries. Rows are processed in a random
+    order that does not depend on them and costs no privacy; in a sorted table the first class would otherwise dominate,
+    as all draws count equally. Floats are rounded to multiples of 2**-10. Results are the same at every instruction-set
+    level.
 
     References
     ----------
@@ -151,20 +154,20 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
         rows_per_unit: int | None = None,
         **refused: Any,
     ) -> Self:
-        """Learn in one pass over the rows, in a random order.
+        """Learn in one pass over the rows, in random order.
 
         Parameters
         ----------
         X : array_like, sparse matrix, DataFrame or BitMatrix, shape (n, d)
-            In [-1, 1]; booleans and BitMatrix are signs.
+            Entries in [-1, 1]; booleans and BitMatrix are signs.
         y : array_like, shape (n,)
             Labels of two classes.
         classes : array_like, optional
-            The public set of labels; read off y by default.
+            The public set of labels; by default it is read from y.
         units : array_like, shape (n,), optional
-            Whose each row is, where the claim is to be for persons.
+            The person that each row belongs to, for a claim that protects persons.
         rows_per_unit : int, optional
-            With `units`: at most so many rows of each are used, chosen at random; see `dpfast.learners.units`.
+            With `units`: the largest number of rows used per person, chosen at random; see `dpfast.learners.units`.
 
         Returns
         -------
@@ -173,7 +176,7 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
         Raises
         ------
         ValueError
-            For a parameter or data that will not do, before anything is charged or drawn.
+            For an invalid parameter or invalid data, before anything is charged or drawn.
         BudgetExceeded
             If the budget does not suffice, before the data is read.
         """
@@ -242,7 +245,7 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
         return [index.tolist(), count.tolist(), draws, self.reads_]
 
     def _restore(self, released):
-        index, count, draws, *reads = released  # of version 1, what it reads is not known
+        index, count, draws, *reads = released  # version 1 does not say what the model reads
         self.reads_ = optional(choice("signs", "numbers")).read("reads", *(reads or [None]))
         index, draws = integers(index, 0, self._width), integer(draws, 0, 1 << 62)
         count = integers(count, -draws, draws)
@@ -252,14 +255,14 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
 
 
 def _weights(run):
-    """Rising coordinates, their signed counts, and the number of draws so far."""
+    """Return the increasing coordinates, their signed counts, and the number of draws so far."""
     count = run.released[0] - run.released[1]
     index = np.flatnonzero(count)
     return index, count[index], run.used["draws"]
 
 
 def _scores(rows, index, count, draws):
-    """<theta, x> of each row, in [-1, 1]: float64, shape (n,)."""
+    """Return <theta, x> of each row, in [-1, 1]: float64, shape (n,)."""
     inside = index < rows.shape[1]
     votes = rows.votes(index[inside], count[inside]) + rows.unit * count[~inside].sum()
     return votes / max(1, draws * rows.unit)

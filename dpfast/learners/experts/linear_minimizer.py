@@ -1,4 +1,4 @@
-"""Linear losses of unlabelled vectors, minimised by following experts."""
+"""Linear losses of unlabelled vectors, minimized by following experts."""
 
 from fractions import Fraction
 from typing import Any, Self
@@ -22,46 +22,47 @@ _FAILURE = real(0, 1, "()")
 
 
 class LinearMinimizer(Private, Watched, BaseEstimator):
-    """Private minimiser of <theta, x> over the simplex, for vectors x without labels [DR11, Algorithm 17]_.
+    """Private minimizer of <theta, x> over the simplex, for vectors x without labels [DR11, Algorithm 17]_.
 
-    One expert for each coordinate; in round t an expert is drawn with probability proportional to exp(-eta * what it
-    lost so far), and then loses x_t's coordinate. theta is the average of the T = n unit vectors drawn. `LinearLearner`
-    is the same on labelled rows, where expert j loses -y x_j.
+    There is one expert per coordinate. In round t an expert is drawn with probability proportional to exp(-eta * its
+    total loss so far), and then each expert loses its coordinate of x_t. theta is the average of the T = n unit vectors
+    drawn. `LinearLearner` does the same on labelled rows, where expert j loses -y x_j.
 
-    **Privacy.** All draws, and so theta, are (epsilon, delta)-DP when one row is replaced. A row is a loss vector in
-    [-1, 1], and replacing it changes the totals by a vector of range R = 4: the draws are (4 eta)^2 n / 8-zCDP. Theorem
-    and proof: `dpfast.accounting.experts`. The number of rows is public.
+    **Privacy.** All draws, and so theta, are (epsilon, delta)-DP if one row is replaced. A row is a loss vector in [-1,
+    1], and replacing it changes the totals by a vector of range R = 4: the draws are (4 eta)^2 n / 8-zCDP.
+    `dpfast.accounting.experts` gives theorem and proof. The number of rows is public.
 
     Parameters
     ----------
     epsilon : float, default=1.0
     delta : float, default=1e-6
     neighbors : {"replace"}, default="replace"
-        To add or remove a row changes the number of rounds, and with it what is released.
+        Only "replace": adding or removing a row changes the number of rounds, which is released.
     out_of_range : {"clip", "error"}, default="clip"
-        Entries outside [-1, 1] count as the nearest end of it, or are refused. What reaches far beyond loses its
-        differences: bring it there by declared bounds, or by a schema.
+        Whether entries outside [-1, 1] are clipped or refused. Clipping loses the differences between values far
+        outside; scale such columns by declared bounds, or use a schema.
     calibration : {"tight", "paper"}, default="tight"
-        "tight" is the largest learning rate that the accountant allows; "paper" is epsilon / sqrt(32 n ln(1/delta)),
-        refused where it does not fit: the paper's theorem is for losses in [0, 1], half as wide as its algorithm's.
+        "tight" is the largest learning rate that the accountant allows. "paper" is epsilon / sqrt(32 n ln(1/delta)),
+        and is refused if it exceeds the budget: the paper's theorem is for losses in [0, 1], its algorithm has losses
+        in [-1, 1].
     budget, random_state, verbose
         As in `DecisionListClassifier`.
 
     Attributes
     ----------
     theta_ : ndarray of float64, shape (n_features_in_,)
-        At least 0, of sum 1.
+        Entries of at least 0 that sum to 1.
     learning_rate_ : float
-        eta.
+        The rate eta.
     n_rounds_ : int
-        T.
+        The number of rounds T.
     n_features_in_, feature_names_in_, privacy_
         As in `DecisionListClassifier`.
 
     Notes
     -----
-    Rows are rounds in a random order, which does not depend on them; for the i.i.d. rows of Theorem 11.6 that changes
-    nothing. Entries go to a grid of 2**-10.
+    Rows are processed in a random order that does not depend on them; for the i.i.d. rows of Theorem 11.6 this changes
+    nothing. Entries are rounded to multiples of 2**-10.
 
     References
     ----------
@@ -105,12 +106,12 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
         self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, **refused: Any) -> Self:
-        """Follow the coordinates in one pass over the rows.
+        """Follow the experts in one pass over the rows.
 
         Parameters
         ----------
         X : array_like, sparse matrix, DataFrame or BitMatrix, shape (n, d)
-            In [-1, 1]; booleans and BitMatrix are signs.
+            Entries in [-1, 1]; booleans and BitMatrix are signs.
         y : ignored
 
         Returns
@@ -120,7 +121,7 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
         Raises
         ------
         ValueError
-            For a parameter or data that will not do, before anything is charged or drawn.
+            For an invalid parameter or invalid data, before anything is charged or drawn.
         BudgetExceeded
             If the budget does not suffice, before the data is read.
         """
@@ -149,7 +150,7 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
         return self
 
     def excess(self, failure: float = 0.05) -> float:
-        """By how much the mean of <theta, x> on new rows may exceed that of the best theta: Theorem 11.6 [DR11]_.
+        """Return a bound on the excess of the mean of <theta, x> on new rows over the best theta: Theorem 11.6 [DR11]_.
 
         Parameters
         ----------
@@ -158,9 +159,9 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
         Returns
         -------
         float
-            `dpfast.accounting.linear_excess` of the rounds that were played, and 2**-10 for the grid; it does not
-            depend on the data. It holds for i.i.d. rows but for probability `failure`; of a fit that was interrupted,
-            if when did not depend on rows or draws.
+            The result of `dpfast.accounting.linear_excess` for the rounds played, plus 2**-10 for rounding; it does not
+            depend on the data. The bound holds for i.i.d. rows and fails with probability at most `failure`. For an
+            interrupted fit, the time of the interruption must not depend on rows or draws.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Rounds of experts: in each an expert is drawn by what it lost, and then all lose a row."""
+"""Rounds of experts: in each round an expert is drawn by the total losses, and then all experts lose a row."""
 
 from typing import Any
 
@@ -24,16 +24,16 @@ def played(
     ----------
     state : Weights
     losses : Losses
-        A row for each round.
+        One row per round.
     rate : real
         The exponent of the draws.
     rng : numpy.random.Generator
     rounds : slice, optional
-        Of the losses; by default all.
+        The rounds to play; by default all.
     out : ndarray of int64, shape (n,), optional
-        For the experts of all rounds, of which these are filled in.
+        Array for the experts of all rounds; only the entries of these rounds are written.
     mirrored : bool
-        Whether the negated experts are drawn from as well.
+        Whether negated experts are drawn too.
 
     Returns
     -------
@@ -50,7 +50,7 @@ def played(
 
 
 def drawn(state: Weights, rate: Any, rng: np.random.Generator, *, mirrored: bool = False) -> int:
-    """Return the expert of the next round, as `Weights.draw` does; parameters are those of `played`."""
+    """Return the expert of the next round, like `Weights.draw`; the parameters are those of `played`."""
     return asked(
         lambda: Question("experts", state.totals(), "range", rate, mirrored=mirrored), lambda: state.draw(rng), rng
     )

@@ -1,4 +1,4 @@
-"""Statistical queries, answered privately: what turns an SQ algorithm into a private one."""
+"""Oracle that answers statistical queries privately; it makes an SQ algorithm private."""
 
 import math
 import threading
@@ -32,62 +32,64 @@ from dpfast.parts.blocks import slices
 from dpfast.parts.sources import is_parted, parts_of
 
 _GRID_BITS = 20
-_BLOCK = 1 << 16  # rows of a call to a query
+_BLOCK = 1 << 16  # rows per call of a query
 _FAILURE = real(0, 1, "()")
 
 
 class StatisticalQueryOracle(Parameters):
-    """Answers to statistical queries: means over the rows of functions into [0, 1], with exact discrete noise.
+    """Answer statistical queries, the means over the rows of functions into [0, 1], with exact discrete noise.
 
     **Privacy.** All answers together are (epsilon, delta)-DP for the relation `neighbors`. The values of a query are
-    rounded to multiples of 2**-20 and summed as integers, so that one row moves the sum by at most 2**20 of them,
-    replaced or added; each sum gets discrete noise, and `n_queries` of them compose: `discrete_gaussian_sigma`,
-    `laplace_scale`. Queries may depend on earlier answers. A query must give each row a value that depends on that row
-    alone (not, say, on the mean of the rows it is shown). Under "replace" the number of rows is public. Under
-    "add-remove" it is not, and one release more, drawn at once, is a noisy count that all answers are divided by.
+    rounded to multiples of 2**-20 and summed as integers, so that replacing or adding one row changes the sum by at
+    most 2**20 of these units. Each sum gets discrete noise, and the `n_queries` releases compose:
+    `discrete_gaussian_sigma`, `laplace_scale`. Queries may depend on earlier answers. A query must give each row a
+    value that depends on that row alone, and not, for example, on the mean of the rows it receives. Under "replace" the
+    number of rows is public. Under "add-remove" it is not, and one further release, drawn at once, is a noisy count by
+    which all answers are divided.
 
-    A query is counted before it is called, and so also when it fails, when it asks another one, and in threads; in
-    another process than the oracle's it is refused. Values outside [0, 1] are clipped and NaN counts as 0, without a
-    word: whether there are any is private. A query runs where the rows are and could carry them off: nothing here
-    guards against an author who means to, and an exception of a query speaks to the owner of the rows.
+    A query is counted before it is called, and therefore also if it fails, if it asks another query, and in threads; it
+    is refused in a process other than the oracle's. Values outside [0, 1] are clipped and NaN counts as 0, without a
+    warning, as their presence is private. A query runs where the rows are and could copy them elsewhere: there is no
+    protection against a malicious author, and exceptions of a query are shown to the owner of the rows.
 
     Parameters
     ----------
     data : table, or tuple of tables
-        Anything that a slice of rows can be taken of: arrays, DataFrames, CSR matrices, BitMatrix; e.g. (X, y). Or a
-        collection of Dask, or rows and labels in two: queries are then called on the workers, which must know them.
+        Tables that can be sliced by rows: arrays, DataFrames, CSR matrices, BitMatrix; for example (X, y).
+        Alternatively, a collection of Dask, or two of them with rows and labels; queries are then called on the
+        workers, where they must be importable.
     epsilon : float, default=1.0
     delta : float, default=1e-6
-        0 for pure privacy, with Laplace noise.
+        0 is pure differential privacy and needs Laplace noise.
     n_queries : int
-        K: answers that are paid for.
+        The number K of answers that are paid for.
     noise : {"discrete-gaussian", "discrete-laplace"}, default="discrete-gaussian"
     neighbors : {"replace", "add-remove"}, default="replace"
     budget : dpfast.accounting.Budget or None, default=None
         Charged (epsilon, delta) at once.
     random_state : None, int or numpy.random.Generator, default=None
-        None is cryptographic. A seed is for tests and voids the guarantee; `privacy_` then says so.
+        None uses a cryptographic generator. A seed is for tests and voids the guarantee; `privacy_` then records this.
 
     Attributes
     ----------
     noise_scale_ : float
-        sigma of the Gaussian or scale of the Laplace noise on a sum of values in [0, 1].
+        sigma of the Gaussian noise, or scale of the Laplace noise, on a sum of values in [0, 1].
     n_rows_ : int or float
-        What sums are divided by: the number of rows, or the noisy one, at least 1.
+        The divisor of sums: the number of rows, or the noisy number, at least 1.
     answered_ : int
     privacy_ : dpfast.accounting.PrivacySpend
 
     Raises
     ------
     ValueError
-        For a parameter that will not do, before anything is charged or drawn.
+        For an invalid parameter, before anything is charged or drawn.
     BudgetExceeded
         If the budget does not suffice.
 
     Notes
     -----
-    A query is called on blocks of at most 65,536 rows. Answers are not clipped to [0, 1]. The oracle is not pickled: it
-    holds the data.
+    A query is called on blocks of at most 65,536 rows. Answers are not clipped to [0, 1]. The oracle cannot be pickled,
+    as it holds the data.
 
     References
     ----------
@@ -98,7 +100,7 @@ class StatisticalQueryOracle(Parameters):
 
     Examples
     --------
-    The conjunction of the variables that are hardly ever 0 in a positive example [Kearns]:
+    Learn the conjunction of the variables that are hardly ever 0 in a positive example [Kearns]:
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.random((20_000, 8)) < 0.7
@@ -131,7 +133,7 @@ class StatisticalQueryOracle(Parameters):
     ) -> None:
         self.epsilon, self.delta, self.n_queries = epsilon, delta, n_queries
         self.noise, self.neighbors, self.budget = noise, neighbors, budget
-        self._paid = p = self._checked()  # what is claimed, whatever becomes of the attributes
+        self._paid = p = self._checked()  # the claim's values, even if attributes change later
         if p.noise == "discrete-gaussian" and p.delta == 0:
             raise ValueError('delta = 0 needs noise="discrete-laplace"')
         self._parts = _parts_of(data if isinstance(data, tuple) else (data,))
@@ -164,14 +166,14 @@ class StatisticalQueryOracle(Parameters):
     answered_ = told("_answered")
 
     def answer(self, query: Callable[..., Any]) -> float:
-        """The noisy mean of a query.
+        """Return the noisy mean of a query.
 
         Parameters
         ----------
         query : callable
-            From a block of rows (of each table, in order) to their values in [0, 1], shape (rows,); booleans are 0
-            and 1, and values beyond are clipped. Arrays are read-only views, frames
-            and sparse matrices are copies: a query cannot change the rows that later ones see.
+            Maps a block of rows (of each table, in order) to values in [0, 1], shape (rows,). Booleans are 0 and 1, and
+            values outside [0, 1] are clipped. Arrays are read-only views; frames and sparse matrices are copies, so a
+            query cannot change the rows that later queries see.
 
         Returns
         -------
@@ -180,16 +182,16 @@ class StatisticalQueryOracle(Parameters):
         Raises
         ------
         BudgetExceeded
-            If all queries are answered; before the query is called.
+            If all queries have been answered; the query is not called.
         RuntimeError
             In a process other than the oracle's.
         ValueError
-            If the query does not give one real number for each row. It has been counted.
+            If the query does not give one real number per row. The query has been counted.
         """
         return float(self.answer_all([query])[0])
 
     def answer_all(self, queries: Iterable[Callable[..., Any]]) -> np.ndarray:
-        """The noisy means of several queries, all evaluated before any noise is drawn.
+        """Return the noisy means of several queries; all are evaluated before any noise is drawn.
 
         Parameters
         ----------
@@ -203,39 +205,40 @@ class StatisticalQueryOracle(Parameters):
         Raises
         ------
         BudgetExceeded, RuntimeError, ValueError
-            As `answer`, for all of them.
+            As in `answer`, for all queries together.
         """
         queries = list(queries)
-        self._count(len(queries))  # before the first of them runs
+        self._count(len(queries))  # before the first query runs
         sums = [self._parts.sum(_sum, query) for query in queries]
         self._sole.check_process()  # a query may have forked
         return np.array([total / (1 << _GRID_BITS) / self._counted for total in self._noisy(sums)])
 
     def tolerance(self, failure: float = 0.05, *, population: bool = False) -> float:
-        """How far the answers lie from the means at most, all of `n_queries` together, but with probability `failure`.
+        """Return a bound on the error of all `n_queries` answers together; it fails with probability at most `failure`.
 
         Parameters
         ----------
         failure : float in (0, 1)
         population : bool
-            Whether from the means over the rows, or from the expectations of the distribution that the rows are i.i.d.
-            draws of. The second is for queries that are fixed before the rows are drawn, and not for those that answer
-            earlier answers.
+            Whether the error is relative to the expectations of the distribution from which the rows are i.i.d. draws,
+            and not to the means over the rows. This is valid for queries fixed before the rows are drawn, and not for
+            queries that depend on earlier answers.
 
         Returns
         -------
         float
-            From the noise, and half a step of the grid; with `population` from the sample, too, half of the failure for
-            either (`dpfast.accounting.new_rows`). It does not depend on the data.
+            The bound for the noise and half a step of the grid. With `population` it includes the sampling error, and
+            each of the two gets half of the failure probability (`dpfast.accounting.new_rows`). It does not depend on
+            the data.
         """
         failure = _FAILURE.read("failure", failure)
         if population:
             noise, rows = self.tolerance(failure / 2), self._counted
             if self._paid.neighbors == "add-remove":
-                rows -= noise * rows  # the noise of the count is less than that, but for the failure of `noise`
+                rows -= noise * rows  # the noise of the count is smaller, except if `noise` fails
             return noise + query_deviation(rows, self._paid.n_queries, failure / 2)
         counted = self._paid.neighbors == "add-remove"
-        each = -math.expm1(math.log1p(-failure) / (self._paid.n_queries + counted))  # the noises are independent
+        each = -math.expm1(math.log1p(-failure) / (self._paid.n_queries + counted))  # the noise terms are independent
         if (
             self._paid.noise == "discrete-gaussian"
         ):  # P(|X| >= m) is at most that of the continuous one at m - 1 [CKS20, 25]
@@ -243,7 +246,7 @@ class StatisticalQueryOracle(Parameters):
         else:  # P(|X| >= m) = 2 q^m / (1 + q)
             most = max(0, math.ceil(self._scale * math.log(2 / ((1 + math.exp(-1 / self._scale)) * each))) - 1)
         step = 1 << _GRID_BITS
-        off = most / step / self._counted * (1 + 1e-12)  # by one noise; under "add-remove" sum and count have each one
+        off = most / step / self._counted * (1 + 1e-12)  # of one noise term; "add-remove" has two
         return (1 + counted) * off + (1 + counted * off) / (2 * step)
 
     @property
@@ -264,7 +267,7 @@ class StatisticalQueryOracle(Parameters):
             self._answered += queries
 
     def _noisy(self, sums):
-        """Sums on the grid, with noise: a list of int."""
+        """Return sums on the grid with noise added, as a list of int."""
         release = discrete_gaussian if self._paid.noise == "discrete-gaussian" else discrete_laplace
         return release(np.array(sums, np.int64), self._scale, rng=self._rng).tolist()
 
@@ -279,20 +282,20 @@ class StatisticalQueryOracle(Parameters):
 
 
 def _part(table, rows):
-    """Some rows, for a query to read: what it writes does not reach the table."""
+    """Return some rows for a query to read; writing to them does not change the table."""
     if hasattr(table, "iloc"):
         return table.iloc[rows].copy()
     part = table[rows]
     if sp.issparse(part):
         return part.copy()
-    for view in (part, getattr(part, "rows", None)):  # those of a BitMatrix
+    for view in (part, getattr(part, "rows", None)):  # the rows of a BitMatrix
         if isinstance(view, np.ndarray):
             view.setflags(write=False)
     return part
 
 
 def _parts_of(tables):
-    """Parts of tuples of tables: one part of what is here, or those of a collection of Dask."""
+    """Return the parts of tuples of tables: one part for tables in memory, or the parts of a collection of Dask."""
     if not is_parted(tables[0]):
         return MemoryParts([tables])
     if len(tables) > 2:
@@ -308,7 +311,7 @@ def _size(tables):
 
 
 def _sum(tables, query):
-    """The sum of a query's values over the rows of a part, on the grid."""
+    """Return the sum of a query's values over the rows of a part, in units of the grid."""
     total, tables = 0, [table for table in tables if table is not None]
     for rows in slices(_size(tables), _BLOCK):
         size = rows.stop - rows.start

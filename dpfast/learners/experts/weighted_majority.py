@@ -1,4 +1,4 @@
-"""Learning from experts: randomized weighted majority."""
+"""Randomized weighted majority: learning from the advice of experts."""
 
 import math
 from fractions import Fraction
@@ -31,12 +31,12 @@ from dpfast.tables import BitMatrix
 from dpfast.tables.arrays import sound_csr
 
 _GRID_BITS = 16
-_PART = 1 << 26  # losses played between two looks at Ctrl-C
-_FIRST = 128  # rounds of the first phase where there is no horizon
+_PART = 1 << 26  # losses played between two checks for Ctrl-C
+_FIRST = 128  # rounds of the first phase if there is no horizon
 
 
 class Regret(NamedTuple):
-    """What `RandomizedWeightedMajority.owner_report` says. PRIVATE: for the owner of the losses."""
+    """Result of `RandomizedWeightedMajority.owner_report`. PRIVATE: for the owner of the losses."""
 
     rounds: int
     loss: float
@@ -49,63 +49,63 @@ class Regret(NamedTuple):
 class RandomizedWeightedMajority(Parameters):
     """Follow the advice of experts, privately, in rounds: randomized weighted majority [DR11, section 11.2]_.
 
-    In each round an expert is drawn with probability proportional to exp(-eta * loss so far), exactly; then the losses
-    of all experts in that round, in [0, 1], count. In expectation the experts drawn lose hardly more than the best one,
-    if the losses of a round are settled before its expert is drawn: they may depend on earlier draws, and not on the
-    round's own. `play` and ``act(losses)`` take the losses before they draw, so that this holds. With `act` and
-    `observe` whoever gives the losses must see to it. Privacy does not depend on it.
+    In each round an expert is drawn with probability exactly proportional to exp(-eta * its total loss so far); then
+    the losses of all experts in that round, in [0, 1], are added. The expected loss of the experts drawn is hardly more
+    than that of the best expert, provided the losses of a round are fixed before its expert is drawn: they may depend
+    on earlier draws, but not on the draw of their own round. `play` and ``act(losses)`` take the losses before they
+    draw, which ensures this. With `act` and `observe` the caller must ensure it. Privacy does not depend on it.
 
-    **Privacy.** All actions together are (epsilon, delta)-DP for the relation `neighbors`: under "replace" neighbours
-    differ in the whole loss vector of one round, under "add-remove" that round's losses become a blank, all zero. Later
+    **Privacy.** All actions together are (epsilon, delta)-DP for the relation `neighbors`. Under "replace" neighbours
+    differ in the whole loss vector of one round; under "add-remove" that round's losses are replaced by zeros. Later
     losses may depend on earlier actions. A draw is an exponential mechanism on the total losses, which one round
-    changes by a vector of range 2 (or 1); T draws are (2 eta)^2 T / 8-zCDP, and no more than `horizon` are made.
-    Without a horizon rounds come in phases of 128, 256, 512, ..., and each begins anew, with equal weights and the
-    learning rate for its length. The losses of a round are read in one phase only; later phases depend on them by the
-    actions alone. So each phase may have all of epsilon and delta, and all together are (epsilon, delta)-DP. From 128
-    rounds on the bound on the regret is at most 3.42 times that of a horizon that was known.
-    Theorem and proof: `dpfast.accounting.experts`. What was lost, and so the regret, is private.
+    changes by a vector of range 2 (or 1). T draws are (2 eta)^2 T / 8-zCDP, and at most `horizon` draws are made.
+    Without a horizon the rounds are divided into phases of 128, 256, 512, ... rounds. Each phase starts with equal
+    weights and the learning rate for its length. The losses of a round are read in one phase only; later phases depend
+    on them through the actions alone. So each phase may use all of epsilon and delta, and all phases together are
+    (epsilon, delta)-DP. From 128 rounds on, the bound on the regret is at most 3.42 times that for a known horizon.
+    `dpfast.accounting.experts` gives theorem and proof. The losses, and so the regret, are private.
 
-    It predicts no labels of rows, and so has no probabilities of them.
+    The learner predicts no labels of rows and therefore no probabilities of labels.
 
     Parameters
     ----------
     epsilon : float, default=1.0
     delta : float, default=1e-6
     n_experts : int or None, default=None
-        d. None is read off the first losses given to `play`; `act` needs it.
+        The number d of experts. With None it is read from the first losses given to `play`; `act` needs a number.
     horizon : int or None, default=None
-        T: actions that are paid for. None is any number, at a larger regret.
+        The number T of actions that are paid for. None allows any number, at a larger regret.
     neighbors : {"replace", "add-remove"}, default="replace"
     calibration : {"tight", "paper"}, default="tight"
-        "tight" is the largest eta that the accountant allows; "paper" is eta = epsilon / sqrt(32 T ln(1/delta)),
+        "tight" is the largest eta that the accountant allows; "paper" is eta = epsilon / sqrt(32 T ln(1/delta))
         [DR11, Theorem 11.2]_.
     budget : dpfast.accounting.Budget or None, default=None
         Charged (epsilon, delta) before the first action.
     random_state : None, int or numpy.random.Generator, default=None
-        None is cryptographic. A seed is for tests and voids the guarantee; `privacy_` then says so.
+        None uses a cryptographic generator. A seed is for tests and voids the guarantee; `privacy_` then records this.
 
     Attributes
     ----------
     learning_rate_ : float
-        eta; without a horizon, that of the present phase.
+        The rate eta; without a horizon, that of the current phase.
     rounds_ : int
-        Actions drawn.
+        The number of actions drawn.
     actions_ : ndarray of int64, shape (rounds_,)
-        All of them.
+        The experts drawn so far.
     privacy_ : dpfast.accounting.PrivacySpend
 
     Raises
     ------
     ValueError
-        For a parameter that will not do.
+        For an invalid parameter.
 
     Notes
     -----
-    Losses are rounded to multiples of 2**-16, which keeps them in [0, 1] and costs no privacy. A round is one read of
-    the losses and one read and write of the state, 4 bytes an expert (8 once totals differ by thousands); of sparse
-    losses only the experts touched. One seed gives the same actions at every instruction-set level, and by `play` as
-    by `act` and `observe`. It is not pickled: its state is private. It is used by one
-    thread at a time, in the process that made it, and refuses others.
+    Losses are rounded to multiples of 2**-16, which keeps them in [0, 1] and costs no privacy. A round reads the losses
+    once, and reads and writes the state once, 4 bytes per expert (8 once totals differ by thousands); for sparse losses
+    only the touched experts. The same seed gives the same actions at every instruction-set level, and by `play` as well
+    as by `act` and `observe`. The learner cannot be pickled, as its state is private. It may be used by one thread at a
+    time, in the process that created it.
 
     References
     ----------
@@ -142,8 +142,8 @@ class RandomizedWeightedMajority(Parameters):
     ) -> None:
         self.epsilon, self.delta, self.n_experts, self.horizon = epsilon, delta, n_experts, horizon
         self.neighbors, self.calibration, self.budget = neighbors, calibration, budget
-        self._paid = self._checked()  # what is claimed, whatever becomes of the attributes
-        self._past: list[Any] = []  # (learning rate, rounds, loss, losses of all experts) of the phases before
+        self._paid = self._checked()  # the claim's values, even if attributes change later
+        self._past: list[Any] = []  # (learning rate, rounds, loss, losses of all experts) of earlier phases
         self._rounds, self._waiting = 0, False
         self._begin(_FIRST if horizon is None else horizon)
         bent = self._eta * experts_range(neighbors) * (1 + SLACK)
@@ -164,8 +164,8 @@ class RandomizedWeightedMajority(Parameters):
         Parameters
         ----------
         losses : array_like of shape (d,), sparse matrix or BitMatrix of shape (1, d), optional
-            Those of this round, as in `observe`, where they are known: they are taken before the draw, which does not
-            depend on them, and count after it. `observe` is then not called.
+            The losses of this round, as in `observe`, if they are known. They are read before the draw, which does not
+            depend on them, and added after it; `observe` is then not called.
 
         Returns
         -------
@@ -174,11 +174,11 @@ class RandomizedWeightedMajority(Parameters):
         Raises
         ------
         BudgetExceeded
-            If all `horizon` actions are made, or the budget does not suffice; before anything is drawn.
+            If all `horizon` actions have been made, or the budget does not suffice; nothing has been drawn.
         ValueError
-            For losses that `observe` refuses; before anything is drawn.
+            For losses that `observe` refuses; nothing has been drawn.
         RuntimeError
-            If the losses of the last round were not observed yet, or in a process other than the learner's.
+            If the losses of the last round have not been observed yet, or in a process other than the learner's.
         """
         if losses is not None:
             with self._sole.used():
@@ -189,30 +189,31 @@ class RandomizedWeightedMajority(Parameters):
             self._ready(1)
             self._start(self.n_experts)
             self._next_phase()
-            self._rounds += 1  # before the draw: what may have been drawn counts
+            self._rounds += 1  # before the draw: an action that may have been drawn counts
             expert = drawn(self._weights, self._exponent, self._rng)
             self._parts.append(np.array([expert]))
             self._waiting = True
         return expert
 
     def observe(self, losses: Any) -> None:
-        """Take the losses of the round whose action was drawn last.
+        """Add the losses of the round whose action was drawn last.
 
-        The bounds on regret need losses that do not depend on that action; they may depend on earlier ones. Losses that
-        answer the action itself, say 1 for the expert that was drawn, break every bound: no learner that is bounded
-        against the best single expert can do well against them. Where losses are known beforehand, use ``act(losses)``.
+        The bounds on the regret require losses that do not depend on that action; they may depend on earlier actions.
+        Losses that depend on the action itself, such as 1 for the expert that was drawn, break every bound: no learner
+        with a regret bound against the best single expert performs well on them. If the losses are known in advance,
+        use ``act(losses)``.
 
         Parameters
         ----------
         losses : array_like of shape (d,), sparse matrix or BitMatrix of shape (1, d)
-            In [0, 1]; float32 is read where it is. An expert that a sparse row does not store loses nothing.
+            Losses in [0, 1]; float32 is read without a copy. An expert that a sparse row does not store loses nothing.
 
         Raises
         ------
         ValueError
-            For losses outside [0, 1], NaN or a wrong length; they do not count then, and others may be given.
+            For losses outside [0, 1], NaN or a wrong length. They are not counted, and others may be given.
         RuntimeError
-            If no action was drawn.
+            If no action has been drawn.
         """
         losses = self._one_round(losses)
         with self._sole.used():
@@ -222,7 +223,7 @@ class RandomizedWeightedMajority(Parameters):
             self._waiting = False
 
     def _one_round(self, losses):
-        """The losses of one round as a block of one row."""
+        """Return the losses of one round as a block of one row."""
         refuse_masked("losses", losses)
         if not (sp.issparse(losses) or isinstance(losses, BitMatrix)):
             losses = np.asarray(losses)
@@ -234,22 +235,22 @@ class RandomizedWeightedMajority(Parameters):
         return losses
 
     def play(self, losses: Any) -> np.ndarray:
-        """``act(losses)`` for many rounds at once.
+        """Call ``act(losses)`` for many rounds at once.
 
         Parameters
         ----------
         losses : array_like, sparse matrix or BitMatrix of shape (n, d), or an iterator over such blocks
-            A row is a round; as in `observe`. An iterator may look at `actions_` of the blocks before, and answer them.
+            One row per round, as in `observe`. An iterator may depend on the `actions_` of earlier blocks.
 
         Returns
         -------
         ndarray of int64, shape (n,)
-            The expert followed in each round. It does not depend on that round's losses or later ones.
+            The expert drawn in each round. It does not depend on the losses of that round or of later rounds.
 
         Raises
         ------
         ValueError, BudgetExceeded, RuntimeError
-            As `observe` and `act`, for a block as a whole before anything of it is drawn.
+            As in `observe` and `act`; a block is refused as a whole, before any draw for it.
         """
         followed = [np.empty(0, np.int64)]
         for block in losses if hasattr(losses, "__next__") else [losses]:
@@ -263,7 +264,7 @@ class RandomizedWeightedMajority(Parameters):
         return np.concatenate(followed)
 
     def _played(self, block):
-        """The experts followed in the rounds of one block."""
+        """Return the experts drawn in the rounds of one block."""
         self._ready(block.shape[0])
         rows = self._rows(block)
         rows.check()
@@ -281,12 +282,12 @@ class RandomizedWeightedMajority(Parameters):
         return experts
 
     def _begin(self, rounds):
-        """Set the learning rate for so many rounds from here on."""
+        """Set the learning rate for this many further rounds."""
         self._eta, self._end = self._rate(self._paid.calibration, rounds), self._rounds + rounds
-        self._exponent = Fraction(self._eta) / (1 << _GRID_BITS)  # of totals on the grid
+        self._exponent = Fraction(self._eta) / (1 << _GRID_BITS)  # per grid unit of the totals
 
     def _next_phase(self):
-        """Forget all losses, and take twice the rounds, where a phase is over."""
+        """Start a new phase with twice the rounds and no losses if the current phase is over."""
         if self._paid.horizon is None and self._rounds == self._end:
             rounds = self._end - sum(past[1] for past in self._past)
             self._past.append((self._eta, rounds, self._weights.paid, self._weights.totals()))
@@ -304,15 +305,15 @@ class RandomizedWeightedMajority(Parameters):
         return PrivacySpend(paid.epsilon, paid.delta, paid.neighbors, (drawn,), seeded, paid.cost)
 
     def owner_report(self) -> Regret:
-        """What was lost. PRIVATE: for the owner of the losses, not covered by the guarantee.
+        """Return the losses and the regret. PRIVATE: for the owner of the losses, not covered by the guarantee.
 
         Returns
         -------
         Regret
-            rounds observed; loss of the experts drawn, and of the best expert in hindsight; the difference; and, of so
-            many rounds, what Theorem 11.1 of [DR11]_ lets it be at most in expectation, for the learning rate in use
-            and, Theorem 11.3, for the paper's (infinite where that does not fit epsilon and delta). Both are for losses
-            that do not answer the action of their own round; see `observe`.
+            The number of rounds observed, the loss of the experts drawn and of the best expert in hindsight, the
+            difference, and two bounds on its expectation: that of Theorem 11.1 of [DR11]_ for the learning rate in use,
+            and that of Theorem 11.3 for the paper's rate (infinite if that rate exceeds epsilon and delta). Both hold
+            for losses that do not depend on the action of their own round; see `observe`.
         """
         with self._sole.used():
             rounds, unit = self.rounds_ - self._waiting, 1 << _GRID_BITS
@@ -349,7 +350,7 @@ class RandomizedWeightedMajority(Parameters):
             raise BudgetExceeded(f"{rounds} more actions do not fit: of horizon={self._paid.horizon}, {left} are left")
 
     def _start(self, n_experts):
-        """Charge, and set out from equal weights."""
+        """Charge, and start with equal weights."""
         if self._weights is None:
             state = weights.Weights(n_experts, self._exponent)
             if self.budget is not None:
@@ -358,7 +359,7 @@ class RandomizedWeightedMajority(Parameters):
             self.n_experts, self._weights = n_experts, state
 
     def _rows(self, block):
-        """A block as the kernel's losses."""
+        """Return a block as the kernel's losses."""
         if self.n_experts is not None and block.shape[1] != self.n_experts:
             raise ValueError(f"losses must be of n_experts={self.n_experts} experts, got {block.shape[1]}")
         if isinstance(block, BitMatrix):
@@ -381,5 +382,5 @@ class RandomizedWeightedMajority(Parameters):
 
 
 def _reals(values):
-    """float32 as it is, all else as float64."""
+    """Return float32 unchanged, and anything else as float64."""
     return values if values.dtype == np.float32 else np.asarray(values, np.float64)

@@ -63,11 +63,11 @@ class HalfspaceClassifier(PrivateClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy budget: smaller is more private, and 1 is a good beginning.
+        Privacy budget: a smaller value is more private; 1 is a good start.
     delta : float, default=1e-6
-        The probability with which the bound of epsilon may fail: well below one in the number of rows.
+        The probability with which the bound of epsilon may fail; choose it well below 1 / n for n rows.
     neighbors : {"replace", "add-remove"}, default="replace"
-        Which tables the claim compares: one row replaced, whose number is public, or one row more or less.
+        Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     n_rounds : "auto" or int, default="auto"
         "auto" is 100. The noise of the coefficients hardly depends on it.
     class_weight : dict, "balanced" or None, default=None
@@ -195,11 +195,11 @@ class HalfspaceClassifier(PrivateClassifier):
         y : array_like, shape (n,)
             Labels of two or more classes; by default the column that the schema names.
         classes : array_like, optional
-            The public set of labels; read off y by default.
+            The public set of labels; by default it is read from y.
         units : array_like, shape (n,), optional
-            Whose each row is, where the claim is to be for persons.
+            The person that each row belongs to, for a claim that protects persons.
         rows_per_unit : int, optional
-            With `units`: at most so many rows of each are used, chosen at random; see `dpfast.learners.units`.
+            With `units`: the largest number of rows used per person, chosen at random; see `dpfast.learners.units`.
 
         Returns
         -------
@@ -208,7 +208,7 @@ class HalfspaceClassifier(PrivateClassifier):
         Raises
         ------
         ValueError
-            For a parameter or data that will not do, before anything is charged or drawn.
+            For an invalid parameter or invalid data, before anything is charged or drawn.
         BudgetExceeded
             If the budget does not suffice, before the data is read.
         """

@@ -55,7 +55,7 @@ class NetHalfspaceClassifier(LinearClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy budget: smaller is more private, and 1 is a good beginning.
+        Privacy budget: a smaller value is more private; 1 is a good start.
     margin : float in (0, 1], default=0.1
         gamma: the cosine that rows are supposed to have with the best halfspace, at least.
     n_components : int, default=4
@@ -68,7 +68,7 @@ class NetHalfspaceClassifier(LinearClassifier):
     net_radius : float in (0, 1] or "auto", default="auto"
         Every unit vector lies within this of a member. "auto" is margin / 10.
     neighbors : {"replace", "add-remove"}, default="replace"
-        Which tables the claim compares: one row replaced, whose number is public, or one row more or less.
+        Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     fit_intercept : bool, default=True
         Whether a constant feature 1 is added to the rows, before they are projected and normalised.
     max_seconds : float, default=60.0
@@ -193,11 +193,11 @@ class NetHalfspaceClassifier(LinearClassifier):
         y : array_like, shape (n,)
             Labels of two classes.
         classes : array_like, optional
-            The public set of labels; read off y by default.
+            The public set of labels; by default it is read from y.
         units : array_like, shape (n,), optional
-            Whose each row is, where the claim is to be for persons.
+            The person that each row belongs to, for a claim that protects persons.
         rows_per_unit : int, optional
-            With `units`: at most so many rows of each are used, chosen at random; see `dpfast.learners.units`.
+            With `units`: the largest number of rows used per person, chosen at random; see `dpfast.learners.units`.
 
         Returns
         -------

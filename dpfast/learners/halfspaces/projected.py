@@ -60,9 +60,9 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy budget: smaller is more private, and 1 is a good beginning.
+        Privacy budget: a smaller value is more private; 1 is a good start.
     delta : float, default=1e-6
-        The probability with which the bound of epsilon may fail: well below one in the number of rows.
+        The probability with which the bound of epsilon may fail; choose it well below 1 / n for n rows.
     margin : "auto" or float in (0, 1], default="auto"
         gamma: what y <u, x> is expected to exceed for most rows x, scaled to norm 1, and some unit vector u. Declared,
         not computed from the rows. "auto" takes one of 1/128, 1/64, ..., 1 anew in each round, from what was released:
@@ -76,7 +76,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     schedule : {"full-batch", "paper"}, default="full-batch"
         "paper" is refused when its steps would take more than an hour, and for "add-remove", as n^2 tells n.
     neighbors : {"replace", "add-remove"}, default="replace"
-        Which tables the claim compares: one row replaced, whose number is public, or one row more or less.
+        Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     fit_intercept : bool, default=True
     probability_share : float in [0, 1), default=0.0
         Share of epsilon for noisy class counts of the rows by how far they are on a side
@@ -183,11 +183,11 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         y : array_like, shape (n,)
             Labels of two classes.
         classes : array_like, optional
-            The public set of labels; read off y by default.
+            The public set of labels; by default it is read from y.
         units : array_like, shape (n,), optional
-            Whose each row is, where the claim is to be for persons.
+            The person that each row belongs to, for a claim that protects persons.
         rows_per_unit : int, optional
-            With `units`: at most so many rows of each are used, chosen at random; see `dpfast.learners.units`.
+            With `units`: the largest number of rows used per person, chosen at random; see `dpfast.learners.units`.
 
         Returns
         -------
@@ -196,7 +196,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         Raises
         ------
         ValueError
-            For a parameter or data that will not do, before anything is charged or drawn.
+            For an invalid parameter or invalid data, before anything is charged or drawn.
         BudgetExceeded
             If the budget does not suffice, before the data is read.
         """

@@ -1,13 +1,13 @@
-"""Greedy cover of a decision list: the conditions that rules test, their counts, what rows are worth, and the draws.
+"""Greedy cover of a decision list: conditions of rules, their counts and weights, and the draws.
 
-A candidate scores c * correct - e * errors on the rows that it covers: more than nothing if its precision, the share of
-them for which it is right, is above the bar e / (c + e). With one bar for all draws either early rules decide rows that
-later ones would decide better, or nothing is worth drawing once the easy rows are gone. So the bar falls from draw to
-draw. It depends on the number of draws alone, and the privacy curve on the largest c and e only
-(`dpfast.accounting.curves`): a bar that falls costs what one that stays costs.
+A candidate scores c * correct - e * errors on the rows that it covers. The score is positive if its precision, the
+share of these rows that it labels correctly, exceeds the bar e / (c + e). With the same bar for all draws, either early
+rules decide rows that later rules would decide better, or no candidate is worth drawing once the easy rows are gone. So
+the bar decreases from draw to draw. It depends on the number of draws only, and the privacy curve depends on the
+largest c and e only (`dpfast.accounting.curves`): a decreasing bar costs as much as a constant one.
 
-A part is told the literals that were drawn so far, which are public, and answers with the counts, by class and feature,
-of its rows that none of them covers. It remembers the rows that were left, and counts only those that leave.
+A part receives the literals drawn so far, which are public, and returns the counts, by class and feature, of its rows
+that none of them covers. It caches the uncovered rows, and counts only those that become covered.
 """
 
 from collections.abc import Iterator
@@ -28,27 +28,27 @@ from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.conjunctions import conjunction_columns
 from dpfast.tables.sparse_bits import SparseBits
 
-CONSTANT = -1  # the kernel's name for the constant true
-_FEW_READS = 64  # columns and counts read off the rows that cost about a transpose, and half the memory
+CONSTANT = -1  # the kernel's number of the constant true
+_FEW_READS = 64  # reading so many columns and counts costs about a transpose, and half the memory
 
 
 class Conditions:
-    """The features that rules over a table of bits test: its columns, or all conjunctions of a few literals.
+    """The features that the rules over a table of bits test: its columns, or all conjunctions of a few literals.
 
     Parameters
     ----------
     table : BitMatrix or CodeBits
     conjunctions : int
-        Most literals in a condition.
+        The largest number of literals in a condition.
     negations : bool
         Whether "not x" is a literal.
 
     Attributes
     ----------
     count : int
-        Features, each used by one rule at most.
+        The number of features; each is used by at most one rule.
     candidates : int
-        Conditions: a feature counts twice if its negation is one too.
+        The number of conditions; a feature whose negation is a condition too counts twice.
     """
 
     def __init__(self, table, conjunctions, negations):
@@ -62,11 +62,11 @@ class Conditions:
         self.candidates = (1 + self._negated) * self.count
 
     def rounds(self, max_rules):
-        """Draws of a run: every feature may have its turn, then the constant true; `max_rules` may be None."""
+        """Return the number of draws: one per feature and one for the constant true, but at most `max_rules`."""
         return min(self.count + 1, max_rules or self.count + 1)
 
     def counts(self, parts, public, rounds, exponent, weights, prior):
-        """The `cover.Counts` of a run over parts of a table of which this is `Public`."""
+        """Return the `cover.Counts` of a run over the parts of a table with these `Public` attributes."""
         n, classes = public.n_rows, len(public.classes)
         options = exponent, weights, self._negated, prior
         if parts.only is None or (isinstance(self._table, CodeBits | SparseBits) and self._codes is None):
@@ -87,7 +87,7 @@ class Conditions:
         return cover.Counts(rows, columns, of_label, first, *options)
 
     def literals(self, feature, negated):
-        """The literals of a condition that was drawn."""
+        """Return the literals of a drawn condition."""
         if feature == CONSTANT:
             return ()
         if self._codes is None:
@@ -100,7 +100,7 @@ def _packed(table):
 
 
 def _conjoined(piece, conjunctions, negations):
-    """The piece with all conjunctions as its columns."""
+    """Return the piece with all conjunctions as its columns."""
     return Piece(piece.X, piece.labels, partial(_conjunction_bits, piece.image, conjunctions, negations))
 
 
@@ -110,28 +110,28 @@ def _conjunction_bits(image, conjunctions, negations, X):
 
 
 def _counts_of_columns(columns, n, of_label):
-    """`cover.count` over blocks of columns, on threads."""
+    """Return the result of `cover.count`, computed over blocks of columns on threads."""
     blocks = slices(len(columns), max(64, BLOCK_BYTES // max(8, columns[:1].nbytes)))  # labels are checked in each
     return np.concatenate(map_blocks(lambda block: cover.count(columns[block], n, of_label), blocks), axis=1)
 
 
 HIGHEST, LOWEST = Fraction(17, 20), Fraction(11, 20)
-REACH = Fraction(1, 2)  # the most that a right row is worth, where a wrong one is worth 1 at most
+REACH = Fraction(1, 2)  # the largest weight of a correct row, where the weight of an error is at most 1
 _UNIT = 100
 
 
 def constant_weights(coverage_weight):
-    """coverage_weight * correct - errors in every draw: pairs (c, e) of integers, and how many of these are 1."""
+    """Return the weights of coverage_weight * correct - errors in every draw: integers (c, e), and their unit."""
     return [(coverage_weight.numerator, coverage_weight.denominator)], coverage_weight.denominator
 
 
 @cache
 def falling_weights(draws):
-    """The weights of a bar that falls in equal steps from HIGHEST for the first rule to LOWEST for the last one.
+    """Return the weights of a bar that decreases in equal steps, from HIGHEST at first to LOWEST at last.
 
-    Pairs (c, e) of integers, and how many of these are 1: the largest pair with the bar of its draw for which c is at
-    most REACH and e at most 1, rounded down to hundredths. The last draw is of a label for all rows that are left: no
-    bar counts there, and c and e are as large as they may be.
+    The weights are pairs (c, e) of integers, in units of 1 / the integer returned with them. Each is the largest pair
+    with the bar of its draw for which c is at most REACH and e at most 1, rounded down to hundredths. The last draw is
+    of a label for all remaining rows: it has no bar, and c and e have their largest values.
     """
     pairs = []
     for j in range(draws - 1):
@@ -142,12 +142,12 @@ def falling_weights(draws):
 
 
 class Rest:
-    """The rows of all parts that no literal covers yet, as `dpfast.kernels.cover.Counts` reads them.
+    """The uncovered rows of all parts, as `dpfast.kernels.cover.Counts` reads them.
 
     Parameters
     ----------
     parts : MemoryParts or EngineParts
-        Of pieces whose rows are CodeBits, SparseBits or BitMatrix.
+        Parts of pieces whose rows are CodeBits, SparseBits or BitMatrix.
     n, classes : int
 
     Attributes
@@ -165,12 +165,12 @@ class Rest:
         return self._n
 
     def cover(self, feature, negated):
-        """Counts and totals of what a further literal leaves."""
+        """Return the counts and totals of the rows that remain after a further literal."""
         self._literals += ((feature, negated),)
         return self._ask(self._literals)
 
     def cover_last(self, feature, negated):
-        """Totals of what a further literal leaves."""
+        """Return the totals of the rows that remain after a further literal."""
         return self._parts.sum(_left_by_class, (*self._literals, (feature, negated)), self._classes)
 
     def _ask(self, literals):
@@ -179,21 +179,21 @@ class Rest:
 
 
 class _Known:
-    """What a piece remembers: the rows that some literals leave, packed, and their counts."""
+    """Cache of a piece: the rows that remain after some literals, packed, and their counts."""
 
     def __init__(self, literals, left, counts=None):
         self.literals, self.left, self.counts = literals, left, counts
 
     @classmethod
     def of(cls, piece, literals):
-        """What is known of some of the first of these literals, or of none."""
+        """Return the cached rows for some of the first of these literals, or for none."""
         known = piece.memo.get(cls)
         if known is None or literals[: len(known.literals)] != known.literals:
             return cls((), packed(np.ones(len(piece.labels), bool)))
         return known
 
     def left_by(self, piece, literals):
-        """The rows that all these literals leave, packed."""
+        """Return the rows that remain after all these literals, packed."""
         left = self.left.copy()
         for feature, negated in literals[len(self.literals) :]:
             (bits.bitwise_and if negated else bits.bitwise_andnot)(left, piece.rows.column(feature), left)
@@ -201,7 +201,7 @@ class _Known:
 
 
 def _left_by_feature(piece, literals, classes):
-    """Counts of the rows that are left, shape (classes, features), and one column more of all of them."""
+    """Return counts of the remaining rows, shape (classes, features), with a last column for their totals."""
     known = _Known.of(piece, literals)
     left = known.left_by(piece, literals)
     newly = np.empty_like(left)
@@ -241,15 +241,15 @@ def _of_bits(piece, classes, mask):
 
 
 def counts_of_rows(rows, m, codes, classes):
-    """`cover.count_rows` over blocks of rows, on threads."""
-    blocks = slices(len(rows), max(4096, 4 * BLOCK_BYTES // (8 * bits.words(m))))  # many rows to a count of a column
+    """Return the result of `cover.count_rows`, computed over blocks of rows on threads."""
+    blocks = slices(len(rows), max(4096, 4 * BLOCK_BYTES // (8 * bits.words(m))))  # many rows per count of a column
     return sum(map_blocks(lambda block: count_rows(rows[block], m, codes[block], classes), blocks or [slice(0, 0)]))
 
 
 def greedy_cover(
     state: Counts, rounds: int, rng: np.random.Generator, claim: Claim | None = None
 ) -> Iterator[tuple[int, bool, int]]:
-    """Yield the candidates that one run draws, the last one the constant true [BF, Algorithm 2].
+    """Yield the candidates that one run draws; the last one is the constant true [BF, Algorithm 2].
 
     Parameters
     ----------
@@ -257,12 +257,12 @@ def greedy_cover(
     rounds : int
     rng : numpy.random.Generator
     claim : Claim, optional
-        What covers all the draws together.
+        The claim that covers all draws together.
 
     Yields
     ------
     tuple of int, bool, int
-        A feature, -1 for the constant true, whether it is negated, and a label.
+        A feature (-1 for the constant true), whether it is negated, and a label.
     """
 
     def question(labels: bool) -> Question:

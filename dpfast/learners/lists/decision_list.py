@@ -1,4 +1,4 @@
-"""Private decision lists by greedy cover."""
+"""Decision lists, learned privately by greedy cover."""
 
 from collections.abc import Sequence
 from fractions import Fraction
@@ -35,7 +35,7 @@ _FLAG = kinds.flag()
 
 
 def _counts_rules(self):
-    """Whether there are noisy class counts of the rules, or will be."""
+    """Return whether there are noisy class counts of the rules, or will be after a fit."""
     counted = hasattr(self, "rule_counts_") if self.__sklearn_is_fitted__() else self.rule_counts != 0
     if not counted:
         raise AttributeError(
@@ -47,88 +47,89 @@ def _counts_rules(self):
 class DecisionListClassifier(PrivateClassifier):
     """Private decision list by greedy cover [BF, section 3]_.
 
-    **Privacy.** The released list, its length included, is (epsilon, delta)-DP for the relation `neighbors`:
-    "replace" compares tables that differ in one row (x, y), "add-remove" tables one of which has a row more. One
-    row moves the score of a candidate only while it is uncovered and only if the candidate's literals cover it, by at
-    most +g if the label is right, g the coverage weight or 1/2, and by -1 if it is wrong; `dpfast.accounting.curves`
-    turns that into a bound for a whole run of so many rounds, which `cover_exponent` inverts. The number of rounds is
-    fixed beforehand, `max_rules` or one more than there are features if that is less; the constant true is a candidate
-    with a mass that does not depend on the data, and it is the last rule at the latest; only rules after it, which
-    nothing can reach, are dropped. The number of rows (under "replace"), the columns and the set of labels are taken as
-    public; `classes` of `fit` keeps the last from being read off the data. With `rule_counts` = c the list is
-    ((1 - c) epsilon, delta)-DP and the class counts of its rules, discrete Laplace noise on disjoint cells, are
-    (c epsilon, 0)-DP (`dpfast.learners.class_counts`): together (epsilon, delta), by basic composition.
+    **Privacy.** The released list, including its length, is (epsilon, delta)-DP for the relation `neighbors`: "replace"
+    compares tables that differ in one row (x, y), "add-remove" compares tables one of which has one more row. One row
+    changes the score of a candidate only while the row is uncovered, and only if the candidate's literals cover it: by
+    at most +g if the label is right, where g is the coverage weight or 1/2, and by -1 if it is wrong.
+    `dpfast.accounting.curves` derives a bound for a whole run with this number of rounds, and `cover_exponent` inverts
+    it. The number of rounds is fixed in advance: `max_rules`, or the number of features plus one if that is less. The
+    constant true is a candidate whose mass does not depend on the data, and it is the last rule at the latest; only
+    rules after it, which no row can reach, are dropped. The number of rows (under "replace"), the columns and the set
+    of labels are treated as public; `classes` of `fit` avoids reading the labels from the data. With `rule_counts` = c
+    the list is ((1 - c) epsilon, delta)-DP, and the class counts of its rules, with discrete Laplace noise on disjoint
+    cells, are (c epsilon, 0)-DP (`dpfast.learners.class_counts`): together they are (epsilon, delta)-DP by basic
+    composition.
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy budget: smaller is more private, and 1 is a good beginning.
+        Privacy budget: a smaller value is more private; 1 is a good start.
     delta : float, default=1e-6
-        In [0, 1); well below one in the number of rows. 0 is pure differential privacy, and worth it for few rules.
+        In [0, 1); choose it well below 1 / n for n rows. 0 is pure differential privacy, and pays for few rules only.
     neighbors : {"replace", "add-remove"}, default="replace"
-        Which tables the claim compares: one row replaced, whose number is public, or one row more or less.
+        Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     coverage_weight : float in [0, 1] or "auto", default="auto"
-        A number: score = coverage_weight * correct - errors in every draw, which is more than nothing for a rule that
-        is right for more than 1 / (1 + coverage_weight) of its rows. 0 is the paper's, which asks for all of them. Read
-        as the nearest fraction with a denominator of at most 1000. "auto": this bar falls from .85 for the first rule
-        to .55 for the last one, so that precise rules come first and later ones still find work
-        (`dpfast.learners.lists.covering`).
+        A number gives score = coverage_weight * correct - errors in every draw, which is positive for a rule that is
+        right for more than a share 1 / (1 + coverage_weight) of its rows. 0 is the paper's choice: a rule must be right
+        for all of its rows. The number is rounded to the nearest fraction with a denominator of at most 1000. With
+        "auto" the required share decreases from .85 for the first rule to .55 for the last one, so that precise rules
+        come first and later rules still cover further rows (`dpfast.learners.lists.covering`).
     max_rules : int or None, default=10
-        Longest list, its default rule included. Fewer rules get a larger exponent each. None allows every feature to
-        be used once.
+        The length of the longest list, including the default rule. With fewer rules each gets a larger exponent. None
+        allows one rule per feature.
     default_prior : int or "auto", default="auto"
-        Number of candidates that the constant true counts for, with each label; at most 2**53. "auto" is a quarter of
-        the number of literals: too little to matter while rows are left, and when none is, every further round ends the
-        list with probability one fifth or more. 0 leaves it to the last rule.
+        The number of candidates that the constant true counts for, with each label; at most 2**53. "auto" is a quarter
+        of the number of literals: too few to matter while rows remain, but once none remains, every further round ends
+        the list with probability at least one fifth. 0 makes the constant true the last rule only.
     conjunctions : int, default=1
-        Conditions are all conjunctions of at most this many literals.
+        The largest number of literals in a condition; conditions are all conjunctions of so many literals or fewer.
     negations : bool, default=True
         Whether "not x" is a literal too.
     rule_counts : float in [0, 1), default=0.05
-        Share of epsilon for noisy class counts of the rows that each rule decides, released with the list. They give
-        `rule_worth`, `predict_proba` and `decision_function`; 0 releases none.
+        Share of epsilon for noisy class counts of the rows that each rule decides, released with the list. They are
+        used by `rule_worth`, `predict_proba` and `decision_function`; 0 releases none.
     threshold : None, float or array_like of float, shape (d,), default=0.0
-        Turns columns into bits x > threshold. Declared, not computed from the rows. 0 leaves 0 and 1 what they are;
-        None accepts those only. Numbers say more with thresholds that mean something, or by a schema.
+        Converts columns to bits x > threshold. It is declared, not computed from the rows. 0 keeps zeros and ones; None
+        accepts only zeros and ones. For numbers, use thresholds that have a meaning, or a schema.
     accounting : {"curve", "paper"}, default="curve"
-        "paper" uses the constants of [BF]_, for coverage_weight 0.
+        "paper" uses the constants of [BF]_ and requires coverage_weight 0.
     schema : dpfast.Schema, the path of its file, "discover" or None, default=None
-        What is declared of the table that `fit` and `predict` are given: a DataFrame of pandas or polars, an Arrow
-        table or a dict of arrays, with numbers, categories, dates and missing values. See `dpfast.Schema`. With None,
-        all of a DataFrame or an Arrow table is discovered but the names and types of its columns; arrays and sparse
-        matrices are vectors as they are. "discover" asks for it for arrays too.
+        The declaration of the table that `fit` and `predict` receive: a DataFrame of pandas or polars, an Arrow table
+        or a dict of arrays, with numbers, categories, dates and missing values. See `dpfast.Schema`. With None,
+        everything about a DataFrame or an Arrow table is discovered except the names and types of its columns, and
+        arrays and sparse matrices are read as vectors. "discover" discovers arrays too.
     encoder_share : float in (0, 1) or "auto", default="auto"
-        Share of the budget for what is discovered: "auto" is a tenth of epsilon and delta. It costs nothing where all
-        is declared.
+        Share of the budget for the discovery: "auto" is a tenth of epsilon and delta. If everything is declared, it
+        costs nothing.
     budget : dpfast.accounting.Budget or None, default=None
-        Charged (epsilon, delta) by each `fit`; a fit that it cannot pay is refused before the data is read.
+        Charged (epsilon, delta) by each `fit`; a fit that exceeds it is refused before the data are read.
     random_state : None, int or numpy.random.Generator, default=None
-        None is cryptographic. A seed is for tests and voids the guarantee; `privacy_` then says so.
+        None uses a cryptographic generator. A seed is for tests and voids the guarantee; `privacy_` then records this.
     verbose : bool, default=False
         Whether `fit` shows its progress.
 
     Attributes
     ----------
     rules_ : list of Rule
-        In the order they are tried; the last one has no literals.
+        The rules in the order in which they are tried; the last one has no literals.
     rule_counts_ : ndarray of int64, shape (n_rules, n_classes)
-        Rows of each class that each rule decides, with noise, so that some may be negative. Only with `rule_counts`.
+        Noisy counts of the rows of each class that each rule decides; some may be negative. Only with `rule_counts`.
     rule_counts_scale_ : Fraction
-        Of that noise: P(x) is proportional to exp(-abs(x) / scale). It does not depend on the rows.
+        The scale of that noise: P(x) is proportional to exp(-abs(x) / scale). It does not depend on the rows.
     classes_ : ndarray, shape (n_classes,)
     n_features_in_ : int
     feature_names_in_ : ndarray of str, shape (n_features_in_,)
         Only if X had names.
     encoder_ : TableEncoder
-        Only with a schema: `encoder_.schema_` is the schema with what was found, `encoder_.privacy_` what that cost.
+        Only with a schema: `encoder_.schema_` is the completed schema, `encoder_.privacy_` the cost of its discovery.
     privacy_ : dpfast.accounting.PrivacySpend
-        The claim of all together, in one line.
+        The claim of everything that the fit released.
 
     Notes
     -----
-    `fit` reads the packed table once for each class, to count, and about once more as its rows become covered. Memory:
-    the packed table, and its transpose too if there may be more than about 60 rules; 8 bytes a feature and class; of a
-    sparse matrix with less than one entry in 1024 only the places of the ones.
+    `fit` reads the packed table once per class to count, and about once more as its rows become covered. It needs
+    memory for the packed table, for its transpose if there may be more than about 60 rules, and 8 bytes per feature and
+    class. For a sparse matrix with less than one entry in 1024 only the positions of the ones are stored.
 
     References
     ----------
@@ -205,21 +206,21 @@ class DecisionListClassifier(PrivateClassifier):
         rows_per_unit: int | None = None,
         **refused: Any,
     ) -> Self:
-        """Learn the list.
+        """Learn a decision list.
 
         Parameters
         ----------
         X : array_like, sparse matrix, DataFrame or BitMatrix, shape (n, d)
-            Booleans, or numbers that `threshold` makes bits of. With a `schema`, a DataFrame, Arrow table or dict
-            of arrays.
+            Booleans, or numbers that `threshold` converts to bits. With a `schema`: a DataFrame, Arrow table or dict of
+            arrays.
         y : array_like, shape (n,)
             Labels of two or more classes; by default the column that the schema names.
         classes : array_like, optional
-            The public set of labels; read off y by default.
+            The public set of labels; by default it is read from y.
         units : array_like, shape (n,), optional
-            Whose each row is, where the claim is to be for persons.
+            The person that each row belongs to, for a claim that protects persons.
         rows_per_unit : int, optional
-            With `units`: at most so many rows of each are used, chosen at random; see `dpfast.learners.units`.
+            With `units`: the largest number of rows used per person, chosen at random; see `dpfast.learners.units`.
 
         Returns
         -------
@@ -228,7 +229,7 @@ class DecisionListClassifier(PrivateClassifier):
         Raises
         ------
         ValueError
-            For a parameter or data that will not do, before anything is charged or drawn.
+            For an invalid parameter or invalid data, before anything is charged or drawn.
         BudgetExceeded
             If the budget does not suffice, before the data is read.
         """
@@ -282,7 +283,7 @@ class DecisionListClassifier(PrivateClassifier):
 
     @lazily
     def predict(self, X: Any) -> np.ndarray:
-        """The label of the first rule that holds for each row.
+        """Return the label of the first rule that holds for each row.
 
         Parameters
         ----------
@@ -302,10 +303,10 @@ class DecisionListClassifier(PrivateClassifier):
     @available_if(_counts_rules)
     @lazily
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Shares of the classes among the rows that the first rule to hold decides, estimated from noisy counts.
+        """Return the shares of the classes among the rows that the deciding rule decides, estimated from noisy counts.
 
-        The label of `predict` has the largest share: a rule's own class is never rated below another. There is no
-        more cost in privacy than that of `rule_counts_`.
+        The label of `predict` has the largest share, since a rule's own class is never rated below another. This costs
+        no privacy beyond that of `rule_counts_`.
 
         Parameters
         ----------
@@ -326,7 +327,7 @@ class DecisionListClassifier(PrivateClassifier):
     @available_if(_counts_rules)
     @lazily
     def decision_function(self, X: Any) -> np.ndarray:
-        """Logarithms of `predict_proba`; for two classes the second less the first.
+        """Return the logarithms of `predict_proba`; for two classes, the second minus the first.
 
         Parameters
         ----------
@@ -341,14 +342,14 @@ class DecisionListClassifier(PrivateClassifier):
 
     @available_if(_counts_rules)
     def rule_worth(self, confidence: float = 0.95) -> list[Any]:
-        """How many rows each rule decides, and for which share of them its label is right, from noisy counts.
+        """Return the support and the precision of each rule, estimated from noisy counts.
 
         Parameters
         ----------
         confidence : float in (0, 1)
-            Each interval holds with this probability at least. That of the support is about the rows learned from, that
-            of the precision about the population that they are a sample of; the rules were chosen for the same rows,
-            which makes them look a little better than they are.
+            Each interval holds with at least this probability. The interval of the support is about the training rows,
+            that of the precision about the population from which they were sampled. The rules were chosen for the same
+            rows, which makes them look slightly better than they are.
 
         Returns
         -------
@@ -363,12 +364,12 @@ class DecisionListClassifier(PrivateClassifier):
         ]
 
     def to_text(self, feature_names: Sequence[str] | None = None) -> str:
-        """The list as text, a rule a line, with the rows that it decides and the share it is right for, if counted.
+        """Return the list as text, one rule per line, with support and precision if they were counted.
 
         Parameters
         ----------
         feature_names : sequence of str, shape (n_features_in_,), optional
-            Names to use in place of `feature_names_in_` or of x0, x1, ...
+            Names to use instead of `feature_names_in_` or x0, x1, ...
 
         Returns
         -------
@@ -389,19 +390,19 @@ class DecisionListClassifier(PrivateClassifier):
         p.falls = p.coverage_weight == "auto"
         p.coverage_weight = REACH if p.falls else Fraction(float(p.coverage_weight)).limit_denominator(1000)
         p.curve = {"coverage_weight": p.coverage_weight, "neighbors": p.neighbors, "accounting": p.accounting}
-        cover_epsilon(0, p.delta, max_rounds=p.max_rules, **p.curve)  # refuses what they may not be
+        cover_epsilon(0, p.delta, max_rounds=p.max_rules, **p.curve)  # refuses invalid values
         epsilon, share = (Fraction(repr(float(value))) for value in (p.epsilon, p.rule_counts))
         p.epsilon_of_counts = share * epsilon
         p.epsilon_of_rules = epsilon - p.epsilon_of_counts
         p.scale = noise_scale(p.epsilon_of_counts, p.neighbors) if share else None
-        p.moves = (1 + p.coverage_weight) * (2 if p.neighbors == "replace" else 1)  # by one row, of a draw's scores
+        p.moves = (1 + p.coverage_weight) * (2 if p.neighbors == "replace" else 1)  # of a draw's scores, by one row
         return p
 
     def _refuse_persons(self, p):
         p.scale = p.scale and noise_scale(p.epsilon_of_counts, p.neighbors, rows_per_unit=p.rows_per_unit)
 
     def _numbers_of_labels(self):
-        """The class of each rule, as its number."""
+        """Return the number of the class of each rule."""
         return np.searchsorted(self.classes_, [rule.label for rule in self.rules_])
 
     def _released(self):

@@ -1,7 +1,7 @@
-"""Rules of a list: the rows that each decides, what each is worth by noisy counts, and their text.
+"""Rules of a decision list: the rows that each decides, its noisy support and precision, and its text.
 
-Every row is decided by exactly one rule, so the class counts of all rules of a released list are those of
-`dpfast.learners.class_counts`, where their claim stands. Everything else here is computed from the noisy counts.
+Every row is decided by exactly one rule, so the class counts of all rules are those of `dpfast.learners.class_counts`,
+which states their claim. Everything else here is computed from the noisy counts.
 """
 
 import math
@@ -17,7 +17,7 @@ from dpfast.tables.code_column import MISSING
 
 
 class Literal(NamedTuple):
-    """A feature that must be 1, or 0 if negated.
+    """A feature that must be 1, or 0 if it is negated.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Literal(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """If all literals hold, then label; a rule without literals always holds.
+    """Predict the label if all literals hold; a rule without literals always holds.
 
     Attributes
     ----------
@@ -43,12 +43,12 @@ class Rule(NamedTuple):
 
 
 def decided(rules, table):
-    """For each rule in turn, the rows of a BitMatrix that it decides, packed: those where it is the first to hold.
+    """Yield for each rule in turn the rows of a BitMatrix that it decides, packed: those where it is the first to hold.
 
     Yields
     ------
     ndarray of uint64, shape (words(n),)
-        Overwritten by the next one.
+        Overwritten by the next iteration.
     """
     left = packed(np.ones(len(table), dtype=bool))
     holds = np.empty_like(left)
@@ -62,12 +62,12 @@ def decided(rules, table):
 
 
 def packed(mask):
-    """A mask of rows, packed."""
+    """Return a mask of rows in packed form."""
     return bits.pack(mask[np.newaxis].view(np.uint8))[0]
 
 
 class RuleWorth(NamedTuple):
-    """How many rows a rule decides, and for which share of them its label is right, each with an interval."""
+    """The support and the precision of a rule, each with an interval."""
 
     support: int
     support_interval: tuple[int, int]
@@ -76,7 +76,7 @@ class RuleWorth(NamedTuple):
 
 
 def class_counts(piece, rules, classes):
-    """Rows of a piece that each rule decides, by class: int64, shape (n_rules, classes). Private."""
+    """Return counts of the rows of a piece by deciding rule and class: int64, shape (n_rules, classes); private."""
     of_class = [packed(piece.labels == c) for c in range(classes)]
     both = np.empty_like(of_class[0])
     decides = decided(rules, piece.rows)
@@ -84,10 +84,11 @@ def class_counts(piece, rules, classes):
 
 
 def worth(counts, own, scale, failure) -> RuleWorth:
-    """What one rule is worth, from the noisy counts of its rows by class.
+    """Return the support and precision of one rule, from the noisy counts of its rows by class.
 
-    The interval of the support fails with probability `failure` at most, over the noise. That of the precision speaks
-    of the rows that the table was drawn from: half its failure is the noise's, half the sample's (Clopper, Pearson).
+    The interval of the support fails with probability at most `failure` over the noise. The interval of the precision
+    is about the population of the rows: half of its failure probability is for the noise, half for the sampling
+    (Clopper, Pearson).
     """
     right, all_rows = int(counts[own]), int(counts.sum())
     others = all_rows - right
@@ -106,10 +107,11 @@ def worth(counts, own, scale, failure) -> RuleWorth:
 
 
 def noise_reach(scale, terms, failure) -> int:
-    """What the sum of so many independent discrete Laplace numbers exceeds in size with probability `failure` at most.
+    """Return a bound that |the sum of `terms` discrete Laplace numbers| exceeds with probability at most `failure`.
 
-    A discrete Laplace number is the difference of two exponential ones rounded down, so it is less than one away from a
-    Laplace number. The sum of m of these is, in size, beyond x scales with the probability of a mixture of Gamma laws.
+    A discrete Laplace number is the difference of two exponential numbers, rounded down, so it differs by less than one
+    from a Laplace number. The absolute value of a sum of m Laplace numbers is distributed as a mixture of Gamma
+    distributions.
     """
     shapes = np.arange(terms, 0, -1)
     mixture = 2 * special.comb(2 * terms - 1 - shapes, terms - shapes) * 0.5 ** (2 * terms - shapes)
@@ -119,13 +121,13 @@ def noise_reach(scale, terms, failure) -> int:
 
 
 def _share_bound(hits, misses, failure):
-    """A lower bound of a share, from at least so many hits and at most so many misses."""
+    """Return a lower bound of a share, given a lower bound of the hits and an upper bound of the misses."""
     hits, misses = max(0, hits), max(0, misses)
     return float(stats.beta.ppf(failure, hits, misses + 1)) if hits else 0.0
 
 
 def as_text(rules, names, worths=None):
-    """A rule a line; with what each is worth, if that is known."""
+    """Return the rules as text, one per line, with the support and precision of each if known."""
     conditions = [condition_text(rule, names) for rule in rules]
     width = max(map(len, conditions))
     start = ["if", *["else if"] * len(conditions)]
@@ -140,19 +142,19 @@ def as_text(rules, names, worths=None):
 
 
 def condition_text(rule, names):
-    """The condition of a rule, empty if it always holds."""
+    """Return the condition of a rule, empty if it always holds."""
     return " and ".join(literal_text(literal, names) for literal in rule.literals)
 
 
 def literal_text(literal, names):
-    """A literal, where a number or a date is compared with its edge: "age > 37", "age <= 37", "not job = clerk"."""
+    """Return the text of a literal; numbers and dates are compared with an edge: "age > 37", "not job = clerk"."""
     name = str(names[literal.feature])
     if not literal.negated:
         return name
     column, above, edge = name.rpartition(" > ")
     if not above or not _is_edge(edge):
         return f"not {name}"
-    missing = f"{column} = {MISSING}"  # a feature of its own, where entries may be missing
+    missing = f"{column} = {MISSING}"  # a separate feature, if entries may be missing
     return f"{column} <= {edge}" + (" or missing" if any(str(other) == missing for other in names) else "")
 
 
@@ -164,16 +166,16 @@ def _is_edge(text):
 
 
 def worth_text(worth):
-    """How many rows a rule decides, and for which share of them it is right."""
+    """Return the support and the precision of a rule as text."""
     return f"{support_text(worth)} rows, {precision_text(worth)} right"
 
 
 def support_text(worth):
-    """How many rows a rule decides, and how far that may be off."""
+    """Return the support of a rule and its margin of error."""
     return f"{worth.support:,} ± {worth.support_interval[1] - worth.support:,}"
 
 
 def precision_text(worth):
-    """The share of its rows that a rule is right for, as an interval."""
+    """Return the interval of a rule's precision as text."""
     least, most = worth.precision_interval
     return f"{least:.2f} to {most:.2f}"

@@ -1,15 +1,17 @@
-"""Why so many questions do not reduce a class: disjoint sets of points one of each of which has to be asked.
+"""Proofs that a class is not reducible: disjoint sets of points, each of which any reducing questions must meet.
 
-Points x may be asked; who leaves the path that is followed, `astray[x]`, is then gone. A *circuit* of members for a
-dimension t and a number of questions m is a set C of points such that the dimension stays at least t if no point of C,
-and at most m points in all, are asked. Members are *robust* if the empty set is one.
+Points x may be asked; then the members `astray[x]` that leave the followed path are removed. A *circuit* of members for
+a dimension t and a number of questions m is a set C of points such that the dimension stays at least t if no point of C
+and at most m points in total are asked. Members are *robust* if the empty set is a circuit. and at most m points in
+all, are asked. Members are *robust* if the empty set is one.
 
-* t = 0: the points that take a member away; robust if m questions cannot take all (the m largest together do not).
-* t = 1: the points that take either of two members away; robust if m questions leave two.
-* t > 1: a, with a circuit of each of its two sides for t - 1. If a is not asked both sides stay, as LDim t needs.
+* t = 0: C is the points that remove a member; robust if m questions cannot remove all (the m largest together do not).
+* t = 1: C is the points that remove one of two members; robust if m questions leave at least two.
+* t > 1: C is a, with a circuit for t - 1 of each of its two sides. If a is not asked both sides stay, as LDim t needs.
 
-If more than m circuits have no point in common, no m questions hit all: the members are robust. Circuits of robust
-sides are small, a alone if both are, so that many are disjoint. Sound, not complete: `robust` may be False in vain.
+If more than m circuits have no point in common, no m questions meet all of them, so the members are robust. Circuits of
+robust sides are small (a alone if both sides are robust), so that many of them are disjoint. The test is sound but not
+complete: `robust` may return False for robust members.
 """
 
 
@@ -19,11 +21,11 @@ class Circuits:
     Parameters
     ----------
     search : Search
-        Whose dimensions, masks and allowance are used.
+        The search whose dimensions, masks and limit of work are used.
     astray : dict
-        From the points that may be asked to the members that leave the path there.
+        Maps the points that may be asked to the members that leave the path there.
     most : int
-        m.
+        The number m of questions.
     """
 
     def __init__(self, search, astray, most):
@@ -31,7 +33,7 @@ class Circuits:
         self._known = {}
 
     def robust(self, members, t, kept=0):
-        """Whether it is proved that no m questions, none of the points `kept`, leave a dimension below t."""
+        """Return whether it is proved that no m questions, none of them in `kept`, leave a dimension below t."""
         size = members.bit_count()
         if size < 1 << t:
             return False
@@ -41,7 +43,7 @@ class Circuits:
         return self._known[key]
 
     def _stays(self, members, t, kept):
-        """For t = 0 or 1: whether any m questions leave more than t members."""
+        """Return, for t = 0 or 1, whether any m questions leave more than t members."""
         self._search.spend(1 + (members.bit_count() >> 3))
         taken = sorted((members & gone).bit_count() for x, gone in self._astray.items() if not kept >> x & 1)
         if members.bit_count() - sum(taken[max(0, len(taken) - self._most) :]) > t:
@@ -64,12 +66,12 @@ class Circuits:
                 return True
             used, number = used | circuit, number + 1
             free = len(self._astray) - used.bit_count()
-            if (self._most + 1 - number) * circuit.bit_count() > free:  # the next ones are hardly smaller
+            if (self._most + 1 - number) * circuit.bit_count() > free:  # the next circuits are hardly smaller
                 return False
         return True
 
     def circuit(self, members, t, used, kept=0):
-        """A small circuit without the points `used`, as bits, or None if none was found; `kept` are never asked."""
+        """Return a small circuit without the points `used`, as bits, or None; points in `kept` are never asked."""
         if t < 2:
             return self._pair(members, t, used, kept)
         best = None
@@ -78,7 +80,7 @@ class Circuits:
             if used & own:
                 continue
             if min(one.bit_count(), zero.bit_count()) < 1 << (t - 1):
-                break  # the most even come first
+                break  # points are sorted by how evenly they split
             found = own
             for side in sorted((one, zero), key=int.bit_count):
                 if not self.robust(side, t - 1, kept | own):
@@ -94,7 +96,7 @@ class Circuits:
         return best
 
     def _pair(self, members, t, used, kept):
-        """For t = 0 or 1: points that take one of t + 1 members away."""
+        """Return, for t = 0 or 1, the points that remove one of t + 1 members."""
         if self.robust(members, t, kept):
             return 0
         self._search.spend(1 + (members.bit_count() >> 3))
@@ -115,7 +117,7 @@ class Circuits:
 
 
 def bits_of(number):
-    """The places of the ones of an int, rising."""
+    """Return the positions of the ones of an int in increasing order."""
     while number:
         low = number & -number
         yield low.bit_length() - 1

@@ -1,4 +1,4 @@
-"""Point functions and thresholds on any number of points: no table, every answer in closed form."""
+"""Point functions and thresholds on any number of points, by closed forms instead of tables."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -17,13 +17,13 @@ _ZERO = -1  # the code of the function 0
 
 
 class _ClosedForm(HypothesisClass):
-    """A class that knows the points to ask for."""
+    """A class that computes the points of its trees."""
 
     def _tree(self, schedule, depth):
         return grown(self, lambda part, depth: part._question(schedule, depth), depth)
 
     def _question(self, schedule, depth):
-        """The point with which such a tree goes on from this depth, None for a leaf."""
+        """Return the point that such a tree asks for at this depth, or None for a leaf."""
         top = self.littlestone_dimension()
         if top < 1 or (
             depth <= schedule.leaf(top) and self.reduction_depth(top - 1, at_most=schedule.irreducible(top)) is None
@@ -38,14 +38,14 @@ class PointFunctions(_ClosedForm):
     Parameters
     ----------
     n_points : int
-        N in [1, 2**62].
+        The number N of points, in [1, 2**62].
 
     Notes
     -----
-    A subclass is a set of points or the complement of one. LDim is 1 if it has two members or more. A tree that
-    separates m members asks for m - 1 points one after another, so the class is k-reducible iff k >= m - 1, and its
-    (p, d)-decomposition dimension is 0 iff p (2^d - 1) >= m - 1. SOA of two members or more is the function 0, not a
-    member.
+    A subclass is a set of points or the complement of a set. LDim is 1 if it has at least two members. A tree that
+    separates m members asks for m - 1 points one after another, so the class is k-reducible iff k >= m - 1, and its (p,
+    d)-decomposition dimension is 0 iff p (2^d - 1) >= m - 1. The SOA of at least two members is the function 0, which
+    is not a member.
 
     Examples
     --------
@@ -65,7 +65,7 @@ class PointFunctions(_ClosedForm):
         return part
 
     @property
-    def size(self) -> int:  # type: ignore[override]  # counted, not kept
+    def size(self) -> int:  # type: ignore[override]  # computed, not stored
         return self.n_points - len(self._points) if self._complement else len(self._points)
 
     def _has(self, point):
@@ -167,13 +167,13 @@ class Thresholds(_ClosedForm):
     Parameters
     ----------
     n_points : int
-        N in [1, 2**62].
+        The number N of points, in [1, 2**62].
 
     Notes
     -----
-    A subclass is a union of intervals of thresholds. Whatever they are, m thresholds behave as a chain: LDim is
-    floor(log2 m), SOA is a threshold among them, and the least depth of a tree to leaves of LDim r is the least k with
-    2^k (2^(r+1) - 1) >= m. Halving is a valid tree of degree 0, but for three members at p = d = 1.
+    A subclass is a union of intervals of thresholds. Any m thresholds behave as a chain: LDim is floor(log2 m), SOA is
+    one of the thresholds, and the least depth of a tree with leaves of LDim r is the least k with 2^k (2^(r+1) - 1) >=
+    m. Halving is a valid tree of degree 0, except for three members at p = d = 1.
 
     Examples
     --------
@@ -187,9 +187,9 @@ class Thresholds(_ClosedForm):
         self._set(np.zeros(1, np.int64), np.full(1, self.n_points, np.int64))
 
     def _set(self, low, high):
-        """The thresholds of rising intervals [low, high]."""
+        """Set the thresholds to increasing intervals [low, high]."""
         self._low, self._high = low, high
-        self._below = np.concatenate([[0], np.cumsum(high - low + 1)])  # members below each interval
+        self._below = np.concatenate([[0], np.cumsum(high - low + 1)])  # number of members below each interval
 
     def _part(self, low, high):
         part = object.__new__(Thresholds)
@@ -198,16 +198,16 @@ class Thresholds(_ClosedForm):
         return part
 
     @property
-    def size(self) -> int:  # type: ignore[override]  # counted, not kept
+    def size(self) -> int:  # type: ignore[override]  # computed, not stored
         return int(self._below[-1])
 
     def _at_most(self, t):
-        """The number of members of at most t."""
+        """Return the number of members that are at most t."""
         i = int(np.searchsorted(self._low, t, side="right"))
         return 0 if i == 0 else int(self._below[i - 1] + min(t, self._high[i - 1]) - self._low[i - 1] + 1)
 
     def _member(self, rank):
-        """Member number `rank`, from 0."""
+        """Return member number `rank`, counted from 0."""
         i = int(np.searchsorted(self._below, rank, side="right")) - 1
         return int(self._low[i] + rank - self._below[i])
 
@@ -234,7 +234,7 @@ class Thresholds(_ClosedForm):
 
     def balls(self, points: ArrayLike, labels: ArrayLike, radii: Sequence[int]) -> Any:
         points, labels = self.check_points(points), np.asarray(check_labels(labels))
-        # t errs on the ones below it and the zeros from it on: constant on the thresholds between two points seen.
+        # Threshold t errs on the ones below it and the zeros from it on: constant between two neighbouring points.
         seen, which = np.unique(points, return_inverse=True)
         ones = np.bincount(which, weights=labels, minlength=len(seen)).astype(np.int64)
         step = 2 * ones - np.bincount(which, minlength=len(seen))
@@ -246,7 +246,7 @@ class Thresholds(_ClosedForm):
             yield self._intersected(low[first], high[last - 1])
 
     def _intersected(self, low, high):
-        """The members within rising disjoint intervals."""
+        """Return the members within increasing disjoint intervals."""
         if len(self._low) == 1:
             low, high = np.maximum(low, self._low[0]), np.minimum(high, self._high[0])
         else:
@@ -274,7 +274,7 @@ class Thresholds(_ClosedForm):
         return self._at_most(code) > self._at_most(code - 1)
 
     def _soa_code(self):
-        """SOA says 1 where the a members below say 1 outnumber the others in bits; that a point has a is monotone."""
+        """Return the code of SOA; it is 1 where the members that say 1 outnumber the others in bits: monotone."""
         low, high = 1, self.size
         while low < high:
             a = (low + high) // 2
@@ -285,7 +285,7 @@ class Thresholds(_ClosedForm):
         return self._member(-(-self.size // 2) - 1)  # the lower half says 1
 
     def _degree(self, p, d):
-        # Halves have at most 2^(d + 1 - k) members after k questions, so LDim <= d + 1 - k, which N allows.
+        # Halves have at most 2^(d + 1 - k) members after k questions, so LDim <= d + 1 - k, as N allows.
         return self.size - 1 if self.size < 2 else int((p, d, self.size) == (1, 1, 3))
 
     def _key(self):

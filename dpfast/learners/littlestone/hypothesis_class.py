@@ -1,7 +1,7 @@
-"""What every hypothesis class can tell: restriction, Littlestone dimension, SOA, irreducibility, decomposition.
+"""Base of hypothesis classes: restriction, Littlestone dimension, SOA, irreducibility, decomposition.
 
-A class holds functions from points 0, ..., n_points - 1 to {0, 1}. Definitions, theorems and what is computed are in
-`dpfast.learners.littlestone.decomposition`.
+A class holds functions from points 0, ..., n_points - 1 to {0, 1}. `dpfast.learners.littlestone.decomposition` gives
+the definitions, the theorems and the algorithms.
 """
 
 from abc import ABC, abstractmethod
@@ -18,16 +18,16 @@ from .searches import SearchGivenUp
 
 
 class ClassCost(NamedTuple):
-    """What work on a class may cost, before any is done.
+    """Bounds on the work with a class, known before it starts.
 
     Attributes
     ----------
     hypotheses : int
-        Members of the class.
+        Number of members of the class.
     dimension_bound : int
-        The Littlestone dimension is at most this.
+        Upper bound of the Littlestone dimension.
     nodes : int
-        The most subclasses that a search may visit.
+        The largest number of subclasses that a search may visit.
     bytes : int
         Memory that the class holds.
     """
@@ -39,7 +39,8 @@ class ClassCost(NamedTuple):
 
 
 class HypothesisClass(ABC):
-    """A set of functions from points 0, ..., n_points - 1 to labels 0 and 1. Never changed: restriction gives another.
+    """A set of functions from points 0, ..., n_points - 1 to labels 0 and 1; immutable: restriction returns a new
+    class.
 
     Attributes
     ----------
@@ -53,7 +54,7 @@ class HypothesisClass(ABC):
 
     @abstractmethod
     def restrict(self, point, label):
-        """Return the members that give a label at a point, as a class of the same kind.
+        """Return the members that have this label at a point, as a class of the same type.
 
         Parameters
         ----------
@@ -77,23 +78,23 @@ class HypothesisClass(ABC):
 
     @abstractmethod
     def reduction_depth(self, dimension, *, at_most=None):
-        """Least depth of a tree on the class whose leaves all have at most this Littlestone dimension.
+        """Return the least depth of a tree on the class whose leaves all have at most this Littlestone dimension.
 
         Parameters
         ----------
         dimension : int, >= 0
         at_most : int, optional
-            Give up beyond this depth.
+            Stop the search beyond this depth.
 
         Returns
         -------
         int or None
-            None if it is more than `at_most`.
+            None if the depth exceeds `at_most`.
         """
 
     @abstractmethod
     def balls(self, points, labels, radii):
-        """For each radius the members that err on at most so many of the examples.
+        """Yield, for each radius, the members that err on at most that many of the examples.
 
         Parameters
         ----------
@@ -104,24 +105,24 @@ class HypothesisClass(ABC):
         Yields
         ------
         HypothesisClass
-            One for each radius, in order.
+            One class for each radius, in order.
         """
 
     @abstractmethod
     def estimate(self):
-        """Return what work on the class may cost.
+        """Return bounds on the work with the class.
 
         Returns
         -------
         ClassCost
-            The members, a bound on the Littlestone dimension, and bounds on the subclasses that are searched and the
-            bytes that are kept to compute it.
+            The number of members, a bound on the Littlestone dimension, and bounds on the subclasses that a search
+            visits and on the bytes that it keeps.
         """
 
     def soa(self, point: int) -> int:
         """Return the label whose restriction at a point has the larger Littlestone dimension.
 
-        In a 1-irreducible class, where the theory needs it, this label is that of [Lyu].
+        In a 1-irreducible class, where the theory needs it, this is the label defined in [Lyu].
 
         Parameters
         ----------
@@ -130,7 +131,7 @@ class HypothesisClass(ABC):
         Returns
         -------
         int
-            0 or 1; 0 on ties.
+            The label 0 or 1; 0 for ties.
 
         Raises
         ------
@@ -157,9 +158,9 @@ class HypothesisClass(ABC):
         return self._hypothesis(self._soa_code())
 
     def reducibility_witness(self, k: int) -> Any:
-        """Return a tree that shows that the class is k-reducible (Definition 4.1), if it is.
+        """Return a tree that proves that the class is k-reducible (Definition 4.1), or None.
 
-        The longest path of the tree asks for points at which SOA's labels reduce the class.
+        On the longest path of the tree the labels of SOA reduce the class at every point.
 
         Parameters
         ----------
@@ -176,20 +177,20 @@ class HypothesisClass(ABC):
         return None if depth is None else self._tree(Reduction(top - 1), -depth)
 
     def decomposition(self, p: int, d: int | None = None, *, max_leaves: int = 10**6) -> Any:
-        """A valid (p, d)-decomposition tree of least degree (Definition 4.2), an optimal one.
+        """Return a valid (p, d)-decomposition tree of least degree (Definition 4.2), which is optimal.
 
         Parameters
         ----------
         p : int, >= 1
         d : int, optional
-            At least the Littlestone dimension, which is the default.
+            A bound of at least the Littlestone dimension, which is the default.
         max_leaves : int
             A tree that may have more leaves is refused.
 
         Returns
         -------
         Tree
-            Its `degree` is the decomposition dimension.
+            The tree, whose `degree` is the decomposition dimension.
 
         Raises
         ------
@@ -216,7 +217,7 @@ class HypothesisClass(ABC):
         Returns
         -------
         int
-            From 0 to the Littlestone dimension; -1 for a class without members.
+            A number from 0 to the Littlestone dimension; -1 for a class without members.
         """
         p, d = self._check_parameters(p, d)
         return self._degree(p, d)
@@ -224,14 +225,14 @@ class HypothesisClass(ABC):
     def essential_hypotheses(self, p: int, d: int | None = None, *, max_hypotheses: int = 10**6) -> Any:
         """Return the essential functions of the class (Definition 4.3).
 
-        There may be none. There is at least one if twice the p gives the same dimension (Corollary 4.1).
+        There may be none. There is at least one if 2 p gives the same dimension as p (Corollary 4.1).
 
         Parameters
         ----------
         p, d
             As in `decomposition`.
         max_hypotheses : int
-            More than so many are refused.
+            A larger number of functions is refused.
 
         Returns
         -------
@@ -240,7 +241,7 @@ class HypothesisClass(ABC):
         Raises
         ------
         ValueError
-            If the class has a larger dimension than `d`, or there may be too many.
+            If the class has a larger dimension than `d`, or there may be too many functions.
         """
         p, d = self._check_parameters(p, d)
         if self._degree(p, d) == 0 and self.size > max_hypotheses:
@@ -252,7 +253,7 @@ class HypothesisClass(ABC):
         return tuple(map(self._hypothesis, codes))
 
     def list_bound(self, p: int, d: int | None = None) -> Any:
-        """Return the most essential hypotheses that the class or any subclass can have.
+        """Return a bound on the number of essential hypotheses of the class and of any subclass.
 
         Parameters
         ----------
@@ -262,18 +263,18 @@ class HypothesisClass(ABC):
         Returns
         -------
         int
-            The smaller one of the size and the bound of Lemma 4.1.
+            The minimum of the size and the bound of Lemma 4.1.
         """
         p, d = self._check_parameters(p, d)
         return most_leaves(Schedule(p, d, 0).leaf(0), min(d, self.estimate().dimension_bound), self.size)
 
     def check_points(self, points: ArrayLike) -> np.ndarray:
-        """Return points as int64.
+        """Return points as int64, after checking them.
 
         Parameters
         ----------
         points : array_like of int
-            In [0, n_points).
+            Integers in [0, n_points).
 
         Returns
         -------
@@ -282,7 +283,7 @@ class HypothesisClass(ABC):
         Raises
         ------
         ValueError
-            For points that are no integers, or out of range.
+            For points that are not integers, or out of range.
         """
         points = np.asarray(points)
         if points.dtype.kind not in "iu" and points.size:
@@ -292,21 +293,23 @@ class HypothesisClass(ABC):
             raise ValueError(f"points must lie in [0, {self.n_points}), got {wrong}")
         return points.astype(np.int64)
 
-    # ---- for the learners: hypotheses by code, an int or bytes that names a function of the root class ---------------
+    # ---- for the learners: hypotheses by code, an int or bytes that identifies a function of the root class
+    # --------------
 
     @abstractmethod
     def _root(self):
-        """The class that codes belong to; it knows nothing of restrictions."""
+        """Return the class that codes belong to, without any restriction."""
 
     def _hypothesis(self, code):
         return Hypothesis(self._root(), code)
 
     def _private_codes(self, p, d, degree=None):
-        """`_essential_codes` of a class that rows have made, and nothing if the search for them is given up.
+        """Return `_essential_codes` of a class that depends on rows; empty if the search for them is stopped by its
+        limit.
 
-        Nothing, too, if a degree is asked for that is not the class's decomposition dimension. A function of the class
-        and of public numbers alone: the search begins with nothing remembered and leaves nothing behind, so that
-        whether it is given up says nothing of other classes, and nobody learns that it was.
+        It is also empty if `degree` is given and differs from the decomposition dimension. The result is a function of
+        the class and of public numbers alone: the search starts with an empty cache and leaves none behind. So whether
+        the limit stops it reveals nothing about other classes, and the caller is not told.
         """
         try:
             alone = self._alone()
@@ -315,63 +318,63 @@ class HypothesisClass(ABC):
             return []
 
     def _alone(self):
-        """The same class, sharing no memory of searches with any other."""
+        """Return the same class with a separate cache of searches."""
         return self
 
     @abstractmethod
     def _labels(self, code, points):
-        """uint8 labels of an int64 array of points."""
+        """Return uint8 labels of an int64 array of points."""
 
     @abstractmethod
     def _describe(self, code):
-        """A few words on a code."""
+        """Return a short description of a code."""
 
     @abstractmethod
     def _member_codes(self):
-        """Codes of all members."""
+        """Return the codes of all members."""
 
     @abstractmethod
     def _is_member(self, code):
-        """Whether a code names a member."""
+        """Return whether a code belongs to a member."""
 
     def _some_members(self, most):
-        """Codes of so many members at least, or of all there are."""
+        """Return the codes of at least `most` members, or of all if there are fewer."""
         return self._member_codes().tolist()
 
     @abstractmethod
     def _soa_code(self):
-        """The code of SOA."""
+        """Return the code of SOA."""
 
     @abstractmethod
     def _degree(self, p, d):
-        """The (p, d)-decomposition dimension, for d >= LDim."""
+        """Return the (p, d)-decomposition dimension, for d >= LDim."""
 
     @abstractmethod
     def _tree(self, schedule, depth):
-        """A `Tree` that the schedule allows from this depth on, for a degree that can be reached."""
+        """Return a `Tree` that the schedule allows from this depth on, for an attainable degree."""
 
     @abstractmethod
     def _key(self):
-        """What makes two classes of a type equal."""
+        """Return the value by which two classes of the same type are compared."""
 
     @abstractmethod
     def _saved(self):
-        """The class as JSON, for `_from_saved`."""
+        """Return the class as JSON values, for `_from_saved`."""
 
     @classmethod
     @abstractmethod
     def _from_saved(cls, saved):
-        """The class that `_saved` wrote."""
+        """Return the class that `_saved` wrote."""
 
     @abstractmethod
     def _has_code(self, code):
-        """Whether a code names a function of this root class."""
+        """Return whether a code belongs to a function of this root class."""
 
     def _essential_between(self, p, d, degree):
-        raise NotImplementedError  # a degree strictly between 0 and LDim: tables only
+        raise NotImplementedError  # degrees strictly between 0 and LDim are implemented for tables only
 
     def _essential_codes(self, p, d):
-        """A sequence of codes, for a class of LDim at most d."""
+        """Return a sequence of codes, for a class of LDim at most d."""
         degree = self._degree(p, d)
         if degree <= 0:
             return self._member_codes()
@@ -410,7 +413,7 @@ class HypothesisClass(ABC):
 
 
 def check_labels(labels):
-    """Labels as uint8 of the same shape; refused unless 0 and 1."""
+    """Return labels as uint8 of the same shape; refuse values other than 0 and 1."""
     labels = np.asarray(labels)
     if labels.dtype.kind not in "iub" and labels.size:
         raise ValueError(f"labels must be integers 0 and 1, got {labels.dtype}")

@@ -1,4 +1,4 @@
-"""PAC learning of a Littlestone class, after [Lyu, section 5], at fewer rows and without its guarantee."""
+"""PAC learning of a Littlestone class, after [Lyu, section 5], with fewer rows and without its guarantee."""
 
 import math
 from dataclasses import dataclass
@@ -17,23 +17,23 @@ from .splits import classes_of_parts, rows_of_parts
 
 
 class LittlestonePlan(NamedTuple):
-    """What a run will do, computed from parameters alone.
+    """Plan of a run, computed from the parameters alone.
 
     Attributes
     ----------
     n_samples, n_teachers, rows_per_teacher : int
-        Rows: n_teachers * rows_per_teacher.
+        The numbers of rows: n_samples = n_teachers * rows_per_teacher.
     accuracies : tuple of float
         The error rates of the classes that teachers hold.
     irreducibility : int
     list_bound, list_items : int
-        L, the longest list of essential hypotheses, and what all lists may hold together.
+        The length L of the longest list of essential hypotheses, and the largest total length of all lists.
     threshold_epsilon : float
-        Epsilon of AboveThreshold.
+        The epsilon of AboveThreshold.
     votes_needed : int
         The threshold of AboveThreshold.
     exponent, bottom_score : float, int
-        Of SparseSample.
+        The parameters of SparseSample.
     """
 
     n_samples: int
@@ -52,76 +52,77 @@ class LittlestonePlan(NamedTuple):
 class LittlestoneLearner(CountedPointClassifier):
     """Private learning of a Littlestone class from a table of examples, after [Lyu, section 5]_.
 
-    The rows go to k teachers at random. For accuracies (1 - 1/(2d))^j accuracy, j odd, from the coarsest on, each
-    teacher takes the members that err on at most that share of its rows and lists what is essential for them.
+    The rows are assigned to k teachers at random. For accuracies (1 - 1/(2d))^j accuracy, j odd, in decreasing order,
+    each teacher takes the members that err on at most that share of its rows and lists their essential hypotheses.
     AboveThreshold stops at the first accuracy at which some hypothesis is on enough lists, and SparseSample draws one
-    from these lists.
+    hypothesis from these lists.
 
-    The paper's own algorithm, with its guarantee for the rows at hand, is `StagedLittlestoneLearner`.
+    `StagedLittlestoneLearner` is the paper's own algorithm, with its guarantee for the given rows.
 
-    **Why lists agree.** Classes of true error at most (1 - 1/(2d))^j accuracy, j = 0, 2, ..., 2d + 2, decomposed with
-    p, 2p, 4p, ..., have a dimension that never rises and takes d + 1 values (Lemma 4.3): two neighbours have the same
-    one. A teacher's class for the odd j between, decomposed with the p of the coarser, lies between these two if its
-    rows are enough, so that some SOA of the smaller is on its list (Lemma 4.3 again). And what it lists errs on at most
-    that share of its rows: it agrees with a member on them.
+    **Why lists agree.** Consider the classes of true error at most (1 - 1/(2d))^j accuracy, j = 0, 2, ..., 2d + 2,
+    decomposed with p, 2p, 4p, .... Their dimension never increases and takes at most d + 1 values (Lemma 4.3), so two
+    neighbours have the same dimension. If a teacher has enough rows, its class for the odd j between these two,
+    decomposed with the p of the coarser one, lies between them, so that some SOA of the smaller one is on its list
+    (Lemma 4.3 again). Every listed hypothesis errs on at most that share of the teacher's rows, since it agrees with a
+    member on them.
 
-    **Privacy.** (epsilon, delta)-DP for the relation `neighbors`: "replace" compares tables that differ in one row,
-    "add-remove" tables one of which has a row more. Teachers are drawn independently for each row, so a row changes the
-    lists of one teacher, at all accuracies, and with them the largest vote by at most one, in any direction:
-    AboveThreshold is threshold_share * epsilon-DP. SparseSample has the rest and delta
-    (`dpfast.accounting.sparse_sample`). All numbers are computed from parameters alone: `estimate` returns them.
+    **Privacy.** The model is (epsilon, delta)-DP for the relation `neighbors`: "replace" compares tables that differ in
+    one row, "add-remove" compares tables one of which has one more row. The teacher of each row is drawn independently,
+    so a row changes the lists of one teacher, at all accuracies, and each largest vote by at most one, in any
+    direction: AboveThreshold is threshold_share * epsilon-DP. SparseSample uses the rest of epsilon, and delta
+    (`dpfast.accounting.sparse_sample`). All numbers are computed from the parameters alone: `estimate` returns them.
     With `probability_share` = c the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
-    (`dpfast.learners.class_counts`): together (epsilon, delta), by basic composition.
+    (`dpfast.learners.class_counts`): together they are (epsilon, delta)-DP by basic composition.
 
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy budget: smaller is more private, and 1 is a good beginning.
+        Privacy budget: a smaller value is more private; 1 is a good start.
     delta : float, default=1e-6
-        The probability with which the bound of epsilon may fail: well below one in the number of rows.
+        The probability with which the bound of epsilon may fail; choose it well below 1 / n for n rows.
     hypothesis_class : FiniteClass, PointFunctions or Thresholds
     accuracy : float in (0, 1/2), default=0.1
-        alpha: members of error 0 are supposed to exist, and hypotheses of error about alpha are wanted.
+        The error alpha to aim for, assuming that some member has error 0.
     confidence : float in (0, 1), default=0.1
-        beta: the chance of failure for which noise and lists are planned.
+        The failure probability beta for which noise and lists are planned.
     dimension : int or None, default=None
-        d, at least LDim, which is the default; a class of a larger dimension is refused.
+        The dimension d, at least LDim, which is the default; a class of a larger dimension is refused.
     neighbors : {"replace", "add-remove"}, default="replace"
-        Which tables the claim compares: one row replaced, whose number is public, or one row more or less.
+        Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     threshold_share : float in (0, 1), default=0.5
-        AboveThreshold's part of epsilon.
+        The share of epsilon for AboveThreshold.
     probability_share : float in [0, 1), default=0.0
-        Share of epsilon for noisy counts of the rows by the label predicted and their own. They give `predict_proba`;
-        0 releases none.
+        Share of epsilon for noisy counts of the rows by predicted and true label. `predict_proba` uses them; 0 releases
+        none.
     calibration : {"tight", "paper"}, default="tight"
-        "paper" takes the score of nothing of [Lyu, Lemma 3.1]_, about ten times the tight one, and so more teachers.
+        "paper" uses the score of the empty outcome of [Lyu, Lemma 3.1]_, about ten times the tight one: more teachers.
     vote_fraction : float in (0, 1), default=0.75
-        AboveThreshold's threshold, as a share of the teachers.
+        The threshold of AboveThreshold, as a share of the teachers.
     agreement : float in (0, 1), default=0.9375
-        The share of teachers that is supposed to agree: more than `vote_fraction`. 1 - agreement is a teacher's chance
-        to err on one hypothesis that rows_per_teacher is chosen for.
+        The share of teachers that is expected to agree, more than `vote_fraction`. rows_per_teacher is chosen so that a
+        teacher errs on one hypothesis with probability 1 - agreement.
     minority : float in (0, 1), default=0.5
-        Hypotheses on a smaller share of lists are not to be drawn: less than `vote_fraction`.
+        Hypotheses on a smaller share of the lists should not be drawn; less than `vote_fraction`.
     sample_constant : float, default=1.0
-        Multiplies the rows of a teacher.
+        Factor for the rows of a teacher.
     n_teachers, rows_per_teacher, irreducibility : int or "auto", default="auto"
-        k, the rows that a teacher is planned to have, and the p of the coarsest accuracy, by default those rows; it
-        doubles with each accuracy.
+        The number k of teachers, the planned number of rows of each, and the p of the coarsest accuracy, by default
+        this number of rows; p doubles with each accuracy.
     max_work : int, default=10**9
-        A run whose lists may hold more items is refused.
+        Limit of the number of items on all lists; a run that may exceed it is refused.
     budget, random_state
         As in `DecisionListClassifier`.
 
     Attributes
     ----------
     hypothesis_ : Hypothesis
-        What was drawn; SOA of the class if nothing was. It need not be a member.
+        The drawn hypothesis, or the SOA of the class if none was drawn. It need not be a member.
     selected_ : bool
         Whether a hypothesis was drawn.
     level_ : int or None
-        The number of the accuracy, from 0, at which AboveThreshold stopped.
+        The number of the accuracy, counted from 0, at which AboveThreshold stopped.
     class_counts_ : ndarray of int64, shape (2, 2)
-        Rows by the label predicted and their own, with noise of scale `class_counts_scale_`. Only with
+        Noisy counts of rows by predicted and true label; the noise has scale `class_counts_scale_`. Only with
         `probability_share`.
     classes_ : ndarray, [0, 1]
     n_features_in_ : int, 1
@@ -129,16 +130,17 @@ class LittlestoneLearner(CountedPointClassifier):
 
     Notes
     -----
-    Where [Lyu]_ says O(), here are numbers. Rows of a teacher: Chernoff bounds for one hypothesis at a time, at the
-    least accuracy and the gap 1/(2d), without a union bound over the class. If the class decomposes to dimension 0 at
-    once (always if p >= n_points), only hypotheses of error 2 alpha have to stay off most lists, and 4 ln(16) / alpha
-    rows do.
-    Teachers: as many as let AboveThreshold stop, SparseSample draw something, and nothing of a minority, each with
-    confidence beta / 3. Privacy depends on none of this.
+    The plan replaces the O() of [Lyu]_ by numbers. The rows of a teacher follow from Chernoff bounds for one hypothesis
+    at a time, at the least accuracy and the gap 1/(2d), without a union bound over the class. If the class decomposes
+    to dimension 0 at once (always if p >= n_points), only hypotheses of error 2 alpha have to be absent from most
+    lists, for which 4 ln(16) / alpha rows suffice. The number of teachers is chosen so that AboveThreshold stops,
+    SparseSample draws a hypothesis, and none of a minority is drawn, each with failure probability at most beta / 3.
+    Privacy depends on none of this.
 
-    Cost: classes of k teachers at d + 1 accuracies; lists of at most `LittlestonePlan.list_items` items. A teacher
-    whose search in a table is given up (`FiniteClass`, max_nodes) lists nothing, which no one else is told: it would
-    say something of its rows. It cannot happen if p >= n_points, where what is essential are the members.
+    The cost is that of the classes of k teachers at d + 1 accuracies, with lists of at most
+    `LittlestonePlan.list_items` items. If the search of a teacher in a table reaches its limit (max_nodes of
+    `FiniteClass`), its list is empty; this is not reported, as it would reveal something about its rows. It cannot
+    happen if p >= n_points, since then the essential hypotheses are the members.
 
     References
     ----------
@@ -266,7 +268,7 @@ class LittlestoneLearner(CountedPointClassifier):
         Raises
         ------
         ValueError
-            For a parameter or data that will not do, before anything is charged or drawn.
+            For an invalid parameter or invalid data, before anything is charged or drawn.
         BudgetExceeded
             If the budget does not suffice, before the data is read.
         """
@@ -286,7 +288,7 @@ class LittlestoneLearner(CountedPointClassifier):
                 if tests.test(int(score.max(initial=0))):
                     released.level = j
                     break
-            run.used["accuracy"] += 1  # or that none will do
+            run.used["accuracy"] += 1  # or "none of them"
             if released.level is not None:
                 drawn = sparse_sample(lists, plan.exponent, plan.bottom_score, max_length=plan.list_bound, rng=run.rng)
                 run.used["hypothesis"] += 1
@@ -315,7 +317,7 @@ class _Released:
 
 
 def _rows(p, d, gap):
-    """Rows of a teacher, and the irreducibility asked for."""
+    """Return the rows of a teacher, and the irreducibility required."""
     nats = -math.log(1 - p.agreement)
     rows = math.ceil(p.sample_constant * 4 * nats / p.accuracy)
     irreducibility = rows if p.irreducibility == "auto" else p.irreducibility
@@ -329,7 +331,7 @@ def _rows(p, d, gap):
 
 
 def _teachers(p, mechanism, length, levels):
-    """Teachers with which each step does what it should, with probability 1 - confidence / 3."""
+    """Return the number of teachers for which each step succeeds with probability 1 - confidence / 3."""
     nats = math.log(3 / p.confidence)
     noise = (13 / 5 + 13 / 4) / mechanism.threshold_epsilon * (nats + math.log(2 * levels))
     k = max(

@@ -1,4 +1,4 @@
-"""Online learners of a class, not private: the optimal one, and the one that halves."""
+"""Online learners of a class without privacy: the optimal one, and halving."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ from .hypothesis_class import HypothesisClass, check_labels
 
 
 class _OnlineLearner:
-    """Keeps the members that agree with all mistakes."""
+    """Base of learners that keep the members consistent with all mistakes."""
 
     def __init__(self, hypothesis_class: Any) -> None:
         if not isinstance(hypothesis_class, HypothesisClass):
@@ -18,7 +18,7 @@ class _OnlineLearner:
         raise NotImplementedError
 
     def update(self, point: int, label: int) -> bool:
-        """Learn the label of a point; what the present prediction would have been counts.
+        """Learn the label of a point; the prediction for it counts as a mistake if it is wrong.
 
         Parameters
         ----------
@@ -28,13 +28,13 @@ class _OnlineLearner:
         Returns
         -------
         bool
-            Whether `predict` errs on it.
+            Whether `predict` errs on the label.
 
         Raises
         ------
         ValueError
-            If no member agrees with this and the earlier mistakes, and for a point or label out of range. Nothing is
-            learned.
+            If no member is consistent with this and the earlier mistakes, or for a point or label out of range. Nothing
+            is learned then.
         """
         label = int(check_labels(label))
         if self.predict(point) == label:
@@ -50,9 +50,9 @@ class _OnlineLearner:
 
 
 class SOALearner(_OnlineLearner):
-    """The standard optimal algorithm: at most LDim mistakes on labels that some member explains.
+    """Standard optimal algorithm: at most LDim mistakes if some member explains the labels.
 
-    It predicts as SOA of the members that agree with its mistakes. Not private.
+    It predicts the SOA of the members that are consistent with its mistakes. It is not private.
 
     Parameters
     ----------
@@ -61,11 +61,11 @@ class SOALearner(_OnlineLearner):
     Attributes
     ----------
     mistakes : int
-        So far. For the data's owner.
+        The number of mistakes so far, for the owner of the data.
 
     Notes
     -----
-    A prediction costs two Littlestone dimensions; only mistakes change the learner.
+    A prediction computes two Littlestone dimensions; only mistakes change the learner.
 
     References
     ----------
@@ -82,7 +82,7 @@ class SOALearner(_OnlineLearner):
     """
 
     def predict(self, point: int) -> int:
-        """Return the label predicted for a point.
+        """Return the predicted label of a point.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class SOALearner(_OnlineLearner):
 
 
 class HalvingLearner(_OnlineLearner):
-    """The majority of the members that agree with the mistakes: at most log2(size) mistakes. Not private.
+    """Majority of the members that are consistent with the mistakes: at most log2(size) mistakes. It is not private.
 
     Parameters
     ----------
@@ -106,11 +106,11 @@ class HalvingLearner(_OnlineLearner):
     Attributes
     ----------
     mistakes : int
-        So far. For the data's owner.
+        The number of mistakes so far, for the owner of the data.
 
     Notes
     -----
-    A prediction costs one restriction; only mistakes change the learner.
+    A prediction computes one restriction; only mistakes change the learner.
 
     Examples
     --------

@@ -75,9 +75,9 @@ class OnlineLittlestoneLearner(PointStream):
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy budget: smaller is more private, and 1 is a good beginning.
+        Privacy budget: a smaller value is more private; 1 is a good start.
     delta : float, default=1e-6
-        The probability with which the bound of epsilon may fail: well below one in the number of rows.
+        The probability with which the bound of epsilon may fail; choose it well below 1 / n for n rows.
     hypothesis_class : FiniteClass, PointFunctions or Thresholds
     horizon : int
         T, rounds that the stream is expected to have: noise is planned for so many tests.
@@ -86,7 +86,7 @@ class OnlineLittlestoneLearner(PointStream):
     dimension : int or None, default=None
         d, at least LDim, which is the default; a class of a larger dimension is refused.
     neighbors : {"replace", "add-remove"}, default="replace"
-        Which tables the claim compares: one row replaced, whose number is public, or one row more or less.
+        Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     n_releases : int or "auto", default="auto"
         K: by default release_constant * (d + 1).
     release_constant : float, default=2.0

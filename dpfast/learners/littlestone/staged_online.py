@@ -44,9 +44,9 @@ class StagedOnlineLittlestoneLearner(PointStream):
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy budget: smaller is more private, and 1 is a good beginning.
+        Privacy budget: a smaller value is more private; 1 is a good start.
     delta : float, default=1e-6
-        The probability with which the bound of epsilon may fail: well below one in the number of rows.
+        The probability with which the bound of epsilon may fail; choose it well below 1 / n for n rows.
     hypothesis_class : FiniteClass, PointFunctions or Thresholds
     horizon : int
         T, rounds that the stream is expected to have. Privacy does not depend on it.
@@ -59,7 +59,7 @@ class StagedOnlineLittlestoneLearner(PointStream):
         d, at least LDim, which is the default; a class of a larger dimension is refused. At least 2 is used: at d = 1
         the error rates of all stages are 0, and teachers' classes do not interleave.
     neighbors : {"replace", "add-remove"}, default="replace"
-        Which tables the claim compares: one row replaced, whose number is public, or one row more or less.
+        Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     threshold_share : float in (0, 1), default=0.2
         The tests' part of epsilon, half of it for each of the two kinds.
     max_work : int, default=10**9

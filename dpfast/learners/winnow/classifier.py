@@ -41,11 +41,11 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
     Parameters
     ----------
     epsilon : float, default=1.0
-        Privacy budget: smaller is more private, and 1 is a good beginning.
+        Privacy budget: a smaller value is more private; 1 is a good start.
     delta : float, default=1e-6
-        The probability with which the bound of epsilon may fail: well below one in the number of rows.
+        The probability with which the bound of epsilon may fail; choose it well below 1 / n for n rows.
     neighbors : {"replace", "add-remove"}, default="replace"
-        Which tables the claim compares: one row replaced, whose number is public, or one row more or less.
+        Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     n_updates : int or "auto", default="auto"
         Releases K. After the last one a stream is predicted but no longer learned from, unless it has a window.
         "auto" is 20, or more where rows, if their number is public, and budget allow (`dpfast.learners.winnow.plan`).
