@@ -1,6 +1,6 @@
-"""Littlestone classes: what online learning costs there, and private learners for them [Lyu].
+"""Littlestone classes: tools for their theory, and private learners for them [Lyu].
 
-Theory, definitions and proofs: `dpfast.learners.littlestone.decomposition`.
+`dpfast.learners.littlestone.decomposition` gives theory, definitions and proofs.
 """
 
 from .closed_forms import PointFunctions, Thresholds

@@ -1,54 +1,56 @@
-"""Irreducibility and decompositions, as [Lyu, section 4] prints them, and what the searches here rest on.
+"""Irreducibility and decompositions, as defined in [Lyu, section 4], and the correctness of the searches.
 
-LDim(H) is the Littlestone dimension: -1 for no member, 0 for one, otherwise the largest 1 + min(LDim(H|x,0),
-LDim(H|x,1)) over points x at which members differ; H|x,y are the members that say y at x. [Lyu]'s SOA(H) says at x the
-label y with LDim(H|x,y) = LDim(H), and 1 if there is none; here ties, and such points, go to the larger dimension, then
-to 0. In a 1-irreducible class there are no such points, and both are one function.
+LDim(H) is the Littlestone dimension: -1 for no member, 0 for one member, otherwise the largest 1 + min(LDim(H|x,0),
+LDim(H|x,1)) over points x at which members differ. H|x,y are the members that have label y at x. In [Lyu], SOA(H) at x
+is the label y with LDim(H|x,y) = LDim(H), and 1 if there is none. Here the label of the larger dimension is used at
+such points, and 0 for ties. In a 1-irreducible class there are no such points, and both definitions agree.
 
 **Definition 4.1.** H is k-irreducible if restricting it by SOA(H)'s labels at any k points keeps LDim(H); otherwise it
-is k-reducible. Equally, k-reducible classes have a tree of depth k, its leaves all of smaller LDim: one path follows
-SOA(H), whatever leaves it has a smaller LDim; and in any such tree that path ends in a smaller class.
+is k-reducible. Equivalently, a class is k-reducible if it has a tree of depth k whose leaves all have smaller LDim. One
+direction: follow SOA(H) along one path; every leaf off that path has a smaller LDim. The other: in any such tree the
+path of SOA(H) ends in a class of smaller LDim.
 
 **Definition 4.2.** For LDim(H) <= d, a (p, d)-decomposition is a binary tree that asks for the label of a point at each
-inner node. It is valid if every node v of depth k has k <= N(LDim H_v), and every leaf has k <= F(LDim H_v) and is
-p 2^(d - LDim H_v)-irreducible, where
+inner node. It is valid if every node v of depth k has k <= N(LDim H_v), and every leaf has k <= F(LDim H_v) and is p
+2^(d - LDim H_v)-irreducible, where
 
     F(t) = p (2^(d-t) - 1),    N(t) = p (2^(d-t+1) - 1) = F(t - 1) = F(t) + p 2^(d-t).
 
 Its degree is the largest LDim of a leaf; the (p, d)-decomposition dimension DDim is the least degree.
 
-**Definition 4.3.** A function is essential if every valid tree of least degree r has a leaf of LDim r whose SOA it is.
+**Definition 4.3.** A function is essential if it is the SOA of a leaf of LDim r in every valid tree of least degree r.
 
 **Claim 4.1.** A class of LDim t at depth k <= F(t) can be continued to a valid tree of degree at most t: while it is
-reducible, ask the p 2^(d-t) points that reduce it; those who leave that path have LDim < t and depth at most F(t - 1).
+reducible, ask the p 2^(d-t) points that reduce it. Classes off that path have LDim < t and depth at most F(t - 1).
 
-**Lemma 4.1.** A valid tree has at most sum_{i <= d} C(F(0), i) <= p^d 2^(d^2) leaves with members: its leaves are no
-deeper than F(0), and one side of every question loses a dimension.
+**Lemma 4.1.** A valid tree has at most sum_{i <= d} C(F(0), i) <= p^d 2^(d^2) leaves with members, since its leaves
+have depth at most F(0), and one side of every question has a smaller dimension.
 
-**Lemma 4.3.** If G is in H then DDim_{2p}(G) <= DDim_p(H); and if both are t, the SOA of every leaf of LDim t of any
-valid (2p, d)-tree of degree t of G is essential for (H, p). (Its leaf G_v is 2p 2^(d-t)-irreducible; following SOA(G_v)
-in a tree of H for as many questions keeps LDim t, which no node of H's tree deeper than N(t) has: a leaf is reached,
-and with it the same SOA.)
+**Lemma 4.3.** If G is in H then DDim_{2p}(G) <= DDim_p(H). If both equal t, the SOA of every leaf of LDim t of any
+valid (2p, d)-tree of degree t of G is essential for (H, p). (The leaf G_v is 2p 2^(d-t)-irreducible. Following SOA(G_v)
+in a tree of H for that many questions keeps LDim t, but no node of H's tree deeper than N(t) has LDim t. So the path
+reaches a leaf, which has the same SOA.)
 
-**Corollary 4.1.** (1) There are no more essential functions than leaves. (2) If G is in H and both have the same
-DDim_p, what is essential for G is so for H: a valid tree of H that avoids f, continued by Claim 4.1, is one of G.
-(3) If DDim_{2p}(H) = DDim_p(H) there is an essential function; otherwise there may be none. (4) If DDim is 0 the
-members are what is essential. And DDim is 0 if p 2^(d - LDim H) >= min(n_points, |H| - 1): such a class, and every part
-of it, is reducible while LDim > 0.
+**Corollary 4.1.** (1) There are at most as many essential functions as leaves. (2) If G is in H and both have the same
+DDim_p, every function essential for G is essential for H: a valid tree of H that avoids f, continued by Claim 4.1, is a
+valid tree of G. (3) If DDim_{2p}(H) = DDim_p(H) there is an essential function; otherwise there may be none. (4) If
+DDim is 0 the essential functions are the members. DDim is 0 if p 2^(d - LDim H) >= min(n_points, |H| - 1), since then
+the class and every part of it is reducible while LDim > 0.
 
 **Fact 4**, with the size that its proof needs: a leaf is p-irreducible, so its SOA agrees on any p points with one of
-its members. If all members of H err on at most a share a of no more than p examples, so does every essential function.
+its members. If all members of H err on at most a share a of at most p examples, so does every essential function.
 
-**Computation.** V(G, k), whether G has a valid tree of degree at most r below depth k, does not rise with k. By Claim
-4.1 it holds if LDim G = t <= r and k <= F(t); otherwise it needs k <= N(t) and a question both of whose sides are valid
-at k + 1. For LDim 1 every question takes one member away, so that k + |G| - 1 <= F(0) decides. From t > r on some
-path must lose dimension t within N(t) + 1 - k questions, and that path is SOA(G)'s: sets of points that reduce G are
+**Computation.** Let V(G, k) be whether G has a valid tree of degree at most r from depth k on; it is monotone in k. By
+Claim 4.1 it holds if LDim G = t <= r and k <= F(t); otherwise it needs k <= N(t) and a question both of whose sides are
+valid at k + 1. For LDim 1 every question removes one member, so that k + |G| - 1 <= F(0) decides. For t > r some path
+must lose dimension t within N(t) + 1 - k questions, and that path follows SOA(G): sets of points that reduce G are
 searched first (`searches.Search.reduces`).
 
-What is essential is {SOA(H)} if r = LDim H, the members if r = 0, and else those SOAs of leaves of one valid tree that
-no other avoids. A leaf with SOA f is on the path that f takes, so f is avoided below (G, k) if LDim G < r and G is
-valid; if LDim G = r and G is valid to degree r - 1, or valid with SOA(G) not f (all leaves of LDim r below have
-SOA(G)); or if for some question the side that f does not take is valid and f is avoided on the other.
+The essential functions are {SOA(H)} if r = LDim H, the members if r = 0, and otherwise those SOAs of leaves of one
+valid tree that no other valid tree avoids. A leaf with SOA f is on the path that f follows. So f is avoided below (G,
+k) in three cases: if LDim G < r and G is valid; if LDim G = r and G is valid to degree r - 1, or valid with SOA(G)
+other than f (all leaves of LDim r below have SOA(G)); or if for some question the side off f's path is valid and f is
+avoided on the other side.
 
 [Lyu] is X. Lyu, Private Learning of Littlestone Classes, Revisited, arXiv 2510.00076, 2025.
 """
@@ -60,27 +62,27 @@ _NEVER = -(1 << 62)
 
 
 class Schedule(NamedTuple):
-    """How deep the nodes and leaves of a valid (p, d)-tree of this degree may be: Definition 4.2."""
+    """Largest depths of the nodes and leaves of a valid (p, d)-tree of this degree: Definition 4.2."""
 
     p: int
     d: int
     degree: int
 
     def leaf(self, dimension):
-        """F: the largest depth at which a class of this dimension can be continued to leaves of the degree."""
+        """Return F, the largest depth at which a class of this dimension can be continued to leaves of the degree."""
         return self.p * ((1 << (self.d - dimension)) - 1) if dimension <= self.degree else _NEVER
 
     def node(self, dimension):
-        """N: the largest depth of a node of this dimension."""
+        """Return N, the largest depth of a node of this dimension."""
         return self.p * ((1 << (self.d - dimension + 1)) - 1)
 
     def irreducible(self, dimension):
-        """Points that must not reduce a leaf of this dimension."""
+        """Return the number of points that must not reduce a leaf of this dimension."""
         return self.p << (self.d - dimension)
 
 
 class Reduction(NamedTuple):
-    """The same for trees to leaves of at most this dimension, of any kind; depths count up to 0."""
+    """Schedule of any trees with leaves of at most this dimension; depths count up to 0."""
 
     degree: int
 
@@ -95,16 +97,16 @@ class Reduction(NamedTuple):
 
 
 class Tree:
-    """A tree of questions: a leaf, or a point and a subtree for each of its labels.
+    """Tree of questions: either a leaf, or a point with a subtree for each label.
 
     Attributes
     ----------
     members : HypothesisClass
-        The class restricted to the path to here.
+        The class restricted to the path that leads here.
     point : int or None
         None for a leaf.
     zero, one : Tree or None
-        Subtrees for label 0 and 1; None where no hypothesis goes on, or at a leaf.
+        Subtrees for the labels 0 and 1; None if there are no members with that label, and at a leaf.
     """
 
     __slots__ = ("members", "one", "point", "zero")
@@ -121,7 +123,7 @@ class Tree:
         Returns
         -------
         list of HypothesisClass
-            All with members.
+            The leaves, which all have members.
         """
         found, waiting = [], [self]
         while waiting:
@@ -134,12 +136,12 @@ class Tree:
 
     @property
     def degree(self) -> int:
-        """The largest Littlestone dimension of a leaf."""
+        """Largest Littlestone dimension of a leaf."""
         return max(leaf.littlestone_dimension() for leaf in self.leaves())
 
     @property
     def depth(self) -> int:
-        """Questions on the longest path."""
+        """Number of questions on the longest path."""
         deepest = 0
         waiting: list[tuple[Tree, int]] = [(self, 0)]
         while waiting:
@@ -153,7 +155,7 @@ class Tree:
 
 
 def grown(root, question, depth):
-    """The tree that begins with a class at this depth and asks what `question(class, depth)` says; None is a leaf."""
+    """Return the tree from this class and depth on; `question(class, depth)` gives its points, and None for a leaf."""
     tree = Tree(root)
     waiting = [(tree, depth)]
     while waiting:
@@ -170,7 +172,7 @@ def grown(root, question, depth):
 
 
 def most_leaves(depth, dimension, size):
-    """The smaller of size and Lemma 4.1's sum."""
+    """Return the minimum of the size and the sum of Lemma 4.1."""
     total = 0
     for i in range(min(dimension, depth) + 1):
         total += math.comb(depth, i)

@@ -1,4 +1,4 @@
-"""Any finite class, as a table of bits."""
+"""Arbitrary finite classes, as tables of bits."""
 
 import math
 import sys
@@ -18,7 +18,7 @@ from .searches import BitTable, Search, SearchGivenUp, number
 
 
 def _bounded(search):
-    """A search that may go as deep as Python does."""
+    """Decorate a search so that a recursion beyond Python's limit raises SearchGivenUp."""
 
     @wraps(search)
     def bounded(self, *arguments, **options):
@@ -33,29 +33,29 @@ def _bounded(search):
 
 
 class FiniteClass(HypothesisClass):
-    """The functions that are the rows of a table.
+    """Class whose functions are the rows of a table.
 
     Parameters
     ----------
     table : array_like of 0 and 1, shape (n_hypotheses, n_points)
-        Row h says at column x what hypothesis h says at point x. A row that is there already is left out: a class is a
-        set.
+        The entry in row h and column x is the label of hypothesis h at point x. Repeated rows are dropped.
     max_nodes : int, default=10**7
-        Subclasses that one search (for a dimension, a depth, or what is essential) may look at; one that needs more is
-        given up with a ValueError that says so. `estimate` tells what it may come to.
+        Limit of the subclasses that one search (for a dimension, a depth, or essential functions) may visit. A search
+        that needs more raises a ValueError. `estimate` returns a bound on this number.
 
     Attributes
     ----------
     table : ndarray of bool, shape (size, n_points)
-        The members, in the order given; read-only.
+        The members in the order given; read-only.
 
     Notes
     -----
-    LDim is a search in C over bit sets, with memo: about a millisecond for 512 random hypotheses on 64 points. The
-    other questions are searches in Python (`dpfast.learners.littlestone.searches`). All are exponential in the worst
-    case: finding the fewest points that reduce a class is a hitting set problem, hardest where p is a little below that
-    number. Of 511 random triples of 64 points, which 29 questions reduce, the decomposition dimension takes half a
-    second or less up to p = 9 and from p = 30 on; between these it takes longer than 40 seconds, or is given up.
+    LDim is computed by a search in C over bit sets with a cache: about a millisecond for 512 random hypotheses on 64
+    points. The other searches are in Python (`dpfast.learners.littlestone.searches`). All are exponential in the worst
+    case: finding the fewest points that reduce a class is a hitting set problem, which is hardest if p is slightly
+    below that number. For 511 random triples of 64 points, which 29 questions reduce, the decomposition dimension takes
+    at most half a second up to p = 9 and from p = 30 on; in between it takes more than 40 seconds, or reaches the
+    limit.
 
     Examples
     --------
@@ -76,7 +76,7 @@ class FiniteClass(HypothesisClass):
         return part
 
     @property
-    def n_points(self) -> int:  # type: ignore[override]  # the table's
+    def n_points(self) -> int:  # type: ignore[override]  # that of the table
         return self._shared.table.shape[1]
 
     @property
@@ -107,7 +107,7 @@ class FiniteClass(HypothesisClass):
         points, labels = self.check_points(points), check_labels(labels)
         seen, which = np.unique(points, return_inverse=True)
         ones = np.bincount(which, weights=labels, minlength=len(seen)).astype(np.int64)
-        step = np.bincount(which, minlength=len(seen)) - 2 * ones  # what saying 1 there adds
+        step = np.bincount(which, minlength=len(seen)) - 2 * ones  # the change by label 1 there
         errors = self._shared.table[:, seen] @ step + ones.sum()
         inside = bits.unpack(self._members[None], len(errors))[0]
         for radius in radii:
@@ -198,7 +198,7 @@ class FiniteClass(HypothesisClass):
             return len(code) == -(-self.n_points // 8)
         return isinstance(code, int) and 0 <= code < len(self._shared.table)
 
-    def __reduce__(self):  # without what searches remember, which may be of private subclasses
+    def __reduce__(self):  # without the cache of searches, which may contain private subclasses
         return _restored, (self._shared.table, self._shared.max_nodes, self._members, self.size)
 
     def __repr__(self):
@@ -206,7 +206,7 @@ class FiniteClass(HypothesisClass):
 
 
 def littlestone_dimension(table: Any) -> int:
-    """Littlestone dimension of the class whose members are the rows of a table; rows may repeat.
+    """Return the Littlestone dimension of the class whose members are the rows of a table; rows may repeat.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def littlestone_dimension(table: Any) -> int:
 
     Notes
     -----
-    As `FiniteClass.littlestone_dimension`.
+    See `FiniteClass.littlestone_dimension`.
 
     References
     ----------
@@ -239,7 +239,7 @@ def littlestone_dimension(table: Any) -> int:
 
 
 def _checked(table):
-    """The table as uint8 of shape (n_hypotheses, n_points)."""
+    """Return the table as uint8 of shape (n_hypotheses, n_points)."""
     if not isinstance(table, np.ndarray):
         table = [np.asarray(row) for row in table]
         lengths = sorted({row.size for row in table})

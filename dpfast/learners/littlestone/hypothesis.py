@@ -1,4 +1,4 @@
-"""Functions that a hypothesis class or a learner gives, and what most of some functions say."""
+"""Functions returned by a hypothesis class or a learner, and majority votes of such functions."""
 
 from collections import Counter
 from typing import Any
@@ -7,23 +7,23 @@ import numpy as np
 
 
 class Hypothesis:
-    """A function from points to labels that a class or a learner gives: call it on points.
+    """Function from points to labels, returned by a class or a learner; call it on points.
 
-    Equal hypotheses of one class compare equal, and hash so.
+    Equal hypotheses of one class compare equal and have equal hashes.
 
     Parameters
     ----------
     domain : HypothesisClass
         The class whose points it labels.
     code : hashable
-        What tells it from other hypotheses of that class.
+        Identifies the hypothesis within that class.
     """
 
     def __init__(self, domain: Any, code: Any) -> None:
         self._domain, self._code = domain, code
 
     def __call__(self, points):
-        """Labels of points, an int or array_like of int: uint8 of the same shape."""
+        """Return the labels of points, an int or array_like of int, as uint8 of the same shape."""
         points = self._domain.check_points(points)
         return self._domain._labels(self._code, points)
 
@@ -40,14 +40,14 @@ class Hypothesis:
 
 
 class Majority(Hypothesis):
-    """What most of some hypotheses say, 0 on ties.
+    """Majority vote of some hypotheses; 0 for ties.
 
     Parameters
     ----------
     domain : HypothesisClass
-        The root of all of them.
+        The root class of all of them.
     votes : dict
-        From their codes to how often each counts.
+        Maps their codes to their numbers of votes.
     """
 
     def __init__(self, domain, votes):
@@ -64,7 +64,7 @@ class Majority(Hypothesis):
 
 
 def majority(hypothesis_class, codes):
-    """What most of the hypotheses of these codes say: one of them if they are one."""
+    """Return the majority vote of the hypotheses with these codes, or the hypothesis itself if there is only one."""
     votes = Counter(codes)
     if len(votes) == 1:
         return hypothesis_class._hypothesis(next(iter(votes)))

@@ -1,4 +1,4 @@
-"""Private online learning of a Littlestone class, after [Lyu, Algorithms 3 and 4], on short streams."""
+"""Private online learning of a Littlestone class, after [Lyu, Algorithms 3 and 4], for short streams."""
 
 import math
 from typing import Any, NamedTuple
@@ -14,24 +14,25 @@ from .streams import Following, PointStream
 
 
 class OnlineLittlestonePlan(NamedTuple):
-    """What a stream will cost, computed from parameters alone.
+    """Plan of a stream, computed from the parameters alone.
 
     Attributes
     ----------
     n_releases, n_teachers : int
     batch : int
-        The mistakes that a release is to come after.
+        The number of mistakes after which a release should come.
     threshold : int
-        The threshold of AboveThreshold: larger than `batch`, lest noise let the release come before.
+        The threshold of AboveThreshold; larger than `batch`, since noise could otherwise cause an earlier release.
     mistakes_per_release, mistakes : int
-        What noise may make of `batch`, and that for all releases.
+        Bounds on the mistakes before one release, including the effect of noise, and on the mistakes of all releases.
     irreducibility : int
     list_bound, list_items : int
-        L, the longest list of essential hypotheses, and what all lists of a release may hold together.
+        The length L of the longest list of essential hypotheses, and the largest total length of the lists of a
+        release.
     threshold_epsilon : float
-        Epsilon of AboveThreshold.
+        The epsilon of AboveThreshold.
     exponent, bottom_score : float, int
-        Of SparseSample.
+        The parameters of SparseSample.
     """
 
     n_releases: int
@@ -49,26 +50,27 @@ class OnlineLittlestonePlan(NamedTuple):
 
 
 class OnlineLittlestoneLearner(PointStream):
-    """Private online learning of a Littlestone class on streams of usual length, after [Lyu, Algorithms 3 and 4]_.
+    """Private online learning of a Littlestone class on streams of moderate length, after [Lyu, Algorithms 3 and 4]_.
 
-    The paper's own algorithms, with their theorem for long streams, are `StagedOnlineLittlestoneLearner`.
+    `StagedOnlineLittlestoneLearner` is the paper's own algorithm, with its theorem for long streams.
 
-    One hypothesis predicts, at first SOA of the class. Its mistakes go to k teachers, each to one at random, and a
-    teacher keeps the members that agree with its mistakes and lists what is essential for them. AboveThreshold counts
-    the mistakes since the last release; when it finds enough, most teachers have seen one, and SparseSample draws the
-    next hypothesis from all lists. A drawn nothing leaves the old one. After K releases the last hypothesis is frozen.
+    One hypothesis predicts, at first the SOA of the class. Each of its mistakes goes to one of k teachers at random. A
+    teacher keeps the members that agree with its mistakes, and lists their essential hypotheses. AboveThreshold counts
+    the mistakes since the last release. When it finds enough, most teachers have seen a mistake, and SparseSample draws
+    the next hypothesis from all lists. If it draws nothing, the old hypothesis stays. After K releases the hypothesis
+    is frozen.
 
-    **Privacy.** All that is released, the hypotheses and when they came, is (epsilon, delta)-DP for the relation
-    `neighbors`: "replace" compares streams that differ in one round, "add-remove" streams in one of which a round is a
-    blank that never counts. The predictions are not: that of round t is h_t(x_t), and x_t is a row's own. They are
-    jointly private: what all others together are shown, the predictions of their own rows and every hypothesis, is
-    (epsilon, delta)-DP in the one round that is not theirs, as they compute it from the hypotheses and their rows. So
-    a prediction may be shown to the owner of its row, all of them together to the owner of the data only. Fix what was
-    released. It fixes which rounds are
-    mistakes, and teachers are drawn independently of them; so the round that differs changes the running count of one
-    interval between releases (AboveThreshold, paid once), and the list of one teacher in each of the at most K draws of
-    SparseSample that follow. `dpfast.accounting.sparse_sample` composes them. The numbers are computed from parameters
-    alone, `estimate` returns them, and they do not depend on the stream keeping to the horizon.
+    **Privacy.** The released hypotheses and the times of their releases are (epsilon, delta)-DP for the relation
+    `neighbors`: "replace" compares streams that differ in one round, "add-remove" compares streams where one round of
+    one of them is replaced by a blank that never counts. The predictions are not: the prediction of round t is
+    h_t(x_t), where x_t is from the row itself. They are jointly private: everything that all other people see, namely
+    the predictions of their own rows and every hypothesis, is (epsilon, delta)-DP in the one round that is not theirs,
+    since it is computed from the hypotheses and their rows. So a prediction may be shown to the owner of its row, but
+    all predictions together only to the owner of the data. Proof: fix the released values. They determine which rounds
+    are mistakes, and teachers are drawn independently of them. So the round that differs changes the running count of
+    one interval between releases (AboveThreshold, paid once), and the list of one teacher in each of the at most K
+    following draws of SparseSample. `dpfast.accounting.sparse_sample` composes them. The numbers are computed from the
+    parameters alone, `estimate` returns them, and they hold for streams beyond the horizon too.
 
     There are no probabilities: a hypothesis may change with every row, and no rows are left to count for the last one.
 
@@ -80,37 +82,38 @@ class OnlineLittlestoneLearner(PointStream):
         The probability with which the bound of epsilon may fail; choose it well below 1 / n for n rows.
     hypothesis_class : FiniteClass, PointFunctions or Thresholds
     horizon : int
-        T, rounds that the stream is expected to have: noise is planned for so many tests.
+        The number T of rounds that the stream is expected to have; the noise is planned for that many tests.
     confidence : float in (0, 1), default=0.1
-        beta: the chance of failure for which noise and lists are planned.
+        The failure probability beta for which noise and lists are planned.
     dimension : int or None, default=None
-        d, at least LDim, which is the default; a class of a larger dimension is refused.
+        The dimension d, at least LDim, which is the default; a class of a larger dimension is refused.
     neighbors : {"replace", "add-remove"}, default="replace"
         Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     n_releases : int or "auto", default="auto"
-        K: by default release_constant * (d + 1).
+        The number K of releases; by default release_constant * (d + 1).
     release_constant : float, default=2.0
     batch_constant : float above ln 2, default=1.5
-        c: mistakes of a release for each teacher. A share 1 - exp(-c) of them, more than half, then has seen one.
+        The number c of mistakes of a release per teacher. A share 1 - exp(-c) of the teachers, more than half, then
+        sees one.
     n_teachers, irreducibility : int or "auto", default="auto"
-        k, and p, which is by default the horizon.
+        The number k of teachers, and p, which is by default the horizon.
     threshold_share : float in (0, 1), default=0.15
-        AboveThreshold's part of epsilon. Its counts are in the hundreds, its noise in the dozens.
+        The share of epsilon for AboveThreshold, whose counts are in the hundreds and whose noise is in the dozens.
     calibration : {"tight", "paper"}, default="tight"
-        "paper" takes pure composition and the score of nothing of [Lyu, Lemma 3.1]_, and so more teachers.
+        "paper" uses pure composition and the score of the empty outcome of [Lyu, Lemma 3.1]_: more teachers.
     max_work : int, default=10**9
-        A stream one of whose releases may read lists of more items is refused.
+        Limit of the items on the lists of one release; a stream that may exceed it is refused.
     budget, random_state
         As in `DecisionListClassifier`.
 
     Attributes
     ----------
     hypothesis_ : Hypothesis
-        What predicts.
+        The hypothesis that predicts.
     releases_ : list of Hypothesis or None
-        What each release drew; None is nothing.
+        The hypotheses drawn by the releases; None if nothing was drawn.
     frozen_ : bool
-        Whether all K releases are made.
+        Whether all K releases have been made.
     classes_ : ndarray, [0, 1]
     n_features_in_ : int, 1
     privacy_ : dpfast.accounting.PrivacySpend
@@ -126,7 +129,7 @@ class OnlineLittlestoneLearner(PointStream):
     60 ln T. Nothing is promised for streams that no member explains, nor against somebody who has seen the hypothesis:
     whoever always asks where it errs may spend all K releases, and the last hypothesis then errs for ever.
 
-    A round costs its prediction, a mistake one restriction, a release k lists.
+    A round computes its prediction, a mistake one restriction, a release k lists.
 
     References
     ----------
@@ -248,13 +251,13 @@ class _Teachers(Following):
         self.tests = AboveThreshold(plan.threshold, plan.threshold_epsilon, monotone="running", rng=run.rng)
 
     def _note(self, points, labels):
-        """Give each of these mistakes to a teacher."""
+        """Assign each of these mistakes to a teacher."""
         chosen = self.run.rng.integers(len(self.teachers), size=len(points))
         for i, x, y in zip(chosen.tolist(), points.tolist(), labels.tolist(), strict=True):
             self.teachers[i] = self.teachers[i].restrict(x, y)
 
     def _fired(self):
-        """Draw the next hypothesis, and start another interval."""
+        """Draw the next hypothesis, and start a new interval."""
         plan, released = self.plan, self.run.released
         lists = {id(H): H._private_codes(plan.irreducibility, self.dimension) for H in self.teachers}
         drawn = sparse_sample(
@@ -274,7 +277,7 @@ class _Teachers(Following):
 
 
 def _teachers(p, mechanism, length, nats):
-    """Teachers with which each step of every release does what it should."""
+    """Return the number of teachers for which each step of every release succeeds."""
     hit = -math.expm1(-p.batch_constant)
     k = (mechanism.bottom_score + nats / mechanism.exponent) / hit
     for _ in range(50):  # k appears in its own logarithm

@@ -1,4 +1,4 @@
-"""What the private learners of a hypothesis class share: points, labels 0 and 1, a class, a hypothesis, a file."""
+"""Base classes of the private learners of a hypothesis class: points, labels 0 and 1, a hypothesis, a file."""
 
 from typing import Any
 
@@ -21,10 +21,10 @@ SHARE = real(0, 1, "()")
 class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
     """Base of the private learners of a hypothesis class; has the parameters `hypothesis_class` and `dimension`.
 
-    A subclass says by `_plan` what a run with checked parameters will do.
+    A subclass defines `_plan`, which returns the plan of a run with checked parameters.
     """
 
-    _not_saved = (*Saved._not_saved, "hypothesis_class")  # among what was released instead
+    _not_saved = (*Saved._not_saved, "hypothesis_class")  # saved with the released values instead
     _parameters = PRIVATE | {
         "hypothesis_class": Kind("be a class of dpfast.littlestone", lambda value: isinstance(value, HypothesisClass)),
         "dimension": optional(count(0, 1 << 20)),
@@ -32,26 +32,26 @@ class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
     }
 
     def estimate(self) -> Any:
-        """Return what a run will do and what it needs. No data is read.
+        """Return the plan of a run and what it needs, without reading data.
 
         Returns
         -------
         named tuple
-            The plan of the learner: numbers that are computed from parameters alone.
+            The plan of the learner, computed from the parameters alone.
 
         Raises
         ------
         ValueError
-            For parameters that will not do, a class of a larger dimension than declared, or more work than `max_work`.
+            For invalid parameters, a class of a larger dimension than declared, or more work than `max_work`.
         """
         return self._plan(self._foreseen())
 
     def _foreseen(self):
-        """The plain values of the parameters that a plan is made of."""
+        """Return the plain values of the parameters that determine a plan."""
         return Parameters._checked(self)
 
     def predict(self, X: Any) -> np.ndarray:
-        """Labels of points by the hypothesis released last.
+        """Return the labels of points predicted by the last released hypothesis.
 
         Parameters
         ----------
@@ -65,7 +65,7 @@ class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
         return self.hypothesis_(self._points(X)).astype(np.int64)
 
     def _points(self, X):
-        """X as int64, shape (n,)."""
+        """Return X as int64, shape (n,)."""
         refuse_parts(X)
         X = np.asarray(X)
         if X.ndim == 2 and X.shape[1] == 1:
@@ -86,7 +86,7 @@ class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
         return Public(n_rows, 1, classes=np.array([0, 1]))
 
     def _dimension(self, p):
-        """The dimension d in use: the declared one, or the class's, which must have members."""
+        """Return the dimension d in use: the declared one, or that of the class, which must have members."""
         p.hypothesis_class._check_members()
         if p.dimension is None:
             return p.hypothesis_class.littlestone_dimension()
@@ -115,7 +115,7 @@ class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
 
 
 class CountedPointClassifier(Probabilities, PrivatePointClassifier):
-    """Base of those that learn from a table and then stand still, so that their predictions can be counted."""
+    """Base of the learners that learn once from a table, so that their predictions can be counted."""
 
     _parameters = PrivatePointClassifier._parameters | PROBABILITY_SHARE
 

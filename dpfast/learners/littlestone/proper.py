@@ -1,11 +1,11 @@
-"""From a function that is no member to members: the conversion that [Lyu, remark after Theorem 3] takes from [GGKM21].
+"""Conversion of a function that is not a member to members, by [Lyu, remark after Theorem 3] and [GGKM21].
 
-**Why.** Let f be the SOA of a k-irreducible part G of H, and mu any law on the points. On k points drawn from mu some
-member of G agrees with f, so that, k being large against the VC dimension, some member errs on f with probability at
-most a small a under mu. This is so for every mu; by von Neumann's theorem one mixture of members errs on f with
-probability at most a at every single point. Then on any rows the average of the mixture's members has at most the
-errors of f and a share a of all rows more, and the best of them no more than the average. The members depend on f and
-H, which are public; which of them is best on the rows is told by the exponential mechanism.
+**Why.** Let f be the SOA of a k-irreducible part G of H, and mu any distribution on the points. Some member of G agrees
+with f on k points drawn from mu. If k is large relative to the VC dimension, some member therefore errs on f with
+probability at most a small a under mu. This holds for every mu, so by von Neumann's minimax theorem one mixture of
+members errs on f with probability at most a at every single point. Hence on any rows the average error of the members
+of the mixture is at most the error of f plus a, and the best member is at least as good as the average. The members
+depend only on f and H, which are public; the exponential mechanism chooses the best of them on the rows.
 
 [GGKM21] is B. Ghazi, N. Golowich, R. Kumar, P. Manurangsi, Sample-efficient proper PAC learning with approximate
 differential privacy, STOC 2021.
@@ -18,15 +18,15 @@ _LEAST_WEIGHT = 1e-9
 
 
 def members_near(hypothesis_class, code, most):
-    """Codes of members, a mixture of which is near this function at every point; itself if it is one.
+    """Return codes of members, a mixture of which is close to this function at every point; itself if it is a member.
 
     Parameters
     ----------
     hypothesis_class : HypothesisClass
     code : int or bytes
-        Of a function of the root class.
+        The code of a function of the root class.
     most : int
-        Members asked of a class too large to be listed.
+        Number of members to use of a class that is too large to be listed.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def members_near(hypothesis_class, code, most):
 
 
 def best_mixture(errs):
-    """Weights of columns, of sum 1, whose largest row sum is least; all alike if no solution is found.
+    """Return weights of columns, of sum 1, that minimize the largest row sum; equal weights if no solution is found.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Classes and their hypotheses as JSON."""
+"""Conversion of classes and their hypotheses to and from JSON."""
 
 from dpfast.learners.parameters import count
 
@@ -10,19 +10,19 @@ _KINDS = {kind.__name__: kind for kind in (FiniteClass, PointFunctions, Threshol
 
 
 def class_to_json(hypothesis_class):
-    """What `class_from_json` reads."""
+    """Return the JSON values that `class_from_json` reads."""
     return {"kind": type(hypothesis_class).__name__, **hypothesis_class._saved()}
 
 
 def class_from_json(saved):
-    """The class that `class_to_json` wrote; ValueError, KeyError or TypeError if it is none."""
+    """Return the class that `class_to_json` wrote; raise ValueError, KeyError or TypeError for invalid values."""
     if saved["kind"] not in _KINDS:
         raise ValueError(f"unknown kind of class {saved['kind']!r}")
     return _KINDS[saved["kind"]]._from_saved(saved)
 
 
 def hypothesis_to_json(hypothesis):
-    """A code, or a list of [code, votes] for a majority; None for None."""
+    """Return a code, or a list of [code, votes] for a majority; None for None."""
     if hypothesis is None:
         return None
     if isinstance(hypothesis, Majority):
@@ -31,7 +31,7 @@ def hypothesis_to_json(hypothesis):
 
 
 def hypothesis_from_json(saved, hypothesis_class):
-    """The function of this class that `hypothesis_to_json` wrote."""
+    """Return the function of this class that `hypothesis_to_json` wrote."""
     if saved is None:
         return None
     domain = hypothesis_class._root()
@@ -44,7 +44,7 @@ def hypothesis_from_json(saved, hypothesis_class):
 
 
 def _code_to_json(code):
-    """A number, or the packed labels of all points in hexadecimal."""
+    """Return a number, or the packed labels of all points in hexadecimal."""
     return code.hex() if isinstance(code, bytes) else int(code)
 
 

@@ -1,6 +1,6 @@
-"""Searches of a table of hypotheses: dimensions, points that reduce, valid trees, and what they cannot avoid.
+"""Searches in a table of hypotheses: dimensions, reducing points, valid trees, essential functions.
 
-A subclass is an int here, bit h for hypothesis h. What is computed and why it is right: `decomposition`.
+A subclass is an int here, with bit h for hypothesis h. `decomposition` proves the correctness of the searches.
 """
 
 import copy
@@ -13,17 +13,17 @@ from dpfast.kernels import bits, classes
 
 from .circuits import Circuits
 
-_KEPT = 1 << 18  # dimensions remembered
-_HURRY = 1 << 14  # subclasses that a search for points may look at, before it is asked whether there are any
-_UNKNOWN = math.inf, -math.inf, None  # no tree from this depth on, some up to that, and how it begins
+_KEPT = 1 << 18  # number of cached dimensions
+_HURRY = 1 << 14  # subclasses that a search for points may visit before a proof is tried that there are none
+_UNKNOWN = math.inf, -math.inf, None  # first depth without a tree, last known depth with a tree, and its first point
 
 
 class SearchGivenUp(ValueError):
-    """A search of a table took more than it may."""
+    """A search of a table exceeded its limit."""
 
 
 class BitTable:
-    """What a class and its restrictions share: the bits, and the dimensions that are known."""
+    """Data shared by a class and its restrictions: the bits, and the known dimensions."""
 
     def __init__(self, table, max_nodes):
         table.flags.writeable = False
@@ -38,24 +38,24 @@ class BitTable:
         self.memo, self.lock, self.dimensions = classes.memo(len(self.everyone)), RLock(), {}
 
     def forgetful(self):
-        """The same bits, with nothing known."""
+        """Return the same bits with an empty cache."""
         other = copy.copy(self)
         other._forget()
         return other
 
     def code(self, labels):
-        """The code of a function: a member's number, or its packed bits."""
+        """Return the code of a function: a member's number, or its packed bits."""
         packed = np.packbits(np.array(labels, np.uint8)).tobytes()
         return self.codes.get(packed, packed)
 
 
 def number(members):
-    """Packed words as an int."""
+    """Return packed words as an int."""
     return int.from_bytes(members.tobytes(), "little")
 
 
 class Search:
-    """One search of a table under a schedule of depths; it may look at so many subclasses as the table allows."""
+    """Search of a table under a schedule of depths, with the table's limit of visited subclasses."""
 
     def __init__(self, table, schedule=None):
         self.table, self.schedule = table, schedule
@@ -72,7 +72,7 @@ class Search:
             )
 
     def dimension(self, members):
-        """LDim."""
+        """Return LDim."""
         size = members.bit_count()
         if size < 4:
             return min(size, 2) - 1
@@ -89,7 +89,7 @@ class Search:
         return known
 
     def sides(self, members):
-        """(x, members that say 1, members that say 0) for all points x at which members differ, the most even first."""
+        """Return (x, members that say 1, members that say 0) where members differ, the most even x first."""
         found, size = [], members.bit_count()
         for x, mask in enumerate(self.table.masks):
             one = members & mask
@@ -101,20 +101,21 @@ class Search:
         return [each[1:] for each in found]
 
     def soa(self, members):
-        """The labels of SOA, those of [Lyu] and ours alike in an irreducible class."""
+        """Return the labels of SOA; in an irreducible class [Lyu]'s definition and ours agree."""
         labels = []
         for mask in self.table.masks:
             one = members & mask
             labels.append(int(self.dimension(one) > self.dimension(members ^ one)))
         return labels
 
-    # ---- points that reduce --------------------------------------------------------------------------------------
+    # ---- reducing points -----------------------------------------------------------------------------------------
 
     def reduces(self, members, most):
-        """At most so many points whose SOA labels leave a smaller dimension; None if there are none.
+        """Return at most so many points whose SOA labels leave a smaller dimension; None if there are none.
 
-        Sets of points, not paths, are searched. Those not asked for are kept; points that, kept, keep the dimension
-        are a circuit, and one of every circuit has to be asked for. Circuits that share no point count towards `most`.
+        The search is over sets of points, not paths. A set of points is a circuit if not asking for any of them keeps
+        the dimension, so at least one point of every circuit has to be asked for. Disjoint circuits count towards
+        `most`.
         """
         failed, found = self._reductions.get(members, (0, None))
         if found is not None and len(found) <= most:
@@ -131,15 +132,15 @@ class Search:
             keeps = self.dimension(one) == top, self.dimension(zero) == top
             if not any(keeps):
                 return [x]
-            astray[x] = zero if keeps[0] else one  # who leaves the path of SOA at x
+            astray[x] = zero if keeps[0] else one  # the members that leave the path of SOA at x
         if top > 1:
             return self._hit_or_not(members, top, astray, most)
-        distinct = list({member: x for x, member in astray.items()}.values())  # each takes one member away
+        distinct = list({member: x for x, member in astray.items()}.values())  # each removes one member
         size = members.bit_count()
         return distinct[: size - 1] if size - 1 <= most else None
 
     def _hit_or_not(self, members, top, astray, most):
-        """`_hit`, at first in a hurry; then a proof is looked for that there is nothing, then it is done at leisure."""
+        """Return the result of `_hit`: first with a small limit, then after a failed proof that there is none."""
         others = max(0, self.left - _HURRY)
         self.left -= others
         try:
@@ -154,7 +155,7 @@ class Search:
         return self._hit(members, top, astray, frozenset(), most)
 
     def _hit(self, members, top, astray, kept, most):
-        """Points outside of `kept`, at most so many, one of every circuit of the members."""
+        """Return at most so many points outside of `kept` that meet every circuit of the members."""
         if self.dimension(members) < top:
             return []
         gone = [part.bit_count() for x, each in astray.items() if x not in kept and (part := each & members)]
@@ -179,7 +180,7 @@ class Search:
         return None
 
     def _circuit(self, members, top, astray, kept):
-        """Points outside of `kept` that, not asked for, keep the dimension; few, by asking for all others that may."""
+        """Return few points outside of `kept` that keep the dimension unless they are asked for."""
         points = []
         for x in sorted(astray.keys() - kept, key=lambda x: (-(astray[x] & members).bit_count(), x)):
             fewer = members & ~astray[x]
@@ -191,14 +192,14 @@ class Search:
         return [x for x in points if astray[x] & members]
 
     def _may_shrink(self, members, top, gone):
-        """Whether points that take so many members away may leave a smaller dimension (Sauer's lemma)."""
+        """Return whether points that remove so many members may leave a smaller dimension (Sauer's lemma)."""
         points = sum(1 for mask in self.table.masks if 0 != members & mask != members) - len(gone)
         return members.bit_count() - sum(gone) <= sum(math.comb(points, i) for i in range(top))
 
     # ---- valid trees ---------------------------------------------------------------------------------------------
 
     def valid(self, members, depth):
-        """V: whether the schedule allows a tree on the members from this depth on."""
+        """Return V: whether the schedule allows a tree on the members from this depth on."""
         top = self.dimension(members)
         if top < 0 or depth <= self.schedule.leaf(top):
             return True
@@ -215,7 +216,7 @@ class Search:
         return point is not None
 
     def question(self, members, depth):
-        """A point with which a tree on valid members may go on from this depth; None for a leaf."""
+        """Return a first point of a tree on valid members from this depth on; None for a leaf."""
         top = self.dimension(members)
         if depth <= self.schedule.leaf(top):
             points = self.reduces(members, self.schedule.irreducible(top)) if top > 0 else None
@@ -224,7 +225,7 @@ class Search:
         return point if depth <= high else self._begin(members, top, depth)
 
     def _begin(self, members, top, depth):
-        """A point whose two sides are valid one deeper, or None."""
+        """Return a point whose two sides are valid at the next depth, or None."""
         points = self.reduces(members, self.schedule.node(top) - depth + 1)
         if points is None or not self._may_separate(members, top, depth):
             return None
@@ -239,13 +240,13 @@ class Search:
         return None
 
     def _may_be_valid(self, members, depth):
-        """False only if they are not: then no class that has them is valid either, by Claim 4.1."""
+        """Return False only if the members are not valid; then no superset is valid either, by Claim 4.1."""
         top = self.dimension(members)
         most = self.schedule.node(top) - depth + 1
         return top <= self.schedule.degree or self.reduces(members, most) is not None
 
     def _follows(self, members, depth, points):
-        """Whether asking these points in order, on the path of SOA, leaves valid classes only."""
+        """Return whether asking these points in order, on the path of SOA, leaves only valid classes."""
         top = self.dimension(members)
         for x in points:
             one = members & self.table.masks[x]
@@ -259,14 +260,14 @@ class Search:
         return self.valid(members, depth)
 
     def _may_separate(self, members, top, depth):
-        """Whether leaves of one member each are wanted and too many (Lemma 4.1)."""
+        """Return whether leaves of one member each are required and too many (Lemma 4.1)."""
         depth = self.schedule.leaf(0) - depth
         return self.schedule.degree > 0 or sum(math.comb(depth, i) for i in range(top + 1)) >= members.bit_count()
 
-    # ---- what they cannot avoid ----------------------------------------------------------------------------------
+    # ---- essential functions -------------------------------------------------------------------------------------
 
     def leaves(self, members, depth):
-        """The leaves of one valid tree."""
+        """Return the leaves of one valid tree."""
         found, waiting = [], [(members, depth)]
         while waiting:
             part, depth = waiting.pop()
@@ -279,7 +280,7 @@ class Search:
         return found
 
     def essential(self, members):
-        """Labels of the essential functions, for a degree strictly between 0 and the dimension."""
+        """Return the labels of the essential functions, for a degree strictly between 0 and the dimension."""
         degree, found = self.schedule.degree, {}
         for leaf in self.leaves(members, 0):
             if self.dimension(leaf) == degree:
@@ -288,12 +289,12 @@ class Search:
         return [
             labels
             for labels, leaves in sorted(found.items())
-            if not all(lower.valid(leaf, 0) for leaf in leaves)  # what is avoided in all is avoided in each
+            if not all(lower.valid(leaf, 0) for leaf in leaves)  # a function avoided in all is avoided in each
             or not self._avoided(members, 0, labels, lower, {})
         ]
 
     def _avoided(self, members, depth, labels, lower, depths):
-        """Whether some valid tree has no leaf of the degree with these labels for its SOA."""
+        """Return whether some valid tree has no leaf of the degree whose SOA has these labels."""
         top, degree = self.dimension(members), self.schedule.degree
         if top < degree:
             return self.valid(members, depth)

@@ -20,13 +20,13 @@ def equal_parts(rng, n, parts, places):
 
 
 def rows_of_parts(part, parts):
-    """For each part the rows in it, in order."""
+    """Return the rows of each part, in order."""
     order = np.argsort(part, kind="stable")
     return np.split(order, np.bincount(part, minlength=parts).cumsum()[:-1])
 
 
 def classes_of_parts(hypothesis_class, points, labels, rows, rates):
-    """For each part an iterator over its classes: the members that err on at most these shares of its rows, in turn."""
+    """Return for each part an iterator over the classes of members that err on at most these shares of its rows."""
     return [
         hypothesis_class.balls(points[own], labels[own], [math.floor(rate * len(own)) for rate in rates])
         for own in rows

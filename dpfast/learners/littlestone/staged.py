@@ -1,4 +1,4 @@
-"""PAC learning of a Littlestone class by private empirical risk minimisation: section 5 of [Lyu]."""
+"""PAC learning of a Littlestone class by private empirical risk minimization: section 5 of [Lyu]."""
 
 import math
 from dataclasses import dataclass
@@ -20,24 +20,25 @@ from .splits import classes_of_parts, equal_parts, rows_of_parts
 
 
 class StagedLittlestoneLearner(CountedPointClassifier):
-    """Private empirical risk minimisation over a Littlestone class, in d + 1 stages [Lyu, Theorem 3]_.
+    """Private empirical risk minimization over a Littlestone class in d + 1 stages [Lyu, Theorem 3]_.
 
-    The rows go to k teachers in random equal parts. In stage j = 1, ..., d + 1 a teacher has the members that err on at
-    most the share (1 - 1/(2d))^j accuracy of its part, and lists what is (2^j n d, d)-essential for them. The first
-    stage in which AboveThreshold finds a hypothesis on half of the lists is the last: SparseSample draws from its
-    lists.
+    The rows are assigned to k teachers in random parts of equal size. In stage j = 1, ..., d + 1 a teacher takes the
+    members that err on at most the share (1 - 1/(2d))^j accuracy of its part, and lists the functions that are (2^j n
+    d, d)-essential for them. The run ends with the first stage in which AboveThreshold finds a hypothesis on half of
+    the lists: SparseSample draws from the lists of that stage.
 
-    **Privacy.** (epsilon, delta)-DP for the relation `neighbors`: "replace" compares tables that differ in one row,
-    "add-remove" tables one of which has a row more. A row is in one part, whatever the others do, so that one list of
-    each stage differs and the largest vote by at most one. AboveThreshold is threshold_share of the epsilon without
-    proper_share, SparseSample has the rest of that and delta (`dpfast.accounting.sparse_sample`); the exponential
-    mechanism of a proper learner is proper_share * epsilon-DP.
+    **Privacy.** The model is (epsilon, delta)-DP for the relation `neighbors`: "replace" compares tables that differ in
+    one row, "add-remove" compares tables one of which has one more row. A row is in one part, independently of the
+    other rows, so that in each stage one list changes, and the largest vote changes by at most one. AboveThreshold uses
+    threshold_share of the epsilon that proper_share leaves, and SparseSample uses the rest of it and delta
+    (`dpfast.accounting.sparse_sample`); the exponential mechanism of a proper learner is proper_share * epsilon-DP.
     With `probability_share` = c the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
-    (`dpfast.learners.class_counts`): together (epsilon, delta), by basic composition.
+    (`dpfast.learners.class_counts`): together they are (epsilon, delta)-DP by basic composition.
 
-    **Error.** At scale 1, with `estimate().n_samples` rows or more that some member explains, the hypothesis errs on a
-    share of them below `accuracy`, with probability 1 - confidence: Theorem 3, with numbers for its constants and a
-    proof in `dpfast.accounting.littlestone`. Fewer rows, and a smaller scale, are as private and promise nothing.
+    **Error.** At scale 1, if some member explains the rows and there are at least `estimate().n_samples` of them, the
+    error of the hypothesis on them is below `accuracy` with probability 1 - confidence: Theorem 3 with explicit
+    constants, proved in `dpfast.accounting.littlestone`. Fewer rows and a smaller scale are equally private but have no
+    such guarantee.
 
     Parameters
     ----------
@@ -47,37 +48,37 @@ class StagedLittlestoneLearner(CountedPointClassifier):
         The probability with which the bound of epsilon may fail; choose it well below 1 / n for n rows.
     hypothesis_class : FiniteClass, PointFunctions or Thresholds
     accuracy : float in (0, 1/2), default=0.1
-        alpha.
+        The error alpha.
     confidence : float in (0, 1), default=0.1
-        beta, the chance of failure.
+        The failure probability beta.
     scale : float in (0, 1], default=1.0
-        Multiplies the rows of a teacher, the constant of the theorem.
+        Factor for the rows of a teacher, the constant of the theorem.
     dimension : int or None, default=None
-        d, at least LDim, which is the default; a class of a larger dimension is refused.
+        The dimension d, at least LDim, which is the default; a class of a larger dimension is refused.
     neighbors : {"replace", "add-remove"}, default="replace"
-        Under "add-remove" the number of rows is private: those beyond `estimate().n_samples` are not used.
+        Under "add-remove" the number of rows is private: rows beyond `estimate().n_samples` are not used.
     threshold_share : float in (0, 1), default=0.5
     proper_share : float in [0, 1), default=0.0
-        The part of epsilon that buys a member: the function drawn, which need not be one, is replaced by the best of
-        few members that together are near it at every point (`dpfast.learners.littlestone.proper`).
+        The share of epsilon for a proper hypothesis: the drawn function, which need not be a member, is replaced by the
+        best of few members, a mixture of which is close to it at every point (`dpfast.learners.littlestone.proper`).
     probability_share : float in [0, 1), default=0.0
-        Share of epsilon for noisy counts of the rows by the label predicted and their own. They give `predict_proba`;
-        0 releases none.
+        Share of epsilon for noisy counts of the rows by predicted and true label. `predict_proba` uses them; 0 releases
+        none.
     max_work : int, default=10**9
-        A run whose lists may hold more items is refused.
+        Limit of the number of items on all lists; a run that may exceed it is refused.
     budget, random_state
         As in `DecisionListClassifier`.
 
     Attributes
     ----------
     hypothesis_ : Hypothesis
-        What was drawn; SOA of the class if nothing was. A member if proper_share is above 0.
+        The drawn hypothesis, or the SOA of the class if none was drawn. It is a member if proper_share is above 0.
     selected_ : bool
         Whether a hypothesis was drawn.
     stage_ : int or None
-        j at which AboveThreshold stopped.
+        The stage j at which AboveThreshold stopped.
     class_counts_ : ndarray of int64, shape (2, 2)
-        Rows by the label predicted and their own, with noise of scale `class_counts_scale_`. Only with
+        Noisy counts of rows by predicted and true label; the noise has scale `class_counts_scale_`. Only with
         `probability_share`.
     classes_ : ndarray, [0, 1]
     n_features_in_ : int, 1
@@ -85,10 +86,11 @@ class StagedLittlestoneLearner(CountedPointClassifier):
 
     Notes
     -----
-    Teachers are as many as the tests and draws need, not d^2 ln(1/delta) / epsilon: the same up to logarithms.
+    The number of teachers is what the tests and draws need, instead of d^2 ln(1/delta) / epsilon; up to logarithms it
+    is the same.
 
-    Cost: lists of k teachers in each of up to d + 1 stages. A teacher whose search in a table is given up lists
-    nothing.
+    The cost is that of the lists of k teachers in each of up to d + 1 stages. If the search of a teacher in a table
+    reaches its limit, its list is empty.
 
     References
     ----------
@@ -200,7 +202,7 @@ class StagedLittlestoneLearner(CountedPointClassifier):
                 if tests.test(int(score.max(initial=0))):
                     released.stage = j
                     break
-            run.used["stage"] += 1  # or that none will do
+            run.used["stage"] += 1  # or "none of them"
             if released.stage is not None:
                 drawn = sparse_sample(lists, plan.exponent, plan.bottom_score, max_length=plan.list_bound, rng=run.rng)
                 run.used["hypothesis"] += 1
@@ -218,7 +220,7 @@ class StagedLittlestoneLearner(CountedPointClassifier):
 
     @staticmethod
     def _proper_exponent(p):
-        """Per error: counts of errors have range 2 if a row is replaced, 1 if there is one more."""
+        """Return the exponent per error; the vector of errors has range 2 if a row is replaced, 1 if one is added."""
         epsilon = Fraction(p.epsilon) - Fraction(_without(p.epsilon, p.proper_share))
         return epsilon / (2 if p.neighbors == "replace" else 1)
 
@@ -242,7 +244,7 @@ class _Released:
 
 
 def _rates(accuracy, d):
-    """Error rates of the stages."""
+    """Return the error rates of the stages."""
     return [Fraction(accuracy) * (1 - Fraction(1, 2 * max(1, d))) ** j for j in range(1, d + 2)]
 
 

@@ -19,19 +19,21 @@ from .streams import Following, PointStream
 
 
 class StagedOnlineLittlestoneLearner(PointStream):
-    """Private online learning with few mistakes in the dimension and the logarithm of the horizon [Lyu, Theorem 1]_.
+    """Private online learning with few mistakes in terms of dimension and log horizon [Lyu, Theorem 1]_.
 
-    A hypothesis predicts, and its mistakes are gathered in E. AboveThreshold without threshold noise tests |E| > U
-    after every round; when it does, E is split at random into k equal parts, one for each teacher, and the teachers are
-    trained jointly (Algorithm 4). In stage j a teacher has the members that err on at most (1 - 1/d)^j / 10 of every
-    part it was given, and lists what is (2^j p, d)-essential for them. While no hypothesis seems to be on 4/5 of the
-    lists, the next stage begins; at most d + 1 such tests may fail. Then SparseSample is drawn R times, and the
-    majority of what was drawn predicts. After K retrainings, or past stage d + 1, the learner halts.
+    A hypothesis predicts, and its mistakes are collected in E. AboveThreshold without threshold noise tests |E| > U
+    after every round. When the test passes, E is split at random into k equal parts, one per teacher, and the teachers
+    are trained jointly (Algorithm 4). In stage j a teacher has the members that err on at most (1 - 1/d)^j / 10 of
+    every part that it has received, and lists the functions that are (2^j p, d)-essential for them. As long as no
+    hypothesis seems to be on 4/5 of the lists, the next stage begins; at most d + 1 such tests may fail. Then
+    SparseSample draws R times, and the majority vote of the drawn hypotheses predicts. After K trainings, or past stage
+    d + 1, the learner halts.
 
     **Privacy.** The hypotheses and their times are (epsilon, delta)-DP for the relation `neighbors`: "replace" compares
-    streams that differ in one round, "add-remove" streams in one of which a round is a blank that never counts. Each
-    prediction depends on its own row besides, and is for that row's owner alone. Proof, and what a round moves, in
-    `dpfast.accounting.littlestone`; the numbers are computed from parameters alone, `estimate` returns them.
+    streams that differ in one round, "add-remove" compares streams where one round of one of them is replaced by a
+    blank that never counts. Each prediction depends also on its own row, and is for that row's owner only.
+    `dpfast.accounting.littlestone` gives the proof and the effect of one round. The numbers are computed from the
+    parameters alone; `estimate` returns them.
 
     There are no probabilities, as in `OnlineLittlestoneLearner`.
 
@@ -49,32 +51,33 @@ class StagedOnlineLittlestoneLearner(PointStream):
         The probability with which the bound of epsilon may fail; choose it well below 1 / n for n rows.
     hypothesis_class : FiniteClass, PointFunctions or Thresholds
     horizon : int
-        T, rounds that the stream is expected to have. Privacy does not depend on it.
+        The number T of rounds that the stream is expected to have. Privacy does not depend on it.
     scale : float in (0, 1], default=1.0
-        Multiplies the constants of the theorem: K, R, U / k and the noise that k and U allow for.
+        Factor for the constants of the theorem: K, R, U / k and the noise that k and U allow for.
     listing : {"stage", "printed"}, default="stage"
-        In stage j "stage" lets teachers of decomposition dimension d + 1 - j list, "printed" all, as line 8 of
-        Algorithm 4 does; the proof of Theorem 1 needs lists that only shrink within a stage, which is true of "stage".
+        With "stage", teachers of decomposition dimension d + 1 - j list hypotheses in stage j; with "printed", all do,
+        as in line 8 of Algorithm 4. The proof of Theorem 1 needs lists that only shrink within a stage, as with
+        "stage".
     dimension : int or None, default=None
-        d, at least LDim, which is the default; a class of a larger dimension is refused. At least 2 is used: at d = 1
-        the error rates of all stages are 0, and teachers' classes do not interleave.
+        The dimension d, at least LDim, which is the default; a class of a larger dimension is refused. At least 2 is
+        used: at d = 1 the error rates of all stages are 0, and the classes of teachers do not interleave.
     neighbors : {"replace", "add-remove"}, default="replace"
         Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     threshold_share : float in (0, 1), default=0.2
-        The tests' part of epsilon, half of it for each of the two kinds.
+        The share of epsilon for the tests; half of it is for each of the two kinds.
     max_work : int, default=10**9
-        A stream one of whose trainings may read lists of more items is refused.
+        Limit of the items on the lists of one training; a stream that may exceed it is refused.
     budget, random_state
         As in `DecisionListClassifier`.
 
     Attributes
     ----------
     hypothesis_ : Hypothesis
-        What predicts; a majority of members or other functions.
+        The hypothesis that predicts: a majority vote of members or other functions.
     releases_ : list of Hypothesis or None
-        What each training released; None where all that was drawn was nothing, and the old one stayed.
+        The hypothesis that each training released; None if all draws were empty and the old hypothesis stayed.
     stage_ : int
-        j of the last training.
+        The stage j of the last training.
     frozen_ : bool
         Whether the learner has halted.
     classes_ : ndarray, [0, 1]
@@ -83,11 +86,12 @@ class StagedOnlineLittlestoneLearner(PointStream):
 
     Notes
     -----
-    What differs from the print, and why (more in `dpfast.accounting.littlestone`): E is filled up with blanks before it
-    is split, so that a round moves one part; p is 2^j max(d^3, part size), as Fact 4 needs; k is as large as Lemma 3.1
-    needs for this delta; `listing`. A halted learner predicts on with its last hypothesis.
+    The algorithm differs from the printed one as follows (`dpfast.accounting.littlestone` gives reasons). E is padded
+    with blanks before it is split, so that a round changes one part; p is 2^j max(d^3, part size), as Fact 4 requires;
+    k is as large as Lemma 3.1 requires for this delta; see also `listing`. A halted learner still predicts with its
+    last hypothesis.
 
-    Cost: a round its prediction, at the distinct hypotheses among R; a training k lists for each stage it tries.
+    A round costs its prediction, by the distinct hypotheses among R; a training costs k lists per stage that it tries.
 
     References
     ----------
@@ -196,17 +200,17 @@ def _mistakes_allowed_for(plan, scale):
 
 
 class _JointTraining(Following):
-    """Algorithms 3 and 4 on a stream: private. Symbols are the paper's; E holds at most k part_size mistakes."""
+    """Private state of Algorithms 3 and 4, with the paper's symbols; E holds at most k part_size mistakes."""
 
     def __init__(self, run, plan, whole, dimension, listing):
         super().__init__(run)
         self.plan, self.H, self.d, self.listing = plan, whole, dimension, listing
         self.E = [], []  # points and labels
-        self.S = [[] for _ in range(plan.n_teachers)]  # of each teacher, its parts
+        self.S = [[] for _ in range(plan.n_teachers)]  # the parts of each teacher
         self.stage, self.classes = 1, [whole] * plan.n_teachers
-        # Algorithm 2 in both places: |E| + Lap > U, of which K + 1 may be positive ...
+        # Algorithm 2 is used twice: for |E| + Lap > U, which may be positive K + 1 times,
         self.tests = RepeatedThreshold(plan.threshold + 1, plan.above_epsilon, plan.n_releases + 1, rng=run.rng)
-        # ... and m + Lap > 4k/5, of which d + 1 may be negative: -m + Lap >= -floor(4k/5) is, and Lap is symmetric.
+        # and for m + Lap > 4k/5, which may be negative d + 1 times: -m + Lap >= -floor(4k/5), as Lap is symmetric.
         self.failures = RepeatedThreshold(-(4 * plan.n_teachers // 5), plan.below_epsilon, dimension + 1, rng=run.rng)
         self._train()
 
@@ -215,7 +219,7 @@ class _JointTraining(Following):
         self.E[1].append(labels)
 
     def _fired(self):
-        """Lines 16 to 23 of Algorithm 3."""
+        """Run lines 16 to 23 of Algorithm 3."""
         if self.tests.fired > self.plan.n_releases:
             self.run.released.frozen = True  # HALT
             return
@@ -230,7 +234,7 @@ class _JointTraining(Following):
         self.run.used["hypotheses"] += 1
 
     def _train(self):
-        """JointTrain, Algorithm 4."""
+        """Run JointTrain, Algorithm 4."""
         plan, released = self.plan, self.run.released
         while self.stage <= self.d + 1:
             items, score = votes(self._lists(), max_length=plan.list_bound)
@@ -245,16 +249,16 @@ class _JointTraining(Following):
             self.stage += 1
             released.stage = min(self.stage, self.d + 1)
             self.classes = [self._define_class(self.H, parts) for parts in self.S]
-        released.frozen = True  # no hypothesis of any stage: the stream is not what some member explains
+        released.frozen = True  # no hypothesis of any stage: no member explains the stream
 
     def _lists(self):
-        """Line 8 of Algorithm 4: of each teacher, what is essential."""
+        """Return the essential hypotheses of each teacher: line 8 of Algorithm 4."""
         degree = self.d + 1 - self.stage if self.listing == "stage" else None
         lists = {id(H): H._private_codes(self.plan.irreducibility << self.stage, self.d, degree) for H in self.classes}
         return [lists[id(H)] for H in self.classes]
 
     def _define_class(self, H, parts):
-        """DefineClass of this stage, on top of H: the members that err on few examples of each of these parts."""
+        """DefineClass of this stage: restrict H to the members that err on few examples of each of these parts."""
         share = Fraction(1, 10) * (1 - Fraction(1, self.d)) ** self.stage
         for points, labels in parts:
             (H,) = H.balls(points, labels, [math.floor(share * len(points))])

@@ -1,4 +1,4 @@
-"""What the private learners of a stream of points share: one stream a learner, charged once, gone on with by calls."""
+"""Base of the private learners of a stream of points: one stream per learner, charged once."""
 
 import warnings
 from dataclasses import dataclass, field
@@ -20,24 +20,24 @@ _CHUNK = 1 << 14  # rounds predicted at a time
 
 @dataclass
 class Released:
-    """What a stream has released: for everybody."""
+    """Values that a stream has released; they may be published."""
 
-    hypothesis: Hypothesis  # that predicts
+    hypothesis: Hypothesis  # the one that predicts
     drawn: list[Hypothesis | None] = field(default_factory=list)
-    frozen: bool = False  # the hypothesis is the last one
-    stage: int = 1  # of a learner that has stages
+    frozen: bool = False  # whether the hypothesis is the last one
+    stage: int = 1  # for learners that have stages
 
 
 class PointStream(Streamed, PrivatePointClassifier):
     """Base of the learners of a stream; has the parameter `horizon`.
 
-    A subclass makes by `_new_state` a `Following`, and says by `_why_frozen` how a stream ended.
+    A subclass defines `_new_state`, which returns a `Following`, and `_why_frozen`, which explains how a stream ended.
     """
 
     _parameters = PrivatePointClassifier._parameters | {"horizon": count(1)}
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Begin a new stream with these rows; see `stream`.
+        """Start a new stream with these rows; see `stream`.
 
         Parameters
         ----------
@@ -51,7 +51,7 @@ class PointStream(Streamed, PrivatePointClassifier):
         Raises
         ------
         ValueError
-            Under neighbors="add-remove", and as `stream` does.
+            Under neighbors="add-remove", and as in `stream`.
         """
         if self.neighbors == "add-remove":
             raise ValueError(
@@ -66,7 +66,7 @@ class PointStream(Streamed, PrivatePointClassifier):
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: ArrayLike | None = None) -> Self:
-        """Go on with a stream: rows are predicted and learned from in order. See `stream`.
+        """Continue a stream: predict rows in order and learn from them; see `stream`.
 
         Parameters
         ----------
@@ -82,11 +82,11 @@ class PointStream(Streamed, PrivatePointClassifier):
         return self
 
     def stream(self, X: Any, y: Any) -> np.ndarray:
-        """`partial_fit`, and what was predicted for each row before its label was seen.
+        """Call `partial_fit`, and return the prediction for each row before its label was seen.
 
-        A prediction belongs to its row: it is computed from it, and no noise hides the row in it. Show it to the row's
-        owner alone; together they are for the data's owner, as is which of them are mistakes. Only the hypotheses and
-        their times may be published.
+        A prediction is computed from its row, without noise that hides the row. Show it to the owner of the row only,
+        and all predictions together, or which of them are mistakes, to the owner of the data only. Only the hypotheses
+        and their times may be published.
 
         Parameters
         ----------
@@ -101,10 +101,10 @@ class PointStream(Streamed, PrivatePointClassifier):
         Raises
         ------
         ValueError
-            For a parameter or data that will not do, before anything is charged or drawn; and from a stream that cannot
-            go on, because it was interrupted, unpickled or loaded.
+            For an invalid parameter or invalid data, before anything is charged or drawn; and for a stream that cannot
+            be continued, because it was interrupted, unpickled or loaded.
         RuntimeError
-            In a second thread, or in another process than the one that began the stream.
+            In a second thread, or in a process other than the one that began the stream.
         BudgetExceeded
             If the budget does not suffice. The whole stream is charged in the first call.
         """
@@ -129,7 +129,7 @@ class PointStream(Streamed, PrivatePointClassifier):
             return self._follow(*examples)
 
     def _begin(self, p):
-        """Charge, and set out from SOA."""
+        """Charge, and start with the SOA of the class."""
         plan, first = self._plan(p), p.hypothesis_class.soa_hypothesis()
         with self._spending(self._public(p.horizon), p.rng, hypotheses=plan.n_releases) as run:
             run.released = Released(first)
@@ -137,7 +137,7 @@ class PointStream(Streamed, PrivatePointClassifier):
         self._state = state
 
     def _follow(self, points, labels):
-        """Predictions of these rows, learned from in order; what was released on the way is published."""
+        """Return the predictions of these rows after learning from them in order; publish the releases."""
         with self._going_on():
             return self._state.follow(points, labels)
 
@@ -159,9 +159,11 @@ class PointStream(Streamed, PrivatePointClassifier):
 
 
 class Following:
-    """A stream on its way, private: rounds are predicted, mistakes noted and counted, until a test of them fires.
+    """State of a running stream, private: it predicts rounds, adds and counts mistakes until a test of their number
+    fires.
 
-    A subclass has `tests`, and says by `_note` what becomes of mistakes and by `_fired` what happens then.
+    A subclass has `tests`, and defines `_note`, which processes mistakes, and `_fired`, which is called when a test
+    fires.
     """
 
     def __init__(self, run: Run):
