@@ -178,10 +178,10 @@ def markdown(report):
         f"{costs.question * 1e6:,.0f} us a question, {costs.task * 1e6:,.0f} us a task, "
         f"{costs.round * 1e3:.0f} ms a round.\n\n"
     )
-    text = head + results.table(["rows", "workers", "best part", "seconds a round", "what binds"], lines(costs))
+    text = head + results.table(["rows", "workers", "best part", "seconds a round", "bottleneck"], lines(costs))
     if report.get("check"):
         rows = [[f"{n:,}", f"{part:,}", *(f"{value:.3f}" for value in told)] for n, part, *told in report["check"]]
-        head = ["rows", "rows a part", "seconds", "by the model"]
+        head = ["rows", "rows a part", "measured seconds", "predicted seconds"]
         text += f"\nRounds of two workers here:\n\n{results.table(head, rows)}"
     return text
 
