@@ -29,7 +29,7 @@ MUTANTS = [
     _m("queries: count of rows unpaid", "statistical_query", 'releases = p.n_queries + (p.neighbors == "add-remove")', "releases = p.n_queries", _SQ),
     _m("queries: values not clipped", "statistical_query", "values = np.fmin(np.fmax(values, 0), 1)  # NaN is 0", "values = np.fmax(values, 0)", _SQ),
     _m("queries: counted after they ran", "statistical_query",
-       "        self._count(len(queries))  # before the first of them runs\n        sums = [self._parts.sum(_sum, query) for query in queries]\n",
+       "        self._count(len(queries))  # before the first query runs\n        sums = [self._parts.sum(_sum, query) for query in queries]\n",
        "        sums = [self._parts.sum(_sum, query) for query in queries]\n        self._count(len(queries))\n", _SQ),
     _m("queries: a query that forked is answered twice", "statistical_query", "        self._sole.check_process()  # a query may have forked\n", "", _SQ),
     _m("queries: exact n under add-remove", "statistical_query", "self.n_rows_ = max(1.0, counted / (1 << _GRID_BITS))", "pass", _SQ),

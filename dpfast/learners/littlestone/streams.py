@@ -110,7 +110,7 @@ class PointStream(Streamed, PrivatePointClassifier):
         """
         if self.__sklearn_is_fitted__() and self.frozen_:
             warnings.warn(
-                f"{self._why_frozen()}: the hypothesis is frozen, the stream is predicted, no longer learned from",
+                f"{self._why_frozen()}: the hypothesis is frozen; rows are predicted but no longer learned from",
                 stacklevel=2,
             )
             self._examples(X, y)
@@ -124,7 +124,7 @@ class PointStream(Streamed, PrivatePointClassifier):
                 examples = self._examples(X, y)
             else:
                 raise ValueError(
-                    "this learner has no stream to go on with: it was loaded, unpickled or interrupted; clone it"
+                    "this learner has no stream to continue: it was loaded, unpickled or interrupted; clone it"
                 )
             return self._follow(*examples)
 

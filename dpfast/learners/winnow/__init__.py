@@ -1,4 +1,4 @@
-"""Winnow, private and not [BF, section 4]; its private state, streams and checkpoints."""
+"""Winnow, private and non-private [BF, section 4]; its private state, streams and checkpoints."""
 
 from dpfast.lazy import attach
 

@@ -1,10 +1,10 @@
-"""Checkpoints: all that a stream needs to go on, in a file for its owner only.
+"""Checkpoints: private files from which a stream can be resumed.
 
-The file is a line of text that says that it is private, a line of JSON, the arrays of scores, and a digest over all of
-that. Beside it lies ``<name>.lock``: whoever goes on with the stream holds a lock on it, and it tells the generation of
-the last checkpoint written and which stream it was, so that an older copy that was put in the place of the file is
-refused, and so is one that was moved without its lock. A saved model
-(`dpfast.load`) is another thing: it holds what was released and nothing else.
+The file consists of a line of text that says that it is private, a line of JSON, the arrays of scores, and a digest of
+all of these. Beside it lies ``<name>.lock``. The process that continues the stream holds a lock on this second file,
+which stores the id of the stream and the generation of its last checkpoint. So an older copy in the place of the
+checkpoint is refused, and so is a checkpoint that was moved without its lock. A saved model (`dpfast.load`) is
+different: it holds the released values and nothing else.
 """
 
 import hashlib
@@ -38,17 +38,17 @@ _FAULTS = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionE
 
 
 class Checkpoint:
-    """The file of one stream, which this process holds until `close`, or as long as the object lives."""
+    """The file of one stream; this process holds it until `close`, or as long as the object lives."""
 
     def __init__(self, path):
-        self.path = Path(path).resolve()  # one name, one lock, whatever links lead here
+        self.path = Path(path).resolve()  # one lock, whatever links lead to the file
         self._lock = _Lock(self.path.with_name(f"{self.path.name}.lock"))
-        for partial in unfinished(self.path):  # by a process that was killed
+        for partial in unfinished(self.path):  # left by a process that was killed
             partial.unlink()
 
     @classmethod
     def new(cls, path):
-        """A place for a new stream; refused where no file can be, where one is, and while another stream holds it."""
+        """Return the checkpoint of a new stream; refuse an invalid path, an existing file, or a locked one."""
         path = Path(path)
         if not os.access(path.absolute().parent, os.W_OK):
             raise ValueError(f"{path} cannot be written: checkpoint must name a file in a folder that exists")
@@ -56,7 +56,7 @@ class Checkpoint:
         with self.beginning():
             if path.exists():
                 raise ValueError(
-                    f"{path.name} exists: resume() goes on with its stream; a new stream needs a new checkpoint"
+                    f"{path.name} exists: resume() continues its stream; a new stream needs a new checkpoint"
                 )
             self._generation, self._id = 0, secrets.token_hex(16)
             self._lock.keep(self._generation, self._id)
@@ -64,7 +64,7 @@ class Checkpoint:
 
     @contextmanager
     def beginning(self):
-        """A block that may refuse the stream: the file is then free for another one, and no new lock is left."""
+        """Release the file, and remove a new lock, if the block raises an error."""
         try:
             yield
         except BaseException:
@@ -75,18 +75,18 @@ class Checkpoint:
 
     @classmethod
     def read(cls, path, model):
-        """(checkpoint, document, arrays) of a stream of this kind, as `write` was given them.
+        """Return (checkpoint, document, arrays) of a stream of this kind, as they were given to `write`.
 
         Raises
         ------
         ValueError
-            If the file is cut short, damaged, older than the last that was written in its place, no checkpoint of this
-            kind, or of another version.
+            If the file is truncated, damaged or older than the last one written in its place, or is not a checkpoint of
+            this kind and version.
         OSError
-            If there is no file, or another stream holds it.
+            If there is no file, or if another stream holds it.
         """
         path = Path(path)
-        with open(path, "rb") as file:  # no lock beside what is not there
+        with open(path, "rb") as file:  # creates no lock if there is no file
             names = os.fstat(file.fileno()).st_nlink
         if names > 1:
             raise ValueError(f"{path.name} has {names} names (hard links), and each would have a lock of its own")
@@ -97,7 +97,7 @@ class Checkpoint:
 
     @contextmanager
     def refusing(self):
-        """A block in which whatever a damaged file can cause is told as such, and lets go of the file."""
+        """Convert any error that a damaged file causes in the block to a clear ValueError, and release the file."""
         try:
             yield
         except BaseException as error:
@@ -105,7 +105,7 @@ class Checkpoint:
             if not isinstance(error, _FAULTS):
                 raise
             told = error if type(error) is ValueError else f"{type(error).__name__}: {error}"
-            raise ValueError(f"{self.path.name} cannot be gone on with: {told}") from None
+            raise ValueError(f"{self.path.name} cannot be resumed: {told}") from None
 
     def _read(self, model):
         content = self.path.read_bytes()
@@ -118,7 +118,7 @@ class Checkpoint:
         stop = content.find(b"\n", start) + 1
         document = json.loads(content[start:stop])
         if document["version"] != VERSION:
-            raise ValueError(f"its format version is {document['version']!r}, this dpfast goes on with {VERSION} only")
+            raise ValueError(f"its format version is {document['version']!r}, this dpfast reads {VERSION} only")
         entries(document, "version", "model", "generation", "id", "shapes", "stream")
         if document["model"] != model:
             raise ValueError(f"it is a stream of kind {document['model']!r}, not {model!r}")
@@ -132,23 +132,23 @@ class Checkpoint:
         if self._generation < kept:
             raise ValueError(
                 f"it is an older copy, number {self._generation} of its stream, which was kept up to number "
-                f"{kept} since: to go on from it would release again what was paid for once"
+                f"{kept} since: resuming it would repeat releases that were paid for once"
             )
         return document, _arrays(body[stop:], document["shapes"])
 
     def close(self):
-        """Let another stream go on with the file."""
+        """Release the file, so that another stream can continue with it."""
         self._lock.close()
 
     def write(self, model, stream, arrays):
-        """Replace the file at once or not at all; it is on the disk, for its owner only, when this returns.
+        """Replace the file atomically; it is on the disk, readable by its owner only, when this returns.
 
         Parameters
         ----------
         model : str
             The kind of the stream.
         stream : dict
-            For JSON.
+            Values for JSON.
         arrays : list of ndarray of int64
         """
         parts = self._parts(model, stream, arrays)
@@ -157,12 +157,13 @@ class Checkpoint:
         self._lock.keep(self._generation, self._id)
 
     def rehearse(self, model, stream, arrays, more):
-        """Write what `write` would, and so many bytes more, to a file beside this one, and remove it.
+        """Write the content of `write` and further bytes to a temporary file, and remove it, to test that there is
+        space.
 
         Raises
         ------
         OSError, TypeError
-            For what cannot be written.
+            If something cannot be written.
         """
         parts = self._parts(model, stream, arrays)
 
@@ -174,7 +175,7 @@ class Checkpoint:
         rehearse_file(self.path, write, mode=_MODE)
 
     def _parts(self, model, stream, arrays):
-        """The content of the file."""
+        """Return the content of the file."""
         document = {
             "version": VERSION,
             "model": model,
@@ -189,12 +190,12 @@ class Checkpoint:
 
 
 class _Lock:
-    """A hold on a file that ends with this object or its process; the file says how far which stream was kept."""
+    """Lock on a file, held until this object or its process ends; the file stores the progress of its stream."""
 
     def __init__(self, path):
         self._path = path
         self._hold()
-        while not self._is_there():  # removed by whoever held it
+        while not self._is_there():  # removed by its last holder
             self.close()
             self._hold()
 
@@ -204,12 +205,12 @@ class _Lock:
             if fcntl is not None:
                 fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
             else:
-                os.lseek(self._file, 1 << 30, os.SEEK_SET)  # far from the number, which others may then read
+                os.lseek(self._file, 1 << 30, os.SEEK_SET)  # beyond the number, which stays readable
                 msvcrt.locking(self._file, msvcrt.LK_NBLCK, 1)
         except OSError:
             self.close()
             raise BlockingIOError(
-                f"{path.name.removesuffix('.lock')} is in use: one stream at a time goes on with a checkpoint, "
+                f"{path.name.removesuffix('.lock')} is in use: one stream at a time may use a checkpoint, "
                 "until its process ends or its estimator is deleted"
             ) from None
 
@@ -220,11 +221,11 @@ class _Lock:
             return False
 
     def remove(self):
-        with suppress(OSError):  # Windows removes no open file
+        with suppress(OSError):  # Windows does not remove open files
             self._path.unlink()
 
     def kept(self):
-        """The last generation and the id of the stream; (0, "") in a new file."""
+        """Return the last generation and the id of the stream; (0, "") for a new file."""
         os.lseek(self._file, 0, os.SEEK_SET)
         number, _, name = os.read(self._file, 60).decode("ascii", "replace").partition(" ")
         return (int(number) if number.isdecimal() else 0), name.strip()

@@ -1,4 +1,4 @@
-"""Winnow: online learning of linear thresholds whose mistakes grow with the logarithm of the dimension."""
+"""Private Winnow: online learning of linear thresholds with mistakes logarithmic in the dimension."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -25,18 +25,18 @@ from dpfast.tables.signed_rows import signed_rows
 class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClassifier):
     """Private Winnow with batched updates [BF, section 4.2]_: a sparse linear threshold, learned in one pass.
 
-    **Privacy.** The hypotheses that are released, and the times at which they came, are together (epsilon, delta)-DP
-    for the relation `neighbors`: "replace" compares tables or streams that differ in one row (x, y), "add-remove"
-    tables one of which has a row more, or streams in one of which a row is a blank that never counts. A *prediction* of
-    a stream is no release: for row t it is h_t(x_t), a function of x_t too. What follows is joint privacy: the
-    predictions for all rows but one are as private towards that row as the hypotheses are, so each prediction may go to
-    the owner of its own row; all of them shown to one reader tell him of x. A row is in one interval between releases,
-    whatever it is; there it moves the scores s = sum of y x once and for all, by a vector of range R, and each of the
-    n_draws * n_updates draws after it is an exponential mechanism on them of exponent eta, (eta R)^2 / 8-zCDP. In a
-    stream the rows that count towards an update are counted by AboveThreshold, which one row touches in one interval
-    only. Theorems and proofs: `dpfast.accounting.winnow`.
-    With `probability_share` = c the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
-    (`dpfast.learners.class_counts`): together (epsilon, delta), by basic composition.
+    **Privacy.** The released hypotheses and the times of their releases are together (epsilon, delta)-DP for the
+    relation `neighbors`: "replace" compares tables or streams that differ in one row (x, y); "add-remove" compares
+    tables one of which has one more row, or streams where one row of one of them is replaced by a blank that never
+    counts. A *prediction* in a stream is not a release: for row t it is h_t(x_t), which also depends on x_t. The
+    predictions are jointly private: those for all rows but one are as private towards that one row as the hypotheses
+    are. So each prediction may be shown to the owner of its own row, but a reader of all predictions learns about x.
+    Every row is in one interval between releases. There it changes the scores s = sum of y x once, by a vector of range
+    R. Each of the n_draws * n_updates draws after it is an exponential mechanism on the scores with exponent eta, which
+    is (eta R)^2 / 8-zCDP. In a stream, AboveThreshold counts the rows that count towards an update, and one row affects
+    it in one interval only. `dpfast.accounting.winnow` gives theorems and proofs. With `probability_share` = c the
+    model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP (`dpfast.learners.class_counts`):
+    together they are (epsilon, delta)-DP by basic composition.
 
     Parameters
     ----------
@@ -47,78 +47,85 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
     neighbors : {"replace", "add-remove"}, default="replace"
         Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     n_updates : int or "auto", default="auto"
-        Releases K. After the last one a stream is predicted but no longer learned from, unless it has a window.
-        "auto" is 20, or more where rows, if their number is public, and budget allow (`dpfast.learners.winnow.plan`).
+        The number K of releases. After the last one a stream is predicted but no longer learned from, unless it has a
+        window. "auto" is 20, or more if the budget and the number of rows, if public, allow it
+        (`dpfast.learners.winnow.plan`).
     n_draws : int, default=5
-        Draws m in a release.
+        The number m of draws per release.
     window : bool, default=False
-        Whether an interval leaves the scores K releases after it was added. A row is in K releases then, whenever it
-        comes, and a stream learns without end at the same price; `predict` averages the last K releases. Without a
-        window later intervals weigh more, as fewer releases see them: `dpfast.accounting.winnow_weight`.
+        Whether an interval leaves the scores K releases after it was added. Every row is then in K releases, and a
+        stream learns without end at the same privacy cost; `predict` averages the last K releases. Without a window,
+        later intervals get more weight, as fewer releases use them: `dpfast.accounting.winnow_weight`.
     batch : "all" or int, default="all"
-        How many of an interval's counting rows enter the update: all, or the first so many; 1 is the paper's.
+        The number of an interval's counting rows that enter the update: all, or the first so many; 1 is the paper's
+        choice.
     schedule : {"auto", "fixed", "sparse-vector"}, default="auto"
-        When releases come: after intervals fixed beforehand, which costs nothing, or when AboveThreshold finds enough
-        counting rows. "auto" is fixed for `fit` and sparse-vector for a stream.
+        When releases happen: after intervals fixed in advance, which costs no privacy, or when AboveThreshold finds
+        enough counting rows. "auto" is "fixed" for `fit` and "sparse-vector" for a stream.
     horizon : int or None, default=None
-        Rounds of a stream, or rows, as declared; needed by a stream of fixed schedule and the paper's calibration.
+        Declared number of rounds of a stream, or of rows; required for a stream with fixed schedule and by "paper".
     confidence : float in [0, 1), default=0.05
-        Rows count, and move the scores, if their label is predicted wrongly or with a margin of at most this.
+        Rows count, and change the scores, if their label is predicted wrongly or with a margin of at most this value.
     negations : bool, default=True
-        Whether each feature also stands negated, so that weights of both signs can be learned.
+        Whether a negated copy of each feature is added, so that weights of both signs can be learned.
     fit_intercept : bool, default=True
         Whether a constant feature is added.
     feature_range : pair of float, default=(-1, 1)
-        What features are declared to lie in, and clipped to; it becomes [-1, 1]. Booleans and BitMatrix are signs.
+        The declared range of the features, which are clipped to it and scaled to [-1, 1]. Booleans and BitMatrix are
+        signs.
     out_of_range : {"clip", "error"}, default="clip"
     average : bool, default=True
-        Whether `predict` uses the average of all releases or the last one. Both are free of cost.
+        Whether `predict` uses the average of all releases or the last one. Both cost no further privacy.
     calibration : {"tight", "paper"}, default="tight"
         "tight" is the largest learning rate that the accountant allows. "paper" is [BF, Theorem 4.5]_ with the
-        constants of `dpfast.accounting.winnow_paper` for `horizon`, `margin` and c = `confidence`: they replace
-        n_updates and n_draws, rows count if they are predicted wrongly, all weigh alike, and the first hypothesis is of
-        uniform weights. It goes with batch=1 and average=False, and warns where its promise on mistakes is void.
+        constants of `dpfast.accounting.winnow_paper` for `horizon`, `margin` and c = `confidence`. These constants
+        replace n_updates and n_draws; rows count if they are predicted wrongly, all have equal weight, and the first
+        hypothesis has uniform weights. It requires batch=1 and average=False, and warns if its guarantee on mistakes is
+        void.
     margin : float in (0, 1] or None, default=None
-        rho that the paper's calibration supposes; used by nothing else.
+        The margin rho that the paper's calibration assumes; not used otherwise.
     checkpoint : None or path, default=None
-        A file that `stream` and `partial_fit` keep the stream in; see `resume`. It must not exist when a stream begins.
+        A file in which `stream` and `partial_fit` keep the stream; see `resume`. It must not exist when a stream
+        begins.
     probability_share : float in [0, 1), default=0.0
-        Share of epsilon for noisy class counts of the rows by how far they are on a side
-        (`dpfast.learners.calibration`). They give `predict_proba`, and `predict` the more probable label; 0 releases
-        none. Not for a stream, whose model never stands still.
+        Share of epsilon for noisy class counts of the rows by level of their score (`dpfast.learners.calibration`).
+        `predict_proba` uses them, and `predict` returns the more probable label; 0 releases none. It must be 0 for a
+        stream, whose model keeps changing.
     schema, encoder_share, budget, random_state, verbose
-        As in `DecisionListClassifier`. A stream takes a schema that declares all, as nothing can be found privately of
-        rows that are not there yet.
+        As in `DecisionListClassifier`. A stream needs a schema that declares everything, as nothing can be discovered
+        privately from rows that have not arrived yet.
 
     Attributes
     ----------
     classes_ : ndarray, shape (2,)
     coef_ : ndarray, shape (n_features_in_,)
-        Weights that `predict` uses, features on [-1, 1]; their absolute values and the intercept's sum to at most 1.
+        The weights of `predict` for features in [-1, 1]; absolute values, including the intercept, sum to at most 1.
     intercept_ : float
     updates_ : int
-        Updates made, each with a release.
+        The number of updates made, each with a release.
     released_weights_ : list of (ndarray of int64, ndarray of int64)
-        The histogram of each release, under a window of the last K: rising coordinates and their signed counts, out of
-        n_draws; coordinate n_features_in_ is the intercept.
+        The histogram of each release, with a window of the last K releases: increasing coordinates and their signed
+        counts out of n_draws; coordinate n_features_in_ is the intercept.
     reads_ : {"signs", "numbers"}
-        What it was learned from, and so what it answers to: booleans are signs, 0 and 1 stand for themselves.
+        The type of entries that the model was trained on and expects: booleans are signs, other numbers are used as
+        they are.
     learning_rate_ : float
-        eta: the largest that (epsilon, delta) allows, or the paper's.
+        The rate eta: the largest that (epsilon, delta) allows, or the paper's.
     n_updates_, n_draws_ : int
-        K and m: the parameters, or the paper's.
+        The numbers K and m: the parameters, or the paper's numbers.
     rounds_ : int
-        Rows of the stream so far; only where a stream can go on.
+        The number of rows of the stream so far; only if the stream can be continued.
     class_counts_ : ndarray of int64, shape (LEVELS, 2)
-        Rows of each level and class, with noise of scale `class_counts_scale_`. Only with `probability_share`.
+        Noisy counts of rows by level and class; the noise has scale `class_counts_scale_`. Only with
+        `probability_share`.
     n_features_in_, feature_names_in_, privacy_
         As in `DecisionListClassifier`.
 
     Notes
     -----
-    Scores, and votes of released hypotheses, are integers: results are the same at every instruction-set level. One
-    pass over the rows and 16 bytes a feature, with a window 8 more for each release in it. The order of the rows is
-    that of the stream; `fit` puts each row into an interval at random.
+    Scores and votes are integers, so results are the same at every instruction-set level. `fit` makes one pass over the
+    rows, and needs 16 bytes per feature, plus 8 for each release in a window. A stream uses the given order of rows;
+    `fit` assigns each row to a random interval.
 
     References
     ----------
@@ -219,14 +226,14 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         rows_per_unit: int | None = None,
         **refused: Any,
     ) -> Self:
-        """Learn in one pass over the rows, each put into one of the intervals at random.
+        """Learn in one pass over the rows, each in a random interval.
 
         Parameters
         ----------
         X : array_like, sparse matrix, DataFrame or BitMatrix, shape (n, d)
         y : array_like, shape (n,), of two labels
         classes, units, rows_per_unit : optional
-            As in `DecisionListClassifier.fit`; rows_per_unit above 1 not with a sparse-vector schedule.
+            As in `DecisionListClassifier.fit`; rows_per_unit above 1 is not for a sparse-vector schedule.
 
         Returns
         -------
@@ -235,7 +242,7 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         Raises
         ------
         ValueError, BudgetExceeded
-            For a parameter or data that will not do, or a budget that does not suffice, before anything is drawn.
+            For an invalid parameter, invalid data or an insufficient budget, before anything is drawn.
         """
         refuse_weights(refused)
         p = at_once(self._checked(X, y, units))
@@ -267,7 +274,7 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         return p
 
     def _rows(self, X):
-        """Rows of a table like the one that was learned from."""
+        """Return the rows of a table of the type that the model was trained on."""
         X = self._coded(X)
         rows = signed_rows(X, feature_range=self.feature_range, out_of_range=self.out_of_range, reads=self.reads_)
         self._check_features(X, reset=False)
@@ -295,7 +302,7 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         self.released_weights_, self.updates_ = run.released[:], run.used["updates"]
 
     def _hypothesis(self):
-        """What predicts: the sum of all releases, or the last one."""
+        """Return the hypothesis that predicts: the sum of all releases, or the last one."""
         if not self.released_weights_:
             return first_hypothesis(self.calibration, self.negations, self._width + bool(self.fit_intercept))
         return NOTHING.plus(self.released_weights_ if self.average else self.released_weights_[-1:], self.n_draws_)
@@ -308,7 +315,7 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
 
 
 def _shares_of_votes(hypothesis, rows):
-    """The weighted vote on each row, in [-1, 1]: float64, shape (n,)."""
+    """Return the weighted vote on each row, in [-1, 1]: float64, shape (n,)."""
     return hypothesis.votes(rows) / max(1, hypothesis.draws * rows.unit)
 
 

@@ -1,4 +1,4 @@
-"""ConfidentWinnow: online learning of linear thresholds, not private."""
+"""ConfidentWinnow: online learning of linear thresholds, without privacy."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
@@ -22,54 +22,55 @@ _PIECE = 1 << 26  # entries of a product, so that it ends within a second
 class WinnowClassifier(Parameters, TwoSided, TableClassifier):
     """ConfidentWinnow [BF, section 4.1]_: a sparse linear threshold, learned in one pass. **Not private.**
 
-    Its weights, its predictions and its number of updates depend on single rows without any noise. It is what
-    `DPWinnowClassifier` is compared with, and for data that need no protection. scikit-learn's
-    `CalibratedClassifierCV` gives it probabilities.
+    The weights, the predictions and the number of updates depend on single rows without any noise. Use this classifier
+    for comparison with `DPWinnowClassifier`, and for data that need no protection. scikit-learn's
+    `CalibratedClassifierCV` can add probabilities.
 
-    Weights w are positive, sum to one, and start uniform. A row (x, y), y = +-1, is predicted by the sign of <w, x>,
-    +1 for 0. If that is a mistake, or if abs(<w, x>) <= confidence * margin and the environment marked the row, then
-    w_j becomes w_j exp(learning_rate y x_j) and is normalised.
+    The weights w are positive, sum to one, and start uniform. A row (x, y), y = +-1, is predicted by the sign of <w,
+    x>, where 0 counts as +1. If the prediction is wrong, or if abs(<w, x>) <= confidence * margin and the row is
+    marked, then w_j is multiplied by exp(learning_rate y x_j), and the weights are normalized.
 
-    **Mistakes.** Every mistake is an update. If some probability vector u has y <u, x> >= margin on every row, there
-    are at most `dpfast.accounting.winnow_update_bound` updates, however rows are marked [BF, Lemma 4.2]_: it grows with
-    the logarithm of the dimension.
+    **Mistakes.** Every mistake causes an update. If some probability vector u has y <u, x> >= margin on every row,
+    there are at most `dpfast.accounting.winnow_update_bound` updates for any marks [BF, Lemma 4.2]_. This bound is
+    logarithmic in the dimension.
 
     Parameters
     ----------
     margin : float in (0, 1], default=0.1
-        rho: what the rows are supposed to have.
+        The margin rho that the rows are assumed to have.
     confidence : float in [0, 1), default=0.5
-        c: rows predicted with a margin of at most confidence * margin update too, where they are marked.
+        The constant c: marked rows predicted with a margin of at most confidence * margin cause an update too.
     learning_rate : float or "auto", default="auto"
-        eta. "auto" is (1 - confidence) * margin, at which the bound on updates is least.
+        The rate eta. "auto" is (1 - confidence) * margin, which minimizes the bound on updates.
     negations : bool, default=True
-        Whether each feature also stands negated, so that weights of both signs can be learned.
+        Whether a negated copy of each feature is added, so that weights of both signs can be learned.
     fit_intercept : bool, default=True
         Whether a constant feature is added.
     feature_range : pair of float, default=(-1, 1)
-        What every feature is declared to lie in; it becomes [-1, 1]. Booleans and BitMatrix are signs in any case.
+        The declared range of every feature, scaled to [-1, 1]. Booleans and BitMatrix are always signs.
     out_of_range : {"clip", "error"}, default="clip"
-        Features outside `feature_range` count as the nearest end of it, or are refused. What reaches far beyond
-        loses its differences: bring it there by declared bounds, or by a schema.
+        Whether features outside `feature_range` are clipped or refused. Clipping loses the differences between values
+        far outside; scale such features by declared bounds, or use a schema.
 
     Attributes
     ----------
     classes_ : ndarray, shape (2,)
     coef_ : ndarray, shape (n_features_in_,)
-        Weights on features in [-1, 1], that of a negated copy subtracted from that of its feature.
+        Weights of features in [-1, 1]; the weight of a negated copy is subtracted from that of its feature.
     intercept_ : float
     updates_ : int
-        Rows that changed the weights so far.
+        The number of rows that have changed the weights.
     reads_ : {"signs", "numbers"}
-        What it was learned from, and so what it answers to: booleans are signs, 0 and 1 stand for themselves.
+        The type of entries that the model was trained on and expects: booleans are signs, other numbers are used as
+        they are.
     n_features_in_, feature_names_in_
-        As scikit-learn has them.
+        As in scikit-learn.
 
     Notes
     -----
-    The weights are exp(learning_rate * s) / Z for integer scores s = the sum of y x over the rows used: nothing drifts,
-    and negated copies, whose scores are -s, are not stored. Rows are predicted many at once; an update costs a pass
-    over the features.
+    The weights are exp(learning_rate * s) / Z for integer scores s = the sum of y x over the rows used. So rounding
+    errors do not accumulate, and negated copies, whose scores are -s, are not stored. Rows are predicted in blocks; an
+    update costs a pass over the features.
 
     References
     ----------
@@ -116,7 +117,7 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
     def fit(
         self, X: Any, y: Any, *, classes: ArrayLike | None = None, marks: ArrayLike | None = None, **refused: Any
     ) -> Self:
-        """Learn anew, in one pass over the rows in their order.
+        """Learn from scratch, in one pass over the rows in the given order.
 
         Parameters
         ----------
@@ -124,10 +125,10 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
         y : array_like, shape (n,)
             Labels of two classes.
         classes : array_like, optional
-            The set of labels; read off y by default.
+            The set of labels; by default it is read from y.
         marks : array_like of bool, shape (n,), optional
-            b(t): whether the environment, whoever that is, lets a row update that is predicted rightly but without
-            confidence. All by default; none makes it Winnow, which learns from mistakes only.
+            b(t): whether the environment lets a row update the weights if its prediction is right but not confident.
+            The default marks all rows; without marks this is Winnow, which learns from mistakes only.
 
         Returns
         -------
@@ -136,7 +137,7 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
         Raises
         ------
         ValueError
-            For a parameter or data that will not do.
+            For an invalid parameter or invalid data.
         """
         refuse_weights(refused)
         return self._learn(X, y, classes, marks, reset=True)
@@ -144,7 +145,7 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
     def partial_fit(
         self, X: Any, y: Any, classes: ArrayLike | None = None, *, marks: ArrayLike | None = None, **refused: Any
     ) -> Self:
-        """Go on learning, from rows in their order.
+        """Continue learning from rows in the given order.
 
         Parameters
         ----------
@@ -158,7 +159,7 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
         Raises
         ------
         ValueError
-            As `fit`.
+            As in `fit`.
         """
         refuse_weights(refused)
         return self._learn(X, y, classes, marks, reset=not hasattr(self, "coef_"))
@@ -197,7 +198,7 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
         else:
             scores, updates = self._scores.copy(), self.updates_
 
-        # A piece is twice as long as what was passed just before it: all pieces together read each row a few times.
+        # A piece is twice as long as the last stretch without an update, so that each row is read only a few times.
         weights, start, length = _weights(eta / rows.unit * scores, p), 0, 1
         longest = max(1, _PIECE // rows.shape[1])
         while start < len(signs):
@@ -237,14 +238,14 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
 
 
 def _votes(rows, weights):
-    """<w, x> of each row; what rounding leaves of a 0 is 0."""
+    """Return <w, x> of each row; rounding errors of a 0 are set to 0."""
     votes = rows.dot(weights[:-1]) + weights[-1]
     votes[np.abs(votes) < _ZERO] = 0
     return votes
 
 
 def _weights(exponents, p):
-    """The weights of the features, then of the constant; those of negated copies subtracted."""
+    """Return the weights of the features, then that of the constant; weights of negated copies are subtracted."""
     if not p.fit_intercept:
         exponents = exponents[:-1]
     if p.negations:
@@ -265,5 +266,5 @@ def _marked(marks, n):
 
 
 def _bits(X):
-    """Codes, of a `TableEncoder` before this, as bits; other tables as they are."""
+    """Return codes of a preceding `TableEncoder` as bits, and other tables unchanged."""
     return code_bits(X) if isinstance(X, CodeTable) else X

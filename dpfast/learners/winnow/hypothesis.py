@@ -1,4 +1,4 @@
-"""What Winnow releases, saves, and predicts with: signed counts of drawn coordinates."""
+"""Hypotheses that Winnow releases, saves and predicts with: signed counts of drawn coordinates."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -8,18 +8,18 @@ import numpy as np
 from dpfast.learners.parameters import choice, optional, positive
 from dpfast.learners.saving import entries, integer, integers
 
-Histogram = tuple[np.ndarray, np.ndarray]  # rising coordinates, and their signed counts that are not 0: int64
+Histogram = tuple[np.ndarray, np.ndarray]  # increasing coordinates, and their signed counts other than 0: int64
 
 
 class Hypothesis(NamedTuple):
-    """Signed counts of rising coordinates, out of so many draws; coordinate d is the intercept."""
+    """Signed counts of increasing coordinates out of a number of draws; coordinate d is the intercept."""
 
-    index: np.ndarray  # type: ignore[assignment]  # for that of tuples
+    index: np.ndarray  # type: ignore[assignment]  # hides the method of tuples
     count: np.ndarray  # type: ignore[assignment]
     draws: int
 
     def plus(self, releases: Sequence[Histogram], draws: int) -> "Hypothesis":
-        """The sum with more histograms, of so many draws each; time by its coordinates."""
+        """Return the sum with further histograms, of `draws` draws each, in time linear in the coordinates."""
         if not releases:
             return self
         index, count = _sum(releases)
@@ -33,12 +33,12 @@ class Hypothesis(NamedTuple):
         )
 
     def votes(self, rows) -> np.ndarray:
-        """Integer votes on each row, int64 of shape (n,), in units of ``draws * rows.unit``."""
+        """Return integer votes on each row as int64, shape (n,), in units of ``draws * rows.unit``."""
         inside = self.index < rows.shape[1]
         return rows.votes(self.index[inside], self.count[inside]) + rows.unit * self.count[~inside].sum()
 
     def weights(self, d: int) -> np.ndarray:
-        """As float64 of shape (d + 1,), the intercept last; absolute values sum to at most 1."""
+        """Return the weights as float64, shape (d + 1,), the intercept last; absolute values sum to at most 1."""
         weights = np.zeros(d + 1)
         weights[self.index] = self.count / max(1, self.draws)
         return weights
@@ -48,12 +48,12 @@ NOTHING = Hypothesis(np.empty(0, np.int64), np.empty(0, np.int64), 0)
 
 
 def uniform(size: int) -> Hypothesis:
-    """Equal weights on so many coordinates."""
+    """Return the hypothesis with equal weights on `size` coordinates."""
     return Hypothesis(np.arange(size), np.ones(size, np.int64), size)
 
 
 def histogram(coordinate: np.ndarray, sign: np.ndarray) -> Histogram:
-    """The release that draws of coordinates, each with a sign, amount to."""
+    """Return the histogram of draws of coordinates with signs."""
     index, place = np.unique(coordinate, return_inverse=True)
     count = np.bincount(place, weights=sign).astype(np.int64)
     return index[count != 0], count[count != 0]
@@ -64,7 +64,7 @@ def histograms_to_json(releases: Sequence[Histogram]) -> list:
 
 
 def histograms_from_json(saved: list, d: int) -> list[Histogram]:
-    """What `histograms_to_json` gave, of d features and an intercept; all else is refused."""
+    """Return the histograms that `histograms_to_json` wrote, of d features and an intercept; refuse invalid values."""
     releases = [(integers(index, 0, d), integers(count, -(1 << 62), 1 << 62)) for index, count in saved]
     if any(i.shape != c.shape or (np.diff(i) <= 0).any() for i, c in releases):
         raise ValueError("every coordinate needs a count, and they must rise")
@@ -81,13 +81,13 @@ _MOST = 1 << 62
 
 
 def to_json(model):
-    """What was released of a `DPWinnowClassifier`."""
+    """Return the released values of a `DPWinnowClassifier` for JSON."""
     facts = {name: getattr(model, f"{name}_") for name in _FACTS}
     return {"weights": histograms_to_json(model.released_weights_), **facts}
 
 
 def restore(model, released):
-    """Be the model that `to_json` saved; all else is refused."""
+    """Set the attributes of the model that `to_json` saved; refuse invalid values."""
     if isinstance(released, list) and model.calibration == "tight":  # of version 1
         known = {"updates": len(released), "n_updates": model.n_updates, "n_draws": model.n_draws}
         released = {"weights": released, **known, "learning_rate": None, "reads": None}

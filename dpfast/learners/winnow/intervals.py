@@ -1,10 +1,11 @@
-"""The intervals of a table that is learned from at once: each row in one at random, and their sums where the rows are.
+"""Random intervals of the rows of a table in memory or in parts, and the sums of intervals.
 
-The interval of row i follows from a secret key and from i: a generator of its own for each block of rows. So it does
-not depend on parts, and not on what rows are. Under replace privacy needs no more. Under add-remove a row less shifts
-those behind it into the intervals of their predecessors, and privacy rests on the key, which is drawn with the noise
-and released to no one: intervals are independent and uniform, so that to leave out the interval of the row that is left
-out gives the other rows the very law that they have without it. Given all of them, one row of one interval is new.
+The interval of row i follows from a secret key and from i, by a separate generator for each block of rows. So it
+depends neither on the parts nor on the values of rows, which suffices for privacy under replace. Under add-remove,
+removing a row shifts the rows behind it into the intervals of their predecessors, and privacy relies on the key, which
+is drawn with the noise and never released: intervals are independent and uniform, so that removing the interval of the
+removed row gives the other rows the same distribution that they have without it. Given all intervals, one row of one
+interval is new.
 """
 
 import numpy as np
@@ -16,11 +17,11 @@ from dpfast.tables.signed_rows import signed_rows
 
 KEY_BYTES = 32
 _BLOCK = 1 << 16  # rows whose intervals are drawn together
-_APART = 1 << 40  # of the counters at which two of them begin: no stream reaches the next
+_APART = 1 << 40  # distance of the counters at which two blocks begin: no stream reaches the next
 
 
 def interval_numbers(key, first, n, intervals):
-    """The intervals of rows first, ..., first + n - 1: unsigned integers, shape (n,).
+    """Return the intervals of rows first, ..., first + n - 1: unsigned integers, shape (n,).
 
     Parameters
     ----------
@@ -37,12 +38,12 @@ def interval_numbers(key, first, n, intervals):
 
 
 def signed(X, **declared):
-    """A table as rows of integers; of codes the bits."""
+    """Return a table as rows of integers; codes are read as bits."""
     return signed_rows(packed_codes(X), **declared)
 
 
 def in_order(parts):
-    """The rows of a table in memory, and the signs of their labels."""
+    """Return the rows of a table in memory, and the signs of their labels."""
     return parts.only.rows, _signs(parts.only.labels)
 
 
@@ -51,17 +52,17 @@ def row_count(piece):
 
 
 def counting_rows(piece, first, key, k, plan, hypothesis):
-    """How many rows of interval k of a piece, whose first row has this number, count towards the update."""
+    """Return how many rows of interval k of a piece count towards the update; `first` numbers its first row."""
     return len(_counting(piece, first, key, k, plan, hypothesis)[2])
 
 
 def interval_sum(piece, own, key, k, plan, hypothesis):
-    """What interval k of a piece adds to the scores: of its counting rows the first so many, or all of them.
+    """Return the sum of the counting rows of interval k of a piece: of all, or of the first so many.
 
     Parameters
     ----------
     own : tuple (first, most)
-        The number of the piece's first row, and how many rows count at most, None for all.
+        The number of the piece's first row, and the largest number of rows that count; None for all.
     """
     first, most = own
     rows, signs, chosen = _counting(piece, first, key, k, plan, hypothesis)
@@ -71,7 +72,7 @@ def interval_sum(piece, own, key, k, plan, hypothesis):
 
 
 def _counting(piece, first, key, k, plan, hypothesis):
-    """The rows of an interval, the signs of their labels, and which of them count."""
+    """Return the rows of an interval, the signs of their labels, and a mask of those that count."""
     known, numbers = piece.memo.get(_counting, (None, None))
     if known != (key, first):
         numbers = interval_numbers(key, first, len(piece.labels), plan.n_updates)

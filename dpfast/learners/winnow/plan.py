@@ -1,13 +1,13 @@
-"""What a run of Winnow does, as numbers: by its parameters and what is public, whatever the rows are.
+"""Plan of a Winnow run, computed from its parameters and public values alone.
 
-**How many updates.** An interval of r rows moves a log-weight by r eta at most, and eta grows with the budget. Too
-little, and no coordinate is lifted out of the others; too much, and all weight falls on the one that is ahead, so that
-a larger budget would be worse than a smaller one. To lift a coordinate above D others takes about ln D + 2. So what a
-larger budget or more rows allow beyond half of that for each interval goes into more of them: K is the largest number
-for which n rows in K intervals, at K m draws, still move log-weights by (ln D + 2) / 2 each. By zCDP eta is
-sqrt(8 rho / (K m)) / R, so that is K^(3/2) = (n / R) sqrt(8 rho / m) / ((ln D + 2) / 2). Intervals that are too poor
-by this are not made fewer than 20: their average is what predicts then. K depends on the budget, on D and on the number
-of rows, where this is public: under "replace", or declared as `horizon`.
+**Number of updates.** An interval of r rows changes a log-weight by at most r eta, and eta grows with the budget. If
+the change is too small, no coordinate rises above the others; if it is too large, all weight goes to the leading
+coordinate, so that a larger budget would be worse than a smaller one. Lifting a coordinate above D others takes a
+change of about ln D + 2. If the budget or the number of rows allows more than half of that per interval, the number of
+intervals is increased instead: K is the largest number for which n rows in K intervals, at K m draws, still change
+log-weights by (ln D + 2) / 2 each. By zCDP eta is sqrt(8 rho / (K m)) / R, so K^(3/2) = (n / R) sqrt(8 rho / m) / ((ln
+D + 2) / 2). K is at least 20, even if intervals are then too small: the average of the releases predicts. K depends on
+the budget, on D and on the number of rows if this is public: under "replace", or declared as `horizon`.
 """
 
 import math
@@ -24,23 +24,23 @@ from dpfast.accounting.zcdp import SLACK
 from dpfast.learners.winnow.hypothesis import NOTHING, Hypothesis, uniform
 from dpfast.mechanisms import AboveThreshold
 
-_STEP, _GROWTH = 2.0, 1.1  # what the second update moves a log-weight by, at most and about; a tenth more each time
-_THRESHOLD_SHARE = 0.05  # of a stream's budget; its counts are in the hundreds, noise in the dozens
+_STEP, _GROWTH = 2.0, 1.1  # change of a log-weight by the second update: at most, and about; a tenth more each time
+_THRESHOLD_SHARE = 0.05  # of a stream's budget; its counts are in the hundreds, its noise in the dozens
 _FEWEST_UPDATES, _MOST_UPDATES = 20, 200
 _LARGEST_COUNT, _LEAST_EPSILON = 1 << 60, 1e-15  # of AboveThreshold
-_MOST_PASSES, _MOST_DRAWS = 1 << 16, 1 << 24  # over the rows of a table; of a release
+_MOST_PASSES, _MOST_DRAWS = 1 << 16, 1 << 24  # limits of the passes over a table, and of the draws of a release
 
 _planned = lru_cache(winnow_paper)
 
 
 class EveryFew:
-    """Ends an interval after so many rounds, whatever they are: as `AboveThreshold`, at no cost."""
+    """Test that ends an interval after a fixed number of rounds: like `AboveThreshold`, at no privacy cost."""
 
     def __init__(self, rounds: int):
         self._left = rounds
 
     def run(self, rounds: int, increments: np.ndarray) -> int | None:
-        """The round in which the interval ends, None if it goes on."""
+        """Return the round in which the interval ends, or None if it does not end."""
         if rounds >= self._left:
             return self._left - 1
         self._left -= rounds
@@ -55,18 +55,18 @@ class EveryFew:
 
 @dataclass(frozen=True)
 class Plan:
-    """The numbers of a run with the tight calibration; `PaperPlan` has those of the paper.
+    """Numbers of a run with the tight calibration; `PaperPlan` has those of the paper.
 
-    An interval is what lies between two updates, both numbered from 0; interval k ends with update k.
+    An interval lies between two updates; both are numbered from 0, and interval k ends with update k.
     """
 
-    n_updates: int  # K; with a window, the releases that a row is in
+    n_updates: int  # K; with a window, the number of releases that use a row
     n_draws: int  # m
     learning_rate: float  # eta, for a row of weight 1
     threshold_epsilon: float  # of AboveThreshold; 0 with a fixed schedule
     batch: int | None  # rows of an interval that enter the scores, None for all
-    window: int | None  # K if an interval leaves the scores K releases after it was added; such a run has no end
-    rounds: int | None  # of an interval, with a fixed schedule in a stream
+    window: int | None  # K if intervals leave the scores after K further releases; such a run has no end
+    rounds: int | None  # rounds per interval of a stream with fixed schedule
     dimension: int  # coordinates and negated copies
     confidence: float
     negations: bool
@@ -76,35 +76,35 @@ class Plan:
 
     @property
     def cost(self) -> tuple[Cost, ...]:
-        """What a run costs: `dpfast.accounting.winnow`."""
+        """Return the privacy cost of a run: `dpfast.accounting.winnow`."""
         bent = self.learning_rate * self.score_range * (1 + SLACK)
         draws = Cost("range", bent, times=self.n_draws * self.n_updates)
         return (draws, Cost("pure", self.threshold_epsilon)) if self.threshold_epsilon else (draws,)
 
     @property
     def releases(self) -> int | None:
-        """How many are paid for; None if every row pays for its own, without end."""
+        """Return the number of paid releases; None if every row pays for its own, without end."""
         return None if self.window else self.n_updates
 
     @property
     def grid(self) -> int:
-        """What `weight` is in units of 1 over."""
+        """Return the number of units of `weight` per unit weight."""
         return 1 if self.window else WEIGHT_GRID
 
     def weight(self, update: int) -> int:
-        """How often the rows of this interval enter the scores."""
+        """Return the weight with which the rows of this interval enter the scores."""
         return 1 if self.window else winnow_weight(update, self.n_updates)
 
     def counts(self, votes: np.ndarray, signs: np.ndarray, most: int) -> np.ndarray:
-        """Whether each row is predicted wrongly, or with too small a margin, by votes of `most` at the most."""
+        """Return a mask of rows predicted wrongly or with too small a margin, by votes in [-most, most]."""
         return signs * votes <= self.confidence * most
 
     def enough(self, update: int) -> int:
-        """How many counting rows call for this update.
+        """Return the number of counting rows that trigger this update.
 
-        The first must lift the right coordinates over all others: by half a row's worth a row. From then on a release
-        may move log-weights by a few units at most, or all weight falls on one coordinate; a little more each time, so
-        that there are updates left when the stream is long, unless they have no end.
+        The first update must lift the right coordinates over all others, assuming half a row's weight per row. Later
+        updates should change log-weights by a few units at most, or all weight would go to one coordinate. The number
+        increases slightly each time, so that updates remain in a long stream, unless their number is unlimited.
         """
         if self.batch is not None:
             return self.batch
@@ -114,13 +114,13 @@ class Plan:
         return math.ceil(nats / self.learning_rate)
 
     def tests(self, update: int, rng: np.random.Generator) -> AboveThreshold | EveryFew:
-        """What finds the end of the interval before this update."""
+        """Return the test that finds the end of the interval before this update."""
         if not self.threshold_epsilon:
             return EveryFew(self.rounds or 1)
         return AboveThreshold(self.enough(update), self.threshold_epsilon, monotone="running", rng=rng)
 
     def check(self) -> None:
-        """Refuse noise that integers do not hold, and releases that memory does not, before there is any."""
+        """Refuse noise that does not fit into integers, and releases that do not fit into memory, before the run."""
         if self.n_draws > _MOST_DRAWS:
             raise ValueError(
                 f"{self.n_draws:,} draws for each update would take {self.n_draws / 2**26:,.1f} GB at a time: n_draws, "
@@ -135,7 +135,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class PaperPlan(Plan):
-    """The numbers of [BF, Theorem 4.5]: one row an update, counted if it is a mistake, and the paper's noise."""
+    """Numbers of [BF, Theorem 4.5]: one row per update, counted if it is a mistake, with the paper's noise."""
 
     threshold: int
 
@@ -155,12 +155,12 @@ class PaperPlan(Plan):
 
 
 def first_hypothesis(calibration: str, negations: bool, size: int) -> Hypothesis:
-    """What predicts before the first release: nothing, or uniform weights, which are nothing too with their copies."""
+    """Return the hypothesis before the first release: empty, or uniform weights (with negated copies these cancel)."""
     return uniform(size) if calibration == "paper" and not negations else NOTHING
 
 
 def streaming(p: SimpleNamespace) -> SimpleNamespace:
-    """Checked parameters, their schedule settled for a stream."""
+    """Return checked parameters with the schedule for a stream."""
     if p.schedule == "auto":
         p.schedule = "sparse-vector"
     p.rows_tell = False
@@ -170,7 +170,7 @@ def streaming(p: SimpleNamespace) -> SimpleNamespace:
 
 
 def at_once(p: SimpleNamespace) -> SimpleNamespace:
-    """Checked parameters, their schedule settled for a table."""
+    """Return checked parameters with the schedule for a table."""
     if p.schedule == "auto":
         p.schedule = "sparse-vector" if p.calibration == "paper" else "fixed"
     p.rows_tell = p.neighbors == "replace"
@@ -188,7 +188,7 @@ def at_once(p: SimpleNamespace) -> SimpleNamespace:
 
 
 def check_paper(p: SimpleNamespace) -> None:
-    """Refuse what does not go with the paper's calibration, if it is asked for."""
+    """Refuse parameters that are incompatible with the paper's calibration, if it is used."""
     if p.calibration != "paper":
         return
     paper = {"batch": (1,), "average": (False,), "schedule": ("auto", "sparse-vector"), "window": (False,)}
@@ -201,20 +201,20 @@ def check_paper(p: SimpleNamespace) -> None:
 
 
 def plan_of(p: SimpleNamespace, n_features: int, n_rows: int | None = None) -> Plan:
-    """The numbers of a run.
+    """Return the numbers of a run.
 
     Parameters
     ----------
     p : SimpleNamespace
-        The checked parameters of `DPWinnowClassifier`, with a schedule that is settled.
+        The checked parameters of `DPWinnowClassifier`, with the final schedule.
     n_features : int
     n_rows : int, optional
-        Of a table; used where it is public.
+        The number of rows of a table, used if it is public.
 
     Raises
     ------
     ValueError
-        If no noise will do.
+        If no amount of noise suffices.
     """
     form = {
         "dimension": (n_features + p.fit_intercept) * (1 + p.negations),
@@ -231,7 +231,7 @@ def plan_of(p: SimpleNamespace, n_features: int, n_rows: int | None = None) -> P
 
 
 def _tight(p, form, n_rows):
-    """The largest learning rate that the accountant allows."""
+    """Return the plan with the largest learning rate that the accountant allows."""
     score_range = p.rows_per_unit * winnow_range(p.neighbors, negations=p.negations, batch=p.batch)
     n_updates = _updates(p, form["dimension"], score_range, n_rows) if p.n_updates == "auto" else p.n_updates
     eta, threshold_epsilon = winnow_learning_rate(
@@ -257,7 +257,7 @@ def _tight(p, form, n_rows):
 
 
 def _updates(p, dimension, score_range, n_rows):
-    """How many updates are best made: see the documentation of this module."""
+    """Return the number of updates to make; the module's documentation explains it."""
     if p.window or p.schedule == "sparse-vector" or not n_rows:
         return _FEWEST_UPDATES
     nats = (math.log(dimension) + 2) / 2
@@ -266,7 +266,7 @@ def _updates(p, dimension, score_range, n_rows):
 
 
 def _paper(p, form):
-    """[BF, Theorem 4.5]; warns if it comes with no promise."""
+    """Return the plan of [BF, Theorem 4.5]; warn if its guarantee is void."""
     paper = _planned(
         p.epsilon,
         p.delta,

@@ -1,4 +1,4 @@
-"""The hard instances of private online learning: streams of a point function [BF, section 4.4]."""
+"""Hard instances of private online learning: streams of a point function [BF, section 4.4]."""
 
 import numpy as np
 
@@ -13,22 +13,22 @@ _MOST_BYTES = 1 << 32
 def make_point_stream(
     horizon: int, dimension: int, insertions: int, *, random_state: int | np.random.Generator | None = None
 ) -> tuple[BitMatrix, np.ndarray, int]:
-    """A stream on which private online learners make many mistakes: point functions as halfspaces of margin 1.
+    """Return a stream of a point function on which private online learners make many mistakes.
 
-    Point x of d is a row of signs, -1 but for a +1 at place x, and the target is "is it point j?", the halfspace of the
-    unit vector e_j [BF, section 4.4]_. A stream of the proof of `dpfast.accounting.point_functions`: different points
-    that are not j, one a round, then the first one again; somewhere among them j comes `insertions` times in a row. By
-    `dpfast.accounting.point_lower_bound` every private learner makes so many mistakes on one of these streams, whatever
-    it costs.
+    Point x of d is a row of signs, -1 except for a +1 at position x. The target is "is it point j?", which is the
+    halfspace of the unit vector e_j, with margin 1 [BF, section 4.4]_. The stream is that of the proof of
+    `dpfast.accounting.point_functions`: different points other than j, one per round, then the first one again; at some
+    place among them j is repeated `insertions` times. By `dpfast.accounting.point_lower_bound` every private learner
+    makes that many mistakes on one of these streams.
 
     Parameters
     ----------
     horizon : int, >= 1
-        T, rounds.
+        The number T of rounds.
     dimension : int, >= 2
-        d, columns.
+        The number d of columns.
     insertions : int
-        k, in [1, min(T, d - 1)].
+        The number k of repetitions, in [1, min(T, d - 1)].
     random_state : None, int or numpy.random.Generator, default=None
 
     Returns
@@ -37,7 +37,7 @@ def make_point_stream(
     y : ndarray of int64, shape (T,)
         Labels -1 and 1.
     target : int
-        j.
+        The point j.
 
     Raises
     ------
@@ -72,7 +72,7 @@ def make_point_stream(
 
 
 def _some(d, different, rng):
-    """So many different points and one more, in a random order, without a list of all."""
+    """Return this many different points and one more, in random order, without a list of all."""
     seen = {}
     while len(seen) <= different:
         seen[int(rng.integers(d))] = True

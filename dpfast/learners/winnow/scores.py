@@ -1,7 +1,7 @@
-"""Integer scores of d coordinates and an intercept, number d: dense, or only those touched. Private state.
+"""Integer scores of d coordinates and an intercept (coordinate d), dense or sparse. Private state.
 
-Rows enter the interval under way. When it ends it enters the totals, from which features are drawn, so many times as
-it weighs; under a window of K it leaves them when K more have ended.
+Rows are added to the current interval. When it ends, it is added to the totals, multiplied by its weight; coordinates
+are drawn from the totals. With a window of K, an interval is subtracted from the totals when K more have ended.
 """
 
 from collections import deque
@@ -14,11 +14,11 @@ from dpfast.kernels.scores import SparseScores
 from dpfast.mechanisms.recorded import Question, asked
 from dpfast.tables.signed_rows import SparseRows
 
-DENSE = 1 << 24  # coordinates; beyond, those of sparse rows are stored as they are touched
+DENSE = 1 << 24  # coordinates; beyond this number, scores of sparse rows are stored for touched coordinates only
 
 
 def score_vector(rows, window=None):
-    """Zeros, of the kind that suits these rows."""
+    """Return zero scores of the type that suits these rows."""
     d = rows.shape[1]
     touched = d > DENSE and isinstance(rows, SparseRows) and not rows.offset
     return (TouchedScores if touched else DenseScores)(d, window)
@@ -30,7 +30,7 @@ class _Scores:
         self._total, self._interval = self._zeros(), self._empty()
 
     def close(self, weight):
-        """End the interval: its scores, times `weight`, enter the totals, and the oldest ones of a window leave."""
+        """End the interval: add its scores times `weight` to the totals, and subtract the oldest ones of a window."""
         closed = self._closed(weight)
         self._total = self._plus(self._total, closed, 1)
         if self._window is not None:
@@ -40,33 +40,33 @@ class _Scores:
         self._interval = self._empty()
 
     def arrays(self):
-        """All there is to it, for a checkpoint: int64."""
+        """Return the whole state as int64 arrays, for a checkpoint."""
         return [self._total, self._closed(1), *self._kept]
 
 
 class DenseScores(_Scores):
-    """Scores in arrays, 16 bytes a coordinate, and 8 more for each interval of a window."""
+    """Scores in arrays; 16 bytes per coordinate, and 8 more for each interval of a window."""
 
     def add(self, rows, signs, chosen, intercept):
-        """Let sum of y x over the chosen rows, and of y for the intercept if there is one, enter the interval."""
+        """Add the sum of y x over the chosen rows, and of y if there is an intercept, to the interval."""
         rows.add(self._interval[:-1], signs, chosen)
         if intercept:
             self._interval[-1] += rows.unit * signs[chosen].sum(dtype=np.int64)
 
     def growth(self, rows, intervals):
-        """By how many bytes `arrays` grow, at most, when rows enter and so many intervals end."""
+        """Return a bound on the bytes by which `arrays` grow if these rows are added and so many intervals end."""
         return 0 if self._window is None else 8 * (self._d + 1) * intervals
 
     def entered(self):
-        """What entered the interval, so that it can be added to what entered others: int64, shape (d + 1,)."""
+        """Return the sum of the interval, which can be added to other sums: int64, shape (d + 1,)."""
         return self._interval
 
     def enter(self, total):
-        """Be an interval that this entered."""
+        """Set the interval to this sum."""
         self._interval = total
 
     def draw(self, exponent, m, rng, *, mirrored, intercept):
-        """m draws with probability proportional to exp(exponent * total): coordinates, and signs of their copies."""
+        """Draw m coordinates with probability proportional to exp(exponent * total), and the signs of their copies."""
         values = self._total if intercept else self._total[:-1]
         drawn = asked(
             lambda: Question("winnow", values, "range", exponent, draws=m, mirrored=mirrored),
@@ -77,7 +77,7 @@ class DenseScores(_Scores):
 
     @classmethod
     def from_arrays(cls, arrays, d, window):
-        """What `arrays` gave."""
+        """Return the scores from the value of `arrays`."""
         if any(array.shape != (d + 1,) for array in arrays):
             raise ValueError(f"{d} features, scores of shapes {[array.shape for array in arrays]}")
         self = cls(d, window)
@@ -98,29 +98,29 @@ class DenseScores(_Scores):
 
 
 class TouchedScores(_Scores):
-    """Scores of the coordinates that some row touched; all others are zero. Memory by touched coordinates.
+    """Scores of the coordinates that some row touched, in memory linear in their number; all others are zero.
 
-    An array of them holds rising coordinates and their scores, the intercept's last: int64, shape (2, touched + 1).
+    They are an array of increasing coordinates and their scores, the intercept last: int64, shape (2, touched + 1).
     """
 
     def add(self, rows, signs, chosen, intercept):
-        """As `DenseScores.add`."""
+        """Like `DenseScores.add`."""
         rows.add_touched(self._interval, signs, chosen)
         if intercept:
             self._constant += rows.unit * int(signs[chosen].sum(dtype=np.int64))
 
     def growth(self, rows, intervals):
-        """As `DenseScores.growth`."""
+        """Like `DenseScores.growth`."""
         touched = min(rows.nnz, self._d)
         return 16 * (2 * touched if self._window is None else 2 * touched + rows.nnz + intervals)
 
     def entered(self):
-        """As `DenseScores.entered`: CSR of int64, shape (1, d + 1)."""
+        """Like `DenseScores.entered`, but return a CSR array of int64, shape (1, d + 1)."""
         keys, values = self._closed(1)
         return sp.csr_array((values, keys, [0, len(keys)]), shape=(1, self._d + 1))
 
     def enter(self, total):
-        """As `DenseScores.enter`; coordinates that are 0 in the sum count as not touched."""
+        """Like `DenseScores.enter`; coordinates with sum 0 count as not touched."""
         total.sum_duplicates()
         total.eliminate_zeros()
         keys, values = total.indices, total.data
@@ -129,7 +129,7 @@ class TouchedScores(_Scores):
         self._constant = int(values[touched:].sum())
 
     def draw(self, exponent, m, rng, *, mirrored, intercept):
-        """As `DenseScores.draw`; a zero that is drawn is any coordinate not touched, with either sign if mirrored."""
+        """Like `DenseScores.draw`; a drawn zero is a random untouched coordinate, with a random sign if mirrored."""
 
         def question():
             known = dict(zip(*self._total[:, : None if intercept else -1].tolist(), strict=True)) | {"another": 0}
@@ -152,7 +152,7 @@ class TouchedScores(_Scores):
 
     @classmethod
     def from_arrays(cls, arrays, d, window):
-        """What `arrays` gave."""
+        """Return the scores from the value of `arrays`."""
         for array in arrays:
             keys = array[0] if array.ndim == 2 and array.shape[1] and len(array) == 2 else np.empty(1)
             if keys[-1] != d or keys[0] < 0 or (np.diff(keys) <= 0).any():
@@ -196,7 +196,7 @@ class TouchedScores(_Scores):
 
 
 def from_arrays(arrays, d, window=None):
-    """What `arrays` of either kind gave."""
+    """Return scores of either type from the value of `arrays`."""
     if len(arrays) < 2 or (len(arrays) > 2 and (window is None or len(arrays) > 2 + window)):
         raise ValueError(f"a window of {window}, {len(arrays)} arrays of scores")
     return (DenseScores if arrays[0].ndim == 1 else TouchedScores).from_arrays(arrays, d, window)

@@ -1,4 +1,4 @@
-"""DP-Winnow on its way: private state, and the algorithm on it."""
+"""Private state of DP-Winnow, and its algorithm."""
 
 import math
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from dpfast.learners.winnow.plan import EveryFew, Plan
 from dpfast.learners.winnow.scores import DenseScores, TouchedScores, from_arrays
 from dpfast.mechanisms import AboveThreshold
 
-_PRINTED_DRAW = 48  # bytes of a coordinate and its count in a checkpoint, at most
+_PRINTED_DRAW = 48  # largest number of bytes of a coordinate and its count in a checkpoint
 _FEWEST, _MOST = 1 << 10, 1 << 14  # rounds predicted at a time: few after an update, as the next may be near
 
 
@@ -24,9 +24,9 @@ _FEWEST, _MOST = 1 << 10, 1 << 14  # rounds predicted at a time: few after an up
 class Stream:
     """[BF, Algorithm 4.2]_ with batched, weighted updates.
 
-    Weights w are proportional to exp(exponent s) for the totals s of the scores; the hypothesis w~ is a histogram of
-    draws from w, or the sum of those so far. Rounds between two updates are an interval: those of its rows that count
-    (C, in the paper) are tested by AboveThreshold (Q) and enter the scores when it ends.
+    Weights w are proportional to exp(exponent s) for the totals s of the scores. The hypothesis w~ is a histogram of
+    draws from w, or the sum of all histograms so far. The rounds between two updates are an interval: AboveThreshold
+    (Q) tests the number of its counting rows (C, in the paper), which enter the scores when the interval ends.
     """
 
     plan: Plan
@@ -35,14 +35,14 @@ class Stream:
     hypothesis: Hypothesis
     run: Run
     file: Checkpoint | None = None
-    parameters: dict | None = None  # of the estimator when it was charged, for the file
+    parameters: dict | None = None  # of the estimator at the time of the charge, for the file
     rounds: int = 0  # t
     taken: int = 0  # rows of this interval that entered the scores
     tests: AboveThreshold | EveryFew | None = None  # None before the first round, and after the last update
 
     @classmethod
     def resumed(cls, plan, hypothesis, run, file, kept, arrays) -> "Stream":
-        """The stream of which `kept` and the arrays of scores were taken, under the same plan."""
+        """Return the stream restored from `kept` and the arrays of scores, under the same plan."""
         entries(kept, "unit", "rounds", "taken", "tests", "reproducible", "learning_rate", "threshold_epsilon")
         for name in ("learning_rate", "threshold_epsilon"):
             if not math.isclose(kept[name], getattr(plan, name), rel_tol=1e-9):
@@ -57,7 +57,7 @@ class Stream:
         return self
 
     def kept(self) -> dict:
-        """All that `resumed` needs beside the scores, for JSON; private."""
+        """Return the values other than scores that `resumed` needs, for JSON; private."""
         return {
             "unit": self.unit,
             "rounds": self.rounds,
@@ -69,23 +69,23 @@ class Stream:
         }
 
     def growth(self, rows, signs) -> int:
-        """By how many bytes a checkpoint may grow in the first call, which is for these rows; more than it will."""
+        """Return an upper bound on the growth of a checkpoint, in bytes, in the first call with these rows."""
         updates = min(self.plan.n_updates, len(signs))
         drawn = min(self.plan.n_draws, self.plan.dimension)
         return updates * drawn * _PRINTED_DRAW + self.scores.growth(rows, updates)
 
     @property
     def updates(self) -> int:
-        """k."""
+        """Number k of updates so far."""
         return self.run.used["updates"]
 
     @property
     def learning(self) -> bool:
-        """Whether updates are left."""
+        """Whether further updates are possible."""
         return self.plan.releases is None or self.updates < self.plan.releases
 
     def follow(self, rows, signs) -> np.ndarray:
-        """Predict rows in order and learn from them; on which side each was, 0 or 1."""
+        """Predict rows in order and learn from them; return the side of each row, 0 or 1."""
         predicted, start, size = np.empty(len(signs), np.int64), 0, _FEWEST
         while start < len(signs):
             part, labels = rows[start : start + size], signs[start : start + size]
@@ -106,14 +106,14 @@ class Stream:
         return predicted
 
     def learn(self, parts, intervals) -> None:
-        """Learn from a table, each of whose rows is put into one of the intervals at random.
+        """Learn from a table whose rows are each in a random interval.
 
         Parameters
         ----------
         parts : MemoryParts or EngineParts
-            Of pieces whose rows are what `signed_rows` gives.
+            Parts of pieces whose rows are results of `signed_rows`.
         intervals : iterable of int
-            All numbers below n_updates, rising.
+            The numbers below n_updates in increasing order.
         """
         key, sizes = int.from_bytes(self.run.rng.bytes(KEY_BYTES)), parts.each(row_count)
         firsts = [0, *accumulate(sizes[:-1])]
@@ -134,7 +134,7 @@ class Stream:
         return self.tests
 
     def _take(self, rows, signs, counting):
-        """Let counting rows enter the interval, as many as the batch still takes."""
+        """Add counting rows to the interval, as many as the batch allows."""
         chosen = np.flatnonzero(counting)
         if self.plan.batch is not None:
             chosen = chosen[: self.plan.batch - self.taken]
@@ -143,7 +143,7 @@ class Stream:
             self.taken += chosen.size
 
     def _update(self):
-        """Multiply weights by what the interval says, draw and release the next hypothesis."""
+        """Multiply the weights by the interval's update, and draw and release the next hypothesis."""
         plan, released = self.plan, self.run.released
         self.scores.close(plan.weight(self.updates))
         exponent = Fraction(plan.learning_rate) / (self.unit * plan.grid)

@@ -1,4 +1,4 @@
-"""The stream of a Winnow classifier: begun, gone on with by calls, kept in a file, resumed."""
+"""Streams of a Winnow classifier: starting, continuing, saving and resuming them."""
 
 import warnings
 from collections.abc import Callable
@@ -25,7 +25,7 @@ from dpfast.tables.schema import Schema
 
 
 class WinnowStream(Streamed):
-    """Mixin of `DPWinnowClassifier`: what it does as a stream."""
+    """Mixin of `DPWinnowClassifier` for learning from a stream."""
 
     classes_: np.ndarray
     n_updates_: int
@@ -36,7 +36,7 @@ class WinnowStream(Streamed):
     _restore_encoder: Callable[[Any], None]
 
     def partial_fit(self, X: Any, y: Any = None, classes: ArrayLike | None = None, **refused: Any) -> Self:
-        """Go on with a stream: rows are predicted and learned from in order. See `stream`.
+        """Continue a stream: predict rows in order and learn from them; see `stream`.
 
         Parameters
         ----------
@@ -52,16 +52,16 @@ class WinnowStream(Streamed):
         return self
 
     def stream(self, X: Any, y: Any = None, *, classes: ArrayLike | None = None) -> np.ndarray:
-        """`partial_fit`, and what was predicted for each row before its label was seen.
+        """Call `partial_fit`, and return the prediction for each row before its label was seen.
 
-        A prediction is for the owner of its row, or for the owner of all rows: it depends on that row, and the claim
-        is for the hypotheses and their times (see the class). Which of them are mistakes is known to whoever holds y.
+        Show a prediction only to the owner of its row or of all rows: it depends on that row, and the claim is for the
+        hypotheses and their times (see the class). Anyone who holds y knows which predictions are mistakes.
 
         Parameters
         ----------
         X, y, classes
-            As in `fit`; `classes`, or labels of both classes, in the first call. With a schema a table of its columns,
-            and the label's unless `y` is given.
+            As in `fit`; the first call needs `classes`, or labels of both classes. With a schema: a table of its
+            columns, and of the label's column unless `y` is given.
 
         Returns
         -------
@@ -70,14 +70,14 @@ class WinnowStream(Streamed):
         Raises
         ------
         ValueError, BudgetExceeded
-            As `fit`. The whole stream is charged in the first call.
+            As in `fit`. The first call charges for the whole stream.
         RuntimeError
-            In a thread while another is at it, and in another process than the one that began it.
+            In a second thread while another call runs, and in a process other than the one that began the stream.
 
         Notes
         -----
-        With a `checkpoint`, what a call releases is in the file before the call returns. A call that is interrupted
-        released nothing: this estimator then ends its stream, and the one that `resume` gives goes on.
+        With a `checkpoint`, the releases of a call are in the file before the call returns. An interrupted call
+        releases nothing: this estimator then ends its stream, and the estimator that `resume` returns can continue it.
         """
         if is_parted(X):
             raise ValueError("the rows of a stream have an order: X must be in memory, not in parts")
@@ -91,14 +91,14 @@ class WinnowStream(Streamed):
                 state, rows, signs = self._begun(X, y, classes)
             elif self.updates_ < self.n_updates_ or self.window:
                 raise ValueError(
-                    "this model has no stream to go on with: it was fitted at once, loaded, unpickled or interrupted; "
+                    "this model has no stream to continue: it was fitted at once, loaded, unpickled or interrupted; "
                     "clone it, or resume a checkpoint"
                 )
             else:
                 predicted = self.predict(X)
             if state is None or not state.learning:
                 warnings.warn(
-                    f"all {self.n_updates_} updates are made and their budget is spent: the stream is predicted, "
+                    f"all {self.n_updates_} updates are made and their budget is spent: rows are predicted but "
                     "no longer learned from",
                     stacklevel=2,
                 )
@@ -108,22 +108,22 @@ class WinnowStream(Streamed):
             return predicted
 
     def close(self) -> None:
-        """End the stream: this estimator predicts, and another one may `resume` the checkpoint."""
+        """End the stream: this estimator still predicts, and another one may `resume` the checkpoint."""
         with self._alone():
             self._end()
 
     @classmethod
     def resume(cls, path):
-        """The estimator that goes on with the stream of a checkpoint, after its row number `rounds_`.
+        """Return an estimator that continues the stream of a checkpoint after its row number `rounds_`.
 
-        The rows of a call that did not return, because the process was killed say, are given again unless `rounds_`
-        counts them. Nothing is charged: the whole stream was, when it began. Randomness is fresh from the operating
-        system.
+        If a call did not return, for example because the process was killed, give its rows again, except those that
+        `rounds_` counts. Nothing is charged, since the whole stream was charged when it began. Random numbers are fresh
+        from the operating system.
 
         Parameters
         ----------
         path : str or path-like
-            A file that a stream with `checkpoint` wrote; the stream goes on to write it.
+            A file written by a stream with `checkpoint`; the stream continues to write it.
 
         Returns
         -------
@@ -132,16 +132,16 @@ class WinnowStream(Streamed):
         Raises
         ------
         ValueError, OSError
-            If there is no such file, or it is cut short, damaged, of another version or an older copy; while another
-            stream, of this process or another, goes on with it.
+            If there is no such file, if it is truncated, damaged, of another version or an older copy, or if another
+            stream, in this process or another, holds it.
 
         Notes
         -----
-        The file is private: it holds the scores and the noise of the tests under way. The claim is for one
-        continuation: the stream holds a lock on the file until `close` or the end of its estimator, and ``<name>.lock``
-        beside it tells how far the stream was kept, so that an older copy in its place is refused. That a copy
-        elsewhere is gone on with, or that rows are given twice, cannot be detected; each releases again what was paid
-        for once.
+        The file is private: it holds the scores and the noise of the running tests. The claim is for one continuation
+        of the stream. The stream holds a lock on the file until `close` or the end of its estimator, and
+        ``<name>.lock`` beside it stores the progress of the stream, so that an older copy in its place is refused.
+        Continuing from a copy elsewhere, or giving rows twice, cannot be detected; each would release again what was
+        paid for once.
         """
         file, kept, arrays = Checkpoint.read(path, cls._model)
         with file.refusing():
@@ -168,7 +168,7 @@ class WinnowStream(Streamed):
         return self._state.rounds
 
     def _begun(self, X, y, classes):
-        """A stream that was charged, its first rows and their signs."""
+        """Return a stream that was charged, its first rows and their signs."""
         p = streaming(self._checked())
         if p.probability_share:
             raise ValueError(
@@ -188,7 +188,7 @@ class WinnowStream(Streamed):
         return state, *in_order(parts)
 
     def _rehearsed(self, state, public, rows, signs):
-        """The parameters that the checkpoint will hold, after as much was written as the first call may write."""
+        """Return the parameters for the checkpoint, after a test write as large as the first call may need."""
         model = copy(self)
         model._become(public)
         model.privacy_, model.released_weights_, model.updates_ = self._claimed(state.plan.cost), [], 0
@@ -199,21 +199,21 @@ class WinnowStream(Streamed):
         return fitted["parameters"]
 
     def _next(self, X, y):
-        """Rows of a call that goes on with the stream, and the signs of their labels."""
+        """Return the rows of a call that continues the stream, and the signs of their labels."""
         if hasattr(self, "encoder_") and not isinstance(X, CodeTable):
             X, y = read_labelled(X, y, self.encoder_.schema_)
         rows = self._rows(X)
         return rows, class_codes(y, rows.shape[0], self.classes_).signs()
 
     def _followed(self, state, rows, signs):
-        """What was predicted; with a file, nothing is shown that is not in it."""
+        """Return the predictions; with a file, every release has been written before it is shown."""
         if state.file is None:
             return state.follow(rows, signs)
         before = state.run.released[:], dict(state.run.used)
         try:
             predicted = state.follow(rows, signs)
             self._show(state.run)
-            fitted = self._document() | {"parameters": state.parameters}  # not as edited since
+            fitted = self._document() | {"parameters": state.parameters}  # regardless of later changes
             state.file.write(self._model, {"fitted": fitted, "stream": state.kept()}, state.scores.arrays())
         except BaseException:
             state.run.released, state.run.used = before
@@ -228,7 +228,7 @@ class WinnowStream(Streamed):
 
 
 def refuse_open(schema: Schema) -> None:
-    """Refuse a schema for a stream that leaves something to be found."""
+    """Refuse a schema for a stream if it leaves something to be discovered."""
     facts = [f"the {' and '.join(each.to_find)} of {each.name!r}" for each in schema.columns if each.to_find]
     if facts:
         raise ValueError(

@@ -188,7 +188,7 @@ def test_an_interrupted_or_unpickled_stream_does_not_go_on(monkeypatch):
     learner.stream(X[:20_000], y[:20_000])
     again = pickle.loads(pickle.dumps(learner))
     assert again.predict([target]) == learner.predict([target]) == 1
-    with pytest.raises(ValueError, match="no stream to go on with"):
+    with pytest.raises(ValueError, match="no stream to continue"):
         again.stream(X, y)
 
     def interrupted(*_):

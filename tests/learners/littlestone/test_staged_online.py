@@ -382,7 +382,7 @@ def test_a_saved_stream_predicts_by_the_same_majority(tmp_path, rng):
     assert "majority" in repr(loaded.releases_[0])
     assert (loaded.stage_, loaded.frozen_, loaded.releases_) == (learner.stage_, False, learner.releases_)
     np.testing.assert_array_equal(loaded.predict(X), learner.predict(X))
-    with pytest.raises(ValueError, match="no stream to go on with"):
+    with pytest.raises(ValueError, match="no stream to continue"):
         loaded.stream(X, X >= 9)
 
 

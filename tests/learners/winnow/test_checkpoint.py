@@ -219,7 +219,7 @@ def test_only_a_checkpoint_holds_the_private_state(path, tmp_path):
     assert stream.checkpoint == path
     for model in (pickle.loads(pickled), dpfast.load(tmp_path / "model.json")):
         assert (model.predict(rows(0, 50)[0]) == stream.predict(rows(0, 50)[0])).all()
-        with pytest.raises(ValueError, match="no stream to go on with"):
+        with pytest.raises(ValueError, match="no stream to continue"):
             model.partial_fit(*rows(0, 50))
 
 
@@ -425,7 +425,7 @@ def kept(path):
 @pytest.mark.parametrize("share", [0, 0.01, 0.05, 0.2, 0.5, 0.9, 0.99])
 def test_a_file_that_is_cut_short_is_refused(path, kept, share):
     path.write_bytes(kept[: int(share * len(kept))])
-    with pytest.raises(ValueError, match=r"stream\.ckpt cannot be gone on with: it is damaged, cut short"):
+    with pytest.raises(ValueError, match=r"stream\.ckpt cannot be resumed: it is damaged, cut short"):
         resume(path)
 
 
@@ -435,7 +435,7 @@ def test_every_changed_byte_is_noticed(path, kept):
         damaged = bytearray(kept)
         damaged[at] ^= 1 << int(rng.integers(8))
         path.write_bytes(damaged)
-        with pytest.raises(ValueError, match=r"^stream\.ckpt cannot be gone on with: it is (damaged|no dpfast)"):
+        with pytest.raises(ValueError, match=r"^stream\.ckpt cannot be resumed: it is (damaged|no dpfast)"):
             resume(path)
 
 
@@ -444,13 +444,13 @@ def test_other_files_are_refused(path, kept, tmp_path):
     with pytest.raises(ValueError, match=r"it is damaged, cut short or of an older version, by its digest"):
         resume(path)
     path.write_bytes(signed(kept, b'"version": 3, "model": "winnow", "gen', b'"version": 4, "model": "winnow", "gen'))
-    with pytest.raises(ValueError, match="its format version is 4, this dpfast goes on with 3 only"):
+    with pytest.raises(ValueError, match="its format version is 4, this dpfast reads 3 only"):
         resume(path)
     path.write_bytes(signed(kept, b'"model": "winnow", "gen', b'"model": "oracle", "gen'))
     with pytest.raises(ValueError, match="a stream of kind 'oracle', not 'winnow'"):
         resume(path)
     path.write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match=r"stream\.ckpt cannot be gone on with: it is no dpfast checkpoint"):
+    with pytest.raises(ValueError, match=r"stream\.ckpt cannot be resumed: it is no dpfast checkpoint"):
         resume(path)
     with pytest.raises(FileNotFoundError):
         resume(tmp_path / "absent")
@@ -487,7 +487,7 @@ def signed(kept, was, becomes):
 )
 def test_a_file_that_no_stream_wrote_is_refused_even_if_its_digest_fits(path, kept, was, becomes):
     path.write_bytes(signed(kept, was, becomes))
-    with pytest.raises(ValueError, match=r"^stream\.ckpt cannot be gone on with: "):
+    with pytest.raises(ValueError, match=r"^stream\.ckpt cannot be resumed: "):
         resume(path)
 
 
@@ -499,7 +499,7 @@ def test_noise_is_computed_from_the_parameters_and_compared(path, kept):
         was = f'"{name}": {stream[name]!r}'.encode()
         body = kept[: kept.rindex(was)] + kept[kept.rindex(was) :].replace(was, f'"{name}": 1.0'.encode())
         path.write_bytes(signed(body, b'"generation"', b'"generation"'))
-        with pytest.raises(ValueError, match=f"cannot be gone on with: {name} is 1.0, and by the parameters"):
+        with pytest.raises(ValueError, match=f"cannot be resumed: {name} is 1.0, and by the parameters"):
             resume(path)
     was = f'"threshold": {stream["tests"]["threshold"]}'.encode()
     path.write_bytes(signed(kept, was, b'"threshold": 5'))

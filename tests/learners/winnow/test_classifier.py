@@ -536,7 +536,7 @@ def test_a_pickle_predicts_and_holds_no_stream(table):
     again = pickle.loads(pickle.dumps(clf))
     assert "_state" not in vars(again)
     np.testing.assert_array_equal(again.predict(X), clf.predict(X))
-    with pytest.raises(ValueError, match="no stream to go on with"):
+    with pytest.raises(ValueError, match="no stream to continue"):
         again.partial_fit(X, y)
 
 
@@ -706,7 +706,7 @@ def test_what_was_released_before_an_interrupt_is_kept_and_charged(fit, rng, mon
     assert clf.updates_ == 2
     assert str(clf.privacy_).startswith("(1.0, 1e-06)-DP, replace one row; 2 of 5 releases used")
     assert clf.predict(X).shape == (4000,)
-    with pytest.raises(ValueError, match="no stream to go on with"):  # rows given again would count twice
+    with pytest.raises(ValueError, match="no stream to continue"):  # rows given again would count twice
         clf.partial_fit(X, y)
 
 
