@@ -1,4 +1,4 @@
-"""Mechanisms: each draws from its exact law and states what it costs."""
+"""Mechanisms: each draws from its exact distribution and states its privacy cost."""
 
 from dpfast.accounting import repeated_epsilon
 

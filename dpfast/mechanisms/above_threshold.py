@@ -1,26 +1,29 @@
 """Noisy tests of a count against a threshold: the sparse vector technique, with and without threshold noise.
 
-Counts q_1, q_2, ... are integers; neighbours change each by at most one, given what was released before. Test t is
-positive if q_t + X_t >= threshold + Z, with X_t fresh and Z drawn once. The first positive test is released: what is
-claimed is about P, the probability that it is test t (or that there is none: then there is no last test below). F_i(z)
-is the probability that test i is negative given Z = z; primes mark the neighbour. The proofs use two facts of the noise
-and no more, P(Z = z + 1) >= e**-e1 P(Z = z) for all z, and P(X >= g) <= P(X >= g - 1) <= e**(1 / s) P(X >= g) for all
-g. Discrete Laplace noise has them where Z has scale 1 / e1 and X has scale s; so has one-sided, geometric noise,
-P(Z = z) proportional to e**(-e1 z) for z >= 0 and none below, and X like it: its variance is half as large.
+Counts q_1, q_2, ... are integers; neighbours change each by at most one, given the earlier releases. Test t is positive
+if q_t + X_t >= threshold + Z, where X_t is fresh noise and Z is drawn once. The release is the index of the first
+positive test. The claims are about P, the probability that the first positive test is test t (or that there is none,
+and then there is no last test below). F_i(z) is the probability that test i is negative given Z = z; primes denote the
+neighbour. The proofs use only two facts about the noise: P(Z = z + 1) >= e**-e1 P(Z = z) for all z, and P(X >= g) <=
+P(X >= g - 1) <= e**(1 / s) P(X >= g) for all g. Discrete Laplace noise satisfies them if Z has scale 1 / e1 and X has
+scale s. One-sided, geometric noise, with P(Z = z) proportional to e**(-e1 z) for z >= 0 and 0 below, and X alike,
+satisfies them too, with half the variance.
 
-**Any queries**, s = 2 / e2: a shift of z by one makes up for the change of all q_i, F'_i(z + 1) >= F_i(z), and moves
-the last test by at most two: P' >= e**-(e1 + e2) P, both ways. So (e1 + e2)-DP [Dwork and Roth, section 3.6].
+**Any queries**, s = 2 / e2: shifting z by one compensates the change of all q_i, F'_i(z + 1) >= F_i(z), and changes the
+last test by at most two: P' >= e**-(e1 + e2) P, in both directions. So the test is (e1 + e2)-DP [Dwork and Roth,
+section 3.6].
 
 **Monotone queries** (all changes have one sign), s = 1 / e2. Let q' >= q. Without a shift F' <= F, and the last test
-moves by at most one: P' <= e**e2 P. With the shift of z by one, F'_i(z + 1) >= F_i(z) and the last test moves by at
-most one again: P' >= e**-(e1 + e2) P. So (e1 + e2)-DP [Lyu, Su and Li, section 4.3].
+changes by at most one: P' <= e**e2 P. With the shift of z by one, F'_i(z + 1) >= F_i(z) and the last test again changes
+by at most one: P' >= e**-(e1 + e2) P. So the test is (e1 + e2)-DP [Lyu, Su and Li, section 4.3].
 
-**A running count** (the change is 0 up to some round and from then on always 1, or always -1), s = 1 / e2. Let
-q' >= q. As before P' <= e**e2 P. If the last test comes before the change, P' = P; if not, the shift of z by one undoes
-the change of that test exactly, and P' >= e**-e1 P. So max(e1, e2)-DP: both noises may use the whole budget. One row
-that makes or unmakes at most one event, in its own round, makes such a change in the count of the events so far.
+**A running count** (the change is 0 up to some round and afterwards always 1, or always -1), s = 1 / e2. Let q' >= q.
+As before P' <= e**e2 P. If the last test comes before the change, P' = P; otherwise the shift of z by one compensates
+the change of that test exactly, and P' >= e**-e1 P. So the test is max(e1, e2)-DP: both noises may use the whole
+budget. A row that creates or removes at most one event, in its own round, changes the count of events so far in this
+way.
 
-**Without threshold noise** see `repeated_epsilon`.
+**Without threshold noise**, see `repeated_epsilon`.
 """
 
 import math
@@ -39,14 +42,14 @@ from dpfast.mechanisms.recorded import Claim, Question, asked
 
 from .sole import Sole, told
 
-_LARGEST = 1 << 60  # thresholds; noise reaches so far with probability below e**-300
+_LARGEST = 1 << 60  # of thresholds; noise exceeds this with probability below e**-300
 
 
 class _Tests:
-    """A running count, tests of it, and what all that must not show; a subclass gives what a positive test does.
+    """A running count, tests of it, and its private state; a subclass defines the effect of a positive test.
 
-    One call at a time uses it, in the process that made it. Its attributes tell what was paid for and drawn, and cannot
-    be set.
+    It serves one call at a time, in the process that created it. Its attributes, which tell what was paid for and
+    drawn, are read-only.
     """
 
     _tests: Any
@@ -81,18 +84,18 @@ class _Tests:
         Parameters
         ----------
         count : int, optional
-            What to test in place of the running count.
+            The count to test instead of the running count.
 
         Returns
         -------
         bool
-            Whether the test was positive; this is what is released.
+            Whether the test was positive; this is the release.
 
         Raises
         ------
         RuntimeError
-            If no test is left: the instance has fired. In another process than the one that made it, and while another
-            thread is at it.
+            If no further test is allowed because the instance has fired, in a process other than the one that created
+            it, or while another thread uses it.
         """
         with self._sole.used():
             self._check_open()
@@ -105,27 +108,27 @@ class _Tests:
     def run(self, rounds: int, increments: ArrayLike = ()) -> int | None:
         """Test the running count once in each of many rounds, until a test is positive.
 
-        The same as a loop over `add` and `test`, with the same outcomes for one stream of random words however the
-        rounds are cut into calls, at the cost of the increments alone: while the count stays, the number of tests
-        up to a positive one is geometric, and is drawn at once (csrc/sparse_vector.h).
+        This is equivalent to a loop over `add` and `test`. For the same random words the outcomes do not depend on how
+        the rounds are divided into calls. The cost is that of the increments only: while the count is constant, the
+        number of tests up to a positive one is geometric, and is drawn at once (csrc/sparse_vector.h).
 
         Parameters
         ----------
         rounds : int
             At least 0.
         increments : array_like of int, shape (k,)
-            The rounds, from 0 and not decreasing, in which the count goes up by one before the test; a round named
+            The rounds, from 0 and nondecreasing, in which the count goes up by one before the test; a round listed
             twice counts twice.
 
         Returns
         -------
         int or None
-            The round of the positive test, None if there was none.
+            The round of the positive test; None if there was none.
 
         Raises
         ------
         RuntimeError
-            As `test`.
+            As in `test`.
         ValueError
             Before anything is drawn.
         """
@@ -169,25 +172,25 @@ class _Tests:
 
 
 class AboveThreshold(_Tests):
-    """Finds the first round in which a count is about as large as a threshold, at a price paid once.
+    """Find the first round in which a count is about as large as a threshold, at a privacy cost paid once.
 
-    **Privacy.** The rounds up to and with the first positive test are epsilon-DP, for the neighbour relation under
-    which `monotone` describes the change of the counts; the number of tests does not matter. Every `reset` is another
-    epsilon, except where it is known that one row changes the counts of one run only: then all runs together are
-    epsilon-DP. Theorems and proofs are in the documentation of this module.
+    **Privacy.** The rounds up to and including the first positive test are epsilon-DP, for the neighbour relation under
+    which `monotone` describes the change of the counts; the number of tests does not matter. Every `reset` costs
+    another epsilon, unless one row changes the counts of one run only: then all runs together are epsilon-DP. The
+    documentation of this module gives theorems and proofs.
 
     Parameters
     ----------
     threshold : int
     epsilon : Fraction, int or float
-        In [1e-15, 1e15]; a float counts as the decimal that it prints as.
+        In [1e-15, 1e15]; a float is read as the decimal number that it prints as.
     monotone : bool or "running", default=False
-        How the counts of two neighbours may differ, given what was released: each by at most one in any direction
-        (False), all in one direction (True), or by nothing up to some round and from then on always by one, or
-        always by minus one ("running": a count of events so far, of which one row makes or unmakes at most one).
+        How the counts of two neighbours may differ, given the earlier releases: each by at most one in any direction
+        (False), all in one direction (True), or not at all up to some round and afterwards always by one, or always by
+        minus one ("running": a count of events so far, of which one row creates or removes at most one).
     noise : {"geometric", "paper"}, default="geometric"
-        "geometric" noise is never below 0; "paper" is discrete Laplace, as Bun and Fang's Lemmas 4.3 and 4.5 have it.
-        Both are integers, drawn exactly. The scales, for the threshold and for each test, in units of 1 / epsilon:
+        "geometric" noise is never below 0; "paper" is discrete Laplace noise, as in Bun and Fang's Lemmas 4.3 and 4.5.
+        Both are drawn exactly, as integers. The scales for the threshold and for each test, in units of 1 / epsilon:
 
         =========  =========  ====  ==========
         monotone   "running"  True  False
@@ -196,17 +199,17 @@ class AboveThreshold(_Tests):
         paper      2, 4       2, 4  2, 4
         =========  =========  ====  ==========
 
-        Those of "geometric" make the variance of the sum of the two noises as small as the theorem allows: e1 : e2 is
-        1 : 1 for monotone queries and 1 : 2**(2/3), here 5 : 8, for others [Lyu, Su and Li, section 4.2, c = 1].
+        The scales of "geometric" minimize the variance of the sum of the two noises under the theorem: e1 : e2 is 1 : 1
+        for monotone queries and 1 : 2**(2/3), here 5 : 8, for others [Lyu, Su and Li, section 4.2, c = 1].
     rng : None, int or numpy.random.Generator
         None uses a cryptographic generator; a seed is for tests.
 
     Attributes
     ----------
     fired : bool
-        Whether a test was positive. A fired instance refuses to test until it is `reset`.
+        Whether a test was positive. The instance then refuses to test until it is `reset`.
     runs : int
-        How often the threshold noise was drawn.
+        The number of times that the threshold noise was drawn.
     threshold_scale, test_scale : Fraction
         The scales of the two noises.
 
@@ -257,7 +260,7 @@ class AboveThreshold(_Tests):
     runs = told("_runs")
 
     def reset(self) -> None:
-        """Start again with new threshold noise and a count of 0; it costs epsilon once more."""
+        """Start again with new threshold noise and a count of 0; this costs epsilon once more."""
         with self._sole.used():
             draw = noise.discrete_laplace if self._noise == "paper" else noise.geometric
             self._runs += 1  # before the draw: what may have been drawn counts
@@ -281,7 +284,7 @@ class AboveThreshold(_Tests):
         return f"<{text}: run {self.runs}{', fired' if self.fired else ''}>"
 
     def _state(self):
-        """What is not known from the arguments, for JSON: private, for checkpoints only. Test no round twice."""
+        """Return the state that the arguments do not determine, for JSON; private. Test no round twice."""
         return {
             "threshold": self.threshold,
             "runs": self.runs,
@@ -290,7 +293,7 @@ class AboveThreshold(_Tests):
         }
 
     def _go_on(self, state):
-        """Take the place of an instance of the same arguments, of which the state was taken."""
+        """Continue from the state of an instance with the same arguments."""
         if state["threshold"] != self.threshold:
             raise ValueError(f"the tests were for a threshold of {state['threshold']}, here it is {self.threshold}")
         self._runs, self._count, self._fired = int(state["runs"]), int(state["count"]), state["tests"] is None
@@ -298,29 +301,30 @@ class AboveThreshold(_Tests):
 
 
 class RepeatedThreshold(_Tests):
-    """Tests a count against a threshold without threshold noise, up to a number of positive tests.
+    """Test a count against a threshold without threshold noise, up to a number of positive tests.
 
-    **Privacy.** The noise is discrete Laplace; one-sided noise, by which a count at the threshold is sure to test
-    positive, would not do. For the neighbour relation under which each count changes by at most one, in any direction,
-    given what was released: each test is epsilon-DP, and all of them together, however many, are ``claim(delta)``-DP.
-    No smaller claim holds for all counts. Theorem and proof are in `repeated_epsilon`. Negative tests cost too, which
-    shows at few positives: for running counts `AboveThreshold` gives more.
+    **Privacy.** The noise is discrete Laplace noise; one-sided noise would not suffice, as it makes a count at the
+    threshold test positive with certainty. The neighbour relation must change each count by at most one, in any
+    direction, given the earlier releases. Then each test is epsilon-DP, and all tests together, whatever their number,
+    are ``claim(delta)``-DP. No smaller claim holds for all counts. `repeated_epsilon` gives theorem and proof. Negative
+    tests cost privacy too; with few positives and running counts, `AboveThreshold` needs less noise.
 
     Parameters
     ----------
     threshold : int
     epsilon : Fraction, int or float
-        Of one test, in [1e-15, 10]; a float counts as the decimal that it prints as. The noise has scale 1 / epsilon.
+        Of one test, in [1e-15, 10]; a float is read as the decimal number that it prints as. The noise has scale 1 /
+        epsilon.
     positives : int
-        The tests end with the positive one of this number, at least 1.
+        The number of positive tests, at least 1, after which the tests end.
     rng : None, int or numpy.random.Generator
         None uses a cryptographic generator; a seed is for tests.
 
     Attributes
     ----------
     fired : int
-        Positive tests so far. After `positives` of them the instance refuses to test. The running count starts again
-        at 0 after each.
+        The number of positive tests so far. After `positives` of them the instance refuses to test. The running count
+        restarts at 0 after each.
     test_scale : Fraction
         The scale of the noise.
 
@@ -380,18 +384,18 @@ class RepeatedThreshold(_Tests):
         return f"<{text}: {self.fired} fired>"
 
     def _state(self):
-        """What is not known from the arguments, for JSON: private, for checkpoints only. Test no round twice."""
+        """Return the state that the arguments do not determine, for JSON; private. Test no round twice."""
         return {"fired": self.fired, "count": self._count, "tests": self._tests.state()}
 
     def _go_on(self, state):
-        """Take the place of an instance of the same arguments, of which the state was taken."""
+        """Continue from the state of an instance with the same arguments."""
         self._fired, self._count = int(state["fired"]), int(state["count"])
         threshold, pending = state["tests"]
         self._tests = sparse_vector.Tests(threshold, self._test_scale, pending)
 
 
 def _rational(epsilon):
-    """Epsilon as a fraction; a float as the decimal that it prints as."""
+    """Return epsilon as a fraction; a float is read as the decimal number that it prints as."""
     if isinstance(epsilon, Real) and not isinstance(epsilon, bool) and math.isfinite(epsilon):
         exact = Fraction(epsilon) if isinstance(epsilon, Rational) else Fraction(repr(float(epsilon)))
         if Fraction(1, 10**15) <= exact <= 10**15:

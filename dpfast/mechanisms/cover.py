@@ -1,4 +1,4 @@
-"""Covering private elements by the exponential mechanism [BF, Algorithm A.1]."""
+"""Cover of private elements by the exponential mechanism [BF, Algorithm A.1]."""
 
 import math
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from dpfast import random
 from dpfast.kernels import levels
 from dpfast.mechanisms.recorded import Claim, Question, asked
 
-_LARGEST = 1 << 30  # of an entry: sums over the elements stay within 64 bits
+_LARGEST = 1 << 30  # of an entry: sums over the elements fit into 64 bits
 
 
 def exponential_cover(
@@ -27,17 +27,17 @@ def exponential_cover(
 ) -> list[int]:
     """Draw candidates that cover private elements, one after another: EMCover [BF, appendix A.1]_.
 
-    In each round a candidate is drawn with probability proportional to exp(exponent * score), exactly, where its score
-    is what the elements that it covers, and no earlier one covered, are worth to it; then these elements leave. The
-    number of rounds is public: when no element is left, all scores are 0 and the rest is drawn uniformly.
+    In each round a candidate is drawn with probability exactly proportional to exp(exponent * score). Its score is the
+    sum of the worth, to it, of the uncovered elements that it covers; then these elements are removed. The number of
+    rounds is public: when no element is left, all scores are 0 and the remaining candidates are drawn uniformly.
 
-    **Privacy.** Rows of `covers` and of `worth` are private, each a function of its element and of what is public or
-    drawn; all else is public. With bounds (-b, a), t = exponent * max(a, b) and g = min(a, b) / max(a, b) the whole
-    sequence is (epsilon, delta)-DP for delta = ``cover_delta(t, epsilon, coverage_weight=g, neighbors=neighbors,
-    max_rounds=rounds)``: an element moves the score of a candidate only while it is uncovered, only if the candidate
-    covers it, and within the bounds. "replace" exchanges an element for another, "add-remove" adds or deletes one.
-    The proof is that of `dpfast.accounting.curves`, with signs exchanged where a > b. [BF]_ Lemma A.1 has the bounds
-    (-1, 1) and larger constants.
+    **Privacy.** The rows of `covers` and of `worth` are private, each a function of its element and of public or drawn
+    values; everything else is public. With bounds (-b, a), t = exponent * max(a, b) and g = min(a, b) / max(a, b) the
+    whole sequence is (epsilon, delta)-DP for delta = ``cover_delta(t, epsilon, coverage_weight=g, neighbors=neighbors,
+    max_rounds=rounds)``: an element changes the score of a candidate only while it is uncovered, only if the candidate
+    covers it, and within the bounds. "replace" exchanges an element for another, "add-remove" adds or deletes one. The
+    proof is that of `dpfast.accounting.curves`, with signs exchanged if a > b. [BF]_ Lemma A.1 has the bounds (-1, 1)
+    and larger constants.
 
     Parameters
     ----------
@@ -46,27 +46,27 @@ def exponential_cover(
     exponent : Fraction, int or float
         Positive and finite; see `dpfast.accounting.cover_exponent`.
     rounds : int
-        Draws; at most one for each candidate, unless `available` says otherwise.
+        The number of draws; at most one per candidate, unless `available` allows more.
     worth : None, array_like of int, or callable
-        Shape as `covers`: what an uncovered element adds to a candidate's score if it is covered by it. None: 1. A
-        callable gives it anew for each round, from the list of the candidates drawn so far.
+        Integers of the shape of `covers`: the amount that an uncovered element adds to the score of a candidate that
+        covers it. None means 1. A callable returns them for each round, from the list of the candidates drawn so far.
     bounds : tuple of int
-        (-b, a), b and a at least 0: entries of `worth` lie between. Declared, not computed from the elements.
+        The range (-b, a) of the entries of `worth`, b and a at least 0. Declared, not computed from the elements.
     available : None or callable
-        From the list of the candidates drawn so far to the candidates that may be drawn now: bool, shape
-        (n_candidates,). None: those not drawn yet.
+        Maps the list of the candidates drawn so far to a mask of the candidates that may be drawn next: bool, shape
+        (n_candidates,). None allows those not drawn yet.
     rng : None, int or numpy.random.Generator
         None uses a cryptographic generator; a seed is for tests.
 
     Returns
     -------
     list of int
-        The candidates drawn, in order, `rounds` of them.
+        The drawn candidates, in order, `rounds` of them.
 
     Raises
     ------
     ValueError
-        For arguments that will not do, before anything is drawn. For what a callable returns, when it does.
+        For invalid arguments, before anything is drawn; for an invalid result of a callable, when it is returned.
 
     References
     ----------
@@ -103,7 +103,7 @@ def exponential_cover(
         return _entries(worth(drawn), covers, low, high) if callable(worth) else fixed
 
     rng, left = random.generator(rng), np.ones(len(covers), bool)
-    claim = Claim(2 * float(exponent) * (high - low))  # of an element replaced; one added is half of that
+    claim = Claim(2 * float(exponent) * (high - low))  # for a replaced element; for an added one it is half of this
     drawn: list[int] = []
     while len(drawn) < rounds:
         may = _may(available(list(drawn)) if available else ~np.isin(np.arange(candidates), drawn), candidates)
@@ -123,7 +123,7 @@ def _drawn(scores, exponent, claim, rng):
 
 
 def _entries(worth, covers, low, high):
-    """What an element is worth to the candidates that cover it, 0 to the others."""
+    """Return the worth of an element for the candidates that cover it, and 0 for the others."""
     worth = np.asarray(worth)
     if worth.shape != covers.shape or worth.dtype.kind not in "iub":
         raise ValueError(f"worth must be integers of shape {covers.shape}, got {worth.dtype} {worth.shape}")
@@ -134,7 +134,7 @@ def _entries(worth, covers, low, high):
 
 
 def _may(available, candidates):
-    """The numbers of the candidates that may be drawn."""
+    """Return the numbers of the candidates that may be drawn."""
     available = np.asarray(available)
     if available.shape != (candidates,) or available.dtype != bool or not available.any():
         raise ValueError(f"available must be {candidates} booleans, not all False, got {available!r}")

@@ -17,19 +17,19 @@ def exponential(
     """Draw candidates with probability proportional to exp(exponent * score), exactly.
 
     **Privacy.** Let R be the range of the change of the score vector between neighbours: the largest change of any
-    score minus the smallest (both signed), over all pairs of neighbours of the relation in use. Sensitivity 1
-    means R <= 2 in general, and R = 1 if all scores move the same way, as counts do when a row is added. One draw
-    is ``exponent * R``-DP, and ``(exponent * R)**2 / 8``-zCDP, for that relation: the log-ratio of its two laws
-    lies in an interval of length exponent * R, and Hoeffding's lemma does the rest. `size` draws compose: size
-    times either figure; use the second and convert at the end.
+    score minus the smallest (both signed), over all pairs of neighbours of the relation in use. Sensitivity 1 means R
+    <= 2 in general, and R = 1 if all scores change in the same direction, as counts do when a row is added. One draw is
+    ``exponent * R``-DP, and ``(exponent * R)**2 / 8``-zCDP, for that relation: the log-ratio of its two distributions
+    lies in an interval of length exponent * R, and Hoeffding's lemma gives the second bound. `size` draws compose and
+    cost `size` times either figure; compose the second one, and convert at the end.
 
     Parameters
     ----------
     scores : array_like of int, shape (n,)
-        1 <= n < 2**32. int8, int16, int32 and int64 are read where they are; other integer types are converted.
-        Real scores go to a grid first, whose step the caller chooses.
+        1 <= n < 2**32. int8, int16, int32 and int64 are read without a copy; other integer types are converted. Round
+        real scores to a grid first; the caller chooses its step.
     exponent : Fraction, int or float
-        Finite; a float is the rational that it is. Negative to prefer low scores.
+        Finite; a float is taken exactly. Negative to prefer low scores.
     size : int, default=1
         Number of independent draws.
     rng : None, int or numpy.random.Generator
@@ -38,7 +38,7 @@ def exponential(
     Returns
     -------
     int, or ndarray of int64 of shape (size,) if size is not 1
-        Indices drawn, in order.
+        The drawn indices, in order.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def exponential(
 
     Notes
     -----
-    O(n) for any size: about two reads of the scores. No probability is changed by rounding, overflow or underflow.
+    O(n) for any size: about two reads of the scores. Rounding, overflow and underflow change no probability.
 
     References
     ----------

@@ -1,20 +1,21 @@
-"""Values that many rows have, out of a set nobody declared: a noisy histogram with a threshold.
+"""Values that many rows have, from an undeclared set, by a noisy histogram with a threshold.
 
-Every value that some row has gets discrete Laplace noise on its count, and is published if the sum reaches a threshold
-that a count of one reaches with probability delta at most. Write e1 for the inverse of the noise's scale.
+The count of every value that some row has gets discrete Laplace noise, and the value is published if the sum reaches a
+threshold that a count of one reaches with probability at most delta. Let e1 be the inverse of the noise's scale.
 
-**Add-remove.** A row of a value that others have changes one count by one: e1-DP. A row of a new value makes a cell
-that is published with probability at most delta, and changes no other: (0, delta)-DP. So (e1, delta)-DP with epsilon =
-e1.
+**Add-remove.** Adding a row of a value that others have changes one count by one: e1-DP. Adding a row of a new value
+creates a cell that is published with probability at most delta, and changes no other cell: (0, delta)-DP. So the
+release is (e1, delta)-DP with epsilon = e1.
 
-**Replace.** A row leaves one cell and joins another. If both cells remain, the counts of both change by one: 2 e1. If
-either was, or becomes, empty, it is published with probability at most delta on the side where it is not; given that it
-is not, it looks like an empty cell, and the other cell costs e1 at most: in all (2 e1, delta) as long as
-1 / (1 - delta) <= e^e1, by the four outcomes of the two cells. So (epsilon, delta)-DP with epsilon = 2 e1: a replaced
-row pays twice, as in Korolova, Kenthapadi, Mishra, Ntoulas, "Releasing Search Queries and Clicks Privately", 2009.
+**Replace.** A row leaves one cell and joins another. If both cells are nonempty before and after, both counts change by
+one: 2 e1. If one of them is empty on one side, it is published on the other side with probability at most delta; if it
+is not published, it looks like an empty cell, and the other cell costs at most e1. Together this is (2 e1, delta) if 1
+/ (1 - delta) <= e^e1, by the four outcomes of the two cells. So the release is (epsilon, delta)-DP with epsilon = 2 e1:
+a replaced row pays twice, as in Korolova, Kenthapadi, Mishra, Ntoulas, "Releasing Search Queries and Clicks Privately",
+2009.
 
-**Composition.** Apart from an event of probability at most delta on either side, each cell that changes is e1-DP, hence
-e1^2 / 2-zCDP: the values are delta-approximately rho-zCDP (Bun, Steinke, "Concentrated Differential Privacy", 2016,
+**Composition.** Except for an event of probability at most delta on either side, each cell that changes is e1-DP, hence
+e1^2 / 2-zCDP. So the values are delta-approximately rho-zCDP (Bun, Steinke, "Concentrated Differential Privacy", 2016,
 section 8) with rho = e1^2 / 2 for add-remove and e1^2 for replace. rho and delta add up.
 """
 
@@ -38,16 +39,16 @@ def frequent_values(
     neighbors: str = "replace",
     rng: int | np.random.Generator | None = None,
 ) -> dict[Any, int]:
-    """The values whose noisy counts reach a threshold.
+    """Return the values whose noisy counts reach a threshold.
 
-    **Privacy.** (epsilon, delta)-DP for the relation `neighbors`, for rows that have one value or none each; theorem
-    and proof are in the documentation of this module. The order of the result is that of the values, and tells nothing
+    **Privacy.** The result is (epsilon, delta)-DP for the relation `neighbors`, if every row has at most one value; the
+    documentation of this module gives theorem and proof. The result is sorted by value, so its order reveals nothing
     else.
 
     Parameters
     ----------
     counts : mapping from values to int
-        How many rows have each value; those that no row has may be left out, and must not be published.
+        The number of rows with each value. Values that no row has may be omitted; they are never published.
     epsilon : Fraction, int or float
         Positive.
     delta : Fraction or float
@@ -59,7 +60,7 @@ def frequent_values(
     Returns
     -------
     dict from values to int
-        Noisy counts of the values published, sorted by value.
+        Noisy counts of the published values, sorted by value.
 
     Raises
     ------
@@ -87,7 +88,7 @@ def frequent_values(
 
 
 def frequent_threshold(epsilon: float | Fraction, delta: float | Fraction, *, neighbors: str = "replace") -> int:
-    """The least integer that a count of one and its noise reach with probability at most delta.
+    """Return the least integer that a count of one plus noise reaches with probability at most delta.
 
     Parameters
     ----------
@@ -97,7 +98,7 @@ def frequent_threshold(epsilon: float | Fraction, delta: float | Fraction, *, ne
     Returns
     -------
     int
-        1 + m, for P(noise >= m) = e^(-m e1) / (1 + e^-e1) at most delta; rounded up.
+        1 + m, where P(noise >= m) = e^(-m e1) / (1 + e^-e1) is at most delta; rounded up.
     """
     rate = float(1 / _scale(epsilon, neighbors))
     if not 0 < delta <= -math.expm1(-rate):

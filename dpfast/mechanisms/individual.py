@@ -1,4 +1,4 @@
-"""Noisy sums of weighted rows in which every row has a budget of its own."""
+"""Noisy sums of weighted rows with an individual budget for every row."""
 
 from fractions import Fraction
 from typing import Any
@@ -13,53 +13,53 @@ from dpfast.accounting.individual import individual_sigma
 from .noise import discrete_gaussian
 from .sole import Sole, told
 
-_LARGEST = 1 << 12  # of a weight, so that sums fit
+_LARGEST = 1 << 12  # of a weight, so that sums fit into 64 bits
 
 
 class IndividualSums:
-    """Noisy sums of integer rows, by weights that follow from a row and earlier sums; a row that has spent is left out.
+    """Release noisy sums of weighted integer rows; a row is left out once its own budget is spent.
 
-    **Privacy.** All sums together, `releases` of them at most, are (epsilon, delta)-DP for `neighbors`, whatever the
-    weights, **if the weights of a row are a function of that row and of what was released alone**. A row is in a sum if
-    its squared weights, this one's included, add up to `squares` at most: sums move by no more than sqrt(squares) times
-    the largest norm of a row, in Euclidean norm over all releases, twice that under "replace". Theorem and proof:
-    `dpfast.accounting.individual` (Feldman and Zrnic, 2021). Who was left out is private, and not released. What rows
-    have spent is told once: sums are neither copied nor pickled, and only the process that made them releases them, one
-    at a time.
+    **Privacy.** All sums together, at most `releases` of them, are (epsilon, delta)-DP for `neighbors`, for any
+    weights, **if the weights of a row are a function of that row and of earlier releases alone**. A row enters a sum if
+    its squared weights, including the current ones, add up to at most `squares`. So sums change by at most
+    sqrt(squares) times the largest norm of a row, in Euclidean norm over all releases, and by twice that under
+    "replace". `dpfast.accounting.individual` gives theorem and proof (Feldman and Zrnic, 2021). The set of excluded
+    rows is private and not released. To count every expense once, the object can be neither copied nor pickled, and
+    only the process that created it releases sums, one at a time.
 
     Parameters
     ----------
     rows : ndarray of int, shape (n, d), or an object with `shape`, `reach` and `weighted_sum`
-        Integers whose norms are at most `reach`; such as `dpfast.tables.unit_rows.unit_rows` makes.
+        Integers whose norms are at most `reach`, such as the result of `dpfast.tables.unit_rows.unit_rows`.
     squares : int, >= 1
-        What the squared weights of a row may add up to.
+        The largest sum of squared weights of a row.
     releases : int, >= 1
-        How many sums there may be.
+        The largest number of sums.
     epsilon, delta : real
     columns : int, default=1
-        Weights that a row has in a sum: a sum is of shape (d,), or (d, columns) for more than one.
+        The number of weights of a row in a sum: a sum has shape (d,), or (d, columns) for more than one.
     reach : int, optional
-        The largest norm of a row: public. Needed for an array.
+        The largest norm of a row; public. Required for an array.
     neighbors : {"replace", "add-remove"}, default="replace"
     random_state : None, int or numpy.random.Generator
 
     Attributes
     ----------
     sigma : float
-        Of the noise on each coordinate, in steps of the rows' grid.
+        The standard deviation of the noise on each coordinate, in grid steps of the rows.
     cost : tuple of dpfast.accounting.Cost
-        Of all sums together.
+        The cost of all sums together.
     left : int
-        Sums that may still be asked for.
+        The number of sums left.
 
     Raises
     ------
     ValueError
-        Before anything is drawn: for a row beyond `reach`, and for what is not an integer.
+        Before anything is drawn: if a row exceeds `reach`, or a value is not an integer.
 
     Notes
     -----
-    A sum costs one pass over the rows, and 8 bytes a row are kept.
+    A sum takes one pass over the rows; 8 bytes per row are kept.
 
     Examples
     --------
@@ -98,12 +98,12 @@ class IndividualSums:
     left = told("_left")
 
     def release(self, weights: ArrayLike) -> np.ndarray:
-        """Release the noisy sum of the rows by these weights, without the rows that have spent what they may.
+        """Release the noisy sum of the rows by these weights, without the rows whose budget is spent.
 
         Parameters
         ----------
         weights : array_like of int, shape (n,) or (n, columns)
-            From -4096 to 4096. The weight of a row is a function of that row and of earlier sums.
+            Integers from -4096 to 4096. The weight of a row is a function of that row and of earlier sums.
 
         Returns
         -------
@@ -114,7 +114,7 @@ class IndividualSums:
         ValueError
             Before anything is drawn or counted; also if no sum is left.
         RuntimeError
-            In a thread while another is at it, and in another process than the one that made this.
+            While another thread uses this object, and in a process other than the one that created it.
         """
         with self._sole.used():
             return self._release(np.asarray(weights))
@@ -124,7 +124,7 @@ class IndividualSums:
         if weights.dtype.kind not in "iub" or weights.reshape(len(weights), -1).shape != (n, self._columns):
             wanted = f"integers of shape {(n, self._columns)}"
             raise ValueError(f"weights must be {wanted}, got {weights.dtype} of shape {weights.shape}")
-        if ((weights < -_LARGEST) | (weights > _LARGEST)).any():  # the size of the least integer of a type is negative
+        if ((weights < -_LARGEST) | (weights > _LARGEST)).any():  # abs() of the least integer overflows
             raise ValueError(f"weights must be from {-_LARGEST} to {_LARGEST}")
         if self._left < 1:
             raise ValueError("no sum is left: all that `releases` allows were made")

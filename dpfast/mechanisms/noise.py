@@ -14,20 +14,20 @@ from dpfast.mechanisms.recorded import Question, asked
 def discrete_gaussian(
     values: ArrayLike, sigma: float | Fraction, *, rng: int | np.random.Generator | None = None
 ) -> Any:
-    """Values plus independent integer noise with P(x) proportional to exp(-x**2 / (2 * sigma**2)), exactly.
+    """Return values plus independent integer noise, P(x) exactly proportional to exp(-x**2 / (2 * sigma**2)).
 
     **Privacy.** If neighbours of the relation in use change the values by at most s in Euclidean norm, the release is
     ``s**2 / (2 * sigma**2)``-zCDP for that relation (Canonne, Kamath, Steinke), and releases add up.
-    `dpfast.accounting.discrete_gaussian_delta` is the claim in (epsilon, delta), at large sigma that of continuous
-    Gaussian noise, and `dpfast.accounting.discrete_gaussian_sigma` its inverse. Integers in, integers out: nothing
-    leaks through floating point. For real values, take a grid and count s and sigma in its steps.
+    `dpfast.accounting.discrete_gaussian_delta` gives the claim in (epsilon, delta), which for large sigma is that of
+    continuous Gaussian noise; `dpfast.accounting.discrete_gaussian_sigma` is its inverse. Input and output are
+    integers, so floating point leaks nothing. Round real values to a grid, and measure s and sigma in its steps.
 
     Parameters
     ----------
     values : int or array_like of int
         Any shape. Sums are modulo 2**64, which is post-processing.
     sigma : Fraction, int or float
-        Positive, at most 2**52; a float is the rational that it is.
+        Positive, at most 2**52; a float is taken exactly.
     rng : None, int or numpy.random.Generator
         None uses a cryptographic generator; a seed is for tests.
 
@@ -64,19 +64,19 @@ def discrete_gaussian(
 def discrete_laplace(
     counts: ArrayLike, scale: float | Fraction, *, rng: int | np.random.Generator | None = None
 ) -> Any:
-    """Counts plus independent integer noise with P(x) proportional to exp(-abs(x) / scale), exactly.
+    """Return counts plus independent integer noise, P(x) exactly proportional to exp(-abs(x) / scale).
 
-    **Privacy.** If neighbours of the relation in use change the counts by at most s in all (the sum of absolute
-    changes, an integer), the release is ``s / scale``-DP for that relation: the ratio of probabilities of any
-    outcome is at most exp(s / scale), but for outcomes of probability below e**-1000 that the noise is cut off before.
-    Integers in, integers out: nothing leaks through floating point.
+    **Privacy.** If neighbours of the relation in use change the counts by at most s in total (the sum of absolute
+    changes, an integer), the release is ``s / scale``-DP for that relation: the ratio of probabilities of any outcome
+    is at most exp(s / scale), except for outcomes of probability below e**-1000, where the noise is cut off. Input and
+    output are integers, so floating point leaks nothing.
 
     Parameters
     ----------
     counts : int or array_like of int
         Any shape.
     scale : Fraction, int or float
-        Positive, at most 2**52; a float is the rational that it is. For epsilon and sensitivity s it is s / epsilon.
+        Positive, at most 2**52; a float is taken exactly. For epsilon and sensitivity s it is s / epsilon.
     rng : None, int or numpy.random.Generator
         None uses a cryptographic generator; a seed is for tests.
 

@@ -1,4 +1,4 @@
-"""The opening histogram of a table: what is public of its columns before anything is learned."""
+"""The opening histogram of a table, from which facts about its columns are discovered before learning."""
 
 import math
 from collections import Counter
@@ -20,25 +20,25 @@ _BLOCK = 1 << 17  # words that get noise together
 class OpeningHistogram:
     """Noisy counts of the codes and words of all columns of a table.
 
-    **Privacy.** With q columns whose cells are counted, discrete Gaussian noise on all counts and a threshold for
-    words, the release is (E, d + G(E))-DP for every E >= 0, where G is the curve of a Gaussian mechanism that moves by
-    ``sqrt(opening_moves(q, neighbors, rows_per_unit))`` rows, and d bounds the chance that a word is published which
-    only one of two neighbouring tables has. Theorem and proof are in `dpfast.accounting.opening`. With discrete Laplace
-    noise of scale s and no words it is (m / s, 0)-DP, where the counts move by m in absolute value: 2 q k for
-    "replace" and q k for "add-remove", with k rows a unit.
+    **Privacy.** Let q columns have counted cells, with discrete Gaussian noise on all counts and a threshold for words.
+    The release is (E, d + G(E))-DP for every E >= 0, where G is the curve of a Gaussian mechanism of sensitivity
+    ``sqrt(opening_moves(q, neighbors, rows_per_unit))`` rows, and d bounds the probability that a word is published
+    which only one of two neighbouring tables has. `dpfast.accounting.opening` gives theorem and proof. With discrete
+    Laplace noise of scale s and no words it is (m / s, 0)-DP, where m is the sum of the absolute changes of counts: 2 q
+    k for "replace" and q k for "add-remove", with k rows per unit.
 
     Parameters
     ----------
     scale : float or Fraction
-        Of the noise, in steps of the grid: sigma, or the scale of Laplace noise.
+        Scale of the noise in grid steps: sigma, or the scale of Laplace noise.
     unit : int
-        Steps that a row counts.
+        Number of grid steps per row.
     threshold : int or None
-        Steps that the noisy count of a word must reach to be published; None publishes no word.
+        Number of grid steps that the noisy count of a word must reach to be published; None publishes no word.
     pure : bool, default=False
         Whether the noise is discrete Laplace.
     lone : float, default=0.0
-        A bound on the chance that `words` publishes a word that only one of two neighbouring tables has.
+        A bound on the probability that `words` publishes a word that only one of two neighbouring tables has.
     """
 
     scale: float | Fraction
@@ -54,16 +54,16 @@ class OpeningHistogram:
 
     @property
     def least(self) -> float:
-        """Rows of a word that is published with a probability of one half: infinite if no word is published."""
+        """Number of rows for which a word is published with probability one half; infinite if no word is published."""
         return math.inf if self.threshold is None else self.threshold / self.unit
 
     def codes(self, counts: np.ndarray, rng: int | np.random.Generator | None = None) -> np.ndarray:
-        """Return noisy counts of fixed codes, whether they occur or not: float64, in rows.
+        """Return noisy counts of fixed codes, including codes that do not occur: float64, in rows.
 
         Parameters
         ----------
         counts : ndarray of int
-            Rows of each code.
+            The number of rows with each code.
         rng : None, int or numpy.random.Generator
             None uses a cryptographic generator; a seed is for tests.
         """
@@ -71,12 +71,12 @@ class OpeningHistogram:
         return (discrete_laplace if self.pure else discrete_gaussian)(exact, self.scale, rng=rng) / self.unit
 
     def words(self, counts: Any, rng: int | np.random.Generator | None = None) -> dict[str, float]:
-        """Return the words that enough rows have, with their noisy counts, the most frequent first.
+        """Return the published words with their noisy counts, the most frequent first.
 
         Parameters
         ----------
         counts : Counter or dpfast.tables.words.Merged
-            Rows of each word that some row has.
+            The number of rows with each word that occurs.
         rng : None, int or numpy.random.Generator
         """
         if self.threshold is None:
@@ -90,12 +90,12 @@ class OpeningHistogram:
         return {word: steps / self.unit for word, steps in published}
 
     def _exact(self, counts):
-        """The words in their order, with steps of the grid; those of a Counter are in no order."""
+        """Return the words in sorted order, with counts in grid steps; a Counter is not sorted."""
         items = sorted(counts.items()) if isinstance(counts, Counter) else counts.items()
         return ((word, rows * self.unit) for word, rows in items if rows)
 
     def _published(self, exact, rng):
-        """The words whose noisy counts reach the threshold, with these, the most frequent first."""
+        """Return the words whose noisy counts reach the threshold, with these counts, the most frequent first."""
         passed = []
         while block := [*islice(exact, _BLOCK)]:
             noisy = discrete_gaussian(np.array([steps for _, steps in block], np.int64), self.scale, rng=rng).tolist()

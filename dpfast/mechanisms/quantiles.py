@@ -1,25 +1,25 @@
 """Quantiles of numbers, drawn from a public grid by the exponential mechanism.
 
-Of N numbers in an interval, x is as far from the quantile of share q as |L(x) - q N| rows, L(x) the numbers that are at
-most x; the score is the negative of that. One row more adds 1 - q to L(x) - q N where x is at least the row's number,
-and -q elsewhere: no score moves by more than w = max(q, 1 - q), in either direction, so that their change has range 2 w
-at most (1 for the median). A row replaced within the interval moves L(x) by one, in one direction, for the x between
-the two numbers and no other: range 2. A row that leaves the interval for another is one row less here and one more
-there.
+Consider N numbers in an interval. The distance of x from the quantile of share q is |L(x) - q N| rows, where L(x) is
+the number of values that are at most x; the score is its negative. Adding a row adds 1 - q to L(x) - q N for x at least
+the row's number, and -q for other x. So no score changes by more than w = max(q, 1 - q) in either direction, and the
+change has range at most 2 w (1 for the median). Replacing a row within the interval changes L(x) by one, in one
+direction, for the x between the two numbers only: range 2. A row that moves to another interval is removed from the
+first and added to the second.
 
-Edges between bins of equal shares are drawn by halving: the middle one first, then those below and above it from the
-rows below and above, level by level; the intervals of a level are disjoint. With weights exp(t score) a draw of range R
-is t R-DP and (t R)^2 / 8-zCDP, and a level costs what the dearer of its rows does:
+Edges between bins of equal shares are drawn by bisection: first the middle edge, then those below and above it from the
+rows below and above, level by level. The intervals of a level are disjoint. With weights exp(t score) a draw of range R
+is t R-DP and (t R)^2 / 8-zCDP, and a level costs the larger of the following:
 
     add-remove   one row in one interval         t 2 w                  (t 2 w)^2 / 8
     replace      one row within an interval      t 2                    (t 2)^2 / 8
                  one row in each of two          2 t 2 w                2 (t 2 w)^2 / 8
 
-Levels are adaptive and add up.
+The levels compose adaptively, so their costs add up.
 
-A cell of the grid, from one candidate a (or from minus infinity) up to the next one b (or to infinity), is as far from
-a quantile as q N is from the interval [L(a), L(b)]: the largest of 0, L(a) - q N and q N - L(b). Each of these moves by
-no more than |L(x) - q N| does, and so does their maximum: one cell costs what one edge does.
+A cell of the grid reaches from one candidate a (or minus infinity) to the next one b (or infinity). Its distance from a
+quantile is that of q N from the interval [L(a), L(b)]: the maximum of 0, L(a) - q N and q N - L(b). Each of these, and
+so their maximum, changes by no more than |L(x) - q N| does: one cell costs as much as one edge.
 """
 
 from fractions import Fraction
@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike
 from dpfast import random
 from dpfast.mechanisms.exponential import exponential
 
-_FINEST = 1 << 20  # denominator of a share of an interval: 2**42 rows times it are below 2**62
+_FINEST = 1 << 20  # denominator of a share of an interval: 2**42 rows times this is below 2**62
 
 
 def quantiles(
@@ -43,29 +43,29 @@ def quantiles(
     *,
     rng: int | np.random.Generator | None = None,
 ) -> np.ndarray:
-    """Edges between bins of given shares of some numbers, drawn from a public grid.
+    """Return edges between bins with given shares of some numbers, drawn from a public grid.
 
-    **Privacy.** With P, Z = ``quantiles_cost(shares, neighbors)`` the edges together are ``exponent * P``-DP and
-    ``exponent**2 * Z``-zCDP for that relation, for rows of one number or none each. Theorem and proof are in the
-    documentation of this module.
+    **Privacy.** With P, Z = ``quantiles_cost(shares, neighbors)`` all edges together are ``exponent * P``-DP and
+    ``exponent**2 * Z``-zCDP for that relation, if every row has at most one number. The documentation of this module
+    gives theorem and proof.
 
     Parameters
     ----------
     values : array_like of float, shape (n,)
-        No NaN. Numbers beyond the grid count for its ends.
+        Numbers other than NaN. Numbers beyond the grid count as its ends.
     grid : array_like of float, shape (g,)
-        Candidates, rising; declared, not computed from the values.
+        The candidates in increasing order; declared, not computed from the values.
     shares : int, or sequence of Fraction
-        A number of bins with equal shares, or the share of the rows below each edge, rising in (0, 1).
+        The number of bins of equal shares, or the share of the rows below each edge, increasing in (0, 1).
     exponent : Fraction, int or float
-        t, of weights exp(-t * distance), for a distance in rows.
+        The number t in the weights exp(-t * distance), for a distance in rows.
     rng : None, int or numpy.random.Generator
         None uses a cryptographic generator; a seed is for tests.
 
     Returns
     -------
     ndarray of float64, shape (number of shares,)
-        Not falling: where an interval holds no candidate, its lower end is the edge again.
+        Nondecreasing: if an interval holds no candidate, its lower end is used again.
 
     Raises
     ------
@@ -82,7 +82,7 @@ def quantiles(
 
 
 def quantiles_of_cells(counts, grid, shares, exponent, *, rng=None):
-    """`quantiles` of numbers of which `cells` are known: int, shape (g + 1,)."""
+    """Return `quantiles` of numbers whose `cells` are known: int, shape (g + 1,)."""
     shares, exponent, rng = _shares(shares), _exponent(exponent), random.generator(rng)
     at_most = np.cumsum(counts)  # grid[c]: intervals are ranges of the grid
     edges = np.empty(len(shares))
@@ -112,11 +112,11 @@ def quantile_cell(
     *,
     rng: int | np.random.Generator | None = None,
 ) -> int:
-    """The cell of a public grid that a quantile of some numbers lies in.
+    """Return the cell of a public grid that contains a quantile of some numbers.
 
-    Unlike an edge, a cell is near the numbers: of the candidates beyond all of them none is better than another.
+    Unlike an edge, a cell is close to the numbers: among candidates beyond all numbers, none is better than another.
 
-    **Privacy.** As `quantiles` of one share.
+    **Privacy.** As for `quantiles` of one share.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def quantile_cell(
     Returns
     -------
     int
-        c, for the numbers above grid[c - 1] and at most grid[c]: from 0 to g.
+        The index c from 0 to g of the cell of numbers above grid[c - 1] and at most grid[c].
 
     Examples
     --------
@@ -140,7 +140,7 @@ def quantile_cell(
 
 
 def quantile_cell_of_cells(counts, share, exponent, *, rng=None):
-    """`quantile_cell` of numbers of which `cells` are known: int, shape (g + 1,)."""
+    """Return `quantile_cell` of numbers whose `cells` are known: int, shape (g + 1,)."""
     (share,), exponent, rng = _shares([share]), _exponent(exponent), random.generator(rng)
     at_most = np.cumsum(counts)
     below, most = share.denominator * np.append(0, at_most[:-1]), share.denominator * at_most
@@ -150,12 +150,12 @@ def quantile_cell_of_cells(counts, share, exponent, *, rng=None):
 
 
 def cells(values, grid):
-    """How many of some numbers are above grid[c - 1] and at most grid[c], for c from 0 to g: int64, shape (g + 1,)."""
+    """Return how many numbers are above grid[c - 1] and at most grid[c], for c from 0 to g: int64, shape (g + 1,)."""
     return np.bincount(np.searchsorted(grid, values), minlength=len(grid) + 1)
 
 
 def quantiles_cost(shares: Any, neighbors: str = "replace") -> tuple[Any, ...]:
-    """What `quantiles` costs at exponent 1: P of pure and Z of zCDP, both exact.
+    """Return the cost of `quantiles` at exponent 1: P of pure DP and Z of zCDP, both exact.
 
     Parameters
     ----------
@@ -187,10 +187,10 @@ def quantiles_cost(shares: Any, neighbors: str = "replace") -> tuple[Any, ...]:
 
 
 def _middle(shares, first, end):
-    """The edge to draw first of a range of them, and the share of the interval's rows below it.
+    """Return the first edge to draw of a range of edges, and the share of the interval's rows below it.
 
-    The share is rounded to a fraction that 64-bit integers can multiply rows by; what a draw costs follows from the
-    rounded one, which depends on `shares` alone.
+    The share is rounded to a fraction by which 64-bit integers can multiply rows. The cost of a draw is computed from
+    the rounded share, which depends on `shares` alone.
     """
     middle = (first + end) // 2
     low = shares[first - 1] if first else Fraction(0)

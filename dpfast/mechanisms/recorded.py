@@ -1,7 +1,7 @@
-"""The point that every draw from private numbers passes, so that `dpfast.audit.replay` can record it.
+"""Hook for every draw from private numbers, so that `dpfast.audit.replay` can record it.
 
-A mechanism states what it is asked, exactly, and how far noise lets that move; without a recorder nothing of it is
-computed.
+A mechanism states its exact question, and how much the noise allows the answer to change; without a recorder none of
+this is computed.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -20,14 +20,14 @@ _Answer = TypeVar("_Answer")
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """A theorem about several questions together, for a mechanism whose cost is not that of each question added up.
+    """A theorem about several questions together, for a mechanism whose cost is not the sum over its questions.
 
     Parameters
     ----------
     most : float
         The theorem holds if no question costs more than this, in the units of `Question`.
     cost : tuple of Cost
-        Of all the questions together, if any of them moves.
+        The cost of all questions together, if any of their answers changes.
     """
 
     most: float
@@ -36,27 +36,27 @@ class Claim:
 
 @dataclass(frozen=True)
 class Question:
-    """One exact question about private rows, and how much noise its answer gets.
+    """One exact question about private rows, and the amount of noise of its answer.
 
     Parameters
     ----------
     mechanism : str
         The name of the mechanism.
     value : ndarray of int, or mapping from public names to int
-        The exact answer: private. What a mapping does not name is 0.
+        The exact answer; private. Names missing in a mapping count as 0.
     metric : {"euclidean", "absolute", "range", "largest"}
-        What noise hides of a change of the value: its Euclidean norm (Gaussian noise), each entry by itself (Laplace
-        noise), the largest minus the smallest entry (draws by scores), or the largest absolute entry (tests).
+        The measure of a change that the noise hides: the Euclidean norm (Gaussian noise), each entry separately
+        (Laplace noise), the largest minus the smallest entry (draws by scores), or the largest absolute entry (tests).
     rate : real
-        What a change by 1, in the metric, costs: mu of Gaussian DP, else epsilon.
+        The cost of a change by 1 in the metric: mu of Gaussian DP, else epsilon.
     draws : int
-        How many draws the answer holds.
+        The number of draws in the answer.
     mirrored : bool
         Whether the negated scores are drawn from as well.
     delta : float
-        What the claim of the mechanism has of delta, beside what the movement costs.
+        The part of the mechanism's delta that is independent of the change.
     claim : Claim, optional
-        The theorem that the question is covered by, where there is one for several questions.
+        The theorem that covers the question, if there is one for several questions.
     """
 
     mechanism: str
@@ -69,19 +69,19 @@ class Question:
     claim: Claim | None = None
 
     def kept(self) -> "Question":
-        """The same question with a copy of its value, which the learner may change later."""
+        """Return the same question with a copy of its value, which the learner may change later."""
         value = dict(self.value) if isinstance(self.value, Mapping) else np.array(self.value)
         return replace(self, value=value)
 
     def form(self) -> tuple[Any, ...]:
-        """All but the value: what neighbours must have in common."""
+        """Return everything but the value: what neighbours must have in common."""
         value = self.value
         shape = () if isinstance(value, Mapping) else (value.dtype.str, value.shape)
         most = None if self.claim is None else (self.claim.most, self.claim.cost)
         return self.mechanism, *shape, self.metric, self.rate, self.draws, self.mirrored, self.delta, most
 
     def costs(self, other: "Question") -> list[Cost]:
-        """What it costs to hide the difference from the value of another question of the same form."""
+        """Return the cost of hiding the difference from the value of another question of the same form."""
         change = _change(self.value, other.value)
         if not change.size or not change.any():
             return []
@@ -98,21 +98,21 @@ class Question:
 
 
 class Recorder(Protocol):
-    """What answers the questions of a fit in the place of its mechanisms."""
+    """Answers the questions of a fit instead of its mechanisms."""
 
     def answer(self, question: Question, draw: Callable[[], Any], rng: np.random.Generator) -> Any:
-        """The answer to a question; `draw` draws it."""
+        """Return the answer to a question; `draw` draws it."""
 
 
 def asked(question: Callable[[], Question], draw: Callable[[], _Answer], rng: np.random.Generator) -> _Answer:
-    """The answer that `draw` draws by `rng`, or that a recorder gives.
+    """Return the answer that `draw` draws from `rng`, or that a recorder gives.
 
     Parameters
     ----------
     question : callable
-        Gives the `Question`; it is called only if there is a recorder.
+        Returns the `Question`; it is called only if there is a recorder.
     draw : callable
-        Draws the answer, all of it by `rng`.
+        Draws the whole answer from `rng`.
     rng : numpy.random.Generator
     """
     recorder = _recorder.get()
@@ -120,13 +120,13 @@ def asked(question: Callable[[], Question], draw: Callable[[], _Answer], rng: np
 
 
 def recorded() -> bool:
-    """Whether there is a recorder: for short cuts whose draws are not the ones that a proof is about."""
+    """Return whether there is a recorder; shortcuts whose draws differ from those of the proof are then disabled."""
     return _recorder.get() is not None
 
 
 @contextmanager
 def recording(recorder: Recorder | None) -> Iterator[None]:
-    """A block whose questions a recorder answers; None answers them by drawing."""
+    """Let a recorder answer the questions of the block; None draws the answers."""
     token = _recorder.set(recorder)
     try:
         yield
@@ -138,7 +138,7 @@ _recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
 
 
 def _change(one, other):
-    """The difference of two values, as float64."""
+    """Return the difference of two values as float64."""
     if isinstance(one, Mapping):
         return np.array([one.get(name, 0) - other.get(name, 0) for name in {*one, *other}], np.float64)
     return (one.astype(np.int64) - other.astype(np.int64)).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Private state that draws: one thread at a time uses it, in the process that made it."""
+"""Access to private state that draws: one thread at a time, in the process that created it."""
 
 import os
 import threading
@@ -9,20 +9,20 @@ from typing import Any
 
 
 def told(name: str) -> Any:
-    """A property that tells an attribute and cannot be set: callers edit neither noise nor counts."""
+    """Return a read-only property for an attribute, so that callers cannot edit noise or counts."""
     return property(attrgetter(name))
 
 
 class Sole:
-    """Hands private state to one user at a time.
+    """Give access to private state to one user at a time.
 
-    Two threads would each see the noise meant for one, and a fork would draw from a copy of the state what was paid for
-    once.
+    Otherwise two threads would each see noise meant for one of them, and a fork would draw from a copy of the state
+    what was paid for once.
 
     Parameters
     ----------
     what : str
-        The state's name, for errors: "a stream".
+        The state's name in errors, such as "a stream".
     """
 
     def __init__(self, what: str):
@@ -30,12 +30,12 @@ class Sole:
 
     @contextmanager
     def used(self) -> Iterator[None]:
-        """A block in which the state is the caller's alone.
+        """Give the caller exclusive access to the state within the block.
 
         Raises
         ------
         RuntimeError
-            In another process than the one that made it, and while another thread, or a call further up, is at it.
+            In a process other than the one that created it, and while another thread, or an enclosing call, uses it.
         """
         self.check_process()
         if not self._lock.acquire(blocking=False):
@@ -46,7 +46,7 @@ class Sole:
             self._lock.release()
 
     def check_process(self) -> None:
-        """Refuse another process than the one that made the state."""
+        """Refuse any process other than the one that created the state."""
         if os.getpid() != self._process:
             raise RuntimeError(
                 f"{self._what} goes on only in the process that began it (pid {self._process}), got pid {os.getpid()}: "

@@ -1,4 +1,4 @@
-"""SparseSample: an exponential mechanism over items that few lists name out of a universe of any size."""
+"""SparseSample: an exponential mechanism over the items on few lists, for a universe of any size."""
 
 from collections import Counter
 from fractions import Fraction
@@ -24,35 +24,35 @@ def sparse_sample(
 ) -> int | str | None:
     """Draw an item that many lists contain, or nothing, exactly [Lyu, Algorithm 1]_.
 
-    An item that is on s lists has weight exp(epsilon * s); nothing has weight exp(epsilon * bottom_score). Items on no
-    list are not drawn, so the universe may be infinite.
+    An item on s lists has weight exp(epsilon * s); the empty outcome has weight exp(epsilon * bottom_score). Items on
+    no list are not drawn, so the universe may be infinite.
 
-    **Privacy.** Neighbours differ in one list, replaced, added or taken away. With B = bottom_score and L = max_length
-    the draw is (2 * epsilon, delta)-DP for delta = L exp(-epsilon B) (1 + exp(epsilon)): `accounting.
-    sparse_sample_delta`, with the proof. [Lyu, Lemma 3.1]_ states it for B >= 10 ln(L / delta) / epsilon; a tenth of
-    that is enough. The claim rests on no promise about the lists: of each, only the first `max_length` distinct items
-    count.
+    **Privacy.** Neighbours differ in one list, which is replaced, added or removed. With B = bottom_score and L =
+    max_length the draw is (2 * epsilon, delta)-DP for delta = L exp(-epsilon B) (1 + exp(epsilon));
+    `accounting.sparse_sample_delta` gives the proof. [Lyu, Lemma 3.1]_ states it for B >= 10 ln(L / delta) / epsilon; a
+    tenth of that suffices. The claim assumes nothing about the lists: only the first `max_length` distinct items of
+    each count.
 
     Parameters
     ----------
     lists : sequence of sequences
-        Items are integers, strings, bytes, or tuples of such; all lists integer arrays is fastest. Equal items are one
-        item, whatever list and type they came in, and what is drawn is a plain int, str, bytes or tuple. An item twice
-        on a list counts once. Booleans and floats are refused: True equals 1 and -0.0 equals 0.0, and which of the two
-        is drawn would be for one list to say.
+        Items are integers, strings, bytes, or tuples of these; integer arrays for all lists are fastest. Equal items
+        are one item, whatever their lists and types, and the drawn item is a plain int, str, bytes or tuple. An item
+        that occurs twice on a list counts once. Booleans and floats are refused: True equals 1 and -0.0 equals 0.0, so
+        a single list could decide which of the two is drawn.
     epsilon : Fraction, int or float
-        Above 0; a float is the rational that it is.
+        Above 0; a float is taken exactly.
     bottom_score : int
-        The score of nothing.
+        The score of the empty outcome.
     max_length : int
-        L >= 1: lists are cut after so many distinct items.
+        The number L >= 1 of distinct items after which lists are cut.
     rng : None, int or numpy.random.Generator
         None uses a cryptographic generator; a seed is for tests.
 
     Returns
     -------
     int, str, bytes, tuple or None
-        None is nothing.
+        The drawn item; None is the empty outcome.
 
     Raises
     ------
@@ -61,7 +61,7 @@ def sparse_sample(
 
     Notes
     -----
-    One pass over the items and one exact draw among the distinct ones. No probability is changed by rounding.
+    One pass over the items and one exact draw among the distinct ones. Rounding changes no probability.
 
     References
     ----------
@@ -98,18 +98,18 @@ def sparse_sample(
 
 
 def votes(lists, *, max_length):
-    """The distinct items of all lists and how many lists contain each, after the cut of `sparse_sample`.
+    """Return the distinct items of all lists and how many lists contain each, after the cut of `sparse_sample`.
 
     Returns
     -------
     items : list
     scores : ndarray of int64, shape (len(items),)
-        Their largest value changes by at most one if one list changes.
+        The largest score changes by at most one if one list changes.
     """
     if isinstance(max_length, bool) or not isinstance(max_length, Integral) or max_length < 1:
         raise ValueError(f"max_length must be an integer of at least 1, got {max_length!r}")
     lists = list(lists)
-    copies = Counter(map(id, lists))  # one list object often stands for many
+    copies = Counter(map(id, lists))  # one list object often stands for many lists
     distinct = list({id(each): each for each in lists}.values())
     if distinct and all(isinstance(each, np.ndarray) and np.can_cast(each.dtype, np.int64) for each in distinct):
         cut = [_cut_array(each, max_length) for each in distinct]
@@ -126,7 +126,7 @@ def votes(lists, *, max_length):
 
 
 def _cut_array(array, max_length):
-    """The first distinct entries of an integer array, as int64."""
+    """Return the first distinct entries of an integer array as int64."""
     if array.ndim != 1 or array.dtype == bool:
         raise ValueError(f"lists must be one-dimensional, of integers if arrays, got {array.dtype} {array.shape}")
     first = np.sort(np.unique(array, return_index=True)[1])
@@ -134,11 +134,11 @@ def _cut_array(array, max_length):
 
 
 def _plain(item):
-    """The one representative of all items that equal this one."""
+    """Return the canonical representative of all items equal to this one."""
     if isinstance(item, Integral) and not isinstance(item, bool):
         return int.__index__(item) if isinstance(item, int) else int(item)
     if isinstance(item, str):
-        return str.__str__(item)  # not what a subclass makes of it
+        return str.__str__(item)  # not the result of a method of a subclass
     if isinstance(item, bytes):
         return bytes(memoryview(item))
     if isinstance(item, tuple):

@@ -1,4 +1,4 @@
-"""Where rows live and how they are asked: threads over memory, tables read block by block, workers of a cluster."""
+"""Parts of a table and engines that hold them: threads in memory, blocks of files, workers of a cluster."""
 
 from .blocks import RowBlocks
 from .engine import Answer, Backend, EngineLost, answered, made

@@ -1,4 +1,4 @@
-"""Work by blocks: the same pieces whatever the number of threads, so the same results."""
+"""Work in blocks that do not depend on the number of threads, so that results do not either."""
 
 import os
 import threading
@@ -12,14 +12,14 @@ import numpy as np
 
 from dpfast.kernels.rng import process
 
-BLOCK_BYTES = 1 << 22  # of input to a piece of work
+BLOCK_BYTES = 1 << 22  # of input per block
 
 
 _this = threading.local()
 
 
 def threads():
-    """Threads to use: the environment variable DPFAST_THREADS, or one for each processor; see also `one_thread`."""
+    """Return the number of threads: the environment variable DPFAST_THREADS, or the number of processors."""
     if getattr(_this, "alone", False):
         return 1
     return max(1, int(os.environ.get("DPFAST_THREADS") or os.cpu_count() or 1))
@@ -27,7 +27,7 @@ def threads():
 
 @contextmanager
 def one_thread():
-    """Within this, for what this thread does: others are busy with other parts."""
+    """Let this thread's work use no further threads within the block, since other threads work on other parts."""
     before = getattr(_this, "alone", False)
     _this.alone = True
     try:
@@ -37,21 +37,21 @@ def one_thread():
 
 
 def slices(size, step):
-    """Consecutive slices of at most `step`, and at least 1, that make up range(size)."""
+    """Return consecutive slices of at most `step`, and at least 1, that cover range(size)."""
     step = max(1, step)
     return [slice(start, min(start + step, size)) for start in range(0, size, step)]
 
 
 @cache
 def _pool(workers, process):
-    """Threads of this process; a fork, whoever made it, has none of the threads of the process that it came from."""
+    """Return a pool of threads of this process; a fork has none of the threads of its parent."""
     return ThreadPoolExecutor(workers, thread_name_prefix="dpfast")
 
 
 def map_blocks(function, blocks):
-    """[function(block) for block in blocks], on threads, this one among them; the first block's failure is raised.
+    """Return [function(block) for block in blocks], computed on threads; raise the failure of the first failed block.
 
-    After a failure no block is begun.
+    After a failure no further block is started.
     """
     workers = min(threads(), len(blocks))
     if workers <= 1:
@@ -66,7 +66,7 @@ def map_blocks(function, blocks):
                 return  # another thread was faster
             try:
                 results[k] = function(block)
-            except BaseException as failure:  # KeyboardInterrupt too: the others must stop
+            except BaseException as failure:  # KeyboardInterrupt too: the other threads must stop
                 failures[k] = failure
                 waiting.clear()
 
@@ -84,17 +84,17 @@ def map_blocks(function, blocks):
 
 @runtime_checkable
 class RowBlocks(Protocol):
-    """A table that is read block by block, in every pass anew: what a file too large for memory implements.
+    """Table that is read block by block, anew in every pass; implement it for a file too large for memory.
 
     Attributes
     ----------
     shape : tuple (n, d)
     bounds : sequence of int
-        Rising from 0 to n: block k holds the rows from bounds[k] on, below bounds[k + 1].
+        Increasing from 0 to n: block k holds the rows from bounds[k] to bounds[k + 1] - 1.
     feature_names : list of str or None
     dtype : dtype, optional
-        What the entries of all blocks become, float32 say; float64 where there is no such attribute. It is declared,
-        so that a row becomes the same whatever the rows beside it hold.
+        The dtype to which the entries of all blocks are converted, such as float32; by default float64. It is declared,
+        so that the conversion of a row does not depend on the other rows.
     """
 
     shape: tuple
@@ -102,7 +102,7 @@ class RowBlocks(Protocol):
     feature_names: list | None
 
     def block(self, k):
-        """Return the rows of one block. It may be called on a thread.
+        """Return the rows of one block; it may be called on a thread.
 
         Parameters
         ----------
@@ -116,12 +116,12 @@ class RowBlocks(Protocol):
 
 
 def read_block(X, k):
-    """Block k of a `RowBlocks`, as finite numbers of its declared type.
+    """Return block k of a `RowBlocks` as finite numbers of its declared type.
 
     Raises
     ------
     ValueError
-        For NaN, infinities, another shape, and entries of a type that the declared one cannot hold.
+        For NaN, infinities, a wrong shape, and entries that the declared type cannot hold.
     """
     from sklearn.utils import assert_all_finite
 
@@ -132,7 +132,7 @@ def read_block(X, k):
         raise ValueError(
             f"block {k} must have shape {wanted} and a type that becomes {dtype}, got {block.dtype} {block.shape}"
         )
-    with np.errstate(over="ignore"):  # infinity, which is refused
+    with np.errstate(over="ignore"):  # infinity is refused below
         block = block.astype(dtype, copy=False)
     assert_all_finite(block, input_name="X")
     return block

@@ -1,9 +1,9 @@
 """Parts on the workers of a Dask cluster.
 
-A part is a future, and so is what a question answers: the scheduler knows how each came about, and computes again what
-a lost worker held. Sums go up a tree on the workers; what comes here is one array of integers a question. A failure in
-a part is a value that comes here too, and is raised here: workers log none, and their tasks bear no names but those of
-what they do.
+A part is a future, and so is the answer to a question: the scheduler knows how each was computed, and recomputes what a
+lost worker held. Sums are computed in a tree on the workers; only one array of integers per question is sent to this
+process. A failure in a part is passed as a value and raised here: workers log none, and the names of their tasks
+contain only the names of functions.
 """
 
 import time
@@ -14,13 +14,13 @@ from typing import Any
 
 from dpfast.parts.engine import Answer, EngineLost, EngineParts, answered, made
 
-FAN = 16  # answers to a sum on a worker, and the most of them to the last one, which is made here
-PATIENCE = 60.0  # seconds without a worker after which all are taken as lost
-_TICK = 0.5  # seconds between two looks at the cluster
+FAN = 16  # answers per sum on a worker, and the most answers to the last sum, which is computed here
+PATIENCE = 60.0  # seconds without a worker after which all are considered lost
+_TICK = 0.5  # seconds between two checks of the cluster
 
 
 class DaskBackend:
-    """The workers of a cluster, as an engine: a part is a future, and the scheduler makes again what is lost.
+    """Engine on the workers of a cluster: a part is a future, and the scheduler recomputes lost ones.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ class DaskBackend:
         return enumerate(self._wait(self._ask("ask", f, public, own)))
 
     def total(self, f: Callable, public: Sequence, own: Sequence | None, chosen: Sequence[int]) -> Answer:
-        """Return the sum of the answers of some parts, which go up a tree on the workers."""
+        """Return the sum of the answers of some parts, computed in a tree on the workers."""
         asked = self._ask("ask", f, public, own)
         answers = [asked[k] for k in chosen]
         while len(answers) > FAN:
@@ -51,11 +51,12 @@ class DaskBackend:
         return _total(self._wait(answers))
 
     def close(self) -> None:
-        """Forget the futures; the scheduler frees what nobody else refers to."""
+        """Release the futures; the scheduler frees those that are no longer referenced."""
         self._futures = []
 
     def _ask(self, verb, question, public, own=None):
-        # one task holds what is public of a question: the parts fetch it from each other, and a lost one is made again
+        # One task holds the public arguments of a question: the parts fetch them from each other, and lost ones are
+        # recomputed.
         told = self._client.submit(_told, public, key=f"dpfast-tell-{_fresh()}", pure=False)
         numbers = range(len(self._futures))
         own = [None] * len(numbers) if own is None else [{k: each} for k, each in enumerate(own)]
@@ -64,7 +65,7 @@ class DaskBackend:
         return self._client.map(task, self._futures, numbers, own, **given)
 
     def _wait(self, futures):
-        """What the futures come to, while there is a cluster."""
+        """Return the results of the futures, as long as the cluster exists."""
         from distributed import KilledWorker, wait
         from distributed.client import FutureCancelledError
 
@@ -105,7 +106,7 @@ def _answered(state, number, own, question, told):
 
 
 def _total(answers):
-    """The sum of some answers; its fingerprint depends on those of all of them, in any order."""
+    """Return the sum of some answers; its fingerprint combines theirs in any order."""
     marks = (int.from_bytes(answer.fingerprint) for answer in answers)
     return Answer(reduce(xor, marks).to_bytes(16), reduce(add, (answer.value for answer in answers)))
 
@@ -120,21 +121,21 @@ def _fresh():
 
 
 def dask_parts(X: Any, y: Any, columns: list[str] | None = None, client: Any = None) -> EngineParts:
-    """Parts of pairs of a table and its labels, of a collection of Dask.
+    """Return parts of pairs of a table and its labels, for a collection of Dask.
 
     Parameters
     ----------
     X : dask.dataframe.DataFrame, dask.array.Array, or list of delayed tables
     y : None, or labels in the same parts
     columns : list of str, optional
-        All that is read of a DataFrame.
+        The columns of a DataFrame to read.
     client : distributed.Client, optional
-        The current one by default.
+        By default the current client.
 
     Raises
     ------
     ValueError
-        If there is no client, and for labels that are not in the parts of the rows.
+        If there is no client, or the labels are not in the same parts as the rows.
     """
     from distributed import default_client
 
@@ -146,18 +147,18 @@ def dask_parts(X: Any, y: Any, columns: list[str] | None = None, client: Any = N
         ) from None
     if columns is not None and hasattr(X, "map_partitions"):
         there = {*X.columns}
-        X = X[[name for name in columns if name in there]]  # what lacks is refused where the parts are read
+        X = X[[name for name in columns if name in there]]  # missing columns are refused where the parts are read
     rows = _delayed(X)
     labels = [None] * len(rows) if y is None else _delayed(y)
     if len(labels) != len(rows):
         raise ValueError(f"y must be in the same parts as X, got {len(labels)} and {len(rows)} parts")
-    made = client.compute([*rows, *([] if y is None else labels)])  # in one graph: what both need is made once
+    made = client.compute([*rows, *([] if y is None else labels)])  # in one graph, so that shared tasks run once
     rows, labels = made[: len(rows)], labels if y is None else made[len(rows) :]
     return EngineParts(DaskBackend(client, client.map(_pair, rows, labels, key="dpfast-pair", pure=False)))
 
 
 def _delayed(collection):
-    """A delayed object for each part."""
+    """Return a delayed object for each part."""
     if isinstance(collection, list | tuple):
         if not all(hasattr(each, "dask") and hasattr(each, "key") for each in collection):
             raise ValueError("a list of tables must hold delayed ones only, as dask.delayed makes them")

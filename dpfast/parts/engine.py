@@ -1,9 +1,9 @@
-"""The protocol of engines: who holds parts of a table elsewhere, and how they are asked.
+"""Protocol of engines, which hold the parts of a table elsewhere and answer questions about them.
 
-A round of a learner is a sum of integers over the parts. An engine is a `Backend`: it holds a state of each part, makes
-a new state from it, and answers questions about it. All else is written here, once: answers are put in order by the
-number of their part, each part counts once, however often it answers, and a part that is missing or comes back as
-another one is an error.
+A round of a learner is a sum of integers over the parts. An engine is a `Backend`: it holds a state of each part,
+computes new states from it, and answers questions about it. Everything else is implemented here, once: answers are
+sorted by the number of their part, each part counts once even if it answers several times, and a part that is missing
+or comes back with other rows is an error.
 """
 
 import pickle
@@ -19,16 +19,16 @@ from dpfast.parts.blocks import one_thread
 
 
 class EngineLost(ConnectionError):
-    """An engine, or parts of a table that only it had, are gone; or a part came back as another one."""
+    """An engine, or parts of a table that only it held, are lost; or a part came back with other rows."""
 
 
 class Answer(NamedTuple):
-    """What a part answers.
+    """The answer of a part.
 
     Attributes
     ----------
     fingerprint : bytes
-        Of the state that was asked: the same whenever the part is made again.
+        Digest of the state that was asked; it is the same whenever the part is recomputed.
     value : object
         Integers, or a `Failure`.
     """
@@ -41,8 +41,8 @@ class Answer(NamedTuple):
 class Backend(Protocol):
     """An engine that holds the parts of a table.
 
-    Parts have numbers from 0 on. In the beginning the state of a part is a pair: a table that `fit` takes, and labels
-    or None. Functions that an engine is given are pure, picklable and at the top of a module.
+    Parts are numbered from 0. The initial state of a part is a pair of a table that `fit` accepts, and labels or None.
+    Functions passed to an engine are pure, picklable and defined at the top level of a module.
     """
 
     def size(self) -> int:
@@ -57,14 +57,14 @@ class Backend(Protocol):
     def make(self, f: Callable, *public: Any) -> "Backend":
         """Return the engine whose state of each part is ``made(state, f, public)``.
 
-        The state stays where the part is, and is made again, from the beginning, if it is lost. This engine stays as
-        it is.
+        The new state stays where the part is, and is recomputed from the initial state if it is lost. This engine is
+        unchanged.
 
         Parameters
         ----------
         f : callable
         *public
-            Arguments that are public.
+            Public arguments.
 
         Returns
         -------
@@ -79,9 +79,9 @@ class Backend(Protocol):
         ----------
         f : callable
         public : sequence
-            Arguments that are public.
+            Public arguments.
         own : sequence or None
-            An argument for each part, if there is one.
+            One argument per part, if any.
 
         Yields
         ------
@@ -91,12 +91,12 @@ class Backend(Protocol):
         ...
 
     def close(self) -> None:
-        """Free the states of this engine; may be called more than once."""
+        """Free the states of this engine; it may be called more than once."""
         ...
 
 
 class Failure:
-    """An exception of a part, which travels as a value: no engine logs it, and its text stays with who asked.
+    """An exception of a part, passed as a value: no engine logs it, and only the caller sees its text.
 
     Parameters
     ----------
@@ -108,10 +108,10 @@ class Failure:
         self.part, self.error = part, error
         try:
             pickle.loads(pickle.dumps(error))
-        except Exception:  # anything may go wrong with an exception of another library
+        except Exception:  # exceptions of other libraries may raise anything
             self.error = ValueError(str(error))
 
-    __array_ufunc__ = None  # or an array would add itself, entry by entry
+    __array_ufunc__ = None  # else an array would add itself to it, entry by entry
 
     def __add__(self, other: Any) -> "Failure":
         return self
@@ -120,7 +120,7 @@ class Failure:
 
 
 def made(state: Any, f: Callable, public: Sequence[Any]) -> Any:
-    """Make a new state of a part where it is, or a `Failure`.
+    """Return a new state of a part, computed where the part is, or a `Failure`.
 
     Parameters
     ----------
@@ -136,17 +136,17 @@ def made(state: Any, f: Callable, public: Sequence[Any]) -> Any:
 
 
 def answered(state: Any, number: int | None, f: Callable, public: Sequence[Any], own: Any = None) -> Answer:
-    """Ask a part where it is: ``f(state, own[number], *public)``.
+    """Return the answer of a part, computed where it is: ``f(state, own[number], *public)``.
 
     Parameters
     ----------
     state : object
     number : int
-        Of the part.
+        The number of the part.
     f : callable
     public : sequence
     own : sequence or mapping by numbers, optional
-        An argument for each part; without it, there is none.
+        One argument per part; without it, there is none.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def answered(state: Any, number: int | None, f: Callable, public: Sequence[Any],
     if isinstance(state, Failure):
         return Answer(b"", state if state.part is not None or number is None else Failure(number, state.error))
     try:
-        with one_thread():  # how many parts are asked at a time is the engine's to say
+        with one_thread():  # the engine decides how many parts are asked at a time
             mine = () if own is None or number is None else (own[number],)
             value = f(state, *mine, *map(_aligned, public))
         return Answer(state.fingerprint() if hasattr(state, "fingerprint") else b"", value)
@@ -177,7 +177,7 @@ def raise_failure(value: Any) -> None:
 
 
 class EngineParts:
-    """Parts that an engine holds; see `dpfast.parts.MemoryParts` for what they answer.
+    """Parts held by an engine; see `dpfast.parts.MemoryParts` for their questions.
 
     Parameters
     ----------
@@ -186,11 +186,11 @@ class EngineParts:
     Attributes
     ----------
     moved : int
-        Bytes of the arrays that parts answered so far, each as long as what was asked for, whatever its rows.
+        Bytes of the arrays answered so far; the length of an answer depends on the question, not on the rows.
     """
 
     only = None
-    _picked_from: Any = None  # the parts that this one holds some of: its states are freed with it
+    _picked_from: Any = None  # the parts from which these were selected: their states are freed together
 
     def __init__(self, backend: Backend):
         self._backend, self._chosen, self.moved = backend, list(range(backend.size())), 0
@@ -200,7 +200,7 @@ class EngineParts:
         return len(self._chosen)
 
     def map(self, make: Callable, *public: Any) -> "EngineParts":
-        """Return the parts ``make(part, *public)``, each kept where it was made until nobody refers to them."""
+        """Return the parts ``make(part, *public)``, each stored where it was computed while it is referenced."""
         backend = self._backend.make(make, *public)
         parts = EngineParts(backend)
         parts._chosen = self._chosen
@@ -224,7 +224,7 @@ class EngineParts:
         return answers
 
     def sum(self, question: Callable, *public: Any, own: Sequence | None = None) -> Any:
-        """Return the sum over the parts of what `each` gives: integers, so the same for any parts and engines."""
+        """Return the sum over the parts of the results of `each`, which are integers: the same for any parts."""
         if not hasattr(self._backend, "total"):
             return reduce(add, self.each(question, *public, own=own))
         answer = self._backend.total(question, public, self._placed(own), self._chosen)
@@ -234,13 +234,13 @@ class EngineParts:
         return answer.value
 
     def pick(self, chosen: Sequence[int]) -> "EngineParts":
-        """Return some of the parts, by their numbers."""
+        """Return some of the parts, given their numbers."""
         parts = EngineParts(self._backend)
         parts._chosen, parts._picked_from = [self._chosen[k] for k in chosen], self
         return parts
 
     def _placed(self, own):
-        """The arguments of the parts, by the numbers of the engine."""
+        """Return the arguments of the parts by the engine's part numbers."""
         if own is None:
             return None
         placed = [None] * self._backend.size()
@@ -260,7 +260,7 @@ _PAID = "what was released until then is in the model, and paid for"
 
 
 def _aligned(told):
-    """An array that came in a message may begin anywhere in it; kernels want it at a multiple of its entries."""
+    """Return an answer with aligned arrays, as kernels require; in a message an array may start at any byte."""
     if type(told) is tuple:
         return tuple(map(_aligned, told))
     return np.require(told, None, "A") if isinstance(told, np.ndarray) else told

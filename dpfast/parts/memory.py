@@ -1,4 +1,4 @@
-"""Parts in this process: one table as a rule, whose questions go over its blocks on threads."""
+"""Parts in this process: usually one table, whose questions are computed over its blocks on threads."""
 
 from collections.abc import Callable, Sequence
 from functools import reduce
@@ -9,14 +9,14 @@ from typing import Any
 class MemoryParts:
     """Parts in memory, or mapped from a file.
 
-    What all kinds of parts answer: a learner asks no more of rows than this, and cannot tell where they are. A question
-    is a function of a part and of what is public; it changes nothing but what a part remembers to answer sooner
-    (`Piece.memo`), so that a part that is lost and made again gives the same answers.
+    This class defines the interface of all kinds of parts: learners use rows only through it, and cannot tell where
+    they are. A question is a function of a part and of public values. It changes nothing but the cache of a part
+    (`Piece.memo`), so that a part that is lost and recomputed gives the same answers.
 
     Parameters
     ----------
     parts : sequence
-        In the order of the rows.
+        The parts in the order of the rows.
     """
 
     def __init__(self, parts: Sequence[Any]):
@@ -26,7 +26,7 @@ class MemoryParts:
         return len(self._parts)
 
     def map(self, make: Callable, *public: Any) -> "MemoryParts":
-        """Return the parts ``make(part, *public)``. They are made now and kept where the part is.
+        """Return the parts ``make(part, *public)``, computed now and stored where the part is.
 
         Parameters
         ----------
@@ -46,11 +46,11 @@ class MemoryParts:
         Parameters
         ----------
         question : callable
-            Gives few numbers.
+            Returns few numbers.
         *public
             Arguments that are the same for every part.
         own : sequence, optional
-            An argument for each part: ``question(part, own[k], *public)``.
+            One argument per part: ``question(part, own[k], *public)``.
 
         Returns
         -------
@@ -61,7 +61,7 @@ class MemoryParts:
         return [question(part, each, *public) for part, each in zip(self._parts, own, strict=True)]
 
     def sum(self, question: Callable, *public: Any, own: Sequence | None = None) -> Any:
-        """Return the sum over the parts of what `each` gives: integers, so that it is the same for any parts.
+        """Return the sum over the parts of the results of `each`, which are integers: the same for any parts.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class MemoryParts:
         Parameters
         ----------
         chosen : sequence of int
-            Their numbers.
+            The numbers of the parts.
 
         Returns
         -------
@@ -90,5 +90,5 @@ class MemoryParts:
 
     @property
     def only(self) -> Any:
-        """The one part that there is in this process, for what needs all rows at once; None if there are others."""
+        """Return the only part, for code that needs all rows at once; None if there are several."""
         return self._parts[0] if len(self._parts) == 1 else None

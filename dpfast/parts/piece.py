@@ -1,4 +1,4 @@
-"""Some rows of a table, with the numbers of their classes."""
+"""A piece: some rows of a table, with the numbers of their classes."""
 
 from collections.abc import Callable
 from hashlib import blake2b
@@ -8,7 +8,7 @@ import numpy as np
 
 
 class Piece:
-    """Rows as they came and as a learner reads them, where they live.
+    """Rows of a part, in their original form and in the form that a learner reads.
 
     Parameters
     ----------
@@ -16,14 +16,14 @@ class Piece:
     labels : ndarray of int, shape (n,)
         The numbers of the classes.
     image : callable, optional
-        From X to what a learner reads, `rows`: made when it is first asked for, and never moved with the piece.
+        Maps X to the form that a learner reads, `rows`; it is computed at first use and never moved with the piece.
 
     Attributes
     ----------
     rows : table as a learner reads it
         The image of `X`.
     memo : dict
-        What questions keep here to answer sooner next time; an answer never depends on it. Private, and never moved.
+        Cache of questions; answers never depend on it. Private, and never moved.
     """
 
     def __init__(self, X: Any, labels: np.ndarray, image: Callable | None = None, rows: Any = None):
@@ -38,7 +38,7 @@ class Piece:
         return self._rows
 
     def fingerprint(self) -> bytes:
-        """Return a digest of the rows and labels, computed once: a part that is made again has the same.
+        """Return a digest of the rows and labels, computed once; a part that is recomputed has the same digest.
 
         Returns
         -------
@@ -59,7 +59,7 @@ class Piece:
 
 
 def digest(*arrays: np.ndarray) -> bytes:
-    """Return a digest of arrays: of their types, shapes and entries, not kept secret."""
+    """Return a digest of the types, shapes and entries of arrays; it is not secret."""
     found = blake2b(digest_size=16)
     for array in map(np.ascontiguousarray, arrays):
         found.update(f"{array.dtype.str}{array.shape}".encode())
@@ -68,7 +68,7 @@ def digest(*arrays: np.ndarray) -> bytes:
 
 
 def _arrays(X):
-    """The arrays that a table is made of; none of a frame, whose labels tell enough of its rows."""
+    """Return the arrays of which a table consists; none for a frame, as its labels suffice to identify the rows."""
     if isinstance(X, np.ndarray):
         return [X]
     if hasattr(X, "codes"):
@@ -77,7 +77,7 @@ def _arrays(X):
 
 
 def imaged(piece: Piece, image: Callable) -> Piece:
-    """The same rows, for a learner that reads them by this image."""
+    """Return a piece with the same rows, for a learner that reads them by this image."""
     return Piece(piece.X, piece.labels, image)
 
 
@@ -87,12 +87,12 @@ class PartedTable(NamedTuple):
     Attributes
     ----------
     parts : MemoryParts or EngineParts
-        Of `Piece`, none without rows.
+        Parts of type `Piece`, all of them with rows.
     n : int
     like : table
-        One row of zeros, of the type and with the names of the others.
+        One row of zeros, with the type and the names of the others.
     labels : dpfast.tables.labels.Labels
-        Of the labels that there are, each once.
+        The distinct labels that occur.
     """
 
     parts: Any

@@ -1,7 +1,7 @@
 """Parts in the actors of a Ray cluster.
 
-An actor holds the states of some parts, and answers one call a round. It is given its parts as references to objects
-of Ray when it starts: an actor that is killed starts anew, and makes the states again that it is asked for.
+An actor holds the states of some parts, and answers one call per round. It receives its parts as references to objects
+of Ray when it starts. An actor that is killed is restarted, and recomputes the states that it is asked for.
 """
 
 import copy
@@ -11,21 +11,21 @@ from uuid import uuid4
 
 from dpfast.parts.engine import Answer, EngineLost, answered, made
 
-RETRIES = 4  # of a call, and starts of an actor after the first
+RETRIES = 4  # of a call, and restarts of an actor
 
 
 class RayBackend:
-    """Actors of a Ray cluster, as an engine.
+    """Engine on actors of a Ray cluster.
 
-    The actors end when nobody refers to the engine, nor to one that was made of it: give the engine itself to several
-    fits, and they share the actors.
+    The actors end when neither the engine nor an engine derived from it is referenced any more. Pass the same engine to
+    several fits to share the actors.
 
     Parameters
     ----------
     tables : list of ObjectRef
-        A table of Arrow or pandas each, in the order of the rows.
+        One table of Arrow or pandas each, in the order of the rows.
     actors : int, optional
-        How many; by default one for each processor of the cluster, and no more than there are tables.
+        The number of actors; by default one per processor of the cluster, but at most one per table.
     """
 
     def __init__(self, tables: Sequence[Any], actors: int | None = None):
@@ -34,7 +34,7 @@ class RayBackend:
         slots = actors or int(ray.cluster_resources().get("CPU", 1))
         slots = max(1, min(slots, len(tables)))
         remote = ray.remote(max_restarts=RETRIES, max_task_retries=RETRIES)(_Holder)
-        self._tables = list(tables)  # which an actor that starts anew reads again
+        self._tables = list(tables)  # read again by an actor that is restarted
         self._numbers = [list(range(first, len(tables), slots)) for first in range(slots)]
         self._actors: list[Any] = [remote.remote({k: [tables[k]] for k in numbers}) for numbers in self._numbers]
         self._steps: tuple[Any, ...] = ()
@@ -46,7 +46,7 @@ class RayBackend:
         engine = copy.copy(self)
         engine._steps = (*self._steps, (uuid4().hex, f, public))
         for _ in engine.ask(_nothing, (), None):
-            pass  # the states are made where they will be asked
+            pass  # the states are computed where they are needed
         return engine
 
     def ask(self, f: Callable, public: Sequence, own: Sequence | None) -> Iterable[tuple[int, Answer]]:
@@ -67,7 +67,7 @@ class RayBackend:
             ) from None
 
     def close(self) -> None:
-        """Free the states of this engine; the actors end when nobody refers to one of their engines."""
+        """Free the states of this engine; the actors end when none of their engines is referenced any more."""
         import ray
 
         if self._steps and ray.is_initialized():
@@ -82,7 +82,7 @@ def ray_backend(X: Any, columns: list[str] | None = None) -> RayBackend:
     ----------
     X : ray.data.Dataset, or list of ObjectRef
     columns : list of str, optional
-        All that is read of a Dataset.
+        The columns of a Dataset to read.
 
     Returns
     -------
@@ -91,13 +91,13 @@ def ray_backend(X: Any, columns: list[str] | None = None) -> RayBackend:
     if hasattr(X, "to_arrow_refs"):
         if columns is not None:
             there = {*X.schema().names}
-            X = X.select_columns([name for name in columns if name in there])  # parts refuse what lacks
+            X = X.select_columns([name for name in columns if name in there])  # parts refuse missing columns
         X = X.to_arrow_refs()
     return RayBackend(X)
 
 
 class _Holder:
-    """An actor: the states of some parts, by the name of the step that made them and the number of their part."""
+    """Actor that holds the states of some parts, by the name of the step that computed them and the part's number."""
 
     def __init__(self, tables):
         self._tables, self._states = tables, {}

@@ -1,4 +1,4 @@
-"""What people have that is in parts already: tables in several pieces, collections of Dask."""
+"""Recognition of tables in parts: tables in several pieces, streams, collections of Dask and Ray."""
 
 from typing import Any
 
@@ -9,12 +9,12 @@ from dpfast.parts.memory import MemoryParts
 
 
 def is_parted(X: Any) -> bool:
-    """Return whether a table is in parts: `MemoryParts`, an engine, or something of Dask's or Ray's."""
+    """Return whether a table is in parts: `MemoryParts`, an engine, or a collection of Dask or Ray."""
     return isinstance(X, MemoryParts | EngineParts | Backend) or is_dask(X) or is_ray(X)
 
 
 def refuse_parts(X: Any) -> None:
-    """Refuse a table in parts where all rows are read at once: nothing of it is computed into memory unasked."""
+    """Refuse a table in parts if all rows are needed at once; it is never loaded into memory implicitly."""
     if is_parted(X):
         raise ValueError("X is in parts, and all its rows are read at once here: give a table in memory")
 
@@ -26,14 +26,14 @@ def refuse_plan(X: Any) -> None:
 
 
 def is_lazy(X: Any) -> bool:
-    """Return whether this is a LazyFrame of polars; does not import it."""
+    """Return whether this is a LazyFrame of polars, without importing polars."""
     return hasattr(X, "collect") and hasattr(X, "lazy")
 
 
 def is_stream(X: Any) -> bool:
-    """Return whether a table gives its rows batch by batch: Arrow streams, readers, data sets, LazyFrames, relations.
+    """Return whether a table yields its rows in batches: Arrow streams, readers, datasets, LazyFrames, relations.
 
-    Whatever has the Arrow stream interface is a stream, except for what is known to be in memory: frames of pandas and
+    Any object with the Arrow stream interface is a stream, except for types known to be in memory: frames of pandas and
     polars, and tables, batches and arrays of pyarrow.
     """
     kind = type(X)
@@ -49,7 +49,7 @@ _READERS = ("RecordBatchReader", "Dataset", "Scanner")  # of pyarrow
 
 
 def refuse_masked(name: str, values: Any) -> None:
-    """Refuse a masked array: what its mask hides would be read as if it were there."""
+    """Refuse a masked array, since its hidden entries would be read too."""
     if isinstance(values, np.ma.MaskedArray):
         raise ValueError(
             f"{name} is a masked array, and its hidden entries would be read: leave their rows out, or fill them by "
@@ -58,30 +58,30 @@ def refuse_masked(name: str, values: Any) -> None:
 
 
 def is_dask(X: Any) -> bool:
-    """Whether this is a DataFrame, an array or a list of delayed tables of Dask; does not import it."""
+    """Return whether this is a DataFrame, an array or a list of delayed tables of Dask, without importing Dask."""
     return _room(X) in ("dask", "distributed")
 
 
 def is_ray(X: Any) -> bool:
-    """Return whether this is a Dataset of Ray, or a list of references to its objects; does not import it."""
+    """Return whether this is a Dataset of Ray, or a list of references to its objects, without importing Ray."""
     return _room(X) == "ray" and (isinstance(X, list | tuple) or hasattr(X, "to_arrow_refs"))
 
 
 def _room(X):
-    """The package that a table, or the first of a list of tables, is of."""
+    """Return the package that defines the type of a table, or of the first of a list of tables."""
     some = X[0] if isinstance(X, list | tuple) and X else X
     return type(some).__module__.partition(".")[0]
 
 
 def parts_of(X: Any, y: Any, columns: list[str] | None = None) -> Any:
-    """Parts of pairs of a table and its labels, or None.
+    """Return parts of pairs of a table and its labels, or None.
 
     Parameters
     ----------
     X : MemoryParts, a Backend, a Dataset of Ray, or a DataFrame, an array or a list of delayed tables of Dask
     y : None, or labels in the same parts
     columns : list of str, optional
-        All that is read of a DataFrame.
+        The columns of a DataFrame to read.
     """
     if isinstance(X, MemoryParts | EngineParts | Backend):
         if y is not None:

@@ -1,8 +1,7 @@
-"""Room for a table that is read once: memory up to a limit, then a file without a name that is mapped into memory.
+"""Storage for a table that is read once: memory up to a limit, then an unnamed memory-mapped file.
 
-The file lies in a scratch folder, has no name from the moment that it is made, and belongs to the arrays that are
-mapped from it: the system gives its room back when the last one goes, also if the process is killed. Nobody else can
-open it.
+The file is in a scratch folder, has no name from its creation on, and belongs to the arrays that are mapped from it.
+The system frees its space when the last array is deleted, also if the process is killed. No other process can open it.
 """
 
 import errno
@@ -15,19 +14,19 @@ import numpy as np
 
 
 class Spool:
-    """Arrays of declared lengths, filled once from the front.
+    """Arrays of declared lengths, each filled once from its start.
 
     Parameters
     ----------
     memory : int
-        Bytes that stay in memory; arrays beyond them go to the file.
+        Bytes that are kept in memory; arrays beyond them go to the file.
     scratch : path-like, optional
-        The folder of the file; that of temporary files by default.
+        The folder of the file; by default that of temporary files.
 
     Attributes
     ----------
     in_memory, on_disk : int
-        Bytes that were asked for so far.
+        Bytes requested so far.
     """
 
     def __init__(self, memory: int, scratch: Any = None):
@@ -36,12 +35,12 @@ class Spool:
         self.in_memory = self.on_disk = 0
 
     def array(self, shape: tuple[int, ...] | int, dtype: Any) -> "Filling | FileFilling":
-        """Room for an array of at most so many rows.
+        """Return storage for an array of at most so many rows.
 
         Raises
         ------
         OSError
-            If the scratch folder has no room for it.
+            If the scratch folder has no space for it.
         """
         shape, dtype = (shape,) if isinstance(shape, int) else tuple(shape), np.dtype(dtype)
         size = dtype.itemsize * int(np.prod(shape))
@@ -58,29 +57,29 @@ class Spool:
         return FileFilling(self._file, start, shape, dtype)
 
     def growing(self, dtype: Any) -> "Growing":
-        """Return room for an array of one dimension whose length is not known before it ends."""
+        """Return storage for a one-dimensional array of unknown length."""
         return Growing(self, np.dtype(dtype))
 
     def holds(self, size: int) -> bool:
-        """Reserve so many bytes of memory, and return whether that many were left."""
+        """Reserve so many bytes of memory, and return whether they were available."""
         if self.in_memory + size > self._memory:
             return False
         self.in_memory += size
         return True
 
     def free(self, size: int) -> None:
-        """Give back memory that was reserved."""
+        """Free memory that was reserved."""
         self.in_memory -= size
 
 
 class Room:
-    """What keeps the columns of a table that is read block by block: a function of their dtypes.
+    """Factory of the arrays that store the columns of a table read block by block, by their dtypes.
 
     Parameters
     ----------
     spool : Spool
     most : int, optional
-        Rows that are not exceeded; by default their number is not known.
+        An upper bound on the rows; by default their number is unknown.
     """
 
     def __init__(self, spool: Spool, most: int | None = None):
@@ -90,18 +89,18 @@ class Room:
         return self._spool.growing(dtype) if self._most is None else self._spool.array(self._most, dtype)
 
     def apart(self, n: int, dtype: Any) -> "Filling | FileFilling":
-        """Return what keeps another array, of n entries."""
+        """Return storage for a further array of n entries."""
         return self._spool.array(n, dtype)
 
 
 class Filling:
-    """An array that is being filled; `whole` is what was."""
+    """An array that is being filled; `whole` returns the filled part."""
 
     def __init__(self, array: np.ndarray):
         self._array, self.n = array, 0
 
     def append(self, rows: np.ndarray) -> None:
-        """Go on with some rows, which are cast to the type."""
+        """Append rows, cast to the type."""
         self._array[self.n : self.n + len(rows)] = rows
         self.n += len(rows)
 
@@ -110,7 +109,7 @@ class Filling:
 
 
 class FileFilling:
-    """The same in a file, written without being mapped: a full disk is an error then, not a fault of the bus."""
+    """An array that is being filled in a file by writing, so that a full disk raises an error and not a bus fault."""
 
     def __init__(self, file: "_Nameless", start: int, shape: tuple[int, ...], dtype: np.dtype):
         self._file, self._start, self._shape, self._dtype = file, start, shape, dtype
@@ -132,9 +131,9 @@ class FileFilling:
 
 
 class Growing:
-    """An array of unknown length that is being filled: pieces in memory while there is room, else in the file.
+    """An array of unknown length that is being filled: pieces in memory while there is space, else in the file.
 
-    `whole` puts the pieces together, once; until then a piece in the file takes its room there twice.
+    `whole` joins the pieces, once; until then a piece in the file takes its space there twice.
     """
 
     def __init__(self, spool: Spool, dtype: np.dtype):
@@ -143,10 +142,10 @@ class Growing:
         self._whole: Filling | FileFilling | None = None
 
     def append(self, rows: np.ndarray) -> None:
-        """Go on with some rows, which are cast to the type and copied."""
+        """Append rows, which are cast to the type and copied."""
         self.n += len(rows)
         if self._spool.holds(len(rows) * self._dtype.itemsize):
-            self._pieces.append(np.array(rows, self._dtype))  # a view would keep all of a batch
+            self._pieces.append(np.array(rows, self._dtype))  # a view would keep the whole batch
             return
         filling = self._spool.array(len(rows), self._dtype)
         filling.append(rows)
@@ -167,7 +166,7 @@ class Growing:
 
 
 class _Nameless:
-    """The file; what is mapped from it remains when it is closed."""
+    """The unnamed file; arrays mapped from it remain valid when it is closed."""
 
     def __init__(self, folder: Any):
         self._folder, self.written = folder, 0
@@ -196,7 +195,7 @@ class _Nameless:
 
 
 def full(folder: Any, needed: int | None) -> OSError:
-    """What is said when the scratch folder has no room."""
+    """Return the error for a scratch folder without space."""
     wanted = "" if needed is None else f", {needed / 1e9:.3g} GB are needed"
     what = f"the scratch folder has no room left{wanted}; see scratch= and memory="
     return OSError(errno.ENOSPC, what, str(folder))
