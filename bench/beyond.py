@@ -63,7 +63,7 @@ KINDS = {
 }
 
 
-def corruption(gamma, runs, rows=10_000, rounds=400, shares=SHARES):
+def corruption(gamma, runs, rows=5000, rounds=200, shares=SHARES):
     """{kind: mean errors on new rows at shares of the limit} of boosting at one density."""
     problem, found = margins(gamma), {}
     for kind, ways in KINDS.items():

@@ -80,8 +80,8 @@ c stands beside kappa on the left: fewer than (kappa + c) n of the rows *as they
 about those, for every p, also for one that replaced rows have moved. lambda = sqrt(8 ln(1/kappa)/T)/(gamma' + B) and c
 of a make rho largest; kappa and T are searched for the least n.
 *Rates.* If labels are flipped on their own, with probabilities that depend on the row and are at most `noise`, phi is
-as above, and a halfspace that errs with probability e misses (1 - 2 noise) e or more. So it errs with probability at
-most alpha + noise/(1 - 2 noise).
+as above, and a halfspace that errs with probability e misses (1 - noise) e or more. So it errs with probability at
+most (noise + (1 - 2 noise) alpha)/(1 - noise) = alpha + (1 - alpha) noise/(1 - noise).
 *Limits.* Some kappa is left for c < ((1 - 2 noise) alpha gamma - noise)/(1 + 2 gamma). With c >= kappa gamma/(1 +
 gamma) there need be no weak learner: if all rows are gamma from the plane, alike on all sides, and the replaced ones
 are y x = -u, then m = 0 for some kappa-dense measure, and no <w, x> has an advantage.
@@ -201,7 +201,7 @@ def boost_plan(
     -----
     Claim and proof are in the documentation of this module. The order is 1/(alpha epsilon gamma^2) + 1/(alpha gamma)^2
     up to logarithms, for noise and corruption up to the order of alpha gamma. Where each label is flipped with a
-    probability of its own, at most `noise`, the error is at most alpha + noise / (1 - 2 noise).
+    probability of its own, at most `noise`, the error is at most alpha + (1 - alpha) noise / (1 - noise).
 
     Privacy is that of the rows that the fit is given. Who replaces rows with a look at all others may write one row
     into many: that row is then as private as so many rows are.
