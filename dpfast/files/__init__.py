@@ -1,4 +1,4 @@
-"""Files, one module a format: readers parse and hand over to `dpfast.tables`."""
+"""Readers of files, one module per format; they parse files and pass the data to `dpfast.tables`."""
 
 from dpfast.lazy import attach
 

@@ -1,17 +1,17 @@
-"""Files to be parsed, opened so that no line, and nothing that they expand to, is without a bound."""
+"""Opening of files with bounds on the length of lines and on the size that compressed files expand to."""
 
 import gzip
 import io
 from contextlib import contextmanager
 from pathlib import Path
 
-LINE = 1 << 27  # bytes, where a format says nothing smaller
-EXPANSION, ALWAYS = 400, 1 << 28  # a compressed file may have so many times its bytes, and 256 MB in any case
+LINE = 1 << 27  # bytes, unless a format has a smaller bound
+EXPANSION, ALWAYS = 400, 1 << 28  # a compressed file may expand to so many times its size, and to 256 MB in any case
 
 
 @contextmanager
 def opened(path):
-    """The bytes of a file, expanded if its name ends in .gz; read beyond its bounds it raises ValueError."""
+    """Return the file, expanded if its name ends in .gz; reading beyond its bounds raises ValueError."""
     path = Path(path)
     with open(path, "rb") as file:
         if path.suffix != ".gz":
@@ -22,13 +22,13 @@ def opened(path):
 
 
 def check_expansion(expanded, stored):
-    """Refuse a table of so many bytes, if a file of so many says that it holds it."""
+    """Refuse a table of so many bytes if the file that contains it is too small for that."""
     if expanded > max(ALWAYS, EXPANSION * stored):
         raise ValueError(f"the file expands to {expanded:,} bytes, more than {EXPANSION} times its size")
 
 
 class Lines(io.BufferedReader):
-    """A file of bounded lines."""
+    """A file with lines of bounded length."""
 
     def __init__(self, file):
         super().__init__(file if isinstance(file, io.RawIOBase) else file.raw, 1 << 16)
@@ -43,7 +43,7 @@ class Lines(io.BufferedReader):
 
 
 class _Bounded(io.RawIOBase):
-    """A file that is not read beyond some number of bytes."""
+    """A file that is not read beyond a number of bytes."""
 
     def __init__(self, file, most):
         self._file, self._left, self._most = file, most, most

@@ -1,7 +1,7 @@
-"""Tables as text: a header row, then a row a line, its cells separated by one character. Parsed by pyarrow.
+"""Tables as text: a header row, then one row per line with cells divided by a separator. Parsed by pyarrow.
 
-What is parsed is bounded: a line by 4 MB, or 32 bytes a column if that is more, the header by 128 MB, and what a
-compressed file expands to by 400 times its size, or 256 MB if that is more.
+Input is bounded: a line has at most 4 MB, or 32 bytes per column if that is more; the header has at most 128 MB; and a
+compressed file expands to at most 400 times its size, or 256 MB if that is more.
 """
 
 import codecs
@@ -23,13 +23,13 @@ from dpfast.parts.blocks import threads
 
 LINE, LINE_OF_COLUMN = 1 << 22, 32  # bytes; a line of c columns may have 32 c
 TEXT = pa.dictionary(pa.int32(), pa.large_string())
-_PATIENCE = 60.0  # seconds for a read of a file that is under way
-_WIDENED = 4  # bytes of UTF-8, at most, for one of another encoding
+_PATIENCE = 60.0  # seconds to wait for a read of a file that has started
+_WIDENED = 4  # largest number of bytes of UTF-8 for one byte of another encoding
 _FAULTS = (ValueError, EOFError, csv.Error, zlib.error, gzip.BadGzipFile)
 
 
 class Unparsed(ValueError):
-    """What pyarrow could not parse; where and why is for a slow look to find."""
+    """Text that pyarrow could not parse; a slow second pass finds the place and the reason."""
 
 
 class CsvFile:
@@ -38,17 +38,17 @@ class CsvFile:
     Parameters
     ----------
     path : path-like or bytes
-        A file, compressed if its name ends in .gz; or the content of one.
+        The path of a file, compressed if its name ends in .gz; or the content of a file.
     separator, decimal : str, of length 1
-        Between cells, and in numbers.
+        The separator of cells, and the decimal mark of numbers.
     encoding : str
     names : list of str, optional
-        Of the columns, if the content has no header.
+        The names of the columns, if the content has no header.
 
     Attributes
     ----------
     names : list of str
-        Of the columns, without the blanks around them.
+        The names of the columns, stripped of blanks.
     """
 
     def __init__(self, path, *, separator=",", decimal=".", encoding="utf-8", names=None):
@@ -68,34 +68,34 @@ class CsvFile:
 
     @property
     def line_limit(self):
-        """Bytes that a line may have; the header itself so many that all names that fit have lines that do."""
+        """Largest number of bytes of a line; the header may be as long as the names of any valid table."""
         return max(LINE, LINE_OF_COLUMN * len(self.names)) if hasattr(self, "names") else bounded.LINE
 
     def check(self, label=None, needs_label=False):
-        """Refuse names that will not do, or among which the label is not."""
+        """Refuse invalid names, and names that lack the label."""
         check_names(self.names, label, needs_label)
 
     def batches(self, types, missing=()):
-        """The rows, block by block.
+        """Yield the rows, block by block.
 
         Parameters
         ----------
         types : dict of pyarrow.DataType
-            From the names of the columns to be read to what they are read as.
+            The types to read, by the names of the columns to read.
         missing : sequence of str
-            Cells that are null.
+            The texts of cells that are null.
 
         Yields
         ------
         pyarrow.RecordBatch
-            At least one row.
+            A batch of at least one row.
 
         Raises
         ------
         Unparsed
-            For a cell that is not of its type, and rows of other lengths than the header's.
+            If a cell is not of its type, or a row has another length than the header.
         ValueError
-            For a line, or a compressed file, that is too large, and for text of another encoding.
+            If a line or a compressed file is too large, or the text has another encoding.
         """
         returned, failures = SimpleQueue(), []
         with self._binary() as file:
@@ -116,16 +116,16 @@ class CsvFile:
                     raise ValueError("not UTF-8 text; see encoding") from None
                 raise Unparsed("a row that cannot be parsed") from None
             finally:
-                # pyarrow reads ahead on threads of its own. One that still holds what is Python's when the interpreter
-                # ends aborts the process: wait until none does, which its last act, in C, tells.
+                # pyarrow reads ahead on its own threads. A thread that still holds Python objects when the interpreter
+                # ends aborts the process, so wait until none does; the last act of the thread, in C, shows that.
                 lent.clear()
                 for _ in lives:
                     with suppress(Empty):
                         returned.get(timeout=_PATIENCE)
 
     def _reader(self, lent, types, missing):
-        """A streaming reader of a source and a handler of invalid rows, which it takes from the list."""
-        # No variable here holds them: a failure keeps the variables of its frames.
+        """Return a streaming reader of a source with a handler of invalid rows; both are taken from the list."""
+        # No variable here refers to them, since an exception keeps the variables of its frames alive.
         return arrow_csv.open_csv(
             pa.PythonFile(lent.pop(0), mode="r"),
             read_options=arrow_csv.ReadOptions(
@@ -147,7 +147,7 @@ class CsvFile:
         )
 
     def rows(self):
-        """The lines' numbers and cells, without blank lines: (number of the row's last line, list of str)."""
+        """Yield the line numbers and cells of rows, without blank lines: (last line, list of str)."""
         with self._lines() as lines:
             rows = csv.reader(lines, delimiter=self.separator)
             if self._header:
@@ -157,17 +157,17 @@ class CsvFile:
                     yield rows.line_num, row
 
     def line_of(self, row):
-        """The number of the line of a row, both from the file's first; `row` counts from 0."""
+        """Return the number of the line of a row; lines count from the start of the file, `row` counts from 0."""
         return next((line for k, (line, _) in enumerate(self.rows()) if k == row), None)
 
     def refuse_ragged(self):
-        """Raise for the first row that has more or fewer cells than the header."""
+        """Raise an error for the first row that has more or fewer cells than the header."""
         for line, row in self.rows():
             if len(row) != len(self.names):
                 raise ValueError(f"line {line} has {len(row)} cells, the header row {len(self.names)}")
 
     def count(self):
-        """Lines; at least as many as rows."""
+        """Return the number of lines, which is at least the number of rows."""
         with self._lines() as lines:
             return sum(1 for _ in lines)
 
@@ -186,9 +186,9 @@ class CsvFile:
 
 
 class _Source:
-    """A binary file as pyarrow reads it: text of any encoding as UTF-8, which ends where a read fails.
+    """A binary file as pyarrow reads it: text of any encoding as UTF-8; it ends if a read fails.
 
-    Failures go to a list, without the frames that would keep this alive.
+    Failures are added to a list, without the frames that would keep this object alive.
     """
 
     closed = False
@@ -198,7 +198,7 @@ class _Source:
         self._decoder = None if _is_utf8(encoding) else codecs.getincrementaldecoder(encoding)()
 
     def read(self, size):
-        """At most so many bytes of the file, as UTF-8."""
+        """Return at most so many bytes of the file, as UTF-8."""
         try:
             return self._read(size) if self._decoder is None else self._decoded(size)
         except Exception as failure:
@@ -212,22 +212,22 @@ class _Source:
         return (text or self._decoder.decode(b"", final=True)).encode()
 
     def close(self):
-        """Do nothing: the file is closed by who opened it."""
+        """Do nothing: the opener of the file closes it."""
 
 
 @contextmanager
 def lines_of(file, encoding, most=bounded.LINE):
-    """The lines of a binary file as text, of at most so many characters."""
+    """Yield the lines of a binary file as text, of at most so many characters each."""
     text = io.TextIOWrapper(file, encoding="utf-8-sig" if _is_utf8(encoding) else encoding, newline="")
     try:
         yield _bounded_lines(text, most)
     finally:
-        with suppress(ValueError):  # the file may be closed by now
+        with suppress(ValueError):  # the file may already be closed
             text.detach()
 
 
 def header_of(lines, separator):
-    """The names of the columns, and how many lines they take."""
+    """Return the names of the columns, and the number of lines that they take."""
     rows = csv.reader(lines, delimiter=separator)
     names = [name.strip() for name in next(rows, [])]
     if len(names) == 1 and any(mark in names[0] for mark in ",;\t|"):
@@ -242,7 +242,7 @@ def header_of(lines, separator):
 
 @contextmanager
 def faults_of(path):
-    """Name the file in whatever is wrong with it."""
+    """Add the path of the file to all errors in the block."""
     try:
         yield
     except UnicodeDecodeError as error:

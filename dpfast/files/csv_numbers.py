@@ -12,12 +12,12 @@ TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
 
 
 def table_of(file: CsvFile, label, entries, unit="line", before=0):
-    """The features of a file as bits or numbers, and its labels as a `Labels`.
+    """Return the features of a file as bits or numbers, and its labels as a `Labels`.
 
     Raises
     ------
     ValueError
-        For the first cell that will not do, by the number of its line, after `before` others, which are called `unit`.
+        If a cell is invalid; names the line of the first one, after `before` others, which are called `unit`.
     """
     names = features_of(file.names, label)
     truths = {name for name, cell in zip(file.names, file.first, strict=False) if _is_truth(cell)}
@@ -39,7 +39,7 @@ def table_of(file: CsvFile, label, entries, unit="line", before=0):
 
 
 def _find_fault(file, label, entries, unit, before):
-    """Raise for the first cell that will not do, by its place; slow, for files that have one."""
+    """Raise an error for the first invalid cell, and name its place; slow, only for files that have one."""
     truths = None
     for number, row in file.rows():
         line = f"{unit} {before + number}"

@@ -13,7 +13,7 @@ _FOLDER = resources.files("dpfast.files") / "bundled"
 
 
 def load_dataset(name: str) -> Any:
-    """A bundled data set.
+    """Return a bundled data set.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def _bits(name):
 
 
 def dataset_schema(name):
-    """The schema of a bundled table, None if it has none."""
+    """Return the schema of a bundled table, or None if it has none."""
     if name not in _TABLES:
         return None
     from dpfast.tables.schema import Schema
@@ -69,7 +69,7 @@ def dataset_schema(name):
 
 @contextmanager
 def dataset_path(name):
-    """The file of a bundled table with a schema."""
+    """Return the path of a bundled table with a schema."""
     if name not in _TABLES:
         raise ValueError(f"{name}: no bundled table with a schema; there is {', '.join(_TABLES)}")
     with resources.as_file(_FOLDER / f"{name}.csv.gz") as path:

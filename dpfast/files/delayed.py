@@ -1,4 +1,4 @@
-"""Parquet files as delayed tables of Dask: a row group each, read by the worker that needs it."""
+"""Parquet files as delayed tables of Dask, one per row group, read by the worker that needs it."""
 
 from typing import Any
 
@@ -6,12 +6,12 @@ from dpfast.files.parquet import ParquetFiles
 
 
 def delayed_parquet(path: Any, columns: list[str]) -> tuple[list, int]:
-    """A list of delayed Arrow tables, for `fit`, and how many rows they have.
+    """Return a list of delayed Arrow tables, for `fit`, and their total number of rows.
 
     Parameters
     ----------
     path : str or path-like
-        A file, a folder of .parquet files, or a pattern, which this process and the workers see under one name.
+        A file, a folder of .parquet files, or a pattern; this process and the workers must see it under the same name.
     columns : list of str
     """
     from dask.delayed import delayed

@@ -1,4 +1,4 @@
-"""What the entries of a table may be, and the table that blocks of rows become: packed bits, or floats."""
+"""Valid entries of a table, and conversion of blocks of rows to packed bits or floats."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,17 +13,17 @@ _TEXT = "text needs a 0/1 column for each of its values, unless it is the label 
 
 
 class Entries:
-    """What features must be.
+    """The set of valid entries of features.
 
     Parameters
     ----------
     values : {"bits", "numbers", "either"}, default="bits"
-        "bits" is 0 and 1, or any numbers with a threshold; "either" is bits if the types of a file say so, else
-        numbers: see `typed`.
+        "bits" accepts 0 and 1, or any numbers with a threshold; "either" means bits if the types of a file are boolean,
+        else numbers: see `typed`.
     threshold : None, float or array_like, shape (d,)
-        As in `dpfast.BitMatrix`. There are bits then, whatever `values` says.
+        As in `dpfast.BitMatrix`. With a threshold entries become bits, whatever `values` is.
     limits : None or pair of float
-        What numbers must lie between. Those beyond float32 are refused in any case.
+        The range of valid numbers. Numbers beyond float32 are always refused.
     """
 
     def __init__(self, values="bits", threshold=None, limits=None):
@@ -41,19 +41,19 @@ class Entries:
         self.wanted = wanted
 
     def typed(self, boolean):
-        """What "either" comes to in a table whose type, not its entries, tells whether all of it is boolean."""
+        """Return the meaning of "either" for a table whose types, not its entries, determine whether it is boolean."""
         if self.values != "either":
             return self
         return Entries("bits" if boolean else "numbers", limits=self._limits)
 
     def fit(self, values):
-        """Which of the values will do, NaN never."""
+        """Return a mask of the valid values; NaN is never valid."""
         if self.values != "bits":
             return (self._low <= values) & (values <= self._high)
         return are_bits(values) if self.threshold is None else np.isfinite(values)
 
     def check(self, block, names=None, row=0):
-        """Refuse a block of rows, the first of them number `row` from 0, for an entry, by its place."""
+        """Refuse a block of rows with an invalid entry, and name its place; the first row has number `row`, from 0."""
         if sp.issparse(block):
             good = self.fit(block.data)
             if good.all():
@@ -72,19 +72,19 @@ class Entries:
 
 
 class Gathered:
-    """Blocks of rows on their way to a table.
+    """Collects blocks of rows into a table.
 
     Parameters
     ----------
     entries : Entries
-        Of bits or of numbers.
+        The valid entries, either bits or numbers.
     names : list of str or None
     rows : callable
-        Says how many rows there are, at most; asked only for a table of numbers.
+        Returns an upper bound of the number of rows; called only for a table of numbers.
 
     Notes
     -----
-    n d / 8 bytes for bits and twice that at the end, 4 n d for numbers.
+    n d / 8 bytes for bits and twice that at the end; 4 n d bytes for numbers.
     """
 
     def __init__(self, entries, names, rows):
@@ -92,7 +92,7 @@ class Gathered:
         self._packed, self._numbers, self._size = [], None, 0
 
     def add(self, block):
-        """Go on with a block: ndarray of numbers or booleans, shape (., d)."""
+        """Add a block: ndarray of numbers or booleans, shape (., d)."""
         entries = self._entries
         entries.check(block, self._names, self._size)
         if entries.values == "bits":
@@ -105,7 +105,7 @@ class Gathered:
         self._d = block.shape[1]
 
     def table(self):
-        """The BitMatrix, or the floats as float32 of shape (n, d)."""
+        """Return the BitMatrix, or the floats as float32 of shape (n, d)."""
         if not self._size:
             raise ValueError("the table has no rows")
         if self._numbers is not None:
@@ -116,12 +116,12 @@ class Gathered:
 
 
 def are_bits(values):
-    """Which of the values are 0 or 1."""
+    """Return a mask of the values that are 0 or 1."""
     return (values == 0) | (values == 1)
 
 
 def from_dense(X, entries, names=None):
-    """The table of an array of numbers; floats that need not become bits are not copied."""
+    """Return the table of an array of numbers; floats that are not converted to bits are not copied."""
     entries, parts = entries.typed(X.dtype == bool), slices(len(X), block_rows(X.shape[1]))
     if X.dtype in (np.float32, np.float64) and len(X) and entries.values == "numbers":
         for part in parts:
@@ -134,7 +134,7 @@ def from_dense(X, entries, names=None):
 
 
 def from_sparse(X, entries, names=None):
-    """The table of a sparse matrix: a BitMatrix if bits are wanted, else CSR, whose values are float32."""
+    """Return the table of a sparse matrix: a BitMatrix if bits are wanted, else CSR with float32 values."""
     entries, X = entries.typed(False), sound_csr(X)
     if entries.values == "bits":
         return BitMatrix(X, threshold=entries.threshold, feature_names=names)

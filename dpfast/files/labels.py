@@ -1,4 +1,4 @@
-"""Labels from files."""
+"""Labels of the rows of files."""
 
 import numpy as np
 import pyarrow as pa
@@ -12,20 +12,20 @@ LONGEST = 1000  # characters of a label
 
 
 class Labels:
-    """Labels as they are read: each spelling once, and a number for each row."""
+    """Labels that are being read: each spelling once, and a number for each row."""
 
     def __init__(self):
         self._spellings, self._parts = {}, []
 
     def add(self, column: pa.Array):
-        """Go on with some rows' labels, without nulls."""
+        """Add the labels of some rows, without nulls."""
         if not pa.types.is_dictionary(column.type):
             column = pc.dictionary_encode(column)
         numbers = [self._number(value) for value in column.dictionary.to_pylist()]
         self._parts.append(np.array([*numbers, 0], np.int32)[column.indices.to_numpy(zero_copy_only=False)])
 
     def column(self) -> LabelColumn:
-        """The labels of all rows: int64 if all are integers, else text."""
+        """Return the labels of all rows: int64 if all are integers, else text."""
         return LabelColumn(np.concatenate([np.empty(0, np.int32), *self._parts]), tidy_labels([*self._spellings]))
 
     def _number(self, value):

@@ -1,10 +1,10 @@
-"""The columns that a file names, and which of them holds the labels."""
+"""Checks of the column names of a file, and of the column that holds the labels."""
 
 from difflib import get_close_matches
 
 
 def check_names(names, label, needs_label):
-    """Refuse names that will not do, or among which the label is not."""
+    """Refuse invalid names, and names that lack the label."""
     if not names:
         raise ValueError("the file is empty; the first row must name the columns")
     if "" in names:
@@ -34,7 +34,7 @@ def no_label(label, names, what):
 
 
 def meant(name, names):
-    """The question whether another name was meant, if one of them is much like this one."""
+    """Return a question such as "(is it 'age'?)" if one of the names is similar to this one, else nothing."""
     known = {str(each).casefold(): each for each in names}
     near = get_close_matches(str(name).casefold(), known, n=1, cutoff=0.75)
     return f" (is it {known[near[0]]!r}?)" if near else ""
@@ -45,6 +45,6 @@ def some(names):
 
 
 def has_its_labels(path, label):
-    """Refuse a label for a kind of file whose labels have no name."""
+    """Refuse a label for a type of file whose labels have no name."""
     if label is not None:
         raise ValueError(f"{path}: the labels of this kind of file have no name; leave out the label {label!r}")

@@ -17,7 +17,7 @@ _NOT_LABELS = {"X", "feature_names", "data", "indices", "indptr", "format", "sha
 
 
 def table_of(path, label, needs_label, entries):
-    """The features of a file as bits, floats or CSR, its labels, if it has any, and its names, if it has any."""
+    """Return the features of a file as bits, floats or CSR, and its labels and names, if it has any."""
     try:
         if not zipfile.is_zipfile(path):
             raise ValueError("this is not a whole .npz file (cut short?)")
@@ -47,7 +47,7 @@ def table_of(path, label, needs_label, entries):
 
 
 def _names(names):
-    """Names stored as text, or as one UTF-8 blob with a name a line."""
+    """Return names that are stored as text, or as one UTF-8 blob with one name per line."""
     names = names.tobytes().decode().split("\n") if names.dtype.kind in "iu" else names.astype(str).tolist()
     nul = next((name for name in names if "\0" in name), None)
     if nul is not None:
@@ -56,7 +56,7 @@ def _names(names):
 
 
 def _numeric(X, names):
-    """X, refused if it is no table of numbers or has other columns than there are names."""
+    """Return X; refuse it if it is no table of numbers, or its columns do not match the names."""
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise ValueError(f"X must be a two-dimensional array of numbers, got {X.dtype} of shape {X.shape}")
     if not 1 <= X.shape[1] <= _WIDEST:

@@ -19,38 +19,38 @@ from dpfast.files.names import check_names, features_of, meant, no_label
 from dpfast.parts.blocks import slices
 
 _LARGE = 1 << 30  # bytes
-_BUFFER = 1 << 16  # of a column's pages, so that no row group need be in memory
-_HELD, _COLUMNS = 1 << 27, 8  # of a row group that is held, and columns that are read together
+_BUFFER = 1 << 16  # of a column's pages, so that no row group has to be in memory
+_HELD, _COLUMNS = 1 << 27, 8  # bytes of a row group that may be held, and columns that are read together
 
 
 class ParquetRows:
-    """The numbers of Parquet files as a `RowBlocks`: the row groups in use are in memory, and some more if wanted.
+    """The numbers of Parquet files as a `RowBlocks`; the row groups in use, and optionally some more, are in memory.
 
-    Indexed by a mask, these are the rows of the files that the mask picks.
+    Indexing by a mask returns the rows of the files that the mask selects.
 
     Parameters
     ----------
     path : str or path-like
-        A file, a folder of .parquet files, or a pattern of names, ``"part-*.parquet"``: in the order of their names.
+        A file, a folder of .parquet files, or a pattern such as ``"part-*.parquet"``; files are sorted by name.
     label : str, optional
         A column that holds labels; see `labels`.
     dtype : {"float32", "float64"}, default="float32"
-        What the columns become.
+        The dtype to which the columns are converted.
     keep : int, default=0
-        Bytes of blocks, about, that stay in memory once they were read, and are not read again.
+        The approximate number of bytes of blocks that stay in memory after they were read.
 
     Attributes
     ----------
     shape : tuple (n, d)
     bounds : list of int
-        Where row groups begin, and n; those without rows are left out.
+        The first rows of the row groups, and n; empty row groups are left out.
     dtype : dtype
     feature_names : list of str
 
     Raises
     ------
     ValueError
-        If a column other than the label is not of numbers, or there is no such label; by `block` and `labels`, if a
+        If a column other than the label does not hold numbers, or there is no such label; in `block` and `labels`, if a
         value is missing or not finite.
 
     Examples
@@ -81,7 +81,7 @@ class ParquetRows:
         return self.shape[0]
 
     def __getitem__(self, chosen):
-        """The rows that a mask picks: still read from the files, a row group a block."""
+        """Return the rows that a mask selects; they are still read from the files, a row group per block."""
         chosen = np.asarray(chosen)
         if chosen.dtype != bool or chosen.shape != (len(self),):
             raise IndexError(f"rows are picked by {len(self)} booleans, got {chosen.dtype} of shape {chosen.shape}")
@@ -93,7 +93,7 @@ class ParquetRows:
         return picked
 
     def _pick(self, mask):
-        """Be the rows of the files that a mask picks; groups without any are no blocks."""
+        """Restrict this object to the rows that a mask selects; groups without such rows are left out."""
         counts = [int(mask[start:end].sum()) for start, end in itertools.pairwise(self._starts)]
         self._kept, self._room = {}, self._keep
         self._chosen, self._groups = mask, np.flatnonzero(counts).tolist()
@@ -111,7 +111,7 @@ class ParquetRows:
         Returns
         -------
         ndarray
-            Finite numbers, not to be written to.
+            Finite numbers; read-only.
         """
         k = self._groups[k]
         if k in self._kept:
@@ -129,10 +129,10 @@ class ParquetRows:
         return block if chosen.all() else block[chosen]
 
     def _floats(self, group, start, names=None):
-        """The rows of an Arrow table or batch of some features, the first of which has this number in its file."""
+        """Return the rows of an Arrow table or batch of some features; `start` numbers its first row in its file."""
         names = self.feature_names if names is None else names
         block = np.empty((group.num_rows, len(names)), self.dtype)
-        with np.errstate(over="ignore"):  # infinity, which is refused
+        with np.errstate(over="ignore"):  # infinity is refused below
             for j, (name, column) in enumerate(zip(names, group.columns, strict=True)):
                 refuse_missing(name, column, start)
                 block[:, j] = np.asarray(column)
@@ -141,11 +141,11 @@ class ParquetRows:
         return block
 
     def few_at_a_time(self) -> Any:
-        """Give all rows of the files in order, never more at once than a row group of moderate size.
+        """Yield all rows of the files in order, at most a row group of moderate size at a time.
 
-        A reader of a column holds its pages and its dictionary, which are some megabytes. A row group is therefore read
-        some columns at a time. A row group that is too large to be held is read with all columns and some rows at a
-        time.
+        A reader of a column holds its pages and its dictionary, which take some megabytes. A row group is therefore
+        read a few columns at a time. A row group that is too large to be held is read with all columns and a few rows
+        at a time.
 
         Yields
         ------
@@ -171,7 +171,7 @@ class ParquetRows:
         yield whole
 
     def _batches(self, file, k, start, columns):
-        """Slices of the rows of a row group, and their floats in some of the columns."""
+        """Yield slices of the rows of a row group, and their floats in some of the columns."""
         names, row = self.feature_names[columns], 0
         for batch in file.iter_batches(block_rows(len(names)), row_groups=[k], columns=names, use_threads=False):
             yield slice(row, row + len(batch)), self._floats(batch, start + row, names)
@@ -199,14 +199,14 @@ class ParquetRows:
 
 
 class ParquetFiles:
-    """Parquet files of one schema, as one table.
+    """Parquet files with the same schema, as one table.
 
     Attributes
     ----------
     paths : list of Path
     schema : pyarrow.Schema
     sizes : list of int
-        Rows of the row groups of all files, in order.
+        The number of rows of each row group of all files, in order.
     """
 
     def __init__(self, path):
@@ -222,7 +222,7 @@ class ParquetFiles:
                 self.sizes += [file.metadata.row_group(k).num_rows for k in range(file.metadata.num_row_groups)]
 
     def groups(self):
-        """All row groups that have rows: pairs of the number of a file, and that of a group in it."""
+        """Return all nonempty row groups as pairs of the number of a file and the number of a group in it."""
         ends = [*self._firsts[1:], len(self.sizes)]
         every = [
             (at, k) for at, (first, end) in enumerate(zip(self._firsts, ends, strict=True)) for k in range(end - first)
@@ -231,14 +231,14 @@ class ParquetFiles:
 
     @contextmanager
     def group(self, k, columns):
-        """Row group k, and the number of its first row in its file; what fails in the block names the file."""
+        """Read row group k, and the number of its first row in its file; errors in the block name the file."""
         at = bisect.bisect_right(self._firsts, k) - 1
         with _opened(self.paths[at]) as file:
             first = self._firsts[at]
             yield file.read_row_group(k - first, columns=columns, use_threads=False), sum(self.sizes[first:k])
 
     def batches(self, columns):
-        """Blocks of rows of some columns, which have no nulls."""
+        """Yield blocks of rows of some columns, which have no nulls."""
         for path in self.paths:
             with _opened(path) as file:
                 row = 0
@@ -249,7 +249,7 @@ class ParquetFiles:
                     yield batch
 
     def encode(self, encoding):
-        """Give all rows to a `dpfast.tables.encoding.Encoding`."""
+        """Pass all rows to a `dpfast.tables.encoding.Encoding`."""
         for path in self.paths:
             with _opened(path) as file:
                 lacking = [name for name in encoding.names if name not in file.schema_arrow.names]
@@ -261,7 +261,7 @@ class ParquetFiles:
 
 
 def table_of(path, label, needs_label, entries, may_stay):
-    """The features of Parquet files as bits, numbers or rows that stay on disk, their labels, and their names."""
+    """Return the features of Parquet files as bits, numbers or rows on disk, their labels, and their names."""
     files = ParquetFiles(path)
     try:
         names = files.schema.names
@@ -293,7 +293,7 @@ def table_of(path, label, needs_label, entries, may_stay):
 
 
 def paths_of(path):
-    """The files that a path means: itself, those of a folder, or those of a pattern."""
+    """Return the files that a path stands for: itself, those of a folder, or those of a pattern."""
     path = Path(path)
     if path.is_file():
         return [path]
@@ -305,7 +305,7 @@ def paths_of(path):
 
 
 def holds_numbers(field):
-    """Whether a column of a Parquet file is of booleans, integers or floats."""
+    """Return whether a column of a Parquet file holds booleans, integers or floats."""
     return pa.types.is_boolean(field.type) or pa.types.is_integer(field.type) or pa.types.is_floating(field.type)
 
 
@@ -317,7 +317,7 @@ def refuse_missing(name, column, row):
 
 
 def _is_large(sizes, d):
-    """Whether a table of numbers should stay on disk, and can."""
+    """Return whether a table of numbers is so large that it should stay on disk, and has small enough row groups."""
     return 4 * sum(sizes) * d > _LARGE > 4 * max(sizes, default=0) * d
 
 

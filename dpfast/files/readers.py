@@ -1,4 +1,4 @@
-"""Tables from files, by the ending of their names: CSV, Parquet, svmlight and NumPy, or a bundled data set by name."""
+"""Readers of files, chosen by the ending of the name: CSV, Parquet, svmlight and NumPy, or a bundled data set."""
 
 import glob
 import os
@@ -23,7 +23,7 @@ WANTED_NAME = f"the name of a file to read must end in one of {', '.join(_ENDING
 
 
 class Table(NamedTuple):
-    """What a file holds; `feature_names` is None if it names no columns, `y` if no labels were asked for."""
+    """The content of a file; `feature_names` is None if columns have no names, `y` if no labels were requested."""
 
     X: Any
     y: np.ndarray | LabelColumn | None
@@ -44,7 +44,7 @@ def read_table(
     decimal: str = ".",
     encoding: str = "utf-8",
 ) -> Table:
-    """Read a table and its labels; the kind of file is known by its ending.
+    """Read a table and its labels; the ending of the name determines the type of file.
 
     ===========================  ======================================================================
     .csv, .tsv (and .gz)         a header row, then numbers or true/false
@@ -60,28 +60,28 @@ def read_table(
     label : str, optional
         The column of a CSV or Parquet file, or the array of an .npz file ("y" by default), that holds the labels.
     needs_label : bool, default=False
-        Refuse a file of unknown labels, by naming its columns.
+        Whether to refuse a file without known labels; the message lists its columns.
     threshold : None, float or array_like of float, shape (d,)
-        As in `dpfast.BitMatrix`: an entry becomes the bit ``x > threshold``. There are bits then, whatever `values`
-        says.
+        As in `dpfast.BitMatrix`: an entry becomes the bit ``x > threshold``. With a threshold entries become bits,
+        whatever `values` is.
     values : {"bits", "numbers", "either"}, default="bits"
-        "bits" gives a BitMatrix, and without a threshold accepts 0 and 1 only; "numbers" gives float32, or floats as
-        an .npz file stores them, and CSR for what is stored sparse; "either" gives a BitMatrix if the types of a file
-        say so, as those of Parquet and of an array do if all are boolean, and for a bundled data set; else numbers.
+        "bits" returns a BitMatrix, and without a threshold accepts 0 and 1 only. "numbers" returns float32, or floats
+        as stored in an .npz file, and CSR for sparse tables. "either" returns a BitMatrix if the types of a file are
+        boolean (those of all columns of a Parquet file, or of an array) and for a bundled data set; else numbers.
     limits : pair of float, optional
-        What numbers must lie between; those that are stored, of a sparse table.
+        The range of valid numbers; for a sparse table, of the stored ones.
     may_stay : bool, default=False
-        Whether Parquet files of numbers may stay on disk: they do, as `ParquetRows` of which 1 GB is kept, if they
-        have more than that as float32 and row groups of less. Then missing values and NaN are refused by who reads
-        the blocks.
+        Whether Parquet files of numbers may stay on disk. They do, as `ParquetRows` of which 1 GB is kept, if they have
+        more than 1 GB as float32 and row groups of less than that. The reader of the blocks then refuses missing values
+        and NaN.
     n_features : int, optional
-        Columns of an svmlight file, which shows only those it uses; other files show theirs.
+        The number of columns of an svmlight file, which contains only the columns in use; other files contain it.
     separator : str, optional
-        Between the cells of a CSV file: a comma by default, a tab for .tsv.
+        The separator of the cells of a CSV file: by default a comma, a tab for .tsv.
     decimal : str, default="."
         The decimal mark of a CSV file.
     encoding : str, default="utf-8"
-        Of a CSV file.
+        The encoding of a CSV file.
 
     Returns
     -------
@@ -94,12 +94,12 @@ def read_table(
     Raises
     ------
     ValueError, OSError
-        For a file that is missing, damaged, ragged or holds something else; names the place and what was seen there.
+        If a file is missing, damaged, ragged or has other content; the message names the place and what was found.
 
     Notes
     -----
-    Text and Parquet files are read by blocks of a few MB; besides these, bits take n d / 8 bytes, twice that at the
-    end, and numbers 4 n d.
+    Text and Parquet files are read in blocks of a few MB. In addition, bits take n d / 8 bytes, twice that at the end,
+    and numbers take 4 n d bytes.
     """
     entries = Entries(values, threshold, limits)
     path = Path(path)
@@ -129,7 +129,7 @@ def read_table(
 
 
 def kind_of(path):
-    """ "csv", "parquet", "npz", "svmlight" or "bundled"; refuses other names, and files that are not there."""
+    """Return "csv", "parquet", "npz", "svmlight" or "bundled"; refuse other names, and files that do not exist."""
     ending = (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
     if path.is_dir() and not ending:
         ending = ".parquet"
@@ -144,7 +144,7 @@ def kind_of(path):
 
 
 def separator_of(path):
-    """What separates the cells of a text file, by the ending of its name."""
+    """Return the separator of the cells of a text file, by the ending of its name."""
     return "\t" if ".tsv" in path.name.lower() else ","
 
 
@@ -169,27 +169,27 @@ def read_steps(
     path : str or path-like
         As in `read_table`, or "-" for a CSV table from standard input.
     size : int
-        Rows of a step; the last one may have fewer.
+        The number of rows per step; the last step may have fewer.
     classes : sequence of str
-        All labels there may be.
+        All possible labels.
     label, threshold, values, limits, separator, decimal, encoding
-        As in `read_table`; labels are needed, and "either" is refused: steps are of one kind.
+        As in `read_table`; labels are required, and "either" is refused, since all steps have the same type.
     skip : int, default=0
-        Rows to leave out at the beginning.
+        The number of rows to skip at the beginning.
 
     Yields
     ------
     Table
-        Labels are integers if all classes are, else str.
+        One step; labels are integers if all classes are, else str.
 
     Raises
     ------
     ValueError, OSError
-        As `read_table`, and for another label, or fewer rows than are to be left out.
+        As in `read_table`, and if there is an unknown label, or fewer rows than have to be skipped.
 
     Notes
     -----
-    CSV and TSV are held a step at a time, other kinds as a whole.
+    CSV and TSV files are held a step at a time, other types as a whole.
     """
     if values == "either":
         raise ValueError('values must be "bits" or "numbers", got "either"')
@@ -213,12 +213,12 @@ def read_steps(
 
 
 def named(path):
-    """What a file to be read is called."""
+    """Return the name of an input file for messages."""
     return "standard input" if str(path) == "-" else path
 
 
 def csv_steps(path, size, skip, label, *, separator, decimal, encoding):
-    """A CSV file, or standard input for "-", a few rows at a time: each a `CsvFile`, and how many rows came before."""
+    """Yield a CSV file, or standard input for "-", a few rows at a time: a `CsvFile` and the rows before it."""
     from dpfast.files import bounded, csv
 
     with (
@@ -238,7 +238,7 @@ def csv_steps(path, size, skip, label, *, separator, decimal, encoding):
 
 
 def _declared(y, classes, before):
-    """Labels in the type of the classes; refuse others by their row."""
+    """Return labels in the type of the classes; refuse others, and name their row."""
     y, classes = np.asarray(y).astype(str), tidy_labels(classes)
     unknown = np.flatnonzero(~np.isin(y, classes.astype(str)))
     if unknown.size:
@@ -248,7 +248,7 @@ def _declared(y, classes, before):
 
 
 def fewer(there, skip):
-    """That a stream went further than a file has rows."""
+    """Return the message for a stream that has read more rows than a file has."""
     return f"{skip:,} rows were to be left out, there are {there:,}; see --new-rows"
 
 

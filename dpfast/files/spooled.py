@@ -23,10 +23,10 @@ from dpfast.tables.streams import MEMORY, Source
 class FileParts(Source):
     """A table in files, for `fit` of any classifier: read once, whatever the number of rounds.
 
-    What is read is kept as small integers, by a schema, or as numbers: in memory up to a limit, and beyond it in a
-    scratch file that is mapped into memory, so that every pass runs at the speed of the system's cache or of the disk.
-    The file has no name, nobody else can open it, and its room is free again when the model is learned, or the process
-    is killed.
+    The rows are kept as small integers, by a schema, or as numbers: in memory up to a limit, and beyond it in a scratch
+    file that is mapped into memory, so that every pass runs at the speed of the system's cache or of the disk. The
+    scratch file has no name, no other process can open it, and its space is freed when the model has been learned or
+    the process is killed.
 
     Parameters
     ----------
@@ -35,15 +35,15 @@ class FileParts(Source):
         one: Parquet of numbers, .npy, .npz with an array ``X`` or a sparse matrix as `scipy.sparse.save_npz` writes
         it, or whatever `dpfast.files.read_table` reads, which is then held in memory.
     label : str, optional
-        The column, or the array of a .npz file, of labels; with a schema, the label that it names.
+        The column, or the array of a .npz file, of labels; with a schema, the name of its label.
     memory : int, default=2**30
-        Bytes that may be kept in memory.
+        The number of bytes that may be kept in memory.
     scratch : str or path-like, optional
-        The folder of the scratch file; that of temporary files by default.
+        The folder of the scratch file; by default that of temporary files.
     dtype : {"float32", "float64"}, default="float32"
-        What numbers in Parquet become.
+        The dtype to which numbers in Parquet files are converted.
     separator, decimal, encoding
-        Of text, as in `dpfast.files.read_table`.
+        Format of text, as in `dpfast.files.read_table`.
 
     Examples
     --------
@@ -69,15 +69,15 @@ class FileParts(Source):
         self._text: dict[str, Any] = {"separator": separator, "decimal": decimal, "encoding": encoding}
 
     def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> Encoding:
-        """Read all rows, on their way to codes.
+        """Read all rows, and prepare their encoding.
 
         Parameters
         ----------
         schema : Schema
         label : Label or None
-            The column of labels, if they are wanted.
+            The column of labels, if they are needed.
         unit : str, optional
-            The column that says whose each row is.
+            The column of the person of each row.
 
         Returns
         -------
@@ -86,8 +86,8 @@ class FileParts(Source):
         Raises
         ------
         ValueError, OSError
-            For a file that is missing, damaged, changes while it is read or is not as declared, and a scratch folder
-            without room.
+            If a file is missing or damaged, changes while it is read or differs from its declaration, or if the scratch
+            folder has no space.
         """
         spool = Spool(self.memory, self.scratch)
         with _unchanged(self.path):
@@ -95,7 +95,7 @@ class FileParts(Source):
             return read_encoding(self.path, schema, label, **room, **self._text)
 
     def header(self) -> dict[str, Any]:
-        """Read the types of the columns off the header of the files.
+        """Read the types of the columns from the headers of the files.
 
         Returns
         -------
@@ -104,7 +104,7 @@ class FileParts(Source):
         Raises
         ------
         ValueError, OSError
-            For files that are neither CSV nor Parquet, and for those that are missing or damaged.
+            If a file is neither CSV nor Parquet, is missing or is damaged.
         """
         return header_of_file(self.path, **self._text)
 
@@ -119,7 +119,7 @@ class FileParts(Source):
         Raises
         ------
         ValueError, OSError
-            As `encoded` does.
+            As in `encoded`.
         """
         spool = Spool(self.memory, self.scratch)
         with _unchanged(self.path):
@@ -137,7 +137,7 @@ class FileParts(Source):
 
 @contextmanager
 def _unchanged(path):
-    """Refuse files that are others after the block than they were before it, by size and time stamp."""
+    """Refuse files whose size or time stamp changed during the block."""
     before = _stamps(path)
     yield
     changed = [each for each, stamp in _stamps(path).items() if before.get(each) != stamp]
@@ -149,7 +149,7 @@ def _unchanged(path):
 def _stamps(path):
     try:
         paths = paths_of(path)
-    except FileNotFoundError:  # a bundled table, or what its reader will refuse
+    except FileNotFoundError:  # a bundled table, or a file that its reader will refuse
         return {}
     stats = {each: os.stat(each) for each in paths}
     return {each: (stat.st_size, stat.st_mtime_ns) for each, stat in stats.items()}
@@ -160,7 +160,7 @@ def _parquet(path, label, dtype, spool):
     filling = spool.array(rows.shape, rows.dtype)
     for block in rows.few_at_a_time():
         filling.append(block)
-        del block  # before there is another
+        del block  # before the next one is read
     return filling.whole(), None if label is None else rows.labels()
 
 
@@ -183,7 +183,7 @@ def _npz(path, label, spool):
 
 
 def _stream(file, spool):
-    """An array as numpy stores it, read block by block."""
+    """Read an array in numpy's format block by block."""
     version = np.lib.format.read_magic(file)
     header = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
     shape, fortran, dtype = header(file)

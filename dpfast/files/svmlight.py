@@ -12,7 +12,7 @@ from dpfast.tables.labels import tidy_labels
 
 
 def table_of(path, label, entries, n_features):
-    """The features of a file as bits or CSR, and its labels."""
+    """Return the features of a file as bits or CSR, and its labels."""
     from sklearn.datasets import load_svmlight_file
 
     has_its_labels(path, label)

@@ -1,4 +1,4 @@
-"""Tables with a schema, from files: block by block to codes."""
+"""Tables with a schema, read from files block by block and encoded as codes."""
 
 import os
 import re
@@ -42,7 +42,7 @@ def read_codes(
         A .csv or .tsv file (and .gz), a .parquet file, a folder or a pattern of such, or the name of a bundled table.
     schema : Schema
     label : Label, optional
-        What to read as labels; by default none. `schema.label`, say.
+        The column to read as labels, such as `schema.label`; by default no labels are read.
     separator, decimal, encoding
         As in `dpfast.files.readers.read_table`.
 
@@ -53,7 +53,7 @@ def read_codes(
     Raises
     ------
     ValueError, OSError
-        For a file that is missing or damaged, and a cell that is not as declared, by its line.
+        If a file is missing or damaged, or a cell differs from its declaration; the message names the line.
 
     Examples
     --------
@@ -86,10 +86,10 @@ def header_of_file(path, *, separator=None, decimal=".", encoding="utf-8"):
 
 
 def read_encoding(path, schema, label=None, *, room=None, unit=None, separator=None, decimal=".", encoding="utf-8"):
-    """Return the same as an `Encoding`, for a schema that leaves something to be found.
+    """Like `read_codes`, but return the `Encoding`, for a schema that leaves something to be discovered.
 
-    `room`, if given, says for a number of rows, which is not exceeded, what keeps its columns: see `Encoding`; `unit`
-    is the column that says whose each row is.
+    `room`, if given, maps an upper bound of the rows to the storage of the columns: see `Encoding`. `unit` is the
+    column of the person of each row.
     """
     kind, room = kind_of(Path(path)), room or (lambda most: Kept)
     if kind == "bundled":
@@ -113,7 +113,7 @@ def read_encoding(path, schema, label=None, *, room=None, unit=None, separator=N
 
 
 def _encoded_csv(file, schema, label, keep, place, unit=None):
-    """The `Encoding` of a CSV file; what will not do is refused at its place, a function of the number of its row."""
+    """Return the `Encoding` of a CSV file; refuse invalid cells, and name their place by `place`(number of the row)."""
     encoded = Encoding(schema, label, keep, unit)
     lacking = next((name for name in encoded.names if name not in file.names), None)
     if lacking is not None:
@@ -123,7 +123,7 @@ def _encoded_csv(file, schema, label, keep, place, unit=None):
         return _encoded(file, encoded, {column.name: _type_of(column) for column in schema.columns}, True)
     except (csv.Unparsed, Fault):
         file.refuse_ragged()
-    try:  # as text, cell by cell: slow, only to say which is at fault; one cell must not choose how all are read
+    try:  # as text, cell by cell: slow, only to find the cell at fault; a single cell must not choose how all are read
         _encoded(file, Encoding(schema, label, unit=unit), {}, False)
     except Fault as fault:
         if fault.row is None:
@@ -133,18 +133,18 @@ def _encoded_csv(file, schema, label, keep, place, unit=None):
 
 
 def read_code_steps(path, size, schema, *, skip=0, separator=None, decimal=".", encoding="utf-8"):
-    """The codes and the labels of a table a few rows at a time, in order, each step as soon as its rows are there.
+    """Yield the codes and the labels of a table a few rows at a time, each step as soon as its rows are there.
 
     Parameters
     ----------
     path : str or path-like
         As in `read_codes`, or "-" for a CSV table from standard input.
     size : int
-        Rows of a step; the last one may have fewer.
+        The number of rows per step; the last step may have fewer.
     schema : Schema
-        That declares all of it, and names the label.
+        A schema that declares everything and names the label.
     skip : int, default=0
-        Rows to leave out at the beginning.
+        The number of rows to skip at the beginning.
     separator, decimal, encoding
         As in `read_codes`.
 
@@ -168,7 +168,7 @@ def read_code_steps(path, size, schema, *, skip=0, separator=None, decimal=".", 
 
 
 def read_frame(path, *, separator=None, decimal=".", encoding="utf-8"):
-    """All columns of a table as they are, those of text as text: an Arrow table, whole, for its owner to look at."""
+    """Return all columns of a table unchanged, text as text, as a whole Arrow table for its owner to inspect."""
     kind = kind_of(Path(path))
     if kind == "bundled":
         with dataset_path(str(path)) as bundled:
@@ -193,7 +193,7 @@ def read_frame(path, *, separator=None, decimal=".", encoding="utf-8"):
 
 
 def _pointed(texts, decimal):
-    """A column of numbers with this decimal mark, as texts with a point; one that holds anything else as it is."""
+    """Return a column of numbers with this decimal mark as texts with a point; return any other column unchanged."""
     missing = pc.is_in(texts, value_set=pa.array(MARKS, texts.type))
     number = pc.match_substring_regex(texts, rf"^ *[-+]?[0-9]+({re.escape(decimal)}[0-9]+)?([eE][-+]?[0-9]+)? *$")
     return pc.replace_substring(texts, decimal, ".") if pc.all(pc.or_(missing, number)).as_py() else texts
@@ -207,7 +207,7 @@ def _encoded(file, encoded, types, marked):
 
 
 def _with_points(batch, schema, decimal):
-    """Texts of numbers with this decimal mark, as texts with a point; what has a point already is no number then."""
+    """Return texts of numbers with this decimal mark as texts with a point; other points make a text invalid."""
     kinds = {column.name: type(column) for column in schema.columns}
     return {
         name: _as_pointed(array, decimal, kinds[name]) if kinds.get(name) in (Numeric, Discovered) else array

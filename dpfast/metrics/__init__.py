@@ -1,9 +1,9 @@
-"""Private figures of merit: what a model does on rows that are private too, each with an interval and a claim.
+"""Private figures of merit: the quality of a model on private rows, each with an interval and a claim.
 
-A figure is a release about the rows that it is computed on. Rows that a model never saw may pay for it at the epsilon
-of the model's own claim, for each row is then in one of the two releases only (parallel composition): that is so if the
-rows were split by something that does not look at them. Rows that the model did see, or that are measured again, cost
-more: give a `budget`.
+A figure is a release about the rows on which it is computed. Rows that a model never saw can be used at the epsilon of
+the model's own claim, since each row then affects only one of the two releases (parallel composition); the split of the
+rows must not depend on their values. Rows that the model did see, or that are measured again, cost more: pass a
+`budget`.
 """
 
 from .accuracy import accuracy, confusion_matrix

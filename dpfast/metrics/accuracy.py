@@ -21,11 +21,12 @@ def accuracy(
     budget: Budget | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> Figure:
-    """The share of right predictions, with noise.
+    """Return the share of correct predictions, with noise.
 
-    **Privacy.** epsilon-DP for the relation `neighbors` of the rows (y_true, y_pred), predictions by a model that does
-    not depend on them. "replace": their number is public, and one row moves the number of right ones by at most one.
-    "add-remove": a row more adds one to the right or to the wrong predictions, and both get noise.
+    **Privacy.** The figure is epsilon-DP for the relation `neighbors` of the rows (y_true, y_pred), if the model does
+    not depend on them. "replace": the number of rows is public, and one row changes the number of correct predictions
+    by at most one. "add-remove": a further row adds one to the correct or to the wrong predictions, and both numbers
+    get noise.
 
     Parameters
     ----------
@@ -33,7 +34,7 @@ def accuracy(
     epsilon : real, > 0
     neighbors : {"replace", "add-remove"}
     level : float in (0, 1)
-        Of the interval.
+        The probability of the interval.
     budget : dpfast.accounting.Budget or None
         Charged epsilon before anything is drawn.
     random_state : None, int or numpy.random.Generator
@@ -62,7 +63,7 @@ def accuracy(
         right, noisy_n, noise = counter.release(right), n, counter.deviation
     else:
         right, wrong = counter.release([right, n - right]).tolist()
-        noisy_n, noise = right + wrong, counter.deviation * np.sqrt(0.5)  # of right (1 - p) - wrong p, at p = 1/2 least
+        noisy_n, noise = right + wrong, counter.deviation * np.sqrt(0.5)  # of right (1 - p) - wrong p, p = 1/2
     low, high = _interval(right, max(1, noisy_n), noise, level, neighbors)
     return Figure(float(np.clip(right / max(1, noisy_n), 0, 1)), low, high, level, counter.privacy)
 
@@ -77,9 +78,10 @@ def confusion_matrix(
     budget: Budget | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> ConfusionMatrix:
-    """Noisy counts of rows by their class and by what was predicted.
+    """Return noisy counts of rows by true class and predicted class.
 
-    **Privacy.** epsilon-DP, as `accuracy`: a row is in one cell, so that replacing it moves the counts by two in sum.
+    **Privacy.** The counts are epsilon-DP, as in `accuracy`: a row is in one cell, so replacing it changes two counts
+    by one.
 
     Parameters
     ----------
@@ -102,7 +104,7 @@ def confusion_matrix(
 
 
 def _right(y_true, y_pred):
-    """How many predictions are right, and how many there are."""
+    """Return the number of correct predictions, and the number of all."""
     y_true, y_pred = np.asarray(one_kind(y_true, "y_true")), np.asarray(one_kind(y_pred, "y_pred"))
     if y_true.ndim != 1 or y_true.shape != y_pred.shape or not len(y_true):
         raise ValueError(f"y_true and y_pred must be of one shape (n,), n >= 1, got {y_true.shape} and {y_pred.shape}")
@@ -110,7 +112,7 @@ def _right(y_true, y_pred):
 
 
 def _interval(right, n, noise, level, neighbors):
-    """The p that a noisy count of n rows does not contradict: |right - n p| within what noise and sampling do."""
+    """Return the interval of all p that a noisy count of n rows does not contradict, given noise and sampling."""
 
     def slack(p):
         spread = noise if neighbors == "replace" else noise * np.sqrt(2 * (p * p + (1 - p) * (1 - p)))

@@ -1,4 +1,4 @@
-"""What the private figures return, and how a count of rows is released for one."""
+"""Results of the private figures of merit, and the release of their counts."""
 
 import math
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ _RELATIONS = ("replace", "add-remove")
 
 
 class Figure(NamedTuple):
-    """A number and an interval for what it would be on endless rows of the same kind.
+    """A number, and an interval for its expectation on new rows of the same kind.
 
-    The interval holds both what the noise and what the choice of the rows may have moved, with the probability `level`.
+    The interval covers the effects of the noise and of the sampling of the rows, with probability `level`.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Figure(NamedTuple):
         The ends of the interval.
     level : float
     privacy : PrivacySpend
-        What the number cost.
+        The claim of the release.
     """
 
     value: float
@@ -43,17 +43,17 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True)
 class ConfusionMatrix:
-    """Noisy counts of rows by their own class and the class predicted.
+    """Noisy counts of rows by true class and predicted class.
 
     Attributes
     ----------
     counts : ndarray of int64, shape (k, k)
-        Entry (i, j) counts rows of class i that were predicted as class j. It may be below zero.
+        Entry (i, j) counts rows of class i that were predicted as class j. It may be negative.
     classes : ndarray, shape (k,)
     deviation : float
         The standard deviation of the noise on each count.
     privacy : PrivacySpend
-        What the counts cost.
+        The claim of the release.
     """
 
     counts: np.ndarray
@@ -64,20 +64,20 @@ class ConfusionMatrix:
 
 @dataclass(frozen=True)
 class Roc:
-    """The curve of true against false positives, from noisy counts of scores in bins.
+    """Curve of true against false positives, from noisy counts of scores in bins.
 
     Attributes
     ----------
     thresholds : ndarray, shape (bins + 1,)
-        Falling; rows of a score above one are called positive.
+        Decreasing; rows with a score above a threshold are called positive.
     false_positives, true_positives : ndarray, shape (bins + 1,)
-        Rates at each threshold, from 0 to 1.
+        The rates at each threshold, from 0 to 1.
     deviation : ndarray, shape (bins + 1,)
-        Of the true positives' rates, by noise and sampling.
+        The standard deviation of the true positive rates, by noise and sampling.
     auc : Figure
-        The area: the chance that a positive row's bin is above a negative one's, equal bins counting half.
+        The area: the probability that a positive row's bin is above a negative one's, where equal bins count half.
     reliability : Reliability
-        Of the same noisy counts, at most ten bins; it says something where scores are probabilities.
+        Computed from the same noisy counts, with at most ten bins; it is meaningful if scores are probabilities.
     privacy : PrivacySpend
     """
 
@@ -92,15 +92,15 @@ class Roc:
 
 @dataclass(frozen=True)
 class Reliability:
-    """How often what was predicted came true, by bins of the predicted probability.
+    """Share of positive rows by bins of the predicted probability.
 
     Attributes
     ----------
     edges : ndarray, shape (bins + 1,)
     observed, low, high : ndarray, shape (bins,)
-        The share of positive rows of each bin, and an interval; NaN where the noise drowns the bin.
+        The share of positive rows in each bin, and an interval; NaN if the noise is too large.
     rows : ndarray of int64, shape (bins,)
-        Noisy.
+        Noisy numbers of rows.
     error : float
         Expected calibration error: the mean over rows of the distance between observed share and middle of the bin.
     privacy : PrivacySpend
@@ -116,7 +116,7 @@ class Reliability:
 
 
 class Counter:
-    """Releases a histogram of rows once: checked, charged, then drawn.
+    """Release a histogram of rows once: check, charge, then draw.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ class Counter:
     budget : Budget or None
     random_state : None, int or numpy.random.Generator
     moved : int
-        By how much one row replaced moves the counts, in sum; a row more or less moves them by one.
+        The sum of the changes of counts if one row is replaced; adding or removing a row changes the sum by one.
     """
 
     def __init__(self, epsilon, neighbors, budget, random_state, *, moved=2):
@@ -148,20 +148,20 @@ class Counter:
         self.deviation = math.sqrt(2 * ratio) / -math.expm1(-1 / float(self._scale))
 
     def release(self, counts):
-        """Noisy counts; charged first."""
+        """Charge, then return noisy counts."""
         if self._budget is not None:
             self._budget.charge(self._spend[0], neighbors=self._spend[1])
         return discrete_laplace(np.asarray(counts, np.int64), self._scale, rng=self._rng)
 
 
 def check_level(level):
-    """Refuse what is no probability of an interval."""
+    """Refuse a level that is not the probability of an interval."""
     if not 0 < level < 1:
         raise ValueError(f"level must lie in (0, 1), got {level!r}")
 
 
 def half_width(sampling, noise, level):
-    """x with P(|N + L| <= x) = level, N normal and L Laplace of these standard deviations."""
+    """Return x with P(|N + L| <= x) = level, where N is normal and L Laplace with these standard deviations."""
     if noise == 0 or sampling > 50 * noise:
         sampling, noise = math.hypot(sampling, noise), 0.0
     if noise == 0:

@@ -1,4 +1,4 @@
-"""Figures of scores: the ROC curve with its area, and calibration, from one noisy histogram of scores by class."""
+"""Figures of scores from one noisy histogram of scores by class: ROC curve with its area, and calibration."""
 
 import math
 from collections.abc import Sequence
@@ -28,30 +28,31 @@ def roc(
     budget: Budget | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> Roc:
-    """The ROC curve and the area under it.
+    """Return the ROC curve and the area under it.
 
-    **Privacy.** epsilon-DP for the relation `neighbors` of the rows (y_true, score), scores by a model that does not
-    depend on them. Each row is in one cell of a histogram, its bin of the score by its class: a row more adds one to
-    one cell, a row replaced moves two. Under "replace" the number of rows is public.
+    **Privacy.** The figure is epsilon-DP for the relation `neighbors` of the rows (y_true, score), if the model does
+    not depend on them. Each row is in one cell of a histogram, given by the bin of its score and by its class: adding a
+    row adds one to one cell, replacing a row changes two. Under "replace" the number of rows is public.
 
     Parameters
     ----------
     y_true : array_like of bool, shape (n,)
-        Which rows are positive.
+        Whether each row is positive.
     score : array_like of float, shape (n,)
-        Larger is more positive; a column of `predict_proba`, say. Numbers beyond the range go to its end bins.
+        Larger is more positive, for example a column of `predict_proba`. Numbers beyond the range count in its end
+        bins.
     score_range : pair of float
-        Declared. (0, 1) suits probabilities.
+        The declared range of the scores. (0, 1) suits probabilities.
     bins : "auto" or int
-        Bins of equal width. "auto" is sqrt(n epsilon) / 2, from 8 to 64, under "add-remove" 32: public numbers only.
+        The number of bins of equal width. "auto" is sqrt(n epsilon) / 2, from 8 to 64, and 32 under "add-remove".
     epsilon, neighbors, level, budget, random_state
         As in `accuracy`.
 
     Returns
     -------
     Roc
-        Rates within [0, 1] that rise, and the area of the binned score with an interval, of normal shape, for noise and
-        rows together.
+        The result has increasing rates in [0, 1], and the area of the binned score with an interval, by the normal
+        approximation, for noise and sampling together.
 
     Raises
     ------
@@ -95,16 +96,16 @@ def calibration(
     budget: Budget | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> Reliability:
-    """How often rows of a predicted probability are positive, by bins of it.
+    """Return the share of positive rows by bins of the predicted probability.
 
-    **Privacy.** As `roc`.
+    **Privacy.** As for `roc`.
 
     Parameters
     ----------
     y_true : array_like of bool, shape (n,)
     probability : array_like of float, shape (n,)
     bins : int or "auto"
-        Of equal width in [0, 1]; "auto" as in `roc`.
+        The number of bins of equal width in [0, 1]; "auto" as in `roc`.
     epsilon, neighbors, level, budget, random_state
         As in `accuracy`.
 
@@ -120,7 +121,7 @@ def calibration(
 
 
 def _reliability(noisy, edges, deviation, level, privacy):
-    """What noisy counts say of the share of positive rows in each bin."""
+    """Return the shares of positive rows in each bin, from noisy counts."""
     rows = noisy.sum(axis=0)
     seen = rows > 2 * deviation
     size = np.where(seen, rows, 1)
@@ -143,7 +144,7 @@ def _bins(bins, n, epsilon, neighbors):
 
 
 def _binned(y_true, score, score_range, bins):
-    """Which rows are positive, their bins, and the edges of these."""
+    """Return a mask of the positive rows, the bins of all rows, and the edges of the bins."""
     refuse_masked("y_true", y_true)
     refuse_masked("score", score)
     y_true, score = np.asarray(y_true), np.asarray(score, np.float64)
@@ -161,12 +162,12 @@ def _binned(y_true, score, score_range, bins):
 
 
 def _histogram(positive, at, bins):
-    """Rows of each bin, negative ones first: shape (2, bins)."""
+    """Return the number of rows in each bin, negative ones first: shape (2, bins)."""
     return np.bincount(bins * positive + at, minlength=2 * bins).reshape(2, bins)
 
 
 def _area(negatives, positives, noise):
-    """The area by noisy counts, and its standard deviation by noise and sampling; both 1/2 where noise drowns it."""
+    """Return the area from noisy counts, and its standard deviation; both are 1/2 if the noise is too large."""
     n, p = negatives.sum(), positives.sum()
     drowned = 2 * noise * math.sqrt(len(positives))
     if n <= drowned or p <= drowned:
@@ -184,7 +185,7 @@ def _area(negatives, positives, noise):
 
 
 def _rising(counts):
-    """Shares of rows up to each bin, from 0 to 1: as near to the noisy ones as rising numbers are."""
+    """Return the cumulative shares of rows by bin, from 0 to 1: the increasing numbers nearest to the noisy ones."""
     from sklearn.isotonic import isotonic_regression
 
     total = counts.sum()
