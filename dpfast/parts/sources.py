@@ -1,5 +1,6 @@
-"""Recognition of tables in parts: tables in several pieces, streams, collections of Dask and Ray."""
+"""Recognition of tables in parts: tables in several pieces, streams, collections of Dask, Ray and Spark."""
 
+import weakref
 from typing import Any
 
 import numpy as np
@@ -9,8 +10,8 @@ from dpfast.parts.memory import MemoryParts
 
 
 def is_parted(X: Any) -> bool:
-    """Return whether a table is in parts: `MemoryParts`, an engine, or a collection of Dask or Ray."""
-    return isinstance(X, MemoryParts | EngineParts | Backend) or is_dask(X) or is_ray(X)
+    """Return whether a table is in parts: `MemoryParts`, an engine, or a collection of Dask, Ray or Spark."""
+    return isinstance(X, MemoryParts | EngineParts | Backend) or is_dask(X) or is_ray(X) or is_spark(X)
 
 
 def refuse_parts(X: Any) -> None:
@@ -40,6 +41,8 @@ def is_stream(X: Any) -> bool:
     room = kind.__module__.partition(".")[0]
     if room == "pyarrow":
         return any(each.__name__ in _READERS for each in kind.__mro__)
+    if room == "pyspark":
+        return False
     if room in ("pandas", "polars") or hasattr(X, "iloc"):
         return is_lazy(X)
     return hasattr(X, "__arrow_c_stream__") and not isinstance(X, type)
@@ -67,6 +70,11 @@ def is_ray(X: Any) -> bool:
     return _room(X) == "ray" and (isinstance(X, list | tuple) or hasattr(X, "to_arrow_refs"))
 
 
+def is_spark(X: Any) -> bool:
+    """Return whether this is a DataFrame of Spark; does not import it."""
+    return _room(X) == "pyspark" and hasattr(X, "mapInArrow")
+
+
 def _room(X):
     """Return the package that defines the type of a table, or of the first of a list of tables."""
     some = X[0] if isinstance(X, list | tuple) and X else X
@@ -78,7 +86,7 @@ def parts_of(X: Any, y: Any, columns: list[str] | None = None) -> Any:
 
     Parameters
     ----------
-    X : MemoryParts, a Backend, a Dataset of Ray, or a DataFrame, an array or a list of delayed tables of Dask
+    X : MemoryParts, a Backend, a DataFrame of Spark or Dask, a Dataset of Ray, an array or delayed tables of Dask
     y : None, or labels in the same parts
     columns : list of str, optional
         The columns of a DataFrame to read.
@@ -87,12 +95,19 @@ def parts_of(X: Any, y: Any, columns: list[str] | None = None) -> Any:
         if y is not None:
             raise ValueError(f"y must not be given beside {type(X).__name__}, whose parts have their labels")
         return EngineParts(X) if isinstance(X, Backend) else X
-    if is_ray(X):
-        from dpfast.parts.ray_parts import ray_backend
-
+    if is_ray(X) or is_spark(X):
         if y is not None:
-            raise ValueError("y must be the name of a column beside a table of Ray, not an array")
-        return EngineParts(ray_backend(X, columns))
+            raise ValueError("y must be the name of a column beside a table of Ray or Spark, not an array")
+        if is_ray(X):
+            from dpfast.parts.ray_parts import ray_backend
+
+            return EngineParts(ray_backend(X, columns))
+        from dpfast.parts.spark_parts import spark_backend
+
+        backend = spark_backend(X, columns)
+        parts = EngineParts(backend)
+        weakref.finalize(parts, backend.close).atexit = False
+        return parts
     from dpfast.parts.dask_parts import dask_parts
 
     return dask_parts(X, y, columns)

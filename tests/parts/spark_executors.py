@@ -1,0 +1,215 @@
+"""What test_spark.py runs in a process of its own: two executors of Spark, which leave processes and warnings behind.
+
+Takes a folder for whatever Spark writes. Prints a line of JSON for each check: its name, and its error or nothing. Ends
+with status 3 if Spark does not start.
+"""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import traceback
+import warnings
+from pathlib import Path
+from signal import SIGKILL
+
+import pyarrow as pa
+import pyspark
+import pytest
+from pyarrow import parquet
+from pyspark.sql import SparkSession
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from people import OPEN, SCHEMA, few, people, pieces, released
+
+from dpfast import BoostedHalfspaceClassifier, DecisionListClassifier, DPWinnowClassifier, HalfspaceClassifier
+from dpfast.accounting import Budget
+from dpfast.audit import replay
+from dpfast.parts import Backend, spark_parts
+from dpfast.parts.engine import EngineParts
+
+PEOPLE = people(300)
+LEARNERS = (DecisionListClassifier, {"max_rules": 3}), (BoostedHalfspaceClassifier, {}), (DPWinnowClassifier, {})
+CELL = "cell-of-one-row"
+QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
+
+
+class Cluster:
+    """Two executors of one slot each, and tables in files that they read."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder)
+        for name in ("events", "home", "home/work", "local"):
+            (self.folder / name).mkdir()
+        for name in ("bin", "jars", "python"):  # executors write their logs beside these
+            (self.folder / "home" / name).symlink_to(Path(pyspark.__file__).parent / name)
+        os.environ.update(
+            PYSPARK_PYTHON=sys.executable,
+            PYTHONPATH=os.pathsep.join(filter(None, sys.path)),  # executors import what is imported here
+            SPARK_HOME=str(self.folder / "home"),
+            SPARK_LOCAL_IP="127.0.0.1",
+            PYSPARK_SUBMIT_ARGS=f"--driver-java-options '{QUICK}' pyspark-shell",
+        )
+        settings = {
+            "spark.driver.host": "127.0.0.1",
+            "spark.eventLog.dir": (self.folder / "events").as_uri(),
+            "spark.eventLog.enabled": "true",
+            "spark.eventLog.compress": "false",
+            "spark.executor.extraJavaOptions": QUICK,
+            "spark.executor.memory": "500m",
+            "spark.local.dir": str(self.folder / "local"),
+            "spark.log.level": "OFF",
+            "spark.sql.adaptive.enabled": "false",
+            "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+            "spark.sql.codegen.wholeStage": "false",
+            "spark.sql.files.maxPartitionBytes": "100000",  # less than what opening a file is taken for: a part each
+            "spark.sql.warehouse.dir": str(self.folder / "warehouse"),
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+        }
+        builder = SparkSession.builder.master("local-cluster[2,1,500]")
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        self.session = builder.getOrCreate()
+        self._tables = 0
+
+    def frame(self, frame, parts):
+        self._tables += 1
+        folder = self.folder / f"table-{self._tables}"
+        folder.mkdir()
+        for k, (part, _) in enumerate(pieces(frame, parts=parts)):
+            parquet.write_table(pa.Table.from_pandas(part, preserve_index=False), folder / f"{k}.parquet")
+        return self.session.read.parquet(str(folder))
+
+    def engine(self, frame, parts):
+        return spark_parts.SparkBackend(self.frame(frame, parts))
+
+
+def executors_give_the_model_of_memory(cluster):
+    frame = cluster.frame(PEOPLE, 2)
+    engine, table = spark_parts.SparkBackend(frame), frame.toArrow()  # in Spark's order: the largest file comes first
+    assert isinstance(engine, Backend)
+    assert engine.size() == 2
+    for learner, given in LEARNERS:
+        whole = few(learner, schema=SCHEMA, **given).fit(table)
+        assert released(few(learner, schema=SCHEMA, **given).fit(engine)) == released(whole), learner
+    engine.close()
+
+
+def ranges_and_values_are_discovered_as_in_memory(cluster):
+    given = {"schema": OPEN, "epsilon": 20.0}
+    whole = few(HalfspaceClassifier, **given).fit(PEOPLE)
+    assert released(few(HalfspaceClassifier, **given).fit(cluster.frame(PEOPLE, 2), "buys")) == released(whole)
+
+
+def an_executor_that_is_killed_and_files_that_are_gone_change_nothing(cluster):
+    budget, rounds, plain = Budget(1.0, 1e-6), [], EngineParts.sum
+    whole = few(HalfspaceClassifier, schema=SCHEMA).fit(PEOPLE)
+
+    def disturbed(self, question, *public, own=None):
+        if budget.charges:
+            rounds.append(_paths(self._backend))
+            if len(rounds) == 2:
+                os.remove(rounds[-1][2])  # as if another machine were asked
+            if len(rounds) == 3:
+                (executor,) = {row.found for row in self._backend._paths.mapInArrow(_executor, ROW).collect()[:1]}
+                os.kill(int(executor), SIGKILL)
+        return plain(self, question, *public, own=own)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(EngineParts, "sum", disturbed)
+        model = few(HalfspaceClassifier, schema=SCHEMA, budget=budget).fit(cluster.frame(PEOPLE, 3))
+    assert len(rounds) >= 3
+    assert released(model)[:1] == released(whole)[:1]
+    assert len(budget.charges) == 1
+
+
+def states_are_files_of_their_owner_and_gone_after_the_fit(cluster):
+    engine = cluster.engine(PEOPLE, 2)
+    files = [Path(path) for path in _paths(engine)]
+    assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+    engine.close()
+    engine.close()
+    assert not any(file.exists() for file in files)
+    assert [*cluster.folder.rglob("dpfast-part-*")] == []
+
+
+def one_row_in_an_executor_tells_no_more_than_was_charged(cluster):
+    frame = people(12)
+    neighbors = [cluster.frame(each, 2) for each in (frame, frame.iloc[:-1])]
+    model = HalfspaceClassifier(n_rounds=2, neighbors="add-remove", schema=SCHEMA)
+    found = replay(model, (neighbors[0], "buys"), (neighbors[1], "buys"), classes=["no", "yes"])
+    assert found.holds, found
+    assert found.ratios
+
+
+def a_bad_row_is_refused_before_a_charge(cluster):
+    frame, budget = PEOPLE.astype({"smokes": str}), Budget(1.0, 1e-6)
+    frame.loc[200, "smokes"] = CELL
+    with pytest.raises(ValueError, match="column 'smokes'") as raised:
+        few(HalfspaceClassifier, schema=SCHEMA, budget=budget).fit(cluster.frame(frame, 2))
+    assert CELL not in str(raised.value)
+    assert budget.charges == ()
+    with pytest.raises(ValueError, match="y must be the name of a column"):
+        few(HalfspaceClassifier, schema=SCHEMA).fit(cluster.frame(PEOPLE, 1), PEOPLE["buys"])
+
+
+def a_session_that_is_over_is_an_engine_that_is_lost(cluster):
+    engine = cluster.engine(PEOPLE, 1)
+    cluster.session.stop()
+    with pytest.raises(ConnectionError, match="the Spark cluster did not answer"):
+        [*engine.ask(len, (), None)]
+    engine.close()
+
+
+def no_log_of_spark_holds_a_cell(cluster):
+    events = [file for file in (cluster.folder / "events").rglob("*") if file.is_file()]
+    logs = [*events, *(cluster.folder / "home" / "work").rglob("std*")]
+    assert any("MapInArrow" in file.read_text() for file in events)
+    for file in logs:
+        text = file.read_text(errors="replace")
+        for private in (CELL, "baker", "column 'smokes'"):  # a cell, a word that is not declared, a text of an error
+            assert private not in text, (file, private)
+
+
+def _paths(engine):
+    return [row.found.decode() for row in sorted(engine._paths.collect())]
+
+
+ROW = "found string"
+
+
+def _executor(batches):
+    """The process of the executor: the grandparent of a worker."""
+    for _ in batches:
+        pass
+    found = subprocess.run(["ps", "-o", "ppid=", "-p", str(os.getppid())], capture_output=True, text=True, check=True)
+    yield pa.RecordBatch.from_pydict({"found": [found.stdout.strip()]})
+
+
+CHECKS = (
+    executors_give_the_model_of_memory,
+    ranges_and_values_are_discovered_as_in_memory,
+    one_row_in_an_executor_tells_no_more_than_was_charged,
+    states_are_files_of_their_owner_and_gone_after_the_fit,
+    a_bad_row_is_refused_before_a_charge,
+    an_executor_that_is_killed_and_files_that_are_gone_change_nothing,
+    a_session_that_is_over_is_an_engine_that_is_lost,
+    no_log_of_spark_holds_a_cell,
+)
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    try:
+        started = Cluster(sys.argv[1])
+        started.session.range(1).count()
+    except Exception:
+        traceback.print_exc()
+        sys.exit(3)
+    for check in CHECKS:
+        try:
+            check(started)
+            print(json.dumps([check.__name__, ""]), flush=True)
+        except Exception:
+            print(json.dumps([check.__name__, traceback.format_exc()]), flush=True)

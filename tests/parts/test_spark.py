@@ -1,0 +1,36 @@
+"""Spark: executors that hold the codes of parts give the model of memory, also when one is killed in the middle."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pyspark", reason="Spark is not installed: pip install 'dpfast[spark]'")
+pytestmark = pytest.mark.skipif(
+    not (shutil.which("java") or os.environ.get("JAVA_HOME")), reason="Java is not installed, which Spark runs on"
+)
+
+CHECKS = (
+    "executors_give_the_model_of_memory",
+    "ranges_and_values_are_discovered_as_in_memory",
+    "one_row_in_an_executor_tells_no_more_than_was_charged",
+    "states_are_files_of_their_owner_and_gone_after_the_fit",
+    "a_bad_row_is_refused_before_a_charge",
+    "an_executor_that_is_killed_and_files_that_are_gone_change_nothing",
+    "a_session_that_is_over_is_an_engine_that_is_lost",
+    "no_log_of_spark_holds_a_cell",
+)
+
+
+def test_executors_hold_parts_as_memory_does_whatever_becomes_of_them(tmp_path):
+    script = Path(__file__).with_name("spark_executors.py")
+    ran = subprocess.run([sys.executable, "-P", script, tmp_path], capture_output=True, text=True, timeout=1800)
+    if ran.returncode == 3:
+        pytest.skip("Spark did not start on this machine")
+    lines = [json.loads(line) for line in ran.stdout.splitlines() if line.startswith('["')]
+    assert [error for _, error in lines if error] == []
+    assert tuple(name for name, _ in lines) == CHECKS, ran.stderr[-2000:]
