@@ -18,10 +18,10 @@ def exponential(
 
     **Privacy.** Let R be the range of the change of the score vector between neighbours: the largest change of any
     score minus the smallest (both signed), over all pairs of neighbours of the relation in use. Sensitivity 1 means R
-    <= 2 in general, and R = 1 if all scores change in the same direction, as counts do when a row is added. One draw is
-    ``exponent * R``-DP, and ``(exponent * R)**2 / 8``-zCDP, for that relation: the log-ratio of its two distributions
-    lies in an interval of length exponent * R, and Hoeffding's lemma gives the second bound. `size` draws compose and
-    cost `size` times either figure; compose the second one, and convert at the end.
+    <= 2 in general, and R = 1 if all scores change in the same direction, as counts do when a row is added. One
+    draw is ``exponent * R``-DP, and ``(exponent * R)**2 / 8``-zCDP, for that relation: the log-ratio of its two
+    distributions lies in an interval of length exponent * R, and Hoeffding's lemma gives the second bound. `size` draws
+    compose and cost `size` times either figure; compose the second one, and convert at the end.
 
     Parameters
     ----------
