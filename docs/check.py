@@ -1,17 +1,20 @@
 """What a reader would trip over in the built site: `python docs/check.py docs/_build/html`.
 
 Every page has a title of its own, a language and one first heading; every picture has a text and is there; every link
-inside the site leads somewhere; a page weighs less than 1 MB with its pictures, a figure less than 150 kB; the search
-knows every estimator, and finds the page for what newcomers look for; with Chromium at hand, no page is wider than a
-phone or a desktop.
+inside the site leads somewhere; a page weighs less than 1 MB with all that it loads, as a server sends it, a figure
+less than 150 kB; the pages of privacy and results have fewer than 3,000 words; the search knows every estimator, and
+finds the page for what newcomers look for; with Chromium at hand, no page is wider than a phone or a desktop, and no
+heading is cut.
 """
 
+import gzip
 import json
 import re
 import shutil
 import subprocess
 import sys
 import tempfile
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
@@ -20,8 +23,12 @@ import dpfast
 
 PAGE, FIGURE = 1_000_000, 150_000  # bytes
 WIDTHS = (390, 1280)  # a phone's and a desktop's
+WORDS = {"privacy.md": 3000, "results.md": 3000}  # at most, that these have: their detail is on other pages
 SEARCHED = {  # the page that a search is to find first: it has the word as a main entry of the index
     "install": "install",
+    "save": "guides/saved_models",
+    "budget": "guides/one_budget",
+    **dict.fromkeys(("categorical", "bounds"), "tables"),
     **dict.fromkeys(
         ("csv", "missing", "patient", "cross_val_score", "epsilon", "accuracy", "dask", "probability"), "faq"
     ),
@@ -34,6 +41,7 @@ class Page(HTMLParser):
     def __init__(self, path):
         super().__init__()
         self.title, self.headings, self.links, self.pictures, self.anchors = "", 0, [], [], set()
+        self.loaded = set()  # style sheets and scripts
         self.language, self._in_title = None, False
         self.feed(path.read_text(encoding="utf-8"))
 
@@ -48,6 +56,10 @@ class Page(HTMLParser):
             self.links.append(given["href"])
         if tag == "img":
             self.pictures.append((given.get("src", ""), given.get("alt")))
+        if tag == "script" and given.get("src"):
+            self.loaded.add(given["src"])
+        if tag == "link" and given.get("rel") in ("stylesheet", "preload"):
+            self.loaded.add(given["href"])
 
     def handle_data(self, data):
         if self._in_title and not self.title:
@@ -59,7 +71,8 @@ def faults(root):
     """One line for each fault."""
     pages = {path: Page(path) for path in sorted(root.rglob("*.html"))}
     generated = {root / name for name in ("genindex.html", "py-modindex.html", "search.html")}
-    titles = {}
+    titles, compressed = {}, cache(lambda path: len(gzip.compress(path.read_bytes())))
+    icons = sum(path.stat().st_size for path in root.glob("_static/vendor/fontawesome/webfonts/fa-solid-*.woff2"))
     for path, page in pages.items():
         where = path.relative_to(root)
         if path in generated or where.parts[0] in ("_modules", "_static"):
@@ -69,7 +82,9 @@ def faults(root):
         if page.title in titles:
             yield f"{where}: has the title of {titles[page.title]}, {page.title!r}"
         titles[page.title] = where
-        weight = path.stat().st_size
+        local = [urlsplit(each) for each in page.loaded]
+        loaded = {(path.parent / unquote(each.path)).resolve() for each in local if not each.netloc}
+        weight = icons + sum(map(compressed, [path, *loaded]))
         for source, text in page.pictures:
             if urlsplit(source).scheme in ("http", "https", "data"):
                 continue
@@ -84,7 +99,7 @@ def faults(root):
             if picture.suffix == ".svg" and size > FIGURE:
                 yield f"{where}: {source} has {size:,} bytes"
         if weight > PAGE:
-            yield f"{where}: {weight:,} bytes with its pictures"
+            yield f"{where}: {weight:,} bytes with all that it loads"
         for link in page.links:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
@@ -95,6 +110,10 @@ def faults(root):
                 yield f"{where}: the link {link} leads nowhere"
             elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].anchors:
                 yield f"{where}: {link} has no such place"
+    for name, most in WORDS.items():
+        words = len(Path(__file__).with_name(name).read_text(encoding="utf-8").split())
+        if words > most:
+            yield f"docs/{name} has {words:,} words: put detail behind links"
     index = (root / "searchindex.js").read_text(encoding="utf-8")
     index = json.loads(re.search(r"\{.*\}", index, re.DOTALL)[0])
     known = json.dumps(index["objects"])
@@ -109,7 +128,7 @@ def faults(root):
 
 
 def too_wide(root, pages):
-    """Pages that scroll sideways, by Chromium."""
+    """Pages that scroll sideways, and headings that are cut, by Chromium."""
     browser = shutil.which("chromium") or shutil.which("chromium-browser")
     if browser is None:
         print("no chromium: widths were not looked at")
@@ -124,6 +143,8 @@ def too_wide(root, pages):
         await new Promise(done => { frame.onload = done; });
         const root = frame.contentDocument.documentElement;
         if (root.scrollWidth > width) wide.push(`${page}: ${root.scrollWidth} wide at ${width}`);
+        for (const heading of root.querySelectorAll("h1, h2, h3"))
+          if (heading.scrollWidth > heading.clientWidth + 1) wide.push(`${page}: a heading is cut at ${width}`);
         frame.remove();
       }
       document.body.innerHTML = "<pre id=done>" + wide.join("\\n") + "</pre>";

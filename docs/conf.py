@@ -4,6 +4,7 @@ import os
 import pkgutil
 import re
 import sys
+from importlib.metadata import metadata
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -85,7 +86,12 @@ html_js_files = ["site.js"]
 html_favicon = html_logo = "_static/logo.svg"
 html_show_sourcelink = False
 html_theme_options = {
-    "logo": {"text": "dpfast", "alt_text": "dpfast, home"},
+    "logo": {"text": f"dpfast {release}", "alt_text": "dpfast, home"},
+    "icon_links": [
+        {"name": name, "url": address, "icon": "fa-solid fa-code-branch"}
+        for name, address in (each.split(", ", 1) for each in metadata("dpfast").get_all("Project-URL", ()))
+        if name == "Repository"
+    ],
     "navbar_align": "left",
     "header_links_before_dropdown": 6,
     "show_toc_level": 2,

@@ -1,7 +1,8 @@
-"""A release but for the upload: ``python packaging/release.py 0.2.0 [--date 2026-12-01] [--check]``.
+"""A release but for the upload: ``python packaging/release.py 0.2.0 --repository URL [--date 2026-12-01] [--check]``.
 
-Sets the version where it stands, dates the changelog's first section, and builds sdist and wheel. With --check nothing
-is written: it says what is missing. What is uploaded, and where to, is for a person to do.
+Sets the version where it stands, dates the changelog's first section, writes where the project is to be found, and
+builds sdist and wheel. With --check nothing is written: it says what is missing. What is uploaded, and where to, is for
+a person to do. Addresses are given once: later releases keep them.
 """
 
 import argparse
@@ -20,7 +21,7 @@ VERSIONED = {  # the version, in each file that has one
 }
 
 
-def faults(version, date):
+def faults(version, date, repository=None, documentation=None):
     """One line for each thing that keeps this version from being released."""
     if not re.fullmatch(r"\d+\.\d+\.\d+((a|b|rc)\d+)?", version):
         yield f"{version!r} is no version of the form 1.2.3 or 1.2.3rc1"
@@ -32,19 +33,37 @@ def faults(version, date):
         yield f"CHANGELOG.md begins with {changes[:1]}, and should with Unreleased"
     if any(name.startswith(f"{version} - ") for name in changes[1:]):
         yield f"CHANGELOG.md has a section of {version} already"
-    if "urls" not in tomllib.loads(read("pyproject.toml"))["project"]:
-        yield "pyproject.toml has no [project.urls]: say where the repository, the documentation and the changes are"
+    known = "urls" in tomllib.loads(read("pyproject.toml"))["project"]
+    if known == bool(repository):
+        yield "pyproject.toml has [project.urls] already" if known else "--repository is to say where the repository is"
+    for address in filter(None, (repository, documentation)):
+        if not re.fullmatch(r"https://[\w.-]+/[\w./-]*[\w-]", address):
+            yield f"{address!r} is no address of the form https://host/path"
     changed = subprocess.run(["git", "status", "--porcelain"], cwd=TOP, capture_output=True, text=True, check=True)
     if changed.stdout:
         yield "there are changes that are not committed"
 
 
-def write(version, date):
-    """Set version and date everywhere."""
+def write(version, date, repository=None, documentation=None):
+    """Set version, date and, where they are given, addresses everywhere."""
     for name, pattern in VERSIONED.items():
         (TOP / name).write_text(re.sub(pattern, rf"\g<1>{version}\g<3>", read(name), count=1), encoding="utf-8")
     citation = re.sub(r"(?m)^date-released: .*\n", "", read("CITATION.cff"))
     (TOP / "CITATION.cff").write_text(citation.rstrip("\n") + f"\ndate-released: {date}\n", encoding="utf-8")
+    if repository:
+        changes = f"{repository}/blob/main/CHANGELOG.md"
+        addresses = {"Repository": repository, "Documentation": documentation or repository, "Changelog": changes}
+        lines = "".join(f'{name} = "{address}"\n' for name, address in addresses.items())
+        (TOP / "pyproject.toml").write_text(
+            read("pyproject.toml").replace(
+                "\n[project.scripts]\n", f"\n[project.urls]\n{lines}\n[project.scripts]\n", 1
+            ),
+            encoding="utf-8",
+        )
+        where = f"repository-code: {repository}\nurl: {documentation or repository}\n"
+        (TOP / "CITATION.cff").write_text(read("CITATION.cff") + where, encoding="utf-8")
+        recipe = read("packaging/recipe.yaml").rstrip("\n") + f"\n  repository: {repository}\n"
+        (TOP / "packaging" / "recipe.yaml").write_text(recipe, encoding="utf-8")
     dated = read("CHANGELOG.md").replace("## Unreleased\n", f"## {version} - {date}\n", 1)
     (TOP / "CHANGELOG.md").write_text(dated, encoding="utf-8")
 
@@ -57,13 +76,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("version")
     parser.add_argument("--date", default=datetime.date.today().isoformat())
+    parser.add_argument("--repository", metavar="URL", help="where the repository is, at the first release")
+    parser.add_argument("--documentation", metavar="URL", help="where the site is; the repository by default")
     parser.add_argument("--check", action="store_true", help="write nothing, say what is missing")
     asked = parser.parse_args()
-    lines = list(faults(asked.version, asked.date))
+    given = asked.version, asked.date, asked.repository, asked.documentation
+    lines = list(faults(*given))
     if lines or asked.check:
         print("\n".join(lines) or f"{asked.version} can be released")
         sys.exit(bool(lines))
-    write(asked.version, asked.date)
+    write(*given)
     subprocess.run([sys.executable, "-m", "build", "--outdir", "dist"], cwd=TOP, check=True)
     print(f"dist/ has {asked.version}; now run .ci/run, commit, tag v{asked.version}, and upload")
 

@@ -93,7 +93,8 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
     )
     yield (
         '<p class="soft">The score of a row is a constant plus what its value adds in each column. '
-        f"{reads} {maps}{noise} All panels have the same scale; the columns that matter most come first.</p>"
+        f"{reads} {maps}{noise} All panels have the same scale; the "
+        "columns that move the scores of rows most, on average, come first.</p>"
     )
     clear = [term for term in found if term.clear]
     ends = np.cumsum([term.column.bins if term.column.ordered else _BAR * min(term.column.size, 12) for term in clear])
@@ -111,7 +112,7 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
 
 def _panel(term: Term, scale: Scale, classes: int, pointed: bool) -> str:
     label = f" for {escape(str(term.label))}" if classes > 2 else ""
-    told = f"<small>{label} moves scores by {term.importance:.2f} on average</small>"
+    told = f"<small>{label} moves scores by {term.importance:.2f}</small>"
     return (
         f"<figure><figcaption>{escape(term.column.name)} {told}</figcaption>{_picture(term, scale, pointed)}</figure>"
     )

@@ -1,5 +1,6 @@
 """What a release needs stands in several files, and they agree."""
 
+import importlib.util
 import re
 import tomllib
 from pathlib import Path
@@ -23,3 +24,31 @@ def test_the_version_is_the_same_wherever_it_stands():
 def test_the_changelog_has_a_section_for_what_is_not_released_yet():
     sections = re.findall(r"(?m)^## (.+)$", (HERE / "CHANGELOG.md").read_text(encoding="utf-8"))
     assert sections[0] == "Unreleased" or re.fullmatch(r"\d+\.\d+\.\d+\S* - \d{4}-\d{2}-\d{2}", sections[0])
+
+
+def test_a_release_writes_version_date_and_addresses_everywhere(tmp_path, monkeypatch):
+    spec = importlib.util.spec_from_file_location("release", HERE / "packaging" / "release.py")
+    release = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(release)
+    (tmp_path / "packaging").mkdir()
+    for name, text in {
+        "pyproject.toml": '[project]\nversion = "1.2.3"\n\n[project.scripts]\nrun = "run:run"\n',
+        "CITATION.cff": "version: 1.2.3\ndate-released: 2029-01-01\n",
+        "packaging/recipe.yaml": 'context:\n  version: "1.2.3"\n\nabout:\n  license: BSD-3-Clause\n',
+        "CHANGELOG.md": "# Changelog\n\n## Unreleased\n",
+    }.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    monkeypatch.setattr(release, "TOP", tmp_path)
+    release.write("9.8.7", "2030-01-02", "https://example.org/dpfast", "https://example.org/docs")
+    project = tomllib.loads((tmp_path / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert (project["version"], project["scripts"]) == ("9.8.7", {"run": "run:run"})
+    assert project["urls"]["Repository"] == "https://example.org/dpfast"
+    assert (tmp_path / "CITATION.cff").read_text(encoding="utf-8").splitlines() == [
+        "version: 9.8.7",
+        "date-released: 2030-01-02",
+        "repository-code: https://example.org/dpfast",
+        "url: https://example.org/docs",
+    ]
+    recipe = (tmp_path / "packaging" / "recipe.yaml").read_text(encoding="utf-8")
+    assert recipe.endswith("about:\n  license: BSD-3-Clause\n  repository: https://example.org/dpfast\n")
+    assert (tmp_path / "CHANGELOG.md").read_text(encoding="utf-8").endswith("\n## 9.8.7 - 2030-01-02\n")
