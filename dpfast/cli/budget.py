@@ -59,17 +59,8 @@ def budget(
                 | {"charges": [{name: note[name] for name in kept} for note in ledger.notes()]}
             )
             return
-        charges = Table(box=None, pad_edge=False, header_style="bold")
-        for name in ("#", "time (UTC)", "user", "what", "part", "epsilon", "delta", "times", "columns"):
-            right = name in ("#", "epsilon", "delta", "times")
-            whole = right or name in ("time (UTC)", "what")
-            charges.add_column(name, justify="right" if right else "left", no_wrap=whole)
-        for note in ledger.notes():
-            told = [note["time"][:16].replace("T", " "), note["user"], note["model"] or "", note["part"] or ""]
-            told += [f"{note['epsilon']:g}", f"{note['delta']:g}", f"{note['count']:,}", (note["schema"] or "")[:8]]
-            charges.add_row(str(note["number"]), *map(Text, told))
-        if charges.row_count:
-            output.print(charges)
+        if ledger.notes():
+            output.print(_charges(ledger.notes()))
             say()
         told = facts()
         told.add_row("budget", f"{_pair(ledger.epsilon, ledger.delta)}, {ledger.neighbors}, one {ledger.unit}")
@@ -77,6 +68,29 @@ def budget(
         told.add_row("left", _pair(*ledger.left))
         told.add_row("charges", f"{sum(note['count'] for note in ledger.notes()):,}, added up: {ledger.composition}")
         output.print(told)
+
+
+def _charges(notes):
+    """A line for each charge; columns that say nothing of any are left out, so that the others have room."""
+    columns = {
+        "#": [str(note["number"]) for note in notes],
+        "time (UTC)": [note["time"][:16].replace("T", " ") for note in notes],
+        "user": [note["user"] for note in notes],
+        "what": [note["model"] or "" for note in notes],
+        "part": [note["part"] or "" for note in notes],
+        "epsilon": [f"{note['epsilon']:g}" for note in notes],
+        "delta": [f"{note['delta']:g}" for note in notes],
+        "times": [f"{note['count']:,}" for note in notes],
+        "columns": [(note["schema"] or "")[:8] for note in notes],
+    }
+    shown = {name: texts for name, texts in columns.items() if {*texts} - ({"", "1"} if name == "times" else {""})}
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for name in shown:
+        right = name in ("#", "epsilon", "delta", "times")
+        table.add_column(name, justify="right" if right else "left", overflow="fold")
+    for row in zip(*shown.values(), strict=True):
+        table.add_row(*map(Text, row))
+    return table
 
 
 def _pair(epsilon, delta):

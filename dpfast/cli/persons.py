@@ -24,8 +24,8 @@ class Persons:
     def __init__(self, data, column, rows_per_unit, n, **text):
         import numpy as np
 
-        from dpfast.files.names import meant
         from dpfast.files.tables import read_frame
+        from dpfast.tables.naming import meant
 
         frame = read_frame(data, **text)
         if column not in frame.column_names:

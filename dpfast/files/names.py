@@ -1,6 +1,6 @@
 """Checks of the column names of a file, and of the column that holds the labels."""
 
-from difflib import get_close_matches
+from dpfast.tables.naming import not_there, some
 
 
 def check_names(names, label, needs_label):
@@ -20,28 +20,13 @@ def check_names(names, label, needs_label):
     if needs_label and label is None:
         raise ValueError(f"say which column holds the labels (--label); there is {some(names)}")
     if label is not None and label not in names:
-        raise ValueError(no_label(label, names, "column"))
+        raise ValueError(not_there(label, names))
     if len(names) - (label is not None) < 1:
         raise ValueError("there is no column besides the label")
 
 
 def features_of(names, label):
     return [name for name in names if name != label]
-
-
-def no_label(label, names, what):
-    return f"there is no {what} {label!r} to take labels from{meant(label, names)}; there is {some(names) or 'none'}"
-
-
-def meant(name, names):
-    """Return a question such as "(is it 'age'?)" if one of the names is similar to this one, else nothing."""
-    known = {str(each).casefold(): each for each in names}
-    near = get_close_matches(str(name).casefold(), known, n=1, cutoff=0.75)
-    return f" (is it {known[near[0]]!r}?)" if near else ""
-
-
-def some(names):
-    return ", ".join(map(str, names[:8])) + (f", ... ({len(names)} in all)" if len(names) > 8 else "")
 
 
 def has_its_labels(path, label):

@@ -8,8 +8,8 @@ import scipy.sparse as sp
 
 from dpfast.files.bounded import check_expansion
 from dpfast.files.entries import from_dense, from_sparse
-from dpfast.files.names import no_label
 from dpfast.tables.labels import tidy_labels
+from dpfast.tables.naming import not_there
 
 _FAULTS = (ValueError, KeyError, EOFError, MemoryError, NotImplementedError, zipfile.BadZipFile, zlib.error)
 _WIDEST = 2**31 - 1
@@ -28,7 +28,7 @@ def table_of(path, label, needs_label, entries):
             names = _names(stored["feature_names"]) if "feature_names" in stored else None
             if (label or needs_label) and (label or "y") not in stored:
                 arrays = [name for name in stored.files if name not in _NOT_LABELS]
-                raise ValueError(no_label(label or "y", arrays, "array"))
+                raise ValueError(not_there(label or "y", arrays, "array"))
             label = label or "y"
             y = tidy_labels(stored[label]) if label in stored else None
             if "format" in stored:

@@ -15,8 +15,9 @@ from pyarrow import parquet
 from dpfast.files.bounded import check_expansion
 from dpfast.files.entries import Entries, Gathered, block_rows
 from dpfast.files.labels import MISSING, Labels
-from dpfast.files.names import check_names, features_of, meant, no_label
+from dpfast.files.names import check_names, features_of
 from dpfast.parts.blocks import slices
+from dpfast.tables.naming import meant, not_there
 
 _LARGE = 1 << 30  # bytes
 _BUFFER = 1 << 16  # of a column's pages, so that no row group has to be in memory
@@ -69,7 +70,7 @@ class ParquetRows:
         self._files, self._label, self.dtype, self._keep = ParquetFiles(path), label, np.dtype(dtype), keep
         schema = self._files.schema
         if label is not None and label not in schema.names:
-            raise ValueError(no_label(label, schema.names, "column"))
+            raise ValueError(not_there(label, schema.names))
         self.feature_names = features_of(schema.names, label)
         for name in self.feature_names:
             if not holds_numbers(schema.field(name)):

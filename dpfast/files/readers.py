@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike
 
 from dpfast.files.datasets import load_dataset
 from dpfast.files.entries import Entries, from_sparse
-from dpfast.files.names import check_names, features_of, has_its_labels, some
+from dpfast.files.names import check_names, features_of, has_its_labels
 from dpfast.tables.bit_matrix import BitMatrix
 from dpfast.tables.labels import LabelColumn, tidy_labels
+from dpfast.tables.naming import some
 
 _ENDINGS = (".csv", ".tsv", ".parquet", ".svm", ".svmlight", ".libsvm", ".npz")
 WANTED_NAME = f"the name of a file to read must end in one of {', '.join(_ENDINGS)}"

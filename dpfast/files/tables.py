@@ -11,7 +11,7 @@ import pyarrow.parquet
 
 from dpfast.files import csv
 from dpfast.files.datasets import dataset_path
-from dpfast.files.names import check_names, has_its_labels, meant
+from dpfast.files.names import check_names, has_its_labels
 from dpfast.files.parquet import ParquetFiles
 from dpfast.files.readers import csv_steps, fewer, kind_of, named, separator_of
 from dpfast.tables import Label, Schema
@@ -20,6 +20,7 @@ from dpfast.tables.discovered import Discovered
 from dpfast.tables.drafts import MARKS
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.kept import Kept
+from dpfast.tables.naming import meant
 from dpfast.tables.objects import Fault
 
 _PLAIN = pa.large_string()

@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from dpfast.tables.arrow import Frame, days, numbers, texts
 from dpfast.tables.columns import BINS, Boolean, Category, Column, Date, Numeric, text_of
 from dpfast.tables.encoding import READERS
+from dpfast.tables.naming import not_there
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
 
@@ -28,7 +29,7 @@ def draft(table: Any, label: str | None = None, missing: Sequence[str] = ()) -> 
     """As `Schema.draft`."""
     frame = Frame(table)
     if label is not None and label not in frame.names:
-        raise ValueError(f"there is no column {label!r} to take labels from; there is {', '.join(frame.names[:8])}")
+        raise ValueError(not_there(label, frame.names))
     if not frame.n:
         raise ValueError("the table has no rows")
     marks = (*MARKS, *missing)

@@ -17,6 +17,7 @@ from dpfast.parts.spool import Room, Spool
 from dpfast.tables.arrow import reads_of
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding
+from dpfast.tables.naming import LABELS, not_there
 from dpfast.tables.schema import Label, Schema
 
 MEMORY = 1 << 30
@@ -63,9 +64,9 @@ class Source:
             have.
         """
         types = self.header()
-        for name, use in [*((name, "") for name in without), (self.label, " to take labels from")]:
+        for name, use in [*((name, "") for name in without), (self.label, LABELS)]:
             if name is not None and name not in types:
-                raise ValueError(f"there is no column {name!r}{use}; there is {', '.join([*types][:8])}")
+                raise ValueError(not_there(name, [*types], use=use))
         features = {name: kind for name, kind in types.items() if name != self.label and name not in without}
         if not features:
             raise ValueError("the table has no columns to learn from; give at least one besides the label")

@@ -139,3 +139,14 @@ def test_a_budget_asks_for_a_delta_and_is_json_if_asked(run, refused, model, tre
     assert answer["spent"] == {"epsilon": 1, "delta": 0}
     assert [(each["model"], each["epsilon"]) for each in answer["charges"]] == [("score", 1)]
     assert " score " in run("budget", file).stdout
+
+
+def test_charges_are_readable_at_80_columns(run, boost, file, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    run("budget", file, "--epsilon", 3, "--delta", 1e-5)
+    run(*boost, "--budget", file, "--test-share", 0)
+    lines = run("budget", file).output.splitlines()
+    assert {"epsilon", "delta", "what"} <= {*lines[0].split()}
+    assert "part" not in lines[0]
+    assert {"BoostedHalfspaceClassifier", "1e-06"} <= {*lines[1].split()}
+    assert all(len(line) <= 80 and "…" not in line for line in lines)

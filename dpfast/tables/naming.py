@@ -1,0 +1,21 @@
+"""Sentences that name a missing column, and the one that may be meant."""
+
+from difflib import get_close_matches
+
+LABELS = " to take labels from"
+
+
+def not_there(name, names, what="column", use=LABELS):
+    """Return the sentence that there is no column, or array, of this name."""
+    return f"there is no {what} {name!r}{use}{meant(name, names)}; there is {some(names) or 'none'}"
+
+
+def meant(name, names):
+    """Return a question such as "(is it 'age'?)" if one of the names is similar to this one, else nothing."""
+    known = {str(each).casefold(): each for each in names}
+    near = get_close_matches(str(name).casefold(), known, n=1, cutoff=0.75)
+    return f" (is it {known[near[0]]!r}?)" if near else ""
+
+
+def some(names):
+    return ", ".join(map(str, names[:8])) + (f", ... ({len(names)} in all)" if len(names) > 8 else "")
