@@ -19,13 +19,13 @@ class Amount(NamedTuple):
     over: int
 
     def plus(self, other: "Amount", times: int = 1) -> "Amount":
-        """This and `times` the other."""
+        """Return the sum of this amount and `times` times the other."""
         over = math.lcm(self.over, other.over)
         mine, others = over // self.over, times * (over // other.over)
         return Amount(self.epsilon * mine + other.epsilon * others, self.delta * mine + other.delta * others, over)
 
     def within(self, other: "Amount") -> bool:
-        """Whether neither part is more than the other's."""
+        """Return whether both parts are at most those of the other amount."""
         return self.epsilon * other.over <= other.epsilon * self.over and (
             self.delta * other.over <= other.delta * self.over
         )
@@ -34,12 +34,12 @@ class Amount(NamedTuple):
         return Fraction(self.epsilon, self.over), Fraction(self.delta, self.over)
 
     def below(self) -> tuple[float, float]:
-        """The largest floats whose decimals are at most these."""
+        """Return the largest floats whose decimals are at most these amounts."""
         epsilon, delta = self.exactly()
         return decimal_below(epsilon), decimal_below(delta)
 
     def above(self) -> tuple[float, float]:
-        """The smallest floats whose decimals are at least these."""
+        """Return the smallest floats whose decimals are at least these amounts."""
         epsilon, delta = self.exactly()
         return decimal_above(epsilon), decimal_above(delta)
 
@@ -60,7 +60,7 @@ class Sums(NamedTuple):
         )
 
     def to_list(self) -> list[str]:
-        """For JSON, exactly."""
+        """Return the exact amount for JSON."""
         return [str(number) for number in (*self.pairs, self.curve, self.apart)]
 
     @classmethod
@@ -71,24 +71,24 @@ class Sums(NamedTuple):
 
 @lru_cache(maxsize=256, typed=True)
 def amount(epsilon, delta) -> Amount:
-    """A float counts as the decimal that it prints as, a rational as itself."""
+    """Return the amount; a float is read as the decimal that it prints as, a rational is exact."""
     epsilon, delta = exact("epsilon", epsilon), exact("delta", delta, below=1)
     over = math.lcm(epsilon.denominator, delta.denominator)
     return Amount(int(epsilon * over), int(delta * over), over)
 
 
 def units_above(number: float) -> int:
-    """A float in units, rounded up."""
+    """Return a float in units, rounded up."""
     return math.ceil(Fraction(number) * UNIT)
 
 
 def units_below(number: float) -> int:
-    """A float in units, rounded down."""
+    """Return a float in units, rounded down."""
     return math.floor(Fraction(number) * UNIT)
 
 
 def decimal_below(number: Fraction) -> float:
-    """The largest float whose decimal is no more."""
+    """Return the largest float whose decimal is at most the number."""
     value = float(number)
     while Fraction(repr(value)) > number:
         value = math.nextafter(value, -math.inf)
@@ -96,7 +96,7 @@ def decimal_below(number: Fraction) -> float:
 
 
 def decimal_above(number: Fraction) -> float:
-    """The least float whose decimal is no less; infinite where there is none."""
+    """Return the least float whose decimal is at least the number; infinite if there is none."""
     try:
         value = float(number)
     except OverflowError:
@@ -107,7 +107,7 @@ def decimal_above(number: Fraction) -> float:
 
 
 def split(number: Number, share: Number) -> tuple[float, Fraction]:
-    """What a share leaves of a budget, as a float, and at least what it takes, exactly.
+    """Return what a share leaves of a budget, as a float, and a bound of what it takes, exactly.
 
     Together they are no more than the budget, whether the float is read as itself or as the decimal that it prints as.
     """

@@ -107,7 +107,7 @@ def bill_noise(
     *,
     words: float | Fraction = 0,
 ) -> BillNoise:
-    """Least noise at which several releases of one fit are together (epsilon, delta)-DP, by their shares.
+    """Return the least noise at which several releases of one fit are together (epsilon, delta)-DP, by their shares.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def bill_delta(
     *,
     words: float | Fraction = 0,
 ) -> float:
-    """Delta at a given epsilon of several releases with given noise.
+    """Return the delta at a given epsilon of several releases with given noise.
 
     Parameters
     ----------
@@ -238,7 +238,7 @@ def _words(words, delta) -> Fraction:
 
 
 def _proposed(parts, scale: float) -> tuple[float, ...] | None:
-    """Noise in proportion to the shares; None where it leaves the floats."""
+    """Return noise in proportion to the shares; None if it is outside the range of floats."""
     if not 0 < scale < math.inf:
         return None
     noise = []

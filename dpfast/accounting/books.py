@@ -12,7 +12,7 @@ from .filters import FILTERS, BudgetExceeded, Filter
 
 
 class Charge(NamedTuple):
-    """One charge, `count` times over."""
+    """A charge made `count` times."""
 
     pair: Amount
     cost: tuple[Cost, ...]
@@ -28,7 +28,7 @@ class Book(NamedTuple):
     parts: dict[str, Sums] = {}  # noqa: RUF012 - never changed in place
 
     def charged(self, charge: Charge) -> "Book":
-        """The book after a charge; BudgetExceeded if it does not fit."""
+        """Return the ledger after a charge; raise BudgetExceeded if it does not fit."""
         settled = self.filter
         if settled.kind == "auto" and charge.pair.delta:
             settled = settled.settled(charge.cost, self.sums(None).pairs)
@@ -47,7 +47,7 @@ class Book(NamedTuple):
         return book
 
     def sums(self, part: str | None) -> Sums:
-        """Of the whole and one part; without a part, at least those of the whole and any part."""
+        """Return the sums of the whole and one part; without a part, at least those of the whole and any part."""
         if part is not None:
             return self.whole.plus(self.parts.get(part, Sums()))
         if not self.parts:
@@ -62,7 +62,7 @@ class Book(NamedTuple):
         return self.filter.left(self.sums(part))
 
     def spent(self, charges: Callable[[], Sequence[Charge]], part: str | None) -> tuple[float, float]:
-        """Exactly for a basic filter, else what all costs make at the budget's delta."""
+        """Return the exact amount spent for a basic filter, else that of all costs at the budget's delta."""
         if self.filter.kind in ("auto", "basic"):
             return self.sums(part).pairs.above()
         every, delta = charges(), self.filter.total.below()[1]
@@ -88,7 +88,7 @@ class Book(NamedTuple):
 
 
 def new_book(epsilon, delta, neighbors, unit, composition, pairs) -> Book:
-    """An empty book; refuses what it may not be."""
+    """Return an empty ledger; refuse invalid values."""
     check_neighbors(neighbors)
     check_unit(unit)
     if composition not in FILTERS:
@@ -106,7 +106,7 @@ def new_book(epsilon, delta, neighbors, unit, composition, pairs) -> Book:
 
 
 def _composed(charges: Sequence[Charge], part: str | None, delta: float) -> tuple[float, float]:
-    """Of the whole and one part."""
+    """Return the composed costs of the whole and one part."""
     own = [charge for charge in charges if charge.part in (None, part)]
     if not own:
         return 0.0, 0.0

@@ -1,4 +1,4 @@
-"""What may be spent: the budget of many releases about the same rows."""
+"""Budgets, which limit the total cost of many releases about the same rows."""
 
 import os
 import threading
@@ -85,7 +85,7 @@ class Budget:
 
     @staticmethod
     def open(path: str | os.PathLike, epsilon: Number | None = None, delta: Number | None = None, **how: Any) -> Any:
-        """Open a budget that is a file, for many processes of one machine; make the file if there is none.
+        """Open a budget that is a file, for many processes of one machine; create the file if it does not exist.
 
         ``Budget.open("patients.budget", epsilon=3, delta=1e-6)`` makes the file, and ``Budget.open("patients.budget")``
         joins it.
@@ -111,43 +111,43 @@ class Budget:
 
     @property
     def epsilon(self) -> float:
-        """Epsilon of the whole budget."""
+        """Return the epsilon of the whole budget."""
         return self._book.filter.total.below()[0]
 
     @property
     def delta(self) -> float:
-        """Delta of the whole budget."""
+        """Return the delta of the whole budget."""
         return self._book.filter.total.below()[1]
 
     @property
     def neighbors(self) -> str:
-        """The neighbour relation."""
+        """Return the neighbour relation."""
         return self._neighbors
 
     @property
     def unit(self) -> str:
-        """What is protected: a row or a person."""
+        """Return the privacy unit: a row or a person."""
         return self._unit
 
     @property
     def composition(self) -> str:
-        """The filter: "auto" as long as it is not settled."""
+        """Return the filter; "auto" as long as it is not fixed."""
         return self._book.filter.kind
 
     @property
     def charges(self) -> tuple[tuple[float, float], ...]:
-        """Past charges in order, each (epsilon, delta), rounded up."""
+        """Return the past charges in order, each as (epsilon, delta), rounded up."""
         charges = tuple(self._charges)
         return tuple(chain.from_iterable(repeat(charge.pair.above(), charge.count) for charge in charges))
 
     @property
     def costs(self) -> tuple[Cost, ...]:
-        """What all charges cost, as curves."""
+        """Return the costs of all charges, as curves."""
         return costs_of(tuple(self._charges))
 
     @property
     def spent(self) -> tuple[float, float]:
-        """(epsilon, delta) of all charges together, rounded up.
+        """Return (epsilon, delta) of all charges together, rounded up.
 
         Sums where epsilons and deltas are added up; else the epsilon of all costs (`dpfast.accounting.composition`)
         at the budget's delta, which is a claim for costs that were settled beforehand. What always holds is the
@@ -157,7 +157,7 @@ class Budget:
 
     @property
     def left(self) -> tuple[float, float]:
-        """(epsilon, delta) that still fit, rounded down.
+        """Return (epsilon, delta) that still fit, rounded down.
 
         ``charge(*left)`` is never refused where epsilons and deltas are added up; by another filter, no fit of that
         epsilon and delta is refused whose cost is Gaussian, or zCDP.
@@ -181,7 +181,7 @@ class Budget:
         return Pairs(self, more)
 
     def part(self, name: str, *, persons_apart: bool = False) -> "Budget":
-        """The budget of a part of the table, for rows that are in no other part.
+        """Return the budget of a part of the table, for rows that are in no other part.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ class Budget:
 
     def charge(self, epsilon: Number, delta: Number = 0.0, *, neighbors: str = "replace", unit: str = "row",
                cost: Any = None, count: int = 1, what: Any = None) -> None:  # fmt: skip
-        """Take a release from the budget, before the data is read.
+        """Charge a release to the budget, before the data are read.
 
         Parameters
         ----------
@@ -284,7 +284,7 @@ class Budget:
             self._charges.append(charge)
 
     def _fitting(self, charge: Charge) -> Book:
-        """The book after the charge."""
+        """Return the ledger after the charge."""
         try:
             return self._book.charged(charge)
         except BudgetExceeded as refusal:
@@ -431,7 +431,7 @@ class Pairs(Part):
 
 @lru_cache(maxsize=256)
 def _known(pair: Amount) -> tuple[Cost, ...]:
-    """What a claim costs of which nothing more is known."""
+    """Return the cost of a claim of which nothing else is known."""
     return (pair_cost(*pair.above()),)
 
 
@@ -444,7 +444,7 @@ _REMEDY = (
 
 
 def _closed(state: dict) -> Budget:
-    """A ledger to read: no process has this number."""
+    """Return a ledger for reading only, since no process has this number."""
     budget = Budget.from_dict(state)
     budget._process = None
     return budget

@@ -1,4 +1,4 @@
-"""What was promised of one fit, or of several together: the claim that is printed, kept and composed."""
+"""Privacy claims of one fit, or of several together: they are printed, stored and composed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from .costs import Cost
 
 
 class Release(NamedTuple):
-    """How many of the releases that were paid for a fit has made, e.g. ``Release("rules", 25, 25)``.
+    """The number of paid releases that a fit has made, e.g. ``Release("rules", 25, 25)``.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class PrivacySpend:
 
     @property
     def relation(self) -> str:
-        """What neighbouring tables differ in, in words."""
+        """Return in words how neighbouring tables differ."""
         if self.unit == "row":
             return RELATIONS[self.neighbors]
         rows = "1 row" if self.rows_per_unit == 1 else f"{self.rows_per_unit} rows"
@@ -149,13 +149,13 @@ class PrivacySpend:
 
 
 def pair_cost(epsilon: float, delta: float) -> Cost:
-    """What a claim of (epsilon, delta) costs of which nothing more is known."""
+    """Return the cost of a claim of (epsilon, delta) of which nothing else is known."""
     size = decimal_above(exact("epsilon", epsilon))
     return Cost("pair", size, delta=decimal_above(exact("delta", delta, below=1))) if delta else Cost("pure", size)
 
 
 def compose(claims: Iterable[PrivacySpend], *, delta: float | None = None) -> PrivacySpend:
-    """The claim of several releases about the same rows, together.
+    """Return the claim of several releases about the same rows together.
 
     Parameters
     ----------

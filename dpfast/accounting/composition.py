@@ -1,4 +1,4 @@
-"""What several releases cost together, where their costs were fixed before any of them was made.
+"""Composition of several releases whose costs were fixed before any of them was made.
 
 The releases may be chosen one after another with the earlier outcomes in view; what each may cost, not (for that a
 `Budget` is a filter, `dpfast.accounting.filters`). Four ways are proved, and the least of them is taken; what has
@@ -126,7 +126,7 @@ class Composed:
     # ---- exactly ---------------------------------------------------------------------------------------------------
 
     def _atoms(self) -> tuple | None:
-        """Losses and probabilities of the atoms, and -ln(1 - D); None where that is no way or too long."""
+        """Return losses and probabilities of the atoms, and -ln(1 - D); None if not applicable or too slow."""
         if any(cost.kind == "zcdp" or (cost.kind == "range" and cost.times > 1) for cost in self._curves):
             return None
         sizes: Counter[float] = Counter()
@@ -160,7 +160,7 @@ class Composed:
     # ---- converted -------------------------------------------------------------------------------------------------
 
     def _converted(self) -> Iterator:
-        """Curves of what is not on top, each by one way."""
+        """Return the curves of the remaining costs, each converted in one way."""
         pure = _sum(cost.pure for cost in self._curves)
         if pure < math.inf:
             yield lambda epsilon: 0.0 if epsilon >= pure else 1.0
@@ -210,7 +210,7 @@ class Composed:
 
 
 def gaussian_curve(x: np.ndarray, mu: float) -> np.ndarray:
-    """delta_mu at every real x: float64, like x; rounded up by some 1e-9 of itself."""
+    """Return delta_mu at every real x as float64, in the shape of x; rounded up by about 1e-9 of itself."""
     positive = np.abs(x)
     with np.errstate(over="ignore"):
         ratio = np.minimum(positive / mu, 1e6)  # where the curve is 0 for floats
@@ -231,7 +231,7 @@ def _mills(x: np.ndarray) -> np.ndarray:
 
 
 def _sum(numbers) -> float:
-    """Rounded up."""
+    """Return a sum, rounded up."""
     try:
         return math.fsum(numbers) * (1 + SLACK)
     except OverflowError:
@@ -239,10 +239,10 @@ def _sum(numbers) -> float:
 
 
 def _less(number: float, less: float) -> float:
-    """A difference, rounded down."""
+    """Return a difference, rounded down."""
     return math.nextafter(number - less, -math.inf) if less else number
 
 
 def _more(number: float, more: float) -> float:
-    """A sum, rounded up."""
+    """Return a sum, rounded up."""
     return math.nextafter(number + more, math.inf) if number and more else number + more

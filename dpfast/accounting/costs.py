@@ -1,4 +1,4 @@
-"""What a release costs, as what it is, so that costs compose better than pairs of epsilon and delta do.
+"""Costs of releases in the form of their mechanism, which compose better than pairs of epsilon and delta.
 
 A `Cost` says which of these holds for the laws P, Q of the outcome on any two neighbours.
 
@@ -50,7 +50,7 @@ _UP = 1 + 1e-12  # what special functions may be wrong by, and more
 
 @dataclass(frozen=True)
 class Cost:
-    """What a release costs: one of the five kinds of this module, `times` over.
+    """Cost of a release: one of the five kinds of this module, `times` times.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ class Cost:
 
     @property
     def gaussian(self) -> float:
-        """mu squared, of all together; infinite where nothing is proved."""
+        """Return mu squared of all releases together; infinite if nothing is proved."""
         if self.kind == "gaussian":
             square = square_above(self.size)
         elif self.kind == "range":
@@ -140,7 +140,7 @@ class Cost:
 
     @property
     def pure(self) -> float:
-        """The epsilon of all together at delta = 0; infinite where there is none."""
+        """Return the epsilon of all releases together at delta = 0; infinite if there is none."""
         if self.kind in ("pure", "range") or (self.kind == "pair" and not self.delta):
             return self._up(self.size)
         return math.inf if self.size or self.delta else 0.0
@@ -160,7 +160,7 @@ class Cost:
 
 
 def discrete_gaussian_cost(sigma, *, sensitivity, releases: int, size: int) -> tuple[Cost, ...]:
-    """What discrete Gaussian noise costs, by `dpfast.accounting.discrete_gaussian_delta`.
+    """Return the cost of discrete Gaussian noise, by `dpfast.accounting.discrete_gaussian_delta`.
 
     Parameters
     ----------
@@ -179,7 +179,7 @@ def discrete_gaussian_cost(sigma, *, sensitivity, releases: int, size: int) -> t
 
 
 def gaussian_sums_cost(square: Fraction, apart: Fraction) -> Cost:
-    """What sums with discrete Gaussian noise cost: mu^2, and the total variation from continuous noise."""
+    """Return the cost of sums with discrete Gaussian noise: mu^2, and the total variation from continuous noise."""
     if apart >= 1:
         return Cost("zcdp", float_above(square / 2))
     return Cost("gaussian", root_above(square), delta=max(float_above(apart), SMALLEST_DELTA))

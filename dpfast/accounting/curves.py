@@ -1,4 +1,4 @@
-"""What greedy cover costs: the privacy curve of a whole run.
+"""Privacy curve of a whole run of greedy cover.
 
 A run draws rule after rule; candidate h has probability proportional to mass(h) * exp(t * q(h)), with
 q = c * correct - e * errors counted on the rows that h covers and no earlier rule covered. Here t is
@@ -97,7 +97,7 @@ def cover_delta(
     max_rounds: int | None = None,
     accounting: str = "curve",
 ) -> float:
-    """Delta of a whole greedy-cover run at a given epsilon.
+    """Return the delta of a whole greedy-cover run at a given epsilon.
 
     Parameters
     ----------
@@ -152,7 +152,7 @@ def cover_epsilon(
     max_rounds: int | None = None,
     accounting: str = "curve",
 ) -> float:
-    """Epsilon of a whole greedy-cover run at a given delta: the inverse of `cover_delta`.
+    """Return the epsilon of a whole greedy-cover run at a given delta: the inverse of `cover_delta`.
 
     Parameters
     ----------
@@ -201,7 +201,7 @@ def cover_exponent(
     max_rounds: int | None = None,
     accounting: str = "curve",
 ) -> float:
-    """Largest exponent at which a whole greedy-cover run is (epsilon, delta)-DP.
+    """Return the largest exponent at which a whole greedy-cover run is (epsilon, delta)-DP.
 
     Parameters
     ----------
@@ -252,7 +252,7 @@ def cover_exponent(
 
 
 def _log_delta(t: Fraction, epsilon: Fraction, g: Fraction, neighbors: str, rounds, accounting: str) -> float:
-    """ln delta, up to _SLACK; -inf only if delta is 0."""
+    """Return ln delta, up to _SLACK; -inf only if delta is 0."""
     if t == 0:
         return -math.inf
     if accounting == "paper":
@@ -261,7 +261,7 @@ def _log_delta(t: Fraction, epsilon: Fraction, g: Fraction, neighbors: str, roun
 
 
 def _log_divergence(x: Fraction, s: Fraction, rounds: int | None) -> float:
-    """ln f_{s,T}(x), up to _SLACK, at least _LOG_LEAST where f is not 0."""
+    """Return ln f_{s,T}(x), up to _SLACK, at least _LOG_LEAST if f is not 0."""
     if x >= 0 and (s == 0 or (rounds is not None and x >= rounds * s)):
         return -math.inf
     if x <= -s:
@@ -279,7 +279,7 @@ def _log_divergence(x: Fraction, s: Fraction, rounds: int | None) -> float:
 
 
 def _epsilon_at(t: Fraction, delta: float, g: Fraction, neighbors: str, rounds, accounting: str) -> float:
-    """`cover_epsilon` of validated arguments; infinite where the paper's lemma does not hold."""
+    """Return `cover_epsilon` of validated arguments; infinite if the paper's lemma does not apply."""
     if t == 0:
         return 0.0
     epsilon = _nearly(_float(t), delta, float(g), neighbors, rounds, accounting)
@@ -290,12 +290,12 @@ def _epsilon_at(t: Fraction, delta: float, g: Fraction, neighbors: str, rounds, 
 
 
 def _stated(epsilon: float) -> Fraction:
-    """The least of a float and of the decimal that it prints as; they differ most among the smallest floats."""
+    """Return the minimum of a float and the decimal that it prints as; they differ most for the smallest floats."""
     return min(Fraction(epsilon), Fraction(repr(epsilon)))
 
 
 def _nearly(t: float, delta: float, g: float, neighbors: str, rounds, accounting: str) -> float:
-    """An epsilon of which `cover_delta` is nearly delta, more often a little below it than above."""
+    """Return an epsilon at which `cover_delta` is nearly delta, more often slightly below it than above."""
     log_delta = math.log(delta) - 4 * _SLACK if delta else -math.inf
     if accounting == "paper":
         return math.inf if t > PAPER_LARGEST_EXPONENT else max(0.0, _paper_factor(neighbors) * t * (1.5 - log_delta))
@@ -304,7 +304,7 @@ def _nearly(t: float, delta: float, g: float, neighbors: str, rounds, accounting
 
 
 def _divergence_inverse(log_delta: float, s: float, rounds: int | None) -> float:
-    """An x with f_{s,T}(x) about e^log_delta."""
+    """Return an x with f_{s,T}(x) about e^log_delta."""
     excess = _log_one_minus_exp(-s) - log_delta
     if excess <= 0:
         return _log_one_minus_exp(log_delta)
@@ -316,14 +316,14 @@ def _divergence_inverse(log_delta: float, s: float, rounds: int | None) -> float
 
 
 def _ranges(t, g, neighbors: str):
-    """The starting states (u, s) of the proof."""
+    """Return the starting states (u, s) of the proof."""
     if neighbors == "replace":
         return (((1 + g) * t, (1 + g) * t),)
     return ((g * t, t), (t, g * t))
 
 
 def _log_one_minus_exp(x: float) -> float:
-    """ln(1 - e^x) for x <= 0."""
+    """Return ln(1 - e^x) for x <= 0."""
     if x == 0:
         return -math.inf
     return math.log(-math.expm1(x)) if x > -1 else math.log1p(-math.exp(x))
@@ -345,7 +345,7 @@ def _paper_factor(neighbors: str) -> int:
 
 
 def _exact(check, value) -> Fraction:
-    """What `check` accepts, as the number that it is."""
+    """Return the exact number that `check` accepts."""
     number = check(value)
     return Fraction(int(value.numerator), int(value.denominator)) if isinstance(value, Rational) else Fraction(number)
 

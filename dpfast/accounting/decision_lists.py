@@ -1,4 +1,4 @@
-"""How many rows greedy cover needs to learn decision lists: derived here, and as [BF] prints it.
+"""Number of rows that greedy cover needs to learn decision lists: derived here, and as in [BF].
 
 [BF] is Bun, Fang, "Privately Learning Decision Lists and a Differentially Private Winnow" (arXiv 2602.07370).
 DP-GreedyCover draws a list over M conditions rule by rule. A round draws one of the conditions that are left, or the
@@ -135,7 +135,7 @@ def decision_list_plan(
     neighbors: str = "replace",
     noise: float = 0.0,
 ) -> DecisionListPlan:
-    """Rows with which greedy cover learns a decision list; derived, not [BF] Theorem 3.5's own constants.
+    """Return the rows with which greedy cover learns a decision list; derived, not [BF] Theorem 3.5's own constants.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def decision_list_paper(
     beta: float = 0.1,
     neighbors: str = "replace",
 ) -> DecisionListPaper:
-    """Rows of [BF] Theorem 3.5 with the paper's constants; not claimed here.
+    """Return the rows of [BF] Theorem 3.5 with the paper's constants; not claimed here.
 
     Parameters
     ----------
@@ -229,7 +229,7 @@ def decision_list_paper(
 
 
 def _tilts(t, M, noise):
-    """(by how much flipped labels raise the mean of a row, by how much an error lowers it) for values of s."""
+    """Return, for values of s, by how much flipped labels raise a row's mean, and an error lowers it."""
     if not noise:
         return [(0.0, -math.expm1(-t))]
     safe, found = _SLACK, []  # the two may differ by little

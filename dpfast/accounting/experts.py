@@ -1,4 +1,4 @@
-"""What learning from experts costs and what it promises.
+"""Privacy cost and guarantees of learning from experts.
 
 Randomized weighted majority keeps the experts' total losses L and, in each of T rounds, draws an expert with
 probability proportional to exp(-eta L_j), then adds the round's losses to L. [DR11] is Dwork, Roth, "The Algorithmic
@@ -52,7 +52,7 @@ from .zcdp import SLACK, SMALLEST, composed_epsilon, draws_rho
 
 
 def experts_range(neighbors: str = "replace", *, signed: bool = False) -> int:
-    """How far one round can pull the total losses of two experts apart.
+    """Return a bound on how much one round changes the difference of the total losses of two experts.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ def experts_range(neighbors: str = "replace", *, signed: bool = False) -> int:
 def experts_epsilon(
     learning_rate: float | Fraction, delta: float | Fraction, *, horizon: int, loss_range: float | Fraction = 2
 ) -> float:
-    """Epsilon of all draws of randomized weighted majority at a given delta.
+    """Return the epsilon of all draws of randomized weighted majority at a given delta.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def experts_learning_rate(
     loss_range: float | Fraction = 2,
     calibration: str = "tight",
 ) -> float:
-    """Learning rate at which all draws of randomized weighted majority are (epsilon, delta)-DP.
+    """Return the learning rate at which all draws of randomized weighted majority are (epsilon, delta)-DP.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def experts_learning_rate(
 
 
 class ExpertsPaper(NamedTuple):
-    """What [DR11] promises of all rounds together.
+    """Guarantees of [DR11] for all rounds together.
 
     Attributes
     ----------
@@ -191,7 +191,7 @@ class ExpertsPaper(NamedTuple):
 def experts_regret(
     learning_rate: float, n_experts: int, rounds: int, *, failure: float | None = None, signed: bool = False
 ) -> float:
-    """The most that randomized weighted majority loses beyond the best expert: [DR11] Theorems 11.1 and 11.4.
+    """Return a bound on the regret of randomized weighted majority: [DR11] Theorems 11.1 and 11.4.
 
     It holds for losses that do not depend on the action of their own round; they may depend on earlier actions.
 
@@ -233,7 +233,7 @@ def experts_regret(
 def experts_paper(
     epsilon: float | Fraction, delta: float | Fraction, *, n_experts: int, horizon: int, failure: float = 0.05
 ) -> ExpertsPaper:
-    """The learning rate and the regrets that [DR11] Theorems 11.2, 11.3 and 11.4 print.
+    """Return the learning rate and the regrets of [DR11] Theorems 11.2, 11.3 and 11.4.
 
     Parameters
     ----------
@@ -275,7 +275,7 @@ def experts_paper(
 
 
 def linear_excess(learning_rate: float, dimension: int, rounds: int, *, failure: float = 0.05) -> float:
-    """How far the average of the vectors drawn is from the best one, on new rows: [DR11] Theorem 11.6, with constants.
+    """Return a bound on the excess of the average of the drawn vectors on new rows: [DR11] Theorem 11.6.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Whether one more release fits, where it and its cost are chosen with everything in view that was released before.
+"""Privacy filters, which decide whether one more release fits; it and its cost may depend on all earlier releases.
 
 A filter keeps a sum and refuses what would bring it above a bound that was settled beforehand. Three are proved, for
 total (E, d), each against any rule, adaptive in every way, by which releases and their costs are chosen:
@@ -61,7 +61,7 @@ class BudgetExceeded(ValueError):
 
 @dataclass(frozen=True)
 class Filter:
-    """What may still be charged.
+    """State of a filter, from which it follows what may still be charged.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class Filter:
     pairs: Amount = NOTHING
 
     def settled(self, costs: Sequence[Cost], before: Amount) -> "Filter":
-        """The filter that a first charge with a delta settles, after pure ones that add up to `before`."""
+        """Return the filter that a first charge with a delta fixes, after pure charges that add up to `before`."""
         own = [cost for cost in costs if not (cost.kind == "pair" and cost.delta)]
         known = {
             "gaussian": sum(cost.gaussian for cost in own) < math.inf,
@@ -96,7 +96,7 @@ class Filter:
         return min(shares, key=lambda chosen: shares[chosen], default=replace(self, kind="basic", pairs=NOTHING))
 
     def measure(self, costs: Sequence[Cost], pair: Amount) -> Sums:
-        """What a charge adds; `pair` is its claim, which counts where the filter is basic."""
+        """Return what a charge adds; `pair` is its claim, which counts if the filter is basic."""
         if self.kind in ("auto", "basic"):
             return Sums(pair)
         pairs, curve, apart = NOTHING, 0, 0
@@ -116,18 +116,18 @@ class Filter:
         return Sums(pairs, curve, apart)
 
     def fits(self, sums: Sums) -> bool:
-        """Whether so much in all is within the bounds."""
+        """Return whether these sums are within the bounds."""
         if self.kind in ("auto", "basic"):
             return sums.pairs.within(self.total)
         return sums.pairs.within(self.pairs) and sums.curve <= self._most and sums.apart <= self._most_apart
 
     def _share(self, sums: Sums) -> Fraction:
-        """Of the bounds of the curve, the larger one."""
+        """Return the larger share of the curve's two bounds that is used."""
         apart = Fraction(sums.apart, self._most_apart) if sums.apart else Fraction(0)
         return max(Fraction(sums.curve, self._most), apart)
 
     def left(self, sums: Sums) -> tuple[float, float]:
-        """(epsilon, delta) of a charge that still fits, rounded down: a pair, or a Gaussian or zCDP cost."""
+        """Return (epsilon, delta) of a charge that still fits, rounded down: a pair, or a Gaussian or zCDP cost."""
         if self.kind in ("auto", "basic"):
             return self.total.plus(sums.pairs, -1).below()
         curve, delta = (self._most - sums.curve) / UNIT, self._core[1]
@@ -141,7 +141,7 @@ class Filter:
 
     @cached_property
     def order(self) -> float:
-        """b, for "renyi"."""
+        """Return b, for "renyi"."""
         epsilon, delta = self._core
         rho = zcdp_rho(epsilon, delta)
         low, high = 1e-6, 1e9
@@ -151,7 +151,7 @@ class Filter:
         return max((low, math.sqrt(math.log(1 / delta) / rho)), key=lambda b: self._bound(b) / (1 + b))
 
     def _bound(self, b: float) -> float:
-        """D of order 1 + b."""
+        """Return D of order 1 + b."""
         epsilon, delta = self._core
         tail = (math.log(delta) + b * math.log1p(1 / b) + math.log1p(b)) / b
         return epsilon + tail - 8 * SLACK * (epsilon + (abs(math.log(delta)) + 2 * math.log1p(b) + 1) / b + 1)
@@ -172,5 +172,5 @@ class Filter:
 
     @cached_property
     def _core(self) -> tuple[float, float]:
-        """Epsilon and delta of the curve, rounded down."""
+        """Return the epsilon and delta of the curve, rounded down."""
         return self.total.plus(self.pairs, -1).below()

@@ -1,4 +1,4 @@
-"""How many rows one draw of the exponential mechanism needs to learn a finite class ([DR11], section 11.1).
+"""Number of rows that one draw of the exponential mechanism needs to learn a finite class ([DR11], section 11.1).
 
 [DR11] is Dwork, Roth, "The Algorithmic Foundations of Differential Privacy", 2014. Of a class of k hypotheses one, h,
 is drawn with probability proportional to exp(-t W), W the number of the n rows that it gets wrong; t = epsilon / 2
@@ -60,7 +60,7 @@ def finite_class_plan(
     neighbors: str = "replace",
     realizable: bool = False,
 ) -> FiniteClassPlan:
-    """Rows with which the exponential mechanism learns an explicit finite class.
+    """Return the number of rows with which the exponential mechanism learns an explicit finite class.
 
     Parameters
     ----------

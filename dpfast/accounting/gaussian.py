@@ -63,7 +63,7 @@ def discrete_gaussian_delta(
     releases: int = 1,
     size: int = 1,
 ) -> float:
-    """Delta at a given epsilon of discrete Gaussian noise on integers.
+    """Return the delta at a given epsilon of discrete Gaussian noise on integers.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def discrete_gaussian_sigma(
     releases: int = 1,
     size: int = 1,
 ) -> float:
-    """Least sigma at which discrete Gaussian noise is (epsilon, delta)-DP by `discrete_gaussian_delta`.
+    """Return the least sigma at which discrete Gaussian noise is (epsilon, delta)-DP by `discrete_gaussian_delta`.
 
     Parameters
     ----------
@@ -146,7 +146,7 @@ def discrete_gaussian_sigma(
 
 
 def curve_delta(square: Fraction, rho: Fraction, apart: Fraction, epsilon: float) -> float:
-    """The smaller claim of the module's documentation, for mu^2, for rho and for n / (24 sigma^2)."""
+    """Return the smaller claim of the module's documentation, for mu^2, for rho and for n / (24 sigma^2)."""
     mu = root_above(square)
     if mu > 1e150:
         return 1.0
@@ -156,12 +156,12 @@ def curve_delta(square: Fraction, rho: Fraction, apart: Fraction, epsilon: float
 
 
 def _discrete_delta(sigma: Fraction, epsilon: float, squared: Fraction, entries: int) -> float:
-    """For the square of sqrt(T) s and n of the module's documentation."""
+    """Return delta for the square of sqrt(T) s and n of the module's documentation."""
     square = squared / sigma**2
     return curve_delta(square, square / 2, entries / (24 * sigma**2), epsilon)
 
 
 def _moved(sensitivity, releases, size) -> tuple[Fraction, int]:
-    """T s^2 and n."""
+    """Return T s^2 and n."""
     T = count("releases", releases)
     return T * exact_above("sensitivity", sensitivity) ** 2, T * count("size", size)

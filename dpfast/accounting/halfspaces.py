@@ -1,4 +1,4 @@
-"""How many rows the private halfspace learners need, with every constant.
+"""Number of rows that the private halfspace learners need, with all constants.
 
 Rows x have norm at most 1, labels are y = +-1, and a unit vector u has y <u, x> >= gamma always: the margin. A plan
 names a number of rows n and parameters with which, but for probability beta, a learner's halfspace errs on a new
@@ -171,7 +171,7 @@ def boost_plan(
     noise: float = 0.0,
     corrupted: float = 0.0,
 ) -> BoostPlan:
-    """Rows and parameters with which boosting learns a halfspace; derived, not [BCS] Theorem 30's own constants.
+    """Return rows and parameters with which boosting learns a halfspace; derived, not [BCS] Theorem 30's own constants.
 
     Parameters
     ----------
@@ -232,7 +232,7 @@ def boost_plan(
         )
 
     def run(n: int, kappa: float, T: int) -> tuple | None:
-        """(learning rate, sigma, bound on the error) of n rows, or None where the proof says nothing."""
+        """Return (learning rate, sigma, bound on the error) of n rows, or None if the proof gives no bound."""
         flipped = noise + math.sqrt(2 * noise * x / n) + x / (3 * n) if noise else 0.0
         tau = gamma - (1 + gamma) * (flipped + corrupted) / kappa
         sigma = unit * 2 * math.sqrt(T) / (kappa * n)
@@ -275,7 +275,7 @@ def projected_plan(
     beta: float = 0.1,
     dimension: int | None = None,
 ) -> ProjectedPlan:
-    """Rows and parameters with which projected noisy descent learns; derived, not [NUZ] Theorem 2's own constants.
+    """Return rows and parameters with which projected noisy descent learns; derived, not [NUZ] Theorem 2's.
 
     Parameters
     ----------
@@ -339,7 +339,7 @@ def net_plan(
     dimension: int | None = None,
     neighbors: str = "replace",
 ) -> NetPlan:
-    """Rows and parameters with which a net learns under pure privacy; derived, not [NUZ] Theorem 4's own constants.
+    """Return rows and parameters with which a net learns under pure privacy; derived, not [NUZ] Theorem 4's constants.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What the papers on private halfspaces print: rounds and rows by their own constants, beside those derived here.
+"""Bounds of the papers on private halfspaces: rounds and rows with their own constants, for comparison.
 
 [BCS] is Bun, Carmosino, Sorrell (COLT 2020, arXiv 2002.01100); [NUZ] is Nguyen, Ullman, Zakynthinou (ALT 2020, arXiv
 1902.09009). **Nothing here is claimed by dpfast**: the numbers are read off the algorithms and proofs, constant by
@@ -103,7 +103,7 @@ class ProjectionPaper(NamedTuple):
 def boost_paper(
     epsilon: float | Fraction, delta: float | Fraction, *, margin: float, alpha: float = 0.1, beta: float = 0.1
 ) -> BoostPaper:
-    """Rounds, parameters and rows of [BCS] Theorems 27 to 30 and 33 with the paper's constants; not claimed here.
+    """Return rounds, parameters and rows of [BCS] Theorems 27 to 30 and 33 with its constants; not claimed here.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def boost_paper(
 def projected_paper(
     epsilon: float | Fraction, delta: float | Fraction, *, margin: float, alpha: float = 0.1, beta: float = 0.1
 ) -> ProjectionPaper:
-    """Rows of [NUZ] Theorem 2 with the paper's constants, and of Theorem 6; not claimed here.
+    """Return the rows of [NUZ] Theorem 2 with the paper's constants, and of Theorem 6; not claimed here.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def projected_paper(
 
 
 def net_paper(epsilon: float | Fraction, *, margin: float, alpha: float = 0.1, beta: float = 0.1) -> ProjectionPaper:
-    """Rows of [NUZ] Theorem 4 with the paper's constants, and of Theorem 6; not claimed here.
+    """Return the rows of [NUZ] Theorem 4 with the paper's constants, and of Theorem 6; not claimed here.
 
     Parameters
     ----------
@@ -241,18 +241,18 @@ def net_paper(epsilon: float | Fraction, *, margin: float, alpha: float = 0.1, b
 
 
 def _components(n, gamma, alpha, beta):
-    """m of Lemma 2 at beta_JL = alpha beta^2 / (64 n)."""
+    """Return m of Lemma 2 at beta_JL = alpha beta^2 / (64 n)."""
     e = gamma / 100
     return math.ceil(2 * math.log(128 * n / (alpha * beta**2)) / (e * e * (1 / 2 - e / 3)))
 
 
 def _generalises(n, m, alpha, beta):
-    """4 ((2n)^(m+1) + 1) exp(-alpha n / 32) <= beta / 4, its 1 left out."""
+    """Return whether 4 ((2n)^(m+1) + 1) exp(-alpha n / 32) <= beta / 4, leaving out the 1."""
     return math.log(16 / beta) + (m + 1) * math.log(2 * n) <= alpha * n / 32
 
 
 def _packing(epsilon, gamma):
-    """Theorem 6, 0 where there are not two codewords."""
+    """Return the bound of Theorem 6, or 0 if there are not two codewords."""
     log_k = math.log(2) / (20 * 1000 * gamma**2)
     if log_k <= math.log(2):
         return 0

@@ -1,4 +1,4 @@
-"""What each row really spends: noisy sums in which every row has a budget of its own (Feldman and Zrnic, 2021).
+"""Cost of noisy sums in which every row has a budget of its own (Feldman and Zrnic, 2021).
 
 T releases follow one another. Release t is f_t + Y_t, f_t = sum_i v_t(i), where the integer vector v_t(i) is a
 function of row i and of the earlier releases alone, and the noise Y_t is that of `dpfast.accounting.gaussian`: discrete
@@ -75,7 +75,7 @@ def individual_delta(
     releases: int,
     size: int = 1,
 ) -> float:
-    """Delta at a given epsilon of noisy sums in which a row's squared weights add up to `squares` at most.
+    """Return the delta at a given epsilon of noisy sums if a row's squared weights add up to at most `squares`.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def individual_sigma(
     releases: int,
     size: int = 1,
 ) -> IndividualNoise:
-    """Least noise at which such sums are (epsilon, delta)-DP by `individual_delta`.
+    """Return the least noise at which such sums are (epsilon, delta)-DP by `individual_delta`.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def individual_sigma(
 
 
 def _as_one(squares, reach, neighbors, releases, size):
-    """The releases of `dpfast.accounting.gaussian` that cost as much: B of norm r, and no fewer coordinates."""
+    """Return releases of `dpfast.accounting.gaussian` of the same cost: B of norm r, and no fewer coordinates."""
     check_neighbors(neighbors)
     squares, coordinates = count("squares", squares), count("releases", releases) * count("size", size)
     changes = 2 if neighbors == "replace" else 1

@@ -21,7 +21,7 @@ def laplace_scale(
     sensitivity: float | Fraction = 1,
     releases: int = 1,
 ) -> float:
-    """Least scale at which releases with Laplace noise, discrete or not, are together (epsilon, delta)-DP.
+    """Return the least scale of (discrete) Laplace noise at which releases are together (epsilon, delta)-DP.
 
     Parameters
     ----------

@@ -90,8 +90,9 @@ class Ledger(Budget):
             return [_charge_of(row) for row in db.execute(_CHARGES)]
 
     def notes(self) -> list[dict]:
-        """What was noted of every charge, in order: number, time, user, process, model, parameters, schema (a keyed
-        digest), part, epsilon, delta, count."""
+        """Return the notes of all charges, in order.
+
+        Each has number, time, user, process, model, parameters, schema (a keyed digest), part, epsilon, delta, count."""
         names = ("number", "time", "user", "process", "model", "parameters", "schema", "part", "count")
         with self._reading() as db:
             rows = db.execute(f"SELECT {', '.join(names)}, epsilon, delta FROM charge ORDER BY number").fetchall()
@@ -208,7 +209,7 @@ class Ledger(Budget):
 
     @contextmanager
     def _refusing(self) -> Iterator[None]:
-        """Word what SQLite and the system say."""
+        """Convert errors of SQLite and of the system to clear messages."""
         try:
             yield
         except BudgetExceeded:
@@ -284,7 +285,7 @@ def open_ledger(
 
 
 def _make(path: Path, book: Book, neighbors: str, unit: str) -> None:
-    """The file, whole or not at all; another process may be at it too."""
+    """Create the file atomically; another process may be doing the same."""
     partial = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}.part")
     try:
         with closing(sqlite3.connect(partial, isolation_level=None)) as db:
@@ -343,7 +344,7 @@ def _charge_of(row) -> Charge:
 
 
 def _amount_of(epsilon: str, delta: str):
-    """What `Amount.exactly` made, from texts."""
+    """Return the amount from the texts that `Amount.exactly` wrote."""
     return amount(rational(epsilon), rational(delta))
 
 
@@ -353,7 +354,7 @@ def _place(path: Path) -> str:
 
 
 def _born(path: Path) -> int | None:
-    """When a file was made, in nanoseconds; None where the system does not say."""
+    """Return when a file was created, in nanoseconds; None if the system does not tell."""
     found = path.stat()
     if os.name == "nt":
         return found.st_ctime_ns

@@ -32,7 +32,7 @@ class DecisionListHalfspace(NamedTuple):
 
 
 def decision_list_margin(labels: Sequence[int], *, feature_range: tuple[int, int] = (-1, 1)) -> DecisionListHalfspace:
-    """A halfspace that represents a decision list, with its margin ([BF] section 4.3).
+    """Return a halfspace that represents a decision list, with its margin ([BF] section 4.3).
 
     Parameters
     ----------

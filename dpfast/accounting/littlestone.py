@@ -189,7 +189,7 @@ def staged_plan(
     threshold_share: float = 0.5,
     n_rows: int = 0,
 ) -> StagedLittlestonePlan:
-    """Theorem 3 with numbers: rows and teachers at which section 5 errs on less than `accuracy` of its rows.
+    """Return the plan of Theorem 3: rows and teachers at which the error on the rows is below `accuracy`.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ def staged_online_plan(
     threshold_share: float = 0.2,
     n_points: float | None = None,
 ) -> StagedOnlinePlan:
-    """Theorem 1 with numbers: K, R, k and U, and the privacy of each step, that together are (epsilon, delta)-DP.
+    """Return the plan of Theorem 1: K, R, k and U, and the privacy of each step, together (epsilon, delta)-DP.
 
     Parameters
     ----------
@@ -334,7 +334,7 @@ def staged_online_plan(
 
 
 def _test_epsilon(epsilon: float, positives: int, delta: float) -> float:
-    """The largest epsilon of a test with which all tests to that many positive ones are (epsilon, delta)-DP."""
+    """Return the largest epsilon of a test at which tests up to so many positive ones are (epsilon, delta)-DP."""
     found = largest(lambda e: e < 1e-15 or (e <= 10 and repeated_epsilon(e, positives, delta) <= epsilon))
     if found < 1e-15:
         raise ValueError(f"epsilon is too small for tests: they would have {epsilon:.3g} of it")
@@ -342,7 +342,7 @@ def _test_epsilon(epsilon: float, positives: int, delta: float) -> float:
 
 
 def _rate(accuracy: float, gap: float, levels: int) -> float:
-    """Nats an example that tell one level of accuracy from the next, at the least of them."""
+    """Return the nats per example that separate one level of accuracy from the next, at the least of them."""
     top = accuracy * (1 - gap) ** levels
     middle = (1 - gap / 2) * top
     return min(_divergence((1 - gap) * top, middle), _divergence(top, middle))
@@ -353,7 +353,7 @@ def _divergence(a: float, b: float) -> float:
 
 
 def _ways(n: int, d: float) -> float:
-    """ln of at least the sum of C(n, i), i <= d."""
+    """Return an upper bound of ln of the sum of C(n, i), i <= d."""
     return d * (1 + math.log(n) - math.log(d)) if n > d > 0 else n * math.log(2) if d else 0.0
 
 

@@ -1,4 +1,4 @@
-"""What no learner can do with less: rows for halfspaces and decision lists, regret for experts.
+"""Lower bounds for all private learners: rows for halfspaces and decision lists, regret for experts.
 
 **Halfspaces.** Rows x have norm at most 1, and a unit vector u has y <u, x> >= gamma always: the margin.
 
@@ -41,7 +41,7 @@ def halfspace_lower_bound(
     dimension: int | None = None,
     neighbors: str = "replace",
 ) -> int:
-    """Rows that every private learner of halfspaces needs; derived, not [NUZ] Theorem 6's own constants.
+    """Return the rows that every private learner of halfspaces needs; derived, not [NUZ] Theorem 6's own constants.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def halfspace_lower_bound(
 
 
 def experts_lower_bound(n_experts: int, rounds: int) -> float:
-    """The regret that every learner from experts has on some losses of 0 and 1, in the mean.
+    """Return the expected regret that every learner from experts has on some losses of 0 and 1.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def experts_lower_bound(n_experts: int, rounds: int) -> float:
 def points_lower_bound(
     epsilon: float | Fraction, delta: float | Fraction, points: int, *, alpha: float, beta: float, neighbors: str
 ) -> int:
-    """The lower bound of the module, for any class that has all labels on so many points."""
+    """Return the lower bound of the module, for any class that has all labels on so many points."""
     pure = delta == 0
     epsilon, delta, _, alpha, beta = problem_of(epsilon, 0.5 if pure else delta, 1.0, alpha, beta)
     check_neighbors(neighbors)
@@ -134,11 +134,11 @@ def points_lower_bound(
 
 
 def _log_kept(share: float) -> float:
-    """ln(1 - share)"""
+    """Return ln(1 - share)."""
     return math.log1p(-share) if share < 1 else -math.inf
 
 
 def problem_of(epsilon, delta, margin, alpha, beta) -> tuple:
-    """The checked numbers of a plan, as floats."""
+    """Return the checked numbers of a plan, as floats."""
     epsilon, alpha, beta = planned_epsilon(epsilon), chance("alpha", alpha), chance("beta", beta)
     return epsilon, delta_of(delta), margin_between(margin), alpha, beta

@@ -20,7 +20,7 @@ from .checks import chance, count, number
 
 
 def new_row_error(share: float, n: int, *, dimension: int, failure: float = 0.05) -> float:
-    """The probability of an error on a new row, at most, of whatever a class of some dimension gets wrong on n rows.
+    """Return a bound on the probability of an error on a new row, given the share of errors on n rows.
 
     Parameters
     ----------
@@ -61,5 +61,5 @@ def new_row_error(share: float, n: int, *, dimension: int, failure: float = 0.05
 
 
 def query_deviation(n: float, n_queries: int, failure: float) -> float:
-    """How far means over n i.i.d. rows of some fixed functions into [0, 1] lie from their expectations."""
+    """Return a bound on |mean - expectation| of fixed functions into [0, 1], over n i.i.d. rows."""
     return math.sqrt(math.log(2 * n_queries / failure) / (2 * n)) * (1 + 1e-12) if n > 0 else math.inf

@@ -1,4 +1,4 @@
-"""How many mistakes every private online learner makes on point functions ([BF], section 4.4).
+"""Number of mistakes that every private online learner makes on point functions ([BF], section 4.4).
 
 [BF] is Bun, Fang, "Privately Learning Decision Lists and a Differentially Private Winnow". Point j of d, as a row of -1
 but for a 1 at place j, is told from all others by the unit vector e_j: point functions are halfspaces of margin 1 in d
@@ -56,7 +56,7 @@ def point_lower_bound(
     dimension: int,
     neighbors: str = "replace",
 ) -> PointBound:
-    """Mistakes that every private online learner makes on some stream of a point function, in expectation.
+    """Return the expected mistakes that every private online learner makes on some stream of a point function.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What tests of counts without threshold noise cost together, up to a number of positive ones."""
+"""Privacy cost of tests of counts without threshold noise, up to a number of positive tests."""
 
 import math
 from fractions import Fraction
@@ -10,7 +10,7 @@ from .checks import count, exact
 
 
 def repeated_epsilon(epsilon: float | Fraction, positives: int, delta: float) -> float:
-    """Epsilon of all tests together that end with a number of positive ones, each test being epsilon-DP.
+    """Return the epsilon of all tests together up to a number of positive ones, if each test is epsilon-DP.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ def repeated_epsilon(epsilon: float | Fraction, positives: int, delta: float) ->
 
 
 def _largest_divergences(e, positives, size):
-    """x_0, ..., x_{size - 1} of the theorem, rounded up."""
+    """Return x_0, ..., x_{size - 1} of the theorem, rounded up."""
     from scipy.signal import lfilter  # slow to import
 
     a, b = 1 / (1 + math.exp(-e)), 1 / (1 + math.exp(e))

@@ -12,7 +12,7 @@ _FINE = 2.0**-40  # the step of the numbers looked at, relative
 
 
 def largest(fits: Callable[[float], bool]) -> float:
-    """The largest number > 0 of 40 bits that fits, where every smaller one does."""
+    """Return the largest number > 0 of 40 bits that fits, if every smaller number does."""
     low = 1.0
     while not fits(low):
         low /= 2
@@ -27,7 +27,7 @@ def largest(fits: Callable[[float], bool]) -> float:
 
 
 def least(fits: Callable[[float], bool]) -> float:
-    """The least number >= 0 of 40 bits that fits, where every larger one does."""
+    """Return the least number >= 0 of 40 bits that fits, if every larger number does."""
     if fits(0.0):
         return 0.0
     high = 1.0
@@ -44,7 +44,7 @@ def least(fits: Callable[[float], bool]) -> float:
 
 
 def least_integer(fits: Callable[[int], bool]) -> int:
-    """The least integer >= 1 at which `fits` begins to hold, by doubling and halving."""
+    """Return the least integer >= 1 from which on `fits` holds, by doubling and bisection."""
     high = 1
     while not fits(high):
         high *= 2
@@ -56,7 +56,7 @@ def least_integer(fits: Callable[[int], bool]) -> int:
 
 
 def remembered(function):
-    """The function, its answers to the last few hundred arguments kept: a calibration takes longer than a small fit."""
+    """Decorate a function to cache its last few hundred results: a calibration takes longer than a small fit."""
     kept = lru_cache(maxsize=512, typed=True)(function)
 
     @wraps(function)

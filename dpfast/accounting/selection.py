@@ -55,7 +55,7 @@ _CURVE = 1e-8  # relative error of a Gaussian curve, and more
 
 
 def selection_cost(claims: Sequence[tuple[float, float]], *, runs: int) -> float:
-    """c of the theorem: what choosing adds to the epsilon of every claim of a run.
+    """Return c of the theorem, which the choice adds to the epsilon of every claim of a run.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def selection_cost(claims: Sequence[tuple[float, float]], *, runs: int) -> float
 
 
 def selection_epsilon(claims: Sequence[tuple[float, float]], delta: float | Fraction, *, runs: int) -> float:
-    """Epsilon at a given delta of the best of a geometric number of runs.
+    """Return the epsilon at a given delta of the best of a geometric number of runs.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def selection_epsilon(claims: Sequence[tuple[float, float]], delta: float | Frac
 def selection_base(
     epsilon: float | Fraction, delta: float | Fraction, *, runs: int, gaussian: bool = False
 ) -> tuple[float, float]:
-    """The claim of one run for which the best of a geometric number of runs is (epsilon, delta)-DP.
+    """Return the claim of one run for which the best of a geometric number of runs is (epsilon, delta)-DP.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def selection_base(
 
 
 def gaussian_mu(epsilon: float, delta: float) -> float:
-    """mu of the Gaussian mechanism that is exactly (epsilon, delta)-DP; rounded up."""
+    """Return mu of the Gaussian mechanism that is exactly (epsilon, delta)-DP; rounded up."""
     if delta < SMALLEST_DELTA:
         raise ValueError(f"delta must be at least {SMALLEST_DELTA}, got {delta!r}")
     most = delta * (1 + _CURVE)
@@ -183,7 +183,7 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
 
 
 def gaussian_claims(base: float, each: float, most: float) -> list[tuple[float, float]]:
-    """Claims with epsilons up to `most` of a run whose releases are all Gaussian noise made for the claim (base, each).
+    """Return claims with epsilons up to `most` of a run with Gaussian noise calibrated to (base, each) only.
 
     It is rho-zCDP, with rho = mu^2 / 2 for the mu of the one Gaussian mechanism that has exactly this claim: whichever
     of the two claims of `dpfast.accounting.discrete_gaussian_delta` made the noise fit, its own mu is no larger.
@@ -194,7 +194,7 @@ def gaussian_claims(base: float, each: float, most: float) -> list[tuple[float, 
 
 
 def _envelope(claims):
-    """The lines of (1) that are the lowest somewhere, by falling slopes: slopes and levels, T(u) <= slope u + level."""
+    """Return the lower envelope of the lines of (1), slopes decreasing: slopes and levels, T(u) <= slope u + level."""
     lines = [(0.0, 1.0)]
     for epsilon, delta in claims:
         if epsilon_of(epsilon, zero=True) > _MOST:  # says nothing; a line less is a looser bound

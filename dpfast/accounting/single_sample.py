@@ -40,7 +40,7 @@ _SLACK = 1e-9  # relative error of all floating point here, and more
 
 
 def single_sample_epsilon(mu: float | Fraction, delta: float | Fraction, *, rows: int, steps: int) -> float:
-    """Epsilon of steps that see one secret random row each, `replace`, under continuous Gaussian noise.
+    """Return the epsilon of steps that use one secret random row each, `replace`, under continuous Gaussian noise.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def single_sample_sigma(
     steps: int,
     size: int = 1,
 ) -> float:
-    """Least scale of discrete Gaussian noise at which the steps are (epsilon, delta)-DP.
+    """Return the least scale of discrete Gaussian noise at which the steps are (epsilon, delta)-DP.
 
     Parameters
     ----------
@@ -145,13 +145,13 @@ def single_sample_sigma(
 
 
 def _coarse(sigma):
-    """sigma, rounded up to 32 bits: in the last of 53 bits numpy's functions of arrays depend on the processor."""
+    """Return sigma rounded up to 32 bits: numpy's functions of arrays depend on the processor in the last bit."""
     share, power = math.frexp(sigma)
     return math.ldexp(math.ceil(share * 2**32), power - 32)
 
 
 def _curve(epsilon, mu):
-    """delta_mu at each E, an array: phi(x) (R(x) - R(x + mu)) of `dpfast.accounting.zcdp`, rounded up."""
+    """Return delta_mu at each E as an array: phi(x) (R(x) - R(x + mu)) of `dpfast.accounting.zcdp`, rounded up."""
     x = epsilon / mu - mu / 2
     near, far = (math.sqrt(math.pi / 2) * erfcx(z / math.sqrt(2)) for z in (x, x + mu))
     density = np.exp(-x * x / 2) / math.sqrt(2 * math.pi)

@@ -1,4 +1,4 @@
-"""What SparseSample costs.
+"""Privacy cost of SparseSample.
 
 k lists of at most L items each; the score s(u) of an item is the number of lists that contain it. SparseSample draws
 an item that is on some list, or "nothing", with probability proportional to exp(e s(u)), and exp(e B) for nothing [Xin
@@ -78,7 +78,7 @@ class SparseSamplePlan(NamedTuple):
 
 
 def sparse_sample_delta(epsilon: float | Fraction, bottom_score: int, max_length: int) -> float:
-    """Delta with which one draw of SparseSample is (2 epsilon, delta)-DP.
+    """Return the delta with which one draw of SparseSample is (2 epsilon, delta)-DP.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ def _missed(e: float, bottom: int, length: int) -> float:
 def sparse_sample_bottom_score(
     epsilon: float | Fraction, delta: float | Fraction, max_length: int, *, calibration: str = "tight"
 ) -> int:
-    """Least score of nothing with which one draw of SparseSample is (2 epsilon, delta)-DP.
+    """Return the least score of the empty outcome at which one draw of SparseSample is (2 epsilon, delta)-DP.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ def sparse_sample_bottom_score(
 def sparse_sample_epsilon(
     exponent: float, bottom_score: int, max_length: int, n_releases: int, delta: float | Fraction
 ) -> float:
-    """Epsilon at a given delta of K draws of SparseSample, the smaller one of the module's two compositions.
+    """Return the epsilon at a given delta of K draws of SparseSample, the smaller one of the module's compositions.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def sparse_sample_epsilon(
 
 
 def _claim_above(number: Fraction) -> float:
-    """A float that is no less, also as the decimal that it prints as."""
+    """Return a float that is at least the number, also as the decimal that it prints as."""
     try:
         return math.nextafter(float_above(number), math.inf)
     except OverflowError:
@@ -220,7 +220,7 @@ def sparse_sample_plan(
     threshold_share: float = 0.0,
     calibration: str = "tight",
 ) -> SparseSamplePlan:
-    """The largest exponent, and its score of nothing, with which K draws fit a budget.
+    """Return the largest exponent, and its score of the empty outcome, with which K draws fit a budget.
 
     Parameters
     ----------

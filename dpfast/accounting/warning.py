@@ -1,4 +1,4 @@
-"""What a claim that holds may still be worth little for: one warning, each with a sentence on what to do."""
+"""Warnings about claims that hold but are weak; each explains what to do."""
 
 import sys
 import warnings

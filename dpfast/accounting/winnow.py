@@ -1,4 +1,4 @@
-"""What Winnow costs.
+"""Privacy cost of Winnow.
 
 DP-Winnow keeps a score per feature, s = the sum of c_k y x over the examples used so far, and publishes releases:
 release k is m independent draws of a feature with probability proportional to exp(eta s). Rounds between two releases
@@ -58,7 +58,7 @@ WEIGHT_GRID = 256  # G
 
 
 def winnow_weight(interval: int, n_updates: int) -> int:
-    """How often the mistakes of an interval enter the scores under rising weights, in units of 1 / WEIGHT_GRID.
+    """Return the weight of an interval's mistakes in the scores under rising weights, in units of 1 / WEIGHT_GRID.
 
     Parameters
     ----------
@@ -99,7 +99,7 @@ def winnow_range(
     negations: bool | str = False,
     batch: int | str = "all",
 ) -> Fraction:
-    """How far one example can pull the scores of two features apart.
+    """Return a bound on how much one example changes the difference of the scores of two features.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def winnow_rho(
     score_range: float | Fraction | None = None,
     threshold_runs: int = 1,
 ) -> float:
-    """The rho for which a whole DP-Winnow run is rho-zCDP: (eta R)^2 m K / 8 + threshold_runs * e^2 / 2.
+    """Return the rho for which a whole DP-Winnow run is rho-zCDP: (eta R)^2 m K / 8 + threshold_runs * e^2 / 2.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ def winnow_epsilon(
     score_range: float | Fraction | None = None,
     threshold_runs: int = 1,
 ) -> float:
-    """Epsilon of a whole DP-Winnow run at a given delta.
+    """Return the epsilon of a whole DP-Winnow run at a given delta.
 
     Parameters
     ----------
@@ -255,7 +255,7 @@ def winnow_learning_rate(
     score_range: float | Fraction | None = None,
     threshold_runs: int = 1,
 ) -> tuple[float, float]:
-    """Largest learning rate at which a whole DP-Winnow run is (epsilon, delta)-DP.
+    """Return the largest learning rate at which a whole DP-Winnow run is (epsilon, delta)-DP.
 
     Parameters
     ----------
@@ -293,7 +293,7 @@ def winnow_learning_rate(
 
 
 def _run(learning_rate, n_updates, n_draws, threshold_epsilon, neighbors, score_range, threshold_runs) -> tuple:
-    """(eta, m K, e, R, AboveThreshold runs that count) of validated arguments."""
+    """Return (eta, m K, e, R, AboveThreshold runs that count) of validated arguments."""
     check_neighbors(neighbors)
     eta = number("learning_rate", learning_rate, "a finite number >= 0", lambda x: 0 <= x < math.inf)
     number("threshold_epsilon", threshold_epsilon, "a finite number >= 0", lambda x: 0 <= x < math.inf)
@@ -306,7 +306,7 @@ def _run(learning_rate, n_updates, n_draws, threshold_epsilon, neighbors, score_
 
 
 def feature_ends(value) -> tuple[Fraction, Fraction]:
-    """The two ends of a feature's range."""
+    """Return the two ends of a feature's range."""
     ends = tuple(value) if isinstance(value, Sequence) else ()
     if len(ends) == 2 and all(isinstance(end, Real) and math.isfinite(end) for end in ends) and ends[0] < ends[1]:
         return Fraction(ends[0]), Fraction(ends[1])

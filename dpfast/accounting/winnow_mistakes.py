@@ -1,4 +1,4 @@
-"""How many mistakes Winnow makes, and with which parameters ([BF] as in `dpfast.accounting.winnow`).
+"""Number of mistakes of Winnow, and its parameters ([BF] as in `dpfast.accounting.winnow`).
 
 **Lemma 4.2 (updates).** If y <u, x> >= rho for a probability vector u, and every example used has y <w, x> <= c rho for
 the weights w when it came, there are at most ln d / ((1 - c) eta rho - eta^2/2) updates. Proof: an update changes
@@ -56,7 +56,7 @@ class WinnowPlan(NamedTuple):
 
 
 def winnow_update_bound(dimension: int, margin: float, confidence: float, learning_rate: float) -> int:
-    """The most updates that ConfidentWinnow makes ([BF] Lemma 4.2).
+    """Return a bound on the updates of ConfidentWinnow ([BF] Lemma 4.2).
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def winnow_update_bound(dimension: int, margin: float, confidence: float, learni
 
 
 def batched_update_bound(dimension: int, margin: float, confidence: float, learning_rate: float, batch: int) -> int:
-    """The most updates if each takes in `batch` mistakes of one interval.
+    """Return a bound on the updates if each uses `batch` mistakes of one interval.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def winnow_paper(
     confidence: float = 0.5,
     failure: float = 0.05,
 ) -> WinnowPlan:
-    """[BF] Theorem 4.5 with explicit constants: parameters, and the mistakes they promise.
+    """Return the parameters of [BF] Theorem 4.5 with explicit constants, and the mistakes that it guarantees.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def batched_plan(
     neighbors: str = "replace",
     score_range: float | Fraction | None = None,
 ) -> WinnowPlan:
-    """Parameters of the batched update, and the mistakes that theory promises for them.
+    """Return the parameters of the batched update, and the mistakes that the theory guarantees for them.
 
     Parameters
     ----------
@@ -292,12 +292,12 @@ def batched_plan(
 
 
 def _draws(K: int, T: int, distance: float, beta: float) -> int:
-    """m of "Draws" in the module's documentation."""
+    """Return m of "Draws" in the module's documentation."""
     return math.ceil(2 * (math.log(2 * K / beta) + math.log(T)) / distance**2)
 
 
 def _judged(plan, T: int) -> WinnowPlan:
-    """A plan with its judgement; `plan` maps a horizon to all fields but the last two, mistakes last."""
+    """Return a plan with its judgement; `plan` maps a horizon to all fields but the last two, mistakes last."""
 
     def promises(T: int) -> bool:
         return plan(T)[-1] < T

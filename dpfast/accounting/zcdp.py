@@ -57,7 +57,7 @@ _LEAST_LOG, _MOST_LOG = -700.0, 700.0
 
 
 def zcdp_delta(rho: float | Fraction, epsilon: float | Fraction) -> float:
-    """Delta at a given epsilon of whatever is rho-zCDP.
+    """Return the delta at a given epsilon of any rho-zCDP mechanism.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ def zcdp_delta(rho: float | Fraction, epsilon: float | Fraction) -> float:
 
 
 def zcdp_above(rho: float, epsilon: float) -> float:
-    """`zcdp_delta` of checked floats."""
+    """Return `zcdp_delta` of checked floats."""
     if rho == 0:
         return 0.0
     rho = max(rho, SMALLEST)
@@ -100,7 +100,7 @@ def zcdp_above(rho: float, epsilon: float) -> float:
 
 
 def zcdp_epsilon(rho: float | Fraction, delta: float | Fraction) -> float:
-    """Epsilon at a given delta of whatever is rho-zCDP: the inverse of `zcdp_delta`.
+    """Return the epsilon at a given delta of any rho-zCDP mechanism: the inverse of `zcdp_delta`.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def zcdp_epsilon(rho: float | Fraction, delta: float | Fraction) -> float:
 
 
 def zcdp_rho(epsilon: float | Fraction, delta: float | Fraction) -> float:
-    """Largest rho for which every rho-zCDP mechanism is (epsilon, delta)-DP.
+    """Return the largest rho for which every rho-zCDP mechanism is (epsilon, delta)-DP.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ def zcdp_rho(epsilon: float | Fraction, delta: float | Fraction) -> float:
 
 
 def gaussian_delta(sigma: float | Fraction, epsilon: float | Fraction, *, sensitivity: float | Fraction = 1.0) -> float:
-    """Delta at a given epsilon of Gaussian noise, exactly.
+    """Return the exact delta at a given epsilon of Gaussian noise.
 
     Parameters
     ----------
@@ -196,7 +196,7 @@ def gaussian_delta(sigma: float | Fraction, epsilon: float | Fraction, *, sensit
 
 
 def gaussian_epsilon(sigma: float | Fraction, delta: float | Fraction, *, sensitivity: float | Fraction = 1.0) -> float:
-    """Epsilon at a given delta of Gaussian noise: the inverse of `gaussian_delta`.
+    """Return the epsilon at a given delta of Gaussian noise: the inverse of `gaussian_delta`.
 
     Parameters
     ----------
@@ -231,7 +231,7 @@ def gaussian_epsilon(sigma: float | Fraction, delta: float | Fraction, *, sensit
 
 
 def gaussian_sigma(epsilon: float | Fraction, delta: float | Fraction, *, sensitivity: float | Fraction = 1.0) -> float:
-    """Least standard deviation at which Gaussian noise is (epsilon, delta)-DP.
+    """Return the least standard deviation at which Gaussian noise is (epsilon, delta)-DP.
 
     Parameters
     ----------
@@ -265,17 +265,17 @@ def gaussian_sigma(epsilon: float | Fraction, delta: float | Fraction, *, sensit
 
 
 def draws_rho(exponent: float, releases: int, width: float) -> float:
-    """rho of so many draws by the exponential mechanism, of scores that neighbours move by a range of `width`."""
+    """Return rho of so many draws by the exponential mechanism, of scores that change by a range of `width`."""
     return square_above(exponent * width) * releases / 8 * (1 + SLACK) if exponent else 0.0
 
 
 def square_above(number: float) -> float:
-    """The square of a number >= 0, up to its rounding; at least SMALLEST, below which floats lose digits."""
+    """Return the square of a number >= 0, up to its rounding; at least SMALLEST, below which floats lose digits."""
     return max(number * number, SMALLEST)
 
 
 def composed_epsilon(rho: float, delta: float, pure: float = 0.0, runs: int = 0) -> float:
-    """Epsilon of parts that are together rho-zCDP and `runs` parts that are `pure`-DP each."""
+    """Return the epsilon of parts that are together rho-zCDP and of `runs` parts that are `pure`-DP each."""
     if rho == 0 and (pure == 0 or runs == 0):
         return 0.0
     rho, pure = max(rho, SMALLEST) if rho else 0.0, max(pure, SMALLEST) if pure else 0.0
@@ -297,7 +297,7 @@ def composed_epsilon(rho: float, delta: float, pure: float = 0.0, runs: int = 0)
 
 
 def pure_cumulant(b: float, pure: float) -> float:
-    """b D_{1+b} of randomised response with log-ratio `pure`: without a difference where it is small."""
+    """Return b D_{1+b} of randomized response with log-ratio `pure`, without cancellation if it is small."""
     u, p = b * pure, special.expit(pure)
     if u < 1:
         return math.log1p(2 * square_above(math.sinh(u / 2)) + math.sinh(u) * math.tanh(pure / 2))
@@ -315,7 +315,7 @@ def _moved(sensitivity) -> float:
 
 
 def gaussian_above(sigma: float, epsilon: float, sensitivity: float) -> float:
-    """`gaussian_delta` of checked floats."""
+    """Return `gaussian_delta` of checked floats."""
     m = max(sensitivity / sigma, SMALLEST)
     if m > 1e300:
         return 1.0
@@ -335,12 +335,12 @@ def gaussian_above(sigma: float, epsilon: float, sensitivity: float) -> float:
 
 
 def _mills(x: float) -> float:
-    """R(x) of the module's documentation."""
+    """Return R(x) of the module's documentation."""
     return math.sqrt(math.pi / 2) * float(special.erfcx(x / math.sqrt(2)))
 
 
 def _solve(increasing, target: float) -> float:
-    """A b near the root of increasing(b) = target, to about 1e-9 of itself."""
+    """Return a b near the root of increasing(b) = target, with relative error about 1e-9."""
     low, high = _LEAST_LOG, _MOST_LOG
     while high - low > 1e-9:
         middle = (low + high) / 2

@@ -39,8 +39,7 @@ class ClassCost(NamedTuple):
 
 
 class HypothesisClass(ABC):
-    """A set of functions from points 0, ..., n_points - 1 to labels 0 and 1; immutable: restriction returns a new
-    class.
+    """Immutable set of functions from points 0, ..., n_points - 1 to labels 0 and 1.
 
     Attributes
     ----------
@@ -304,8 +303,7 @@ class HypothesisClass(ABC):
         return Hypothesis(self._root(), code)
 
     def _private_codes(self, p, d, degree=None):
-        """Return `_essential_codes` of a class that depends on rows; empty if the search for them is stopped by its
-        limit.
+        """Return `_essential_codes` of a class that depends on rows; empty if the search reaches its limit.
 
         It is also empty if `degree` is given and differs from the decomposition dimension. The result is a function of
         the class and of public numbers alone: the search starts with an empty cache and leaves none behind. So whether

@@ -159,8 +159,7 @@ class PointStream(Streamed, PrivatePointClassifier):
 
 
 class Following:
-    """State of a running stream, private: it predicts rounds, adds and counts mistakes until a test of their number
-    fires.
+    """Private state of a running stream; it predicts rounds and counts mistakes until a test fires.
 
     A subclass has `tests`, and defines `_note`, which processes mistakes, and `_fired`, which is called when a test
     fires.

@@ -157,8 +157,7 @@ class Checkpoint:
         self._lock.keep(self._generation, self._id)
 
     def rehearse(self, model, stream, arrays, more):
-        """Write the content of `write` and further bytes to a temporary file, and remove it, to test that there is
-        space.
+        """Write the content of `write` and further bytes to a temporary file, to test that there is space.
 
         Raises
         ------
