@@ -92,7 +92,8 @@ class Ledger(Budget):
     def notes(self) -> list[dict]:
         """Return the notes of all charges, in order.
 
-        Each has number, time, user, process, model, parameters, schema (a keyed digest), part, epsilon, delta, count."""
+        Each has number, time, user, process, model, parameters, schema (a keyed digest), part, epsilon, delta, count.
+        """
         names = ("number", "time", "user", "process", "model", "parameters", "schema", "part", "count")
         with self._reading() as db:
             rows = db.execute(f"SELECT {', '.join(names)}, epsilon, delta FROM charge ORDER BY number").fetchall()
