@@ -99,7 +99,7 @@ ROWS = (
     (
         "discrete Laplace noise",
         "Noise.laplace_is_a_law Noise.laplace_pure",
-        ("mechanisms/noise.py", "def discrete_laplace("),
+        ("mechanisms/draws.py", "def discrete_laplace("),
         ("mechanisms/test_laplace.py", "test_neighbouring_counts_are_within_the_claimed_ratio_everywhere"),
     ),
     (
@@ -139,7 +139,7 @@ ROWS = (
         "sums of rows times capped residuals, two and k classes",
         "Sensitivity.logistic_sum_of_two Sensitivity.logistic_sum_of_classes Sensitivity.residual_square "
         "Sensitivity.held_within_limit",
-        ("learners/halfspaces/noise.py", "(1 if classes == 2 else 2) * (changes * reach) ** 2"),
+        ("learners/halfspaces/model.py", "(1 if classes == 2 else 2) * (changes * reach) ** 2"),
         ("learners/halfspaces/test_images.py", "test_one_row_moves_a_sum_by_the_sensitivity_at_most"),
     ),
     (

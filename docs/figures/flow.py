@@ -17,7 +17,7 @@ STOPS = [  # what happens; the file for a list; the file for a halfspace; whose 
     ("images live in parts,\nasked on threads", "dpfast/parts/blocks.py", "dpfast/parts/blocks.py", "row"),
     ("a kernel answers with\nsums of integers", "csrc/cover.c", "csrc/unit_rows.c", "row"),
     ("the price of a choice\nor of a sum", "dpfast/accounting/curves.py", "dpfast/accounting/gaussian.py", "release"),
-    ("one exact draw,\none exact noise", "dpfast/kernels/cover.pyx", "dpfast/mechanisms/noise.py", "release"),
+    ("one exact draw,\none exact noise", "dpfast/kernels/cover.pyx", "dpfast/mechanisms/draws.py", "release"),
     (
         "the learner reads\nlike the paper",
         "dpfast/learners/lists/decision_list.py",

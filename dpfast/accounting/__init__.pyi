@@ -5,6 +5,7 @@ from .bill import bill_delta as bill_delta
 from .bill import bill_noise as bill_noise
 from .budget import Budget as Budget
 from .claims import PrivacySpend as PrivacySpend
+from .claims import PrivacyWarning as PrivacyWarning
 from .claims import Release as Release
 from .claims import compose as compose
 from .composition import Composed as Composed
@@ -39,9 +40,6 @@ from .halfspaces_paper import ProjectionPaper as ProjectionPaper
 from .halfspaces_paper import boost_paper as boost_paper
 from .halfspaces_paper import net_paper as net_paper
 from .halfspaces_paper import projected_paper as projected_paper
-from .individual import IndividualNoise as IndividualNoise
-from .individual import individual_delta as individual_delta
-from .individual import individual_sigma as individual_sigma
 from .laplace import laplace_scale as laplace_scale
 from .list_margin import DecisionListHalfspace as DecisionListHalfspace
 from .list_margin import decision_list_margin as decision_list_margin
@@ -65,7 +63,6 @@ from .sparse_sample import sparse_sample_bottom_score as sparse_sample_bottom_sc
 from .sparse_sample import sparse_sample_delta as sparse_sample_delta
 from .sparse_sample import sparse_sample_epsilon as sparse_sample_epsilon
 from .sparse_sample import sparse_sample_plan as sparse_sample_plan
-from .warning import PrivacyWarning as PrivacyWarning
 from .winnow import winnow_epsilon as winnow_epsilon
 from .winnow import winnow_learning_rate as winnow_learning_rate
 from .winnow import winnow_range as winnow_range

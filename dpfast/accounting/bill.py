@@ -36,11 +36,21 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from .amounts import decimal_above
-from .checks import count, delta_of, epsilon_of, exact, exact_above, exact_positive, float_above, float_below
 from .costs import Cost, gaussian_sums_cost
 from .gaussian import curve_delta
-from .search import least, remembered
+from .numbers import (
+    count,
+    decimal_above,
+    delta_of,
+    epsilon_of,
+    exact,
+    exact_above,
+    exact_positive,
+    float_above,
+    float_below,
+    least,
+    remembered,
+)
 
 _PI_UP = Fraction(math.nextafter(math.pi, 4))
 

@@ -4,11 +4,10 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from .amounts import NOTHING, Amount, Sums, amount
-from .checks import check_neighbors, check_unit
 from .composition import Composed
 from .costs import Cost
 from .filters import FILTERS, BudgetExceeded, Filter
+from .numbers import NOTHING, Amount, Sums, amount, check_neighbors, check_unit
 
 
 class Charge(NamedTuple):

@@ -8,13 +8,12 @@ from functools import lru_cache
 from itertools import chain, repeat
 from typing import Any
 
-from .amounts import Amount, Number, amount
 from .books import Book, Charge, costs_of, new_book
-from .checks import check_neighbors, check_unit, exact
-from .checks import count as checked_count
 from .claims import pair_cost
 from .costs import Cost
 from .filters import BudgetExceeded
+from .numbers import Amount, Number, amount, check_neighbors, check_unit, exact
+from .numbers import count as checked_count
 
 
 class Budget:

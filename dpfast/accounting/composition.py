@@ -35,10 +35,8 @@ from fractions import Fraction
 import numpy as np
 from scipy import special
 
-from .amounts import decimal_above
-from .checks import SMALLEST_DELTA, delta_of, epsilon_of, exact
 from .costs import Cost
-from .search import least
+from .numbers import SMALLEST_DELTA, decimal_above, delta_of, epsilon_of, exact, least
 from .zcdp import SLACK, SMALLEST, gaussian_above
 
 _MOST_ATOMS = 1 << 14

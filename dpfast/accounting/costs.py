@@ -40,7 +40,7 @@ from fractions import Fraction
 
 from scipy import special
 
-from .checks import SMALLEST_DELTA, count, exact_above, exact_positive, float_above, number, root_above
+from .numbers import SMALLEST_DELTA, count, exact_above, exact_positive, float_above, number, root_above
 from .zcdp import SLACK, SMALLEST, pure_cumulant, square_above
 
 KINDS = ("pure", "range", "zcdp", "gaussian", "pair")

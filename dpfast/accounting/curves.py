@@ -76,8 +76,7 @@ import math
 from fractions import Fraction
 from numbers import Rational, Real
 
-from .checks import SMALLEST_DELTA, check_neighbors, delta_of, epsilon_of, is_integer, number
-from .search import largest, remembered
+from .numbers import SMALLEST_DELTA, check_neighbors, delta_of, epsilon_of, is_integer, largest, number, remembered
 
 PAPER_LARGEST_EXPONENT = 1.0
 

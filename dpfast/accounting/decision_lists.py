@@ -54,9 +54,9 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from .checks import chance, count, number
 from .curves import cover_exponent
 from .lower_bounds import points_lower_bound
+from .numbers import chance, count, number
 
 _SLACK = 1e-12
 

@@ -46,8 +46,7 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from .checks import check_neighbors, count, delta_of, epsilon_of, float_above, float_below, number
-from .search import largest, remembered
+from .numbers import check_neighbors, count, delta_of, epsilon_of, float_above, float_below, largest, number, remembered
 from .zcdp import SLACK, SMALLEST, composed_epsilon, draws_rho
 
 

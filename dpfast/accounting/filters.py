@@ -46,9 +46,8 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 
-from .amounts import NOTHING, UNIT, Amount, Sums, amount, units_above, units_below
 from .costs import Cost
-from .search import largest
+from .numbers import NOTHING, UNIT, Amount, Sums, amount, largest, units_above, units_below
 from .zcdp import SLACK, gaussian_delta, gaussian_epsilon, zcdp_epsilon, zcdp_rho
 
 FILTERS = ("auto", "basic", "gaussian", "renyi")

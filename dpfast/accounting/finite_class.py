@@ -24,8 +24,7 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from .checks import chance, check_neighbors, count, epsilon_of, planned_epsilon
-from .search import least_integer
+from .numbers import chance, check_neighbors, count, epsilon_of, least_integer, planned_epsilon
 
 _SLACK = 1e-12
 

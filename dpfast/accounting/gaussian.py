@@ -50,8 +50,17 @@ Floats are rounded towards safety: a delta or sigma from here is never below the
 import math
 from fractions import Fraction
 
-from .checks import count, delta_of, epsilon_of, exact_above, exact_positive, float_above, root_above
-from .search import least, remembered
+from .numbers import (
+    count,
+    delta_of,
+    epsilon_of,
+    exact_above,
+    exact_positive,
+    float_above,
+    least,
+    remembered,
+    root_above,
+)
 from .zcdp import SMALLEST, gaussian_above, zcdp_above
 
 

@@ -93,9 +93,8 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from .checks import check_neighbors, count, epsilon_of, number
 from .lower_bounds import halfspace_lower_bound, problem_of
-from .search import least_integer
+from .numbers import check_neighbors, count, epsilon_of, least_integer, number
 from .zcdp import gaussian_sigma
 
 HINGE_SHARE = 0.86  # the part of the margin at which the loss of Algorithm 1 [NUZ] ends

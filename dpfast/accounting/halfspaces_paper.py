@@ -38,7 +38,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from .lower_bounds import problem_of
-from .search import least_integer
+from .numbers import least_integer
 
 _C = math.sqrt(2)  # c of [BCS] Theorem 27
 

@@ -8,8 +8,7 @@ converts ("Pure parts"). What is returned is the better of the two.
 
 from fractions import Fraction
 
-from .checks import count, delta_of, epsilon_of, exact, float_above, positive
-from .search import largest, remembered
+from .numbers import count, delta_of, epsilon_of, exact, float_above, largest, positive, remembered
 from .zcdp import composed_epsilon
 
 

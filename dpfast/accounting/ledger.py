@@ -35,12 +35,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from .amounts import amount
 from .books import Book, Charge, new_book
 from .budget import Budget
-from .checks import exact, rational
 from .costs import Cost
 from .filters import BudgetExceeded
+from .numbers import amount, exact, rational
 
 _APPLICATION, _VERSION, _PATIENCE = 0x64704C31, 1, 60.0
 _AT_FDCWD, _STATX_BTIME = -100, 0x800  # of Linux

@@ -84,8 +84,8 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
+from .numbers import largest
 from .repeated_threshold import repeated_epsilon
-from .search import largest
 from .sparse_sample import sparse_sample_plan
 
 _MAJORITY = -math.log(0.01 + 2 * math.sqrt((2 / 3 - 0.01) / 3))  # nats a draw

@@ -28,7 +28,7 @@ from fractions import Fraction
 import numpy as np
 from scipy import special
 
-from .checks import chance, check_neighbors, count, delta_of, margin_between, planned_epsilon
+from .numbers import chance, check_neighbors, count, delta_of, margin_between, planned_epsilon
 
 
 def halfspace_lower_bound(

@@ -16,7 +16,7 @@ lie within sqrt(ln(2K/b) / (2n)) of the expectations, but for probability b (Hoe
 
 import math
 
-from .checks import chance, count, number
+from .numbers import chance, count, number
 
 
 def new_row_error(share: float, n: int, *, dimension: int, failure: float = 0.05) -> float:

@@ -41,7 +41,7 @@ from fractions import Fraction
 
 from scipy import special
 
-from .checks import check_neighbors, count, delta_of
+from .numbers import check_neighbors, count, delta_of
 
 _UP = 1 + 1e-12
 _MOST_ROWS = 1000

@@ -28,7 +28,7 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from .checks import check_neighbors, count, delta_of, epsilon_of, float_above
+from .numbers import check_neighbors, count, delta_of, epsilon_of, float_above
 
 _MOST_INSERTIONS = 10**6  # any k gives a bound; larger ones are best where epsilon is tiny only
 

@@ -6,7 +6,7 @@ from numbers import Real
 
 import numpy as np
 
-from .checks import count, exact
+from .numbers import count, exact
 
 
 def repeated_epsilon(epsilon: float | Fraction, positives: int, delta: float) -> float:

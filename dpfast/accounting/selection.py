@@ -44,8 +44,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from .checks import SMALLEST_DELTA, count, delta_of, epsilon_of, number
-from .search import largest, remembered
+from .numbers import SMALLEST_DELTA, count, delta_of, epsilon_of, largest, number, remembered
 from .zcdp import gaussian_above, zcdp_above
 
 _LINES = 64  # claims of a Gaussian kind

@@ -30,8 +30,7 @@ from fractions import Fraction
 import numpy as np
 from scipy.special import erfcx
 
-from .checks import SMALLEST_DELTA, count, delta_of, epsilon_of, positive
-from .search import least, remembered
+from .numbers import SMALLEST_DELTA, count, delta_of, epsilon_of, least, positive, remembered
 
 # E = mu (x + mu/2) for x up to 30: with (a - 1) mu at most 10 the integrand beyond is below e^(10 x - x^2/2), nothing.
 _END, _MOST_ORDER, _CELLS = 30.0, 10.0, 3000

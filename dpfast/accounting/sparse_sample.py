@@ -36,10 +36,10 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from .amounts import decimal_below
-from .checks import (
+from .numbers import (
     SMALLEST_DELTA,
     count,
+    decimal_below,
     delta_of,
     epsilon_of,
     exact,
@@ -47,9 +47,10 @@ from .checks import (
     float_above,
     float_below,
     is_integer,
+    largest,
     number,
+    remembered,
 )
-from .search import largest, remembered
 from .zcdp import composed_epsilon, square_above
 
 _SLACK = 1e-12

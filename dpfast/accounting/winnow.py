@@ -50,8 +50,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from numbers import Real
 
-from .checks import check_neighbors, count, delta_of, epsilon_of, float_above, number
-from .search import largest, remembered
+from .numbers import check_neighbors, count, delta_of, epsilon_of, float_above, largest, number, remembered
 from .zcdp import SLACK, composed_epsilon, draws_rho, square_above, zcdp_rho
 
 WEIGHT_GRID = 256  # G

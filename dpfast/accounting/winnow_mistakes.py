@@ -16,7 +16,7 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from .checks import LEAST, chance, count, delta_of, margin_between, number, planned_epsilon
+from .numbers import LEAST, chance, count, delta_of, margin_between, number, planned_epsilon
 from .winnow import winnow_learning_rate
 
 

@@ -47,8 +47,7 @@ from fractions import Fraction
 
 from scipy import special
 
-from .checks import SMALLEST_DELTA, delta_of, epsilon_of, float_above, float_below, number, positive
-from .search import largest, least
+from .numbers import SMALLEST_DELTA, delta_of, epsilon_of, float_above, float_below, largest, least, number, positive
 
 # Relative error of one sum of a few terms; every result is moved by this much of the terms' absolute values.
 SLACK = 2e-15

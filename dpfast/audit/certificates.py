@@ -20,7 +20,7 @@ import numpy as np
 from scipy.special import betaincinv
 
 from dpfast import random
-from dpfast.accounting.checks import exact
+from dpfast.accounting.numbers import exact
 from dpfast.learners.parameters import count, real
 
 _RUNS, _FAILURE = count(2), real(0, 1, "()")

@@ -6,7 +6,7 @@ is the same. The neighbour must then ask the same questions, print the same, rai
 what hiding the movements of all its questions costs must not be more than what was charged. The idea is that of
 dp-recorder [1]_.
 
-**What is compared.** A question (`dpfast.mechanisms.recorded.Question`) that moves costs mu = (Euclidean norm of the
+**What is compared.** A question (`dpfast.mechanisms.draws.Question`) that moves costs mu = (Euclidean norm of the
 movement) / sigma where noise is Gaussian, epsilon = (absolute change) / scale for each entry where it is Laplace, and a
 bounded range of (exponent times the range of the change of scores) where a candidate is drawn. All these costs compose
 (`dpfast.accounting.composition`), and the ratio is the movement that was seen over the movement in the same proportions
@@ -35,7 +35,7 @@ import numpy as np
 
 from dpfast.accounting import Budget, Cost
 from dpfast.accounting.composition import Composed
-from dpfast.mechanisms.recorded import Question, recording
+from dpfast.mechanisms.draws import Question, recording
 
 _SLACK = 1e-6  # by which floats of accounting may differ
 _CLOCK = re.compile(r"\d+:\d\d:\d\d|-:--:--|[\d,]+ rows/s")

@@ -9,7 +9,7 @@ from .report import errors
 @contextmanager
 def on_cluster(address, data, declaration):
     """The table as delayed parts, and its number of rows, while this process is a client of the cluster."""
-    from dpfast.files.readers import kind_of
+    from dpfast.files.names import kind_of
 
     if declaration is None:
         raise ValueError("--scheduler needs a --schema, by which the workers read the table")

@@ -47,7 +47,7 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     import numpy as np
 
     from dpfast import metrics
-    from dpfast.accounting.checks import exact
+    from dpfast.accounting.numbers import exact
     from dpfast.learners.units import bounded_rows, own_generator, picked
 
     if units is not None:

@@ -31,7 +31,7 @@ def limits_of(parameters):
 
 def check_there(data):
     """Refuse, before what takes long, a table that is of no known kind or not there."""
-    from dpfast.files.readers import kind_of
+    from dpfast.files.names import kind_of
 
     kind_of(Path(data))
 

@@ -105,7 +105,7 @@ def fit(
 
         from dpfast import random
         from dpfast.learners.parameters import EPSILON, real
-        from dpfast.tables.label_types import labels_among
+        from dpfast.tables.labels import labels_among
 
         rng = random.generator(seed)
         asked = {

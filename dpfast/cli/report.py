@@ -12,8 +12,6 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from dpfast.learners.rounds import interrupts_wait
-
 
 class _Console(Console):
     """A console that leaves a closed pipe to `reporting`; rich's own would stay quiet for good, and exit."""
@@ -84,6 +82,8 @@ def reporting(state):
     `state` is what holds should the run stop now; the block moves it on, and says if something is spent, which an error
     must name too. What was paid for and is in no file yet is kept by its `rescue`, whatever stops the run.
     """
+    from dpfast.tables.replacing import interrupts_wait  # at the start: not when memory is at its end
+
     state = SimpleNamespace(now=state, kept=False, rescue=None)
     try:
         yield state

@@ -11,8 +11,6 @@ import typer
 from rich.live import Live
 from rich.text import Text
 
-from dpfast.learners.rounds import interrupts_wait
-
 from .files import charged, check_there, in_order, limits_of, name_features
 from .models import Clip, Draws, Range, Updates, values_of, winnow_parameters
 from .options import (
@@ -99,6 +97,7 @@ def stream(
         from dpfast.files.tables import read_code_steps
         from dpfast.learners.winnow.streaming import refuse_open
         from dpfast.tables.labels import tidy_labels
+        from dpfast.tables.replacing import interrupts_wait
 
         declared = tidy_labels(names) if declaration is None else np.array(declaration.label.classes)
         values = values_of("winnow", {"feature_range": feature_range}, threshold=threshold)

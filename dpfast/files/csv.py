@@ -17,8 +17,7 @@ from weakref import ref
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from dpfast.files import bounded
-from dpfast.files.names import check_names
+from dpfast.files.names import LONGEST_LINE, check_names, opened
 from dpfast.parts.blocks import threads
 
 LINE, LINE_OF_COLUMN = 1 << 22, 32  # bytes; a line of c columns may have 32 c
@@ -69,7 +68,7 @@ class CsvFile:
     @property
     def line_limit(self):
         """Largest number of bytes of a line; the header may be as long as the names of any valid table."""
-        return max(LINE, LINE_OF_COLUMN * len(self.names)) if hasattr(self, "names") else bounded.LINE
+        return max(LINE, LINE_OF_COLUMN * len(self.names)) if hasattr(self, "names") else LONGEST_LINE
 
     def check(self, label=None, needs_label=False):
         """Refuse invalid names, and names that lack the label."""
@@ -176,7 +175,7 @@ class CsvFile:
         if isinstance(self.path, bytes):
             yield io.BytesIO(self.path)
             return
-        with bounded.opened(self.path) as file:
+        with opened(self.path) as file:
             yield file
 
     @contextmanager
@@ -216,7 +215,7 @@ class _Source:
 
 
 @contextmanager
-def lines_of(file, encoding, most=bounded.LINE):
+def lines_of(file, encoding, most=LONGEST_LINE):
     """Yield the lines of a binary file as text, of at most so many characters each."""
     text = io.TextIOWrapper(file, encoding="utf-8-sig" if _is_utf8(encoding) else encoding, newline="")
     try:

@@ -5,8 +5,7 @@ import pyarrow as pa
 
 from dpfast.files.csv import TEXT, CsvFile, Unparsed
 from dpfast.files.entries import Gathered, block_rows
-from dpfast.files.labels import LONGEST, MISSING, Labels
-from dpfast.files.names import features_of
+from dpfast.files.names import LONGEST, MISSING, Labels, features_of
 
 TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
 

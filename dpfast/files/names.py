@@ -1,5 +1,17 @@
-"""Checks of the column names of a file, and of the column that holds the labels."""
+"""Parts that all readers of files share: names of files and columns, labels, and bounds on lines and expansion."""
 
+import glob
+import gzip
+import io
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from dpfast.tables.columns import text_of
+from dpfast.tables.labels import LabelColumn, tidy_labels
 from dpfast.tables.naming import not_there, some
 
 
@@ -33,3 +45,124 @@ def has_its_labels(path, label):
     """Refuse a label for a type of file whose labels have no name."""
     if label is not None:
         raise ValueError(f"{path}: the labels of this kind of file have no name; leave out the label {label!r}")
+
+
+_ENDINGS = (".csv", ".tsv", ".parquet", ".svm", ".svmlight", ".libsvm", ".npz")
+WANTED_NAME = f"the name of a file to read must end in one of {', '.join(_ENDINGS)}"
+LONGEST_LINE = 1 << 27  # bytes, where a format says nothing smaller
+EXPANSION, ALWAYS = 400, 1 << 28  # a compressed file may have so many times its bytes, and 256 MB in any case
+
+
+@contextmanager
+def opened(path):
+    """Return the file, expanded if its name ends in .gz; reading beyond its bounds raises ValueError."""
+    path = Path(path)
+    with open(path, "rb") as file:
+        if path.suffix != ".gz":
+            yield Lines(file)
+            return
+        with gzip.open(file, "rb") as expanded:
+            yield Lines(_Bounded(expanded, max(ALWAYS, EXPANSION * path.stat().st_size)))
+
+
+def check_expansion(expanded, stored):
+    """Refuse a table of so many bytes if the file that contains it is too small for that."""
+    if expanded > max(ALWAYS, EXPANSION * stored):
+        raise ValueError(f"the file expands to {expanded:,} bytes, more than {EXPANSION} times its size")
+
+
+class Lines(io.BufferedReader):
+    """A file with lines of bounded length."""
+
+    def __init__(self, file):
+        super().__init__(file if isinstance(file, io.RawIOBase) else file.raw, 1 << 16)
+
+    def __next__(self):
+        line = self.readline(LONGEST_LINE)
+        if not line:
+            raise StopIteration
+        if len(line) == LONGEST_LINE and not line.endswith(b"\n"):
+            raise ValueError(f"a line has more than {LONGEST_LINE:,} bytes")
+        return line
+
+
+class _Bounded(io.RawIOBase):
+    """A file that is not read beyond a number of bytes."""
+
+    def __init__(self, file, most):
+        self._file, self._left, self._most = file, most, most
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        data = self._file.read(len(buffer))
+        self._left -= len(data)
+        if self._left < 0:
+            raise ValueError(f"the file expands to more than {self._most:,} bytes, {EXPANSION} times its size")
+        buffer[: len(data)] = data
+        return len(data)
+
+
+MISSING = "fill missing values in, or leave the row out"
+LONGEST = 1000  # characters of a label
+
+
+class Labels:
+    """Labels that are being read: each spelling once, and a number for each row."""
+
+    def __init__(self):
+        self._spellings, self._parts = {}, []
+
+    def add(self, column: pa.Array):
+        """Add the labels of some rows, without nulls."""
+        if not pa.types.is_dictionary(column.type):
+            column = pc.dictionary_encode(column)
+        numbers = [self._number(value) for value in column.dictionary.to_pylist()]
+        self._parts.append(np.array([*numbers, 0], np.int32)[column.indices.to_numpy(zero_copy_only=False)])
+
+    def column(self) -> LabelColumn:
+        """Return the labels of all rows: int64 if all are integers, else text."""
+        return LabelColumn(np.concatenate([np.empty(0, np.int32), *self._parts]), tidy_labels([*self._spellings]))
+
+    def _number(self, value):
+        spelling = (
+            value.strip() if isinstance(value, str) else str(value) if isinstance(value, bool) else text_of(value)
+        )
+        if not spelling:
+            raise ValueError(f"a label is empty; {MISSING}")
+        if len(spelling) > LONGEST:
+            raise ValueError(f"a label has {len(spelling):,} characters, it has at most {LONGEST}")
+        return self._spellings.setdefault(spelling, len(self._spellings))
+
+
+def kind_of(path):
+    """Return "csv", "parquet", "npz", "svmlight" or "bundled"; refuse other names, and files that do not exist."""
+    ending = (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
+    if path.is_dir() and not ending:
+        ending = ".parquet"
+    if not ending:
+        return "bundled"
+    if ending not in _ENDINGS:
+        raise ValueError(f"{path}: {WANTED_NAME}")
+    if not path.is_file() and not (ending == ".parquet" and (path.is_dir() or glob.glob(str(path)))):
+        raise FileNotFoundError(f"{path}: there is no such file")
+    kinds = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".npz": "npz"}
+    return kinds.get(ending, "svmlight")
+
+
+def separator_of(path):
+    """Return the separator of the cells of a text file, by the ending of its name."""
+    return "\t" if ".tsv" in path.name.lower() else ","
+
+
+def paths_of(path):
+    """Return the files that a path stands for: itself, those of a folder, or those of a pattern."""
+    path = Path(path)
+    if path.is_file():
+        return [path]
+    found = path.glob("*.parquet") if path.is_dir() else map(Path, glob.glob(str(path)))
+    paths = sorted(each for each in found if each.is_file())
+    if not paths:
+        raise FileNotFoundError(f"{path}: there is no such file")
+    return paths

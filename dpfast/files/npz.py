@@ -6,8 +6,8 @@ import zlib
 import numpy as np
 import scipy.sparse as sp
 
-from dpfast.files.bounded import check_expansion
 from dpfast.files.entries import from_dense, from_sparse
+from dpfast.files.names import check_expansion
 from dpfast.tables.labels import tidy_labels
 from dpfast.tables.naming import not_there
 

@@ -1,21 +1,17 @@
 """Tables in Parquet: one file, or all files of a folder or of a pattern as one table. Parsed by pyarrow."""
 
 import bisect
-import glob
 import itertools
 import os
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from dpfast.files.bounded import check_expansion
 from dpfast.files.entries import Entries, Gathered, block_rows
-from dpfast.files.labels import MISSING, Labels
-from dpfast.files.names import check_names, features_of
+from dpfast.files.names import MISSING, Labels, check_expansion, check_names, features_of, paths_of
 from dpfast.parts.blocks import slices
 from dpfast.tables.naming import meant, not_there
 
@@ -291,18 +287,6 @@ def table_of(path, label, needs_label, entries, may_stay):
     except ValueError as error:
         known = any(str(error).startswith(str(each)) for each in files.paths)
         raise error if known else ValueError(f"{path}: {error}") from None
-
-
-def paths_of(path):
-    """Return the files that a path stands for: itself, those of a folder, or those of a pattern."""
-    path = Path(path)
-    if path.is_file():
-        return [path]
-    found = path.glob("*.parquet") if path.is_dir() else map(Path, glob.glob(str(path)))
-    paths = sorted(each for each in found if each.is_file())
-    if not paths:
-        raise FileNotFoundError(f"{path}: there is no such file")
-    return paths
 
 
 def holds_numbers(field):

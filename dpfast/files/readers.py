@@ -1,6 +1,5 @@
 """Readers of files, chosen by the ending of the name: CSV, Parquet, svmlight and NumPy, or a bundled data set."""
 
-import glob
 import os
 import sys
 from collections.abc import Sequence
@@ -14,13 +13,10 @@ from numpy.typing import ArrayLike
 
 from dpfast.files.datasets import load_dataset
 from dpfast.files.entries import Entries, from_sparse
-from dpfast.files.names import check_names, features_of, has_its_labels
+from dpfast.files.names import WANTED_NAME, check_names, features_of, has_its_labels, kind_of, opened, separator_of
 from dpfast.tables.bit_matrix import BitMatrix
 from dpfast.tables.labels import LabelColumn, tidy_labels
 from dpfast.tables.naming import some
-
-_ENDINGS = (".csv", ".tsv", ".parquet", ".svm", ".svmlight", ".libsvm", ".npz")
-WANTED_NAME = f"the name of a file to read must end in one of {', '.join(_ENDINGS)}"
 
 
 class Table(NamedTuple):
@@ -129,26 +125,6 @@ def read_table(
         return Table(X, None if label is None else labels.column(), features_of(file.names, label))
 
 
-def kind_of(path):
-    """Return "csv", "parquet", "npz", "svmlight" or "bundled"; refuse other names, and files that do not exist."""
-    ending = (path.with_suffix("") if path.suffix == ".gz" else path).suffix.lower()
-    if path.is_dir() and not ending:
-        ending = ".parquet"
-    if not ending:
-        return "bundled"
-    if ending not in _ENDINGS:
-        raise ValueError(f"{path}: {WANTED_NAME}")
-    if not path.is_file() and not (ending == ".parquet" and (path.is_dir() or glob.glob(str(path)))):
-        raise FileNotFoundError(f"{path}: there is no such file")
-    kinds = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".npz": "npz"}
-    return kinds.get(ending, "svmlight")
-
-
-def separator_of(path):
-    """Return the separator of the cells of a text file, by the ending of its name."""
-    return "\t" if ".tsv" in path.name.lower() else ","
-
-
 def read_steps(
     path,
     size,
@@ -220,10 +196,10 @@ def named(path):
 
 def csv_steps(path, size, skip, label, *, separator, decimal, encoding):
     """Yield a CSV file, or standard input for "-", a few rows at a time: a `CsvFile` and the rows before it."""
-    from dpfast.files import bounded, csv
+    from dpfast.files import csv
 
     with (
-        nullcontext(sys.stdin.buffer) if str(path) == "-" else bounded.opened(path) as file,
+        nullcontext(sys.stdin.buffer) if str(path) == "-" else opened(path) as file,
         csv.lines_of(file, encoding) as lines,
     ):
         names, _ = csv.header_of(lines, separator)

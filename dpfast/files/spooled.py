@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dpfast.files.parquet import ParquetRows, paths_of
-from dpfast.files.readers import kind_of, read_table
+from dpfast.files.names import kind_of, paths_of
+from dpfast.files.parquet import ParquetRows
+from dpfast.files.readers import read_table
 from dpfast.files.tables import header_of_file, read_encoding
 from dpfast.parts.blocks import BLOCK_BYTES
 from dpfast.parts.spool import Room, Spool

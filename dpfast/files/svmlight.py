@@ -5,9 +5,8 @@ import zlib
 
 import numpy as np
 
-from dpfast.files import bounded
 from dpfast.files.entries import from_sparse
-from dpfast.files.names import has_its_labels
+from dpfast.files.names import has_its_labels, opened
 from dpfast.tables.labels import tidy_labels
 
 
@@ -18,7 +17,7 @@ def table_of(path, label, entries, n_features):
     has_its_labels(path, label)
     try:
         dtype = np.float64 if entries.values == "bits" else np.float32
-        with bounded.opened(path) as file:
+        with opened(path) as file:
             X, y = load_svmlight_file(file, n_features=n_features, dtype=dtype, zero_based=False)
         return from_sparse(X, entries), tidy_labels(y)
     except OverflowError:

@@ -11,9 +11,9 @@ import pyarrow.parquet
 
 from dpfast.files import csv
 from dpfast.files.datasets import dataset_path
-from dpfast.files.names import check_names, has_its_labels
+from dpfast.files.names import check_names, has_its_labels, kind_of, separator_of
 from dpfast.files.parquet import ParquetFiles
-from dpfast.files.readers import csv_steps, fewer, kind_of, named, separator_of
+from dpfast.files.readers import csv_steps, fewer, named
 from dpfast.tables import Label, Schema
 from dpfast.tables.columns import Date, Numeric
 from dpfast.tables.discovered import Discovered

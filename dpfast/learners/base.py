@@ -1,10 +1,12 @@
 """Base classes of the estimators: how they read tables and labels, charge a budget and are saved."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import wraps
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import validate_data
 
@@ -14,18 +16,115 @@ from dpfast.learners.fitting import Private, Public
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import PRIVATE, Kind
 from dpfast.learners.probabilities import PROBABILITY_SHARE, SidedProbabilities
-from dpfast.learners.rounds import Watched, shown
 from dpfast.learners.saving import Read, Saved, entries, reals
 from dpfast.learners.showing import Shown
 from dpfast.learners.tables import SCHEMAS, TableReader
 from dpfast.parts import MemoryParts, Piece, RowBlocks
-from dpfast.parts.piece import PartedTable, imaged
+from dpfast.parts.blocks import PartedTable, imaged
 from dpfast.tables import BitMatrix, CodeTable
+from dpfast.tables.bit_matrix import SparseBits, suits
 from dpfast.tables.code_bits import CodeBits, packed_codes
 from dpfast.tables.labels import class_codes
 from dpfast.tables.products import readable, row_products
-from dpfast.tables.sparse_bits import SparseBits, suits
 from dpfast.tables.unit_rows import unit_rows
+
+
+def shown(
+    iterable: Iterable,
+    what: str,
+    verbose: bool,
+    total: int | None = None,
+    *,
+    rows: int | None = None,
+    parts: Any = None,
+) -> Iterable:
+    """Return the same iterable, with a progress bar if wanted.
+
+    Parameters
+    ----------
+    iterable : of rounds
+    what : str
+        The label of the progress bar.
+    verbose : bool
+    total : int, optional
+        The number of rounds, if the iterable has no length.
+    rows : int, optional
+        Rows read in a round, to show rows per second; omitted if their number is private.
+    parts : MemoryParts or EngineParts, optional
+        The parts that are asked, to show the bytes that they answer in a round.
+    """
+    return _tracked(iterable, what, total, rows, parts) if verbose else iterable
+
+
+def _tracked(iterable, what, total, rows, parts):
+    from rich.progress import Progress, ProgressColumn
+    from rich.text import Text
+
+    class Rates(ProgressColumn):
+        """A column of the progress bar that changes when a round ends."""
+
+        def render(self, task):
+            told, rounds = [], task.completed
+            if rows is not None and rounds and task.elapsed:
+                told.append(f"{rows * rounds / task.elapsed:,.0f} rows/s")
+            if getattr(parts, "moved", 0) and rounds:
+                told.append(f"{parts.moved / rounds:,.0f} bytes a round")
+            return Text(", ".join(told))
+
+    with Progress(*Progress.get_default_columns(), Rates()) as progress:
+        yield from progress.track(iterable, total=total, description=what)
+
+
+try:
+    from sklearn.callback import CallbackSupportMixin, with_callbacks
+except ImportError:  # scikit-learn before 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]
+        """Empty replacement for the mixin of scikit-learn."""
+
+    def with_callbacks(method: Any) -> Any:
+        return method
+
+
+class Watched(CallbackSupportMixin):
+    """Mixin of estimators whose `fit` calls the callbacks of scikit-learn 1.9 and later.
+
+    Callbacks learn that a fit or a round begins or ends, and of which estimator; they learn nothing of rows and of
+    private values. Those that refuse do so before the charge. Their return values stop nothing, and a callback that
+    raises interrupts the fit.
+    """
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "fit" in vars(cls):
+            own: Any = cls
+            own.fit = _heard(own.fit)
+
+    def _watched(self, rounds: Iterable[Any], what: str, total: int | None = None) -> Iterable[Any]:
+        """Return the same rounds of the current fit, at most `total`, which call the callbacks."""
+        whole = vars(self).get("_callback_fit_ctx")
+        return rounds if whole is None else self._told_of(rounds, whole.subcontext(what, max_subtasks=total))
+
+    def _told_of(self, rounds: Iterable[Any], all_rounds: Any) -> Iterator[Any]:
+        all_rounds.call_on_fit_task_begin(estimator=self)
+        for each in rounds:
+            one = all_rounds.subcontext(all_rounds.task_name).call_on_fit_task_begin(estimator=self)
+            yield each
+            one.call_on_fit_task_end(estimator=self)
+        all_rounds.call_on_fit_task_end(estimator=self)
+
+
+def _heard(fit: Callable[..., Any]) -> Callable[..., Any]:
+    @wraps(fit)
+    def told(self: Any, *given: Any, **named: Any) -> Any:
+        if not getattr(self, "_skl_callbacks", None):
+            return fit(self, *given, **named)
+        whole = self._init_callback_context(max_subtasks=None).call_on_fit_task_begin(estimator=self)
+        fit(self, *given, **named)
+        whole.call_on_fit_task_end(estimator=self)
+        return self
+
+    return with_callbacks(told)
 
 
 class TableClassifier(Read, ClassifierMixin, BaseEstimator):
@@ -71,6 +170,55 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
     """Base of the private classifiers, with parameters `epsilon`, `delta`, `neighbors`, `budget` and `threshold`."""
 
     _parameters = PRIVATE | SCHEMAS
+
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        classes: ArrayLike | None = None,
+        units: Any = None,
+        rows_per_unit: int | None = None,
+        **refused: Any,
+    ) -> Self:
+        """Learn from a table.
+
+        Parameters
+        ----------
+        X : table, shape (n, d)
+            An array, sparse matrix, DataFrame, `BitMatrix`, `CodeTable` or `RowBlocks` of
+            features. With a `schema`, or if nothing is declared: a DataFrame, Arrow table or stream, dict of arrays,
+            or files.
+        y : array_like, shape (n,), or str
+            Labels, or the name of their column; by default the column that the schema names.
+        classes : array_like, optional
+            The public set of labels; by default it is read from y.
+        units : array_like, shape (n,), or str, optional
+            The person that each row belongs to, for a claim that protects persons.
+        rows_per_unit : int, optional
+            With `units`: the largest number of rows used per person, chosen at random; see
+            `dpfast.learners.units`.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For invalid parameters or data, before anything is charged or drawn.
+        BudgetExceeded
+            If the budget does not suffice, before the data is read.
+        """
+        refuse_weights(refused)
+        p = self._checked(X, y, units)
+        with self._fitting(p.rng) as run:
+            self._learn(*self._tabled(X, y, classes, p, units, rows_per_unit, run), p, run)
+        return self
+
+    def _learn(self, X, y, classes, p, run):
+        """Charge and learn, within `_fitting`, from what `_tabled` gives and parameters that `_checked` gives."""
+        raise NotImplementedError
 
     def _asked(self, X, y, classes, image, table=None, form=None):
         """Return the parts of the table, the image of one part, and what a fit treats as public.

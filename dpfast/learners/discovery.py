@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 
 from dpfast.accounting import Cost, NoisySums, bill_noise
-from dpfast.accounting.amounts import decimal_above
-from dpfast.accounting.checks import exact, float_above
 from dpfast.accounting.costs import discrete_gaussian_cost
+from dpfast.accounting.numbers import decimal_above, exact, float_above
 from dpfast.accounting.opening import opening_moves, opening_threshold
 from dpfast.mechanisms.opening import OpeningHistogram
 from dpfast.tables.cells import (

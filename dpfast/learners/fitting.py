@@ -17,7 +17,7 @@ table's schema has to be discovered, everything is charged before the discovery,
 
 import weakref
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -25,9 +25,10 @@ import numpy as np
 
 from dpfast import random
 from dpfast.accounting import Cost, PrivacySpend, Release
-from dpfast.accounting.warning import warn, warn_of_caller, warn_of_claim, warn_of_edits
+from dpfast.accounting.claims import warn, warn_of_caller, warn_of_claim, warn_of_edits
 from dpfast.learners.parameters import PRIVATE, PrivateParameters
-from dpfast.learners.rounds import finished
+from dpfast.mechanisms.draws import Sole
+from dpfast.tables.replacing import finished
 
 
 @dataclass
@@ -262,3 +263,52 @@ class Private(PrivateParameters):
 
     def __sklearn_is_fitted__(self) -> bool:
         return "privacy_" in vars(self)
+
+
+class Streamed(Private):
+    """Mixin of private estimators that learn from a stream.
+
+    The state between calls, `_state`, is private and holds the paid `run`. It is never copied to another process by a
+    fork or a pickle. Only one call at a time may use it. A call that is interrupted ends the stream, since rows given
+    again would count twice.
+    """
+
+    _state: Any
+
+    def _alone(self) -> AbstractContextManager[None]:
+        """Return a context for a whole call; it refuses a second thread and a forked process."""
+        return self._owned().used()
+
+    def _owned(self) -> Sole:
+        """Return the owner of the stream: the process that calls this first."""
+        return vars(self).setdefault("_sole", Sole(f"the stream of a {type(self).__name__}"))
+
+    @contextmanager
+    def _going_on(self) -> Iterator[None]:
+        """Publish at the end of the block what was released in it; an interruption ends the stream."""
+        run = self._state.run
+        try:
+            yield
+        except BaseException:
+            self._end()
+            raise
+        finally:
+            self._show(run)
+
+    def _show(self, run: Run) -> None:
+        """Publish the releases so far, and their claim."""
+        self._publish(run)
+        self.privacy_ = run.told()
+
+    def _forget(self) -> None:
+        super()._forget()
+        self._end()
+
+    def _end(self) -> None:
+        """Delete the stream, if there is one."""
+        vars(self).pop("_state", None)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state without the stream: an unpickled model predicts but cannot continue learning."""
+        state: Any = super().__getstate__()
+        return {name: value for name, value in state.items() if name not in ("_state", "_sole")}

@@ -13,7 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import Cost
-from dpfast.accounting.amounts import decimal_above, split
+from dpfast.accounting.numbers import decimal_above, split
 from dpfast.kernels.reals import expit
 from dpfast.learners.calibration import LEVELS, Line, fitted_line
 from dpfast.learners.class_counts import class_shares, noise_scale

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfast.accounting.checks import rational
+from dpfast.accounting.numbers import rational
 from dpfast.learners.parameters import real
 from dpfast.tables.replacing import replace_file
 

@@ -11,8 +11,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_array, validate_data
 
 from dpfast.accounting import PrivacySpend
-from dpfast.accounting.amounts import split
-from dpfast.accounting.warning import warn_of_repeated_rows
+from dpfast.accounting.claims import warn_of_repeated_rows
+from dpfast.accounting.numbers import split
 from dpfast.files.spooled import FileParts
 from dpfast.learners.discovery import discover, plan
 from dpfast.learners.fitting import Public
@@ -24,8 +24,7 @@ from dpfast.tables.arrow import header_of, is_frame, reads_of
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Numeric, text_of
 from dpfast.tables.discovered import WIDEST, Discovered
-from dpfast.tables.label_types import completed, label_kind, labels_among, typed, typed_labels
-from dpfast.tables.labels import class_codes
+from dpfast.tables.labels import class_codes, completed, label_kind, labels_among, typed, typed_labels
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.streams import Source, StreamParts
 

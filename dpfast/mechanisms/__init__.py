@@ -4,16 +4,14 @@ from dpfast.accounting import repeated_epsilon
 
 from .above_threshold import AboveThreshold, RepeatedThreshold
 from .cover import exponential_cover
+from .draws import discrete_gaussian, discrete_laplace
 from .exponential import exponential
 from .frequent import frequent_rho, frequent_threshold, frequent_values
-from .individual import IndividualSums
-from .noise import discrete_gaussian, discrete_laplace
 from .quantiles import quantile_cell, quantiles, quantiles_cost
 from .sparse_sample import sparse_sample
 
 __all__ = [
     "AboveThreshold",
-    "IndividualSums",
     "RepeatedThreshold",
     "discrete_gaussian",
     "discrete_laplace",

@@ -36,11 +36,11 @@ from numpy.typing import ArrayLike
 
 from dpfast import random
 from dpfast.accounting import Cost, repeated_epsilon
-from dpfast.accounting.checks import float_above
+from dpfast.accounting.numbers import float_above
 from dpfast.kernels import noise, sparse_vector
-from dpfast.mechanisms.recorded import Claim, Question, asked
+from dpfast.mechanisms.draws import Claim, Question, asked
 
-from .sole import Sole, told
+from .draws import Sole, told
 
 _LARGEST = 1 << 60  # of thresholds; noise exceeds this with probability below e**-300
 

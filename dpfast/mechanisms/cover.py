@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from dpfast import random
 from dpfast.kernels import levels
-from dpfast.mechanisms.recorded import Claim, Question, asked
+from dpfast.mechanisms.draws import Claim, Question, asked
 
 _LARGEST = 1 << 30  # of an entry: sums over the elements fit into 64 bits
 

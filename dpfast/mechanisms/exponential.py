@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from dpfast import random
 from dpfast.kernels import levels
-from dpfast.mechanisms.recorded import Question, asked
+from dpfast.mechanisms.draws import Question, asked
 
 
 def exponential(

@@ -27,8 +27,7 @@ from typing import Any
 import numpy as np
 
 from dpfast import random
-from dpfast.mechanisms.noise import discrete_laplace
-from dpfast.mechanisms.recorded import Question, asked
+from dpfast.mechanisms.draws import Question, asked, discrete_laplace
 
 
 def frequent_values(

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from dpfast import random
-from dpfast.mechanisms.noise import discrete_gaussian, discrete_laplace
-from dpfast.mechanisms.recorded import Question, asked
+from dpfast.mechanisms.draws import Question, asked, discrete_gaussian, discrete_laplace
 
 _BLOCK = 1 << 17  # words that get noise together
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from dpfast import random
 from dpfast.accounting import Cost, sparse_sample_delta
+from dpfast.mechanisms.draws import Claim, Question, asked
 from dpfast.mechanisms.exponential import exponential
-from dpfast.mechanisms.recorded import Claim, Question, asked
 
 
 def sparse_sample(

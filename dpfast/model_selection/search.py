@@ -13,12 +13,10 @@ from sklearn.base import clone
 
 from dpfast import random
 from dpfast.accounting import Budget, Composed, Cost, PrivacySpend, Release, discrete_gaussian_sigma
-from dpfast.accounting.checks import check_neighbors, delta_of, epsilon_of
-from dpfast.accounting.claims import pair_cost
+from dpfast.accounting.claims import pair_cost, warn, warn_of_claim
 from dpfast.accounting.costs import discrete_gaussian_cost
-from dpfast.accounting.search import remembered
+from dpfast.accounting.numbers import check_neighbors, delta_of, epsilon_of, remembered
 from dpfast.accounting.selection import gaussian_claims, selection_base
-from dpfast.accounting.warning import warn, warn_of_claim
 from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.units import own_generator, picked
 from dpfast.mechanisms import discrete_gaussian

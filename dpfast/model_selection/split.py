@@ -12,8 +12,7 @@ from sklearn.base import clone
 
 from dpfast import metrics, random
 from dpfast.accounting import Budget, PrivacySpend
-from dpfast.accounting.amounts import decimal_above, decimal_below
-from dpfast.accounting.checks import SMALLEST_DELTA, exact
+from dpfast.accounting.numbers import SMALLEST_DELTA, decimal_above, decimal_below, exact
 from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.units import count_rows, picked
 from dpfast.metrics import ConfusionMatrix, Figure, Reliability, Roc

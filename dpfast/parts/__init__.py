@@ -1,9 +1,7 @@
 """Parts of a table and engines that hold them: threads in memory, blocks of files, workers of a cluster."""
 
-from .blocks import RowBlocks
+from .blocks import MemoryParts, Piece, RowBlocks
 from .engine import Answer, Backend, EngineLost, answered, made
-from .memory import MemoryParts
-from .piece import Piece
 
 __all__ = [
     "Answer",

@@ -1,16 +1,205 @@
-"""Work in blocks that do not depend on the number of threads, so that results do not either."""
+"""Parts in this process: pieces of a table, whose questions are computed over blocks of rows on threads.
+
+Blocks do not depend on the number of threads, so that results do not either.
+"""
 
 import os
 import threading
 from collections import deque
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
-from functools import cache
-from typing import Protocol, runtime_checkable
+from functools import cache, reduce
+from hashlib import blake2b
+from operator import add
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from dpfast.kernels.rng import process
+
+
+class Piece:
+    """Rows of a part, in their original form and in the form that a learner reads.
+
+    Parameters
+    ----------
+    X : table of any kind
+    labels : ndarray of int, shape (n,)
+        The numbers of the classes.
+    image : callable, optional
+        Maps X to the form that a learner reads, `rows`; it is computed at first use and never moved with the piece.
+
+    Attributes
+    ----------
+    rows : table as a learner reads it
+        The image of `X`.
+    memo : dict
+        Cache of questions; answers never depend on it. Private, and never moved.
+    """
+
+    def __init__(self, X: Any, labels: np.ndarray, image: Callable | None = None, rows: Any = None):
+        self.X, self.labels, self.image, self._rows = X, labels, image, rows
+        self.memo: dict[Any, Any] = {}
+
+    @property
+    def rows(self) -> Any:
+        if self._rows is None:
+            assert self.image is not None
+            self._rows = self.image(self.X)
+        return self._rows
+
+    def fingerprint(self) -> bytes:
+        """Return a digest of the rows and labels, computed once; a part that is recomputed has the same digest.
+
+        Returns
+        -------
+        bytes
+        """
+        if "fingerprint" not in self.memo:
+            self.memo["fingerprint"] = digest(self.labels, *_arrays(self.X))
+        return bytes(self.memo["fingerprint"])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"X": self.X, "labels": self.labels, "image": self.image}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        Piece.__init__(self, **state)
+
+    def __sizeof__(self) -> int:  # what a scheduler reckons with
+        return int(getattr(self.X, "nbytes", 0)) + self.labels.nbytes + object.__sizeof__(self)
+
+
+def digest(*arrays: np.ndarray) -> bytes:
+    """Return a digest of the types, shapes and entries of arrays; it is not secret."""
+    found = blake2b(digest_size=16)
+    for array in map(np.ascontiguousarray, arrays):
+        found.update(f"{array.dtype.str}{array.shape}".encode())
+        found.update(array.data.cast("B") if array.size and not array.dtype.hasobject else b"")
+    return found.digest()
+
+
+def _arrays(X):
+    """Return the arrays of which a table consists; none for a frame, as its labels suffice to identify the rows."""
+    if isinstance(X, np.ndarray):
+        return [X]
+    if hasattr(X, "codes"):
+        return X.codes.columns
+    return [X.data, X.indices, X.indptr] if hasattr(X, "indptr") else []
+
+
+def imaged(piece: Piece, image: Callable) -> Piece:
+    """Return a piece with the same rows, for a learner that reads them by this image."""
+    return Piece(piece.X, piece.labels, image)
+
+
+class PartedTable(NamedTuple):
+    """Rows and labels in parts.
+
+    Attributes
+    ----------
+    parts : MemoryParts or EngineParts
+        Parts of type `Piece`, all of them with rows.
+    n : int
+    like : table
+        One row of zeros, with the type and the names of the others.
+    labels : dpfast.tables.labels.Labels
+        The distinct labels that occur.
+    """
+
+    parts: Any
+    n: int
+    like: Any
+    labels: Any
+
+
+class MemoryParts:
+    """Parts in memory, or mapped from a file.
+
+    This class defines the interface of all kinds of parts: learners use rows only through it, and cannot tell where
+    they are. A question is a function of a part and of public values. It changes nothing but the cache of a part
+    (`Piece.memo`), so that a part that is lost and recomputed gives the same answers.
+
+    Parameters
+    ----------
+    parts : sequence
+        The parts in the order of the rows.
+    """
+
+    def __init__(self, parts: Sequence[Any]):
+        self._parts = list(parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def map(self, make: Callable, *public: Any) -> "MemoryParts":
+        """Return the parts ``make(part, *public)``, computed now and stored where the part is.
+
+        Parameters
+        ----------
+        make : callable
+        *public
+            Arguments that are the same for every part.
+
+        Returns
+        -------
+        MemoryParts
+        """
+        return MemoryParts(self.each(make, *public))
+
+    def each(self, question: Callable, *public: Any, own: Sequence | None = None) -> list:
+        """Return ``question(part, *public)`` of every part, in order.
+
+        Parameters
+        ----------
+        question : callable
+            Returns few numbers.
+        *public
+            Arguments that are the same for every part.
+        own : sequence, optional
+            One argument per part: ``question(part, own[k], *public)``.
+
+        Returns
+        -------
+        list
+        """
+        if own is None:
+            return [question(part, *public) for part in self._parts]
+        return [question(part, each, *public) for part, each in zip(self._parts, own, strict=True)]
+
+    def sum(self, question: Callable, *public: Any, own: Sequence | None = None) -> Any:
+        """Return the sum over the parts of the results of `each`, which are integers: the same for any parts.
+
+        Parameters
+        ----------
+        question, *public, own
+            As in `each`.
+
+        Returns
+        -------
+        int or ndarray of int
+        """
+        return reduce(add, self.each(question, *public, own=own))
+
+    def pick(self, chosen: Sequence[int]) -> "MemoryParts":
+        """Return some of the parts.
+
+        Parameters
+        ----------
+        chosen : sequence of int
+            The numbers of the parts.
+
+        Returns
+        -------
+        MemoryParts
+        """
+        return MemoryParts([self._parts[k] for k in chosen])
+
+    @property
+    def only(self) -> Any:
+        """Return the only part, for code that needs all rows at once; None if there are several."""
+        return self._parts[0] if len(self._parts) == 1 else None
+
 
 BLOCK_BYTES = 1 << 22  # of input per block
 

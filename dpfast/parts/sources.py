@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from dpfast.parts.blocks import MemoryParts
 from dpfast.parts.engine import Backend, EngineParts
-from dpfast.parts.memory import MemoryParts
 
 
 def is_parted(X: Any) -> bool:

@@ -1,10 +1,14 @@
-"""What the codes of one column mean: the column of codes that a column of a table becomes."""
+"""What the codes of one column mean, and which bin a number is in."""
 
+import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
+
+from dpfast.tables.cells import FIXED, number_codes
 
 OTHER, MISSING = "other", "missing"
 _EPOCH = date(1970, 1, 1)
@@ -117,3 +121,78 @@ class CodeColumn:
             A number, or a date as YYYY-MM-DD.
         """
         return (_EPOCH + timedelta(days=edge)).isoformat() if self.dates else f"{edge:.12g}"
+
+
+EQUAL, OCTAVE, MOST = 128, 8, 250  # bins at equal distances, bins between powers of two near 0, edges in all
+
+
+def fine_cuts(low: float, high: float) -> list[float]:
+    """Return edges at equal distances and, near 0, at about equal ratios: at most MOST, the same on every machine.
+
+    Parameters
+    ----------
+    low, high : float
+        Finite, the lower first.
+
+    Returns
+    -------
+    list of float
+        Rising but for rounding, within [low, high].
+
+    Notes
+    -----
+    Numbers with a long tail, as of money and counts, lie mostly in the first of equal bins. Where bins at equal ratios
+    are the narrower ones, they are added, from the largest on.
+    """
+    step = high / EQUAL - low / EQUAL
+    cuts = {low + i * step for i in range(1, EQUAL)} | ({0.0} if low <= 0 <= high else set())
+    power = math.frexp(OCTAVE * step)[1]
+    for exponent in range(power, power - MOST // OCTAVE, -1):
+        for part in range(OCTAVE - 1, -1, -1):
+            size = math.ldexp(1 + part / OCTAVE, exponent)
+            new = {each for each in (size, -size) if low < each < high and size < OCTAVE * step} - cuts
+            if len(cuts) + len(new) > MOST:
+                return sorted(cuts)
+            cuts |= new
+    return sorted(cuts)
+
+
+def bin_search(edges: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the function from numbers to how many of the edges are below each; of NaN it is any number of them.
+
+    Parameters
+    ----------
+    edges : ndarray of float64
+        Rising, at least one.
+    """
+    k = len(edges)
+    even = np.linspace(edges[0], edges[-1], k)
+    step = (edges[-1] - edges[0]) / max(1, k - 1)
+    if k < 4 or not np.isfinite(1 / step) or np.abs(edges - even).max() > 0.4 * step:
+        return _search_codes(edges)
+    low, high = np.append(np.nan, edges), np.append(edges, np.nan)  # of what shares a code; NaN is no bound
+
+    def below(x):
+        near = np.fmin(np.fmax(x, edges[0] - step), edges[-1] + step)
+        guess = np.minimum(((near - edges[0]) / step).astype(np.int32) + 1, k)  # wrong by one at most
+        guess += (x > high[guess]).astype(np.int32)
+        return guess - (x <= low[guess])
+
+    return below
+
+
+def _search_codes(edges):
+    """As `bin_search`, by the codes of numbers: few edges share one, or there is nothing gained."""
+    of_edges = number_codes(edges)
+    first, most = np.searchsorted(of_edges, np.arange(FIXED)), np.bincount(of_edges).max()
+    if len(edges) < 32 or most > 2:
+        return lambda x: np.searchsorted(edges, x)
+    first, high = first.astype(np.int32), np.append(edges, np.nan)
+
+    def below(x):
+        guess = first[number_codes(x)]
+        for _ in range(most):
+            guess += x > high[guess]
+        return guess
+
+    return below

@@ -16,9 +16,8 @@ import pyarrow as pa
 from dpfast.kernels.own import frozen
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
 from dpfast.tables.arrow import Frame, blocks_of_cells, cells, days, numbers, texts
-from dpfast.tables.bin_search import bin_search
 from dpfast.tables.cells import FIXED, banded, date_codes, number_codes
-from dpfast.tables.code_column import CodeColumn
+from dpfast.tables.code_column import CodeColumn, bin_search
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Boolean, Category, Column, Date, Numeric, text_of
 from dpfast.tables.counts import Counts, tally

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dpfast.parts.piece import PartedTable, Piece, digest
+from dpfast.parts.blocks import PartedTable, Piece, digest
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.counts import Counts
 from dpfast.tables.encoding import Encoding, label_column

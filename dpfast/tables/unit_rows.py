@@ -14,8 +14,7 @@ from dpfast.kernels import unit_rows as kernel
 from dpfast.parts.blocks import BLOCK_BYTES, RowBlocks, map_blocks, read_block, slices, threads
 from dpfast.tables.arrays import as_numbers
 from dpfast.tables.bit_matrix import BitMatrix
-from dpfast.tables.code_rows import CodeRows
-from dpfast.tables.codes import CodeTable
+from dpfast.tables.codes import CodeRows, CodeTable
 
 MOST_ROWS = 1 << 30  # for which sums of weighted rows fit into 64 bits
 

@@ -169,33 +169,6 @@ def discrete_gaussian_sigma(given, found):
     return math.isinf(found) or _discrete(given, found, low(given["epsilon"]), most) <= most
 
 
-def _rows(a):
-    return {
-        "squares": a.number(1000),
-        "reach": a.number(2**20),
-        "neighbors": a.relation(),
-        "releases": a.number(1000),
-        "size": a.number(100),
-    }
-
-
-def _individual(given, sigma, epsilon, enough):
-    moved = given["squares"] * (given["reach"] * (2 if given["neighbors"] == "replace" else 1)) ** 2
-    square, apart = moved / shift(sigma) ** 2, given["releases"] * given["size"] / (24 * shift(sigma) ** 2)
-    return discrete_curve(square, apart, epsilon, enough=enough)
-
-
-@promise(lambda a: _rows(a) | {"sigma": a.real(0.5, 1e9), "epsilon": a.real(1e-3, 50, 0.0)})
-def individual_delta(given, found):
-    return found >= _individual(given, given["sigma"], low(given["epsilon"]), found)
-
-
-@promise(lambda a: _rows(a) | {"epsilon": a.epsilon(), "delta": a.delta()}, slow=5)
-def individual_sigma(given, found):
-    most = low(given["delta"])
-    return math.isinf(found.sigma) or _individual(given, found.sigma, low(given["epsilon"]), most) <= most
-
-
 def _bill(a):
     parts = [
         NoisySums(a.choice([1, 2**20, 2**40]), a.real(1e-3, 1), a.number(10**6), a.number(100))

@@ -5,7 +5,7 @@ import pytest
 
 import dpfast
 from dpfast.accounting import discrete_gaussian_sigma, experts_learning_rate
-from dpfast.accounting.checks import count, delta_of, epsilon_of, exact, number
+from dpfast.accounting.numbers import count, delta_of, epsilon_of, exact, number
 
 ROOMS = sorted(Path(dpfast.__path__[0], "accounting").glob("*.py"))
 

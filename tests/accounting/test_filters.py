@@ -18,9 +18,9 @@ from dpfast.accounting import (
     gaussian_sigma,
     zcdp_rho,
 )
-from dpfast.accounting.amounts import UNIT, amount
 from dpfast.accounting.books import Book, Charge, new_book
 from dpfast.accounting.costs import discrete_gaussian_cost
+from dpfast.accounting.numbers import UNIT, amount
 
 # A move of an adversary: what it is charged as, and the law of its outcome under Q with the ratios P/Q; `told` is the
 # probability under P of an outcome that Q never has.

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 import dpfast
 from dpfast.accounting import Budget, PrivacySpend
 from dpfast.audit import replay
-from dpfast.learners.rounds import shown
+from dpfast.learners.base import shown
 from dpfast.mechanisms import discrete_gaussian, discrete_laplace
 from dpfast.tables import Label, Numeric, Schema
 from dpfast.tables.unit_rows import unit_rows

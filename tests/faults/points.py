@@ -9,7 +9,7 @@ import dpfast
 PACKAGE = str(Path(dpfast.__file__).parent)
 # These deal with faults, and are not made to fail themselves.
 HANDLERS = ("outputs.py", "report.py", "replacing.py")
-HANDLING = ("<lambda>", "close", "interrupts_wait", "finished")  # by a destructor Python ignores what is raised
+HANDLING = ("<lambda>", "close")  # by a destructor, too, where Python ignores what is raised
 
 
 class Points:

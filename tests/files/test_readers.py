@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from dpfast.files import ParquetRows, bounded, csv, entries, labels, parquet
+from dpfast.files import ParquetRows, csv, entries, names, parquet
 from dpfast.files.readers import read_steps, read_table
 from dpfast.tables import BitMatrix
 
@@ -146,7 +146,7 @@ def test_an_interrupt_while_labels_are_read_is_one(write, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(labels.Labels, "add", interrupt)
+    monkeypatch.setattr(names.Labels, "add", interrupt)
     with pytest.raises(KeyboardInterrupt):
         read_table(write(GOOD), label="tree")
 
@@ -176,14 +176,14 @@ def test_what_is_parsed_is_bounded(write, monkeypatch):
     assert "line 3, column 'y' has 1,001 characters; a label has at most 1000" in refusal(
         write(long.format("x" * 1001)), label="y"
     )
-    monkeypatch.setattr(bounded, "ALWAYS", 10_000)
+    monkeypatch.setattr(names, "ALWAYS", 10_000)
     bomb = write(gzip.compress(b"a,y\n" + b"1,u\n" * 100_000), "bomb.csv.gz")
     assert "the file expands to more than" in refusal(bomb, label="y")
     bomb = write(gzip.compress(b"1 1:1\n" * 200_000), "bomb.svm.gz")
     assert "the file expands to more than" in refusal(bomb)
     np.savez_compressed(bomb := write("", "bomb.npz"), X=np.zeros((1000, 1000)), y=np.arange(1000) % 2)
     assert "the file expands to 8,000,128 bytes, more than 400 times its size" in refusal(bomb)
-    monkeypatch.setattr(bounded, "LINE", 1000)
+    monkeypatch.setattr(names, "LONGEST_LINE", 1000)
     assert "a line has more than 1,000 bytes" in refusal(write("1 1:1 " * 1000, "long.svm"))
 
 

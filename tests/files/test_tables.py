@@ -186,7 +186,7 @@ def test_rows_of_an_encoding_are_picked_by_a_mask(write):
 SLOW_FILE = """
 import io, sys, time
 from pathlib import Path
-from dpfast.files import bounded, csv
+from dpfast.files import csv
 from dpfast.files.readers import read_table
 
 class Slow(io.BytesIO):

@@ -14,7 +14,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import dpfast
 from dpfast.accounting import Composed
-from dpfast.accounting.checks import exact
+from dpfast.accounting.numbers import exact
 from dpfast.learners import probabilities
 from dpfast.learners.base import counted_levels
 from dpfast.learners.calibration import ENDS, LEVELS

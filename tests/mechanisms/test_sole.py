@@ -1,6 +1,6 @@
 import pytest
 
-from dpfast.mechanisms.sole import Sole
+from dpfast.mechanisms.draws import Sole
 
 
 def interrupted(sole):

@@ -12,15 +12,10 @@ from forks import in_a_child
 import dpfast
 from dpfast import DPWinnowClassifier, RandomizedWeightedMajority, StatisticalQueryOracle
 from dpfast.accounting import BudgetExceeded
-from dpfast.learners.streamed import Streamed
+from dpfast.learners.fitting import Streamed
 from dpfast.littlestone import OnlineLittlestoneLearner, PointFunctions
-from dpfast.mechanisms import AboveThreshold, IndividualSums, RepeatedThreshold
-from dpfast.mechanisms.sole import Sole
-
-
-def _sums():
-    asked = {"squares": 2, "releases": 3, "epsilon": 1.0, "delta": 1e-6, "reach": 5}
-    return IndividualSums(np.array([[3, 4], [0, 5]]), **asked)
+from dpfast.mechanisms import AboveThreshold, RepeatedThreshold
+from dpfast.mechanisms.draws import Sole
 
 
 def _oracle():
@@ -55,7 +50,6 @@ STATE = {  # how to make it; its uses; whether threads may use it together; how 
         False,
         3,
     ),
-    IndividualSums: (_sums, [lambda a: a.release([0, 0])], False, 3),
     StatisticalQueryOracle: (_oracle, [lambda a: a.answer(lambda X: X[:, 0] > 3)], True, 3),
     RandomizedWeightedMajority: (
         _experts,
@@ -150,7 +144,6 @@ def test_threads_together_get_no_more_than_what_is_paid_for(kind):
     {
         AboveThreshold: ["threshold", "epsilon", "monotone", "noise", "threshold_scale", "test_scale", "fired", "runs"],
         RepeatedThreshold: ["threshold", "epsilon", "positives", "test_scale", "fired"],
-        IndividualSums: ["sigma", "cost", "left"],
         RandomizedWeightedMajority: ["learning_rate_", "rounds_"],
         StatisticalQueryOracle: ["noise_scale_", "n_rows_", "answered_"],
     }.items(),

@@ -31,6 +31,6 @@ MUTANTS = [
     _m("codes: planes count rows with more bits too", "csrc/codes_planes.h", "f[s] -= s & b ? 0 : f[s + b];", "f[s] -= 0;", "kernels/test_codes.py"),
     _m("logistic: residuals are not capped", "csrc/logistic.c", "(ahead > 0 ? half : 1.0f)", "half", "kernels/test_logistic.py"),
     _m("logistic: other classes may have more than the limit", "csrc/logistic.c", "held = size < left[i] ? size : left[i]", "held = size + 1", "kernels/test_logistic.py"),
-    _m("code rows: limits are not checked", "dpfast/tables/code_rows.py", "np.minimum(1.0, allowed / np.maximum(square, 1))", "np.ones(len(square))", "tables/test_code_rows.py"),
+    _m("code rows: limits are not checked", "dpfast/tables/codes.py", "np.minimum(1.0, allowed / np.maximum(square, 1))", "np.ones(len(square))", "tables/test_code_rows.py"),
     _m("levels: mirrored scores as they are", "csrc/levels.c", "return levels->lowest ? above : 0 - above;", "return above;", "kernels/test_levels.py"),
 ]  # fmt: skip

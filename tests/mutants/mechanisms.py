@@ -3,7 +3,6 @@
 
 from mutant import Mutant
 
-_INDIVIDUAL = "mechanisms/test_individual.py"
 _ABOVE, _SPARSE = "mechanisms/test_above_threshold.py", "mechanisms/test_sparse_sample.py"
 
 
@@ -12,12 +11,6 @@ def _m(name, file, old, new, tests):
 
 
 MUTANTS = [
-    _m("individual: weights out of range", "mechanisms/individual", "(weights < -_LARGEST) | (weights > _LARGEST)", "np.abs(weights) > _LARGEST", _INDIVIDUAL),
-    _m("individual: a row spends all it likes", "mechanisms/individual", "fits = self._spent + asked <= self._squares", "fits = asked <= self._squares", _INDIVIDUAL),
-    _m("individual: spent by those left out too", "mechanisms/individual", "self._spent += asked * fits", "self._spent += asked", _INDIVIDUAL),
-    _m("individual: a sum more than paid", "mechanisms/individual", "if self.left < 1:", "if self.left < 0:", _INDIVIDUAL),
-    _m("individual: copied", "mechanisms/individual", "    def __reduce__(self):", "    def reduced(self):", _INDIVIDUAL),
-    _m("individual: in any process", "mechanisms/individual", "with self._sole.used():", "if True:", _INDIVIDUAL),
     _m("above threshold: any queries, threshold scale halved", "mechanisms/above_threshold", "(Fraction(13, 5), Fraction(13, 4))",
        "(Fraction(13, 10), Fraction(13, 4))", _ABOVE),
     _m("above threshold: any queries, test scale halved", "mechanisms/above_threshold", "(Fraction(13, 5), Fraction(13, 4))",

@@ -29,7 +29,7 @@ MUTANTS = [
     _m("checkpoint: the digest not looked at", "learners/winnow/checkpoint", "if content[-_DIGEST:] != _digest([body]):", "if False:", _CHECKPOINT),
     _m("checkpoint: an older copy", "learners/winnow/checkpoint", "if self._generation < self._lock.generation:", "if False:", _CHECKPOINT),
     _m("checkpoint: a new stream overwrites", "learners/winnow/checkpoint", "        if path.exists():\n", "        if False:\n", _CHECKPOINT),
-    _m("checkpoint: exponent believed", "learners/winnow/stream", "            if not math.isclose(kept[name], getattr(plan, name), rel_tol=1e-9):\n", "            if False:\n", _CHECKPOINT),
+    _m("checkpoint: exponent believed", "learners/winnow/streaming", "            if not math.isclose(kept[name], getattr(plan, name), rel_tol=1e-9):\n", "            if False:\n", _CHECKPOINT),
     _m("save: into a file that somebody has open", "tables/replacing", " | os.O_EXCL", "", _MODELS),
     _m("checkpoint: what a kill left stays", "learners/winnow/checkpoint", "            partial.unlink()\n", "            pass\n", _CHECKPOINT),
     _m("readers: arrays that expand without end", "files/npz", "                check_expansion(part.file_size, part.compress_size)\n", "                pass\n", "files/test_readers.py"),

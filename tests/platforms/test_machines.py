@@ -28,8 +28,7 @@ OURS = "reals", "rows"  # whose `dot` is our own
 PRODUCTS = {  # files with products by @: of integers, which numpy and scipy multiply without BLAS
     "learners/halfspaces/images.py",
     "learners/littlestone/finite_class.py",
-    "mechanisms/individual.py",
-    "tables/code_rows.py",
+    "tables/codes.py",
 }
 
 

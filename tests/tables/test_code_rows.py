@@ -5,8 +5,8 @@ import pytest
 
 from dpfast import CodeTable
 from dpfast.kernels import logistic
-from dpfast.tables import code_rows as module
-from dpfast.tables.code_rows import CodeRows
+from dpfast.tables import codes as module
+from dpfast.tables.codes import CodeRows
 
 TABLES = {
     "few": [3, 7, 256],

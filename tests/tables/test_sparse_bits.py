@@ -10,8 +10,8 @@ from dpfast import BitMatrix, DecisionListClassifier
 from dpfast.kernels import bits
 from dpfast.learners.base import packed_rows
 from dpfast.parts import MemoryParts
-from dpfast.tables import sparse_bits
-from dpfast.tables.sparse_bits import SparseBits, suits
+from dpfast.tables import bit_matrix
+from dpfast.tables.bit_matrix import SparseBits, suits
 
 
 def few_ones(rng, n=300, d=3000, ones=800):
@@ -46,7 +46,7 @@ def test_a_list_is_that_of_packed_bits_from_any_format_and_parts(form, rng, monk
         parts = MemoryParts([(X[a:b], y[a:b]) for a, b in ends])
         assert DecisionListClassifier(**given).fit(parts).rules_ == model.rules_
     predicted = model.predict(X)
-    monkeypatch.setattr(sparse_bits, "SPARSE", 1 << 40)
+    monkeypatch.setattr(bit_matrix, "SPARSE", 1 << 40)
     packed = DecisionListClassifier(**given).fit(X, y)
     assert packed.rules_ == model.rules_
     np.testing.assert_array_equal(packed.rule_counts_, model.rule_counts_)

@@ -3,24 +3,23 @@
 import math
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from dpfast.accounting import Budget, Cost
-from dpfast.accounting.amounts import split
-from dpfast.accounting.checks import exact, float_above
+from dpfast.accounting.numbers import exact, float_above, split
 from dpfast.kernels import bits, scores
-from dpfast.learners.base import PrivateClassifier, refuse_weights
+from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import PURE, SchemaLike, real
 from dpfast.learners.probabilities import PROBABILITY_SHARE, Probabilities, confusion
 from dpfast.learners.saving import entries, integer, integers
 from dpfast.learners.tables import SCHEMAS
 from dpfast.mechanisms import exponential
-from dpfast.parts.piece import PartedTable
+from dpfast.parts.blocks import PartedTable
 from dpfast.tables import BitMatrix
 from dpfast.tables.code_bits import packed_codes
 from dpfast.tables.labels import two_classes
@@ -118,78 +117,45 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
         self.budget = budget
         self.random_state = random_state
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        classes: ArrayLike | None = None,
-        units: Any = None,
-        rows_per_unit: int | None = None,
-        **refused: Any,
-    ) -> Self:
-        """Draw a hypothesis according to the errors of all.
-
-        Parameters
-        ----------
-        X : array_like of int, shape (n,) or (n, 1); array_like or DataFrame, shape (n, d), for callables
-            For "features", an array, sparse matrix, DataFrame or BitMatrix, shape (n, d).
-        y : array_like, shape (n,)
-        classes : array_like, optional
-            The public set of labels; by default it is read from y.
-        units : array_like, shape (n,), optional
-            The person that each row belongs to, for a claim that protects persons.
-        rows_per_unit : int, optional
-            With `units`: the largest number of rows used per person, chosen at random; see `dpfast.learners.units`.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            For an invalid parameter or invalid data, before anything is charged or drawn.
-        BudgetExceeded
-            If the budget does not suffice, before the data is read.
-        """
-        refuse_weights(refused)
-        p = self._checked(X, y, units)
-        table = self._class()
-        p.one_column = table is not None
+    def _checked(self, X=None, y=None, units=None):
+        p = super()._checked(X, y, units)
+        p.table = self._class()
+        p.one_column = p.table is not None
         if p.schema is not None and not self._of_features():
             raise ValueError('schema is for hypotheses="features"')
-        with self._fitting(p.rng) as run:
-            X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
-            image: Callable[[Any], Any]
-            question: Callable[..., np.ndarray]
-            told: tuple[Any, ...]
-            if self._of_features():
-                image, question, told = partial(_features, threshold=self.threshold), _feature_errors, ()
-            elif table is None:
-                image, question, told = check_array, _function_errors, (tuple(self.hypotheses),)
-            else:
-                X = X if isinstance(X, PartedTable) else _column(X)
-                image, question, told = partial(_numbers_of_points, n_points=table.shape[1]), _table_errors, (table,)
-            parts, _, public = self._asked(X, y, classes, image)
-            if question is not _function_errors:
-                two_classes(public.classes)
-            errors = parts.sum(question, *told, *([public.classes] if question is _function_errors else []))
-            public.others["n_hypotheses_"] = len(errors)
+        return p
 
-            cost = [Cost("range", float_above(exact("epsilon", p.epsilon)))]
-            run.charge(public, self._all_costs(cost, p), hypotheses=1, **p.counting)
-            drawn = exponential(-errors, self._exponent(p.epsilon) / p.rows_per_unit, rng=run.rng)
-            labelling = None if table is None else bits.unpack(table.rows[[drawn]], table.shape[1])[0]
-            run.release("hypotheses", drawn, labelling)
-            if table is not None:
-                says = partial(_point_says, labelling=labelling)
-            elif self._of_features():
-                says = partial(_feature_says, h=drawn)
-            else:
-                says = partial(_function_says, hypothesis=self.hypotheses[drawn], classes=public.classes)
-            self._count_classes(run, p, lambda: parts.sum(_confused, says, len(public.classes)))
-        return self
+    def _learn(self, X, y, classes, p, run):
+        """Draw a hypothesis according to the errors of all."""
+        table = p.table
+        image: Callable[[Any], Any]
+        question: Callable[..., np.ndarray]
+        told: tuple[Any, ...]
+        if self._of_features():
+            image, question, told = partial(_features, threshold=self.threshold), _feature_errors, ()
+        elif table is None:
+            image, question, told = check_array, _function_errors, (tuple(self.hypotheses),)
+        else:
+            X = X if isinstance(X, PartedTable) else _column(X)
+            image, question, told = partial(_numbers_of_points, n_points=table.shape[1]), _table_errors, (table,)
+        parts, _, public = self._asked(X, y, classes, image)
+        if question is not _function_errors:
+            two_classes(public.classes)
+        errors = parts.sum(question, *told, *([public.classes] if question is _function_errors else []))
+        public.others["n_hypotheses_"] = len(errors)
+
+        cost = [Cost("range", float_above(exact("epsilon", p.epsilon)))]
+        run.charge(public, self._all_costs(cost, p), hypotheses=1, **p.counting)
+        drawn = exponential(-errors, self._exponent(p.epsilon) / p.rows_per_unit, rng=run.rng)
+        labelling = None if table is None else bits.unpack(table.rows[[drawn]], table.shape[1])[0]
+        run.release("hypotheses", drawn, labelling)
+        if table is not None:
+            says = partial(_point_says, labelling=labelling)
+        elif self._of_features():
+            says = partial(_feature_says, h=drawn)
+        else:
+            says = partial(_function_says, hypothesis=self.hypotheses[drawn], classes=public.classes)
+        self._count_classes(run, p, lambda: parts.sum(_confused, says, len(public.classes)))
 
     def _publish(self, run):
         if run.released:

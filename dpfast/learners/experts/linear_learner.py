@@ -1,20 +1,17 @@
 """Linear functions, learned by following experts."""
 
 from fractions import Fraction
-from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dpfast.accounting import Budget, Cost, experts_learning_rate, experts_range
 from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import weights
-from dpfast.learners.base import PrivateClassifier, TwoSided, refuse_weights
+from dpfast.learners.base import PrivateClassifier, TwoSided, shown
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.experts.playing import played
 from dpfast.learners.parameters import SchemaLike, choice, flag, optional
 from dpfast.learners.probabilities import PROBABILITY_SHARE, SidedProbabilities
-from dpfast.learners.rounds import shown
 from dpfast.learners.saving import integer, integers
 from dpfast.parts.blocks import BLOCK_BYTES, slices
 from dpfast.tables.labels import class_codes
@@ -23,6 +20,8 @@ from dpfast.tables.signed_rows import SparseRows, signed_rows
 
 class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
     """Private linear classifier: the average of unit vectors drawn by their agreement [DR11, Algorithm 17]_.
+
+    Labels are of two classes. Features lie in [-1, 1]; booleans and a `BitMatrix` are signs.
 
     The algorithm maximizes the average of <theta, x> over the simplex by following experts, one per coordinate. Expert
     e_j loses -<e_j, x_t> in round t, and theta is the average of the T = n vectors drawn. Here an example (x, y) is
@@ -144,67 +143,28 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        classes: ArrayLike | None = None,
-        units: Any = None,
-        rows_per_unit: int | None = None,
-        **refused: Any,
-    ) -> Self:
-        """Learn in one pass over the rows, in random order.
+    def _learn(self, X, y, classes, p, run):
+        """Learn in one pass over the rows, in random order."""
+        rows = signed_rows(X, out_of_range=p.out_of_range)
+        n, d = rows.shape
+        labels = class_codes(y, n, classes)
+        signs, public = labels.signs(), self._public(X, labels)
+        width = p.rows_per_unit * experts_range(p.neighbors, signed=True)
+        eta = experts_learning_rate(p.epsilon, p.delta, horizon=n, loss_range=width, calibration=p.calibration)
+        state = weights.Weights(d + p.fit_intercept, Fraction(eta) / rows.unit, mirrored=p.negations)
+        step = BLOCK_BYTES // (4 * d) if not isinstance(rows, SparseRows) else 1 << 14
+        public.others = {"learning_rate_": eta, "reads_": rows.reads}
 
-        Parameters
-        ----------
-        X : array_like, sparse matrix, DataFrame or BitMatrix, shape (n, d)
-            Entries in [-1, 1]; booleans and BitMatrix are signs.
-        y : array_like, shape (n,)
-            Labels of two classes.
-        classes : array_like, optional
-            The public set of labels; by default it is read from y.
-        units : array_like, shape (n,), optional
-            The person that each row belongs to, for a claim that protects persons.
-        rows_per_unit : int, optional
-            With `units`: the largest number of rows used per person, chosen at random; see `dpfast.learners.units`.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            For an invalid parameter or invalid data, before anything is charged or drawn.
-        BudgetExceeded
-            If the budget does not suffice, before the data is read.
-        """
-        refuse_weights(refused)
-        p = self._checked(X, y, units)
-        with self._fitting(p.rng) as run:
-            X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
-            rows = signed_rows(X, out_of_range=p.out_of_range)
-            n, d = rows.shape
-            labels = class_codes(y, n, classes)
-            signs, public = labels.signs(), self._public(X, labels)
-            width = p.rows_per_unit * experts_range(p.neighbors, signed=True)
-            eta = experts_learning_rate(p.epsilon, p.delta, horizon=n, loss_range=width, calibration=p.calibration)
-            state = weights.Weights(d + p.fit_intercept, Fraction(eta) / rows.unit, mirrored=p.negations)
-            step = BLOCK_BYTES // (4 * d) if not isinstance(rows, SparseRows) else 1 << 14
-            public.others = {"learning_rate_": eta, "reads_": rows.reads}
-
-            cost = [Cost("range", eta * width * (1 + SLACK), times=n)]
-            run.charge(public, self._all_costs(cost, p), draws=n, **p.counting)
-            run.released = drawn = np.zeros((2, d + p.fit_intercept), np.int64)
-            order = run.rng.permutation(n)
-            for part in self._watched(shown(slices(n, step), "rounds", self.verbose), "rounds"):
-                losses = rows.losses(order[part], -signs, constant=p.fit_intercept)
-                experts = played(state, losses, Fraction(eta) / rows.unit, run.rng, mirrored=p.negations)
-                drawn += np.bincount(experts, minlength=drawn.size).reshape(2, -1)
-                run.used["draws"] += len(experts)
-            self._count_classes(run, p, lambda: level_counts(_scores(rows, *_weights(run)), labels.codes))
-        return self
+        cost = [Cost("range", eta * width * (1 + SLACK), times=n)]
+        run.charge(public, self._all_costs(cost, p), draws=n, **p.counting)
+        run.released = drawn = np.zeros((2, d + p.fit_intercept), np.int64)
+        order = run.rng.permutation(n)
+        for part in self._watched(shown(slices(n, step), "rounds", self.verbose), "rounds"):
+            losses = rows.losses(order[part], -signs, constant=p.fit_intercept)
+            experts = played(state, losses, Fraction(eta) / rows.unit, run.rng, mirrored=p.negations)
+            drawn += np.bincount(experts, minlength=drawn.size).reshape(2, -1)
+            run.used["draws"] += len(experts)
+        self._count_classes(run, p, lambda: level_counts(_scores(rows, *_weights(run)), labels.codes))
 
     def _publish(self, run):
         self.released_weights_ = _weights(run)

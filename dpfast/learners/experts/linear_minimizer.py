@@ -9,11 +9,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpfast.accounting import Budget, experts_learning_rate, experts_range, linear_excess
 from dpfast.kernels import weights
-from dpfast.learners.base import refuse_weights
+from dpfast.learners.base import Watched, refuse_weights, shown
 from dpfast.learners.experts.playing import played
 from dpfast.learners.fitting import Private, Public
 from dpfast.learners.parameters import PRIVATE, choice, flag, real
-from dpfast.learners.rounds import Watched, shown
 from dpfast.parts.blocks import BLOCK_BYTES, slices
 from dpfast.tables import BitMatrix
 from dpfast.tables.signed_rows import SparseRows, signed_rows

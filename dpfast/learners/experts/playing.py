@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from dpfast.kernels.weights import Losses, Weights
-from dpfast.mechanisms.recorded import Question, asked, recorded
+from dpfast.mechanisms.draws import Question, asked, recorded
 
 
 def played(

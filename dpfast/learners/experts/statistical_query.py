@@ -19,14 +19,14 @@ from dpfast.accounting import (
     discrete_gaussian_sigma,
     laplace_scale,
 )
+from dpfast.accounting.claims import warn_of_claim
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.accounting.new_rows import query_deviation
-from dpfast.accounting.warning import warn_of_claim
 from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels.grid import to_grid
 from dpfast.learners.parameters import PRIVATE, Parameters, choice, count, real
 from dpfast.mechanisms import discrete_gaussian, discrete_laplace
-from dpfast.mechanisms.sole import Sole, told
+from dpfast.mechanisms.draws import Sole, told
 from dpfast.parts import MemoryParts
 from dpfast.parts.blocks import slices
 from dpfast.parts.sources import is_parted, parts_of

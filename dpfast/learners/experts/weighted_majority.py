@@ -18,13 +18,12 @@ from dpfast.accounting import (
     experts_range,
     experts_regret,
 )
-from dpfast.accounting.claims import pair_cost
-from dpfast.accounting.warning import warn_of_claim
+from dpfast.accounting.claims import pair_cost, warn_of_claim
 from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import weights
 from dpfast.learners.experts.playing import drawn, played
 from dpfast.learners.parameters import PRIVATE, Parameters, choice, count, optional
-from dpfast.mechanisms.sole import Sole, told
+from dpfast.mechanisms.draws import Sole, told
 from dpfast.parts.blocks import slices
 from dpfast.parts.sources import refuse_masked
 from dpfast.tables import BitMatrix

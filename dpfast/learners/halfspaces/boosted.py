@@ -4,22 +4,21 @@ import math
 import warnings
 from fractions import Fraction
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dpfast.accounting import Budget, Cost, boost_paper, boost_plan, gaussian_sigma
-from dpfast.accounting.checks import exact, float_above
 from dpfast.accounting.claims import pair_cost
-from dpfast.learners.base import LinearClassifier, refuse_weights
+from dpfast.accounting.numbers import exact, float_above
+from dpfast.learners.base import LinearClassifier
 from dpfast.learners.halfspaces.measure import CAP, MOST_ROUNDS, UNIT, LazyBregman, Local, Measure
 from dpfast.learners.halfspaces.parted import PartedLocal, PartedMeasure, PartedRows, weak_rows_of
 from dpfast.learners.halfspaces.weak import LARGEST_SCALE, NoisyCentering, NoisyStump, WeakLearner
 from dpfast.learners.parameters import Kind, SchemaLike, auto, choice, count, flag, optional, positive, real
 from dpfast.mechanisms import discrete_laplace
 from dpfast.parts import MemoryParts, Piece
-from dpfast.parts.piece import PartedTable
+from dpfast.parts.blocks import PartedTable
 from dpfast.tables.labels import class_codes, two_classes
 
 _COUNT_SHARE = Fraction(1, 20)  # of epsilon, for the number of rows where that is private
@@ -39,6 +38,8 @@ def _kind(wanted, base, named):
 
 class BoostedHalfspaceClassifier(LinearClassifier):
     """Private lazy Bregman boosting [BCS]_: a linear classifier that averages the noisy means of hard rows.
+
+    Labels are of two classes. Booleans and bits are the numbers 0 and 1.
 
     A measure starts even over the rows; each round a weak learner answers it with a noisy hypothesis h, and the
     weight of a row falls with how well it is classified so far, exp(-learning_rate / 2 * sum of y h(x)); projected to
@@ -198,77 +199,37 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        classes: ArrayLike | None = None,
-        units: Any = None,
-        rows_per_unit: int | None = None,
-        **refused: Any,
-    ) -> Self:
-        """Learn by T rounds of boosting.
+    def _learn(self, X, y, classes, p, run):
+        """Learn by T rounds of boosting."""
+        rows, start, margins, public, parts = self._rows(X, y, classes, p)
+        n, d = public.n_rows, public.n_features
+        density = self._calibrate(p, n, d)
+        counted = p.n_rounds * p.rows_per_unit**2  # k rows of a person move a round k times as far: k^2 rounds' worth
+        if p.rows_per_unit > 1 and type(p.weak_learner) not in _WEAK.values():
+            raise ValueError('rows_per_unit above 1 needs weak_learner="centering" or "stump"')
+        noise = p.weak_learner.noise(rows, p.epsilon_of_rounds, p.delta, counted)
+        public.others.update(learning_rate_=p.learning_rate, n_rounds_=p.n_rounds)
+        paid = ({"row count": 1} if p.count_scale else {}) | {"rounds": p.n_rounds}
+        cost = [Cost("pure", float_above(1 / p.count_scale))] if p.count_scale else []
+        cost += p.weak_learner.cost(rows, noise, counted) or [pair_cost(p.epsilon_of_rounds, p.delta)]
 
-        Parameters
-        ----------
-        X : array_like, sparse matrix, DataFrame, BitMatrix or RowBlocks, shape (n, d)
-        y : array_like, shape (n,)
-            Labels of two classes.
-        classes : array_like, optional
-            The public set of labels; by default it is read from y.
-        units : array_like, shape (n,), optional
-            The person that each row belongs to, for a claim that protects persons.
-        rows_per_unit : int, optional
-            With `units`: the largest number of rows used per person, chosen at random; see `dpfast.learners.units`.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            For an invalid parameter or invalid data, before anything is charged or drawn.
-        BudgetExceeded
-            If the budget does not suffice, before the data is read.
-        """
-        refuse_weights(refused)
-        p = self._checked(X, y, units)
-        with self._fitting(p.rng) as run:
-            X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
-            rows, start, margins, public, parts = self._rows(X, y, classes, p)
-            n, d = public.n_rows, public.n_features
-            density = self._calibrate(p, n, d)
-            counted = (
-                p.n_rounds * p.rows_per_unit**2
-            )  # k rows of a person move a round k times as far: k^2 rounds' worth
-            if p.rows_per_unit > 1 and type(p.weak_learner) not in _WEAK.values():
-                raise ValueError('rows_per_unit above 1 needs weak_learner="centering" or "stump"')
-            noise = p.weak_learner.noise(rows, p.epsilon_of_rounds, p.delta, counted)
-            public.others.update(learning_rate_=p.learning_rate, n_rounds_=p.n_rounds)
-            paid = ({"row count": 1} if p.count_scale else {}) | {"rounds": p.n_rounds}
-            cost = [Cost("pure", float_above(1 / p.count_scale))] if p.count_scale else []
-            cost += p.weak_learner.cost(rows, noise, counted) or [pair_cost(p.epsilon_of_rounds, p.delta)]
-
-            model = _Average(d, density(1))
-            run.charge(public, self._all_costs(cost, p), **paid, **p.counting)
-            run.released = model
-            size = n
-            if p.count_scale:
-                size = max(1, int(discrete_laplace(n, p.rows_per_unit * p.count_scale, rng=run.rng)))
-                run.used["row count"] += 1
-            model.density = density(size)
-            mass = max(1, int(model.density * size * CAP))
-            measure = start(mass, p.learning_rate / 2)
-            for t in self._shown(range(p.n_rounds), "rounds", getattr(rows, "parts", None), public):
-                hypothesis = p.weak_learner.learn(rows, measure.weights(), mass, noise, run.rng)
-                model.add(*p.weak_learner.linear(hypothesis, d))
-                run.used["rounds"] += 1
-                if t + 1 < p.n_rounds:
-                    measure.add(margins(hypothesis))
-            self._count_levels(run, p, parts, model.linear)
-        return self
+        model = _Average(d, density(1))
+        run.charge(public, self._all_costs(cost, p), **paid, **p.counting)
+        run.released = model
+        size = n
+        if p.count_scale:
+            size = max(1, int(discrete_laplace(n, p.rows_per_unit * p.count_scale, rng=run.rng)))
+            run.used["row count"] += 1
+        model.density = density(size)
+        mass = max(1, int(model.density * size * CAP))
+        measure = start(mass, p.learning_rate / 2)
+        for t in self._shown(range(p.n_rounds), "rounds", getattr(rows, "parts", None), public):
+            hypothesis = p.weak_learner.learn(rows, measure.weights(), mass, noise, run.rng)
+            model.add(*p.weak_learner.linear(hypothesis, d))
+            run.used["rounds"] += 1
+            if t + 1 < p.n_rounds:
+                measure.add(margins(hypothesis))
+        self._count_levels(run, p, parts, model.linear)
 
     def _rows(self, X, y, classes, p):
         """The rows as the weak learner reads them, functions that start a measure on them and that give it margins,

@@ -12,7 +12,7 @@ import numpy as np
 from dpfast.accounting.halfspaces import HINGE_SHARE
 from dpfast.kernels import reals
 from dpfast.mechanisms import discrete_gaussian
-from dpfast.mechanisms.recorded import Question, asked
+from dpfast.mechanisms.draws import Question, asked
 
 MARGINS = 2.0 ** np.arange(-7, 1)  # geometric, from 1/128 to 1
 _PAPER_HINGE = 0.96  # of the margin
@@ -92,7 +92,7 @@ def single_sample_steps(integers, reach, signs, margin, sigma, rng, claim=None):
     margin, sigma : float
         sigma counts steps of the grid.
     rng : numpy.random.Generator
-    claim : dpfast.mechanisms.recorded.Claim, optional
+    claim : dpfast.mechanisms.draws.Claim, optional
         What covers all the steps together.
 
     Yields

@@ -3,19 +3,24 @@
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import Budget, NoisySums, discrete_gaussian_sigma
 from dpfast.kernels.reals import exp, expit, log, norm
-from dpfast.learners.base import PrivateClassifier, refuse_weights
+from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.halfspaces.images import LIMIT, CodeImage, image_of
-from dpfast.learners.halfspaces.link import class_weights, log_chances, log_odds
-from dpfast.learners.halfspaces.model import Model
-from dpfast.learners.halfspaces.noise import ROUNDS_PAID, Noise, sensitivity
+from dpfast.learners.halfspaces.model import (
+    ROUNDS_PAID,
+    Model,
+    Noise,
+    class_weights,
+    log_chances,
+    log_odds,
+    sensitivity,
+)
 from dpfast.learners.halfspaces.opening import Opening
 from dpfast.learners.halfspaces.pairs import GROUPS, MOST_PAIRS, SHARE, draws, most_pairs, restored
 from dpfast.learners.lazily import lazily
@@ -47,7 +52,7 @@ class HalfspaceClassifier(PrivateClassifier):
     Each round then releases, with noise, the sum of the rows times their residuals: how far the label is from the
     probability that the released coefficients give it, doubled, and at most 1. Coefficients are added up from these
     sums; rows are scored by coefficients shrunk by as much as their known noise says. The model is the mean over the
-    last fifth of the rounds. See `dpfast.learners.halfspaces.images`, `link` and `shrunken` beside it.
+    last fifth of the rounds. See `dpfast.learners.halfspaces.images`, `model` and `shrunken` beside it.
 
     **Privacy.** All releases together are (epsilon, delta)-DP for the relation `neighbors`: "replace" compares tables
     that differ in one row (x, y), "add-remove" tables one of which has a row more. A row has one cell of the opening
@@ -176,83 +181,44 @@ class HalfspaceClassifier(PrivateClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        classes: ArrayLike | None = None,
-        units: Any = None,
-        rows_per_unit: int | None = None,
-        **refused: Any,
-    ) -> Self:
-        """Learn from noisy sums.
-
-        Parameters
-        ----------
-        X : array_like, sparse matrix, DataFrame, BitMatrix, RowBlocks or CodeTable, shape (n, d)
-            With a `schema`, a DataFrame, Arrow table or dict of arrays.
-        y : array_like, shape (n,)
-            Labels of two or more classes; by default the column that the schema names.
-        classes : array_like, optional
-            The public set of labels; by default it is read from y.
-        units : array_like, shape (n,), optional
-            The person that each row belongs to, for a claim that protects persons.
-        rows_per_unit : int, optional
-            With `units`: the largest number of rows used per person, chosen at random; see `dpfast.learners.units`.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            For an invalid parameter or invalid data, before anything is charged or drawn.
-        BudgetExceeded
-            If the budget does not suffice, before the data is read.
-        """
-        refuse_weights(refused)
-        p = self._checked(X, y, units)
-        with self._fitting(p.rng) as run:
-            X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
-            parts, rows, public = self._asked(X, y, classes, self._image())
-            k = len(public.classes)
-            self._refuse_classes(public.classes, p)
-            if p.class_weight is not None and p.class_weight != "balanced":
-                public.others["class_weight_"] = class_weights(p.class_weight, public.classes)
-            if p.n_rounds == "auto":
-                p.n_rounds = ROUNDS
-            image = image_of(rows, k, p.fit_intercept)
-            most = most_pairs(p.interactions, image)
-            noise = Noise(p, image, k, most)
-            public.others.update(n_rounds_=p.n_rounds, sigma_=noise.sigma / image.reach)
-            model = Model(image, k, rows.shape[1])
-            n = public.n_rows if p.neighbors == "replace" else None
-            releases = {"pairs": most} if most else {}
-            if p.found is None:
-                run.charge(public, noise.cost, opening=1, **releases, rounds=p.n_rounds)
-                run.released = model
-                counts = parts.sum(*image.opening_question())
-                noisy = discrete_gaussian(noise.unit * counts, noise.sigma, rng=run.rng) / noise.unit
-                run.used["opening"] += 1
-                image.open(noisy, noise.sigma / noise.unit, n)
-            else:
-                run.charge(public, **releases, rounds=p.n_rounds)
-                run.released = model
-                image.begin(Opening.of_found(p.found, public.classes, p.plan, n))
-            sizes = image.opening.sizes
-            if p.class_weight == "balanced":
-                run.attributes["class_weight_"] = sizes.min() / sizes
-            deviation, alone = noise.sigma / image.reach, int(p.n_rounds * _BEFORE_PAIRS) if most else -1
-            model.begin(deviation, p)
-            for done in self._shown(range(p.n_rounds), "rounds", parts, public):
-                if done == alone:
-                    self._join_pairs(parts, model, deviation, p.n_rounds - done, most, noise.exponents, run)
-                total = model.image.entries(parts.sum(*model.image.question(model.descent.seen(), model.constants)))
-                model.descent.add(discrete_gaussian(total, noise.sigma, rng=run.rng) / image.reach)
-                run.used["rounds"] += 1
-        return self
+    def _learn(self, X, y, classes, p, run):
+        """Learn from noisy sums."""
+        parts, rows, public = self._asked(X, y, classes, self._image())
+        k = len(public.classes)
+        self._refuse_classes(public.classes, p)
+        if p.class_weight is not None and p.class_weight != "balanced":
+            public.others["class_weight_"] = class_weights(p.class_weight, public.classes)
+        if p.n_rounds == "auto":
+            p.n_rounds = ROUNDS
+        image = image_of(rows, k, p.fit_intercept)
+        most = most_pairs(p.interactions, image)
+        noise = Noise(p, image, k, most)
+        public.others.update(n_rounds_=p.n_rounds, sigma_=noise.sigma / image.reach)
+        model = Model(image, k, rows.shape[1])
+        n = public.n_rows if p.neighbors == "replace" else None
+        releases = {"pairs": most} if most else {}
+        if p.found is None:
+            run.charge(public, noise.cost, opening=1, **releases, rounds=p.n_rounds)
+            run.released = model
+            counts = parts.sum(*image.opening_question())
+            noisy = discrete_gaussian(noise.unit * counts, noise.sigma, rng=run.rng) / noise.unit
+            run.used["opening"] += 1
+            image.open(noisy, noise.sigma / noise.unit, n)
+        else:
+            run.charge(public, **releases, rounds=p.n_rounds)
+            run.released = model
+            image.begin(Opening.of_found(p.found, public.classes, p.plan, n))
+        sizes = image.opening.sizes
+        if p.class_weight == "balanced":
+            run.attributes["class_weight_"] = sizes.min() / sizes
+        deviation, alone = noise.sigma / image.reach, int(p.n_rounds * _BEFORE_PAIRS) if most else -1
+        model.begin(deviation, p)
+        for done in self._shown(range(p.n_rounds), "rounds", parts, public):
+            if done == alone:
+                self._join_pairs(parts, model, deviation, p.n_rounds - done, most, noise.exponents, run)
+            total = model.image.entries(parts.sum(*model.image.question(model.descent.seen(), model.constants)))
+            model.descent.add(discrete_gaussian(total, noise.sigma, rng=run.rng) / image.reach)
+            run.used["rounds"] += 1
 
     def _join_pairs(self, parts, model, deviation, n_rounds, most, exponents, run):
         """Draw pairs, at most so many, and go on with them for the rounds that are left."""
@@ -314,7 +280,7 @@ class HalfspaceClassifier(PrivateClassifier):
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the log odds of the classes.
 
-        See `dpfast.learners.halfspaces.link` for the link that turns sums into log odds.
+        See `dpfast.learners.halfspaces.model` for the link that turns sums into log odds.
 
         Parameters
         ----------

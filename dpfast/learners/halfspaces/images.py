@@ -28,7 +28,7 @@ import scipy.sparse as sp
 
 from dpfast.kernels import logistic, reals
 from dpfast.learners.halfspaces.opening import SURE, Opening, class_sizes
-from dpfast.tables.code_rows import CodeRows
+from dpfast.tables.codes import CodeRows
 
 BINS, HATS = 32, 9  # entries of a column of numbers: shared by bins, and of each scale besides the place
 _NUMBERS = 2 * (HATS + 1)

@@ -1,13 +1,137 @@
-"""What a fit of `HalfspaceClassifier` has released so far, and the model that this makes."""
+"""What `HalfspaceClassifier` learns by: its loss, the noise of one bill, and the model that was released so far.
+
+With p the softmax of a row's scores, the residual of a row of class y is h (e_y - q): h = min(1, 2 (1 - p_y)), and q
+the chances of the other classes given that it is one of these, 0 for y (csrc/logistic.h). So |residual| <= sqrt(2), and
+of two classes, of which one score is kept, <= 1: twice what is left to learn of a row, and no more for a row on the
+wrong side than for one on the boundary.
+
+**It is the gradient of a convex loss.** Let m = ln(sum of e^f_c over c != y) - f_y, which is convex in the scores; its
+gradient is q - e_y. The loss phi(m), with phi(m) = 2 ln(1 + e^m) for m <= 0 and m + 2 ln 2 above, has phi' = 2 / (1 +
+e^-m) = 2 (1 - p_y) up to m = 0 and 1 above: phi is convex and rises, so that phi(m) is convex.
+
+**Strictly proper.** Let classes have chances pi. As h (e_y - q) = s_y (e_y - p) with s_y = h / (1 - p_y), the mean
+residual is 0 if and only if pi_c s_c = p_c (sum of pi_y s_y), that is, if pi_c is proportional to G(p_c) = p_c / s_c =
+p_c max(1/2, 1 - p_c). G rises strictly, so that for given pi one factor lambda alone makes the G^-1(lambda pi_c) add up
+to 1: the minimum is at one p, its most probable class is that of pi, and pi follows from it. Of two classes with scores
+apart by f the log odds are sign(f) ln((1 + e^|f|) / 2).
+"""
 
 import math
+from fractions import Fraction
 
 import numpy as np
 
-from dpfast.learners.halfspaces.images import CodeImage
-from dpfast.learners.halfspaces.link import starts
-from dpfast.learners.halfspaces.pairs import Pairs
+from dpfast.accounting import NoisySums, bill_noise, discrete_gaussian_sigma
+from dpfast.accounting.costs import discrete_gaussian_cost
+from dpfast.accounting.numbers import float_above
+from dpfast.kernels.reals import exp, log
+from dpfast.learners.halfspaces.images import LIMIT, CodeImage
+from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, Pairs, draws
 from dpfast.learners.halfspaces.shrunken import JoinedDescent, ShrunkenDescent
+
+
+def class_weights(declared, classes):
+    """Declared weights of classes, the largest 1: float64, shape (k,).
+
+    Parameters
+    ----------
+    declared : dict
+        Positive finite numbers by class; a class that it does not name has weight 1.
+    classes : ndarray, shape (k,)
+
+    Raises
+    ------
+    ValueError
+        For a class that there is not.
+    """
+    known = classes.tolist()
+    if foreign := [label for label in declared if label not in known]:
+        raise ValueError(f"class_weight names {foreign[0]!r}, which is none of the classes {known[:5]!r}")
+    weights = np.array([float(declared.get(label, 1)) for label in known])
+    return weights / weights.max()
+
+
+def starts(sizes):
+    """The scores of a row of which nothing is known: float64, shape (1,) for two classes, else (k,).
+
+    Parameters
+    ----------
+    sizes : ndarray of float64, shape (k,)
+        Of the classes, each above 0.
+    """
+    logs = log(sizes)
+    return logs[1:] - logs[:1] if len(logs) == 2 else logs - logs.mean()
+
+
+def log_odds(scores):
+    """Of the second of two classes: float64, the shape of the scores."""
+    size = np.abs(np.asarray(scores, np.float64))
+    return np.copysign(size + log((1 + exp(-size)) / 2), scores)
+
+
+def log_chances(scores):
+    """Logarithms of the chances of classes, but for a number for each row: float64, shape (n, k).
+
+    Parameters
+    ----------
+    scores : ndarray, shape (n, k)
+    """
+    below = np.asarray(scores, np.float64) - scores.max(axis=1, keepdims=True)
+    chances = exp(below)
+    chances /= chances.sum(axis=1, keepdims=True)
+    return below + log(np.maximum(0.5, 1 - chances))
+
+
+ROUNDS_PAID = 20  # the opening is paid for like one round for each so many
+_LARGEST_SIGMA = 2.0**52
+
+
+class Noise:
+    """The noise of a run, in steps of the grid, that makes its releases together (epsilon, delta)-DP.
+
+    The opening counts every row `unit` times, so that it moves by no more than the square root of `paid` times what a
+    round's sum moves by: it costs what that many rounds do. Where a discovery was the opening, the noise of rounds was
+    planned with it, for two classes. Draws of pairs have exponents, by which they cost a 20th of the bill.
+    """
+
+    def __init__(self, p, image, classes, pairs):
+        moves = sensitivity(image.reach, classes, p.neighbors)
+        if p.plan is not None:
+            planned = sensitivity(image.reach, 2, p.neighbors)
+            self.sigma = float_above(Fraction(p.plan.rest[0]) * Fraction(moves, planned))
+            if pairs:
+                self.exponents = [Fraction(each) / (1 if classes == 2 else 2) for each in p.plan.rest[1:]]
+            return
+        paid = -(-p.n_rounds // ROUNDS_PAID)
+        square = image.opening_square(2 if p.neighbors == "replace" else 1)
+        self.unit = math.isqrt(paid * moves**2 // square)
+        size = max((1 if classes == 2 else classes) * (image.size + pairs * GROUPS**2), image.opening_size)
+        releases = {"sensitivity": p.rows_per_unit * moves, "releases": p.n_rounds + paid, "size": size}
+        if pairs:
+            share = Fraction(1, SHARE)
+            sums = NoisySums(releases["sensitivity"], 1 - share, size, releases["releases"])
+            drawn = draws(p.neighbors, classes, LIMIT, share, pairs, p.rows_per_unit)
+            (self.sigma, *exponents), self.cost = bill_noise([sums, *drawn], p.epsilon, p.delta)
+            self.exponents = list(map(Fraction, exponents))
+        else:
+            self.sigma = discrete_gaussian_sigma(p.epsilon, p.delta, **releases)
+            self.cost = discrete_gaussian_cost(self.sigma, **releases)
+        if self.sigma > _LARGEST_SIGMA:
+            raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {p.epsilon!r}")
+
+
+def sensitivity(reach, classes, neighbors):
+    """How far one row moves the sum of a round, at most and rounded up: int, in steps of the grid.
+
+    Parameters
+    ----------
+    reach : int
+        The longest image, times the largest limit.
+    classes : int
+    neighbors : {"replace", "add-remove"}
+    """
+    changes = 2 if neighbors == "replace" else 1
+    return math.isqrt((1 if classes == 2 else 2) * (changes * reach) ** 2 - 1) + 1
 
 
 class Model:

@@ -1,15 +1,14 @@
 """Purely private large-margin halfspaces: the exponential mechanism over a net of the sphere."""
 
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import Budget, Cost
-from dpfast.accounting.checks import exact, float_above
+from dpfast.accounting.numbers import exact, float_above
 from dpfast.kernels.net import Net
-from dpfast.learners.base import LinearClassifier, refuse_weights
+from dpfast.learners.base import LinearClassifier
 from dpfast.learners.halfspaces.nets import Nets, net_radius
 from dpfast.learners.halfspaces.parted import projectable_of
 from dpfast.learners.parameters import PURE, Parameters, SchemaLike, auto, count, flag, positive, real
@@ -37,6 +36,8 @@ class NetReport(NamedTuple):
 
 class NetHalfspaceClassifier(LinearClassifier):
     """Halfspace drawn from a net of a random projection [NUZ, Algorithm 2]_, with delta = 0.
+
+    Labels are of two classes. Booleans and bits are the numbers 0 and 1.
 
     Rows are projected to a few components by a random sign matrix and normalised; the halfspace is drawn from a net of
     the unit sphere there, member w with probability proportional to exp(-t * #{i : y_i <w, x_i> < margin / 10}).
@@ -174,60 +175,20 @@ class NetHalfspaceClassifier(LinearClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        classes: ArrayLike | None = None,
-        units: Any = None,
-        rows_per_unit: int | None = None,
-        **refused: Any,
-    ) -> Self:
-        """Draw the halfspace.
+    def _learn(self, X, y, classes, p, run):
+        """Draw the halfspace."""
+        parts, _, public = self._asked(X, y, classes, projectable_of)
+        two_classes(public.classes)
+        nets = Nets(p, public.n_features)
+        nets.check_time(public.n_rows, p.max_seconds)
 
-        Parameters
-        ----------
-        X : array_like, sparse matrix, DataFrame, BitMatrix or RowBlocks, shape (n, d)
-            Bits and booleans are 0 and 1.
-        y : array_like, shape (n,)
-            Labels of two classes.
-        classes : array_like, optional
-            The public set of labels; by default it is read from y.
-        units : array_like, shape (n,), optional
-            The person that each row belongs to, for a claim that protects persons.
-        rows_per_unit : int, optional
-            With `units`: the largest number of rows used per person, chosen at random; see `dpfast.learners.units`.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            For a parameter or data that will not do, or a net that would take too long, before anything is charged
-            or drawn.
-        BudgetExceeded
-            If the budget does not suffice, before the data is read.
-        """
-        refuse_weights(refused)
-        p = self._checked(X, y, units)
-        with self._fitting(p.rng) as run:
-            X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
-            parts, _, public = self._asked(X, y, classes, projectable_of)
-            two_classes(public.classes)
-            nets = Nets(p, public.n_features)
-            nets.check_time(public.n_rows, p.max_seconds)
-
-            cost = [Cost("range", float_above(exact("epsilon", p.epsilon)))]
-            run.charge(public, self._all_costs(cost, p), halfspaces=1, **p.counting)
-            key = int.from_bytes(run.rng.bytes(16), "little")
-            scan = nets.scan(parts, public.n_rows, key, self.verbose)
-            member = scan.draw(p.exponent / p.rows_per_unit, run.rng)
-            run.release("halfspaces", nets, member, key)
-            self._count_levels(run, p, parts, lambda: nets.lifted(nets.direction(member), key))
-        return self
+        cost = [Cost("range", float_above(exact("epsilon", p.epsilon)))]
+        run.charge(public, self._all_costs(cost, p), halfspaces=1, **p.counting)
+        key = int.from_bytes(run.rng.bytes(16), "little")
+        scan = nets.scan(parts, public.n_rows, key, self.verbose)
+        member = scan.draw(p.exponent / p.rows_per_unit, run.rng)
+        run.release("halfspaces", nets, member, key)
+        self._count_levels(run, p, parts, lambda: nets.lifted(nets.direction(member), key))
 
     def _publish(self, run):
         if run.released:

@@ -12,8 +12,8 @@ import numpy as np
 from dpfast.kernels import levels
 from dpfast.kernels import signs as projection
 from dpfast.kernels.net import Mistakes, Net, grid
-from dpfast.learners.rounds import shown
-from dpfast.mechanisms.recorded import Question, asked
+from dpfast.learners.base import shown
+from dpfast.mechanisms.draws import Question, asked
 from dpfast.parts.blocks import map_blocks, slices, threads
 from dpfast.tables.products import dense_rows
 from dpfast.tables.projection import project

@@ -3,24 +3,21 @@
 import math
 from fractions import Fraction
 from functools import partial
-from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dpfast.accounting import Budget, discrete_gaussian_sigma, single_sample_sigma
 from dpfast.accounting.claims import pair_cost
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.kernels import signs as projection
 from dpfast.kernels.unit_rows import GRID_BITS
-from dpfast.learners.base import LinearClassifier, refuse_weights
+from dpfast.learners.base import LinearClassifier, shown
 from dpfast.learners.halfspaces.descent import FullBatch, single_sample_steps
 from dpfast.learners.halfspaces.parted import projectable_of, unit_rows_of
 from dpfast.learners.parameters import SchemaLike, auto, choice, count, flag, positive, real
-from dpfast.learners.rounds import shown
 from dpfast.mechanisms import exponential
-from dpfast.mechanisms.recorded import Claim
-from dpfast.parts.piece import PartedTable, Piece
+from dpfast.mechanisms.draws import Claim
+from dpfast.parts.blocks import PartedTable, Piece
 from dpfast.tables.labels import two_classes
 from dpfast.tables.products import readable
 from dpfast.tables.projection import project
@@ -35,6 +32,8 @@ _PATIENCE = 3600.0  # seconds
 
 class ProjectedHalfspaceClassifier(LinearClassifier):
     """Private linear classifier for data of large margin [NUZ, Algorithm 1]_: project, normalise, descend.
+
+    Labels are of two classes. Booleans and bits are the numbers 0 and 1.
 
     Rows x, with a 1 for the intercept, are projected by a random matrix A of signs to fewer components if there are
     many columns, and brought to the unit sphere. In each round the sum of y x over the rows whose hinge loss
@@ -165,68 +164,30 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        classes: ArrayLike | None = None,
-        units: Any = None,
-        rows_per_unit: int | None = None,
-        **refused: Any,
-    ) -> Self:
-        """Learn by noisy descent.
+    def _learn(self, X, y, classes, p, run):
+        """Learn by noisy descent."""
+        table = self._read_codes(X.like) if isinstance(X, PartedTable) else readable(X)
+        d = table.shape[1] + p.fit_intercept
+        m = min(d, p.n_components)
+        image = projectable_of if m < d else partial(unit_rows_of, fit_intercept=p.fit_intercept, normalize=True)
+        parts, rows, public = self._asked(X, y, classes, image, table)
+        two_classes(public.classes)
+        reach = 1 << GRID_BITS if m < d else rows.reach
+        n_rounds, sigma, cost = self._noise(p, public.n_rows, m, reach)
+        public.others.update(n_components_=m, n_rounds_=n_rounds, sigma_=sigma / reach)
 
-        Parameters
-        ----------
-        X : array_like, sparse matrix, DataFrame, BitMatrix or RowBlocks, shape (n, d)
-        y : array_like, shape (n,)
-            Labels of two classes.
-        classes : array_like, optional
-            The public set of labels; by default it is read from y.
-        units : array_like, shape (n,), optional
-            The person that each row belongs to, for a claim that protects persons.
-        rows_per_unit : int, optional
-            With `units`: the largest number of rows used per person, chosen at random; see `dpfast.learners.units`.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            For an invalid parameter or invalid data, before anything is charged or drawn.
-        BudgetExceeded
-            If the budget does not suffice, before the data is read.
-        """
-        refuse_weights(refused)
-        p = self._checked(X, y, units)
-        with self._fitting(p.rng) as run:
-            X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
-            table = self._read_codes(X.like) if isinstance(X, PartedTable) else readable(X)
-            d = table.shape[1] + p.fit_intercept
-            m = min(d, p.n_components)
-            image = projectable_of if m < d else partial(unit_rows_of, fit_intercept=p.fit_intercept, normalize=True)
-            parts, rows, public = self._asked(X, y, classes, image, table)
-            two_classes(public.classes)
-            reach = 1 << GRID_BITS if m < d else rows.reach
-            n_rounds, sigma, cost = self._noise(p, public.n_rows, m, reach)
-            public.others.update(n_components_=m, n_rounds_=n_rounds, sigma_=sigma / reach)
-
-            schedule = self._full_batch if p.schedule == "full-batch" else self._paper
-            paid = {"rounds": n_rounds} if p.schedule == "full-batch" else {"steps": n_rounds, "choice": 1}
-            model = _Model(np.zeros(m), public.n_features, d)
-            run.charge(public, self._all_costs(cost, p), **paid, **p.counting)
-            run.released = model
-            seen = parts
-            if m < d:
-                model.key = int.from_bytes(run.rng.bytes(16))
-                seen = parts.map(_projected, m, model.key, p.fit_intercept)
-            for model.w in schedule(seen, public, m, reach, p, n_rounds, sigma, run):
-                pass
-            self._count_levels(run, p, parts, model.linear)
-        return self
+        schedule = self._full_batch if p.schedule == "full-batch" else self._paper
+        paid = {"rounds": n_rounds} if p.schedule == "full-batch" else {"steps": n_rounds, "choice": 1}
+        model = _Model(np.zeros(m), public.n_features, d)
+        run.charge(public, self._all_costs(cost, p), **paid, **p.counting)
+        run.released = model
+        seen = parts
+        if m < d:
+            model.key = int.from_bytes(run.rng.bytes(16))
+            seen = parts.map(_projected, m, model.key, p.fit_intercept)
+        for model.w in schedule(seen, public, m, reach, p, n_rounds, sigma, run):
+            pass
+        self._count_levels(run, p, parts, model.linear)
 
     def _publish(self, run):
         self.coef_, self.intercept_ = run.released.linear()

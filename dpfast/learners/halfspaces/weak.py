@@ -14,7 +14,7 @@ from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import levels
 from dpfast.learners.halfspaces.measure import CAP
 from dpfast.mechanisms import discrete_gaussian
-from dpfast.mechanisms.recorded import Question, asked
+from dpfast.mechanisms.draws import Question, asked
 from dpfast.tables import BitMatrix
 from dpfast.tables.signed_rows import PackedRows
 from dpfast.tables.unit_rows import unit_rows

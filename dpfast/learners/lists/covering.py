@@ -20,13 +20,11 @@ from dpfast.kernels import bits, cover
 from dpfast.kernels.cover import Counts, count_rows
 from dpfast.kernels.own import frozen
 from dpfast.learners.lists.rule import Literal, packed
-from dpfast.mechanisms.recorded import Claim, Question, asked, recorded
-from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
-from dpfast.parts.piece import Piece
-from dpfast.tables.bit_matrix import BitMatrix
+from dpfast.mechanisms.draws import Claim, Question, asked, recorded
+from dpfast.parts.blocks import BLOCK_BYTES, Piece, map_blocks, slices
+from dpfast.tables.bit_matrix import BitMatrix, SparseBits
 from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.conjunctions import conjunction_columns
-from dpfast.tables.sparse_bits import SparseBits
 
 CONSTANT = -1  # the kernel's number of the constant true
 _FEW_READS = 64  # reading so many columns and counts costs about a transpose, and half the memory

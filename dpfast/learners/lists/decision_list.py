@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -11,11 +11,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import Budget, Cost, cover_epsilon, cover_exponent
-from dpfast.accounting.amounts import decimal_above
 from dpfast.accounting.claims import pair_cost
+from dpfast.accounting.numbers import decimal_above
 from dpfast.kernels import bits, reals
 from dpfast.learners import parameters as kinds
-from dpfast.learners.base import PrivateClassifier, packed_rows, refuse_weights
+from dpfast.learners.base import PrivateClassifier, packed_rows
 from dpfast.learners.class_counts import class_shares, noise_scale
 from dpfast.learners.lazily import lazily
 from dpfast.learners.lists.covering import REACH, Conditions, constant_weights, falling_weights, greedy_cover
@@ -24,7 +24,7 @@ from dpfast.learners.parameters import SchemaLike
 from dpfast.learners.saving import fraction, integer, integers
 from dpfast.learners.showing import names_of
 from dpfast.mechanisms import discrete_laplace
-from dpfast.mechanisms.recorded import Claim
+from dpfast.mechanisms.draws import Claim
 from dpfast.tables import CodeTable
 from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.conjunctions import check_memory
@@ -196,70 +196,30 @@ class DecisionListClassifier(PrivateClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        classes: ArrayLike | None = None,
-        units: Any = None,
-        rows_per_unit: int | None = None,
-        **refused: Any,
-    ) -> Self:
-        """Learn a decision list.
-
-        Parameters
-        ----------
-        X : array_like, sparse matrix, DataFrame or BitMatrix, shape (n, d)
-            Booleans, or numbers that `threshold` converts to bits. With a `schema`: a DataFrame, Arrow table or dict of
-            arrays.
-        y : array_like, shape (n,)
-            Labels of two or more classes; by default the column that the schema names.
-        classes : array_like, optional
-            The public set of labels; by default it is read from y.
-        units : array_like, shape (n,), optional
-            The person that each row belongs to, for a claim that protects persons.
-        rows_per_unit : int, optional
-            With `units`: the largest number of rows used per person, chosen at random; see `dpfast.learners.units`.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            For an invalid parameter or invalid data, before anything is charged or drawn.
-        BudgetExceeded
-            If the budget does not suffice, before the data is read.
-        """
-        refuse_weights(refused)
-        p = self._checked(X, y, units)
-        with self._fitting(p.rng) as run:
-            X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
-            image = partial(packed_rows, threshold=self.threshold, packs=p.conjunctions > 1)
-            parts, table, public = self._asked(X, y, classes, image)
-            conditions = Conditions(table, p.conjunctions, p.negations)
-            rounds = conditions.rounds(p.max_rules)
-            prior = -(-conditions.candidates // 4) if p.default_prior == "auto" else p.default_prior
-            whole = cover_exponent(p.epsilon_of_rules, p.delta, max_rounds=rounds, **p.curve)
-            exponent = Fraction(whole) / p.rows_per_unit
-            if p.rows_per_unit > 1 and p.accounting == "paper":
-                raise ValueError('accounting="paper" is for one row: rows_per_unit must be 1')
-            weights, unit = falling_weights(rounds) if p.falls else constant_weights(p.coverage_weight)
-            state = conditions.counts(parts, public, rounds, exponent / unit, weights, prior)
-            counting = {f"rule counts ({self.rule_counts:g} of epsilon)": 1} if p.scale else {}
-            cost = [pair_cost(decimal_above(p.epsilon_of_rules), p.delta)]
-            claim = Claim(float(p.rows_per_unit * exponent * p.moves), tuple(cost))
-            cost += [Cost("pure", decimal_above(p.epsilon_of_counts))] if p.scale else []
-            run.charge(public, cost, learns=True, rules=rounds, **counting)
-            drawn = greedy_cover(state, rounds, run.rng, claim)
-            for feature, negated, label in self._shown(drawn, "rules", parts, public, rounds):
-                run.release("rules", Rule(conditions.literals(feature, negated), public.classes[label]))
-            for name in counting:
-                counts = parts.sum(class_counts, tuple(run.released), len(public.classes))
-                run.release(name, _Counts(discrete_laplace(counts, p.scale, rng=run.rng), p.scale))
-        return self
+    def _learn(self, X, y, classes, p, run):
+        """Learn a decision list."""
+        image = partial(packed_rows, threshold=self.threshold, packs=p.conjunctions > 1)
+        parts, table, public = self._asked(X, y, classes, image)
+        conditions = Conditions(table, p.conjunctions, p.negations)
+        rounds = conditions.rounds(p.max_rules)
+        prior = -(-conditions.candidates // 4) if p.default_prior == "auto" else p.default_prior
+        whole = cover_exponent(p.epsilon_of_rules, p.delta, max_rounds=rounds, **p.curve)
+        exponent = Fraction(whole) / p.rows_per_unit
+        if p.rows_per_unit > 1 and p.accounting == "paper":
+            raise ValueError('accounting="paper" is for one row: rows_per_unit must be 1')
+        weights, unit = falling_weights(rounds) if p.falls else constant_weights(p.coverage_weight)
+        state = conditions.counts(parts, public, rounds, exponent / unit, weights, prior)
+        counting = {f"rule counts ({self.rule_counts:g} of epsilon)": 1} if p.scale else {}
+        cost = [pair_cost(decimal_above(p.epsilon_of_rules), p.delta)]
+        claim = Claim(float(p.rows_per_unit * exponent * p.moves), tuple(cost))
+        cost += [Cost("pure", decimal_above(p.epsilon_of_counts))] if p.scale else []
+        run.charge(public, cost, learns=True, rules=rounds, **counting)
+        drawn = greedy_cover(state, rounds, run.rng, claim)
+        for feature, negated, label in self._shown(drawn, "rules", parts, public, rounds):
+            run.release("rules", Rule(conditions.literals(feature, negated), public.classes[label]))
+        for name in counting:
+            counts = parts.sum(class_counts, tuple(run.released), len(public.classes))
+            run.release(name, _Counts(discrete_laplace(counts, p.scale, rng=run.rng), p.scale))
 
     def _refuse_rows(self, n, p):
         if p.schema is not None and p.conjunctions > 1:

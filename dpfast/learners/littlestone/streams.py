@@ -7,9 +7,8 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from dpfast.learners.fitting import Run
+from dpfast.learners.fitting import Run, Streamed
 from dpfast.learners.parameters import count
-from dpfast.learners.streamed import Streamed
 
 from .hypothesis import Hypothesis
 from .points import PrivatePointClassifier

@@ -12,12 +12,9 @@ from dpfast.learners.base import PrivateClassifier, TwoSided, refuse_weights
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.parameters import FileLike, SchemaLike, auto, choice, count, ends, flag, optional, real
 from dpfast.learners.probabilities import PROBABILITY_SHARE, SidedProbabilities
-from dpfast.learners.winnow.hypothesis import NOTHING, restore, to_json
-from dpfast.learners.winnow.intervals import in_order, signed
 from dpfast.learners.winnow.plan import at_once, check_paper, first_hypothesis, plan_of
-from dpfast.learners.winnow.scores import score_vector
-from dpfast.learners.winnow.stream import Stream
-from dpfast.learners.winnow.streaming import WinnowStream
+from dpfast.learners.winnow.scores import NOTHING, in_order, restore, score_vector, signed, to_json
+from dpfast.learners.winnow.streaming import Stream, WinnowStream
 from dpfast.tables.labels import two_classes
 from dpfast.tables.signed_rows import signed_rows
 

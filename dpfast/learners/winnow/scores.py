@@ -1,18 +1,128 @@
-"""Integer scores of d coordinates and an intercept (coordinate d), dense or sparse. Private state.
+"""Scores of Winnow, intervals of a table, and the hypotheses that Winnow releases, saves and predicts with.
 
-Rows are added to the current interval. When it ends, it is added to the totals, multiplied by its weight; coordinates
-are drawn from the totals. With a window of K, an interval is subtracted from the totals when K more have ended.
+**Scores** are integers for d coordinates and an intercept (coordinate d), dense or sparse. They are private state. Rows
+are added to the current interval. When it ends, it is added to the totals, multiplied by its weight; coordinates are
+drawn from the totals. With a window of K, an interval is subtracted from the totals when K more have ended.
+
+**Intervals** of the rows of a table in memory or in parts are random. The interval of row i follows from a secret key
+and from i, by a separate generator for each block of rows. So it depends neither on the parts nor on the values of
+rows, which suffices for privacy under replace. Under add-remove, removing a row shifts the rows behind it into the
+intervals of their predecessors, and privacy relies on the key, which is drawn with the noise and never released:
+intervals are independent and uniform, so that removing the interval of the removed row gives the other rows the same
+distribution that they have without it. Given all intervals, one row of one interval is new.
+
+**Hypotheses** are signed counts of drawn coordinates.
 """
 
 from collections import deque
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from randomgen import ChaCha
 
 from dpfast.kernels import draw, levels
 from dpfast.kernels.scores import SparseScores
-from dpfast.mechanisms.recorded import Question, asked
-from dpfast.tables.signed_rows import SparseRows
+from dpfast.learners.parameters import choice, optional, positive
+from dpfast.learners.saving import entries, integer, integers
+from dpfast.mechanisms.draws import Question, asked
+from dpfast.tables.code_bits import packed_codes
+from dpfast.tables.signed_rows import SparseRows, signed_rows
+
+Histogram = tuple[np.ndarray, np.ndarray]  # increasing coordinates, and their signed counts other than 0: int64
+
+
+class Hypothesis(NamedTuple):
+    """Signed counts of increasing coordinates out of a number of draws; coordinate d is the intercept."""
+
+    index: np.ndarray  # type: ignore[assignment]  # hides the method of tuples
+    count: np.ndarray  # type: ignore[assignment]
+    draws: int
+
+    def plus(self, releases: Sequence[Histogram], draws: int) -> "Hypothesis":
+        """Return the sum with further histograms, of `draws` draws each, in time linear in the coordinates."""
+        if not releases:
+            return self
+        index, count = _sum(releases)
+        at = np.searchsorted(self.index, index)
+        held = np.append(self.index, -1)[at] == index
+        total = self.count.copy()
+        total[at[held]] += count[held]
+        at, index, count = at[~held], index[~held], count[~held]
+        return Hypothesis(
+            np.insert(self.index, at, index), np.insert(total, at, count), self.draws + draws * len(releases)
+        )
+
+    def votes(self, rows) -> np.ndarray:
+        """Return integer votes on each row as int64, shape (n,), in units of ``draws * rows.unit``."""
+        inside = self.index < rows.shape[1]
+        return rows.votes(self.index[inside], self.count[inside]) + rows.unit * self.count[~inside].sum()
+
+    def weights(self, d: int) -> np.ndarray:
+        """Return the weights as float64, shape (d + 1,), the intercept last; absolute values sum to at most 1."""
+        weights = np.zeros(d + 1)
+        weights[self.index] = self.count / max(1, self.draws)
+        return weights
+
+
+NOTHING = Hypothesis(np.empty(0, np.int64), np.empty(0, np.int64), 0)
+
+
+def uniform(size: int) -> Hypothesis:
+    """Return the hypothesis with equal weights on `size` coordinates."""
+    return Hypothesis(np.arange(size), np.ones(size, np.int64), size)
+
+
+def histogram(coordinate: np.ndarray, sign: np.ndarray) -> Histogram:
+    """Return the histogram of draws of coordinates with signs."""
+    index, place = np.unique(coordinate, return_inverse=True)
+    count = np.bincount(place, weights=sign).astype(np.int64)
+    return index[count != 0], count[count != 0]
+
+
+def histograms_to_json(releases: Sequence[Histogram]) -> list:
+    return [[index.tolist(), count.tolist()] for index, count in releases]
+
+
+def histograms_from_json(saved: list, d: int) -> list[Histogram]:
+    """Return the histograms that `histograms_to_json` wrote, of d features and an intercept; refuse invalid values."""
+    releases = [(integers(index, 0, d), integers(count, -(1 << 62), 1 << 62)) for index, count in saved]
+    if any(i.shape != c.shape or (np.diff(i) <= 0).any() for i, c in releases):
+        raise ValueError("every coordinate needs a count, and they must rise")
+    return releases
+
+
+def _sum(releases):
+    index, place = np.unique(np.concatenate([index for index, _ in releases]), return_inverse=True)
+    return index, np.bincount(place, weights=np.concatenate([count for _, count in releases])).astype(np.int64)
+
+
+_FACTS = ("updates", "n_updates", "n_draws", "learning_rate", "reads")  # saved attributes, beside the weights
+_MOST = 1 << 62
+
+
+def to_json(model):
+    """Return the released values of a `DPWinnowClassifier` for JSON."""
+    facts = {name: getattr(model, f"{name}_") for name in _FACTS}
+    return {"weights": histograms_to_json(model.released_weights_), **facts}
+
+
+def restore(model, released):
+    """Set the attributes of the model that `to_json` saved; refuse invalid values."""
+    if isinstance(released, list) and model.calibration == "tight":  # of version 1
+        known = {"updates": len(released), "n_updates": model.n_updates, "n_draws": model.n_draws}
+        released = {"weights": released, **known, "learning_rate": None, "reads": None}
+    entries(released, "weights", *_FACTS)
+    model.released_weights_ = histograms_from_json(released["weights"], model._width)
+    for name in ("n_updates", "n_draws"):
+        setattr(model, f"{name}_", integer(released[name], 1, _MOST))
+    model.updates_ = integer(released["updates"], 0, _MOST if model.window else model.n_updates_)
+    if len(model.released_weights_) != min(model.updates_, model.n_updates_):
+        raise ValueError(f"{len(model.released_weights_)} releases of {model.updates_} updates")
+    model.learning_rate_ = optional(positive()).read("learning_rate", released["learning_rate"])
+    model.reads_ = optional(choice("signs", "numbers")).read("reads", released["reads"])
+
 
 DENSE = 1 << 24  # coordinates; beyond this number, scores of sparse rows are stored for touched coordinates only
 
@@ -200,3 +310,75 @@ def from_arrays(arrays, d, window=None):
     if len(arrays) < 2 or (len(arrays) > 2 and (window is None or len(arrays) > 2 + window)):
         raise ValueError(f"a window of {window}, {len(arrays)} arrays of scores")
     return (DenseScores if arrays[0].ndim == 1 else TouchedScores).from_arrays(arrays, d, window)
+
+
+KEY_BYTES = 32
+_BLOCK = 1 << 16  # rows whose intervals are drawn together
+_APART = 1 << 40  # distance of the counters at which two blocks begin: no stream reaches the next
+
+
+def interval_numbers(key, first, n, intervals):
+    """Return the intervals of rows first, ..., first + n - 1: unsigned integers, shape (n,).
+
+    Parameters
+    ----------
+    key : int
+        In [0, 2**256).
+    first, n, intervals : int
+    """
+    dtype, blocks = np.min_scalar_type(intervals - 1), []
+    for block in range(first // _BLOCK, -(-(first + n) // _BLOCK)):
+        rng = np.random.Generator(ChaCha(key=key, counter=block * _APART))
+        blocks.append(rng.integers(intervals, size=_BLOCK, dtype=np.uint32).astype(dtype))
+    start = first % _BLOCK
+    return np.concatenate([np.empty(0, dtype), *blocks])[start : start + n]
+
+
+def signed(X, **declared):
+    """Return a table as rows of integers; codes are read as bits."""
+    return signed_rows(packed_codes(X), **declared)
+
+
+def in_order(parts):
+    """Return the rows of a table in memory, and the signs of their labels."""
+    return parts.only.rows, _signs(parts.only.labels)
+
+
+def row_count(piece):
+    return len(piece.labels)
+
+
+def counting_rows(piece, first, key, k, plan, hypothesis):
+    """Return how many rows of interval k of a piece count towards the update; `first` numbers its first row."""
+    return len(_counting(piece, first, key, k, plan, hypothesis)[2])
+
+
+def interval_sum(piece, own, key, k, plan, hypothesis):
+    """Return the sum of the counting rows of interval k of a piece: of all, or of the first so many.
+
+    Parameters
+    ----------
+    own : tuple (first, most)
+        The number of the piece's first row, and the largest number of rows that count; None for all.
+    """
+    first, most = own
+    rows, signs, chosen = _counting(piece, first, key, k, plan, hypothesis)
+    scores = score_vector(rows)
+    scores.add(rows, signs, chosen[:most], plan.fit_intercept)
+    return scores.entered()
+
+
+def _counting(piece, first, key, k, plan, hypothesis):
+    """Return the rows of an interval, the signs of their labels, and a mask of those that count."""
+    known, numbers = piece.memo.get(_counting, (None, None))
+    if known != (key, first):
+        numbers = interval_numbers(key, first, len(piece.labels), plan.n_updates)
+        piece.memo[_counting] = (key, first), numbers
+    chosen = np.flatnonzero(numbers == k)
+    rows, signs = piece.rows[chosen], _signs(piece.labels[chosen])
+    counting = plan.counts(hypothesis.votes(rows), signs, hypothesis.draws * rows.unit)
+    return rows, signs, np.flatnonzero(counting)
+
+
+def _signs(labels):
+    return (2 * labels - 1).astype(np.int8)

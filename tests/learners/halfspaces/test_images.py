@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from dpfast import BitMatrix, CodeTable
 from dpfast.learners.halfspaces.images import BINS, HATS, CodeImage, image_of
-from dpfast.learners.halfspaces.noise import sensitivity
+from dpfast.learners.halfspaces.model import sensitivity
 from dpfast.learners.halfspaces.opening import Opening
-from dpfast.parts.piece import Piece
+from dpfast.parts.blocks import Piece
 from dpfast.tables.code_column import CodeColumn
-from dpfast.tables.code_rows import CodeRows
+from dpfast.tables.codes import CodeRows
 from dpfast.tables.unit_rows import unit_rows
 
 COLUMNS = (

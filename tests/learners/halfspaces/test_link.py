@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from dpfast.learners.halfspaces.link import class_weights, log_chances, log_odds, starts
+from dpfast.learners.halfspaces.model import class_weights, log_chances, log_odds, starts
 
 
 def mean_residual(p, chances):

@@ -18,10 +18,10 @@ from dpfast.learners.halfspaces.images import LIMIT, image_of
 from dpfast.learners.halfspaces.opening import Opening
 from dpfast.learners.halfspaces.pairs import GROUPS, Interaction, Pairs, draws, restored
 from dpfast.parts import MemoryParts
-from dpfast.parts.piece import Piece
+from dpfast.parts.blocks import Piece
 from dpfast.tables import Category, Label, Numeric, Schema
 from dpfast.tables.code_column import CodeColumn
-from dpfast.tables.code_rows import CodeRows
+from dpfast.tables.codes import CodeRows
 
 SIZES = [3, 12, 2, 300]
 PAIRS = (
@@ -43,7 +43,7 @@ def cells(codes, pairs=PAIRS):
 
 @pytest.mark.parametrize("k", [1, 3])
 def test_sums_by_cells_of_pairs_are_those_of_each_row(k, rng, monkeypatch):
-    monkeypatch.setattr("dpfast.tables.code_rows._NEAR_PAIRS", 1)
+    monkeypatch.setattr("dpfast.tables.codes._NEAR_PAIRS", 1)
     codes = rng.integers(0, SIZES, (20_000, 4))
     rows = CodeRows(CodeTable(codes, SIZES))
     labels = rng.integers(0, max(2, k), len(codes)).astype(np.uint8 if k == 1 else np.uint16)

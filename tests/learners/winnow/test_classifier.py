@@ -25,11 +25,10 @@ from dpfast.accounting import (
     winnow_weight,
 )
 from dpfast.kernels import bits, levels, noise
-from dpfast.learners.winnow import intervals as put
 from dpfast.learners.winnow import plan as plans
-from dpfast.learners.winnow.intervals import interval_numbers
-from dpfast.learners.winnow.scores import DenseScores
-from dpfast.learners.winnow.stream import Stream
+from dpfast.learners.winnow import scores as put
+from dpfast.learners.winnow.scores import DenseScores, interval_numbers
+from dpfast.learners.winnow.streaming import Stream
 from dpfast.mechanisms import AboveThreshold
 from dpfast.parts import MemoryParts
 
@@ -554,7 +553,7 @@ def test_a_fitted_model_holds_nothing_but_what_was_released(table):
 
 
 def test_the_key_of_the_intervals_is_drawn_for_each_fit(monkeypatch):
-    """Under "add-remove" privacy rests on it: see `dpfast.learners.winnow.intervals`."""
+    """Under "add-remove" privacy rests on it: see `dpfast.learners.winnow.scores`."""
     keys = []
     monkeypatch.setattr(put, "interval_numbers", lambda key, *more: keys.append(key) or interval_numbers(key, *more))
     X = np.random.default_rng(0).random((40, 2)) < 0.5

@@ -1,0 +1,328 @@
+"""Numbers of claims: checked in one wording, rounded to the safe side, summed exactly, and searched for.
+
+Numbers are looked for among those of 40 significant bits. What decides between neighbours there is never the last bit
+of a machine's exponential: noise is the same everywhere, and at most a part in 10^12 above the least.
+"""
+
+import math
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache, wraps
+from numbers import Integral, Rational, Real
+from typing import Any, NamedTuple, TypeAlias
+
+SMALLEST_DELTA = 1e-300
+LEAST = 1e-9  # planning works with numbers no smaller, so that squares and quotients stay floats
+RELATIONS = {"replace": "replace one row", "add-remove": "add or remove one row"}
+UNITS = ("row", "person")
+_RATIONAL = re.compile(r"[0-9]{1,4000}(/0*[1-9][0-9]{0,3999})?")
+
+
+def check_neighbors(neighbors: str) -> None:
+    """Refuse what is no neighbour relation."""
+    if neighbors not in RELATIONS:
+        raise ValueError(f'neighbors must be "replace" or "add-remove", got {neighbors!r}')
+
+
+def check_unit(unit: str) -> None:
+    """Refuse what is no unit of privacy."""
+    if unit not in UNITS:
+        raise ValueError(f'unit must be "row" or "person", got {unit!r}')
+
+
+def is_real(value: Any) -> bool:
+    """Return whether a value is a number and not a truth value."""
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def is_integer(value: Any) -> bool:
+    """Return whether a value is an integer and not a truth value."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def count(name: str, value: Any, *, least: int = 1, or_else: str = "") -> int:
+    """Return an integer of at least `least`; refuse other values."""
+    if is_integer(value) and int(value) >= least:
+        return int(value)
+    raise ValueError(f"{name} must be {or_else}an integer >= {least}, got {value!r}")
+
+
+def number(name: str, value: Any, wanted: str, fits: Callable[[float], bool]) -> float:
+    """Return a real number as a float that fits; refuse other values."""
+    if is_real(value):
+        try:
+            nearest = float(value)
+        except OverflowError:
+            nearest = math.inf
+        if fits(nearest):
+            return nearest
+    raise ValueError(f"{name} must be {wanted}, got {value!r}")
+
+
+def chance(name: str, value: Any) -> float:
+    """Return a share or a probability of a plan, from LEAST to 1 - LEAST; refuse other values."""
+    return number(name, value, f"from {LEAST} to 1 - {LEAST}", lambda x: LEAST <= x <= 1 - LEAST)
+
+
+def planned_epsilon(value: Any) -> float:
+    """Return the epsilon of a plan, finite and at least LEAST; refuse other values."""
+    return number("epsilon", value, f"a finite number, at least {LEAST}", lambda x: LEAST <= x < math.inf)
+
+
+def positive(name: str, value) -> float:
+    """Return a finite number above 0; refuse other values."""
+    return number(name, value, "a finite number > 0", lambda x: 0 < x < math.inf)
+
+
+def exact_positive(name: str, value) -> Fraction:
+    """Return a finite number above 0 exactly; a float is taken exactly, as by the mechanisms."""
+    nearest = positive(name, value)
+    return _rational(value) if isinstance(value, Rational) else Fraction(nearest)
+
+
+def exact_above(name: str, value) -> Fraction:
+    """Return a finite number above 0 exactly; a float is the larger of itself and the decimal that it prints as."""
+    return max(exact_positive(name, value), exact(name, value))
+
+
+def epsilon_of(value, *, zero: bool = False) -> float:
+    """Return an epsilon, rounded down: finite, and above 0 or at least that."""
+    wanted = "a finite number >= 0" if zero else "a finite number > 0"
+    number("epsilon", value, wanted, lambda x: 0 <= x < math.inf and (zero or x > 0))
+    return float_below(value)
+
+
+def delta_of(value) -> float:
+    """Return a delta above 0, rounded down; refuse values below SMALLEST_DELTA."""
+    wanted = f"at least {SMALLEST_DELTA} and below 1"
+    number("delta", value, wanted, lambda x: SMALLEST_DELTA <= x < 1)
+    return float_below(value)
+
+
+def margin_between(value) -> float:
+    """Return a margin, from LEAST to 1; refuse other values."""
+    return number("margin", value, f"from {LEAST} to 1", lambda x: LEAST <= x <= 1)
+
+
+def exact(name: str, value: Any, below: float = math.inf) -> Fraction:
+    """Return a number from 0 to `below` as a fraction; a float is read as the decimal that it prints as."""
+    if is_real(value) and 0 <= value < below:
+        return _fraction(value)
+    wanted = "a finite number >= 0" if below == math.inf else f"a number >= 0 and below {below}"
+    raise ValueError(f"{name} must be {wanted}, got {value!r}")
+
+
+def rational(text: str) -> Fraction:
+    """Return the rational of two integers in text, of at most 4,000 digits each; no other notation is evaluated."""
+    if not isinstance(text, str) or not _RATIONAL.fullmatch(text):
+        raise ValueError(f"wanted a rational number as text, got {str(text)[:40]!r}")
+    numerator, _, denominator = text.partition("/")
+    return Fraction(int(numerator), int(denominator or 1))
+
+
+def float_above(number: Any) -> float:
+    """Return the least float that is at least the number; for a float, also as the decimal that it prints as."""
+    nearest = float(number)
+    return nearest if nearest >= _fraction(number) else math.nextafter(nearest, math.inf)
+
+
+def float_below(number: Any) -> float:
+    """Return the largest float that is at most the number; for a float, also as the decimal that it prints as."""
+    nearest = float(number)
+    return nearest if nearest <= _fraction(number) else math.nextafter(nearest, -math.inf)
+
+
+def root_above(square: Fraction) -> float:
+    """Return the square root of a rational > 0, rounded up."""
+    shift = 64 - (square.numerator.bit_length() - square.denominator.bit_length()) // 2
+    root = Fraction(math.isqrt(math.floor(square * Fraction(4) ** shift)) + 1) / Fraction(2) ** shift
+    try:
+        return math.nextafter(float(root), math.inf)
+    except OverflowError:
+        return math.inf
+
+
+@lru_cache(maxsize=256, typed=True)
+def _fraction(value) -> Fraction:
+    if isinstance(value, Rational):
+        return _rational(value)
+    return Fraction(repr(float(value)))
+
+
+def _rational(value: Rational) -> Fraction:
+    """Of integers of Python: numpy's overflow."""
+    return Fraction(int(value.numerator), int(value.denominator))
+
+
+Number: TypeAlias = float | Fraction
+UNIT = 1 << 120  # curves are counted in units of 1 / this
+
+
+class Amount(NamedTuple):
+    """An exact (epsilon, delta), both as integers over one denominator: adding fractions each time is slow."""
+
+    epsilon: int
+    delta: int
+    over: int
+
+    def plus(self, other: "Amount", times: int = 1) -> "Amount":
+        """Return the sum of this amount and `times` times the other."""
+        over = math.lcm(self.over, other.over)
+        mine, others = over // self.over, times * (over // other.over)
+        return Amount(self.epsilon * mine + other.epsilon * others, self.delta * mine + other.delta * others, over)
+
+    def within(self, other: "Amount") -> bool:
+        """Return whether both parts are at most those of the other amount."""
+        return self.epsilon * other.over <= other.epsilon * self.over and (
+            self.delta * other.over <= other.delta * self.over
+        )
+
+    def exactly(self) -> tuple[Fraction, Fraction]:
+        return Fraction(self.epsilon, self.over), Fraction(self.delta, self.over)
+
+    def below(self) -> tuple[float, float]:
+        """Return the largest floats whose decimals are at most these amounts."""
+        epsilon, delta = self.exactly()
+        return decimal_below(epsilon), decimal_below(delta)
+
+    def above(self) -> tuple[float, float]:
+        """Return the smallest floats whose decimals are at least these amounts."""
+        epsilon, delta = self.exactly()
+        return decimal_above(epsilon), decimal_above(delta)
+
+
+NOTHING = Amount(0, 0, 1)
+
+
+class Sums(NamedTuple):
+    """Everything that was charged: pairs, and curves and total variations in units of 1 / UNIT."""
+
+    pairs: Amount = NOTHING
+    curve: int = 0
+    apart: int = 0
+
+    def plus(self, other: "Sums", times: int = 1) -> "Sums":
+        return Sums(
+            self.pairs.plus(other.pairs, times), self.curve + times * other.curve, self.apart + times * other.apart
+        )
+
+    def to_list(self) -> list[str]:
+        """Return the exact amount for JSON."""
+        return [str(number) for number in (*self.pairs, self.curve, self.apart)]
+
+    @classmethod
+    def from_list(cls, saved: list[str]) -> "Sums":
+        epsilon, delta, over, curve, apart = map(int, saved)
+        return cls(Amount(epsilon, delta, over), curve, apart)
+
+
+@lru_cache(maxsize=256, typed=True)
+def amount(epsilon, delta) -> Amount:
+    """Return the amount; a float is read as the decimal that it prints as, a rational is exact."""
+    epsilon, delta = exact("epsilon", epsilon), exact("delta", delta, below=1)
+    over = math.lcm(epsilon.denominator, delta.denominator)
+    return Amount(int(epsilon * over), int(delta * over), over)
+
+
+def units_above(number: float) -> int:
+    """Return a float in units, rounded up."""
+    return math.ceil(Fraction(number) * UNIT)
+
+
+def units_below(number: float) -> int:
+    """Return a float in units, rounded down."""
+    return math.floor(Fraction(number) * UNIT)
+
+
+def decimal_below(number: Fraction) -> float:
+    """Return the largest float whose decimal is at most the number."""
+    value = float(number)
+    while Fraction(repr(value)) > number:
+        value = math.nextafter(value, -math.inf)
+    return value
+
+
+def decimal_above(number: Fraction) -> float:
+    """Return the least float whose decimal is at least the number; infinite if there is none."""
+    try:
+        value = float(number)
+    except OverflowError:
+        return math.inf
+    while value < math.inf and Fraction(repr(value)) < number:
+        value = math.nextafter(value, math.inf)
+    return value
+
+
+def split(number: Number, share: Number) -> tuple[float, Fraction]:
+    """Return what a share leaves of a budget, as a float, and a bound of what it takes, exactly.
+
+    Together they are no more than the budget, whether the float is read as itself or as the decimal that it prints as.
+    """
+    whole = exact("budget", number)
+    left = whole * (1 - exact("share", share))
+    value = float(left)
+    while max(Fraction(value), Fraction(repr(value))) > left:
+        value = math.nextafter(value, 0)
+    return value, whole - max(Fraction(value), Fraction(repr(value)))
+
+
+_FINE = 2.0**-40  # the step of the numbers looked at, relative
+
+
+def largest(fits: Callable[[float], bool]) -> float:
+    """Return the largest number > 0 of 40 bits that fits, if every smaller number does."""
+    low = 1.0
+    while not fits(low):
+        low /= 2
+        if low == 0:
+            return 0.0
+    high = 2 * low
+    while high < math.inf and fits(high):
+        low, high = high, 2 * high
+    while high - low > _FINE * low and low < (middle := low + (high - low) / 2) < high:
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def least(fits: Callable[[float], bool]) -> float:
+    """Return the least number >= 0 of 40 bits that fits, if every larger number does."""
+    if fits(0.0):
+        return 0.0
+    high = 1.0
+    while not fits(high):
+        high *= 2
+        if high == math.inf:
+            return high
+    low = high / 2
+    while low > 0 and fits(low):
+        low, high = low / 2, low
+    while high - low > _FINE * low and low < (middle := low + (high - low) / 2) < high:
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
+
+
+def least_integer(fits: Callable[[int], bool]) -> int:
+    """Return the least integer >= 1 from which on `fits` holds, by doubling and bisection."""
+    high = 1
+    while not fits(high):
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if fits(middle) else (middle, high)
+    return high
+
+
+def remembered(function):
+    """Decorate a function to cache its last few hundred results: a calibration takes longer than a small fit."""
+    kept = lru_cache(maxsize=512, typed=True)(function)
+
+    @wraps(function)
+    def answer(*arguments, **keywords):
+        try:
+            return kept(*arguments, **keywords)
+        except TypeError:  # what has no hash is refused by the function itself
+            return function(*arguments, **keywords)
+
+    return answer

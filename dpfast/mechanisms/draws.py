@@ -1,0 +1,297 @@
+"""Draws from private state: access by one user at a time, a hook that records every draw, and noise on integers.
+
+A mechanism states its exact question, and how much the noise allows the answer to change; without a recorder, such as
+that of `dpfast.audit.replay`, none of this is computed.
+"""
+
+import os
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from operator import attrgetter
+from typing import Any, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from dpfast import random
+from dpfast.accounting import Cost
+from dpfast.kernels import noise
+
+METRICS = ("euclidean", "absolute", "range", "largest")
+_Answer = TypeVar("_Answer")
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """A theorem about several questions together, for a mechanism whose cost is not the sum over its questions.
+
+    Parameters
+    ----------
+    most : float
+        The theorem holds if no question costs more than this, in the units of `Question`.
+    cost : tuple of Cost
+        The cost of all questions together, if any of their answers changes.
+    """
+
+    most: float
+    cost: tuple[Cost, ...] = ()
+
+
+@dataclass(frozen=True)
+class Question:
+    """One exact question about private rows, and the amount of noise of its answer.
+
+    Parameters
+    ----------
+    mechanism : str
+        The name of the mechanism.
+    value : ndarray of int, or mapping from public names to int
+        The exact answer; private. Names missing in a mapping count as 0.
+    metric : {"euclidean", "absolute", "range", "largest"}
+        The measure of a change that the noise hides: the Euclidean norm (Gaussian noise), each entry separately
+        (Laplace noise), the largest minus the smallest entry (draws by scores), or the largest absolute entry (tests).
+    rate : real
+        The cost of a change by 1 in the metric: mu of Gaussian DP, else epsilon.
+    draws : int
+        The number of draws in the answer.
+    mirrored : bool
+        Whether the negated scores are drawn from as well.
+    delta : float
+        The part of the mechanism's delta that is independent of the change.
+    claim : Claim, optional
+        The theorem that covers the question, if there is one for several questions.
+    """
+
+    mechanism: str
+    value: Any
+    metric: str
+    rate: Any
+    draws: int = 1
+    mirrored: bool = False
+    delta: float = 0.0
+    claim: Claim | None = None
+
+    def kept(self) -> "Question":
+        """Return the same question with a copy of its value, which the learner may change later."""
+        value = dict(self.value) if isinstance(self.value, Mapping) else np.array(self.value)
+        return replace(self, value=value)
+
+    def form(self) -> tuple[Any, ...]:
+        """Return everything but the value: what neighbours must have in common."""
+        value = self.value
+        shape = () if isinstance(value, Mapping) else (value.dtype.str, value.shape)
+        most = None if self.claim is None else (self.claim.most, self.claim.cost)
+        return self.mechanism, *shape, self.metric, self.rate, self.draws, self.mirrored, self.delta, most
+
+    def costs(self, other: "Question") -> list[Cost]:
+        """Return the cost of hiding the difference from the value of another question of the same form."""
+        change = _change(self.value, other.value)
+        if not change.size or not change.any():
+            return []
+        if self.metric == "absolute":
+            sizes = np.abs(change[change != 0])
+        elif self.metric == "euclidean":
+            sizes = np.sqrt([np.square(change).sum()])
+        elif self.metric == "largest" or self.mirrored:
+            sizes = np.abs(change).max(keepdims=True) * (1 + self.mirrored)
+        else:
+            sizes = np.array([change.max() - change.min()])
+        kind = {"euclidean": "gaussian", "range": "range"}.get(self.metric, "pure")
+        return [Cost(kind, abs(size * float(self.rate)), self.draws) for size in sizes.tolist() if size]
+
+
+class Recorder(Protocol):
+    """Answers the questions of a fit instead of its mechanisms."""
+
+    def answer(self, question: Question, draw: Callable[[], Any], rng: np.random.Generator) -> Any:
+        """Return the answer to a question; `draw` draws it."""
+
+
+def asked(question: Callable[[], Question], draw: Callable[[], _Answer], rng: np.random.Generator) -> _Answer:
+    """Return the answer that `draw` draws from `rng`, or that a recorder gives.
+
+    Parameters
+    ----------
+    question : callable
+        Returns the `Question`; it is called only if there is a recorder.
+    draw : callable
+        Draws the whole answer from `rng`.
+    rng : numpy.random.Generator
+    """
+    recorder = _recorder.get()
+    return draw() if recorder is None else recorder.answer(question(), draw, rng)
+
+
+def recorded() -> bool:
+    """Return whether there is a recorder; shortcuts whose draws differ from those of the proof are then disabled."""
+    return _recorder.get() is not None
+
+
+@contextmanager
+def recording(recorder: Recorder | None) -> Iterator[None]:
+    """Let a recorder answer the questions of the block; None draws the answers."""
+    token = _recorder.set(recorder)
+    try:
+        yield
+    finally:
+        _recorder.reset(token)
+
+
+_recorder: ContextVar[Recorder | None] = ContextVar("recorder", default=None)
+
+
+def _change(one, other):
+    """Return the difference of two values as float64."""
+    if isinstance(one, Mapping):
+        return np.array([one.get(name, 0) - other.get(name, 0) for name in {*one, *other}], np.float64)
+    return (one.astype(np.int64) - other.astype(np.int64)).astype(np.float64)
+
+
+def told(name: str) -> Any:
+    """Return a read-only property for an attribute, so that callers cannot edit noise or counts."""
+    return property(attrgetter(name))
+
+
+class Sole:
+    """Give access to private state to one user at a time.
+
+    Otherwise two threads would each see noise meant for one of them, and a fork would draw from a copy of the state
+    what was paid for once.
+
+    Parameters
+    ----------
+    what : str
+        The state's name in errors, such as "a stream".
+    """
+
+    def __init__(self, what: str):
+        self._what, self._process, self._lock = what, os.getpid(), threading.Lock()
+
+    @contextmanager
+    def used(self) -> Iterator[None]:
+        """Give the caller exclusive access to the state within the block.
+
+        Raises
+        ------
+        RuntimeError
+            In a process other than the one that created it, and while another thread, or an enclosing call, uses it.
+        """
+        self.check_process()
+        if not self._lock.acquire(blocking=False):
+            raise RuntimeError(f"{self._what} is in use: one call at a time, in the order of its rows")
+        try:
+            yield
+        finally:
+            self._lock.release()
+
+    def check_process(self) -> None:
+        """Refuse any process other than the one that created the state."""
+        if os.getpid() != self._process:
+            raise RuntimeError(
+                f"{self._what} goes on only in the process that began it (pid {self._process}), got pid {os.getpid()}: "
+                "a fork that drew from a copy would spend the budget again"
+            )
+
+
+def discrete_gaussian(
+    values: ArrayLike, sigma: float | Fraction, *, rng: int | np.random.Generator | None = None
+) -> Any:
+    """Return values plus independent integer noise, P(x) exactly proportional to exp(-x**2 / (2 * sigma**2)).
+
+    **Privacy.** If neighbours of the relation in use change the values by at most s in Euclidean norm, the release is
+    ``s**2 / (2 * sigma**2)``-zCDP for that relation (Canonne, Kamath, Steinke), and releases add up.
+    `dpfast.accounting.discrete_gaussian_delta` gives the claim in (epsilon, delta), which for large sigma is that of
+    continuous Gaussian noise; `dpfast.accounting.discrete_gaussian_sigma` is its inverse. Input and output are
+    integers, so floating point leaks nothing. Round real values to a grid, and measure s and sigma in its steps.
+
+    Parameters
+    ----------
+    values : int or array_like of int
+        Any shape. Sums are modulo 2**64, which is post-processing.
+    sigma : Fraction, int or float
+        Positive, at most 2**52; a float is taken exactly.
+    rng : None, int or numpy.random.Generator
+        None uses a cryptographic generator; a seed is for tests.
+
+    Returns
+    -------
+    int, or ndarray of int64 with the shape of `values`
+
+    Raises
+    ------
+    ValueError, TypeError
+        Before anything is drawn.
+
+    References
+    ----------
+    C. Canonne, G. Kamath, T. Steinke, The Discrete Gaussian for Differential Privacy, NeurIPS 2020.
+
+    Examples
+    --------
+    >>> type(discrete_gaussian(17, 2))
+    <class 'int'>
+    """
+    values = np.asarray(values)
+    if values.dtype.kind not in "iub":
+        raise ValueError(f"values must be integers, got {values.dtype}")
+    exact, rng = values.astype(np.int64), random.generator(rng)
+    noisy = asked(
+        lambda: Question("discrete_gaussian", exact, "euclidean", 1 / sigma),
+        lambda: exact + noise.discrete_gaussian(sigma, exact.size, rng).reshape(exact.shape),
+        rng,
+    )
+    return int(noisy) if values.ndim == 0 else noisy
+
+
+def discrete_laplace(
+    counts: ArrayLike, scale: float | Fraction, *, rng: int | np.random.Generator | None = None
+) -> Any:
+    """Return counts plus independent integer noise, P(x) exactly proportional to exp(-abs(x) / scale).
+
+    **Privacy.** If neighbours of the relation in use change the counts by at most s in total (the sum of absolute
+    changes, an integer), the release is ``s / scale``-DP for that relation: the ratio of probabilities of any outcome
+    is at most exp(s / scale), except for outcomes of probability below e**-1000, where the noise is cut off. Input and
+    output are integers, so floating point leaks nothing.
+
+    Parameters
+    ----------
+    counts : int or array_like of int
+        Any shape.
+    scale : Fraction, int or float
+        Positive, at most 2**52; a float is taken exactly. For epsilon and sensitivity s it is s / epsilon.
+    rng : None, int or numpy.random.Generator
+        None uses a cryptographic generator; a seed is for tests.
+
+    Returns
+    -------
+    int, or ndarray of int64 with the shape of `counts`
+
+    Raises
+    ------
+    ValueError, TypeError
+        Before anything is drawn.
+
+    References
+    ----------
+    A. Ghosh, T. Roughgarden, M. Sundararajan, Universally Utility-Maximizing Privacy Mechanisms, STOC 2009.
+    C. Canonne, G. Kamath, T. Steinke, The Discrete Gaussian for Differential Privacy, NeurIPS 2020, Algorithm 2.
+
+    Examples
+    --------
+    >>> type(discrete_laplace(17, 2))
+    <class 'int'>
+    """
+    counts = np.asarray(counts)
+    if counts.dtype.kind not in "iub":
+        raise ValueError(f"counts must be integers, got {counts.dtype}")
+    exact, rng = counts.astype(np.int64), random.generator(rng)
+    noisy = asked(
+        lambda: Question("discrete_laplace", exact, "absolute", 1 / scale),
+        lambda: exact + noise.discrete_laplace(scale, exact.size, rng).reshape(exact.shape),
+        rng,
+    )
+    return int(noisy) if counts.ndim == 0 else noisy
