@@ -29,7 +29,7 @@ _MOST_CUTS = 400  # half-lines that are tried, of each side
 
 @dataclass(frozen=True)
 class Audit:
-    """What `certify` found.
+    """Result of `certify`.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class Audit:
 
     @property
     def holds(self) -> bool:
-        """Whether the claim withstood the audit."""
+        """Return whether the claim withstood the audit."""
         return self.certified <= self.epsilon
 
     def __str__(self):
@@ -75,7 +75,7 @@ def certify(
     failure: float = 1e-6,
     random_state: int | np.random.Generator | None = None,
 ) -> Audit:
-    """A lower bound on the epsilon of a mechanism, from its runs on two neighbouring tables.
+    """Return a lower bound on the epsilon of a mechanism, from its runs on two neighbouring tables.
 
     Parameters
     ----------
@@ -134,21 +134,21 @@ def certify(
 
 
 def _bound(hits, others, n, delta, failure):
-    """The certified epsilon for an event seen `hits` times in n runs on one table, and `others` times on the other."""
+    """Return the certified epsilon of an event with `hits` in n runs on one table, `others` on the other."""
     low = np.where(hits > 0, betaincinv(np.maximum(hits, 1), n - hits + 1, failure / 2), 0)
     high = np.where(others < n, betaincinv(others + 1, np.maximum(n - others, 1), 1 - failure / 2), 1)
     return np.log(np.maximum((low - delta) / high, 1))
 
 
 def _one_nan(outcome):
-    """The outcome, with one and the same NaN for all: NaN is not equal to NaN, and is found in a set by being it."""
+    """Return the outcome with one object for all NaNs: NaN is not equal to NaN, and sets find it by identity."""
     if isinstance(outcome, tuple):
         return tuple(map(_one_nan, outcome))
     return math.nan if isinstance(outcome, float | np.floating) and outcome != outcome else outcome
 
 
 def _on_a_line(one, other, bound):
-    """The half-line or the outcome that bounds most: its bound, the event and its name."""
+    """Return the half-line or outcome with the largest bound: the bound, the event and its name."""
     ways = [_outcome(one, other, bound)]
     numbers = [np.array([outcome for outcome in outcomes if outcome == outcome]) for outcomes in (one, other)]
     if len(numbers[0]) + len(numbers[1]):
@@ -157,7 +157,7 @@ def _on_a_line(one, other, bound):
 
 
 def _outcome(one, other, bound):
-    """The single outcome that bounds most; sets of them would be chosen by chance where none is repeated."""
+    """Return the outcome with the largest bound; sets of unrepeated outcomes would be chosen by chance."""
     counts = Counter(one), Counter(other)
     outcomes = list(counts[0])
     bounds = bound(np.array([[each[outcome] for outcome in outcomes] for each in counts]))
@@ -166,7 +166,7 @@ def _outcome(one, other, bound):
 
 
 def _half_line(one, other, bound):
-    """The half-line that bounds most: its bound, the event and its name. NaN is on none."""
+    """Return the half-line with the largest bound: the bound, the event and its name. It contains no NaN."""
     one, other = np.sort(one), np.sort(other)
     both = np.sort(np.concatenate([one, other]))
     cuts = np.unique(both[:: max(1, len(both) // _MOST_CUTS)])
@@ -180,7 +180,7 @@ def _half_line(one, other, bound):
 
 
 def _set(one, other, bound):
-    """The set of outcomes that bounds most, of those made of the relatively most frequent ones."""
+    """Return the set of the relatively most frequent outcomes that has the largest bound."""
     counts = Counter(one), Counter(other)
     ranked = sorted(counts[0], key=lambda outcome: -counts[0][outcome] / (counts[1][outcome] + 1))
     hits = np.cumsum([[each[outcome] for outcome in ranked] for each in counts], axis=1)

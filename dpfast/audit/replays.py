@@ -44,7 +44,7 @@ _FINE, _MOST_STEP = 1e-3, 64  # of the logarithm of a ratio
 
 @dataclass(frozen=True)
 class Replay:
-    """What `replay` found.
+    """Result of `replay`.
 
     Attributes
     ----------
@@ -73,7 +73,7 @@ class Replay:
 
     @property
     def holds(self) -> bool:
-        """Whether the claim withstood the replay: nothing differs and the ratio is at most 1, but for rounding."""
+        """Return whether the claim withstood the replay: no differences, and a ratio of at most 1 up to rounding."""
         return not self.differences and self.ratio <= 1 + _SLACK
 
     def __str__(self) -> str:
@@ -173,7 +173,7 @@ class _Watched(Budget):
     foresee = check
 
     def charge(self, epsilon: Any, delta: Any = 0.0, *, count: int = 1, **more: Any) -> None:
-        """Note the charge."""
+        """Record the charge."""
         self._recorder.charged()
         self.taken = [self.taken[0] + count * float(epsilon), self.taken[1] + count * float(delta)]
 
@@ -267,7 +267,7 @@ def _copied(estimator, recorder):
 
 
 def _state(rng):
-    """The state of a generator, to be compared and restored; None where it tells nothing."""
+    """Return the state of a generator, to compare and restore it; None if the state is unknown."""
     state = copy.deepcopy(rng.bit_generator.state)
     return _plain(state)
 
@@ -279,7 +279,7 @@ def _plain(state):
 
 
 def _asker(mechanism):
-    """The mechanism and the function that asked for it."""
+    """Return the mechanism and the function that asked for it."""
     frame = sys._getframe(1)
     while frame and frame.f_globals.get("__name__", "").startswith(("dpfast.mechanisms", "dpfast.audit")):
         frame = frame.f_back
@@ -306,7 +306,7 @@ def _claimed(model, estimator):
 
 
 def _compared(tape, asked, epsilon, delta):
-    """The largest ratio, the question with it, and the ratios of all questions."""
+    """Return the largest ratio, its question, and the ratios of all questions."""
     names = [f"{k + 1}: {name}" for k, (_, name, _, _) in enumerate(tape)]
     ratios, squares, moved, fixed, told = [0.0] * len(asked), {}, [], {}, 0.0
     for k, (question, (before, *_)) in enumerate(zip(asked, tape, strict=False)):
@@ -332,12 +332,12 @@ def _compared(tape, asked, epsilon, delta):
 
 
 def _square(cost: Cost) -> float:
-    """The size of a cost beside others of all kinds; its square root is proportional to the movement."""
+    """Return a comparable size of a cost of any kind; its square root is proportional to the change."""
     return cost.size**2 * cost.times
 
 
 def _ratio(moved: list[Cost], claims, epsilon: float, delta: float) -> float:
-    """The inverse of the largest factor by which the movements may grow within the claim."""
+    """Return the inverse of the largest factor by which the changes may grow within the claim."""
     fixed = [cost for claim in claims for cost in claim.cost]
 
     def fits(factor: float) -> bool:
@@ -362,7 +362,7 @@ def _ratio(moved: list[Cost], claims, epsilon: float, delta: float) -> float:
 
 
 def _differences(first: _Run, second: _Run, epsilon: float, delta: float) -> Iterator[str]:
-    """What the two runs do not have in common, in words."""
+    """Return in words how the two runs differ."""
     for run, which in ((first, "first"), (second, "second")):
         if run.recorder.early:
             yield f"the {which} fit {run.recorder.early}"
@@ -394,7 +394,7 @@ def _differences(first: _Run, second: _Run, epsilon: float, delta: float) -> Ite
 
 
 def _published(model):
-    """What a fitted model tells: its attributes that end with an underscore, and what is saved of it."""
+    """Return what a fitted model publishes: attributes that end with an underscore, and its saved form."""
     told = {name: value for name, value in vars(model).items() if name.endswith("_") and not name.startswith("_")}
     if hasattr(model, "_released"):
         with contextlib.suppress(Exception):
@@ -403,7 +403,7 @@ def _published(model):
 
 
 def _unlike(one, other, name) -> Iterator[str]:
-    """Where two published values differ."""
+    """Return where two published values differ."""
     if type(one) is not type(other):
         yield f"{name} is a {type(one).__name__} of the first fit, a {type(other).__name__} of the second"
     elif isinstance(one, Mapping):

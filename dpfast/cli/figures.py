@@ -1,4 +1,4 @@
-"""What fit and score tell of rows that the model never saw: private figures of merit."""
+"""Private figures of merit of `fit` and `score`, for rows that the model never saw."""
 
 from typing import NamedTuple
 
@@ -14,12 +14,12 @@ class Told(NamedTuple):
 
 
 def kept(shown, of):
-    """What a model's file and JSON keep of figures: a dict by their names; `of` says which rows they are of."""
+    """Return the figures for a model's file and JSON: a dict by their names; `of` says which rows they are of."""
     return {"test": {"of": of}} | {each.name: each.kept for each in shown}
 
 
 def printed(shown):
-    """Those of them that are one line."""
+    """Return the figures that fit on one line."""
     return [figure for figure in shown if figure.text]
 
 
@@ -89,7 +89,7 @@ def _interval(figure):
 
 
 def _points(reliability):
-    """The bins of a reliability of which something is known."""
+    """Return the bins of a reliability diagram whose shares are known."""
     edges = reliability.edges
     bins = zip((edges[:-1] + edges[1:]) / 2, reliability.observed, reliability.low, reliability.high, strict=True)
     names = ("said", "value", "low", "high")
@@ -97,7 +97,7 @@ def _points(reliability):
 
 
 def _places(labels, classes):
-    """The number of the class of each label, compared as texts; that of classes for any other label."""
+    """Return the number of the class of each label, compared as texts; len(classes) for any other label."""
     import numpy as np
 
     from dpfast.tables.columns import text_of

@@ -43,7 +43,7 @@ def is_packed(X):
 
 
 def name_features(estimator, names, label=None):
-    """Give a fitted model the names of its columns and of its label, which arrays do not have."""
+    """Set the names of the columns and of the label of a fitted model, which arrays do not have."""
     import numpy as np
 
     if names is not None:
@@ -53,7 +53,7 @@ def name_features(estimator, names, label=None):
 
 
 def bytes_of(estimator, *, bits, threshold):
-    """The content of a model's file, and in it how its table was read, for `reading_of`."""
+    """Return the content of a model's file, including how its table was read, for `reading_of`."""
     from dpfast.learners.saving import model_bytes
 
     known = {} if hasattr(estimator, "encoder_") else {"values": "bits" if bits else "numbers", "threshold": threshold}
@@ -106,7 +106,7 @@ def in_order(table, estimator, data, model):
 
 
 def classes_of(y, declared, data):
-    """The set of labels: public, so declared or read off the whole table, not off a part of it."""
+    """Return the public set of labels: declared, or read from the whole table, not from a part of it."""
     import numpy as np
 
     seen = np.unique(y).tolist()

@@ -245,7 +245,7 @@ def fit(
 
 
 def _number_or_word(name, text):
-    """The number that a text says; auto stays a word."""
+    """Return the number in a text; "auto" is returned as it is."""
     try:
         return text if text == "auto" else float(text)
     except ValueError:
@@ -253,7 +253,7 @@ def _number_or_word(name, text):
 
 
 def _split(X, test):
-    """The rows of the training and of the test part; an array is used up, so that it is not there twice."""
+    """Return the rows of the training and of the test part; an array is consumed, so that it is not held twice."""
     import numpy as np
 
     from dpfast.files.entries import block_rows

@@ -17,7 +17,7 @@ from .printers import show_average, show_feature, show_halfspace, show_rules, sh
 
 
 class Model(NamedTuple):
-    """One kind of model."""
+    """A kind of model."""
 
     estimator: str  # the name of its class in dpfast
     parameters: Callable  # from its own options to the estimator's parameters
@@ -45,7 +45,7 @@ _COUNTED = ("winnow", "boost", "projected", "net", "finite-class", "linear-learn
 
 
 def _of(*models):
-    """An option of these models only; the help shows it under their names."""
+    """Return an option of these models only; the help shows it under their names."""
     return partial(typer.Option, rich_help_panel=f"Options of {' and '.join(models)}")
 
 
@@ -264,7 +264,7 @@ Name = StrEnum("Name", {name.replace("-", "_"): name for name in MODELS})  # typ
 
 
 def with_options_of_models(command):
-    """The command as typer sees it, with the options of all models in the place of its ``**own``."""
+    """Return the command for typer, with the options of all models instead of its ``**own``."""
     signature = inspect.signature(command)
     shared = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
     own = {name: option for model in MODELS.values() for name, option in model.options.items()}
@@ -291,7 +291,7 @@ def parameters_of(model, context, asked, own):
 
 
 def estimator_of(model, parameters):
-    """The estimator of a model; one that has no threshold leaves that to the reading of its table."""
+    """Return the estimator of a model; if it has no threshold, reading the table applies it."""
     import dpfast
 
     estimator = getattr(dpfast, MODELS[model].estimator)
@@ -300,14 +300,14 @@ def estimator_of(model, parameters):
 
 
 def reader_of(model):
-    """The function from a schema to that by which a model reads tables."""
+    """Return the function from a schema to the one by which a model reads tables."""
     import dpfast
 
     return getattr(dpfast, MODELS[model].estimator)._read_by
 
 
 def values_of(model, own, *, threshold=None, numbers=None):
-    """What the features of a table are to be read as, from the options: "bits", "numbers" or "either"."""
+    """Return the type in which features are read, from the options: "bits", "numbers" or "either"."""
     values = MODELS[model].values(own)
     if threshold is not None:
         if numbers or values == "numbers":

@@ -55,7 +55,7 @@ def _check_writable(out):
 
 
 def _files(name, path):
-    """All files that an argument stands for."""
+    """Return all files that an argument stands for."""
     if path is None:
         return []
     if name not in ("DATA", "LOSSES"):
@@ -68,7 +68,7 @@ def _files(name, path):
 
 
 def _identity(file):
-    """What all names of a file have in common, also where they are links."""
+    """Return the identity of a file, the same for all its names and links."""
     try:
         status = file.stat()
     except FileNotFoundError:
@@ -77,7 +77,7 @@ def _identity(file):
 
 
 def csv_of(rows):
-    """Lines of comma-separated cells."""
+    """Return lines of comma-separated cells."""
     text = io.StringIO()
     csv.writer(text, lineterminator="\n").writerows(rows)
     return text.getvalue()
@@ -126,7 +126,7 @@ def keep(estimator, out, state, names, **table):
 
 
 def content_of(estimator, names, *, label=None, **table):
-    """The file of a model whose columns and label have these names."""
+    """Return the file of a model whose columns and label have these names."""
     estimator = copy(estimator)  # the columns of arrays that it goes on with have no names
     name_features(estimator, names, label)
     return bytes_of(estimator, **table)

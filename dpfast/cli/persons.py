@@ -43,9 +43,9 @@ class Persons:
         self._most = rows_per_unit
 
     def apart(self, share, rng):
-        """Which rows are in the test part: all of a person or none."""
+        """Return a mask of the rows in the test part, which has all rows of a person or none."""
         return (rng.random(int(self._ids.max()) + 1) < share)[self._ids]
 
     def of(self, rows):
-        """For `fit`, of some rows."""
+        """Return the arguments of `fit` for some rows."""
         return {"units": self._ids[rows], "rows_per_unit": self._most}

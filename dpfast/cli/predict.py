@@ -67,7 +67,7 @@ def predict(
 
 
 def features_of(estimator, model, data, label, threshold, numbers, *, needs_label=False, **text):
-    """Features and labels of a table for a model without a schema, in the order of the model's features."""
+    """Return features and labels of a table for a model without a schema, in the order of the model's features."""
     values, threshold = _reading(estimator, model, threshold, numbers)
     table = read(
         data,
@@ -86,7 +86,7 @@ def features_of(estimator, model, data, label, threshold, numbers, *, needs_labe
 
 
 def _reading(estimator, model, threshold, numbers):
-    """What the features of the table are to be read as, and the threshold."""
+    """Return the type in which the features of the table are read, and the threshold."""
     known = reading_of(model)
     if known is None and hasattr(estimator, "threshold"):
         known = {"values": "bits", "threshold": estimator.threshold}

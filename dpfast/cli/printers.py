@@ -1,4 +1,4 @@
-"""How a learned model is shown: show(estimator, console, bits=, rows=).
+"""Display of a learned model: show(estimator, console, bits=, rows=).
 
 `bits` tells whether it was learned from bits or from numbers; `rows` are (X, y), private, or None.
 """
@@ -12,7 +12,7 @@ from .report import some
 
 
 def show_rules(estimator, console, *, bits=True, rows=None):
-    """The list, a rule a row; with the noisy rows that each decides if released, and the exact ones if given."""
+    """Show the list, one rule per row; with noisy counts of its rows if released, and exact ones if given."""
     from dpfast.learners.lists.rule import condition_text, precision_text, support_text
 
     names = _names(estimator)
@@ -41,7 +41,7 @@ def show_rules(estimator, console, *, bits=True, rows=None):
 
 
 def show_weights(estimator, console, *, bits=True, rows=None, most=15):
-    """The largest weights of Winnow, a feature a row."""
+    """Show the largest weights of Winnow, one feature per row."""
     if not estimator.updates_:
         console.print(Text(f"No update was made yet: every row is predicted as {estimator.classes_[1]}."))
         return
@@ -54,13 +54,13 @@ def show_weights(estimator, console, *, bits=True, rows=None, most=15):
 
 
 def show_average(estimator, console, *, bits=True, rows=None, most=15):
-    """The largest weights of the linear learner, a feature a row."""
+    """Show the largest weights of the linear learner, one feature per row."""
     told = "if it is 1 and takes it away if it is 0" if bits else "times its value"
     _show_signs(estimator, f"Each feature adds its weight {told}.", ".3g", console, bits, most)
 
 
 def show_halfspace(estimator, console, *, bits=True, rows=None, most=15):
-    """The largest weights of a halfspace, a feature a row."""
+    """Show the largest weights of a halfspace, one feature per row."""
     no, yes = estimator.classes_
     if bits:
         console.print(Text("Each feature that is 1 adds its weight."))
@@ -79,7 +79,7 @@ def show_halfspace(estimator, console, *, bits=True, rows=None, most=15):
 
 
 def show_scores(estimator, console, *, bits=True, rows=None, most=15):
-    """What the linear classifier learned: a column a row if its table has a schema, else the largest weights."""
+    """Show the linear classifier: one column per row if its table has a schema, else the largest weights."""
     import numpy as np
 
     from dpfast.report import code_columns
@@ -103,7 +103,7 @@ def show_scores(estimator, console, *, bits=True, rows=None, most=15):
 
 
 def _show_terms(estimator, console, most=30):
-    """What each column adds to the score, those that matter most first."""
+    """Show what each column adds to the score, the most important columns first."""
     found, classes = estimator.terms(), estimator.classes_
     two = len(classes) == 2
     table = Table()
@@ -127,7 +127,7 @@ def _show_terms(estimator, console, most=30):
 
 
 def show_feature(estimator, console, *, bits=True, rows=None):
-    """The feature that a finite class of them chose."""
+    """Show the feature that a finite class of features chose."""
     no, yes = estimator.classes_
     names, h = _names(estimator), estimator.hypothesis_
     d = len(names)
@@ -144,7 +144,7 @@ def show_feature(estimator, console, *, bits=True, rows=None):
 
 
 def _show_signs(estimator, told, digits, console, bits, most):
-    """Weights of features in [-1, 1], the intercept among them."""
+    """Show weights of features in [-1, 1], including the intercept."""
     import numpy as np
 
     no, yes = estimator.classes_
@@ -181,7 +181,7 @@ def _show_largest(names, weights, classes, digits, console, bits, most):
 
 
 def _counts(estimator, X, y):
-    """For each rule, the rows it decides and those it decides rightly. Private."""
+    """Return the number of rows that each rule decides, and of those it decides correctly; private."""
     from dpfast.kernels import bits
     from dpfast.learners.lists.rule import decided
 

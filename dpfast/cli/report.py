@@ -1,4 +1,4 @@
-"""What is told: results on standard output, the rest on standard error."""
+"""Output of the commands: results on standard output, everything else on standard error."""
 
 import json
 import os
@@ -35,12 +35,12 @@ def answer(document):
 
 
 def spent(estimator):
-    """The claim of a model, for `answer`."""
+    """Return the claim of a model, for `answer`."""
     return {"privacy": estimator.privacy_.to_dict(), "claim": str(estimator.privacy_)}
 
 
 def facts():
-    """An empty table of names and what they are, without lines."""
+    """Return an empty table of names and values, without lines."""
     grid = Table.grid(padding=(0, 2))
     grid.add_column(style="bold", no_wrap=True)
     grid.add_column(overflow="fold")
@@ -53,7 +53,7 @@ def some(values, most=8):
 
 
 def number(value):
-    """Whole if it is short, else three digits."""
+    """Return a number as text: whole if it is short, else with three digits."""
     return f"{value:,.0f}" if 1 <= value < 1e9 else f"{value:.3g}"
 
 
@@ -112,7 +112,7 @@ def _rescued(state):
 
 
 def _told(error, state):
-    """Say what stopped a run; return the code to exit with, None if the error is a fault of dpfast."""
+    """Report what stopped a run; return the exit code, or None if the error is a fault of dpfast."""
     spent = f"; {state.now}" * state.kept
     if isinstance(error, KeyboardInterrupt):
         complain(f"interrupted: {state.now}")
@@ -133,7 +133,7 @@ def _told(error, state):
 
 
 def why(error):
-    """What went wrong, in words."""
+    """Return what went wrong, in words."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
     return str(error) or type(error).__name__

@@ -49,7 +49,7 @@ def _cost(cost):
 
 
 def _public(known, fitted):
-    """What no noise protects, in words."""
+    """Return in words what no noise protects."""
     said = ["names of columns" if hasattr(fitted, "feature_names_in_") else "number of columns"]
     if known.get("rows") is not None:
         said.append(f"{known['rows']:,} rows")

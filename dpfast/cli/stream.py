@@ -200,7 +200,7 @@ def _check_same(estimator, asked, classes, declaration, checkpoint):
 
 
 def _kept(estimator, checkpoint):
-    """What a stream that stops now leaves behind."""
+    """Return what a stream that stops now leaves behind."""
     of = "" if estimator.window else f" of {estimator.n_updates_}"
     done = f"{estimator.rounds_:,} rounds and {estimator.updates_}{of} updates"
     if checkpoint is None:
@@ -209,7 +209,7 @@ def _kept(estimator, checkpoint):
 
 
 def _begun(checkpoint):
-    """What a stream leaves behind that was charged and made no step."""
+    """Return what a stream leaves behind that was charged and made no step."""
     if checkpoint is not None and checkpoint.exists():
         return f"the budget is spent; the stream is in {checkpoint}, and the same command goes on with it"
     return "the budget is spent, and nothing of the stream could be kept"

@@ -50,7 +50,7 @@ def declaration_of(data, path, label=None, classes=None, unit=None, ignore=(), *
 
 
 def read_declared(data, schema, memory, **text):
-    """A table of the schema's columns and label, read block by block; so many GB of it stay in memory."""
+    """Return a table of the schema's columns and label, read block by block; so many GB of it stay in memory."""
     from dpfast.files.spooled import FileParts
 
     with errors.status(f"reading {data}"):
@@ -59,7 +59,7 @@ def read_declared(data, schema, memory, **text):
 
 
 def read_codes_of(data, schema, *, label=None, labelled=False, **text):
-    """The codes of a table by the schema of a model and, if `labelled`, its labels."""
+    """Return the codes of a table by the schema of a model and, if `labelled`, its labels."""
     from dpfast.files.tables import read_codes
     from dpfast.tables import Label
 

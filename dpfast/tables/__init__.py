@@ -1,4 +1,4 @@
-"""What learners read, and how a row becomes an image: one row, one image; nothing here looks at two rows at once.
+"""Tables that learners read, and images of rows; every image depends on one row alone.
 
 Loads what it needs when first used: Arrow, for tables with a schema only.
 """

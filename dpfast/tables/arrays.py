@@ -1,4 +1,4 @@
-"""What every table is read through: an array or a sparse matrix of finite numbers, of a type that is declared.
+"""Arrays and sparse matrices of finite numbers of a declared type, as all tables are read.
 
 A row's image is a function of that row, of the format and the type of its table, and of parameters; it never depends
 on what other rows hold. So nothing here, nor in any module of `dpfast.tables`, chooses by values: an array or a column
@@ -12,7 +12,7 @@ from dpfast.parts.sources import refuse_masked, refuse_parts, refuse_plan
 
 
 def as_numbers(X, sparse=()):
-    """X as an ndarray or a sparse matrix of booleans, integers or floats up to float64, all of them finite.
+    """Return X as an ndarray or a sparse matrix of booleans, integers or floats up to float64, all of them finite.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def as_numbers(X, sparse=()):
 
 
 def _plain(X, sparse):
-    """Whether X is already what `as_numbers` returns, which scikit-learn takes longer to see than a small fit takes."""
+    """Return whether X already is a result of `as_numbers`; scikit-learn's check takes longer than a small fit."""
     if sp.issparse(X):
         entries = X.data if X.format in sparse and X.format in ("csr", "csc") else None
     else:
@@ -67,7 +67,7 @@ def _plain(X, sparse):
 
 
 def sound_csr(X):
-    """A sparse matrix as CSR, its indices checked, rising in each row and stored once.
+    """Return a sparse matrix as CSR, with checked indices that increase in each row and occur once.
 
     Raises
     ------
@@ -78,7 +78,7 @@ def sound_csr(X):
 
 
 def canonical(X):
-    """A CSR or CSC matrix whose indices are sound: itself, or a copy in which they rise and are stored once."""
+    """Return a CSR or CSC matrix with increasing, unique indices: itself if it has them, else a copy."""
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()

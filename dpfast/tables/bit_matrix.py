@@ -122,7 +122,7 @@ class BitMatrix:
 
     @property
     def has_columns(self) -> bool:
-        """Whether `columns` is there already."""
+        """Return whether `columns` has been computed."""
         return self._columns is not None
 
     def column(self, j: int) -> np.ndarray:
@@ -144,7 +144,7 @@ class BitMatrix:
         return self.shape[0]
 
     def __getitem__(self, index):
-        """The table of the rows that a slice, a mask or an array of row numbers picks."""
+        """Return the table of the rows that a slice, a mask or an array of row numbers selects."""
         if isinstance(index, tuple):
             if len(index) != 2 or index[1] not in (slice(None), Ellipsis):
                 raise IndexError("a BitMatrix is indexed by rows only")
@@ -237,7 +237,7 @@ def _checked(what, words, name, entries):
 
 
 def _comparison(threshold, d, names=None):
-    """The function from a block of entries (and its columns) to booleans."""
+    """Return the function from a block of entries (and its columns) to booleans."""
     if threshold is None:
         return lambda values, block=slice(None): _as_bits(values, names[block] if names else None)
     level = thresholds(threshold, d)
@@ -245,7 +245,7 @@ def _comparison(threshold, d, names=None):
 
 
 def thresholds(threshold, d):
-    """The threshold of each of d columns."""
+    """Return the threshold of each of d columns."""
     try:
         level = np.asarray(threshold, dtype=np.float64)
     except OverflowError:  # an integer beyond all floats

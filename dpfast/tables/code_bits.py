@@ -56,11 +56,11 @@ class CodeBits:
         return self._spans
 
     def column(self, j: int) -> np.ndarray:
-        """Bit j of all rows, packed."""
+        """Return bit j of all rows, packed."""
         return codes.match(self._codes, *self._spans[j].tolist())
 
     def counts(self, labels: np.ndarray, classes: int, mask: np.ndarray | None = None) -> np.ndarray:
-        """Rows with each bit and label: int64, shape (classes, d).
+        """Return counts of rows with each bit and label: int64, shape (classes, d).
 
         Parameters
         ----------
@@ -84,24 +84,24 @@ class CodeBits:
         return below.take(self._ends, axis=1) - below.take(self._starts, axis=1)
 
     def packed(self) -> BitMatrix:
-        """All bits, packed: n / 8 bytes for each."""
+        """Return all bits, packed: n / 8 bytes for each."""
         bits = BitMatrix.from_columns(frozen(np.stack([self.column(j) for j in range(self.shape[1])])), len(self))
         bits.feature_names = self.feature_names
         return bits
 
 
 def code_bits(table: CodeTable, *, thresholds: bool = True) -> BitMatrix:
-    """The codes of a table as packed bits, with names; arguments are those of `CodeBits`."""
+    """Return the codes of a table as packed bits, with names; the arguments are those of `CodeBits`."""
     return CodeBits(table, thresholds=thresholds).packed()
 
 
 def packed_codes(X):
-    """X, or the bits of its codes."""
+    """Return X, or the bits of its codes."""
     return code_bits(X) if isinstance(X, CodeTable) else X
 
 
 def bit_count(columns) -> int:
-    """How many bits the codes of columns have, with thresholds."""
+    """Return the number of bits of the codes of columns, with thresholds."""
     return sum(len(_bits(column, column.size, True)[0]) for column in columns)
 
 

@@ -146,7 +146,7 @@ class CodeTable:
         return self.shape[0]
 
     def __getitem__(self, index):
-        """The table of the rows that a slice, a mask or an array of row numbers picks."""
+        """Return the table of the rows that a slice, a mask or an array of row numbers selects."""
         if isinstance(index, tuple):
             if len(index) != 2 or index[1] not in (slice(None), Ellipsis):
                 raise IndexError("a CodeTable is indexed by rows only")
@@ -183,7 +183,7 @@ class CodeTable:
         return np.stack(self.codes.columns, axis=1)
 
     def __array__(self, dtype=None, copy=None):
-        """For numpy and scikit-learn: the codes as they are."""
+        """Return the codes as an array, for numpy and scikit-learn."""
         if copy is False:
             raise ValueError("codes are kept by columns: an array of them is a copy")
         return self.toarray() if dtype is None else self.toarray().astype(dtype)
@@ -197,7 +197,7 @@ def _from_arrays(arrays, sizes, names, columns):
 
 
 def _as_codes(array, size, label):
-    """The array as the kernel reads it."""
+    """Return the array as the kernel reads it."""
     if array.dtype.kind not in "bui":
         raise TypeError(f"codes must be integers, got {array.dtype} in column {label}")
     if array.ndim != 1:

@@ -10,7 +10,7 @@ KINDS = {kind.kind: kind for kind in (Numeric, Category, Boolean, Date, Discover
 
 
 def column_from_dict(entry: dict) -> Column:
-    """The column that an entry of a schema file declares."""
+    """Return the column that an entry of a schema file declares."""
     if not isinstance(entry, dict) or "name" not in entry:
         raise ValueError(f"a column must have a name and a kind, got {kind_of(entry)}")
     marked = [key for key, value in entry.items() if isinstance(value, dict) and list(value) == ["unconfirmed"]]
@@ -28,7 +28,7 @@ def column_from_dict(entry: dict) -> Column:
 
 
 def column_to_dict(column: Column) -> dict:
-    """What `column_from_dict` reads: what differs from the defaults."""
+    """Return the entry that `column_from_dict` reads: the facts that differ from the defaults."""
     kind = {"unconfirmed": column.kind} if "kind" in column.unconfirmed else column.kind
     entry: dict[str, Any] = {"name": column.name, "kind": kind}
     usual = "quantiles" if None in (getattr(column, "low", 0), getattr(column, "high", 0)) else "equal"

@@ -27,7 +27,7 @@ _MONTHS = (
 
 @dataclass(frozen=True)
 class Column:
-    """What all kinds of columns have.
+    """Base of all kinds of columns.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ class Column:
 
     @property
     def to_find(self) -> tuple:
-        """The fields that are found privately."""
+        """Return the fields that are discovered privately."""
         return tuple(fact for fact in self.facts if getattr(self, fact) is None)
 
     def code_columns(self) -> tuple[CodeColumn, ...]:
@@ -367,7 +367,7 @@ def names_declared(column: Any) -> list[str]:
 
 
 def text_of(value: Any) -> str:
-    """A value as it would stand in a file: whole floats without their point."""
+    """Return a value as it would be written in a file: whole floats without their point."""
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     if isinstance(value, Real) and not isinstance(value, Integral) and float(value).is_integer():
@@ -376,7 +376,7 @@ def text_of(value: Any) -> str:
 
 
 def distinct(column, values, least=1):
-    """Values as text; refuses what is no list, is too short or has one twice."""
+    """Return values as text; refuse a value that is no list, is too short or has repetitions."""
     if isinstance(values, str | dict) or not np.iterable(values):
         column._refuse(f"values must be a list, got {kind_of(values)}")
     values = tuple(None if value is None or value != value else text_of(value) for value in values)

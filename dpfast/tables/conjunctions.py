@@ -12,7 +12,7 @@ _LONGEST = 32  # conjunctions of so many columns out of more are too many for an
 
 
 def conjunction_count(d, k, negations):
-    """How many conjunctions of 1 to k literals there are over d columns."""
+    """Return the number of conjunctions of 1 to k literals over d columns."""
     return sum(comb(d, j) * (2 if negations else 1) ** j for j in range(1, k + 1))
 
 
@@ -51,7 +51,7 @@ def check_memory(n, d, k, negations):
 
 
 def memory():
-    """Bytes of physical memory, or 8 GB where the system does not tell."""
+    """Return the bytes of physical memory, or 8 GB if the system does not tell."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):

@@ -1,4 +1,4 @@
-"""How many rows have each code and each word: what an opening histogram is made of."""
+"""Counts of rows by code and by word, from which an opening histogram is made."""
 
 from collections import Counter
 
@@ -6,7 +6,7 @@ import numpy as np
 
 
 class Counts:
-    """How many rows have each code and each word of the columns of a table; adds up over the parts of one.
+    """Counts of the rows with each code and each word of the columns of a table; counts of parts add up.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class Counts:
 
 
 def tally(index, values) -> Counter:
-    """How many rows have each value, without the blanks around it, as declared values are looked up."""
+    """Return the number of rows with each value, stripped of blanks, as declared values are looked up."""
     counts = np.bincount(index[index >= 0], minlength=len(values))
     totals: Counter[str] = Counter()
     for value, count in zip(values, counts.tolist(), strict=True):

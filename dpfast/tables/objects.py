@@ -79,7 +79,7 @@ def array_of(name: str, values: Sequence[Any]) -> pa.Array:
 
 
 def _only_kind(name, values, types):
-    """The kind that all values have, None if all are missing."""
+    """Return the kind that all values have, None if all are missing."""
     types = [each for each in types if each is not type(None) and each.__name__ not in _MISSING]
     if any(issubclass(each, Decimal) for each in types):
         raise Fault(name, "holds Decimal objects, whose scale would be read off all rows; give them as floats or text")
@@ -103,7 +103,7 @@ def _only_kind(name, values, types):
 
 
 def _kind(of):
-    """The kind of the values of a type, its name for what a table does not hold."""
+    """Return the kind of the values of a type, or its name if a table cannot hold it."""
     known = (
         ("truth values", bool | np.bool_),
         ("numbers", Real),

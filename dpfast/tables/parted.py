@@ -18,7 +18,7 @@ from dpfast.tables.schema import Label, Schema
 
 
 class PartedEncoding:
-    """As `dpfast.tables.encoding.Encoding`, of parts.
+    """Like `dpfast.tables.encoding.Encoding`, for parts.
 
     Parameters
     ----------
@@ -45,11 +45,11 @@ class PartedEncoding:
         return label_column(self.label, np.arange(len(self._spellings())), self._spellings())
 
     def counts(self) -> Counts:
-        """As `Encoding.counts`."""
+        """Return the counts, like `Encoding.counts`."""
         return self._parts.sum(Encoding.counts)
 
     def table(self, schema: Schema, known: Labels) -> PartedTable:
-        """All rows as codes, with the numbers of their classes.
+        """Return all rows as codes, with the numbers of their classes.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class PartedEncoding:
 
 
 def parted_numbers(raw: Any, classes: Any = None, *, one_column: bool = False) -> PartedTable:
-    """A table of numbers without a schema.
+    """Return a table of numbers without a schema, in parts.
 
     Parameters
     ----------

@@ -10,7 +10,7 @@ from dpfast.tables.bit_matrix import BitMatrix
 
 
 def readable(X):
-    """X as `row_products` takes it; refuses NaN, infinities and wrong shapes.
+    """Return X as `row_products` takes it; refuse NaN, infinities and wrong shapes.
 
     Parameters
     ----------
@@ -20,7 +20,7 @@ def readable(X):
 
 
 def row_products(X, w):
-    """<x_i, w> for each row: float64, shape (n,); bits are 0 and 1.
+    """Return <x_i, w> for each row: float64, shape (n,); bits are 0 and 1.
 
     Parameters
     ----------
@@ -38,12 +38,12 @@ def row_products(X, w):
 
 
 def dense_rows(X):
-    """What `readable` returned as an array of float64, shape (n, d)."""
+    """Return the result of `readable` as an array of float64, shape (n, d)."""
     return np.asarray(X.toarray(), np.float64) if sp.issparse(X) else np.concatenate(list(_blocks(X)))
 
 
 def _blocks(X):
-    """X as arrays of float64, some rows at a time."""
+    """Return X as arrays of float64, some rows at a time."""
     if isinstance(X, RowBlocks):
         blocks = (read_block(X, k) for k in range(len(X.bounds) - 1))
     else:

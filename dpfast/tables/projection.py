@@ -12,7 +12,7 @@ LARGEST = 1e28  # entry, so that no sum of 2**31 leaves float32
 
 
 def projectable(X):
-    """X as `project` reads it, refused if it will not do: by then nothing has been drawn.
+    """Return X as `project` reads it; refuse invalid entries before anything is drawn.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def projectable(X):
 
 
 def project(X, m, key):
-    """A x for each row x, A the m x d matrix of entries +-1/sqrt(m) that `key` stands for.
+    """Return A x for each row x, where A is the m x d matrix of entries +-1/sqrt(m) that `key` determines.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def project(X, m, key):
 
 
 def _is_boolean(X):
-    """Whether X is dense and every entry of a boolean type."""
+    """Return whether X is dense and every entry is of a boolean type."""
     if hasattr(X, "iloc"):
         return all(dtype.kind == "b" for dtype in X.dtypes)
     return isinstance(X, np.ndarray) and X.dtype.kind == "b"

@@ -15,7 +15,7 @@ _LONG_NAME = 200  # bytes of a file's name; file systems take 255
 
 
 def unfinished(path: str | os.PathLike) -> list[Path]:
-    """What `replace_file` leaves beside a file if its process is killed."""
+    """Return the files that `replace_file` leaves beside a file if its process is killed."""
     path = Path(path)
     return list(path.parent.glob(f"{glob.escape(_stem(path))}.{'[0-9a-f]' * 16}.part"))
 
@@ -27,7 +27,7 @@ def _stem(path):
 
 
 def replace_file(path: str | os.PathLike, write: Callable[[BinaryIO], Any], mode: int = 0o666) -> None:
-    """Replace a file at once or not at all; it is on the disk, with this mode, when this returns.
+    """Replace a file atomically; it is on the disk, with this mode, when this returns.
 
     What is written until then has a name that nobody can foresee, and is a new file: neither another thread nor whoever
     else may write into the folder has it open.

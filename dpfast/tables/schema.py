@@ -1,4 +1,4 @@
-"""What an owner declares of a table: its columns, what marks a missing value, its label."""
+"""Schemas: the columns that an owner declares of a table, its marks of missing values, its label."""
 
 import json
 import os
@@ -55,7 +55,7 @@ class Label:
 
 
 class Schema:
-    """What is declared of a table: public, never read off private rows.
+    """Declaration of a table; public, never read from private rows.
 
     A row of a table with a schema becomes one small integer for each of `code_columns`, and nothing of it depends on
     other rows. What is not declared (bounds, edges, values: `None` or ``spacing="quantiles"``) is found privately, with
@@ -135,17 +135,17 @@ class Schema:
 
     @property
     def names(self) -> list[str]:
-        """The names of the columns, in order."""
+        """Return the names of the columns, in order."""
         return [column.name for column in self.columns]
 
     @property
     def to_find(self) -> dict[str, tuple]:
-        """What is found privately: for the names of columns, their facts that are not declared."""
+        """Return the facts to discover privately: for the names of columns, those that are not declared."""
         return {column.name: column.to_find for column in self.columns if column.to_find}
 
     @property
     def code_columns(self) -> tuple[CodeColumn, ...]:
-        """What a row becomes, in order; refused while something is to be found."""
+        """Return the columns of codes of a row, in order; refused if something has to be discovered."""
         self.refuse_unconfirmed()
         return tuple(code_column for column in self.columns for code_column in column.code_columns())
 
@@ -211,7 +211,7 @@ class Schema:
 
     @classmethod
     def draft(cls, table: Any, label: str | None = None, *, missing: Sequence[str] = ()) -> "Schema":
-        """A schema from names and types, its ranges and values read off the rows and to be confirmed one by one.
+        """Return a schema from names and types; ranges and values are read off the rows, to be confirmed.
 
         Parameters
         ----------
@@ -231,7 +231,7 @@ class Schema:
         return draft(table, label, missing)
 
     def check(self, table: Any) -> list[str]:
-        """What a table has that this schema does not, and the other way round; private, for the owner's eyes.
+        """Return how a table and this schema differ, in both directions; private, for the owner's eyes.
 
         Parameters
         ----------

@@ -23,7 +23,7 @@ GRID_BITS = 10
 
 
 def signed_rows(X, *, feature_range=(-1, 1), out_of_range="error", reads=None):
-    """X as packed, sparse or dense rows of integers.
+    """Return X as packed, sparse or dense rows of integers.
 
     Parameters
     ----------
@@ -114,15 +114,15 @@ class PackedRows:
         return PackedRows(BitMatrix.from_rows(frozen(self._rows[rows]), self.shape[1]))
 
     def votes(self, index, count):
-        """sum_p count[p] x[index[p]] for each row: int64, shape (n,)."""
+        """Return sum_p count[p] x[index[p]] for each row: int64, shape (n,)."""
         return scores.votes_packed(self._rows, self.shape[1], index, count, "pm1")
 
     def add(self, total, y, chosen):
-        """total += sum of y x over the chosen rows."""
+        """Add the sum of y x over the chosen rows to total."""
         scores.add_packed(total, self._rows, self.shape[1], y, chosen, encoding="pm1")
 
     def weighted_sum(self, weights):
-        """sum of weights[i] x_i, exactly: int64, shape (d,); weights int32 of shape (n,), at most 2**12 in size."""
+        """Return the sum of weights[i] x_i, exactly: int64, shape (d,); int32 weights of shape (n,), at most 2**12."""
         ones = np.zeros(self.shape[1] + 1, np.int64)
         unit_rows.add(ones, unit_rows.Packed(self._rows, self.shape[1]), np.ones(self.shape[0]), weights)
         return 2 * ones[:-1] - weights.sum(dtype=np.int64)
@@ -136,7 +136,7 @@ class PackedRows:
         return weights.packed(frozen(np.ascontiguousarray(picked)), d + constant, low=-1, high=1, signs=signs[rows])
 
     def dot(self, weights):
-        """<x, weights> for each row: float64, shape (n,)."""
+        """Return <x, weights> for each row: float64, shape (n,)."""
         d = self.shape[1]
         return 2 * _dots(lambda block: bits.unpack(self._rows[block], d), weights, self.shape) - reals.sum(weights)
 
@@ -153,22 +153,22 @@ class GridRows:
         return GridRows(self._data[rows], self.unit)
 
     def votes(self, index, count):
-        """As `PackedRows.votes`, times `unit`."""
+        """Return `PackedRows.votes`, times `unit`."""
         return scores.votes_grid(self._data, index, count)
 
     def add(self, total, y, chosen):
-        """As `PackedRows.add`, times `unit`."""
+        """Like `PackedRows.add`, times `unit`."""
         scores.add_grid(total, self._data, y, chosen)
 
     def losses(self, rows, signs, *, constant):
-        """As `PackedRows.losses`, times `unit`."""
+        """Return `PackedRows.losses`, times `unit`."""
         picked = self._data[rows]
         if constant:
             picked = np.pad(picked, ((0, 0), (0, 1)), constant_values=self.unit)
         return weights.dense(picked, bits=self.unit.bit_length() - 1, low=-1, high=1, signs=signs[rows])
 
     def dot(self, weights):
-        """As `PackedRows.dot`."""
+        """Return <x, weights> for each row, like `PackedRows.dot`."""
         return _dots(lambda block: self._data[block], weights, self.shape) / self.unit
 
 
@@ -184,12 +184,12 @@ class SparseRows:
         return SparseRows(self._excess[rows], self.unit, self.offset)
 
     def votes(self, index, count):
-        """As `PackedRows.votes`, times `unit`."""
+        """Return `PackedRows.votes`, times `unit`."""
         X = self._excess
         return scores.votes_csr(X.indptr, X.indices, X.data, index, count) + self.offset * count.sum()
 
     def add(self, total, y, chosen):
-        """As `PackedRows.add`, times `unit`."""
+        """Like `PackedRows.add`, times `unit`."""
         X = self._excess
         scores.add_csr(total, X.indptr, X.indices, X.data, y, chosen)
         if self.offset:
@@ -201,7 +201,7 @@ class SparseRows:
         table.add_csr(X.indptr, X.indices, X.data, y, chosen)
 
     def losses(self, rows, signs, *, constant):
-        """As `PackedRows.losses`, times `unit`; needs offset 0."""
+        """Return `PackedRows.losses`, times `unit`; needs offset 0."""
         X = self._excess[rows]
         if constant:
             X = sp.hstack([X, sp.csr_array(np.full((X.shape[0], 1), self.unit, np.int32))], format="csr")
@@ -209,7 +209,7 @@ class SparseRows:
         return weights.csr(X.indptr, X.indices, X.data, X.shape[1], bits=grid, low=-1, high=1, signs=signs[rows])
 
     def dot(self, weights):
-        """As `PackedRows.dot`."""
+        """Return <x, weights> for each row, like `PackedRows.dot`."""
         X = self._excess
         return (reals.products_csr(X.indptr, X.indices, X.data, weights) + self.offset * reals.sum(weights)) / self.unit
 

@@ -20,7 +20,7 @@ MOST_ROWS = 1 << 30  # for which sums of weighted rows fit into 64 bits
 
 
 def unit_rows(X, *, fit_intercept=False, normalize=False):
-    """X as rows of the unit ball.
+    """Return X as rows of the unit ball.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class UnitRows:
         self.reach = 1 << map_blocks(measure, range(len(parts)))[0]
 
     def margins(self, w):
-        """<w, x_i>, clipped to [-1, 1]: float32, shape (n,) or (n, k). One read of the rows for each w.
+        """Return <w, x_i>, clipped to [-1, 1]: float32, shape (n,) or (n, k). Each w takes one read of the rows.
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class UnitRows:
         return out
 
     def weighted_sum(self, weights):
-        """sum of weights[i] * q_i, exactly: int64, shape (shape[1],) or (shape[1], k).
+        """Return the sum of weights[i] * q_i, exactly: int64, shape (shape[1],) or (shape[1], k).
 
         Parameters
         ----------
@@ -168,7 +168,7 @@ class UnitRows:
         return out
 
     def linear(self, w):
-        """w as coefficients (d, k) and intercept (k,), of rows of norm 1."""
+        """Return w as coefficients (d, k) and intercept (k,), of rows of norm 1."""
         return w[: self._d], w[self._d :].sum(axis=0)
 
 
@@ -188,7 +188,7 @@ def _kernel_rows(block):
 
 
 def _floats(values):
-    """As float32 where that is exact, else as float64; C-contiguous if it had to be copied."""
+    """Return float32 if that is exact, else float64; C-contiguous if it had to be copied."""
     if values.dtype in (np.float32, np.float64):
         return values
     exact = values.dtype.kind in "biuf" and values.dtype.itemsize <= 2

@@ -89,7 +89,7 @@ def decision_list(
 
 
 def _conditions(path):
-    """The bits of a table's codes and their negations; of what is to be found about as many as will be."""
+    """Return the number of bits of a table's codes and their negations; estimated for undiscovered ones."""
     from dpfast.tables.code_bits import bit_count
     from dpfast.tables.columns import BINS
     from dpfast.tables.schema import Schema

@@ -76,7 +76,7 @@ def halfspace(
 
 
 def _discovery(columns, epsilon, delta, neighbors):
-    """The opening histogram of a table of which nothing is declared."""
+    """Return the opening histogram of a table of which nothing is declared."""
     from dpfast.learners.discovery import plan
     from dpfast.learners.halfspaces.halfspace import HalfspaceClassifier
     from dpfast.tables.discovered import Discovered
@@ -89,7 +89,7 @@ def _discovery(columns, epsilon, delta, neighbors):
 
 
 def _shapes(path):
-    """Whether each column of codes is of numbers, and how many codes it has, or about what will be found."""
+    """Return for each column of codes whether it is of numbers, and its (estimated) number of codes."""
     from dpfast.tables.columns import BINS, Numeric
     from dpfast.tables.schema import Schema
 

@@ -89,7 +89,7 @@ def _of_risk(risk, delta, json):
 
 
 def gaussian_gain(epsilon, delta):
-    """What a guess gains by a Gaussian release that is (epsilon, delta)-DP: half of its total variation, rounded up."""
+    """Return the advantage of a guess from an (epsilon, delta)-DP Gaussian release: half its total variation."""
     from scipy.special import ndtr
 
     from dpfast.accounting import gaussian_sigma
@@ -99,7 +99,7 @@ def gaussian_gain(epsilon, delta):
 
 
 def _least(enough):
-    """The least epsilon of three digits that is enough; None above the most."""
+    """Return the least epsilon of three digits that is enough; None if it exceeds the maximum."""
     low, high = 0.0, _MOST
     if not enough(high):
         return None

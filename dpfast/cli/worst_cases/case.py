@@ -1,4 +1,4 @@
-"""What an audit runs."""
+"""A worst case: the mechanism and the tables that an audit runs."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
