@@ -213,7 +213,8 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
         refuse_weights(refused)
         p = self._checked(X, y, units)
         with self._fitting(p.rng) as run:
-            self._learn(*self._tabled(X, y, classes, p, units, rows_per_unit, run), p, run)
+            X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
+            self._learn(X, y, classes, p, run)
         return self
 
     def _learn(self, X, y, classes, p, run):
