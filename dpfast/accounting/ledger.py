@@ -256,7 +256,7 @@ def open_ledger(
     Raises
     ------
     LedgerError
-        If the file is not there and epsilon is not given, or will not do: see the documentation of this module.
+        If the file does not exist and epsilon is not given, or is invalid: see the documentation of this module.
     ValueError
         If a value is out of its range, or is not what the file was made with.
     """

@@ -100,7 +100,7 @@ def certify(
     Raises
     ------
     ValueError
-        For an argument that will not do.
+        For an invalid argument.
 
     Notes
     -----

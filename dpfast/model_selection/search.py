@@ -110,7 +110,7 @@ def private_search(
     Raises
     ------
     ValueError
-        For parameters, estimators or rows that will not do, before anything is charged or drawn.
+        For invalid parameters, estimators or rows, before anything is charged or drawn.
     BudgetExceeded
         If the budget does not suffice.
 

@@ -1,6 +1,6 @@
 """Columns of any table as Arrow arrays, and Arrow arrays as numbers, texts and days: a map of single values.
 
-What will not do is refused as a `Fault` at its row, by its kind: the cell itself is not repeated.
+An invalid cell is refused as a `Fault` with its row and type; the cell itself is not repeated.
 """
 
 from collections.abc import Iterator, Mapping
@@ -75,7 +75,7 @@ class Frame:
         return lengths[self.names[0]] if lengths else 0
 
     def column(self, name: str) -> pa.Array:
-        """One column, whole; NaN of pandas and numpy are nulls."""
+        """Return one whole column; NaN of pandas and numpy are nulls."""
         if isinstance(self._table, pa.Table | pa.RecordBatch):
             return _whole(self._table.column(name))
         values = self._table[name]
@@ -97,7 +97,7 @@ class Frame:
 
 
 def is_frame(table: Any) -> bool:
-    """Whether a table has columns with names, which are text: a DataFrame of pandas or polars, or an Arrow table.
+    """Return whether a table has columns with names: a DataFrame of pandas or polars, or an Arrow table.
 
     A frame of pandas whose columns are all sparse is a matrix. One of Dask is a table in parts, whose columns of
     numbers are vectors unless discovery is asked for.
@@ -122,19 +122,19 @@ def header_of(table: Any) -> dict[str, pa.DataType]:
 
 
 def _streamed(table: Any) -> pa.Table | None:
-    """What has the Arrow stream interface, as a table; None for what has not, or is one column."""
+    """Return an object with the Arrow stream interface as a table; None for others, and for one column."""
     with suppress(pa.ArrowInvalid):
         return pa.table(table) if hasattr(table, "__arrow_c_stream__") else None
     return None
 
 
 def _objects(values: Any) -> bool:
-    """Whether values have no type but their own: lists, and arrays and series of objects."""
+    """Return whether values have no common type: lists, and arrays and series of objects."""
     return bool(getattr(values, "dtype", np.dtype(object)) == np.dtype(object))
 
 
 def numbers(name: str, array: pa.Array, marks: tuple = ()) -> np.ndarray:
-    """A column as float64, missing as NaN; texts are read as numbers, blanks around them do not count."""
+    """Return a column as float64, missing as NaN; texts are read as numbers, ignoring blanks around them."""
     array = _plain(array)
     if pa.types.is_large_string(array.type):
         if all(mark != mark for mark in _numeric(marks)) and (plain := plain_numbers(array)) is not None:
@@ -224,7 +224,7 @@ def blocks_of_cells(name: str, array: pa.Array, marks: tuple = ()) -> Iterator[t
 
 
 def days(name: str, array: pa.Array, format: str | None, marks: tuple = ()) -> np.ndarray:
-    """A column of dates as days since 1970-01-01, missing as NaN: float64."""
+    """Return a column of dates as days since 1970-01-01, missing as NaN: float64."""
     array = _plain(array)
     if pa.types.is_large_string(array.type):
         array = pc.utf8_trim_whitespace(_without(array, marks))
@@ -254,7 +254,7 @@ def _whole(array):
 
 
 def _plain(array):
-    """The array without a dictionary, text as the one type that all functions take."""
+    """Return the array without a dictionary, and text as the type that all functions accept."""
     if pa.types.is_dictionary(array.type):
         array = array.cast(array.type.value_type)
     if pa.types.is_string(array.type) or pa.types.is_string_view(array.type):
@@ -263,14 +263,14 @@ def _plain(array):
 
 
 def _without(array, marks):
-    """Texts without those that mark a missing value."""
+    """Return texts without those that mark a missing value."""
     if not marks:
         return array
     return pc.if_else(pc.is_in(array, value_set=pa.array(marks, _TEXT)), pa.scalar(None, _TEXT), array)
 
 
 def _cast(name, array, to, what):
-    """Text as another type; the first that does not become one is found by halving."""
+    """Return text as another type; find the first invalid text by bisection."""
     try:
         return array.cast(to)
     except pa.ArrowInvalid:
@@ -292,7 +292,7 @@ def _floats(array):
 
 
 def _marked(values, marks):
-    """Numbers that mark a missing value as NaN."""
+    """Return numbers, with NaN for those that mark a missing value."""
     for mark in _numeric(marks):
         values[values == mark] = np.nan
     return values

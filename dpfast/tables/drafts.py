@@ -26,7 +26,7 @@ _NEARLY, _MOST = 0.95, 0.5  # shares of the rows
 
 
 def draft(table: Any, label: str | None = None, missing: Sequence[str] = ()) -> Schema:
-    """As `Schema.draft`."""
+    """Return the draft of `Schema.draft`."""
     frame = Frame(table)
     if label is not None and label not in frame.names:
         raise ValueError(not_there(label, frame.names))
@@ -114,7 +114,7 @@ def remarks(schema: Schema, table: Any, missing: Sequence[str] = ()) -> list[str
 
 
 def check(schema: Schema, table: Any) -> list[str]:
-    """As `Schema.check`."""
+    """Return the differences of `Schema.check`."""
     frame, findings = Frame(table), []
     declared = schema.label
     label = declared.name if declared else None
@@ -140,7 +140,7 @@ def check(schema: Schema, table: Any) -> list[str]:
 
 
 def _drafted(name: str, array: pa.Array, marks: tuple[str, ...]) -> Column | None:
-    """The column that names and types suggest; None for one that is better left out."""
+    """Return the column that name and type suggest; None for one that should be left out."""
     if pa.types.is_dictionary(array.type):
         values = tuple(text_of(value) for value in array.dictionary.to_pylist() if value is not None)
         return Category(name, values, nullable=True, unconfirmed=("values",)) if values else None
@@ -164,7 +164,7 @@ def _drafted(name: str, array: pa.Array, marks: tuple[str, ...]) -> Column | Non
 
 
 def _values(name: str, array: pa.Array, marks: tuple[str, ...]) -> tuple[str, ...]:
-    """The values that there are, without the blanks around them."""
+    """Return the values that occur, stripped of blanks."""
     _, found = texts(name, array, marks)
     return tuple(sorted({value.strip() for value in found if value is not None} - {*marks}))
 
@@ -194,7 +194,7 @@ def _numeric(name, array, marks):
 
 
 def _numbers_rows(values, low, high):
-    """Whether each number from the least to the largest stands once, as the numbers of rows do."""
+    """Return whether each number from the least to the largest occurs once, like row numbers."""
     return high - low + 1 == len(values) == len(np.unique(values))
 
 
@@ -224,7 +224,7 @@ def _date_as(format, name, array, marks):
 
 
 def _seen(array, marks):
-    """Those of the marks that stand in a column."""
+    """Return the marks that occur in a column."""
     if pa.types.is_dictionary(array.type):
         array = array.dictionary
     if not pa.types.is_large_string(array.type) and not pa.types.is_string(array.type):

@@ -34,7 +34,7 @@ _TRUTH = {"false": 0, "0": 0, "true": 1, "1": 1}
 
 
 def encode(table: Any, schema: Schema) -> CodeTable:
-    """A table as codes, by a schema that declares all of it.
+    """Return a table as codes, by a schema that declares all of it.
 
     Parameters
     ----------
@@ -54,12 +54,12 @@ def encode(table: Any, schema: Schema) -> CodeTable:
 
 
 def read_labelled(table: Any, y: Any, schema: Schema) -> tuple[CodeTable, LabelColumn]:
-    """A table and its labels, by a schema that declares all of it: `y`, or the column that the schema names.
+    """Return a table and its labels (`y`, or the column that the schema names), by a schema that declares all.
 
     Raises
     ------
     ValueError
-        As `encode`, and for labels that will not do.
+        As in `encode`, and for invalid labels.
     """
     if y is None and schema.label is None:
         raise ValueError("y must be given: the schema declares no label")
@@ -96,7 +96,7 @@ class Encoding:
         self.units = None if unit is None else KeptUnits(unit, keep)
 
     def _room(self, read):
-        """What keeps the codes of a column, or its image if something is to be found: a list."""
+        """Return a list that stores the codes of a column, or its image if something has to be discovered."""
         if not read.column.to_find:
             return [self._keep(_dtype(made)) for made in read.made]
         if isinstance(read.column, Discovered):
@@ -105,11 +105,11 @@ class Encoding:
 
     @property
     def names(self) -> list[str]:
-        """The columns that are read, that of the label and that of units too if they are."""
+        """Return the columns that are read, including those of the label and of units if they are read."""
         return [*self.schema.names, *(each.name for each in (self._label, self.units) if each is not None)]
 
     def add(self, table: Any, y: Any = None) -> None:
-        """Go on with a table, as `Frame` takes it; what will not do is refused at its row of all rows so far.
+        """Add a table, as `Frame` takes it; an invalid row is refused by its number among all rows so far.
 
         Labels are `y`, an array, or the column of the table that the label names.
         """
@@ -138,7 +138,7 @@ class Encoding:
         return self.n
 
     def __getitem__(self, rows: Any) -> "Encoding":
-        """The rows that a mask or a slice picks."""
+        """Return the rows that a mask or a slice selects."""
         picked = Encoding(self.schema, self._label, self._keep)
         every = [
             *zip(picked._kept, self._kept, strict=True),
@@ -155,17 +155,17 @@ class Encoding:
         return picked
 
     def labels(self) -> LabelColumn:
-        """The labels of all rows, as the classes that the schema declares if it does."""
+        """Return the labels of all rows, as the classes of the schema if it declares them."""
         assert self._label is not None
         return label_column(self._label, *self.spelled())
 
     def spelled(self) -> tuple[np.ndarray, list]:
-        """The labels of all rows as they were spelled: a number for each row, and the spellings."""
+        """Return the labels of all rows as spelled: a number for each row, and the spellings."""
         assert self._labels is not None
         return self._labels.whole()
 
     def spellings(self) -> set:
-        """The spellings of labels that some row has."""
+        """Return the spellings of labels that occur."""
         index, values = self.spelled()
         return {values[k] for k in np.unique(index).tolist()}
 
@@ -192,7 +192,7 @@ class Encoding:
         return [banded(totals[:FIXED])], words.counts()
 
     def table(self, schema: Schema | None = None) -> CodeTable:
-        """All rows as codes; the table's `columns` say what they mean.
+        """Return all rows as codes; the table's `columns` give their meaning.
 
         Parameters
         ----------
@@ -212,7 +212,7 @@ class Encoding:
         return CodeTable.from_arrays(arrays, sizes, names=names, columns=columns)
 
     def _coded(self, column, made, image):
-        """The codes of an image, by the column as it was found."""
+        """Return the codes of an image, by the discovered column."""
         codes = self._keep(_dtype(made))
         if isinstance(column, Discovered):
             cells, words = image
@@ -299,7 +299,7 @@ class _Texts(_Reader):
         return index, values
 
     def knows(self, value):
-        """Whether a value is declared."""
+        """Return whether a value is declared."""
         return _code_of(value, self.column.values) is not None
 
     def fits(self, value):
@@ -346,7 +346,7 @@ READERS: dict[type, Callable] = {
 
 
 def _bins(column, made: CodeColumn, values):
-    """For each number, how many edges are below it; the code of missing for NaN."""
+    """Return for each number how many edges are below it, and the code of missing values for NaN."""
     edges, codes = np.array(made.edges), np.empty(len(values), _dtype(made))
     below = bin_search(edges)
 
@@ -402,7 +402,7 @@ _CODES: dict[type, Callable] = {
 
 
 def _code_of(value, values):
-    """The code of a value, with or without the blanks around it."""
+    """Return the code of a value, with or without the blanks around it."""
     if value is None:
         return None
     known = values if isinstance(values, dict) else {each: k for k, each in enumerate(values)}

@@ -1,4 +1,4 @@
-"""What an encoding keeps of a column, block by block: numbers, or texts of which each value is kept once."""
+"""Storage of the columns of an encoding, block by block: numbers, or texts with each value stored once."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -47,7 +47,7 @@ class KeptTexts:
         self._place: dict[str, int] = {}
 
     def append(self, texts: tuple[np.ndarray, list]) -> None:
-        """Go on with the numbers of some values, and the values."""
+        """Append the numbers of some values, and the values."""
         index, values = texts
         place = [-1 if value is None else self._place.setdefault(value, len(self._place)) for value in values]
         self._numbers.append(np.array([*place, -1], np.int32)[index])
@@ -120,7 +120,7 @@ class KeptUnits:
         return read
 
     def append(self, read: Any) -> None:
-        """Go on with what `read` returned."""
+        """Append a result of `read`."""
         if self._kept is None:
             self._kept = KeptTexts(self._keep) if isinstance(read, tuple) else self._keep(read.dtype)
         self._kept.append(read)

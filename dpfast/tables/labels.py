@@ -24,7 +24,7 @@ class Labels(NamedTuple):
     declared: bool
 
     def signs(self) -> np.ndarray:
-        """-1 for the first and 1 for the second of two classes: int8, shape (n,)."""
+        """Return -1 for the first and 1 for the second of two classes: int8, shape (n,)."""
         two_classes(self.classes)
         return (2 * self.codes - 1).astype(np.int8)
 
@@ -62,7 +62,7 @@ class LabelColumn:
         return self.numbers.shape
 
     def seen(self) -> np.ndarray:
-        """The labels that some row has, sorted."""
+        """Return the labels that occur, sorted."""
         return np.unique(self.spellings[_distinct(self.numbers)])
 
     def tolist(self) -> list:
@@ -86,7 +86,7 @@ class LabelColumn:
 
 
 def one_kind(y: Any, name: str = "y") -> Any:
-    """Labels, refused if they are a list of several kinds: numpy would make one kind of them, and so move all for one.
+    """Return labels; refuse a list of several types, which numpy would convert to one type because of one label.
 
     Raises
     ------
@@ -108,7 +108,7 @@ _KINDS = (bool, np.bool_, str, Integral, Real)  # a label is the first of them t
 
 
 def class_codes(y: Any, n: int, classes: ArrayLike | None = None) -> Labels:
-    """The labels y of n rows as numbers of classes.
+    """Return the labels y of n rows as numbers of classes.
 
     Parameters
     ----------
@@ -151,7 +151,7 @@ def class_codes(y: Any, n: int, classes: ArrayLike | None = None) -> Labels:
 
 
 def _declared(classes):
-    """The declared set, sorted; refused if an array of one type does not hold each of them as it is."""
+    """Return the declared set, sorted; refuse labels that an array of one type would change."""
     held = np.asarray(one_kind(classes, "classes"))
     if held.ndim != 1:
         raise ValueError(f"classes must be a list of labels, got shape {held.shape}")
@@ -187,7 +187,7 @@ def _refuse_unsaved(known):
 
 
 def _beyond(seen, known):
-    """The labels that are seen and not known; integers and floats are compared exactly, which numpy does not."""
+    """Return the labels that are seen but not known; compare integers and floats exactly, unlike numpy."""
     both = {seen.dtype.kind, known.dtype.kind}
     if len(both) > 1 and both <= set("iuf"):
         there = set(known.tolist())
@@ -196,7 +196,7 @@ def _beyond(seen, known):
 
 
 def seen_labels(y: Any) -> tuple[Any, np.ndarray]:
-    """Labels as an array or a LabelColumn, and those that some row has, sorted.
+    """Return labels as an array or a LabelColumn, and those that occur, sorted.
 
     Raises
     ------
@@ -222,7 +222,7 @@ def seen_labels(y: Any) -> tuple[Any, np.ndarray]:
 
 
 def _distinct(y):
-    """What numpy.unique returns; where integers lie close together, by counting them."""
+    """Return the result of numpy.unique; count integers that lie close together."""
     if y.dtype == bool:
         return np.flatnonzero([not y.all(), y.any()]).astype(bool)
     if y.dtype.kind in "ui" and y.dtype.itemsize > 1 and y.size:
@@ -233,14 +233,14 @@ def _distinct(y):
 
 
 def _places(known, y):
-    """Where the entries of y are in the sorted array `known`, which has all entries of y that are asked for."""
+    """Return the positions of the entries of y in the sorted array `known`, which contains those needed."""
     if y.dtype.kind != known.dtype.kind and {y.dtype.kind, known.dtype.kind} <= set("iuf"):
         y = y.astype(known.dtype)  # exact for what is known; together numpy would make floats of them
     return (y == known[1]).astype(np.int64) if len(known) == 2 else np.searchsorted(known, y)
 
 
 def tidy_labels(labels: ArrayLike) -> np.ndarray:
-    """Labels as int64 if all are integers, else as str."""
+    """Return labels as int64 if all are integers, else as str."""
     _refuse_nul(labels)
     labels = np.asarray(labels)
     if labels.dtype.kind == "f":

@@ -26,7 +26,7 @@ _TYPES = {  # by kind, of what Arrow reads value by value
 
 
 class Fault(ValueError):
-    """A value that will not do.
+    """An invalid value.
 
     Attributes
     ----------

@@ -40,7 +40,7 @@ class PartedEncoding:
         self._parts = parts.pick(np.flatnonzero(sizes).tolist())
 
     def labels(self) -> Any:
-        """The labels that there are, each once."""
+        """Return the distinct labels."""
         assert self.label is not None
         return label_column(self.label, np.arange(len(self._spellings())), self._spellings())
 
@@ -66,7 +66,7 @@ class PartedEncoding:
         return PartedTable(self._parts.map(_coded, schema, numbers), self.n, like, known)
 
     def spelled(self) -> tuple[np.ndarray, list]:
-        """The labels that there are, each once, as `Encoding.spelled`."""
+        """Return the distinct labels, like `Encoding.spelled`."""
         return np.arange(len(self._spellings())), self._spellings()
 
     def _spellings(self):
@@ -90,7 +90,7 @@ def parted_numbers(raw: Any, classes: Any = None, *, one_column: bool = False) -
     Raises
     ------
     ValueError
-        For parts that do not fit together, and labels that will not do.
+        If parts do not fit together, or labels are invalid.
     """
     if one_column:
         raw = raw.map(_column)
@@ -169,7 +169,7 @@ def _numbered(pair, classes):
 
 
 def _zeros(table):
-    """One row of zeros, of codes declared like these."""
+    """Return one row of zeros, with codes declared like these."""
     zeros = [np.zeros(1, np.uint8)] * table.shape[1]
     return CodeTable.from_arrays(zeros, table.sizes, names=table.names, columns=table.columns)
 

@@ -264,7 +264,7 @@ class Schema:
         Raises
         ------
         ValueError, OSError
-            For a file that is damaged or declares what will not do.
+            If the file is damaged or its declaration is invalid.
         """
         path = Path(path)
         reader = {".toml": tomllib.loads, ".json": json.loads}.get(path.suffix.lower())

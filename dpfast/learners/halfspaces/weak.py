@@ -35,7 +35,7 @@ class WeakLearner(ABC):
 
     @abstractmethod
     def rows(self, X, fit_intercept):
-        """The table as this learner reads it, with a `shape`; refuses what will not do."""
+        """Return the table as this learner reads it, with a `shape`; refuse an invalid table."""
 
     @abstractmethod
     def sensitivity(self, rows):
