@@ -117,7 +117,12 @@ def fit(
             "random_state": rng,
         }
         text = {"separator": separator, "decimal": decimal, "encoding": encoding}
-        undeclared = schema is None and model is None and numbers is None and threshold is None and label is not None
+        undeclared = (
+            schema is None
+            and (model is None or unit is not None or ignore)
+            and (numbers, threshold) == (None, None)
+            and label is not None
+        )
         declaration = declaration_of(data, "discover" if undeclared else schema, label, classes, unit, ignore, **text)
         if declaration is not None:
             if threshold is not None or numbers is not None:
@@ -181,10 +186,9 @@ def fit(
                 estimator.fit(X, y, classes=declared, **(persons.of(~test) if persons else {}))
             fitted = time.perf_counter()
             out = keep(estimator, out, state, names, **table_read)
-            if declaration is not None and declaration.to_find and declared is None:
-                y_test = labels_among(
-                    y_test.numbers, y_test.spellings.tolist(), estimator.classes_, estimator.encoder_.other_label_
-                )
+            other = getattr(getattr(estimator, "encoder_", None), "other_label_", None)
+            if other is not None:
+                y_test = labels_among(y_test.numbers, y_test.spellings.tolist(), estimator.classes_, other)
             shown = (
                 figures(estimator, X_test, y_test, rng, **(persons.of(test) if persons else {})) if test_share else []
             )

@@ -4,7 +4,9 @@
 def check_persons(unit, declaration, scheduler):
     """Refuse, before the table is read, what does not go with --unit."""
     if declaration is None:
-        raise ValueError("--unit needs a --schema, which leaves that column out: see dpfast schema draft")
+        raise ValueError(
+            "--unit needs the column of labels (--label), or a --schema, and no --threshold, --numbers or --bits"
+        )
     if scheduler is not None:
         raise ValueError("--unit is for tables that one process reads: leave out --scheduler")
     if unit in declaration.names or unit == declaration.label.name:

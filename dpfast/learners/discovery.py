@@ -122,12 +122,12 @@ def plan(
     words = sum(_holds_words(column) for column in schema.columns) + (labels == "open")
     told = delta * WORDS_SHARE if words else Fraction(0)
     moves, unit = opening_moves(columns + weight**2, neighbors, rows_per_unit), UNIT
-    noise = bill_noise([NoisySums(unit, share, times=moves), *rest], epsilon, delta * _KEPT, words=told)
+    noise = bill_noise((NoisySums(unit, share, times=moves), *rest), epsilon, delta * _KEPT, words=told)
     if any(each > _LARGEST / 2 for each in noise.noise[1:]):
         raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {float(epsilon)!r}")
     while noise.noise[0] > _LARGEST and unit > 1:
         unit //= 2
-        noise = bill_noise([NoisySums(unit, share, times=moves), *rest], epsilon, delta * _KEPT, words=told)
+        noise = bill_noise((NoisySums(unit, share, times=moves), *rest), epsilon, delta * _KEPT, words=told)
     sigma = noise.noise[0]
     thresholds: list[int | None] = [None, None]
     units = [unit, unit * max(1, weight)]

@@ -162,6 +162,13 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         check_is_fitted(self)
         return np.array([column.name for column in self.schema_.code_columns], dtype=object)
 
+    def __str__(self) -> str:
+        if not self.__sklearn_is_fitted__():
+            return repr(self)
+        from dpfast.report import found_lines
+
+        return "\n".join([repr(self), str(self.privacy_), *found_lines(self)])
+
     def _declared(self, encoding: Any) -> Self:
         """Set the attributes for a schema that declares a whole table; nothing is spent."""
         self._become(self._public(encoding))

@@ -32,6 +32,17 @@ def columns_table(model: Any) -> Iterable[str]:
         yield f'<p class="soft">and {more:,} more columns</p>'
 
 
+def found_lines(encoder: Any) -> list[str]:
+    """Return what was found of the columns of a table, a line for each; empty if nothing was left to be found."""
+    found = getattr(encoder, "found_", {})
+    if not found:
+        return []
+    columns = [column for column in encoder.schema_.columns if column.name in found]
+    lines = [_line(column, found[column.name], encoder.other_.get(column.name)) for column in columns[:_MOST]]
+    more = [f"  and {len(columns) - _MOST:,} more columns"] if columns[_MOST:] else []
+    return ["found privately:", *(f"  {name}: {holds}" for name, _, holds, _ in lines), *more]
+
+
 def _line(column, facts, other):
     made = column.code_columns()
     if facts is None:

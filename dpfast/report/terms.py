@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfast.report.columns import found_lines
 from dpfast.tables.code_column import CodeColumn
 
 DEVIATIONS = 2.0  # of noise, that a weight beyond is clear of it
@@ -199,6 +200,7 @@ def summary(model: Any) -> str:
     lines = [repr(model), str(model.privacy_)]
     if code_columns(model) is not None and hasattr(model, "terms"):
         lines += _by_column(terms(model), model.classes_)
+    lines += found_lines(getattr(model, "encoder_", None))
     return "\n".join(lines)
 
 

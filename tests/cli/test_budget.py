@@ -80,7 +80,16 @@ def test_persons_are_protected_and_charged(run, refused, visits, file):
     assert "go together" in refused(*visits, "--unit", "patient_id")
     assert "is a column of the schema" in refused(*visits, "--unit", "dose", "--rows-per-unit", 3)
     assert "no column 'doctor'" in refused(*visits, "--unit", "doctor", "--rows-per-unit", 3)
-    assert "needs a --schema" in refused("fit", "mushroom", "--model", "net", "--epsilon", 1, *persons)
+    assert "needs the column of labels" in refused("fit", "mushroom", "--model", "net", "--epsilon", 1, *persons)
+
+
+@pytest.mark.parametrize("model", ["decision-list", "net"])
+def test_persons_are_protected_whatever_is_learned_where_nothing_is_declared(run, visits, model, tmp_path):
+    persons = ["--unit", "patient_id", "--rows-per-unit", 3, "--out", tmp_path / "m.json"]
+    told = run("fit", visits[1], "--label", "state", "--epsilon", 4, "--model", model, *persons)
+    assert told.exit_code == 0, told.stderr
+    assert "replace one person with at most 3 rows" in told.output
+    assert "with it dose was discovered" in " ".join(told.output.split()).replace("were", "was")
 
 
 @pytest.mark.parametrize("entry", ["", "  "])

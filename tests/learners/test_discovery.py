@@ -135,6 +135,30 @@ def test_a_model_that_has_predicted_is_pickled(name, frame):
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), predicted)
 
 
+def test_what_was_found_is_shown_beside_the_model(frame):
+    X, y = frame
+    for model in (dpfast.DecisionListClassifier(random_state=0), dpfast.HalfspaceClassifier(random_state=0)):
+        model.fit(X, y)
+        for text in (str(model), str(model.encoder_), getattr(model, "to_text", model.__str__)()):
+            _, _, found = text.partition("found privately:\n")
+            assert [line.split(":")[0].strip() for line in found.splitlines()] == ["age", "income", "job", "seen"]
+            assert "job: baker, clerk, smith" in found
+            assert "seen: dates from " in found
+    declared = dpfast.DecisionListClassifier(random_state=0, schema=model.encoder_.schema_).fit(X, y)
+    assert "found privately" not in str(declared) + str(declared.encoder_)
+
+
+def test_persons_on_dask_are_refused_before_the_charge(frame):
+    dd = pytest.importorskip("dask.dataframe")
+    X, y = frame
+    lazy = dd.from_pandas(X[:40].assign(y=y[:40], who=1), npartitions=2)
+    budget = Budget(1.0, 1e-6)
+    model = dpfast.HalfspaceClassifier(schema="discover", budget=budget)
+    with pytest.raises(ValueError, match="units= is for tables in memory, and X is a DataFrame"):
+        model.fit(lazy, "y", units="who", rows_per_unit=1)
+    assert budget.spent == (0, 0)
+
+
 def test_units_are_protected_where_nothing_is_declared(frame):
     X, y = frame
     units = np.arange(len(X)) // 2

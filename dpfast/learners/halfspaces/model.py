@@ -111,7 +111,7 @@ class Noise:
             share = Fraction(1, SHARE)
             sums = NoisySums(releases["sensitivity"], 1 - share, size, releases["releases"])
             drawn = draws(p.neighbors, classes, LIMIT, share, pairs, p.rows_per_unit)
-            (self.sigma, *exponents), self.cost = bill_noise([sums, *drawn], p.epsilon, p.delta)
+            (self.sigma, *exponents), self.cost = bill_noise((sums, *drawn), p.epsilon, p.delta)
             self.exponents = list(map(Fraction, exponents))
         else:
             self.sigma = discrete_gaussian_sigma(p.epsilon, p.delta, **releases)

@@ -326,6 +326,8 @@ class DecisionListClassifier(PrivateClassifier):
     def to_text(self, feature_names: Sequence[str] | None = None) -> str:
         """Return the list as text, one rule per line, with support and precision if they were counted.
 
+        What was found privately of the columns follows, a line for each.
+
         Parameters
         ----------
         feature_names : sequence of str, shape (n_features_in_,), optional
@@ -340,7 +342,10 @@ class DecisionListClassifier(PrivateClassifier):
             feature_names = names_of(self)
         elif len(feature_names) != self._width:
             raise ValueError(f"feature_names must number {self._width}, got {len(feature_names)}")
-        return as_text(self.rules_, feature_names, self.rule_worth() if hasattr(self, "rule_counts_") else None)
+        from dpfast.report import found_lines
+
+        text = as_text(self.rules_, feature_names, self.rule_worth() if hasattr(self, "rule_counts_") else None)
+        return "\n".join([text, *found_lines(getattr(self, "encoder_", None))])
 
     def __str__(self):
         return self.to_text() if self.__sklearn_is_fitted__() else super().__str__()
