@@ -107,8 +107,8 @@ class HalfspaceClassifier(PrivateClassifier):
         of a column add up to 1, and are 0 where a count may be noise alone.
     intercept_ : ndarray, shape (1,) or (k,)
     shift_ : ndarray, shape (1,) or (k,)
-        Added to every score: log odds of two classes, else logarithms, that the noisy class sizes give; of rows that
-        are not codes also what their mean takes off.
+        Added to every score: the score whose probabilities are the noisy shares of the classes; of rows that are not
+        codes also what their mean takes off.
     n_rounds_ : int
     interactions_ : tuple of Interaction
         The pairs that were chosen, in this order: `columns` has their numbers, `groups` the group of each code of them.

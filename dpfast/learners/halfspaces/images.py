@@ -38,7 +38,6 @@ _PLAIN_LIMIT = 1 << 10  # over R, which is at least a quarter, sums take it
 _SCALES = np.repeat([1, 2], HATS + 1)  # groups of the entries of both scales
 _FINEST = 1 << 16  # steps to an entry 1, at most
 _SHORTER, _LEAST, _TOP = 0.7, 0.1, 0.2  # R^2 over |x - mu|^2, its least over |x|^2, and h over R
-_LEAST_ENERGY = 0.01
 _SQUARES = 1 << 30  # what squares of rows add up to, at most: look-ups hold them
 
 
@@ -76,6 +75,8 @@ class CodeImage:
         The number of columns, and of the entries that go before the intercept.
     radius : float
         R, in entries of an image; known after the opening.
+    spread : ndarray of float64, shape (size,)
+        About the mean square of each entry over the rows, 0 for the intercept; known after the opening.
     """
 
     reach = LIMIT * _RADIUS
@@ -106,29 +107,29 @@ class CodeImage:
     def begin(self, opening):
         """Take up an `Opening` of any origin."""
         self.opening, rows = opening, self._rows
-        blocks, groups, energy = [], [], 0.0
-        for column, size, count, rank in zip(rows.columns, rows.sizes, opening.counts, opening.ranks, strict=True):
-            share = count / opening.n
+        blocks, groups = [], []
+        held = [count / max(opening.n, reals.sum(count)) for count in opening.counts]
+        for column, size, share, rank in zip(rows.columns, rows.sizes, held, opening.ranks, strict=True):
             if rank is None:
                 blocks.append(sp.eye_array(size, format="csr"))
-                energy += reals.sum(share)
                 groups.append(_alike(share))
             else:
                 blocks.append(sp.csr_array(_of_numbers(column, rank)))
-                energy += 1.0
                 shared = blocks[-1][:, : _shared(column, size)] > 0
                 groups.append(np.concatenate([_alike(_product(shared.T.tocsr(), share)), _SCALES]))
         self.shares = np.concatenate([_shares(count) for count in opening.counts])
         matrix = sp.csr_array(sp.block_diag(blocks, format="csr"))
-        mean = _product(matrix.T.tocsr(), np.concatenate(opening.counts)) / opening.n * self._constant
-        energy = max(energy, _LEAST_ENERGY)
-        square = _SHORTER * max(energy - reals.dot(mean, mean), _LEAST * energy)
+        mean = _product(matrix.T.tocsr(), np.concatenate(held)) * self._constant
+        square = _SHORTER * max(len(blocks) - reals.dot(mean, mean), _LEAST * len(blocks))
         self.radius = math.sqrt(square * (1 + _TOP**2 * self._constant))
         unit = min(_RADIUS / self.radius, _FINEST)
         matrix.data = np.rint(matrix.data * unit)
         self._mean = np.rint(mean * unit).astype(np.int64)
         self._top = int(_TOP * math.sqrt(square) * unit) * self._constant
         self._by_entry, self._by_code = matrix.T.tocsr().astype(np.int64), matrix
+        squares = _product(self._by_entry.power(2), self.shares)
+        spread = np.maximum(squares - np.square(self._mean.astype(np.float64)), 0.0) / _RADIUS**2
+        self.spread = np.append(spread, np.zeros(int(self._constant)))
         self._squares, self._allowed = self._limited(matrix.astype(np.int64))
         of = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
         found = np.unique(np.stack([of, np.concatenate(groups)]), axis=1, return_inverse=True)[1].ravel()

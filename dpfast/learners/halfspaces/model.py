@@ -14,6 +14,15 @@ residual is 0 if and only if pi_c s_c = p_c (sum of pi_y s_y), that is, if pi_c 
 p_c max(1/2, 1 - p_c). G rises strictly, so that for given pi one factor lambda alone makes the G^-1(lambda pi_c) add up
 to 1: the minimum is at one p, its most probable class is that of pi, and pi follows from it. Of two classes with scores
 apart by f the log odds are sign(f) ln((1 + e^|f|) / 2).
+
+**Moderated scores.** Coefficients of codes are uncertain by the noise that is left in them (`ShrunkenDescent.left`). A
+score of variance s^2 means less than it says: the mean of expit(f) over such a score is about expit(f / sqrt(1 + pi s^2
+/ 8)) [M]. So what columns add to the scores of two classes is divided by this root, with s^2 that of the average row.
+The loss is taken to be curved as at the beginning, where all rows have the class log odds: by 2 p (1 - p) max(p, 1 - p)
+in the mean, where p is the share of a class; and by _TOGETHER times that, for columns that say the same are curved
+more. Where rounds have taken most of the noise back the root is about 1.
+
+[M] D. J. C. MacKay, The Evidence Framework Applied to Classification Networks, Neural Computation 4 (1992).
 """
 
 import math
@@ -24,10 +33,14 @@ import numpy as np
 from dpfast.accounting import NoisySums, bill_noise, discrete_gaussian_sigma
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.accounting.numbers import float_above
+from dpfast.kernels import reals
 from dpfast.kernels.reals import exp, log
 from dpfast.learners.halfspaces.images import LIMIT, CodeImage
 from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, Pairs, draws
 from dpfast.learners.halfspaces.shrunken import JoinedDescent, ShrunkenDescent
+
+_HALVINGS = 60  # of an interval of length 1/2
+_TOGETHER = 2.0
 
 
 def class_weights(declared, classes):
@@ -52,15 +65,31 @@ def class_weights(declared, classes):
 
 
 def starts(sizes):
-    """The scores of a row of which nothing is known: float64, shape (1,) for two classes, else (k,).
+    """Return the scores whose probabilities are the shares of the classes.
+
+    These are the logarithms of p = G^-1(lambda pi), where the pi are the shares and lambda is such that p adds up to 1.
 
     Parameters
     ----------
     sizes : ndarray of float64, shape (k,)
         Of the classes, each above 0.
+
+    Returns
+    -------
+    ndarray of float64, shape (1,) for two classes, else (k,)
     """
-    logs = log(sizes)
-    return logs[1:] - logs[:1] if len(logs) == 2 else logs - logs.mean()
+    shares = sizes / sizes.max()
+    low, high = 0.0, 0.5  # of lambda: at 1/2 the largest p is 1
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if reals.sum(_chances(middle * shares)) > 1 else (middle, high)
+    logs = log(_chances(high * shares))
+    return logs[1:] - logs[:1] if len(logs) == 2 else logs - reals.sum(logs) / len(logs)
+
+
+def _chances(values):
+    """G^-1 of values in [0, 1/2]."""
+    return 2 * values / (1 + np.sqrt(np.maximum(0.0, 1 - 4 * values)))
 
 
 def log_odds(scores):
@@ -172,11 +201,24 @@ class Model:
         """Coefficients, intercepts and shifts, shapes (columns, m), (columns,) and (columns,)."""
         if self.descent is None:
             return np.zeros((self._columns, self._width)), np.zeros(self._columns), self.constants
-        coef, intercept, shift = self.image.linear(self.descent.model())
+        coef, intercept, shift = self.image.linear(self.descent.model() * self._moderation())
         return np.ascontiguousarray(coef.T), intercept + 0.0, self.constants + shift
 
     def noise(self):
         """Deviations of the noise in coefficients of codes, shape (columns, m); None before a round, and of others."""
         if self.descent is None or not isinstance(self.image, CodeImage):
             return None
-        return np.ascontiguousarray(self.image.deviations(self.descent.noise()).T)
+        return np.ascontiguousarray(self.image.deviations(self.descent.noise() * self._moderation()).T)
+
+    def _moderation(self):
+        """What entries of the model are multiplied by: (size, 1); 1 for the intercept, plain rows and more classes."""
+        factors = np.ones((len(self.image.groups), 1))
+        if self._columns > 1 or not isinstance(self.image, CodeImage):
+            return factors
+        opening = self.image.opening
+        share = opening.sizes[1] / reals.sum(opening.sizes)
+        curved = _TOGETHER * 2 * share * (1 - share) * max(share, 1 - share)
+        left = self.descent.left(opening.n * curved * self.image.spread)
+        variance = reals.dot(self.image.spread, left[:, 0])
+        factors[self.image.groups >= 0] = 1 / math.sqrt(1 + math.pi / 8 * variance)
+        return factors

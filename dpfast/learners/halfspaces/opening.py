@@ -116,7 +116,8 @@ def _denoised(noisy, column, deviation, n):
 
 
 def class_sizes(noisy, deviation, n):
-    """Sizes of classes that logarithms may be taken of: at least the deviation of their noise, and a 1000th of all."""
+    """Return sizes of classes that add up to about n, each at least the deviation of their noise and a 1000th of n."""
+    noisy = noisy + (n - reals.sum(noisy)) / len(noisy)
     return np.clip(np.maximum(noisy, deviation), _LEAST_SHARE * n, max(n, deviation))
 
 

@@ -18,6 +18,7 @@ from dpfast.kernels import reals
 _SIGNAL = 3.0  # rate, over the noise of one sum and the rounds
 _PRIOR = 10
 _TURNED = 5.0  # deviations of noise, by which a sum points against the one before where steps are too long
+_LITTLE = 1e-6
 _LATE = 0.8  # the model is the mean over the rounds after this share of them; its noise is about that of this share
 
 
@@ -52,6 +53,7 @@ class ShrunkenDescent:
         self._total = np.zeros((len(groups), columns))
         self._late, self._rounds, self.used = np.zeros_like(self._total), n_rounds, 0
         self._shares, self._by_share, self._by_square = 0.0, 0.0, 0.0
+        self._rates = 0.0
 
     def seen(self):
         """u of this module's documentation: float64, shape (size, 1) for two classes, else (size, k)."""
@@ -72,6 +74,27 @@ class ShrunkenDescent:
         else:
             variance = self._noise * np.square(self._kept())
         return np.sqrt(variance)[self._of]
+
+    def left(self, curvature):
+        """Return the variance of each entry of `model` about the coefficient without noise, given the sums.
+
+        Shrunk by tau / (tau + v), a coefficient is uncertain by v tau / (tau + v). Later residuals take noise back: the
+        sum of a round has minus the curvature times the noise. Noise that comes in evenly over the rounds, and decays
+        by a factor of exp(-x) over all of them, has (1 - exp(-2 x)) / (2 x) of its variance left in the end.
+
+        Parameters
+        ----------
+        curvature : ndarray of float64, shape (size,)
+            By how much the sum of an entry falls when its coefficient grows by 1, at least 0.
+
+        Returns
+        -------
+        ndarray of float64, shape (size, columns)
+        """
+        if not self.used:
+            return np.zeros_like(self._total)
+        twice = np.maximum(2 * self._rates * curvature, _LITTLE)[:, np.newaxis]
+        return (_LATE * self._noise * self._kept())[self._of] * ((1 - reals.exp(-twice)) / twice)
 
     def _kept(self):
         """The share of its coefficients that each group keeps, and that of what is like no other."""
@@ -94,6 +117,7 @@ class ShrunkenDescent:
         if reals.dot(noisy.ravel(), self._before.ravel()) < self._against:
             self._rate /= 2
         self._before = noisy
+        self._rates += self._rate
         self._noise += self._rate**2 * self._own
         self._by_share += self._rate**2 * self._own * self._shares
         self._by_square += self._rate**2 * self._own * np.square(self._shares)
@@ -136,9 +160,14 @@ class JoinedDescent:
 
     def add(self, noisy):
         """As `ShrunkenDescent.add`."""
-        after = len(noisy) - (len(self._first.seen()) - self._at)
-        self._first.add(np.concatenate([noisy[: self._at], noisy[after:]]))
-        self._second.add(noisy[self._at : after])
+        first, second = self._apart(noisy)
+        self._first.add(first)
+        self._second.add(second)
+
+    def left(self, curvature):
+        """As `ShrunkenDescent.left`."""
+        first, second = self._apart(curvature)
+        return self._together(self._first.left(first), self._second.left(second))
 
     def model(self):
         """As `ShrunkenDescent.model`."""
@@ -150,3 +179,7 @@ class JoinedDescent:
 
     def _together(self, first, second):
         return np.concatenate([first[: self._at], second, first[self._at :]])
+
+    def _apart(self, entries):
+        after = len(entries) - (len(self._first.seen()) - self._at)
+        return np.concatenate([entries[: self._at], entries[after:]]), entries[self._at : after]

@@ -334,6 +334,24 @@ def test_noise_alone_is_hardly_behind_the_shares_of_the_classes(classes, kind, e
         assert -np.log(chances[np.arange(4000), y]).mean() < -(shares * np.log(shares)).sum() + 0.1
 
 
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_scores_of_codes_are_moderated_where_noise_is_left_in_them(relation, rng, monkeypatch):
+    codes = rng.integers(0, 8, (1000, 20))
+    y = (codes[:, 0] + rng.normal(scale=3, size=1000) > 5).astype(int)
+
+    def scores(epsilon):
+        model = HalfspaceClassifier(epsilon, neighbors=relation, random_state=0)
+        return model.fit(CodeTable(codes, [8] * 20), y, classes=[0, 1]).coef_[0]
+
+    as_they_are = {epsilon: scores(epsilon) for epsilon in (0.1, 10.0)}
+    monkeypatch.setattr(ShrunkenDescent, "left", lambda self, curvature: np.zeros((len(curvature), 1)))
+    for epsilon, (low, high) in {0.1: (0.5, 0.95), 10.0: (0.96, 1.0)}.items():
+        raw = scores(epsilon)
+        factor = as_they_are[epsilon] @ raw / (raw @ raw)
+        np.testing.assert_allclose(as_they_are[epsilon], factor * raw, atol=1e-12)
+        assert low < factor < high
+
+
 def test_probabilities_are_calibrated(mushroom, rng):
     wrong = rng.random(len(mushroom.target)) < 0.15
     labels = np.unique(mushroom.target)

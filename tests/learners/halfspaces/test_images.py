@@ -46,8 +46,8 @@ def place(v):
 
 def twin(opening, fit_intercept):
     """Images of all codes of each column, their mean and their scale, in plain words."""
-    blocks, energy = [], 0.0
-    for column, count, rank in zip(COLUMNS, opening.counts, opening.ranks, strict=True):
+    blocks = []
+    for column, rank in zip(COLUMNS, opening.ranks, strict=True):
         rows = []
         for v in range(column.size):
             if not column.ordered:
@@ -65,8 +65,8 @@ def twin(opening, fit_intercept):
             linear = 2 * (column.midpoints()[v] - column.low) / apart - 1 if apart else 0.0
             rows.append(own + [0.75 * h for h in (*place(linear), *place(rank[v]))])
         blocks.append(np.array(rows))
-        energy += 1.0 if column.ordered else count.sum() / opening.n
-    mean = np.concatenate([c @ block for c, block in zip(opening.counts, blocks, strict=True)]) / opening.n
+    held = [count / max(opening.n, count.sum()) for count in opening.counts]
+    mean, energy = np.concatenate([share @ block for share, block in zip(held, blocks, strict=True)]), len(COLUMNS)
     mean *= fit_intercept
     square = 0.7 * max(energy - mean @ mean, 0.1 * energy)
     top = 0.2 * math.sqrt(square) * fit_intercept
@@ -258,6 +258,14 @@ def test_an_opening_of_any_counts_gives_an_image(rng):
             total = image.entries(question(Piece(None, np.arange(50) % 2, rows=rows), *told))
             assert np.linalg.norm(total.astype(float)) <= 50 * image.reach
             assert len(image.groups) == image.size
+
+
+def test_rows_are_as_long_as_their_columns_are_many_where_noise_hides_all_counts(rng):
+    rows = CodeRows(table(rng, 50))
+    image = CodeImage(rows, 2, True)
+    image.open(np.zeros(rows.shape[1] + 2), 1e6, 50)
+    assert not any(count.any() for count in image.opening.counts)
+    assert image.radius == pytest.approx(math.sqrt(0.7 * 1.04 * len(rows.sizes)))
 
 
 def test_the_opening_without_noise_is_the_table(rng):

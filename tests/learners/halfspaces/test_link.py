@@ -45,10 +45,16 @@ def test_the_loss_is_convex_and_its_gradient_is_the_residual(rng):
         np.testing.assert_allclose(slope, -mean_residual(p, np.eye(4)[y]), atol=1e-5)
 
 
-def test_starts_are_the_logarithms_of_sizes():
-    np.testing.assert_allclose(starts(np.array([1.0, 3.0])), [np.log(3)])
-    logs = starts(np.array([1.0, 2.0, 4.0]))
-    np.testing.assert_allclose(np.exp(logs) / np.exp(logs).sum(), np.array([1, 2, 4]) / 7)
+@pytest.mark.parametrize("sizes", [(1, 3), (50, 1), (1, 1), (1e6, 1e-3)])
+def test_a_row_of_two_classes_starts_with_the_log_odds_of_their_sizes(sizes):
+    score = starts(np.array(sizes, float))
+    np.testing.assert_allclose(log_odds(score), [np.log(sizes[1] / sizes[0])], rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("sizes", [(1, 2, 4), (1, 1, 1), (1, 90, 3, 0.5), (1e-6, 1, 1)])
+def test_a_row_of_many_classes_starts_with_the_chances_of_their_sizes(sizes):
+    logs = log_chances(starts(np.array(sizes, float))[np.newaxis])[0]
+    np.testing.assert_allclose(np.exp(logs) / np.exp(logs).sum(), np.array(sizes) / sum(sizes), rtol=1e-9)
 
 
 def test_weights_are_scaled_to_the_largest_and_foreign_classes_refused():

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpfast.learners.halfspaces.shrunken import ShrunkenDescent
+from dpfast.learners.halfspaces.shrunken import JoinedDescent, ShrunkenDescent
 
 
 @pytest.mark.parametrize("classes", [2, 3])
@@ -53,3 +53,26 @@ def test_an_intercept_that_noise_may_be_is_left_out():
         descent.add(np.full((1, 1), size))
         np.testing.assert_allclose(descent.seen() / descent._total, kept)
         np.testing.assert_allclose(descent.model(), descent.seen())
+
+
+def test_noise_that_later_residuals_take_back_is_not_left(rng):
+    groups, deviation, curvature = np.append(np.arange(300) // 100, -1), 100.0, np.array([0.0, 20.0, 200.0])
+    each = np.append(np.repeat(curvature, 100), 0.0)
+    truth = np.append(30.0 * rng.normal(size=300), 0.0)[:, np.newaxis]
+    descent = ShrunkenDescent(groups, 2, deviation, 1e4, 100, 128.0)
+    descent._total = truth.copy()  # so that all that moves is noise
+    assert not descent.left(each).any()
+    for _ in range(100):
+        descent.add(each[:, np.newaxis] * (truth - descent._total) + rng.normal(scale=deviation, size=(301, 1)))
+    left = descent.left(each)[[0, 100, 200], 0] / descent._kept()[:3, 0] / 0.8
+    squares = np.square(descent._total - truth)[:300, 0].reshape(3, 100).mean(axis=1)
+    np.testing.assert_allclose(squares, left, rtol=0.7)  # means of 100 squares: five deviations
+
+
+def test_what_is_left_of_two_descents_is_that_of_each():
+    first, second = (ShrunkenDescent(np.array(groups), 2, 1.0, 10.0, 5, 32.0) for groups in ([0, 0, -1], [0, 1]))
+    joined = JoinedDescent(first, second, 2)
+    joined.add(np.array([[3.0], [4.0], [9.0], [9.0], [1.0]]))
+    of_first, of_second = first.left(np.array([1.0, 2.0, 5.0])), second.left(np.array([3.0, 4.0]))
+    left = joined.left(np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
+    np.testing.assert_array_equal(left, np.concatenate([of_first[:2], of_second, of_first[2:]]))
