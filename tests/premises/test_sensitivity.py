@@ -58,19 +58,19 @@ SUMS = {
     "halfspace": Sums(
         lambda relation, rng: dpfast.HalfspaceClassifier(neighbors=relation, n_rounds=ROUNDS, random_state=0),
         "halfspace",
-        "noise",
+        "model",
     ),
     "halfspace, weights of classes": Sums(
         lambda relation, rng: dpfast.HalfspaceClassifier(
             neighbors=relation, n_rounds=ROUNDS, class_weight={0: rng.choice([0.1, 1.0, 3.0]).item()}, random_state=0
         ),
         "halfspace",
-        "noise",
+        "model",
     ),
     "halfspace, 4 classes": Sums(
         lambda relation, rng: dpfast.HalfspaceClassifier(neighbors=relation, n_rounds=ROUNDS, random_state=0),
         "halfspace",
-        "noise",
+        "model",
         classes=4,
     ),
 }
