@@ -19,7 +19,7 @@ from dpfast.learners.fitting import Public
 from dpfast.learners.parameters import SCHEMA, auto, count, optional, real
 from dpfast.learners.saving import entries, found_facts, found_shares
 from dpfast.learners.units import bounded_rows, own_generator, picked, units_of
-from dpfast.parts.sources import is_parted, is_stream, parts_of
+from dpfast.parts.sources import is_parted, is_stream, outline, parts_of
 from dpfast.tables.arrow import header_of, is_frame, reads_of
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Numeric, text_of
@@ -57,9 +57,9 @@ class TableReader:
         for name in ("_encoder", "_rows_per_unit", "_width_of_codes"):
             vars(self).pop(name, None)
         p.rows_per_unit, p.one_column, p.plan, p.found = 1, False, None, None
-        if p.schema == "discover" or (p.schema is None and (is_frame(X) or isinstance(X, StreamParts))):
+        if p.schema == "discover" or (p.schema is None and (is_frame(outline(X)) or isinstance(X, StreamParts))):
             without = [units] if isinstance(units, str) else []
-            p.schema = X.undeclared(without) if p.source is not None else undeclared(X, _name(y), without)
+            p.schema = X.undeclared(without) if p.source is not None else undeclared(outline(X), _name(y), without)
         if p.schema is not None:
             p.schema.refuse_unconfirmed()
             p.schema = self._read_by(p.schema)

@@ -11,7 +11,7 @@ from dpfast.parts.engine import Backend, EngineParts
 
 def is_parted(X: Any) -> bool:
     """Return whether a table is in parts: `MemoryParts`, an engine, or a collection of Dask, Ray or Spark."""
-    return isinstance(X, MemoryParts | EngineParts | Backend) or is_dask(X) or is_ray(X) or is_spark(X)
+    return is_dask(X) or is_ray(X) or is_spark(X) or isinstance(X, MemoryParts | EngineParts | Backend)
 
 
 def refuse_parts(X: Any) -> None:
@@ -75,6 +75,11 @@ def is_spark(X: Any) -> bool:
     return _room(X) == "pyspark" and hasattr(X, "mapInArrow")
 
 
+def outline(X: Any) -> Any:
+    """Return a table without rows that has the columns of a DataFrame of Spark; return another table unchanged."""
+    return X.limit(0).toArrow() if is_spark(X) else X
+
+
 def _room(X):
     """Return the package that defines the type of a table, or of the first of a list of tables."""
     some = X[0] if isinstance(X, list | tuple) and X else X
@@ -91,7 +96,7 @@ def parts_of(X: Any, y: Any, columns: list[str] | None = None) -> Any:
     columns : list of str, optional
         The columns of a DataFrame to read.
     """
-    if isinstance(X, MemoryParts | EngineParts | Backend):
+    if not is_spark(X) and isinstance(X, MemoryParts | EngineParts | Backend):  # Connect's frames have any attribute
         if y is not None:
             raise ValueError(f"y must not be given beside {type(X).__name__}, whose parts have their labels")
         return EngineParts(X) if isinstance(X, Backend) else X

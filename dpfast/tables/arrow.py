@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpfast.parts.sources import is_dask, is_stream, refuse_plan
+from dpfast.parts.sources import is_dask, is_spark, is_stream, refuse_plan
 from dpfast.tables.cells import date_codes, number_codes, text_cells
 from dpfast.tables.columns import text_of
 from dpfast.tables.objects import Fault, array_of
@@ -39,6 +39,8 @@ class Frame:
     def __init__(self, table: Any):
         self._table: Any
         self.names: list[Any]
+        if is_spark(table):
+            raise ValueError("X is a DataFrame of Spark, and all its rows are read at once here: give X.toArrow()")
         if isinstance(table, Frame):
             self._table, self.names = table._table, table.names
         elif isinstance(table, Mapping):
@@ -104,7 +106,7 @@ def is_frame(table: Any) -> bool:
     """
     if isinstance(table, pa.Table | pa.RecordBatch | Frame):
         return True
-    if is_dask(table) or is_stream(table):
+    if is_dask(table) or is_spark(table) or is_stream(table):
         return False
     if hasattr(table, "iloc") and hasattr(table, "columns"):
         named = all(isinstance(name, str) for name in table.columns)

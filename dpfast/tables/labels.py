@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from dpfast.parts.sources import refuse_masked
+from dpfast.parts.sources import outline, refuse_masked
 from dpfast.tables.arrow import Frame
 from dpfast.tables.columns import text_of
 
@@ -272,7 +272,7 @@ def label_kind(X: Any, y: Any, name: str) -> str | None:
     if isinstance(y, LabelColumn):
         return None
     try:
-        frame = Frame({name: y} if y is not None else X)
+        frame = Frame({name: y} if y is not None else outline(X))
         kind = frame.column(name).type
     except (KeyError, ValueError):
         return None

@@ -97,10 +97,16 @@ def executors_give_the_model_of_memory(cluster):
     engine.close()
 
 
-def ranges_and_values_are_discovered_as_in_memory(cluster):
-    given = {"schema": OPEN, "epsilon": 20.0}
-    whole = few(HalfspaceClassifier, **given).fit(PEOPLE)
-    assert released(few(HalfspaceClassifier, **given).fit(cluster.frame(PEOPLE, 2), "buys")) == released(whole)
+def what_is_not_declared_is_discovered_as_in_memory(cluster):
+    frame = cluster.frame(PEOPLE, 2)
+    table = frame.toArrow()
+    for given in ({"schema": OPEN, "epsilon": 20.0}, {"epsilon": 20.0}):
+        whole = few(HalfspaceClassifier, **given).fit(table, "buys")
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(type(frame), "__arrow_c_stream__", None, raising=False)  # it would bring all rows here
+            assert released(few(HalfspaceClassifier, **given).fit(frame, "buys")) == released(whole), given
+    with pytest.raises(ValueError, match="all its rows are read at once here"):
+        whole.predict(frame)
 
 
 def an_executor_that_is_killed_and_files_that_are_gone_change_nothing(cluster):
@@ -190,7 +196,7 @@ def _executor(batches):
 
 CHECKS = (
     executors_give_the_model_of_memory,
-    ranges_and_values_are_discovered_as_in_memory,
+    what_is_not_declared_is_discovered_as_in_memory,
     one_row_in_an_executor_tells_no_more_than_was_charged,
     states_are_files_of_their_owner_and_gone_after_the_fit,
     a_bad_row_is_refused_before_a_charge,

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(
 
 CHECKS = (
     "executors_give_the_model_of_memory",
-    "ranges_and_values_are_discovered_as_in_memory",
+    "what_is_not_declared_is_discovered_as_in_memory",
     "one_row_in_an_executor_tells_no_more_than_was_charged",
     "states_are_files_of_their_owner_and_gone_after_the_fit",
     "a_bad_row_is_refused_before_a_charge",
