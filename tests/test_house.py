@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from collections import defaultdict
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -127,3 +129,9 @@ def test_a_file_is_a_room(path):
     assert text.count("\n") <= MOST_LINES
     if path.parent == CSRC:
         assert "include <Python.h>" not in text
+
+
+def test_every_mutant_finds_the_line_that_it_changes_once_and_the_files_of_its_tests():
+    command = [sys.executable, HERE / "tests" / "mutants" / "run.py", "--check"]
+    checked = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert checked.returncode == 0, checked.stdout + checked.stderr

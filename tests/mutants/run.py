@@ -2,7 +2,7 @@
 
     python tests/mutants/run.py                  all of them, one after another
     python tests/mutants/run.py winnow laplace   those whose name or file holds one of the words
-    python tests/mutants/run.py --check          only whether each anchor is in its file once
+    python tests/mutants/run.py --check          only whether each anchor is in its file once and tests are there
 
 The checkout must be built in place. Python needs no rebuilding; for C and Cython the extensions that depend on the file
 are built again, in a copy of their own. Each mutant is printed with the test that kills it, which is run again without
@@ -42,6 +42,11 @@ def anchors(mutant):
     """How often the text that is to change is in its file."""
     file = ROOT / mutant.file
     return file.read_text(encoding="utf-8").count(mutant.old) if file.exists() else 0
+
+
+def test_files(mutant):
+    """The files and folders of the tests that should kill a mutant."""
+    return [ROOT / "tests" / word.split("::")[0] for word in shlex.split(mutant.tests)]
 
 
 def copied(folder):
@@ -128,11 +133,10 @@ def main():
     parser.add_argument("--check", action="store_true")
     asked = parser.parse_args()
     chosen = [m for m in MUTANTS if not asked.words or any(word in f"{m.name} {m.file}" for word in asked.words)]
-    lost = [m for m in chosen if anchors(m) != 1]
-    for m in lost:
-        print(f"anchor is there {anchors(m)} times: {m.name} ({m.file})")
+    lost = [f"anchor is there {anchors(m)} times: {m.name} ({m.file})" for m in chosen if anchors(m) != 1]
+    lost += [f"no such test: {m.name} ({file})" for m in chosen for file in test_files(m) if not file.exists()]
     if asked.check or lost:
-        print(f"{len(chosen)} mutants, {len(lost)} anchors to mend")
+        print(*lost, f"{len(chosen)} mutants, {len(lost)} to mend", sep="\n")
         sys.exit(bool(lost))
     for name in _SLOW:
         importlib.import_module(name)
