@@ -37,7 +37,7 @@ def test_what_a_row_costs_is_measured_and_told(tmp_path):
     report = {"machine": {"processor": "x", "cores": 1, "level": "scalar", "versions": {"Python": "3"}}}
     report |= {"costs": COSTS._asdict(), "check": [[10, 5, 0.1, 0.2]]}
     assert "| 10^12 | 10,000 |" in cluster.markdown(report)
-    assert "seconds | by the model" in cluster.markdown(report)
+    assert "measured seconds | predicted seconds" in cluster.markdown(report)
     pytest.importorskip("matplotlib")
     cluster.picture(COSTS, tmp_path / "cluster.svg")
     assert (tmp_path / "cluster.svg").read_text().startswith("<?xml")

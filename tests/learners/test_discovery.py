@@ -293,5 +293,5 @@ def test_the_encoder_says_which_share_of_each_column_was_not_found(rng, tmp_path
     model.save(tmp_path / "model.json")
     assert dpfast.load(tmp_path / "model.json").encoder_.other_ == other
     text = page(model)
-    assert "nothing was found: too few rows" in text
+    assert "nothing was found: no value has enough rows" in text
     assert "often, other; other cells: about" in text
