@@ -131,7 +131,7 @@ def test_a_file_is_a_room(path):
         assert "include <Python.h>" not in text
 
 
-def test_every_mutant_finds_the_line_that_it_changes_once_and_the_files_of_its_tests():
+def test_every_mutant_finds_its_line_once_and_parses_and_has_its_tests():
     command = [sys.executable, HERE / "tests" / "mutants" / "run.py", "--check"]
     checked = subprocess.run(command, capture_output=True, text=True, check=False)
     assert checked.returncode == 0, checked.stdout + checked.stderr

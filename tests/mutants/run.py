@@ -2,7 +2,7 @@
 
     python tests/mutants/run.py                  all of them, one after another
     python tests/mutants/run.py winnow laplace   those whose name or file holds one of the words
-    python tests/mutants/run.py --check          only whether each anchor is in its file once and tests are there
+    python tests/mutants/run.py --check          only whether each finds its line once, parses and has tests
 
 The checkout must be built in place. Python needs no rebuilding; for C and Cython the extensions that depend on the file
 are built again, in a copy of their own. Each mutant is printed with the test that kills it, which is run again without
@@ -10,6 +10,7 @@ the mutant and must pass; at the end, how many were killed. Ends with 1 if one w
 """
 
 import argparse
+import ast
 import importlib
 import os
 import shlex
@@ -42,6 +43,15 @@ def anchors(mutant):
     """How often the text that is to change is in its file."""
     file = ROOT / mutant.file
     return file.read_text(encoding="utf-8").count(mutant.old) if file.exists() else 0
+
+
+def parses(mutant):
+    """Whether the file with the mutant can be parsed."""
+    try:
+        ast.parse((ROOT / mutant.file).read_text(encoding="utf-8").replace(mutant.old, mutant.new))
+    except SyntaxError:
+        return False
+    return True
 
 
 def test_files(mutant):
@@ -134,6 +144,8 @@ def main():
     asked = parser.parse_args()
     chosen = [m for m in MUTANTS if not asked.words or any(word in f"{m.name} {m.file}" for word in asked.words)]
     lost = [f"anchor is there {anchors(m)} times: {m.name} ({m.file})" for m in chosen if anchors(m) != 1]
+    of_python = [m for m in chosen if m.file.endswith(".py") and anchors(m) == 1]
+    lost += [f"cannot be parsed: {m.name} ({m.file})" for m in of_python if not parses(m)]
     lost += [f"no such test: {m.name} ({file})" for m in chosen for file in test_files(m) if not file.exists()]
     if asked.check or lost:
         print(*lost, f"{len(chosen)} mutants, {len(lost)} to mend", sep="\n")
