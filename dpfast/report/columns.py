@@ -33,7 +33,18 @@ def columns_table(model: Any) -> Iterable[str]:
 
 
 def found_lines(encoder: Any) -> list[str]:
-    """Return what was found of the columns of a table, a line for each; empty if nothing was left to be found."""
+    """Return what was discovered privately of the columns of a table, one line for each column.
+
+    Parameters
+    ----------
+    encoder : TableEncoder or None
+        The fitted encoder of a model; None if the model has none.
+
+    Returns
+    -------
+    list of str
+        A heading and one line for each column, at most a public number of them. Empty if everything was declared.
+    """
     found = getattr(encoder, "found_", {})
     if not found:
         return []
