@@ -268,7 +268,8 @@ def _without(array, marks):
     """Return texts without those that mark a missing value."""
     if not marks:
         return array
-    return pc.if_else(pc.is_in(array, value_set=pa.array(marks, _TEXT)), pa.scalar(None, _TEXT), array)
+    marked = pc.is_in(array, value_set=pa.array(marks, _TEXT))
+    return pc.replace_with_mask(array, marked, pa.scalar(None, _TEXT))  # if_else of pyarrow 18 misreads a slice
 
 
 def _cast(name, array, to, what):
