@@ -16,7 +16,7 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
-from .numbers import LEAST, chance, count, delta_of, margin_between, number, planned_epsilon
+from .numbers import LEAST, chance, count, delta_of, least_integer, margin_between, number, planned_epsilon
 from .winnow import winnow_learning_rate
 
 
@@ -302,14 +302,7 @@ def _judged(plan, T: int) -> WinnowPlan:
     def promises(T: int) -> bool:
         return plan(T)[-1] < T
 
-    high = 1
-    while not promises(high):
-        high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if promises(middle) else (middle, high)
-    return WinnowPlan._make([*plan(T), not promises(T), high])
+    return WinnowPlan._make([*plan(T), not promises(T), least_integer(promises)])
 
 
 def _problem(epsilon, horizon, dimension, margin, confidence, failure) -> tuple:

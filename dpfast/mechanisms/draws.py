@@ -21,7 +21,6 @@ from dpfast import random
 from dpfast.accounting import Cost
 from dpfast.kernels import noise
 
-METRICS = ("euclidean", "absolute", "range", "largest")
 _Answer = TypeVar("_Answer")
 
 
@@ -235,16 +234,13 @@ def discrete_gaussian(
     >>> type(discrete_gaussian(17, 2))
     <class 'int'>
     """
-    values = np.asarray(values)
-    if values.dtype.kind not in "iub":
-        raise ValueError(f"values must be integers, got {values.dtype}")
-    exact, rng = values.astype(np.int64), random.generator(rng)
-    noisy = asked(
-        lambda: Question("discrete_gaussian", exact, "euclidean", 1 / sigma),
-        lambda: exact + noise.discrete_gaussian(sigma, exact.size, rng).reshape(exact.shape),
+    return _noised(
+        "values",
+        values,
         rng,
+        lambda exact: Question("discrete_gaussian", exact, "euclidean", 1 / sigma),
+        lambda size, rng: noise.discrete_gaussian(sigma, size, rng),
     )
-    return int(noisy) if values.ndim == 0 else noisy
 
 
 def discrete_laplace(
@@ -285,13 +281,20 @@ def discrete_laplace(
     >>> type(discrete_laplace(17, 2))
     <class 'int'>
     """
-    counts = np.asarray(counts)
-    if counts.dtype.kind not in "iub":
-        raise ValueError(f"counts must be integers, got {counts.dtype}")
-    exact, rng = counts.astype(np.int64), random.generator(rng)
-    noisy = asked(
-        lambda: Question("discrete_laplace", exact, "absolute", 1 / scale),
-        lambda: exact + noise.discrete_laplace(scale, exact.size, rng).reshape(exact.shape),
+    return _noised(
+        "counts",
+        counts,
         rng,
+        lambda exact: Question("discrete_laplace", exact, "absolute", 1 / scale),
+        lambda size, rng: noise.discrete_laplace(scale, size, rng),
     )
-    return int(noisy) if counts.ndim == 0 else noisy
+
+
+def _noised(name, values, rng, question, draw):
+    """Return integers plus as many draws of noise: an int for an int, else ndarray of int64."""
+    values = np.asarray(values)
+    if values.dtype.kind not in "iub":
+        raise ValueError(f"{name} must be integers, got {values.dtype}")
+    exact, rng = values.astype(np.int64), random.generator(rng)
+    noisy = asked(lambda: question(exact), lambda: exact + draw(exact.size, rng).reshape(exact.shape), rng)
+    return int(noisy) if values.ndim == 0 else noisy

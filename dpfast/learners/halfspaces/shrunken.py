@@ -131,6 +131,7 @@ class ShrunkenDescent:
         self._total *= factor
         self._late *= factor
         self._before = self._before * factor
+        self._rates *= factor**2  # by the curvature that shorter images have, noise has decayed as it did
         self._noise *= factor**2
         self._by_share *= factor**2
         self._by_square *= factor**2

@@ -69,6 +69,16 @@ def test_noise_that_later_residuals_take_back_is_not_left(rng):
     np.testing.assert_allclose(squares, left, rtol=0.7)  # means of 100 squares: five deviations
 
 
+def test_shorter_images_change_the_units_of_what_is_left_and_nothing_else(rng):
+    descent, curvature = ShrunkenDescent(np.array([0, 0, 1, -1]), 2, 1.0, 10.0, 5, 32.0), np.array([1.0, 2.0, 3.0, 0.0])
+    for _ in range(3):
+        descent.add(rng.normal(5.0, size=(4, 1)))
+    before = descent.left(4 * curvature)
+    assert (before > 0).all()
+    descent.rescale(2.0)
+    np.testing.assert_allclose(descent.left(curvature), 4 * before)
+
+
 def test_what_is_left_of_two_descents_is_that_of_each():
     first, second = (ShrunkenDescent(np.array(groups), 2, 1.0, 10.0, 5, 32.0) for groups in ([0, 0, -1], [0, 1]))
     joined = JoinedDescent(first, second, 2)
