@@ -32,10 +32,7 @@ def counted(kind):
     return lambda epsilon, schema: kind(epsilon, tables.DELTA, schema=schema, probability_share=0.05)
 
 
-OWN = {
-    name: tables.MODELS[name]
-    for name in ("HalfspaceClassifier", "HalfspaceClassifier, undeclared", "DecisionListClassifier")
-} | {
+OWN = {name: tables.MODELS[name] for name in (tables.OWN, tables.UNDECLARED, "DecisionListClassifier")} | {
     "ProjectedHalfspaceClassifier, with probabilities": counted(dpfast.ProjectedHalfspaceClassifier),
     "BoostedHalfspaceClassifier, with probabilities": counted(dpfast.BoostedHalfspaceClassifier),
     "DPWinnowClassifier, with probabilities": counted(dpfast.DPWinnowClassifier),

@@ -1,14 +1,18 @@
-"""Private models of raw mixed tables, beside those of others: tables.md, tables.json.
+"""Private models of raw mixed tables, beside those of others: tables.md, tables.json, tables.svg, tables_auc.svg.
 
-    python bench/tables.py --data DIR [--splits 10] [--tables adult ...] [--models NAME ...]
+    python bench/tables.py --data DIR [--splits 10] [--tables adult ...] [--models NAME ...] [--out DIR]
 
-DIR holds NAME.csv.gz and NAME.schema.json. Every model gets the same declarations, equal-width bins ("undeclared" but
-for the labels none), delta 1e-6 and the same splits 80/20. dpfast and DPEBM (interpret-core, where it is installed)
-have their defaults; what is called tuned has the best of some settings on the test part, in its favour. dpfast, noisy
-gradient and sufficient statistics protect against a replaced row, DPEBM and DP-XGBoost (delta = 0; `python
-bench/peer_environment.py --trees`) against an added or removed one, which is the weaker promise at the same numbers.
-The linear peers get the indicators of the same codes. Times are of fits in a warm process, encoding included, reading
-of the file for none. What was measured earlier is kept in --out.
+DIR holds NAME.csv.gz and NAME.schema.json. Every model has delta 1e-6 and the same splits 80/20, and gets the same
+declarations; "nothing declared" gets none, not even the labels. dpfast and DPEBM (interpret-core, where it is
+installed) have their defaults. A model called tuned has the most accurate of some settings on the test part, in its
+favour. dpfast, noisy gradient and sufficient statistics protect against a replaced row. DPEBM and DP-XGBoost (delta =
+0; `python bench/peer_environment.py --trees`) protect against an added or removed one, which is the weaker promise at
+the same numbers. The linear peers get the indicators of 32 equal-width bins for numbers. HistGradientBoosting, of
+scikit-learn with its defaults, is the ceiling: it is not private, and gets numbers as numbers and categories as
+categories. Times are of fits in a warm process, encoding included, reading of the file for none.
+
+Splits measured earlier are kept in --out; only missing ones are measured. `--models` alone measures nothing and writes
+the tables and pictures again. `python bench/earlier.py` makes a tables.json of the lines that the pages print.
 """
 
 import argparse
@@ -24,6 +28,7 @@ import peers
 import results
 import sufficient_statistics
 from scipy.special import expit
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import brier_score_loss, roc_auc_score
 from sklearn.model_selection import train_test_split
@@ -49,14 +54,18 @@ def with_pairs(epsilon, schema):
     return dpfast.HalfspaceClassifier(epsilon, DELTA, schema=schema, interactions="auto")
 
 
+def add_remove(epsilon, schema):
+    return dpfast.HalfspaceClassifier(epsilon, DELTA, schema=schema, neighbors="add-remove")
+
+
 class _Undeclared:
-    """The same with nothing declared but the labels."""
+    """The same with nothing declared."""
 
     def __init__(self, epsilon, schema):
         self._model, self._schema = dpfast.HalfspaceClassifier(epsilon, DELTA), schema
 
     def fit(self, X, y):
-        self._model.fit(X[self._schema.names], y, classes=self._schema.label.classes)
+        self._model.fit(X[self._schema.names], y)
         return self
 
     @property
@@ -108,6 +117,36 @@ class _Framed:
                 numbers = pd.to_numeric(frame[column.name], errors="coerce").clip(column.low, column.high)
                 frame[column.name] = numbers.fillna((column.low + column.high) / 2)
         return frame
+
+
+class _HistGradientBoosting:
+    """Boosted trees without privacy; of a category its most frequent values, as many as the trees take."""
+
+    def __init__(self, epsilon, schema):
+        self._schema = schema
+
+    def fit(self, X, y):
+        named = [column.name for column in self._schema.columns if column.kind != "numeric"]
+        self._values = {name: X[name].value_counts().index[:250] for name in named}
+        self._model = HistGradientBoostingClassifier(categorical_features=named, random_state=0)
+        self._model.fit(self._columns(X), y)
+        self.classes_ = self._model.classes_
+        return self
+
+    def predict_proba(self, X):
+        return self._model.predict_proba(self._columns(X))
+
+    def _columns(self, X):
+        """Numbers, and the places of categories; NaN where a cell is missing, or a value is not known."""
+        marks, columns = list(self._schema.missing_values), {}
+        for column in self._schema.columns:
+            cells = X[column.name].where(~X[column.name].isin(marks))
+            if column.kind == "numeric":
+                columns[column.name] = pd.to_numeric(cells, errors="coerce").to_numpy(float)
+            else:
+                places = self._values[column.name].get_indexer(cells).astype(float)
+                columns[column.name] = np.where(places < 0, np.nan, places)
+        return pd.DataFrame(columns)
 
 
 class _Several:
@@ -197,14 +236,17 @@ def two_classes(kind, there=True):
     return lambda epsilon, schema: kind(schema, epsilon) if there and len(schema.label.classes) == 2 else None
 
 
-not_private = two_classes(_NotPrivate)
-OWN = "HalfspaceClassifier"
+OWN, UNDECLARED = "HalfspaceClassifier", "HalfspaceClassifier, nothing declared"
+CEILING = "HistGradientBoosting, not private"
+NOT_PRIVATE = CEILING, "logistic regression, not private"
 MODELS = {
-    "HalfspaceClassifier": halfspace,
+    OWN: halfspace,
+    UNDECLARED: _Undeclared,
     "HalfspaceClassifier, pairs": with_pairs,
-    "HalfspaceClassifier, undeclared": _Undeclared,
+    "HalfspaceClassifier, add-remove": add_remove,
     "DecisionListClassifier": decision_list,
-    "logistic regression, not private": not_private,
+    "logistic regression, not private": two_classes(_NotPrivate),
+    CEILING: _HistGradientBoosting,
     "noisy gradient, tuned": two_classes(_NoisyGradient),
     "sufficient statistics, ours, tuned": two_classes(_Sufficient),
     "DPEBM": dpebm,
@@ -212,11 +254,15 @@ MODELS = {
 }
 
 
-def figures(make, epsilon, table, splits):
-    """Medians over splits, those of the most accurate setting; None if there is no such model."""
+def figures(make, epsilon, table, splits, earlier=None):
+    """Medians over splits, those of the most accurate setting; None if there is no such model.
+
+    Splits that `earlier` holds, the figures of the same cell, are not measured again.
+    """
     X, y, schema = table
-    found = {}
-    for seed in range(splits):
+    labels = np.array(sorted(map(str, schema.label.classes)))
+    each = (earlier or {}).get("each", [[]])
+    for seed in range(len(each[0]), splits):
         model = make(epsilon, schema)
         if model is None:
             return None
@@ -224,13 +270,16 @@ def figures(make, epsilon, table, splits):
         start = time.perf_counter()
         model.fit(train, own)
         seconds = time.perf_counter() - start
-        truth = np.searchsorted(model.classes_.astype(str), other.to_numpy(str))
+        truth, known = np.searchsorted(labels, other.to_numpy(str)), np.searchsorted(labels, model.classes_.astype(str))
         every = model.every_proba(test) if hasattr(model, "every_proba") else [model.predict_proba(test)]
-        for setting, chances in enumerate(every):
-            found.setdefault(setting, []).append((*told(chances, truth), seconds))
+        each = each if seed else [[] for _ in every]
+        for found, chances in zip(each, every, strict=True):
+            of_all = np.zeros((len(truth), len(labels)))  # a label that was not discovered has no chance
+            of_all[:, known] = chances
+            found.append([*told(of_all, truth), seconds])
     names = ("accuracy", "auc", "brier", "calibration_error", "seconds")
-    best = max(np.median(each, axis=0).tolist() for each in found.values())
-    return dict(zip(names, best, strict=True)) | {"splits": splits}
+    best = max(np.median(found, axis=0).tolist() for found in each)
+    return dict(zip(names, best, strict=True)) | {"splits": len(each[0]), "each": each}
 
 
 def told(chances, truth):
@@ -238,14 +287,15 @@ def told(chances, truth):
     sides = {"average": "macro", "multi_class": "ovr"} if chances.shape[1] > 2 else {}
     ranked = roc_auc_score(truth, chances if sides else chances[:, 1], **sides)
     brier = np.nan if sides else brier_score_loss(truth, chances[:, 1])
-    return (chances.argmax(axis=1) == truth).mean(), ranked, brier, calibration_error(chances, truth)
+    accuracy = (chances.argmax(axis=1) == truth).mean()
+    return float(accuracy), float(ranked), float(brier), calibration_error(chances, truth)
 
 
 def calibration_error(chances, truth, bins=15):
     """The mean distance between how sure a prediction is and how often it is right."""
     sure, right = chances.max(axis=1), chances.argmax(axis=1) == truth
     at = np.minimum((sure * bins).astype(int), bins - 1)
-    return sum(abs(sure[at == k].sum() - right[at == k].sum()) for k in range(bins)) / len(truth)
+    return float(sum(abs(sure[at == k].sum() - right[at == k].sum()) for k in range(bins)) / len(truth))
 
 
 def markdown(report):
@@ -266,11 +316,12 @@ def markdown(report):
             told = f"{middle['calibration_error']:.3f}", f"{middle['seconds']:.2f}", middle["splits"]
             rows.append([name if model == next(iter(by_model)) else "", model, *figures, *told])
     text = "Accuracy / AUC, medians; calibration and time at epsilon 1.\n\n" + results.table(head, rows)
+    text += "\nDistance from HistGradientBoosting without privacy, the largest in area first:\n\n" + distances(report)
     private = {
         name: {
             model: {epsilon: cell["accuracy"] for epsilon, cell in found.items()}
             for model, found in by_model.items()
-            if MODELS[model] is not not_private
+            if model not in NOT_PRIVATE and not model.startswith(f"{OWN}, ")
         }
         for name, by_model in report.items()
     }
@@ -280,32 +331,94 @@ def markdown(report):
     return text
 
 
+def distances(report):
+    """How far the default is from the ceiling in accuracy and area, in Markdown; the farthest in area at 1 first."""
+    lines = []
+    for name, by_model in report.items():
+        for model in (OWN, UNDECLARED):
+            if model not in by_model or CEILING not in by_model:
+                continue
+            above, cells = by_model[CEILING]["1"], by_model[model]
+            behind = [
+                (cells[f"{e:g}"]["accuracy"] - above["accuracy"], cells[f"{e:g}"]["auc"] - above["auc"])
+                for e in EPSILONS
+            ]
+            told = [f"{accuracy:+.3f} / {area:+.3f}" for accuracy, area in behind]
+            ceiling = f"{above['accuracy']:.3f} / {above['auc']:.3f}"
+            lines.append((behind[EPSILONS.index(1)][1], [name, model.removeprefix(OWN + ", "), ceiling, *told]))
+    rows = [row for _, row in sorted(lines)]
+    return results.table(["table", "model", "not private", *(f"epsilon {epsilon:g}" for epsilon in EPSILONS)], rows)
+
+
+def draw(report, figure_of, path):
+    """Accuracy or area against epsilon, a panel for each table, with the ceiling as a line."""
+    style = results.style()
+    plt = style.plt
+    colours = {
+        OWN: (style.RED, "-"),
+        UNDECLARED: (style.RED, ":"),
+        "DecisionListClassifier": (style.GREEN, "-"),
+        "noisy gradient, tuned": (style.GREY, "--"),
+        "sufficient statistics, ours, tuned": (style.PURPLE, "--"),
+        "DPEBM": (style.BLUE, "--"),
+        "DP-XGBoost, tuned": (style.AMBER, "--"),
+    }
+    width = 3
+    height = -(-len(report) // width)
+    figure, grid = plt.subplots(height, width, figsize=(3.6 * width, 2.7 * height), squeeze=False)
+    labels = {}
+    for axes, (name, by_model) in zip(grid.flat, report.items(), strict=False):
+        if CEILING in by_model:
+            line = axes.axhline(by_model[CEILING]["1"][figure_of], color=style.BLACK, linewidth=1.2, linestyle="-.")
+            labels[CEILING] = line
+        for model, (colour, dashes) in colours.items():
+            if model in by_model:
+                values = [by_model[model][f"{epsilon:g}"][figure_of] for epsilon in EPSILONS]
+                (labels[model],) = axes.plot(EPSILONS, values, dashes, marker="o", markersize=3, color=colour)
+        axes.set(title=name, xscale="log", xlabel="epsilon")
+        style.plain_ticks(axes.xaxis, EPSILONS)
+    for axes in grid.flat[len(report) :]:
+        axes.set_axis_off()
+    for axes in grid[:, 0]:
+        axes.set_ylabel({"accuracy": "test accuracy", "auc": "area under the ROC curve"}[figure_of])
+    figure.tight_layout()
+    options = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "ncols": 3, "frameon": False}
+    figure.legend(labels.values(), labels.keys(), **options)
+    style.save(figure, path)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    results.add_arguments(parser)
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--out", type=Path, default=Path())
     parser.add_argument("--splits", type=int, default=10)
     parser.add_argument("--tables", nargs="*")
     parser.add_argument("--models", nargs="*", default=list(MODELS))
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
     report = results.read(arguments.out, "tables") or {}
+    order = list(MODELS)
     for path in sorted(arguments.data.glob("*.schema.json")):
         name = path.name.split(".")[0]
         if arguments.tables and name not in arguments.tables:
             continue
-        table = read(path)
+        table = read(path) if arguments.models else None
         for model in arguments.models:
-            measured = EPSILONS[:1] if MODELS[model] is not_private else EPSILONS
-            found = {f"{e:g}": figures(MODELS[model], e, table, arguments.splits) for e in measured}
+            measured = EPSILONS[:1] if model in NOT_PRIVATE else EPSILONS
+            kept = report.get(name, {}).get(model, {})
+            found = {f"{e:g}": figures(MODELS[model], e, table, arguments.splits, kept.get(f"{e:g}")) for e in measured}
             found = {f"{e:g}": found.get(f"{e:g}", found[f"{measured[0]:g}"]) for e in EPSILONS}
             if None not in found.values():
-                report.setdefault(name, {})[model] = found
-                print(name, model, {e: [round(v, 4) for v in each.values()] for e, each in found.items()}, flush=True)
+                of_table = report.get(name, {}) | {model: found}
+                report[name] = {each: of_table[each] for each in sorted(of_table, key=order.index)}
+                told = "  ".join(f"{cell['accuracy']:.4f} / {cell['auc']:.4f}" for cell in found.values())
+                print(f"{name:20} {model:40} {told}  {found['1']['seconds']:.2f} s", flush=True)
             results.write(arguments.out, "tables", report)
     text = markdown(report)
     (arguments.out / "tables.md").write_text(text)
     print(text)
+    for figure_of, name in (("accuracy", "tables.svg"), ("auc", "tables_auc.svg")):
+        draw(report, figure_of, arguments.out / name)
 
 
 if __name__ == "__main__":

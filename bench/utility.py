@@ -295,7 +295,7 @@ def markdown(report):
                 [name if name not in private else "", method, *(f"{cell:.3f}" for cell in cells), result["seeds"]]
             )
             private.setdefault(name, {})
-            if None not in found:
+            if None not in found and "add-remove" not in method:
                 private[name][method] = {f"{epsilon:g}": cell for epsilon, cell in zip(EPSILONS, cells, strict=True)}
     text = "Test accuracy, medians of splits 80/20; delta = 1e-6, replace one row.\n\n"
     text += results.sentence(report["machine"]) + "\n\n" + results.table(header, rows)
