@@ -50,8 +50,10 @@ def delayed(frame, parts):
 # ---- one model -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("parts", [1, 3, 17])
-@pytest.mark.parametrize("learner", [*LEARNERS, *TWO_SIDED])
+@pytest.mark.parametrize(
+    ("learner", "parts"),
+    [*((each, 3) for each in (*LEARNERS, *TWO_SIDED)), (HalfspaceClassifier, 1), (HalfspaceClassifier, 17)],
+)
 def test_delayed_frames_give_the_model_of_the_whole(learner, parts, client):
     frame = people()
     whole = few(learner, schema=SCHEMA).fit(frame)
