@@ -103,8 +103,9 @@ def show_scores(estimator, console, *, bits=True, rows=None, most=15):
 
 
 def _show_terms(estimator, console, most=30):
-    """Show what each column adds to the score, the most important columns first."""
-    found, classes = estimator.terms(), estimator.classes_
+    """Show what each column adds to the score, the most important columns first; names only of what may be noise."""
+    every, classes = estimator.terms(), estimator.classes_
+    found = [term for term in every if term.clear] or every
     two = len(classes) == 2
     table = Table()
     table.add_column("column", overflow="fold")
@@ -114,14 +115,13 @@ def _show_terms(estimator, console, most=30):
     table.add_column(f"most for {classes[1]}" if two else "most for it", overflow="fold")
     table.add_column(f"most for {classes[0]}" if two else "most against it", overflow="fold")
     for term in found[:most]:
-        style = None if term.clear else "dim"
-        ends = [f"{term.column.meaning(code)} ({term.weights[code]:+.2f})" for code in term.extremes()]
+        ends = [f"{term.meaning(code)} ({term.weights[code]:+.2f})" for code in term.extremes()]
         cells = [term.column.name, *([] if two else [str(term.label)]), f"{term.importance:.2f}", *ends]
-        table.add_row(*map(Text, cells), style=style)
+        table.add_row(*map(Text, cells), style=None if term.clear else "dim")
     console.print(table)
     if len(found) > most:
         console.print(Text(f"{len(found) - most:,} more move it by at most {found[most].importance:.2f} on average."))
-    noise = [term.column.name for term in found if not term.clear]
+    noise = [term.column.name for term in every if not term.clear]
     if noise:
         console.print(Text(f"Nothing clear of noise: {some(noise)}."))
 

@@ -122,7 +122,8 @@ def _picture(term: Term, scale: Scale, pointed: bool) -> str:
     column, noise = term.column, term.noise
     texts = [column.meaning(code) for code in range(column.size)]
     high, low = term.extremes()
-    told = f"{column.name}: from {term.weights[low]:+.2f} at {texts[low]} to {term.weights[high]:+.2f} at {texts[high]}"
+    ends = [f"{term.weights[code]:+.2f} at {term.meaning(code)}" for code in (low, high)]
+    told = f"{column.name}: from {ends[0]} to {ends[1]}"
     if isinstance(term, PairTerm):
         return heat([[side.meaning(k) for k in range(side.size)] for side in term.sides], term.map, scale, told)
     if not column.ordered:
@@ -131,9 +132,10 @@ def _picture(term: Term, scale: Scale, pointed: bool) -> str:
         picture = bars([texts[k] for k in codes], term.weights[codes], of, scale, told, term.shares[codes])
         if not group.size:
             return picture
-        ends = f"{group.min():+.2f} to {group.max():+.2f}".replace("-", "\N{MINUS SIGN}")
+        of_groups = f"{group.min():+.2f} to {group.max():+.2f}".replace("-", "\N{MINUS SIGN}")
         return (
-            f'{picture if codes.size else ""}<small class="soft">rarer values, in {group.size} groups: {ends}</small>'
+            f"{picture if codes.size else ''}"
+            f'<small class="soft">rarer values, in {group.size} groups: {of_groups}</small>'
         )
     missing = None
     if column.missing is not None:

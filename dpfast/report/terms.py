@@ -78,6 +78,10 @@ class Term:
         codes = self.told if len(self.told) else np.arange(self.column.size)
         return int(codes[np.argmax(self.weights[codes])]), int(codes[np.argmin(self.weights[codes])])
 
+    def meaning(self, code: int) -> str:
+        """Return what cells of a code hold; the groups of values whose names are not known go by one name."""
+        return "rarer values" if code in range(self.column.size)[self.groups] else self.column.meaning(code)
+
     def __str__(self) -> str:
         width = max(len(self.column.meaning(code)) for code in range(self.column.size))
         lines = [f"{self.column.meaning(c):{width}}  {w:+.3f}" for c, w in enumerate(self.weights)]
@@ -210,7 +214,7 @@ def _by_column(found, classes, most=30):
     sides = [f"most for {label}" for label in classes[::-1]] if two else ["most for it", "most against it"]
     width = max(map(len, names), default=0)
     for name, term in zip(names, found, strict=False):
-        ends = (f"{term.column.meaning(code)} ({term.weights[code]:+.2f})" for code in term.extremes())
+        ends = (f"{term.meaning(code)} ({term.weights[code]:+.2f})" for code in term.extremes())
         told = "; ".join(f"{side}: {end}" for side, end in zip(sides, ends, strict=True))
         yield f"{name:{width}}  moves the score by {term.importance:.2f} on average; {told}"
     if len(found) > most:
