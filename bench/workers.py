@@ -44,26 +44,26 @@ def learners():
 
 
 @contextmanager
-def watched(kind, spent):
-    """Times by the clock and of all processors at the ends of all sums over parts of this kind."""
-    plain, ends = kind.sum, []
+def watched(spent):
+    """Times by the clock and of all processors at the ends of all sums over parts."""
+    plain, ends = EngineParts.sum, []
 
     def sum_of(self, *told, **own):
         total = plain(self, *told, **own)
         ends.append((time.perf_counter(), None if ends else spent()))
         return total
 
-    kind.sum = sum_of
+    EngineParts.sum = sum_of
     try:
         yield ends
     finally:
-        kind.sum = plain
+        EngineParts.sum = plain
 
 
-def timed(kind, fit, spent):
+def timed(fit, spent):
     """Seconds of a fit, and of its mean and slowest round by the clock and of all processors; the first sum waits for
     the rows, and is none."""
-    with watched(kind, spent) as ends:
+    with watched(spent) as ends:
         start = time.perf_counter()
         model = fit()
         seconds, used = time.perf_counter() - start, spent() - ends[0][1]
@@ -86,7 +86,7 @@ def in_memory(n, rows):
     X = dpfast.CodeTable.from_arrays(columns, [SIZE] * COLUMNS)
     table = MemoryParts([(X, y)])
     return {
-        name: timed(MemoryParts, lambda clf=clf: clf.fit(table, classes=[False, True]), time.process_time)[1]
+        name: timed(lambda clf=clf: clf.fit(table, classes=[False, True]), time.process_time)[1]
         for name, clf in learners()
     }
 
@@ -111,7 +111,7 @@ def on_workers(n, rows):
             return time.process_time() + sum(client.run(time.process_time).values())
 
         for name, clf in learners():
-            model, told[name] = timed(EngineParts, lambda clf=clf: clf.fit(X, y, classes=[False, True]), spent)
+            model, told[name] = timed(lambda clf=clf: clf.fit(X, y, classes=[False, True]), spent)
             told[name]["accuracy"] = float(model.score(*fresh))
         held = [memory(), *client.run(memory).values()]
     return told | {"peak": sum(held), "peaks": held}

@@ -1,5 +1,6 @@
 from . import accounting as accounting
 from . import audit as audit
+from . import engines as engines
 from . import interop as interop
 from . import kernels as kernels
 from . import littlestone as littlestone

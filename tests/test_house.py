@@ -29,6 +29,7 @@ BELOW |= {
     for room in ("metrics", "model_selection", "report", "persistence", "audit", "littlestone", "interop")
 }
 BELOW["model_selection"].add("metrics")
+BELOW["engines"] = {"parts"}
 BELOW["plot"] = {*BELOW}
 BELOW["cli"] = {*BELOW}
 BY_FUNCTIONS = {("learners", "report")}  # a model shows itself: imported when it is asked to; is not to grow

@@ -50,7 +50,7 @@ def shown(
         The number of rounds, if the iterable has no length.
     rows : int, optional
         Rows read in a round, to show rows per second; omitted if their number is private.
-    parts : MemoryParts or EngineParts, optional
+    parts : EngineParts, optional
         The parts that are asked, to show the bytes that they answer in a round.
     """
     return _tracked(iterable, what, total, rows, parts) if verbose else iterable
@@ -67,7 +67,7 @@ def _tracked(iterable, what, total, rows, parts):
             told, rounds = [], task.completed
             if rows is not None and rounds and task.elapsed:
                 told.append(f"{rows * rounds / task.elapsed:,.0f} rows/s")
-            if getattr(parts, "moved", 0) and rounds:
+            if getattr(parts, "moved", 0) and getattr(parts, "only", None) is None and rounds:
                 told.append(f"{parts.moved / rounds:,.0f} bytes a round")
             return Text(", ".join(told))
 
@@ -237,7 +237,7 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
 
         Returns
         -------
-        tuple of MemoryParts or EngineParts, an image, Public
+        tuple of EngineParts, an image, Public
         """
         if isinstance(X, PartedTable):
             parts = X.parts.map(imaged, image)

@@ -1,7 +1,7 @@
 """Parts of a table and engines that hold them: threads in memory, blocks of files, workers of a cluster."""
 
-from .blocks import MemoryParts, Piece, RowBlocks
-from .engine import Answer, Backend, EngineLost, answered, made
+from .blocks import Piece, RowBlocks
+from .engine import Answer, Backend, EngineLost, MemoryParts, answered, made
 
 __all__ = [
     "Answer",

@@ -12,7 +12,7 @@ from functools import reduce
 from operator import add, xor
 from typing import Any
 
-from dpfast.parts.engine import Answer, EngineLost, EngineParts, answered, made
+from dpfast.parts.engine import Answer, EngineLost, answered, made
 
 FAN = 16  # answers per sum on a worker, and the most answers to the last sum, which is computed here
 PATIENCE = 60.0  # seconds without a worker after which all are considered lost
@@ -120,8 +120,8 @@ def _fresh():
 # ---- collections ---------------------------------------------------------------------------------------------------
 
 
-def dask_parts(X: Any, y: Any, columns: list[str] | None = None, client: Any = None) -> EngineParts:
-    """Return parts of pairs of a table and its labels, for a collection of Dask.
+def dask_backend(X: Any, y: Any = None, columns: list[str] | None = None, client: Any = None) -> DaskBackend:
+    """Return the engine of a collection of Dask.
 
     Parameters
     ----------
@@ -131,6 +131,10 @@ def dask_parts(X: Any, y: Any, columns: list[str] | None = None, client: Any = N
         The columns of a DataFrame to read.
     client : distributed.Client, optional
         By default the current client.
+
+    Returns
+    -------
+    DaskBackend
 
     Raises
     ------
@@ -154,7 +158,7 @@ def dask_parts(X: Any, y: Any, columns: list[str] | None = None, client: Any = N
         raise ValueError(f"y must be in the same parts as X, got {len(labels)} and {len(rows)} parts")
     made = client.compute([*rows, *([] if y is None else labels)])  # in one graph, so that shared tasks run once
     rows, labels = made[: len(rows)], labels if y is None else made[len(rows) :]
-    return EngineParts(DaskBackend(client, client.map(_pair, rows, labels, key="dpfast-pair", pure=False)))
+    return DaskBackend(client, client.map(_pair, rows, labels, key="dpfast-pair", pure=False))
 
 
 def _delayed(collection):

@@ -3,7 +3,7 @@
 A round of a learner is a sum of integers over the parts. An engine is a `Backend`: it holds a state of each part,
 computes new states from it, and answers questions about it. Everything else is implemented here, once: answers are
 sorted by the number of their part, each part counts once even if it answers several times, and a part that is missing
-or comes back with other rows is an error.
+or comes back with other rows is an error. Memory is an engine like the others.
 """
 
 import pickle
@@ -177,7 +177,11 @@ def raise_failure(value: Any) -> None:
 
 
 class EngineParts:
-    """Parts held by an engine; see `dpfast.parts.MemoryParts` for their questions.
+    """Parts held by an engine.
+
+    Learners use rows only through this class, and cannot tell where they are. A question is a function of a part and of
+    public values. It changes nothing but the cache of a part (`Piece.memo`), so that a part that is lost and recomputed
+    gives the same answers.
 
     Parameters
     ----------
@@ -189,7 +193,6 @@ class EngineParts:
         Bytes of the arrays answered so far; the length of an answer depends on the question, not on the rows.
     """
 
-    only = None
     _picked_from: Any = None  # the parts from which these were selected: their states are freed together
 
     def __init__(self, backend: Backend):
@@ -199,8 +202,25 @@ class EngineParts:
     def __len__(self) -> int:
         return len(self._chosen)
 
+    @property
+    def only(self) -> Any:
+        """Return the only part, if it is in memory, for code that needs all rows at once; otherwise None."""
+        memory = isinstance(self._backend, MemoryBackend) and len(self) == 1
+        return self._backend.states[0] if memory else None
+
     def map(self, make: Callable, *public: Any) -> "EngineParts":
-        """Return the parts ``make(part, *public)``, each stored where it was computed while it is referenced."""
+        """Return the parts ``make(part, *public)``, each stored where it was computed while it is referenced.
+
+        Parameters
+        ----------
+        make : callable
+        *public
+            Arguments that are the same for every part.
+
+        Returns
+        -------
+        EngineParts
+        """
         backend = self._backend.make(make, *public)
         parts = EngineParts(backend)
         parts._chosen = self._chosen
@@ -208,7 +228,21 @@ class EngineParts:
         return parts
 
     def each(self, question: Callable, *public: Any, own: Sequence | None = None) -> list:
-        """Return ``question(part, *public)`` of every part, in order; with `own`, as `MemoryParts.each` does."""
+        """Return ``question(part, *public)`` of every part, in order.
+
+        Parameters
+        ----------
+        question : callable
+            Returns few numbers.
+        *public
+            Arguments that are the same for every part.
+        own : sequence, optional
+            One argument per part: ``question(part, own[k], *public)``.
+
+        Returns
+        -------
+        list
+        """
         found: dict[int, Any] = {}
         for number, answer in self._backend.ask(question, public, self._placed(own)):
             if not isinstance(answer.value, Failure):
@@ -224,7 +258,17 @@ class EngineParts:
         return answers
 
     def sum(self, question: Callable, *public: Any, own: Sequence | None = None) -> Any:
-        """Return the sum over the parts of the results of `each`, which are integers: the same for any parts."""
+        """Return the sum over the parts of the results of `each`, which are integers: the same for any parts.
+
+        Parameters
+        ----------
+        question, *public, own
+            As in `each`.
+
+        Returns
+        -------
+        int or ndarray of int
+        """
         if not hasattr(self._backend, "total"):
             return reduce(add, self.each(question, *public, own=own))
         answer = self._backend.total(question, public, self._placed(own), self._chosen)
@@ -234,7 +278,19 @@ class EngineParts:
         return answer.value
 
     def pick(self, chosen: Sequence[int]) -> "EngineParts":
-        """Return some of the parts, given their numbers."""
+        """Return some of the parts.
+
+        Parameters
+        ----------
+        chosen : sequence of int
+            The numbers of the parts.
+
+        Returns
+        -------
+        EngineParts
+        """
+        if isinstance(self._backend, MemoryBackend):  # the others are not asked any more
+            return MemoryParts([self._backend.states[k] for k in chosen])
         parts = EngineParts(self._backend)
         parts._chosen, parts._picked_from = [self._chosen[k] for k in chosen], self
         return parts
@@ -254,6 +310,44 @@ class EngineParts:
                 "a part of the table was read again and has other rows than before: the source must give the same "
                 f"rows each time; {_PAID}"
             )
+
+
+class MemoryBackend:
+    """Engine of this process: its states are objects, and their exceptions are raised at once.
+
+    Parameters
+    ----------
+    states : sequence
+    """
+
+    def __init__(self, states: Sequence[Any]):
+        self.states = list(states)
+
+    def size(self) -> int:
+        return len(self.states)
+
+    def make(self, f: Callable, *public: Any) -> "MemoryBackend":
+        return MemoryBackend([f(state, *public) for state in self.states])
+
+    def ask(self, f: Callable, public: Sequence[Any], own: Sequence[Any] | None) -> Iterable[tuple[int, Answer]]:
+        for number, state in enumerate(self.states):
+            yield number, Answer(b"", f(state, *(() if own is None else (own[number],)), *public))
+
+    def close(self) -> None:
+        """Do nothing: states are freed when they are no longer referenced."""
+
+
+class MemoryParts(EngineParts):
+    """Parts in memory, or mapped from a file.
+
+    Parameters
+    ----------
+    parts : sequence
+        The parts in the order of the rows.
+    """
+
+    def __init__(self, parts: Sequence[Any]):
+        super().__init__(MemoryBackend(parts))
 
 
 _PAID = "what was released until then is in the model, and paid for"

@@ -75,7 +75,7 @@ class RayBackend:
                 actor.forget.remote(self._steps[-1][0])
 
 
-def ray_backend(X: Any, columns: list[str] | None = None) -> RayBackend:
+def ray_backend(X: Any, columns: list[str] | None = None, actors: int | None = None) -> RayBackend:
     """Return the engine of a Dataset of Ray, or of a list of references to tables.
 
     Parameters
@@ -83,6 +83,8 @@ def ray_backend(X: Any, columns: list[str] | None = None) -> RayBackend:
     X : ray.data.Dataset, or list of ObjectRef
     columns : list of str, optional
         The columns of a Dataset to read.
+    actors : int, optional
+        The number of actors; see `RayBackend`.
 
     Returns
     -------
@@ -93,7 +95,7 @@ def ray_backend(X: Any, columns: list[str] | None = None) -> RayBackend:
             there = {*X.schema().names}
             X = X.select_columns([name for name in columns if name in there])  # parts refuse missing columns
         X = X.to_arrow_refs()
-    return RayBackend(X)
+    return RayBackend(X, actors)
 
 
 class _Holder:

@@ -5,13 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from dpfast.parts.blocks import MemoryParts
 from dpfast.parts.engine import Backend, EngineParts
 
 
 def is_parted(X: Any) -> bool:
-    """Return whether a table is in parts: `MemoryParts`, an engine, or a collection of Dask, Ray or Spark."""
-    return is_dask(X) or is_ray(X) or is_spark(X) or isinstance(X, MemoryParts | EngineParts | Backend)
+    """Return whether a table is in parts: parts in memory, an engine, or a collection of Dask, Ray or Spark."""
+    return is_dask(X) or is_ray(X) or is_spark(X) or isinstance(X, EngineParts | Backend)
 
 
 def refuse_parts(X: Any) -> None:
@@ -91,28 +90,33 @@ def parts_of(X: Any, y: Any, columns: list[str] | None = None) -> Any:
 
     Parameters
     ----------
-    X : MemoryParts, a Backend, a DataFrame of Spark or Dask, a Dataset of Ray, an array or delayed tables of Dask
+    X : EngineParts, a Backend, a DataFrame of Spark or Dask, a Dataset of Ray, an array or delayed tables of Dask
     y : None, or labels in the same parts
     columns : list of str, optional
         The columns of a DataFrame to read.
     """
-    if not is_spark(X) and isinstance(X, MemoryParts | EngineParts | Backend):  # Connect's frames have any attribute
+    if not is_spark(X) and isinstance(X, EngineParts | Backend):  # Connect's frames have any attribute
         if y is not None:
             raise ValueError(f"y must not be given beside {type(X).__name__}, whose parts have their labels")
         return EngineParts(X) if isinstance(X, Backend) else X
-    if is_ray(X) or is_spark(X):
-        if y is not None:
-            raise ValueError("y must be the name of a column beside a table of Ray or Spark, not an array")
-        if is_ray(X):
-            from dpfast.parts.ray_parts import ray_backend
+    if y is not None and (is_ray(X) or is_spark(X)):
+        raise ValueError("y must be the name of a column beside a table of Ray or Spark, not an array")
+    backend = _backend(X, y, columns)
+    parts = EngineParts(backend)
+    weakref.finalize(parts, backend.close).atexit = False
+    return parts
 
-            return EngineParts(ray_backend(X, columns))
+
+def _backend(X, y, columns):
+    """Return the engine of a collection of Dask, Ray or Spark."""
+    if is_ray(X):
+        from dpfast.parts.ray_parts import ray_backend
+
+        return ray_backend(X, columns)
+    if is_spark(X):
         from dpfast.parts.spark_parts import spark_backend
 
-        backend = spark_backend(X, columns)
-        parts = EngineParts(backend)
-        weakref.finalize(parts, backend.close).atexit = False
-        return parts
-    from dpfast.parts.dask_parts import dask_parts
+        return spark_backend(X, columns)
+    from dpfast.parts.dask_parts import dask_backend
 
-    return dask_parts(X, y, columns)
+    return dask_backend(X, y, columns)

@@ -22,7 +22,7 @@ class PartedEncoding:
 
     Parameters
     ----------
-    raw : MemoryParts or EngineParts
+    raw : EngineParts
         Of pairs of a table, as `Frame` takes it, and labels or None.
     schema : Schema
     label : Label, optional
@@ -80,7 +80,7 @@ def parted_numbers(raw: Any, classes: Any = None, *, one_column: bool = False) -
 
     Parameters
     ----------
-    raw : MemoryParts or EngineParts
+    raw : EngineParts
         Of pairs of rows, an array, a sparse matrix, a DataFrame or a CodeTable, and labels.
     classes : array_like, optional
         The public set of labels; read off the rows by default.

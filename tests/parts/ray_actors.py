@@ -17,10 +17,10 @@ import ray
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from people import LEARNERS, OPEN, SCHEMA, TWO_SIDED, few, people, pieces, released
 
-from dpfast import FiniteClassLearner, HalfspaceClassifier
+from dpfast import FiniteClassLearner, HalfspaceClassifier, engines
 from dpfast.accounting import Budget
 from dpfast.audit import replay
-from dpfast.parts import Backend, ray_parts
+from dpfast.parts import Backend
 from dpfast.parts.engine import EngineParts
 
 PEOPLE = people(600)
@@ -59,7 +59,7 @@ def an_actor_that_is_killed_changes_nothing(actors):
 
 def one_row_in_an_actor_tells_no_more_than_was_charged(actors):
     frame = people(12)
-    neighbors = [ray_parts.RayBackend(tables(each, 3), 1) for each in (frame, frame.iloc[:-1])]
+    neighbors = [engines.ray(tables(each, 3), actors=1) for each in (frame, frame.iloc[:-1])]
     model = HalfspaceClassifier(n_rounds=3, neighbors="add-remove", schema=SCHEMA)
     found = replay(model, (neighbors[0],), (neighbors[1],), classes=["no", "yes"])
     assert found.holds, found
@@ -95,7 +95,7 @@ if __name__ == "__main__":
     except Exception:  # it gives up after half a minute, on a busy machine too
         traceback.print_exc()
         sys.exit(3)
-    held = ray_parts.RayBackend(tables(PEOPLE, 5))  # in two actors
+    held = engines.ray(tables(PEOPLE, 5))  # in two actors
     for check in CHECKS:
         try:
             check(held)

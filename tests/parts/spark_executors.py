@@ -9,6 +9,7 @@ import os
 import stat
 import subprocess
 import sys
+import time
 import traceback
 import warnings
 from pathlib import Path
@@ -23,7 +24,7 @@ from pyspark.sql import SparkSession
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from people import OPEN, SCHEMA, few, people, pieces, released
 
-from dpfast import BoostedHalfspaceClassifier, DecisionListClassifier, DPWinnowClassifier, HalfspaceClassifier
+from dpfast import BoostedHalfspaceClassifier, DecisionListClassifier, DPWinnowClassifier, HalfspaceClassifier, engines
 from dpfast.accounting import Budget
 from dpfast.audit import replay
 from dpfast.parts import Backend, spark_parts
@@ -83,12 +84,12 @@ class Cluster:
         return self.session.read.parquet(str(folder))
 
     def engine(self, frame, parts):
-        return spark_parts.SparkBackend(self.frame(frame, parts))
+        return engines.spark(self.frame(frame, parts))
 
 
 def executors_give_the_model_of_memory(cluster):
     frame = cluster.frame(PEOPLE, 2)
-    engine, table = spark_parts.SparkBackend(frame), frame.toArrow()  # in Spark's order: the largest file comes first
+    engine, table = engines.spark(frame), frame.toArrow()  # in Spark's order: the largest file comes first
     assert isinstance(engine, Backend)
     assert engine.size() == 2
     for learner, given in LEARNERS:
@@ -129,6 +130,15 @@ def an_executor_that_is_killed_and_files_that_are_gone_change_nothing(cluster):
     assert len(rounds) >= 3
     assert released(model)[:1] == released(whole)[:1]
     assert len(budget.charges) == 1
+
+
+def tasks_that_run_twice_count_once(cluster):
+    whole, engine = few(HalfspaceClassifier, schema=SCHEMA).fit(PEOPLE), cluster.engine(PEOPLE, 2)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(spark_parts, "_rows", _rows_twice)  # of states too: each part has two files, and answers twice
+        assert released(few(HalfspaceClassifier, schema=SCHEMA).fit(engine)) == released(whole)
+        assert [number for number, _ in engine.ask(len, (), None)] == [0, 0, 1, 1]
+    engine.close()
 
 
 def states_are_files_of_their_owner_and_gone_after_the_fit(cluster):
@@ -183,6 +193,13 @@ def _paths(engine):
     return [row.found.decode() for row in sorted(engine._paths.collect())]
 
 
+def _rows_twice(batches, task, told):
+    """Run a task twice, as speculation does, and keep what both find."""
+    batches = [*batches]
+    for _ in range(2):
+        yield from spark_parts._rows(iter(batches), task, told)
+
+
 ROW = "found string"
 
 
@@ -198,6 +215,7 @@ CHECKS = (
     executors_give_the_model_of_memory,
     what_is_not_declared_is_discovered_as_in_memory,
     one_row_in_an_executor_tells_no_more_than_was_charged,
+    tasks_that_run_twice_count_once,
     states_are_files_of_their_owner_and_gone_after_the_fit,
     a_bad_row_is_refused_before_a_charge,
     an_executor_that_is_killed_and_files_that_are_gone_change_nothing,
@@ -205,6 +223,7 @@ CHECKS = (
     no_log_of_spark_holds_a_cell,
 )
 
+T0 = time.monotonic()
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     try:
@@ -217,5 +236,6 @@ if __name__ == "__main__":
         try:
             check(started)
             print(json.dumps([check.__name__, ""]), flush=True)
+            print(check.__name__, time.monotonic() - T0, file=sys.stderr)
         except Exception:
             print(json.dumps([check.__name__, traceback.format_exc()]), flush=True)

@@ -20,9 +20,10 @@ from dpfast import (
     HalfspaceClassifier,
     StatisticalQueryOracle,
     TableEncoder,
+    engines,
 )
 from dpfast.accounting import Budget
-from dpfast.parts import EngineLost, MemoryParts, dask_parts
+from dpfast.parts import Backend, EngineLost, MemoryParts, dask_parts
 from dpfast.parts.engine import EngineParts, Failure, raise_failure
 from dpfast.parts.sources import parts_of
 
@@ -295,6 +296,18 @@ def test_a_table_of_dask_needs_a_client(monkeypatch):
     monkeypatch.setattr(distributed, "default_client", lambda: int("none"))
     with pytest.raises(ValueError, match="make a client first"):
         parts_of([dask.delayed(people(5))], None)
+
+
+def test_an_engine_of_the_client_that_is_given_learns_without_a_current_one(client, monkeypatch):
+    monkeypatch.setattr(distributed, "default_client", lambda: int("none"))
+    frame = people(300)
+    engine = engines.dask(delayed(frame.drop(columns="buys"), 3), delayed(frame["buys"], 3), client=client)
+    whole = few(HalfspaceClassifier, schema=SCHEMA).fit(frame)
+    assert isinstance(engine, Backend)
+    for _ in range(2):  # several fits share an engine
+        assert released(few(HalfspaceClassifier, schema=SCHEMA).fit(engine)) == released(whole)
+    engine.close()
+    engine.close()
 
 
 def test_labels_must_be_in_the_parts_of_the_rows(client):

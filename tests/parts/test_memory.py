@@ -22,6 +22,7 @@ from dpfast.learners.halfspaces import nets
 from dpfast.learners.halfspaces.weak import NoisyCentering
 from dpfast.learners.winnow.scores import DENSE
 from dpfast.parts import MemoryParts
+from dpfast.parts.engine import EngineParts
 
 
 @pytest.mark.parametrize("parts", [1, 3, 17])
@@ -173,15 +174,15 @@ def test_a_list_of_every_rule_is_the_same_from_a_part_that_forgets(monkeypatch):
     table = MemoryParts(pieces(frame, parts=3))
     given = {"schema": SCHEMA, "max_rules": None, "random_state": 5}
     plain = released(DecisionListClassifier(**given).fit(table))
-    each = MemoryParts.each
+    each = EngineParts.each
 
     def forgetting(self, question, *public, own=None):
-        for part in self._parts:
+        for part in self._backend.states:
             if hasattr(part, "memo"):
                 part.memo.clear()
         return each(self, question, *public, own=own)
 
-    monkeypatch.setattr(MemoryParts, "each", forgetting)
+    monkeypatch.setattr(EngineParts, "each", forgetting)
     assert released(DecisionListClassifier(**given).fit(table)) == plain
     assert released(DecisionListClassifier(**given).fit(frame)) == plain
 

@@ -18,6 +18,7 @@ CHECKS = (
     "executors_give_the_model_of_memory",
     "what_is_not_declared_is_discovered_as_in_memory",
     "one_row_in_an_executor_tells_no_more_than_was_charged",
+    "tasks_that_run_twice_count_once",
     "states_are_files_of_their_owner_and_gone_after_the_fit",
     "a_bad_row_is_refused_before_a_charge",
     "an_executor_that_is_killed_and_files_that_are_gone_change_nothing",

@@ -71,7 +71,7 @@ class Nets:
 
         Parameters
         ----------
-        parts : MemoryParts or EngineParts
+        parts : EngineParts
             Of pieces whose rows are what `projectable` gives.
         n : int
         key : int
@@ -181,7 +181,7 @@ class PartedMistakes:
 
     Parameters
     ----------
-    parts : MemoryParts or EngineParts
+    parts : EngineParts
     nets : Nets
     k : int
         The number of a net.

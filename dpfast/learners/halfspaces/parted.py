@@ -40,7 +40,7 @@ class PartedRows:
 
     Parameters
     ----------
-    parts : MemoryParts or EngineParts
+    parts : EngineParts
         Of pieces whose rows are what `WeakLearner.rows` gives.
     form : what `WeakLearner.rows` gives
         One row like the others.
@@ -91,7 +91,7 @@ class PartedMeasure:
 
     Parameters
     ----------
-    parts : MemoryParts or EngineParts
+    parts : EngineParts
     weak : WeakLearner
     n, units : int
     rate : float

@@ -144,7 +144,7 @@ class Rest:
 
     Parameters
     ----------
-    parts : MemoryParts or EngineParts
+    parts : EngineParts
         Parts of pieces whose rows are CodeBits, SparseBits or BitMatrix.
     n, classes : int
 

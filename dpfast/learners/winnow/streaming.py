@@ -132,7 +132,7 @@ class Stream:
 
         Parameters
         ----------
-        parts : MemoryParts or EngineParts
+        parts : EngineParts
             Parts of pieces whose rows are results of `signed_rows`.
         intervals : iterable of int
             The numbers below n_updates in increasing order.
