@@ -9,7 +9,6 @@ import os
 import stat
 import subprocess
 import sys
-import time
 import traceback
 import warnings
 from pathlib import Path
@@ -223,7 +222,6 @@ CHECKS = (
     no_log_of_spark_holds_a_cell,
 )
 
-T0 = time.monotonic()
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     try:
@@ -236,6 +234,5 @@ if __name__ == "__main__":
         try:
             check(started)
             print(json.dumps([check.__name__, ""]), flush=True)
-            print(check.__name__, time.monotonic() - T0, file=sys.stderr)
         except Exception:
             print(json.dumps([check.__name__, traceback.format_exc()]), flush=True)
