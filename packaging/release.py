@@ -1,8 +1,8 @@
-"""A release but for the upload: ``python packaging/release.py 0.2.0 --repository URL [--date 2026-12-01] [--check]``.
+"""Prepare a release: ``python packaging/release.py 0.2.0 --repository URL [--date 2026-12-01] [--check]``.
 
-Sets the version where it stands, dates the changelog's first section, writes where the project is to be found, and
-builds sdist and wheel. With --check nothing is written: it says what is missing. What is uploaded, and where to, is for
-a person to do. Addresses are given once: later releases keep them.
+Sets the version in each file that has one, dates the first section of the changelog, writes the addresses of the
+project, and builds sdist and wheel. With --check it writes nothing and lists what is missing. A person uploads the
+files. Addresses are given once: later releases keep them.
 """
 
 import argparse
@@ -22,26 +22,28 @@ VERSIONED = {  # the version, in each file that has one
 
 
 def faults(version, date, repository=None, documentation=None):
-    """One line for each thing that keeps this version from being released."""
+    """Yield one line for each reason why this version cannot be released."""
     if not re.fullmatch(r"\d+\.\d+\.\d+((a|b|rc)\d+)?", version):
-        yield f"{version!r} is no version of the form 1.2.3 or 1.2.3rc1"
+        yield f"the version must have the form 1.2.3 or 1.2.3rc1, got {version!r}"
     found = {name: re.search(pattern, read(name))[2] for name, pattern in VERSIONED.items()}
     if len({*found.values()}) > 1:
-        yield f"versions differ: {found}"
+        yield f"the files have different versions: {found}"
     changes = re.findall(r"(?m)^## (.+)$", read("CHANGELOG.md"))
     if not changes or changes[0] not in ("Unreleased", f"{version} - {date}"):
-        yield f"CHANGELOG.md begins with {changes[:1]}, and should with Unreleased"
+        yield f"the first section of CHANGELOG.md must be Unreleased, it is {', '.join(changes[:1]) or 'missing'}"
     if any(name.startswith(f"{version} - ") for name in changes[1:]):
-        yield f"CHANGELOG.md has a section of {version} already"
+        yield f"CHANGELOG.md already has a section for {version}"
     known = "urls" in tomllib.loads(read("pyproject.toml"))["project"]
-    if known == bool(repository):
-        yield "pyproject.toml has [project.urls] already" if known else "--repository is to say where the repository is"
+    if known and repository:
+        yield "pyproject.toml already has [project.urls]: leave out --repository"
+    if not known and not repository:
+        yield "the address of the repository is not known yet: give --repository https://host/path"
     for address in filter(None, (repository, documentation)):
         if not re.fullmatch(r"https://[\w.-]+/[\w./-]*[\w-]", address):
-            yield f"{address!r} is no address of the form https://host/path"
+            yield f"an address must have the form https://host/path, got {address!r}"
     changed = subprocess.run(["git", "status", "--porcelain"], cwd=TOP, capture_output=True, text=True, check=True)
     if changed.stdout:
-        yield "there are changes that are not committed"
+        yield "there are changes that are not committed: commit them first"
 
 
 def write(version, date, repository=None, documentation=None):
@@ -78,7 +80,7 @@ def main():
     parser.add_argument("--date", default=datetime.date.today().isoformat())
     parser.add_argument("--repository", metavar="URL", help="where the repository is, at the first release")
     parser.add_argument("--documentation", metavar="URL", help="where the site is; the repository by default")
-    parser.add_argument("--check", action="store_true", help="write nothing, say what is missing")
+    parser.add_argument("--check", action="store_true", help="write nothing, list what is missing")
     asked = parser.parse_args()
     given = asked.version, asked.date, asked.repository, asked.documentation
     lines = list(faults(*given))

@@ -17,7 +17,7 @@ from weakref import ref
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from dpfast.files.names import LONGEST_LINE, check_names, opened
+from dpfast.files.names import LONGEST_LINE, NotNumbers, check_names, opened
 from dpfast.parts.blocks import threads
 
 LINE, LINE_OF_COLUMN = 1 << 22, 32  # bytes; a line of c columns may have 32 c
@@ -249,7 +249,7 @@ def faults_of(path):
     except LookupError as error:
         raise ValueError(f"{path}: {error}") from None
     except _FAULTS as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise (NotNumbers if isinstance(error, NotNumbers) else ValueError)(f"{path}: {error}") from None
 
 
 def _bounded_lines(text, most):

@@ -5,7 +5,7 @@ import pyarrow as pa
 
 from dpfast.files.csv import TEXT, CsvFile, Unparsed
 from dpfast.files.entries import Gathered, block_rows
-from dpfast.files.names import LONGEST, MISSING, Labels, features_of
+from dpfast.files.names import LONGEST, MISSING, Labels, NotNumbers, features_of
 
 TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
 
@@ -49,15 +49,15 @@ def _find_fault(file, label, entries, unit, before):
         for name, cell, truth in zip(file.names, cells, truths, strict=True):
             place = f"{line}, column {name!r}"
             if not cell:
-                raise ValueError(f"{place} is empty; {MISSING}")
+                raise NotNumbers(f"{place} is empty; {MISSING}")
             if name == label:
                 if len(cell) > LONGEST:
                     raise ValueError(f"{place} has {len(cell):,} characters; a label has at most {LONGEST}")
                 continue
             if not _fits(cell, entries, file.decimal):
-                raise ValueError(f"{place} holds {cell!r}; {entries.wanted}")
+                raise NotNumbers(f"{place} holds {cell!r}; {entries.wanted}")
             if truth != _is_truth(cell) and not (truth and cell in TRUTH):
-                raise ValueError(f"{place} holds {cell!r}; a column of true and false has nothing else")
+                raise NotNumbers(f"{place} holds {cell!r}; a column of true and false has nothing else")
 
 
 def _truth(column):

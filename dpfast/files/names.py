@@ -108,6 +108,10 @@ MISSING = "fill missing values in, or leave the row out"
 LONGEST = 1000  # characters of a label
 
 
+class NotNumbers(ValueError):
+    """A cell or a column that is read only where a schema declares it, or where it is discovered."""
+
+
 class Labels:
     """Labels that are being read: each spelling once, and a number for each row."""
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from dpfast.files.entries import Entries, Gathered, block_rows
-from dpfast.files.names import MISSING, Labels, check_expansion, check_names, features_of, paths_of
+from dpfast.files.names import MISSING, Labels, NotNumbers, check_expansion, check_names, features_of, paths_of
 from dpfast.parts.blocks import slices
 from dpfast.tables.naming import meant, not_there
 
@@ -70,7 +70,7 @@ class ParquetRows:
         self.feature_names = features_of(schema.names, label)
         for name in self.feature_names:
             if not holds_numbers(schema.field(name)):
-                raise ValueError(f"columns must hold numbers, column {name!r} holds {schema.field(name).type}")
+                raise NotNumbers(f"columns must hold numbers, column {name!r} holds {schema.field(name).type}")
         self._starts = [0, *itertools.accumulate(self._files.sizes)]
         self._pick(np.ones(self._starts[-1], bool))
 
@@ -298,7 +298,7 @@ def refuse_missing(name, column, row):
     """Refuse a column with a missing value; `row` is the number of its first row, from 0."""
     if column.null_count:
         missing = row + column.is_null().to_pylist().index(True) + 1
-        raise ValueError(f"row {missing}, column {name!r} is empty; {MISSING}")
+        raise NotNumbers(f"row {missing}, column {name!r} is empty; {MISSING}")
 
 
 def _is_large(sizes, d):
@@ -314,4 +314,6 @@ def _opened(path):
     except pa.ArrowException as error:
         raise ValueError(f"{path} is not a whole Parquet file: {error}") from None
     except ValueError as error:
-        raise error if str(error).startswith(str(path)) else ValueError(f"{path}: {error}") from None
+        if str(error).startswith(str(path)):
+            raise
+        raise (NotNumbers if isinstance(error, NotNumbers) else ValueError)(f"{path}: {error}") from None

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_array, validate_data
 from dpfast.accounting import PrivacySpend
 from dpfast.accounting.claims import warn_of_repeated_rows
 from dpfast.accounting.numbers import split
+from dpfast.files.names import NotNumbers
 from dpfast.files.spooled import FileParts
 from dpfast.learners.discovery import discover, plan
 from dpfast.learners.fitting import Public
@@ -423,7 +424,12 @@ def _refuse_labels(y):
 
 def _numbers(files, y):
     """Return the rows and labels of files of numbers; the labels may be given separately."""
-    X, read = files.numbers()
+    try:
+        X, read = files.numbers()
+    except NotNumbers as error:
+        raise NotNumbers(
+            f'{error}. Without a schema files hold numbers; schema="discover" reads text, dates and missing cells, too'
+        ) from None
     if (read is None) == (y is None):
         raise ValueError("y must be given, or be read from the files by FileParts(..., label=), and not both")
     return X, read if y is None else y

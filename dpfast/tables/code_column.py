@@ -1,6 +1,7 @@
 """What the codes of one column mean, and which bin a number is in."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -12,6 +13,8 @@ from dpfast.tables.cells import FIXED, number_codes
 
 OTHER, MISSING = "other", "missing"
 _EPOCH = date(1970, 1, 1)
+_DIGITS, _ALL_DIGITS = 6, 17  # of a number as text: usually, and those of a double
+_LARGEST_WHOLE = 1e15
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ class CodeColumn:
             return self.values[code]
         if self.whole and 0 < code < len(self.edges):
             first, last = self.edges[code - 1] + 1, self.edges[code]
-            return f"= {last:.12g}" if first == last else f"{first:.12g} to {last:.12g}"
+            return f"= {self.written(last)}" if first == last else f"{first:.0f} to {self.written(last)}"
         words = ("after", "until", "any date") if self.dates else ("above", "at most", "any number")
         above = f"{words[0]} {self.written(self.edges[code - 1])}" if code else ""
         most = f"{words[1]} {self.written(self.edges[code])}" if code < len(self.edges) else ""
@@ -118,9 +121,26 @@ class CodeColumn:
         Returns
         -------
         str
-            A number, or a date as YYYY-MM-DD.
+            A date as YYYY-MM-DD, or a number: a whole one in full, another one with six significant digits, and more
+            where bins are so narrow that the rounding would be more than a thousandth of one.
         """
-        return (_EPOCH + timedelta(days=edge)).isoformat() if self.dates else f"{edge:.12g}"
+        if self.dates:
+            return (_EPOCH + timedelta(days=edge)).isoformat()
+        place = bisect_left(self.edges or (), edge)
+        others = (self.low, *(self.edges or ())[max(0, place - 1) : place + 2], self.high)
+        return _decimal(edge, min((abs(each - edge) for each in others if each not in (None, edge)), default=math.inf))
+
+
+def _decimal(number, apart):
+    """Return a number as text that is right to a thousandth of its distance from the next one."""
+    if abs(number) < _LARGEST_WHOLE and number == int(number):
+        return f"{int(number)}"
+    digits = len(f"{abs(number):.0f}") + 1 if abs(number) < _LARGEST_WHOLE else 0
+    for precision in range(max(_DIGITS, digits), _ALL_DIGITS):
+        text = f"{number:.{precision}g}"
+        if abs(float(text) - number) <= apart / 1000:
+            return text
+    return repr(float(number))
 
 
 EQUAL, OCTAVE, MOST = 128, 8, 250  # bins at equal distances, bins between powers of two near 0, edges in all

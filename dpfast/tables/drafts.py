@@ -3,6 +3,7 @@
 Both look at all rows and say what they saw: neither is private, and neither is used by a learner.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -23,6 +24,9 @@ FORMATS = (None, "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d")  # 
 MOST_ODD = 3  # texts in a column of numbers that may mark missing values
 _GLANCE, LOOK = 1000, 100_000  # rows that are read before all of them, and rows that remarks are about
 _NEARLY, _MOST = 0.95, 0.5  # shares of the rows
+_AMOUNT = re.compile(  # a number that is written with separators of thousands, a decimal comma or a unit, or without
+    r"[+-]?[$€£¥]?\s?([0-9]+|[1-9][0-9]{0,2}([ ,.'\u2019\u00a0\u202f][0-9]{3})+)([.,][0-9]+)?\s?[%$€£¥]?"
+)
 
 
 def draft(table: Any, label: str | None = None, missing: Sequence[str] = ()) -> Schema:
@@ -59,14 +63,16 @@ def nearly_numbers(schema: Schema, table: Any, missing: Sequence[str] = ()) -> d
         array = frame.column(name)
         if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
             values = _values(name, array, (*MARKS, *missing))
-            odd = [value for value in values if not _is_number(value)]
+            odd = [value for value in values if not _is_number(value) and not _AMOUNT.fullmatch(value)]
             if 0 < len(odd) <= MOST_ODD and len(values) > 10 * len(odd):
                 found[name] = odd
     return found
 
 
 def remarks(schema: Schema, table: Any, missing: Sequence[str] = ()) -> list[str]:
-    """Return what the owner of a table should know of a draft: columns that say whose a row is, and long tails.
+    """Return what the owner of a table should know of a draft.
+
+    Columns that say whose a row is, numbers that are read as words because of how they are written, and long tails.
 
     Parameters
     ----------
@@ -92,6 +98,12 @@ def remarks(schema: Schema, table: Any, missing: Sequence[str] = ()) -> list[str
         if name in ends:
             values = numbers(name, array, marks)
             values = values[np.isfinite(values)]
+        elif amount := _amount(name, array, marks):
+            said.append(
+                f"column {name!r} holds numbers that are read as words, such as {amount!r}: write them without "
+                "separators of thousands and without units first; if the comma is the decimal mark, give --decimal ,"
+            )
+            continue
         if values is None or (values == np.rint(values)).all():
             known = len(array) - array.null_count
             if known > 20 and pc.count_distinct(array).as_py() > _NEARLY * known:
@@ -167,6 +179,17 @@ def _values(name: str, array: pa.Array, marks: tuple[str, ...]) -> tuple[str, ..
     """Return the values that occur, stripped of blanks."""
     _, found = texts(name, array, marks)
     return tuple(sorted({value.strip() for value in found if value is not None} - {*marks}))
+
+
+def _amount(name, array, marks):
+    """Return a value that only its separators or its unit keep from being a number, if nearly all are numbers."""
+    if not pa.types.is_string(array.type) and not pa.types.is_large_string(array.type):
+        return None
+    values = _values(name, array, marks)
+    amounts = [value for value in values if _AMOUNT.fullmatch(value)]
+    if len(amounts) <= _NEARLY * len(values):
+        return None
+    return next((value for value in amounts if not _is_number(value)), None)
 
 
 def _is_number(text: str) -> bool:

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 from people import LEARNERS, OPEN, SCHEMA, cut, people, released
-from pyarrow import parquet
+from pyarrow import csv, parquet
 
 import dpfast
 from dpfast import FileParts, HalfspaceClassifier
@@ -222,3 +222,13 @@ def test_what_cannot_be_read_is_refused(tmp_path, rng):
     np.savez(tmp_path / "rows.npz", Z=np.eye(3))
     with pytest.raises(ValueError, match="neither an array X nor a sparse matrix"):
         HalfspaceClassifier().fit(tmp_path / "rows.npz", [0, 1, 0])
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("jobs", [["smith", "clerk"], [1.5, None]], ids=["text", "missing"])
+def test_a_file_of_more_than_numbers_is_refused_with_what_to_do(kind, jobs, tmp_path):
+    rows = pa.table({"size": [1.5, 2.5], "job": jobs, "buys": [0, 1]})
+    path = tmp_path / f"table.{kind}"
+    csv.write_csv(rows, path) if kind == "csv" else parquet.write_table(rows, path)
+    with pytest.raises(ValueError, match=r"job.*; .*schema=\"discover\" reads text, dates and missing cells, too$"):
+        HalfspaceClassifier().fit(path, "buys")

@@ -9,7 +9,7 @@ import pytest
 
 from dpfast import Schema
 from dpfast.tables import Boolean, Category, Date, Label, Numeric
-from dpfast.tables.drafts import nearly_numbers
+from dpfast.tables.drafts import nearly_numbers, remarks
 
 
 @pytest.fixture
@@ -175,3 +175,23 @@ def test_texts_among_numbers_are_told_and_may_be_declared_to_be_missing():
     assert isinstance(draft.columns[0], Numeric)
     assert draft.missing_values == ("k.A.",)
     assert nearly_numbers(draft, table, ["k.A."]) == {}
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["{:,}", "${:,}.50", "{}%", "{},5", "{:_}.5 €", "-{:,}.5"],
+    ids=["comma", "dollar", "percent", "decimal", "euro", "minus"],
+)
+def test_a_draft_tells_of_numbers_that_are_read_as_words(written):
+    amounts = [written.format(k).replace("_", "\u202f") for k in range(900, 1100)]
+    table = {"price": amounts, "job": ["clerk", "smith"] * 100}
+    draft = Schema.draft(table)
+    (said,) = remarks(draft, table)
+    assert said.startswith("column 'price' holds numbers that are read as words, such as ")
+    assert nearly_numbers(draft, table) == {}
+
+
+@pytest.mark.parametrize("cells", [["1,5", "a"], ["x 1"], ["12:30"], ["31.12.2020"], ["1-2"], ["1,23,4"], ["01 234"]])
+def test_words_with_digits_are_not_told_to_be_numbers(cells):
+    table = {"code": cells * 30}
+    assert not any("read as words" in said for said in remarks(Schema.draft(table), table))

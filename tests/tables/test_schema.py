@@ -48,6 +48,24 @@ def test_columns_become_columns_of_codes(schema):
         age.meaning(4)
 
 
+@pytest.mark.parametrize(
+    ("edges", "written"),
+    [
+        ([0.1, 0.2, 0.30000000000000004], ["0.1", "0.2", "0.3"]),
+        ([0.0107421875, 1.3671875, 4096 / 3], ["0.0107422", "1.36719", "1365.33"]),
+        ([1e5 / 3, 1e6 / 3, 1e7 / 3], ["33333.3", "333333.3", "3333333.3"]),
+        ([-0.5, 0.0, 41_000.0, 10_000_000.0], ["-0.5", "0", "41000", "10000000"]),
+        ([0.5, 0.50000001, 0.50000002], ["0.5", "0.50000001", "0.50000002"]),
+        ([1 / 3, np.nextafter(1 / 3, 1)], ["0.3333333333333333", "0.33333333333333337"]),
+        ([1e-7 / 3, 1e22 / 3], ["3.33333e-08", "3.33333e+21"]),
+    ],
+)
+def test_edges_are_written_as_short_decimals_that_tell_them_apart(edges, written):
+    column = Numeric("x", edges=edges).code_columns()[0]
+    assert [column.written(edge) for edge in column.edges] == written
+    assert column.meaning(1) == f"above {written[0]}, at most {written[1]}"
+
+
 def test_logarithmic_edges_have_equal_ratios_and_begin_at_low():
     edges = Numeric("x", 1, 1e6, edges=7, spacing="logarithmic").cuts()
     np.testing.assert_allclose(edges, [1, 10, 100, 1e3, 1e4, 1e5], rtol=1e-15)
