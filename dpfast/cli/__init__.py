@@ -57,9 +57,9 @@ def _version(asked):
 
 @app.callback()
 def main(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Show it and exit.")] = (
-        False
-    ),
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = (False),
 ):
     for number in range(3):  # a closed one is opened on nothing: else the next file, a ledger say, would be it
         try:

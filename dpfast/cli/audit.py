@@ -19,15 +19,16 @@ Audited = StrEnum("Audited", {name.replace("-", "_"): name for name in AUDITED})
 
 def audit(
     epsilon: Epsilon,
-    model: Annotated[Audited | None, typer.Option(help="What to audit; all by default.")] = None,
-    delta: Annotated[float, typer.Option(help="In (0, 1); large, as what is rare is not seen.")] = 0.05,
-    runs: Annotated[int, typer.Option(help="Of the model, on each of the two tables.")] = 20_000,
+    model: Annotated[Audited | None, typer.Option(help="Model or mechanism to audit; by default all.")] = None,
+    delta: Annotated[float, typer.Option(help="In (0, 1); large, because runs do not show what is rare.")] = 0.05,
+    runs: Annotated[int, typer.Option(help="Number of runs of the model on each of the two tables.")] = 20_000,
     seed: Seed = None,
     json: Json = False,
 ):
-    """Run a model on two neighbouring tables, and bound from below the epsilon that it has.
+    """Run a model on two neighbouring tables, and compute a lower bound of its true epsilon.
 
-    The bound holds but with probability 1e-6. Above the claim it refutes it; near the claim, the claim is tight.
+    The bound fails with probability at most 1e-6. A bound above the claim refutes the claim; a bound near it shows that
+    the claim is tight.
     """
     with reporting("no audit was finished"):
         from dpfast.learners.parameters import DELTA, EPSILON

@@ -25,20 +25,22 @@ class Composition(StrEnum):
 
 
 def budget(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The budget; made if it is not there.")],
-    epsilon: Annotated[float | None, typer.Option(help="Of all that is ever charged; makes the file.")] = None,
-    delta: Annotated[float | None, typer.Option(help="Of all that is ever charged.")] = None,
-    neighbors: Annotated[Neighbors | None, typer.Option(help="The relation of all charges.")] = None,
-    unit: Annotated[Unit | None, typer.Option(help="What it protects.")] = None,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="File of the budget; --epsilon makes it if it does not exist.")
+    ],
+    epsilon: Annotated[float | None, typer.Option(help="Total epsilon of all charges; makes the file.")] = None,
+    delta: Annotated[float | None, typer.Option(help="Total delta of all charges.")] = None,
+    neighbors: Annotated[Neighbors | None, typer.Option(help="Relation of all charges.")] = None,
+    unit: Annotated[Unit | None, typer.Option(help="What the budget protects: rows or persons.")] = None,
     composition: Annotated[
-        Composition | None, typer.Option(help="How charges add up; auto lets the first one with a delta settle it.")
+        Composition | None, typer.Option(help="How charges add up; with auto the first charge with a delta decides.")
     ] = None,
     moved: Annotated[
-        bool, typer.Option("--moved", help="The file was moved here, and the old one is gone: use it from now on.")
+        bool, typer.Option("--moved", help="Accept a file that was moved here, if the old one is gone.")
     ] = False,
     json: Json = False,
 ):
-    """Show a budget's charges, what is spent and what is left; make one with --epsilon."""
+    """Show the charges of a budget, what is spent and what is left. With --epsilon, make a budget."""
     with reporting("nothing was changed"):
         from dpfast.accounting import Budget
 

@@ -12,9 +12,9 @@ OPTIONAL = {"pandas": "frames of pandas", "polars": "frames of polars", "matplot
 
 
 def doctor():
-    """Say what is installed and in use here, and check that all instruction sets learn the same model.
+    """Show what is installed and in use, and check that all instruction sets learn the same model.
 
-    Ends with 1 if they do not. Nothing of it is private.
+    The exit status is 1 if they do not. Nothing that is shown is private.
     """
     with reporting("the check was not finished"):
         import dpfast

@@ -24,18 +24,18 @@ def experts(
         str,
         typer.Argument(
             metavar="LOSSES",
-            help="A .csv, .tsv, .parquet, .svm or .npz file: a row a round, a column an expert, in [0, 1].",
+            help="A .csv, .tsv, .parquet, .svm or .npz file of losses in [0, 1]; a row is a round, a column an expert.",
         ),
     ],
     epsilon: Epsilon,
     delta: Delta = 1e-6,
     horizon: Annotated[
-        int | None, typer.Option(help="Rounds that are paid for; those of the file by default.", min=1)
+        int | None, typer.Option(help="Number of rounds that are paid for; by default those of the file.", min=1)
     ] = None,
     neighbors: Relation = Neighbors.replace,
-    calibration: Annotated[Calibration, typer.Option(help="The largest learning rate, or the paper's.")] = (
-        Calibration.tight
-    ),
+    calibration: Annotated[
+        Calibration, typer.Option(help="Use the largest learning rate that the claim allows, or the paper's.")
+    ] = (Calibration.tight),
     beta: Beta = 0.05,
     separator: Separator = None,
     decimal: Decimal = ".",
@@ -44,11 +44,11 @@ def experts(
     show_private: ShowPrivate = False,
     out: Annotated[Path | None, typer.Option(help="Write here instead of to standard output.")] = None,
 ):
-    """Draw for each round the expert to follow, from the rounds before it, and write their names, one a line.
+    """Draw the expert to follow in each round from the rounds before it, and write one name to each line.
 
-    Randomized weighted majority (Dwork and Roth, Algorithm 15). All that is written is (epsilon, delta)-DP where one
-    round's losses are replaced, or blanked. What was lost is private, and shown only with --show-private; what may be
-    lost beyond the best expert (Theorems 11.1 and 11.4) does not depend on the losses.
+    The algorithm is randomized weighted majority (Dwork and Roth, Algorithm 15). All that is written is (epsilon,
+    delta)-DP if the losses of one round are replaced, or set to 0. The loss is private, and shown only with
+    --show-private. The bound on the regret (Theorems 11.1 and 11.4) does not depend on the losses.
     """
     with reporting("nothing was drawn and nothing written") as state:
         check_files(out, LOSSES=losses)

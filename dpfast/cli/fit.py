@@ -38,8 +38,8 @@ from .tables import declaration_of, read_declared
 
 TESTED = "the test part, which the model never saw"
 MODEL = (
-    "What to learn; with a schema halfspace by default. finite-class is one feature, its negation or one label always, "
-    "drawn by its errors."
+    "Kind of model; halfspace by default if there is a label or a schema. finite-class chooses one feature, its "
+    "negation or a constant label by its errors."
 )
 
 
@@ -52,15 +52,19 @@ def fit(
     delta: Delta = 1e-6,
     schema: Schema = None,
     encoder_share: Annotated[
-        str, typer.Option(help="Share of the budget for what is discovered; auto is each model's own.")
+        str, typer.Option(help="Share of the budget for discovery; auto uses the default of the model.")
     ] = "auto",
     label: Label = None,
-    classes: Annotated[str | None, typer.Option(help="All labels, as a,b,...; read off the data by default.")] = None,
+    classes: Annotated[
+        str | None, typer.Option(help="All labels, as a,b,...; by default those of the schema, else those in the data.")
+    ] = None,
     threshold: Threshold = None,
     numbers: Numbers = None,
     neighbors: Relation = Neighbors.replace,
     negations: Negations = True,
-    test_share: Annotated[float, typer.Option(help="Share of rows kept for the accuracy; 0 learns from all.")] = 0.2,
+    test_share: Annotated[
+        float, typer.Option(help="Share of the rows kept apart to measure accuracy; 0 learns from all rows.")
+    ] = 0.2,
     separator: Separator = None,
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
@@ -69,7 +73,7 @@ def fit(
         str | None,
         typer.Option(
             metavar="ADDRESS",
-            help="Learn from all rows on the workers of this Dask cluster, tcp://..., that see the same files.",
+            help="Learn from all rows on the workers of this Dask cluster, tcp://..., which must see the same files.",
         ),
     ] = None,
     seed: Seed = None,
@@ -78,23 +82,27 @@ def fit(
     budget: Ledger = None,
     json: Json = False,
     unit: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Whose each row is: protect persons, not rows; with a schema.")
+        str | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column that says whose each row is: protect persons instead of rows; needs --rows-per-unit.",
+        ),
     ] = None,
     ignore: Annotated[
-        list[str], typer.Option(metavar="COLUMN", help="Leave a column out, where nothing is declared; repeatable.")
+        list[str], typer.Option(metavar="COLUMN", help="Leave this column out, if there is no schema; repeatable.")
     ] = [],  # noqa: B006 - typer's, never changed
     rows_per_unit: Annotated[
-        int | None, typer.Option(help="Of each person at most so many rows are used, chosen at random.", min=1)
+        int | None, typer.Option(help="Largest number of rows to use of each person, chosen at random.", min=1)
     ] = None,
     **own,
 ):
-    """Learn a private model and show it, its test accuracy and what was spent.
+    """Learn a private model, and show the model, its noisy accuracy and what was spent.
 
-    Rows are put into a training and a test part at random, each on its own; both parts are released with the
-    whole budget, which is the budget of the whole: a row is in one of them only.
+    Each row goes at random either to the training part or to the test part. Both parts use the whole epsilon and delta,
+    and so does the whole: a row is in only one of them.
 
-    With --budget both together are charged epsilon and delta; with --test-share 0 the model alone, as the curve that it
-    costs, of which more fit.
+    With --budget, model and figures together are charged epsilon and delta. With --test-share 0 only the model is
+    charged, by its exact cost, so that a budget allows more fits.
     """
     with reporting("nothing was released and no file was written") as state:
         if not 0 <= test_share < 1:

@@ -52,39 +52,41 @@ def _of(*models):
 Weight = Annotated[
     str,
     _of("decision-list")(
-        help="0 to 1: more makes shorter lists, 0 is the paper's score; auto lets it rise from rule to rule.",
+        help="0 to 1: a larger weight makes shorter lists, 0 is the paper's score; auto raises it from rule to rule.",
         metavar="auto|X",
     ),
 ]
-Updates = Annotated[str, _of("winnow")(help="Releases of new weights.", metavar="auto|N")]
-Draws = Annotated[int, _of("winnow")(help="Features drawn for each release.")]
+Updates = Annotated[str, _of("winnow")(help="Number of releases of new weights.", metavar="auto|N")]
+Draws = Annotated[int, _of("winnow")(help="Number of features drawn for each release.")]
 Range = Annotated[
     str | None,
-    _of("winnow")(
-        metavar="LOW,HIGH", help="Features are numbers between these two, declared beforehand; by default bits."
-    ),
+    _of("winnow")(metavar="LOW,HIGH", help="Features are numbers in this declared range; by default they are bits."),
 ]
-Clip = Annotated[bool, _of("winnow")("--clip", help="Bring numbers outside the range into it, rather than refuse.")]
-Rounds = Annotated[str, _of("halfspace", "boost", "projected")(help="Rounds of learning.", metavar="auto|N")]
+Clip = Annotated[
+    bool, _of("winnow")("--clip", help="Move numbers outside the range to its ends instead of refusing them.")
+]
+Rounds = Annotated[str, _of("halfspace", "boost", "projected")(help="Number of rounds of learning.", metavar="auto|N")]
 Interactions = Annotated[
-    str, _of("halfspace")(help="Pairs of columns that are looked at together, at most.", metavar="auto|N")
+    str, _of("halfspace")(help="Largest number of pairs of columns to learn from together.", metavar="auto|N")
 ]
 Margin = Annotated[
     str,
     _of("projected", "net")(
-        help="The cosine that rows are supposed to have with the best halfspace, at least; auto is 0.1 for net.",
+        help="Smallest cosine that rows are assumed to have with the best halfspace; auto is 0.1 for net.",
         metavar="auto|X",
     ),
 ]
 Components = Annotated[
-    str, _of("projected", "net")(help="Columns that rows are projected to; auto is 4 for net.", metavar="auto|N")
+    str,
+    _of("projected", "net")(help="Number of columns that rows are projected to; auto is 4 for net.", metavar="auto|N"),
 ]
 Intercept = Annotated[
-    bool, _of("halfspace", "boost", "projected", "net", "linear-learner")(help="Whether a constant feature is added.")
+    bool, _of("halfspace", "boost", "projected", "net", "linear-learner")(help="Add a constant feature.")
 ]
 
 Share = Annotated[
-    float, _of(*_COUNTED)("--probability-share", help="Share of epsilon for probabilities; 0 does without.")
+    float,
+    _of(*_COUNTED)("--probability-share", help="Share of epsilon to spend on probabilities; with 0 there are none."),
 ]
 
 
@@ -92,15 +94,20 @@ def _decision_list(
     *,
     coverage_weight: Weight = "auto",
     max_rules: Annotated[
-        str, _of("decision-list")(help="Longest list, or none for no limit.", metavar="N|none")
+        str, _of("decision-list")(help="Largest number of rules, or none for no limit.", metavar="N|none")
     ] = "10",
-    conjunctions: Annotated[int, _of("decision-list")(help="Most conditions in a rule, joined by and.")] = 1,
+    conjunctions: Annotated[
+        int, _of("decision-list")(help="Largest number of conditions in a rule, joined by and.")
+    ] = 1,
     rule_counts: Annotated[
-        float, _of("decision-list")(help="Share of epsilon for what each rule is worth; 0 does without.")
+        float,
+        _of("decision-list")(
+            help="Share of epsilon to spend on counts of the rows of each rule; with 0 there are none."
+        ),
     ] = 0.05,
-    accounting: Annotated[Accounting, _of("decision-list")(help="The tight curve, or the paper's constants.")] = (
-        Accounting.curve
-    ),
+    accounting: Annotated[
+        Accounting, _of("decision-list")(help="Privacy accounting: the tight curve, or the paper's constants.")
+    ] = (Accounting.curve),
 ):
     return {
         "coverage_weight": _read("--coverage-weight", coverage_weight, "a number", float, auto="auto"),
@@ -152,11 +159,13 @@ def _boost(
     *,
     density: Annotated[
         str,
-        _of("boost")(help="Share of the rows that a round looks at, at least.", metavar="auto|X"),
+        _of("boost")(help="Smallest share of the rows that a round looks at.", metavar="auto|X"),
     ] = "auto",
     rounds: Rounds = "auto",
-    learning_rate: Annotated[str, _of("boost")(help="How fast weights fall.", metavar="auto|X")] = "auto",
-    weak_learner: Annotated[WeakLearner, _of("boost")(help="A noisy mean in each round, or one feature.")] = (
+    learning_rate: Annotated[
+        str, _of("boost")(help="Rate at which the weights of rows fall.", metavar="auto|X")
+    ] = "auto",
+    weak_learner: Annotated[WeakLearner, _of("boost")(help="What a round learns: a noisy mean, or one feature.")] = (
         WeakLearner.centering
     ),
     intercept: Intercept = True,
@@ -205,11 +214,11 @@ def _net(
     *,
     margin: Margin = "auto",
     components: Components = "auto",
-    projections: Annotated[int, _of("net")(help="Independent projections, each with a net of its own.")] = 1,
+    projections: Annotated[int, _of("net")(help="Number of independent projections, each with its own net.")] = 1,
     net_radius: Annotated[
         str,
         _of("net")(
-            help="Every unit vector is this close to a member; auto is a tenth of the margin.", metavar="auto|X"
+            help="Largest distance of a unit vector from the net; auto is a tenth of the margin.", metavar="auto|X"
         ),
     ] = "auto",
     max_seconds: Annotated[float, _of("net")(help="Refuse a net that would take longer.")] = 60.0,

@@ -23,34 +23,39 @@ Data = Annotated[
     ),
 ]
 Epsilon = Annotated[float, typer.Option(help="Privacy budget, above 0: smaller is more private.")]
-Delta = Annotated[float, typer.Option(help="In (0, 1); well below one in the number of rows.")]
-Alpha = Annotated[float, typer.Option(help="Error wanted, in (0, 1).")]
-Beta = Annotated[float, typer.Option(help="Probability of missing it, in (0, 1).")]
-Relation = Annotated[Neighbors, typer.Option(help="What may change between two tables: one row replaced, or added.")]
-Label = Annotated[str | None, typer.Option(help="The column that holds the labels.")]
-Threshold = Annotated[float | None, _reading(help="Turns numbers into bits: x > threshold.")]
+Delta = Annotated[float, typer.Option(help="Probability that the bound fails, in (0, 1): well below 1 / rows.")]
+Alpha = Annotated[float, typer.Option(help="Largest error that is acceptable, in (0, 1).")]
+Beta = Annotated[float, typer.Option(help="Probability that the guarantee fails, in (0, 1).")]
+Relation = Annotated[
+    Neighbors,
+    typer.Option(help="What the claim compares: tables with one row replaced, or with one row added or removed."),
+]
+Label = Annotated[str | None, typer.Option(help="Column that holds the labels.")]
+Threshold = Annotated[float | None, _reading(help="Turn numbers into bits: x > threshold.")]
 Numbers = Annotated[
     bool | None,
     _reading(
         "--numbers/--bits",
-        help="Whether features are numbers or 0 and 1; by default the types of the file tell, never its entries.",
+        help="Read features as numbers, or as 0 and 1; by default the types in the file decide, never its entries.",
     ),
 ]
-Negations = Annotated[bool, typer.Option(help="Whether features count negated, too.")]
-Seed = Annotated[int | None, typer.Option(help="Reproducible, hence not private: for tests.")]
-ShowPrivate = Annotated[bool, typer.Option("--show-private", help="Also show exact, private figures.")]
+Negations = Annotated[bool, typer.Option(help="Also use the negation of each feature.")]
+Seed = Annotated[int | None, typer.Option(help="Seed for tests: the result is reproducible, hence not private.")]
+ShowPrivate = Annotated[bool, typer.Option("--show-private", help="Also show exact figures, which are private.")]
 Out = Annotated[Path | None, typer.Option(help="Save the model here, as JSON.")]
 Ledger = Annotated[
     Path | None,
-    typer.Option("--budget", help="Charge this file, made by dpfast budget, before anything is drawn."),
+    typer.Option("--budget", help="Charge this budget, a file made by dpfast budget, before anything is drawn."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead, for programs.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for programs instead.")]
 Schema = Annotated[
-    Path | None, typer.Option(help="What is declared of the table's columns, a .toml or .json file; see dpfast schema.")
+    Path | None, typer.Option(help="A .toml or .json file that declares the columns of the table; see dpfast schema.")
 ]
-Separator = Annotated[str | None, _reading(help="Between the cells of a CSV file: a comma, a tab for .tsv.")]
+Separator = Annotated[
+    str | None, _reading(help="Separator of the cells of a CSV file; by default a comma, a tab for .tsv.")
+]
 Memory = Annotated[
-    float, _reading(min=0, help="GB of a table with a schema that stay in memory; the rest is in a scratch file.")
+    float, _reading(min=0, help="GB of a table with a schema to keep in memory; the rest goes to a scratch file.")
 ]
-Decimal = Annotated[str, _reading(help="The decimal mark of a CSV file.")]
-Encoding = Annotated[str, _reading(help="Of a CSV file.")]
+Decimal = Annotated[str, _reading(help="Decimal mark of a CSV file.")]
+Encoding = Annotated[str, _reading(help="Encoding of a CSV file.")]

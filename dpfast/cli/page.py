@@ -11,9 +11,9 @@ from .report import reporting, say
 
 def report(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that fit --out wrote.")],
-    out: Annotated[Path | None, typer.Option(help="Write here; beside the model by default.")] = None,
+    out: Annotated[Path | None, typer.Option(help="File to write; by default beside the model.")] = None,
 ):
-    """Draw a saved model as one self-contained HTML page: what it is, its claim, what that does not cover."""
+    """Write one self-contained HTML page about a saved model: the model, how good it is, and its claim."""
     with reporting("no page was written"):
         out = model.with_suffix(".html") if out is None else out
         check_files(out, MODEL=model)

@@ -13,27 +13,27 @@ from .outputs import check_files, csv_of
 from .report import reporting
 from .tables import read_codes_of
 
-_KNOWN = "a model from the command line knows its own."
+_KNOWN = "a model made by dpfast fit knows this itself."
 
 
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that fit --out wrote.")],
     data: Data,
-    label: Annotated[str | None, typer.Option(help="A column to leave out.")] = None,
-    threshold: Annotated[float | None, typer.Option(help=f"Turns numbers into bits; {_KNOWN}")] = None,
-    numbers: Annotated[bool | None, typer.Option("--numbers/--bits", help=f"What features are; {_KNOWN}")] = None,
+    label: Annotated[str | None, typer.Option(help="Column of labels to leave out.")] = None,
+    threshold: Annotated[float | None, typer.Option(help=f"Turn numbers into bits; {_KNOWN}")] = None,
+    numbers: Annotated[bool | None, typer.Option("--numbers/--bits", help=f"How to read features; {_KNOWN}")] = None,
     probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Write the probability of each class too, under a header.")
+        bool, typer.Option("--probabilities", help="Also write the probability of each class, with a header.")
     ] = False,
     separator: Separator = None,
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
     out: Annotated[Path | None, typer.Option(help="Write here instead of to standard output.")] = None,
 ):
-    """Predict the label of each row, one a line.
+    """Predict the label of each row, and write one label to each line.
 
-    Columns are known by their names, in any order. A prediction tells something about its row: it is for those who may
-    see the row.
+    Columns are matched by their names, in any order. A prediction reveals something about its row: show it only to
+    those who may see the row.
     """
     with reporting("no predictions were written") as state:
         check_files(out, MODEL=model, DATA=data)

@@ -8,13 +8,16 @@ import typer
 from .options import Decimal, Encoding, Label, Separator
 from .report import errors, reporting, some
 
-app = typer.Typer(no_args_is_help=True, help="Draft what is declared of a table, and check a table against it.")
+app = typer.Typer(
+    no_args_is_help=True, help="Draft a schema, which declares the columns of a table, and check a table against it."
+)
 Data = Annotated[str, typer.Argument(metavar="DATA", help="A .csv, .tsv or .parquet file, or the bundled adult.")]
 
 _HEAD = """\
-# A draft from {data}, private until every fact that was read off the data is confirmed or taken out:
-# take ".unconfirmed" away from what is public, delete the line of what is to be found privately.
-# Kinds, and what is whole, are guesses. Ignored: what is constant, empty, numbers the rows or has very many values.
+# A draft from {data}. It is private until every fact that was read off the data is confirmed or deleted:
+# delete ".unconfirmed" where a fact is public, and the whole line where it is to be discovered privately.
+# Kinds, and whether numbers are whole, are guesses. Ignored columns are constant or empty, number the rows, or have
+# very many values.
 
 """
 
@@ -28,13 +31,13 @@ def draft(
     encoding: Encoding = "utf-8",
     missing: Annotated[
         list[str],
-        typer.Option(help="What marks a missing value, besides ?, NA, an empty cell and the like; repeatable."),
+        typer.Option(help="Text that marks a missing value, besides an empty cell, ?, NA and the like; repeatable."),
     ] = [],  # noqa: B006 - typer's, never changed
 ):
-    """Write a draft of a schema, to standard output as TOML, from names, types and values.
+    """Write a draft of a schema to standard output, as TOML.
 
-    Ranges and values are read off the rows, and marked one by one: the draft is private, and fit refuses it until each
-    was confirmed to be public or taken out, to be found privately.
+    Ranges and values are read off the rows and marked, so the draft is private. fit refuses it until you have confirmed
+    each mark to be public, or deleted the line so that the fact is discovered privately.
     """
     with reporting("nothing was written"):
         from dpfast.files.tables import read_frame
@@ -60,9 +63,9 @@ def check(
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
 ):
-    """Say what a table has that the schema does not, and the other way round: not private, for the owner's eyes.
+    """Show how a table and a schema differ. The output is private: it is for the owner of the table only.
 
-    Ends with 1 if there is anything to say.
+    The exit status is 1 if there is a difference.
     """
     with reporting("nothing was checked"):
         from dpfast.files.tables import read_frame

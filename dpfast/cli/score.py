@@ -20,8 +20,10 @@ def score(
     epsilon: Epsilon,
     label: Label = None,
     neighbors: Relation = Neighbors.replace,
-    threshold: Annotated[float | None, typer.Option(help="Turns numbers into bits, as of predict.")] = None,
-    numbers: Annotated[bool | None, typer.Option("--numbers/--bits", help="What features are, as of predict.")] = None,
+    threshold: Annotated[float | None, typer.Option(help="Turn numbers into bits, as for predict.")] = None,
+    numbers: Annotated[
+        bool | None, typer.Option("--numbers/--bits", help="How to read features, as for predict.")
+    ] = None,
     separator: Separator = None,
     decimal: Decimal = ".",
     encoding: Encoding = "utf-8",
@@ -31,8 +33,8 @@ def score(
 ):
     """Show noisy figures of a model on rows that it never saw.
 
-    The figures together are epsilon-DP for the rows of DATA. Rows that the model was learned from pay for its
-    epsilon besides: what both reveal about them adds up. A label that the model does not know is a wrong prediction.
+    The figures together are epsilon-DP for the rows of DATA. If the model was learned from some of these rows, its
+    epsilon adds to that of the figures for them. A label that the model does not know counts as a wrong prediction.
     """
     with reporting("nothing was released"):
         check_files(None, MODEL=model, DATA=data, budget=budget)

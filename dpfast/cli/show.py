@@ -14,7 +14,7 @@ def show(
     model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that fit --out or save wrote.")],
     json: Json = False,
 ):
-    """Print the card of a saved model: its claim, what it cost, what was public, what made it."""
+    """Print the card of a saved model: its claim, its cost, what was public, and the version that made it."""
     with reporting("nothing was changed"):
         import dpfast
         from dpfast.learners.saving import columns_digest, read_document

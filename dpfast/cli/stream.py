@@ -35,10 +35,13 @@ from .tables import declaration_of
 
 def stream(
     data: Annotated[
-        str, typer.Argument(metavar="DATA", help="As for fit, or - for a CSV table from standard input, header first.")
+        str,
+        typer.Argument(
+            metavar="DATA", help="A file as for fit, or - for a CSV table with a header from standard input."
+        ),
     ],
     epsilon: Epsilon,
-    classes: Annotated[str | None, typer.Option(help="Both labels, as a,b, if no schema declares them.")] = None,
+    classes: Annotated[str | None, typer.Option(help="Both labels, as a,b, unless a schema declares them.")] = None,
     delta: Delta = 1e-6,
     schema: Schema = None,
     label: Label = None,
@@ -48,16 +51,20 @@ def stream(
     updates: Updates = "auto",
     draws: Draws = 5,
     window: Annotated[
-        bool, typer.Option("--window", help="Learn without end: rows count for as many releases as there are updates.")
+        bool,
+        typer.Option("--window", help="Learn without end: each row counts for as many releases as there are updates."),
     ] = False,
     feature_range: Range = None,
     clip: Clip = False,
-    step: Annotated[int, typer.Option(help="Rows that are read, learned from, kept and shown together.", min=1)] = 1000,
+    step: Annotated[
+        int, typer.Option(help="Number of rows to read, learn from, save and show together.", min=1)
+    ] = 1000,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="Keep the stream in this private file; go on with it if it is there.")
+        Path | None,
+        typer.Option(help="Keep the state of the stream in this private file, and continue from it if it exists."),
     ] = None,
     new_rows: Annotated[
-        bool, typer.Option("--new-rows", help="DATA begins where the checkpoint ends, not where the stream began.")
+        bool, typer.Option("--new-rows", help="DATA begins where the checkpoint ended, not where the stream began.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Write no predictions.")] = False,
     seed: Seed = None,
@@ -65,12 +72,13 @@ def stream(
     out: Out = None,
     budget: Ledger = None,
 ):
-    """Learn by Winnow from rows in order, and write what was predicted for each before its label was used.
+    """Learn by Winnow from rows in order, and write the prediction for each row before its label is used.
 
-    Predictions go to standard output, one a line, all else to standard error. The privacy claimed is that of the model
-    and of the times at which it changed: a prediction depends on its row, and is for the owner of that row. The budget
-    is for the whole stream, however long it is, if each row is given once. With a checkpoint the same command goes on
-    after an interruption or a crash: it leaves out the rows that were used. A crash may cost the output of one step.
+    Predictions go to standard output, one to a line, and everything else to standard error. The claim covers the model
+    and the times at which it changed. A prediction depends on its row, and is for the owner of that row. The budget
+    covers the whole stream, however long it is, if each row is given once. With a checkpoint, the same command
+    continues after an interruption or a crash and leaves out the rows that were used. A crash may lose the output of
+    one step.
     """
     with reporting("no row was used") as state, ExitStack() as ending:
         check_files(out, DATA=data, schema=schema, checkpoint=checkpoint, budget=budget)

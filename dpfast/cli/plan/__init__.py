@@ -4,7 +4,7 @@ import typer
 
 from . import decision_list, experts, finite_class, halfspace, halfspaces, littlestone, wanted, winnow
 
-app = typer.Typer(help="What a model needs and what is guaranteed, before there is any data.")
+app = typer.Typer(help="Show what a model needs and what is guaranteed, before there is any data.")
 app.callback(invoke_without_command=True)(wanted.wanted)
 app.command("decision-list")(decision_list.decision_list)
 app.command("halfspace")(halfspace.halfspace)

@@ -15,26 +15,27 @@ _LIKELY = 0.9  # a chance that a person would build on
 
 def decision_list(
     epsilon: Epsilon,
-    n: Annotated[int | None, typer.Option("--n", help="Rows at hand.", min=1)] = None,
+    n: Annotated[int | None, typer.Option("--n", help="Number of rows that you have.", min=1)] = None,
     features: Annotated[
-        int | None, typer.Option(help="Conditions a rule may test; d columns and negations are 2 d.", min=1)
+        int | None,
+        typer.Option(help="Number of conditions that a rule may test; d columns with negations have 2 d.", min=1),
     ] = None,
-    schema: Annotated[Path | None, typer.Option(help="What is declared of the table, TOML or JSON.")] = None,
+    schema: Annotated[
+        Path | None, typer.Option(help="A .toml or .json file that declares the columns of the table.")
+    ] = None,
     delta: Delta = 1e-6,
     alpha: Alpha = 0.1,
     beta: Beta = 0.1,
     neighbors: Relation = Neighbors.replace,
-    noise: Annotated[
-        float, typer.Option(help="Most that the probability may be with which a label is flipped, below 1/2.")
-    ] = 0.0,
-    max_rules: Annotated[int, typer.Option(help="Longest list that a fit may make.", min=1)] = 10,
+    noise: Annotated[float, typer.Option(help="Largest probability with which a label is flipped, below 1/2.")] = 0.0,
+    max_rules: Annotated[int, typer.Option(help="Largest number of rules of a fit.", min=1)] = 10,
     json: Json = False,
 ):
-    """How many rows a guarantee asks for, and how many every private learner needs.
+    """Show how many rows a guarantee needs, and how many every private learner needs.
 
     The learner is that of Bun and Fang, Theorem 3.5, with coverage weight 0, on labels that some decision list predicts
-    without error before they are flipped. The bound is derived in dpfast.accounting.decision_lists, and the paper's
-    stands beside it. A worst case: real tables usually need far fewer rows.
+    without error before they are flipped. The bound is derived in dpfast.accounting.decision_lists, and shown
+    beside that of the paper. It is for the worst case: real tables usually need far fewer rows.
     """
     with reporting("nothing was computed"):
         if (schema is None) == (features is None):

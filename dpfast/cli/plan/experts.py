@@ -10,13 +10,13 @@ from ..report import number, output, reporting, say
 
 
 def experts(
-    experts: Annotated[int, typer.Option(help="Experts to follow.", min=1)],
-    horizon: Annotated[int, typer.Option(help="Rounds of the stream.", min=1)],
+    experts: Annotated[int, typer.Option(help="Number of experts.", min=1)],
+    horizon: Annotated[int, typer.Option(help="Number of rounds.", min=1)],
     epsilon: Epsilon,
     delta: Delta = 1e-6,
     beta: Beta = 0.05,
 ):
-    """How much following experts loses beyond the best of them, at most, and what every learner loses on some losses.
+    """Show a bound on the regret of following experts, and the regret that every learner has on some losses.
 
     The learner is randomized weighted majority (Dwork and Roth, Theorems 11.1 to 11.4) for losses in [0, 1], one round
     of which is replaced.

@@ -10,18 +10,18 @@ from ..report import answer, enough, number, output, reporting, say
 
 
 def finite_class(
-    hypotheses: Annotated[int, typer.Option(help="Members of the class; d features make 2 d + 2.", min=1)],
+    hypotheses: Annotated[int, typer.Option(help="Number of members of the class; d features make 2 d + 2.", min=1)],
     epsilon: Epsilon,
     alpha: Alpha = 0.1,
     beta: Beta = 0.1,
     neighbors: Relation = Neighbors.replace,
-    n: Annotated[int | None, typer.Option("--n", help="Rows at hand.", min=1)] = None,
+    n: Annotated[int | None, typer.Option("--n", help="Number of rows that you have.", min=1)] = None,
     json: Json = False,
 ):
-    """How many rows the best of a finite class takes, if some hypothesis is never wrong and if none is.
+    """Show how many rows are needed to choose from a finite class, with and without a hypothesis that is never wrong.
 
-    The learner is the exponential mechanism on errors (Dwork and Roth, section 11.1), with delta = 0. The paper's
-    number of rows is an order: no constant is printed there.
+    The learner is the exponential mechanism on errors (Dwork and Roth, section 11.1), with delta = 0. The paper
+    gives the order of the number of rows, without a constant.
     """
     with reporting("nothing was computed"):
         from dpfast.accounting import finite_class_plan

@@ -15,20 +15,22 @@ _SEEN = 5  # deviations of a band of numbers that is not taken for noise
 
 
 def halfspace(
-    n: Annotated[int, typer.Option("--n", help="Rows at hand.", min=1)],
+    n: Annotated[int, typer.Option("--n", help="Number of rows that you have.", min=1)],
     epsilon: Epsilon,
     delta: Delta = 1e-6,
-    schema: Annotated[Path | None, typer.Option(help="What is declared of the table, TOML or JSON.")] = None,
+    schema: Annotated[
+        Path | None, typer.Option(help="A .toml or .json file that declares the columns of the table.")
+    ] = None,
     columns: Annotated[
-        int | None, typer.Option(help="Columns of codes, where nothing is declared or there is no schema yet.", min=1)
+        int | None, typer.Option(help="Number of columns, if nothing is declared or there is no schema yet.", min=1)
     ] = None,
     neighbors: Relation = Neighbors.replace,
     json: Json = False,
 ):
-    """How noisy the curves of a halfspace on a table with a schema will be, from the laws alone.
+    """Show how noisy the curves of a halfspace on a table will be, from the laws of the noise alone.
 
-    All rounds together tell of each code - a bin of a column, a value - as much as one noisy count of its rows would
-    that spends the whole budget. A code of fewer rows than a few deviations of that count is not told from noise.
+    All rounds together reveal about each code (a bin or a value of a column) as much as one noisy count of its rows
+    that spends the whole budget. A code with fewer rows than a few standard deviations of it is lost in the noise.
     """
     with reporting("nothing was computed"):
         if (schema is None) == (columns is None):

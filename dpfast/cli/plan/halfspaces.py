@@ -10,10 +10,10 @@ from ..options import Alpha, Beta, Delta, Epsilon, Json, Neighbors, Relation
 from ..report import answer, enough, number, output, reporting, say
 
 _Margin = Annotated[
-    float, typer.Option(help="By which some unit vector is right on every row of norm at most 1, in (0, 1].")
+    float, typer.Option(help="Margin by which some unit vector is right on every row of norm at most 1, in (0, 1].")
 ]
-_Rows = Annotated[int | None, typer.Option("--n", help="Rows at hand.", min=1)]
-_Columns = Annotated[int | None, typer.Option("--d", help="Columns; few of them need no projection.", min=1)]
+_Rows = Annotated[int | None, typer.Option("--n", help="Number of rows that you have.", min=1)]
+_Columns = Annotated[int | None, typer.Option("--d", help="Number of columns; few columns need no projection.", min=1)]
 _MOST = 53 * math.log10(2)  # members of a net that the learner numbers
 
 
@@ -28,11 +28,11 @@ def boost(
     n: _Rows = None,
     json: Json = False,
 ):
-    """How many rows the boosted halfspace needs, with which parameters, and how many every private learner needs.
+    """Show how many rows the boosted halfspace and every private learner need, and the parameters.
 
     The learner is that of Bun, Carmosino and Sorrell, Theorem 30; the constants are derived in
-    dpfast.accounting.halfspaces, and the paper's stand beside them. A worst case, at any number of columns: real tables
-    usually need far fewer rows.
+    dpfast.accounting.halfspaces, and shown beside those of the paper. The bound is for the worst case and any number of
+    columns: real tables usually need far fewer rows.
     """
     with reporting("nothing was computed"):
         from dpfast.accounting import boost_paper, boost_plan
@@ -70,11 +70,11 @@ def projected(
     d: _Columns = None,
     json: Json = False,
 ):
-    """How many rows the projected halfspace needs, with which parameters, and how many every private learner needs.
+    """Show how many rows the projected halfspace and every private learner need, and the parameters.
 
     The learner is that of Nguyen, Ullman and Zakynthinou, Theorem 2; the constants are derived in
-    dpfast.accounting.halfspaces, and the paper's stand beside them. A worst case: real tables usually need far fewer
-    rows.
+    dpfast.accounting.halfspaces, and shown beside those of the paper. The bound is for the worst case: real tables
+    usually need far fewer rows.
     """
     with reporting("nothing was computed"):
         from dpfast.accounting import projected_paper, projected_plan
@@ -104,11 +104,11 @@ def net(
     d: _Columns = None,
     json: Json = False,
 ):
-    """How many rows the halfspace from a net needs, how large the net is, and how many every private learner needs.
+    """Show how many rows the halfspace from a net and every private learner need, and the size of the net.
 
     The learner is that of Nguyen, Ullman and Zakynthinou, Theorem 4; the constants are derived in
-    dpfast.accounting.halfspaces, and the paper's stand beside them. A worst case: real tables usually need far fewer
-    rows.
+    dpfast.accounting.halfspaces, and shown beside those of the paper. The bound is for the worst case: real tables
+    usually need far fewer rows.
     """
     with reporting("nothing was computed"):
         from dpfast.accounting import net_paper, net_plan

@@ -19,20 +19,22 @@ class Class(StrEnum):
 
 
 def littlestone(
-    hypotheses: Annotated[Class, typer.Option("--class", help="What is learned.")],
-    points: Annotated[int, typer.Option(help="Points that rows may be.", min=1)],
+    hypotheses: Annotated[Class, typer.Option("--class", help="Class to learn.")],
+    points: Annotated[int, typer.Option(help="Number of different rows.", min=1)],
     epsilon: Epsilon,
     delta: Delta = 1e-6,
     alpha: Alpha = 0.1,
     beta: Beta = 0.1,
     neighbors: Relation = Neighbors.replace,
-    n: Annotated[int | None, typer.Option("--n", help="Rows at hand.", min=1)] = None,
-    horizon: Annotated[int | None, typer.Option(help="Rounds of a stream, to plan for one too.", min=2)] = None,
+    n: Annotated[int | None, typer.Option("--n", help="Number of rows that you have.", min=1)] = None,
+    horizon: Annotated[
+        int | None, typer.Option(help="Number of rounds of a stream, to plan for a stream, too.", min=2)
+    ] = None,
 ):
-    """How many rows learners of a Littlestone class need, and how many mistakes they make on a stream.
+    """Show how many rows learners of a Littlestone class need, and how many mistakes they make on a stream.
 
-    The theorems are those of Lyu (2025), with constants that are derived here. A worst case: the teachers of
-    LittlestoneLearner are planned without a theorem, and one draw of the exponential mechanism, where the class can be
+    The theorems are those of Lyu (2025), with constants that are derived here, and are for the worst case. The teachers
+    of LittlestoneLearner are planned without a theorem. One draw of the exponential mechanism, where the class can be
     listed, needs fewer rows than either.
     """
     with reporting("nothing was computed"):

@@ -14,17 +14,22 @@ _MOST = 100.0  # of epsilon; no promise is worth making beyond
 def wanted(
     context: typer.Context,
     noise: Annotated[
-        float | None, typer.Option(help="Rows that each value of each column may be off by: one standard deviation.")
+        float | None,
+        typer.Option(help="Acceptable standard deviation, in rows, of the noise on each value of each column."),
     ] = None,
     risk: Annotated[
-        float | None, typer.Option(help="What one who guesses about a row may gain beyond one half, in (0, 0.5).")
+        float | None,
+        typer.Option(help="Largest gain over 1/2 of somebody who guesses which of two a row is, in (0, 0.5)."),
     ] = None,
-    columns: Annotated[int, typer.Option(help="Columns of the table, for --noise.", min=1)] = 10,
+    columns: Annotated[int, typer.Option(help="Number of columns of the table, for --noise.", min=1)] = 10,
     delta: Delta = 1e-6,
     neighbors: Relation = Neighbors.replace,
     json: Json = False,
 ):
-    """Say what a model needs and what is guaranteed, before there is any data; or an epsilon from what is wanted."""
+    """Show what a model needs and what is guaranteed, before there is any data.
+
+    With --noise or --risk, show the epsilon that is needed.
+    """
     if context.invoked_subcommand is not None:
         return
     with reporting("nothing was computed"):

@@ -10,19 +10,24 @@ from ..report import answer, number, output, reporting, say
 
 
 def winnow(
-    d: Annotated[int, typer.Option("--d", help="Columns; a constant and negated copies are added to them.", min=1)],
-    margin: Annotated[float, typer.Option(help="By which some weights of sum 1 are right on every row, in (0, 1].")],
-    horizon: Annotated[int, typer.Option(help="Rounds of the stream.", min=1)],
+    d: Annotated[
+        int, typer.Option("--d", help="Number of columns; a constant and negated copies are added to them.", min=1)
+    ],
+    margin: Annotated[
+        float, typer.Option(help="Margin by which some weights of sum 1 are right on every row, in (0, 1].")
+    ],
+    horizon: Annotated[int, typer.Option(help="Number of rounds of the stream.", min=1)],
     epsilon: Epsilon,
     delta: Delta = 1e-6,
     confidence: Annotated[
-        float | None, typer.Option(help="Share of the margin that the draws may miss; each bound's best by default.")
+        float | None,
+        typer.Option(help="Share of the margin that the draws may miss; by default the best for each bound."),
     ] = None,
     json: Json = False,
 ):
-    """How many mistakes are guaranteed, by the paper's update and by the batched one, and what practice needs.
+    """Show how many mistakes are guaranteed, by the paper's update and by batches, and what is needed in practice.
 
-    The guarantees (Bun and Fang, Theorem 4.5; batched: the docstring of `dpfast.accounting.winnow`) are for rows that
+    The guarantees (Bun and Fang, Theorem 4.5; for batches, `dpfast.accounting.winnow`) are for rows that
     some weights separate with the margin, and hold with probability 0.95. They are worst cases: real streams usually
     need far fewer rows.
     """
