@@ -13,7 +13,7 @@ from dpfast.tables.cells import FIXED, number_codes
 
 OTHER, MISSING = "other", "missing"
 _EPOCH = date(1970, 1, 1)
-_DIGITS, _ALL_DIGITS = 6, 17  # of a number as text: usually, and those of a double
+_DIGITS, _ALL_DIGITS = 5, 17  # of a number as text: usually, and those of a double
 _LARGEST_WHOLE = 1e15
 
 
@@ -121,8 +121,8 @@ class CodeColumn:
         Returns
         -------
         str
-            A date as YYYY-MM-DD, or a number: a whole one in full, another one with six significant digits, and more
-            where bins are so narrow that the rounding would be more than a thousandth of one.
+            A date as YYYY-MM-DD, or a number: a whole one in full, another one with five significant digits, and more
+            where bins are so narrow that the rounding would be more than a fiftieth of one.
         """
         if self.dates:
             return (_EPOCH + timedelta(days=edge)).isoformat()
@@ -132,13 +132,13 @@ class CodeColumn:
 
 
 def _decimal(number, apart):
-    """Return a number as text that is right to a thousandth of its distance from the next one."""
+    """Return a number as text that is right to a fiftieth of its distance from the next one."""
     if abs(number) < _LARGEST_WHOLE and number == int(number):
         return f"{int(number)}"
     digits = len(f"{abs(number):.0f}") + 1 if abs(number) < _LARGEST_WHOLE else 0
     for precision in range(max(_DIGITS, digits), _ALL_DIGITS):
         text = f"{number:.{precision}g}"
-        if abs(float(text) - number) <= apart / 1000:
+        if abs(float(text) - number) <= apart / 50:
             return text
     return repr(float(number))
 
