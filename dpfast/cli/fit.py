@@ -114,6 +114,7 @@ def fit(
         from dpfast import random
         from dpfast.learners.parameters import EPSILON, real
         from dpfast.tables.labels import labels_among
+        from dpfast.tables.naming import alike
 
         rng = random.generator(seed)
         asked = {
@@ -227,6 +228,11 @@ def fit(
             kind = "" if values == "bits" else " of 0 and 1" if bits else " of numbers"
             shape = f"{estimator.n_features_in_:,} features{kind}"
         say(f"{data}: {count}{shape}, labels {some(estimator.classes_)}")
+        if same := alike(estimator.classes_.tolist()):
+            say(
+                f"Labels that differ only in capitals or blanks are classes of their own: {some(same)}. "
+                "dpfast schema draft shows such labels before a fit."
+            )
         say()
         rows = (X, y) if show_private and declaration is None else None
         MODELS[model].show(estimator, output, bits=bits or declaration is not None, rows=rows)

@@ -359,6 +359,8 @@ class TableReader:
             self.encoder_ = self._encoder
             names = self._encoder.schema.names
             self.n_features_in_, self.feature_names_in_ = len(names), np.array(names, dtype=object)
+            if hasattr(self._encoder, "other_label_"):
+                self._facts["classes"] = "discovered"
 
 
 def undeclared(X: Any, label: str | None = None, without: Sequence[str] = ()) -> Schema:

@@ -9,7 +9,7 @@ from dpfast.learners.lists.rule import condition_text, precision_text, support_t
 from dpfast.learners.showing import names_of
 from dpfast.report.columns import SCROLLED
 from dpfast.report.drawing import Axis, Scale, bars, heat, steps
-from dpfast.report.terms import PairTerm, Term, code_columns, terms
+from dpfast.report.terms import PairTerm, Term, code_columns, lost_in_noise, terms
 from dpfast.tables.code_column import CodeColumn
 
 _DRAWN, _POINTED = 4000, 900  # bins in all that are drawn, and that have a text: a page stays below 300 kB
@@ -98,14 +98,14 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
     )
     clear = [term for term in found if term.clear]
     ends = np.cumsum([term.column.bins if term.column.ordered else _BAR * min(term.column.size, 12) for term in clear])
-    drawn, pale = int((ends <= max(_DRAWN, ends[0])).sum()) if clear else 0, len(found) - len(clear)
+    drawn, pale = int((ends <= max(_DRAWN, ends[0])).sum()) if clear else 0, lost_in_noise(found)
     yield '<div class="terms">'
     for term, end in zip(clear[:drawn], ends.tolist(), strict=False):
         yield _panel(term, scale, len(classes), end <= _POINTED)
     yield "</div>"
     if pale:
-        names = ", ".join(escape(term.column.name) for term in found if not term.clear)
-        yield f'<p class="soft">Nothing clear of noise was learned from {pale:,} more: {_cut(names)}.</p>'
+        names = _cut(", ".join(map(escape, pale)))
+        yield f'<p class="soft">Nothing clear of noise was learned from {len(pale):,} more: {names}.</p>'
     if drawn < len(clear):
         yield f'<p class="soft">Another {len(clear) - drawn:,} matter less than these, and are not drawn.</p>'
 
@@ -199,4 +199,4 @@ def _weights(model) -> Iterable[str]:
 
 
 def _cut(text, most=400):
-    return text if len(text) <= most else text[: text.rfind(",", 0, most)] + ", …"
+    return text if len(text) <= most else text[: text.rfind(",", 0, most)] + " and others"

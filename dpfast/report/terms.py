@@ -171,6 +171,12 @@ def terms(model: Any) -> list[Term]:
     return sorted(found, key=lambda term: -term.importance)
 
 
+def lost_in_noise(found: list[Term]) -> list[str]:
+    """Return the names of the columns of which no term is clear of noise."""
+    clear = {term.column.name for term in found if term.clear}
+    return [*dict.fromkeys(term.column.name for term in found if term.column.name not in clear)]
+
+
 def _of_pair(columns, pair):
     """A column with a value for each cell of a pair of columns, and the columns of its groups."""
     sides = tuple(_folded(columns[j], groups) for j, groups in zip(pair.columns, pair.groups, strict=True))

@@ -14,11 +14,13 @@ import pyarrow.compute as pc
 from dpfast.tables.arrow import Frame, days, numbers, texts
 from dpfast.tables.columns import BINS, Boolean, Category, Column, Date, Numeric, text_of
 from dpfast.tables.encoding import READERS
-from dpfast.tables.naming import not_there
+from dpfast.tables.naming import alike, not_there
+from dpfast.tables.naming import some as listed
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
 
-MARKS = ("", " ", "?", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null")  # what a draft takes for missing if it occurs
+# what a draft takes for missing if it occurs
+MARKS = ("", " ", "?", "-", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "<NA>", "NaT")
 MOST_VALUES = 1000  # of a category in a draft; a column with more is left out
 FORMATS = (None, "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d")  # of dates; None is YYYY-MM-DD
 MOST_ODD = 3  # texts in a column of numbers that may mark missing values
@@ -72,7 +74,8 @@ def nearly_numbers(schema: Schema, table: Any, missing: Sequence[str] = ()) -> d
 def remarks(schema: Schema, table: Any, missing: Sequence[str] = ()) -> list[str]:
     """Return what the owner of a table should know of a draft.
 
-    Columns that say whose a row is, numbers that are read as words because of how they are written, and long tails.
+    Labels with two spellings, columns that say whose a row is, numbers that are read as words because of how they are
+    written, and long tails.
 
     Parameters
     ----------
@@ -87,8 +90,13 @@ def remarks(schema: Schema, table: Any, missing: Sequence[str] = ()) -> list[str
     -------
     list of str
     """
-    frame, said, tails, marks = Frame(table), [], [], (*MARKS, *missing)
-    label = schema.label.name if schema.label else None
+    frame, tails, marks = Frame(table), [], (*MARKS, *missing)
+    said, label = [], schema.label.name if schema.label else None
+    if same := alike((schema.label and schema.label.classes) or ()):
+        said.append(
+            f"classes of the label {label!r} differ only in capitals or blanks: {listed(same)}. If they mean the same, "
+            "write them alike first"
+        )
     ends: dict[str, Any] = {each.name: (each.low, each.high) for each in schema.columns if isinstance(each, Numeric)}
     for name in frame.names:
         array = frame.column(name).slice(0, LOOK)

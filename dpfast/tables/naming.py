@@ -1,5 +1,6 @@
 """Sentences that name a missing column, and the one that may be meant."""
 
+from collections import Counter
 from difflib import get_close_matches
 
 LABELS = " to take labels from"
@@ -15,6 +16,13 @@ def meant(name, names):
     known = {str(each).casefold(): each for each in names}
     near = get_close_matches(str(name).casefold(), known, n=1, cutoff=0.75)
     return f" (is it {known[near[0]]!r}?)" if near else ""
+
+
+def alike(names):
+    """Return the names that differ from another one only in capitals or blanks."""
+    folded = ["".join(str(name).split()).casefold() for name in names]
+    times = Counter(folded)
+    return [name for name, fold in zip(names, folded, strict=True) if times[fold] > 1]
 
 
 def some(names):

@@ -116,7 +116,7 @@ def test_a_model_without_a_schema_takes_columns_in_any_order(run, trees, model, 
 def test_a_draft_is_refused_until_it_is_confirmed(run, refused, table, tmp_path):
     drafted = run("schema", "draft", table, "--label", "buys")
     assert drafted.exit_code == 0
-    assert drafted.stdout.startswith("# A draft from people.csv, private until every fact")
+    assert drafted.stdout.startswith("# A draft from people.csv. It is private until every fact")
     assert Schema.from_dict(tomllib.loads(drafted.stdout)).unconfirmed == [
         *("job.values", "job.kind", "age.low", "age.high", "age.integer", "age.kind", "ill.kind"),
         *("buys.classes", "missing_values", "ignore"),

@@ -191,6 +191,14 @@ def test_a_draft_tells_of_numbers_that_are_read_as_words(written):
     assert nearly_numbers(draft, table) == {}
 
 
+def test_a_draft_tells_of_labels_with_two_spellings():
+    table = {"x": [1, 2, 3, 4, 5] * 6, "buys": ["yes", "Yes", "no", "no", "may be"] * 6}
+    assert remarks(Schema.draft(table, "buys"), table) == [
+        "classes of the label 'buys' differ only in capitals or blanks: Yes, yes. If they mean the same, write them "
+        "alike first"
+    ]
+
+
 @pytest.mark.parametrize(
     "cells", [["1,5", "a"], ["x 1"], ["12:30"], ["31.12.2020", "1.2.2021"], ["1-2"], ["1,23,4"], ["01 234"]]
 )
