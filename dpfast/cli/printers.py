@@ -104,6 +104,8 @@ def show_scores(estimator, console, *, bits=True, rows=None, most=15):
 
 def _show_terms(estimator, console, most=30):
     """Show what each column adds to the score, the most important columns first; names only of what may be noise."""
+    from dpfast.report.terms import lost_in_noise
+
     every, classes = estimator.terms(), estimator.classes_
     found = [term for term in every if term.clear] or every
     two = len(classes) == 2
@@ -121,7 +123,7 @@ def _show_terms(estimator, console, most=30):
     console.print(table)
     if len(found) > most:
         console.print(Text(f"{len(found) - most:,} more move it by at most {found[most].importance:.2f} on average."))
-    noise = [term.column.name for term in every if not term.clear]
+    noise = lost_in_noise(every)
     if noise:
         console.print(Text(f"Nothing clear of noise: {some(noise)}."))
 

@@ -429,9 +429,7 @@ def _numbers(files, y):
     try:
         X, read = files.numbers()
     except NotNumbers as error:
-        raise NotNumbers(
-            f'{error}. Without a schema files hold numbers; schema="discover" reads text, dates and missing cells, too'
-        ) from None
+        raise NotNumbers(f'{error}; schema="discover" reads text, dates and missing cells, too') from None
     if (read is None) == (y is None):
         raise ValueError("y must be given, or be read from the files by FileParts(..., label=), and not both")
     return X, read if y is None else y

@@ -10,6 +10,7 @@ import pytest
 import dpfast
 from dpfast import report
 from dpfast.report.reliability import said
+from dpfast.report.terms import lost_in_noise
 from dpfast.tables import Boolean, Category, CodeTable, Label, Numeric, Schema
 
 SCHEMA = Schema(
@@ -377,3 +378,16 @@ def test_every_classifier_of_a_table_with_a_schema_has_a_page(model, rng):
     assert "What was declared of the table" in page
     assert "smith &amp; sons" in page
     assert ("The largest weights" in page) == hasattr(model, "coef_")
+
+
+def test_a_column_that_is_clear_for_some_class_is_not_said_to_be_noise(rng):
+    job, label = rng.choice(["clerk", "smith"], 3000), rng.integers(0, 3, 3000)
+    label[job == "clerk"] = 2
+    model = dpfast.HalfspaceClassifier(4.0, random_state=0).fit(
+        pd.DataFrame({"job": job, "dice": rng.choice(["odd", "even"], 3000)}), label, classes=[0, 1, 2]
+    )
+    size = model.encoder_.schema_.code_columns[0].size
+    model.coef_noise_[:] = 1e6
+    model.coef_noise_[2, :size] = 0.0  # of the terms of three classes, one is clear of noise
+    assert lost_in_noise(model.terms()) == ["dice"]
+    assert "Nothing clear of noise was learned from 1 more: dice." in report.page(model)
