@@ -17,16 +17,16 @@ def columns_table(model: Any) -> Iterable[str]:
         return
     schema, found, other = encoder.schema_, getattr(encoder, "found_", {}), getattr(encoder, "other_", {})
     if not found:
-        yield "<h2>What was declared of the table</h2>"
+        yield "<h2>What was declared about the table</h2>"
     else:
-        yield "<h2>What was declared or found of the table</h2>"
+        yield "<h2>What was declared or discovered about the table</h2>"
         yield (
-            '<p class="soft">What was found was read off the rows privately: the claim covers it. The rest was '
-            "declared.</p>"
+            '<p class="soft">What was discovered was read off the rows privately: the claim covers it. The rest was '
+            "declared. Cells of columns that were discovered may be missing.</p>"
         )
     rows = [_line(column, found.get(column.name), other.get(column.name)) for column in schema.columns[:_MOST]]
-    rows += [(name, "left out", "", "") for name in schema.ignore[:_MOST]]
-    yield plain_table(("column", "how it is known", "what it holds", "missing cells"), rows)
+    rows += [(name, "", "left out") for name in schema.ignore[:_MOST]]
+    yield plain_table(("column", "what it holds", "how it is known"), rows)
     more = max(0, len(schema.columns) - _MOST) + max(0, len(schema.ignore) - _MOST)
     if more:
         yield f'<p class="soft">and {more:,} more columns</p>'
@@ -51,7 +51,7 @@ def found_lines(encoder: Any) -> list[str]:
     columns = [column for column in encoder.schema_.columns if column.name in found]
     lines = [_line(column, found[column.name], encoder.other_.get(column.name)) for column in columns[:_MOST]]
     more = [f"  and {len(columns) - _MOST:,} more columns"] if columns[_MOST:] else []
-    return ["found privately:", *(f"  {name}: {holds}" for name, _, holds, _ in lines), *more]
+    return ["discovered privately:", *(f"  {name}: {holds}" for name, holds, _ in lines), *more]
 
 
 def _line(column, facts, other):
@@ -59,16 +59,17 @@ def _line(column, facts, other):
     if facts is None:
         known = "declared"
     elif facts == ["cells"]:
-        known = "found"
+        known = "discovered"
     else:
-        known = f"found: {', '.join(facts)}"
+        known = f"discovered: {', '.join(facts)}"
     holds = "; ".join(_holds(each) for each in made if len(made) == 1 or each.ordered or each.values)
     if other == 1:
         holds = "nothing was found: no value has enough rows"
     elif other:
         holds += f"; other cells: about {other:.1%} of the rows"
-    missing = "may be" if any(each.nullable for each in made) else "none"
-    return column.name, known, holds, missing
+    if facts != ["cells"]:
+        known += "; cells may be missing" if any(each.nullable for each in made) else "; no cell is missing"
+    return column.name, holds, known
 
 
 def _holds(column: CodeColumn) -> str:

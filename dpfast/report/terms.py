@@ -7,6 +7,7 @@ import numpy as np
 
 from dpfast.report.columns import found_lines
 from dpfast.tables.code_column import CodeColumn
+from dpfast.tables.naming import some
 
 DEVIATIONS = 2.0  # of noise, that a weight beyond is clear of it
 _TOLD = 3  # values of a group that are named
@@ -214,8 +215,8 @@ def summary(model: Any) -> str:
     return "\n".join(lines)
 
 
-def _by_column(found, classes, most=30):
-    two = len(classes) == 2
+def _by_column(every, classes, most=30):
+    two, found = len(classes) == 2, [term for term in every if term.clear] or every
     names = [term.column.name + ("" if two else f" for {term.label}") for term in found[:most]]
     sides = [f"most for {label}" for label in classes[::-1]] if two else ["most for it", "most against it"]
     width = max(map(len, names), default=0)
@@ -225,3 +226,5 @@ def _by_column(found, classes, most=30):
         yield f"{name:{width}}  moves the score by {term.importance:.2f} on average; {told}"
     if len(found) > most:
         yield f"and {len(found) - most:,} columns that matter less"
+    if noise := lost_in_noise(every):
+        yield f"nothing clear of noise: {some(noise)}"

@@ -140,7 +140,7 @@ def test_what_was_found_is_shown_beside_the_model(frame):
     for model in (dpfast.DecisionListClassifier(random_state=0), dpfast.HalfspaceClassifier(random_state=0)):
         model.fit(X, y)
         for text in (str(model), str(model.encoder_), getattr(model, "to_text", model.__str__)()):
-            _, _, found = text.partition("found privately:\n")
+            _, _, found = text.partition("discovered privately:\n")
             assert [line.split(":")[0].strip() for line in found.splitlines()] == ["age", "income", "job", "seen"]
             assert "job: baker, clerk, smith" in found
             assert "seen: dates from " in found

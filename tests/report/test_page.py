@@ -176,9 +176,9 @@ def test_facts_that_were_found_are_not_called_declared(rng, tmp_path):
     model.save(tmp_path / "m.json")
     for each in (model, dpfast.load(tmp_path / "m.json")):
         page = report.page(each)
-        assert "What was declared or found of the table" in page
-        assert "found: low, high, edges" in page
-        assert page.count("found: ") == 2
+        assert "What was declared or discovered about the table" in page
+        assert "discovered: low, high, edges" in page
+        assert page.count("discovered: ") == 2
 
 
 def test_lists_and_plain_halfspaces_have_pages_too():
@@ -349,8 +349,11 @@ def test_rules_of_noise_alone_are_grey(rng):
 def test_a_model_of_columns_prints_by_column(additive):
     assert str(additive).startswith(repr(additive))
     lines = str(additive).removeprefix(repr(additive)).splitlines()[2:]
-    assert [line.split("  ")[0] for line in lines] == [term.column.name for term in additive.terms()]
+    assert [line.split("  ")[0] for line in lines] == ["age <years>", "nothing clear of noise: job, member"]
     assert "most for True: " in lines[0]
+    additive.coef_noise_ *= 0
+    lines = str(additive).removeprefix(repr(additive)).splitlines()[2:]
+    assert [line.split("  ")[0] for line in lines] == [term.column.name for term in additive.terms()]
     assert str(dpfast.HalfspaceClassifier()) == "HalfspaceClassifier()"
 
 
@@ -375,7 +378,7 @@ def test_every_classifier_of_a_table_with_a_schema_has_a_page(model, rng):
     labels = np.where(columns["member"], "yes", "no")
     model.set_params(schema=SCHEMA, random_state=0).fit(columns, labels, classes=["no", "yes"])
     page = model._repr_html_()
-    assert "What was declared of the table" in page
+    assert "What was declared about the table" in page
     assert "smith &amp; sons" in page
     assert ("The largest weights" in page) == hasattr(model, "coef_")
 
