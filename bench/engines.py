@@ -166,7 +166,9 @@ def measured(name, folder, rounds, kills):
     command = [sys.executable, "-W", "ignore", __file__, "--child", name, "--rounds", str(rounds), "--out", str(folder)]
     environment = os.environ | {"DPFAST_THREADS": "2" if name == "memory" else "1"}
     command += ["--kill"] if kills else []
-    ran = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True, env=environment)
+    ran = subprocess.run(command, capture_output=True, text=True, env=environment)
+    if ran.returncode:
+        sys.exit(f"{name}: {ran.stderr[-5000:]}")
     return json.loads(ran.stdout.splitlines()[-1])
 
 

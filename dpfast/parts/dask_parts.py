@@ -73,7 +73,8 @@ class DaskBackend:
         try:
             while True:
                 try:
-                    wait(futures, timeout=_TICK)
+                    with client.as_current():  # which is the one that waits
+                        wait(futures, timeout=_TICK)
                     return client.gather(futures)
                 except TimeoutError:
                     if client.status != "running":
