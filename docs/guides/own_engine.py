@@ -26,9 +26,9 @@ class Processes:
     def size(self):
         return len(self._sources)
 
-    def make(self, f, *public):
+    def make(self, f, *public, own=None):
         engine = copy.copy(self)
-        engine._steps = (*self._steps, (uuid4().hex, f, public))
+        engine._steps = (*self._steps, (uuid4().hex, f, public, own))
         for _ in engine.ask(_nothing, (), None):
             pass  # the state is made where it will be asked
         return engine
@@ -52,13 +52,17 @@ class Processes:
                 process.submit(_forget, self._steps[-1][0]) if self._steps else process.shutdown()
 
     def _sent(self, k, f, public, own):
-        place, mine = k % len(self._processes), None if own is None else {k: own[k]}
-        told = (_asked, self._read, self._sources[k], self._steps, k, f, public, mine)
+        place, steps = k % len(self._processes), [(*step, _of(k, given)) for *step, given in self._steps]
+        told = (_asked, self._read, self._sources[k], steps, k, f, public, _of(k, own))
         try:
             return self._processes[place].submit(*told)
         except BrokenProcessPool:
             self._processes[place] = _process()
             return self._processes[place].submit(*told)
+
+
+def _of(k, own):
+    return None if own is None else {k: own[k]}  # no other part needs it
 
 
 def _process():
@@ -71,8 +75,8 @@ def _process():
 def _asked(read, source, steps, k, f, public, own):
     known = max((i for i, step in enumerate(steps, 1) if (step[0], k) in _states), default=0)
     state = _states[steps[known - 1][0], k] if known else made(source, _pair, (read,))
-    for _, make, told in steps[known:]:
-        state = made(state, make, told)
+    for _, make, told, mine in steps[known:]:
+        state = made(state, make, told, k, mine)
     if steps:
         _states[steps[-1][0], k] = state
     return answered(state, k, f, public, own)

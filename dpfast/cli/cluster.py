@@ -7,7 +7,7 @@ from .report import errors
 
 
 @contextmanager
-def on_cluster(address, data, declaration):
+def on_cluster(address, data, declaration, unit):
     """The table as delayed parts, and its number of rows, while this process is a client of the cluster."""
     from dpfast.files.names import kind_of
 
@@ -21,7 +21,7 @@ def on_cluster(address, data, declaration):
         from dpfast.files.delayed import delayed_parquet
     except ImportError:
         raise ImportError("--scheduler needs Dask: pip install 'dpfast[dask]'") from None
-    parts, n = delayed_parquet(data, [*declaration.names, declaration.label.name])
+    parts, n = delayed_parquet(data, [*declaration.names, declaration.label.name, *([] if unit is None else [unit])])
     with errors.status(f"connecting to {address}"):
         client = Client(address)
     with client, client.as_current():

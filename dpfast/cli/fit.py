@@ -146,7 +146,7 @@ def fit(
             asked["budget"] = charged(budget, neighbors.value, unit, as_pairs=test_share > 0 and scheduler is None)
         parameters = parameters_of(model, context, asked, own)
         if unit is not None:
-            check_persons(unit, declaration, scheduler)
+            check_persons(unit, declaration)
         start = time.perf_counter()
         if scheduler is not None:
             if test_share and getattr(context.get_parameter_source("test_share"), "name", None) != "DEFAULT":
@@ -154,12 +154,13 @@ def fit(
             values, names, bits, stays, exact = "codes", None, False, False, None
             shown: list[Told] = []
             estimator = estimator_of(model, parameters)
-            with on_cluster(scheduler, data, declaration) as (X, n):
+            with on_cluster(scheduler, data, declaration, unit) as (X, n):
                 done = time.perf_counter()
                 table_read = {"bits": bits, "threshold": threshold, "label": label}
                 learning(state, estimator, names, **table_read)
                 with progress(estimator, f"learning from {data} on {scheduler}"):
-                    estimator.fit(X, classes=declaration.label.classes)
+                    persons = {"units": unit, "rows_per_unit": rows_per_unit}
+                    estimator.fit(X, classes=declaration.label.classes, **persons)
                 fitted = time.perf_counter()
                 out = keep(estimator, out, state, names, **table_read)
         else:

@@ -1,14 +1,12 @@
 """Persons of a table: whose each row is, from a column of its file."""
 
 
-def check_persons(unit, declaration, scheduler):
+def check_persons(unit, declaration):
     """Refuse, before the table is read, what does not go with --unit."""
     if declaration is None:
         raise ValueError(
             "--unit needs the column of labels (--label), or a --schema, and no --threshold, --numbers or --bits"
         )
-    if scheduler is not None:
-        raise ValueError("--unit is for tables that one process reads: leave out --scheduler")
     if unit in declaration.names or unit == declaration.label.name:
         raise ValueError(f"--unit {unit} is a column of the schema: take it out, or the model learns persons")
 

@@ -19,7 +19,7 @@ def delayed_parquet(path: Any, columns: list[str]) -> tuple[list, int]:
     files = ParquetFiles(path)
     lacking = [name for name in columns if name not in files.schema.names]
     if lacking:
-        raise ValueError(f"{path}: there is no column {lacking[0]!r}, which the schema declares")
+        raise ValueError(f"{path}: there is no column {lacking[0]!r}")
     read = delayed(_group, pure=False)
     paths = [str(each.absolute()) for each in files.paths]
     return [read(paths[at], k, columns) for at, k in files.groups()], sum(files.sizes)

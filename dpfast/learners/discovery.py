@@ -32,6 +32,7 @@ from dpfast.tables.cells import (
     number_ends,
 )
 from dpfast.tables.columns import Category, Numeric
+from dpfast.tables.counts import Counts
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.schema import Schema
 
@@ -185,7 +186,8 @@ class Found:
 
 
 def discover(
-    encoding: Any,
+    schema: Schema,
+    exact: Counts,
     planned: Plan,
     rng: np.random.Generator,
     classes: Sequence | None = None,
@@ -195,8 +197,9 @@ def discover(
 
     Parameters
     ----------
-    encoding : Encoding or PartedEncoding
-        The encoding of all rows.
+    schema : Schema
+    exact : Counts
+        The counts of all rows, private.
     planned : Plan
     rng : numpy.random.Generator
     classes : sequence of str, optional
@@ -204,7 +207,7 @@ def discover(
     fine : bool, default=False
         Whether numbers also get bins at equal distances.
     """
-    exact, opening = encoding.counts(), planned.histogram
+    opening = planned.histogram
     if classes is None:
         labels = planned.labels.words(exact.labels, rng)
     else:
@@ -216,7 +219,7 @@ def discover(
     other: dict[str, float] = {}
     rows = max(0.0, sum(labels.values()))
     grouped = fine and opening.least * COMMON > rows
-    for column, fixed, words in zip(encoding.schema.columns, exact.fixed, exact.words, strict=True):
+    for column, fixed, words in zip(schema.columns, exact.fixed, exact.words, strict=True):
         noisy = [opening.codes(each, rng) for each in fixed]
         if not column.to_find:
             for each, made in zip(noisy, column.code_columns(), strict=True):
@@ -231,7 +234,7 @@ def discover(
             other[column.name] = round(min(max(1 - known / rows, 0.0), 1.0), 4) if known else 1.0
         counts += [each for each, _ in told]
         ranks += [each for _, each in told]
-    return Found(encoding.schema.found(facts), labels, counts, ranks, other)
+    return Found(schema.found(facts), labels, counts, ranks, other)
 
 
 def _holds_words(column):

@@ -204,10 +204,11 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         if not encoding.n:
             raise ValueError("X must have at least one row, the table has none")
         planned = plan(p.schema, exact("epsilon", self.epsilon), exact("delta", self.delta), self.neighbors)
+        counts = encoding.counts()
         with self._fitting(p.rng) as run:
             run.charge(self._public(encoding), planned.cost, **{"opening histogram": 1})
             run.released = p.schema
-            found = discover(encoding, planned, run.rng)
+            found = discover(p.schema, counts, planned, run.rng)
             run.released = found.schema
             run.attributes |= {"found_": _facts(p.schema), "other_": found.other}
             run.used["opening histogram"] += 1

@@ -19,7 +19,7 @@ from dpfast.learners.discovery import discover, plan
 from dpfast.learners.fitting import Public
 from dpfast.learners.parameters import SCHEMA, auto, count, optional, real
 from dpfast.learners.saving import entries, found_facts, found_shares
-from dpfast.learners.units import bounded_rows, own_generator, picked, units_of
+from dpfast.learners.units import bounded_parts, bounded_rows, own_generator, picked, units_of
 from dpfast.parts.sources import is_parted, is_stream, outline, parts_of
 from dpfast.tables.arrow import header_of, is_frame, reads_of
 from dpfast.tables.codes import CodeTable
@@ -110,10 +110,6 @@ class TableReader:
         asked = isinstance(self.schema, str) and self.schema == "discover"
         if asked and p.source is None and not is_parted(X):
             X = _named(X, p.schema.names)
-        if units is not None or rows_per_unit is not None:
-            X, y = self._bounded(X, y, p, label, units, rows_per_unit)
-        if p.source is not None and p.schema is None:
-            X, y = _numbers(X, y)
         if is_parted(X) and not self._reads_parts:
             raise ValueError(
                 f"{type(self).__name__} learns from one row after another, and takes no table in parts; "
@@ -122,6 +118,11 @@ class TableReader:
             )
         if is_parted(X):
             self._refuse_parts(p)
+        labelled = y is not None or named is not None
+        if units is not None or rows_per_unit is not None:
+            X, y = self._bounded(X, y, p, label, units, rows_per_unit)
+        if p.source is not None and p.schema is None:
+            X, y = _numbers(X, y)
         if not is_parted(X) and units is None:
             warn_of_repeated_rows(X)
         if p.schema is None and not is_parted(X):
@@ -141,7 +142,7 @@ class TableReader:
                 raise ValueError("X is a table of codes, of another schema or of one that leaves something to be found")
             self._encoder = TableEncoder(p.schema)._declared(Encoding(p.schema))
             return self._read_codes(X), y, classes
-        if y is None and p.schema.label is None and named is None:
+        if not labelled and p.schema.label is None:
             raise ValueError("y must be given: the schema declares no label")
         if isinstance(X, Source):
             _refuse_labels(y)
@@ -199,11 +200,11 @@ class TableReader:
             rest=self._rest(p),
             rows_per_unit=p.rows_per_unit,
         )
-        names = np.array(p.schema.names, dtype=object)
+        names, counts = np.array(p.schema.names, dtype=object), encoding.counts()
         public = Public(encoding.n, len(names), names, declared=classes is not None or not pure)
         run.charge(public, planned.total if self._one_bill else (), learns=False, **{"opening histogram": 1})
         spelled = None if declared is None else [text_of(each) for each in declared.tolist()]
-        p.found = found = discover(encoding, planned, run.rng, spelled, fine=self._merges_bins)
+        p.found = found = discover(p.schema, counts, planned, run.rng, spelled, fine=self._merges_bins)
         run.used["opening histogram"] += 1
         encoder._found(encoding, found, planned, run)
         if declared is None:
@@ -228,10 +229,10 @@ class TableReader:
             raise ValueError("units= and rows_per_unit= go together: whose each row is, and how many of a person count")
         p.rows_per_unit = count(1).read("rows_per_unit", rows_per_unit)
         name = _name(units)
-        if is_parted(X) or (p.source is not None and (name is None or p.schema is None)):
+        if p.source is not None and (name is None or p.schema is None):
             raise ValueError(
-                f"units= is for tables in memory, and X is a {type(X).__name__}; of a stream, and of files with a "
-                "schema, it may be the name of a column"
+                f"units= is an array for tables in memory or in parts, and X is a {type(X).__name__}; of a stream, and "
+                "of files with a schema, it may be the name of a column"
             )
         if name is not None and p.schema is None:
             raise ValueError(f"units={name!r} is the name of a column, and X holds vectors: give an array")
@@ -239,6 +240,10 @@ class TableReader:
             raise ValueError(f"units={name!r} is a column of the schema: take it out, or the model learns persons")
         self._refuse_persons(p)
         self._rows_per_unit = p.rows_per_unit
+        if is_parted(X):
+            columns = None if p.schema is None else [*p.schema.names, label.name, *([] if name is None else [name])]
+            units = np.asarray(units) if is_parted(units) else units
+            return bounded_parts(parts_of(X, y, columns), units, p.rows_per_unit, own_generator(p.rng)), None
         if p.source is not None:
             _refuse_labels(y)
             X = p.source.encoded(p.schema, label, name)

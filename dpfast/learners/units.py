@@ -35,9 +35,12 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from dpfast import random
-from dpfast.tables.arrow import Frame
+from dpfast.parts.blocks import digest
+from dpfast.parts.engine import EngineLost
+from dpfast.tables.arrow import Frame, distinct
 from dpfast.tables.kept import Kept, KeptUnits
 from dpfast.tables.labels import one_kind
 
@@ -115,6 +118,82 @@ def units_of(table: Any, name: str) -> np.ndarray:
         raise ValueError(f"units= names the column {name!r}, which the table lacks")
     kept.append(kept.read(frame.column(name)))
     return kept.whole()
+
+
+def bounded_parts(parts: Any, units: Any, rows_per_unit: int, rng: np.random.Generator) -> Any:
+    """Return the kept rows of each person, in the parts where they are.
+
+    The choice is that of `bounded_rows` for the rows of all parts together, in their order, so that a person whose rows
+    are in several parts has at most `rows_per_unit` rows in all of them. The parts return whose each row is; this
+    process chooses the rows, and each part is told which of its rows are kept.
+
+    Parameters
+    ----------
+    parts : MemoryParts or EngineParts
+        Parts of pairs of a table, and labels or None.
+    units : array_like, shape (n,), or str
+        The person of each row, or the name of the column that says it.
+    rows_per_unit : int, >= 1
+    rng : numpy.random.Generator
+
+    Raises
+    ------
+    ValueError
+        As in `bounded_rows`, and if the parts do not have the column, in one type.
+    """
+    name = units if isinstance(units, str) else None
+    if name is None:
+        sizes = parts.each(_rows)
+        marks = [b""] * len(sizes)
+    else:
+        told = parts.each(_persons, name)
+        sizes, marks = [len(array) for array, _ in told], [mark for _, mark in told]
+        units = units_of({name: _joined(name, [array for array, _ in told])}, name)
+    kept = bounded_rows(units, rows_per_unit, rng)
+    n = len(units) if kept is None else len(kept)
+    if n != sum(sizes):
+        raise ValueError(f"units must have an entry for each row: {n} entries, and {sum(sizes)} rows of X")
+    masks = [None] * len(sizes) if kept is None else map(np.packbits, np.split(kept, np.cumsum(sizes)[:-1]))
+    return parts.map(_kept, name, own=[*zip(masks, sizes, marks, strict=True)])
+
+
+def _joined(name, arrays):
+    """Return the columns of all parts as one."""
+    arrays = [array for array in arrays if len(array)] or arrays[:1]
+    kinds = sorted({str(array.type) for array in arrays})
+    if len(kinds) > 1:
+        raise ValueError(f"units={name!r} must have one type in all parts, got {' and '.join(kinds)}")
+    return pa.chunked_array(arrays)
+
+
+def _rows(pair):
+    return count_rows(pair[0])
+
+
+def _persons(pair, name):
+    """Return whose each row is: integers, or distinct values and their numbers; and a digest of it."""
+    frame = Frame(pair[0])
+    if name not in frame.names:
+        raise ValueError(f"units= names the column {name!r}, which the table lacks")
+    array = frame.column(name)
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pa.types.is_integer(array.type):
+        return array, digest(array.is_valid().to_numpy(False), array.fill_null(0).to_numpy())
+    array = distinct(name, array)
+    values = repr(array.dictionary.to_pylist()).encode()
+    return array, digest(array.indices.fill_null(-1).to_numpy(), np.frombuffer(values, np.uint8))
+
+
+def _kept(pair, own, name):
+    """Return the kept rows of a part; a part that is read again must have the rows that were chosen from."""
+    mask, n, mark = own
+    if name is not None and _persons(pair, name)[1] != mark:
+        raise EngineLost(
+            "a part of the table was read again and has rows of other persons than before: the source must give the "
+            "same rows each time; what was released until then is in the model, and paid for"
+        )
+    return picked(*pair, None if mask is None else np.unpackbits(mask, count=n).astype(bool), n)
 
 
 def count_rows(table: Any) -> int:

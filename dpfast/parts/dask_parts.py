@@ -35,8 +35,8 @@ class DaskBackend:
     def size(self) -> int:
         return len(self._futures)
 
-    def make(self, f: Callable, *public: Any) -> "DaskBackend":
-        return DaskBackend(self._client, self._ask("make", f, public))
+    def make(self, f: Callable, *public: Any, own: Sequence | None = None) -> "DaskBackend":
+        return DaskBackend(self._client, self._ask("make", f, public, own))
 
     def ask(self, f: Callable, public: Sequence, own: Sequence | None) -> Iterable[tuple[int, Answer]]:
         return enumerate(self._wait(self._ask("ask", f, public, own)))
@@ -99,7 +99,7 @@ def _told(public):
 
 
 def _made(state, number, own, question, told):
-    return made(state, question, told)
+    return made(state, question, told, number, own)
 
 
 def _answered(state, number, own, question, told):

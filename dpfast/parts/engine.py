@@ -54,8 +54,8 @@ class Backend(Protocol):
         """
         ...
 
-    def make(self, f: Callable, *public: Any) -> "Backend":
-        """Return the engine whose state of each part is ``made(state, f, public)``.
+    def make(self, f: Callable, *public: Any, own: Sequence[Any] | None = None) -> "Backend":
+        """Return the engine whose state of each part is ``made(state, f, public, number, own)``.
 
         The new state stays where the part is, and is recomputed from the initial state if it is lost. This engine is
         unchanged.
@@ -65,6 +65,8 @@ class Backend(Protocol):
         f : callable
         *public
             Public arguments.
+        own : sequence, optional
+            One argument per part.
 
         Returns
         -------
@@ -119,20 +121,24 @@ class Failure:
     __radd__ = __add__
 
 
-def made(state: Any, f: Callable, public: Sequence[Any]) -> Any:
-    """Return a new state of a part, computed where the part is, or a `Failure`.
+def made(state: Any, f: Callable, public: Sequence[Any], number: int | None = None, own: Any = None) -> Any:
+    """Return a new state of a part, computed where it is: ``f(state, own[number], *public)``, or a `Failure`.
 
     Parameters
     ----------
     state : object
     f : callable
     public : sequence
+    number : int, optional
+        The number of the part.
+    own : sequence or mapping by numbers, optional
+        One argument per part; without it, there is none.
 
     Returns
     -------
     object
     """
-    return answered(state, None, f, public).value
+    return answered(state, number, f, public, own).value
 
 
 def answered(state: Any, number: int | None, f: Callable, public: Sequence[Any], own: Any = None) -> Answer:
@@ -208,7 +214,7 @@ class EngineParts:
         memory = isinstance(self._backend, MemoryBackend) and len(self) == 1
         return self._backend.states[0] if memory else None
 
-    def map(self, make: Callable, *public: Any) -> "EngineParts":
+    def map(self, make: Callable, *public: Any, own: Sequence | None = None) -> "EngineParts":
         """Return the parts ``make(part, *public)``, each stored where it was computed while it is referenced.
 
         Parameters
@@ -216,12 +222,14 @@ class EngineParts:
         make : callable
         *public
             Arguments that are the same for every part.
+        own : sequence, optional
+            One argument per part, as in `each`.
 
         Returns
         -------
         EngineParts
         """
-        backend = self._backend.make(make, *public)
+        backend = self._backend.make(make, *public, own=self._placed(own))
         parts = EngineParts(backend)
         parts._chosen = self._chosen
         weakref.finalize(parts, backend.close).atexit = False
@@ -326,8 +334,8 @@ class MemoryBackend:
     def size(self) -> int:
         return len(self.states)
 
-    def make(self, f: Callable, *public: Any) -> "MemoryBackend":
-        return MemoryBackend([f(state, *public) for state in self.states])
+    def make(self, f: Callable, *public: Any, own: Sequence[Any] | None = None) -> "MemoryBackend":
+        return MemoryBackend([answer.value for _, answer in self.ask(f, public, own)])
 
     def ask(self, f: Callable, public: Sequence[Any], own: Sequence[Any] | None) -> Iterable[tuple[int, Answer]]:
         for number, state in enumerate(self.states):

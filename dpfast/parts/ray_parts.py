@@ -42,9 +42,12 @@ class RayBackend:
     def size(self) -> int:
         return len(self._tables)
 
-    def make(self, f: Callable, *public: Any) -> "RayBackend":
+    def make(self, f: Callable, *public: Any, own: Sequence | None = None) -> "RayBackend":
+        import ray
+
         engine = copy.copy(self)
-        engine._steps = (*self._steps, (uuid4().hex, f, public))
+        stored = None if own is None else [ray.put(each) for each in own]
+        engine._steps = (*self._steps, (uuid4().hex, f, public, stored))
         for _ in engine.ask(_nothing, (), None):
             pass  # the states are computed where they are needed
         return engine
@@ -113,10 +116,12 @@ class _Holder:
             del self._states[key]
 
     def _state(self, k, steps):
+        import ray
+
         known = max((i for i, step in enumerate(steps, 1) if (step[0], k) in self._states), default=0)
         state = self._states[steps[known - 1][0], k] if known else made(self._tables[k], _pair, ())
-        for _, make, public in steps[known:]:
-            state = made(state, make, public)
+        for _, make, public, own in steps[known:]:
+            state = made(state, make, public, k, None if own is None else {k: ray.get(own[k])})
         if steps:
             self._states[steps[-1][0], k] = state
         return state

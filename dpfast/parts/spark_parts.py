@@ -44,10 +44,10 @@ class SparkBackend:
     def size(self) -> int:
         return self._size
 
-    def make(self, f: Callable, *public: Any) -> "SparkBackend":
+    def make(self, f: Callable, *public: Any, own: Sequence | None = None) -> "SparkBackend":
         engine, name = copy.copy(self), uuid4().hex
-        engine._steps, engine._names = (*self._steps, (f, public)), (*self._names, name)
-        engine._paths = _asks(self._paths, _made, f=f, public=public, name=name).persist()
+        engine._steps, engine._names = (*self._steps, (f, public, own)), (*self._names, name)
+        engine._paths = _asks(self._paths, _made, f=f, public=public, own=own, name=name).persist()
         for _ in engine.ask(_nothing, (), None):
             pass  # compute the states now
         return engine
@@ -122,9 +122,9 @@ def _spread(batches, empty, name):
     yield part, _written(part, name, _pair(batches, empty))
 
 
-def _made(paths, f, public, name):
+def _made(paths, f, public, own, name):
     for part, state in _found(paths):
-        yield part, None if state is None else _written(part, name, made(state, f, public))
+        yield part, None if state is None else _written(part, name, made(state, f, public, part, own))
 
 
 def _asked(paths, f, public, own):
@@ -136,8 +136,8 @@ def _asked_again(batches, parts, empty, steps, f, public, own):
     part = _part()
     if part in parts:
         state = _pair(batches, empty)
-        for make, told in steps:
-            state = made(state, make, told)
+        for make, told, mine in steps:
+            state = made(state, make, told, part, mine)
         yield part, pickle.dumps(answered(state, part, f, public, own))
 
 

@@ -166,12 +166,16 @@ def plain_numbers(array: pa.Array) -> np.ndarray | None:
         return None
 
 
-def texts(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarray, list]:
-    """A column as numbers of its distinct values, -1 for missing: int32 of shape (n,), and the values as text."""
+def distinct(name: str, array: pa.Array) -> pa.DictionaryArray:
+    """Return a column of values with a dictionary, which holds each of them once."""
     if pa.types.is_nested(array.type) or pa.types.is_binary(array.type):
         raise Fault(name, f"holds {array.type} where values are declared")
-    if not pa.types.is_dictionary(array.type):
-        array = pc.dictionary_encode(_plain(array))
+    return array if pa.types.is_dictionary(array.type) else pc.dictionary_encode(_plain(array))
+
+
+def texts(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarray, list]:
+    """A column as numbers of its distinct values, -1 for missing: int32 of shape (n,), and the values as text."""
+    array = distinct(name, array)
     index = array.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
     values = [None if _is_missing(value) else text_of(value) for value in array.dictionary.to_pylist()]
     missing = [k for k, value in enumerate(values) if value is None or value in marks]

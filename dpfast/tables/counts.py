@@ -6,7 +6,10 @@ import numpy as np
 
 
 class Counts:
-    """Counts of the rows with each code and each word of the columns of a table; counts of parts add up.
+    """Counts of the rows with each code and each word of the columns of a table.
+
+    The codes and labels of parts add up. Words do not, as they may not fit into memory: see
+    `dpfast.tables.parted.PartedEncoding`.
 
     Attributes
     ----------
@@ -27,8 +30,7 @@ class Counts:
             [a + b for a, b in zip(mine, others, strict=True)]
             for mine, others in zip(self.fixed, other.fixed, strict=True)
         ]
-        words = [mine + others for mine, others in zip(self.words, other.words, strict=True)]
-        return Counts(fixed, words, self.labels + other.labels)
+        return Counts(fixed, [], self.labels + other.labels)
 
 
 def tally(index, values) -> Counter:

@@ -4,17 +4,24 @@ Rows come as parts of (rows, labels) and become parts of `Piece`. What comes her
 names and the set of labels.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from dpfast.parts.blocks import PartedTable, Piece, digest
+from dpfast.parts.spool import Room, Spool
 from dpfast.tables.codes import CodeTable
-from dpfast.tables.counts import Counts
+from dpfast.tables.columns import Category
+from dpfast.tables.counts import Counts, tally
+from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding, label_column
+from dpfast.tables.kept import Kept
 from dpfast.tables.labels import Labels, class_codes, seen_labels
 from dpfast.tables.schema import Label, Schema
+from dpfast.tables.streams import MEMORY
+from dpfast.tables.words import HELD, Words
 
 
 class PartedEncoding:
@@ -45,8 +52,19 @@ class PartedEncoding:
         return label_column(self.label, np.arange(len(self._spellings())), self._spellings())
 
     def counts(self) -> Counts:
-        """Return the counts, like `Encoding.counts`."""
-        return self._parts.sum(Encoding.counts)
+        """Return the counts, like `Encoding.counts`.
+
+        Parts tell their words little by little, HELD at a time in all. Here they are held as those of a table in
+        memory are: at most HELD of a column and those told last, the others in runs that may lie in a file.
+        """
+        counts, room = self._parts.sum(_counted), Room(Spool(MEMORY))
+        words = [Words(room) for _ in self.schema.columns]
+        for own in _shares(self._parts.each(_numbers_of_words)):
+            for told in self._parts.each(_some_words, own=own):
+                for column, some, rows in told:
+                    words[column].append(some, rows)
+        counts.words = [each.counts() for each in words]
+        return counts
 
     def table(self, schema: Schema, known: Labels) -> PartedTable:
         """Return all rows as codes, with the numbers of their classes.
@@ -73,6 +91,27 @@ class PartedEncoding:
         if not hasattr(self, "_seen"):
             self._seen = sorted(set().union(*self._parts.each(Encoding.spellings)))
         return self._seen
+
+
+def _shares(numbers: list[list[int]]) -> Iterator[list]:
+    """Yield what to ask each part for: (column, start, stop) of its words, HELD words at a time in all parts together.
+
+    `numbers` has the number of words of each column for each part.
+    """
+    share: list[list] = [[] for _ in numbers]
+    left = HELD
+    for column, of_parts in enumerate(zip(*numbers, strict=True)):
+        for part, n in enumerate(of_parts):
+            start = 0
+            while start < n:
+                stop = min(n, start + left)
+                share[part].append((column, start, stop))
+                start, left = stop, left - (stop - start)
+                if not left:
+                    yield share
+                    share, left = [[] for _ in numbers], HELD
+    if left < HELD:
+        yield share
 
 
 def parted_numbers(raw: Any, classes: Any = None, *, one_column: bool = False) -> PartedTable:
@@ -126,10 +165,44 @@ class _Read(Encoding):
         """Return a digest of what was read, computed once."""
         if not hasattr(self, "_digest"):
             kept = [each.whole() for room in self._kept for each in room]
-            words = [repr([*each[1]]).encode() for each in kept if isinstance(each, tuple)]
+            blocks = (block for each in kept if isinstance(each, tuple) for block in _blocks(each[1]))
+            words = b"".join(digest(np.frombuffer(repr(block).encode(), np.uint8)) for block in blocks)
             arrays = [each[0] if isinstance(each, tuple) else each for each in kept]
-            self._digest = digest(*arrays, np.frombuffer(b"".join(words), np.uint8))
+            self._digest = digest(*arrays, np.frombuffer(words, np.uint8))
         return self._digest
+
+    def words(self) -> list[Words]:
+        """Return the words of each column that are to be counted, computed once; none for columns without any."""
+        if not hasattr(self, "_words"):
+            self._words = [_words_of(*each) for each in zip(self.schema.columns, self._kept, strict=True)]
+        return self._words
+
+
+def _words_of(column, room):
+    if isinstance(column, Discovered) and column.to_find:
+        return room[0].whole()[1]
+    words = Words(Kept)
+    if isinstance(column, Category) and column.to_find:
+        totals = tally(*room[0].whole())
+        words.append([*totals], np.array([*totals.values()], np.int64))
+    return words
+
+
+def _blocks(words):
+    return words.blocks() if isinstance(words, Words) else [words]
+
+
+def _counted(encoding):
+    counts = encoding.counts()
+    return Counts(counts.fixed, [], counts.labels)
+
+
+def _numbers_of_words(encoding):
+    return [len(words) for words in encoding.words()]
+
+
+def _some_words(encoding, share):
+    return [(column, *encoding.words()[column].some(start, stop)) for column, start, stop in share]
 
 
 def _coded(encoding, schema, numbers):

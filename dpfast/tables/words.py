@@ -60,6 +60,19 @@ class Words:
             yield run.words(np.arange(run.n))
         yield [*self._place]
 
+    def some(self, start: int, stop: int) -> tuple[list[str], np.ndarray]:
+        """Return the words with these numbers, and how many rows have each; a word may have several numbers."""
+        words, rows, first = [], [], 0
+        for run in self._runs:
+            which = np.arange(max(start - first, 0), min(stop - first, run.n))
+            if len(which):
+                words += run.words(which)
+                rows.append(run.rows.whole()[which])
+            first += run.n
+        held = slice(max(start - first, 0), max(stop - first, 0))
+        words += itertools.islice(self._place, held.start, held.stop)
+        return words, np.concatenate([*rows, self._rows[held]])
+
     def counts(self) -> "Counter[str] | Merged":
         """Return how many rows have each word."""
         held = Counter(dict(zip(self._place, self._rows.tolist(), strict=True)))
@@ -67,7 +80,7 @@ class Words:
 
 
 class Merged:
-    """Counts of words that do not fit into memory; with others of their kind they add up to a Counter.
+    """Counts of words that do not fit into memory.
 
     Parameters
     ----------
@@ -84,14 +97,6 @@ class Merged:
         sources = [*(run.items() for run in self._runs), sorted(self._held.items())]
         for word, several in itertools.groupby(heapq.merge(*sources), itemgetter(0)):
             yield word, sum(rows for _, rows in several)
-
-    def __add__(self, other: Any) -> Counter:
-        return Counter(dict(self.items())) + (Counter(dict(other.items())) if isinstance(other, Merged) else other)
-
-    __radd__ = __add__
-
-    def __reduce__(self):
-        return Counter, (dict(self.items()),)
 
 
 class _Run(NamedTuple):

@@ -220,7 +220,8 @@ def test_a_cluster_that_runs_already_learns_the_same_model(run, refused, table, 
     distributed = pytest.importorskip("distributed")
     from pyarrow import csv, parquet
 
-    parquet.write_table(csv.read_csv(table), tmp_path / "people.parquet", row_group_size=700)
+    whose = csv.read_csv(table).append_column("id", [np.arange(3000) % 1100])
+    parquet.write_table(whose, tmp_path / "people.parquet", row_group_size=700)
     common = "fit", tmp_path / "people.parquet", "--schema", schema, "--epsilon", 4, "--seed", 1, "--rounds", 3
     for more, what in (
         (["--test-share", "0.2"], "must be 0"),
@@ -232,11 +233,16 @@ def test_a_cluster_that_runs_already_learns_the_same_model(run, refused, table, 
     )
     options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
     with distributed.LocalCluster(protocol="tcp", **options) as cluster:
-        there = run(*common, "--scheduler", cluster.scheduler_address, "--out", tmp_path / "there.json")
-    assert there.exit_code == 0, there.stderr
+        common += "--scheduler", cluster.scheduler_address
+        there = run(*common, "--out", tmp_path / "there.json")
+        persons = run(*common, "--unit", "id", "--rows-per-unit", 2, "--out", tmp_path / "persons.json")
+    assert (there.exit_code, persons.exit_code) == (0, 0), (there.stderr, persons.stderr)
     assert "people.parquet: 3,000 rows, 3 columns" in there.stdout
-    here = dpfast.HalfspaceClassifier(4.0, n_rounds=3, schema=SCHEMA, random_state=1).fit(tmp_path / "people.parquet")
-    assert dpfast.load(tmp_path / "there.json")._released() == here._released()
+    assert "replace one person with at most 2 rows" in persons.stdout
+    for name, fit in (("there", {}), ("persons", {"units": "id", "rows_per_unit": 2})):
+        here = dpfast.HalfspaceClassifier(4.0, n_rounds=3, schema=SCHEMA, random_state=1)
+        here.fit(tmp_path / "people.parquet", **fit)
+        assert dpfast.load(tmp_path / f"{name}.json")._released() == here._released()
 
 
 def test_a_draft_reads_numbers_with_a_decimal_comma_and_leaves_text_with_commas(run, tmp_path):

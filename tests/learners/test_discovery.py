@@ -148,17 +148,6 @@ def test_what_was_found_is_shown_beside_the_model(frame):
     assert "found privately" not in str(declared) + str(declared.encoder_)
 
 
-def test_persons_on_dask_are_refused_before_the_charge(frame):
-    dd = pytest.importorskip("dask.dataframe")
-    X, y = frame
-    lazy = dd.from_pandas(X[:40].assign(y=y[:40], who=1), npartitions=2)
-    budget = Budget(1.0, 1e-6)
-    model = dpfast.HalfspaceClassifier(schema="discover", budget=budget)
-    with pytest.raises(ValueError, match="units= is for tables in memory, and X is a DataFrame"):
-        model.fit(lazy, "y", units="who", rows_per_unit=1)
-    assert budget.spent == (0, 0)
-
-
 def test_units_are_protected_where_nothing_is_declared(frame):
     X, y = frame
     units = np.arange(len(X)) // 2

@@ -23,7 +23,7 @@ from dpfast.audit import replay
 from dpfast.parts import Backend
 from dpfast.parts.engine import EngineParts
 
-PEOPLE = people(600)
+PEOPLE = people(600).assign(patient=[k * k % 211 for k in range(600)])
 
 
 def tables(frame, parts):
@@ -35,13 +35,15 @@ def actors_give_the_model_of_memory_for_every_learner(actors):
     for learner in [*LEARNERS, *TWO_SIDED, FiniteClassLearner]:
         whole = few(learner, schema=SCHEMA).fit(PEOPLE)
         assert released(few(learner, schema=SCHEMA).fit(actors)) == released(whole), learner
-    whole = few(HalfspaceClassifier, schema=OPEN, epsilon=20.0).fit(PEOPLE)
-    assert released(few(HalfspaceClassifier, schema=OPEN, epsilon=20.0).fit(actors)) == released(whole)
+    for persons in ({}, {"units": "patient", "rows_per_unit": 2}):
+        whole = few(HalfspaceClassifier, schema=OPEN, epsilon=20.0).fit(PEOPLE, **persons)
+        assert released(few(HalfspaceClassifier, schema=OPEN, epsilon=20.0).fit(actors, **persons)) == released(whole)
 
 
 def an_actor_that_is_killed_changes_nothing(actors):
-    budget, killed, plain = Budget(1.0, 1e-6), [], EngineParts.sum
-    whole = few(HalfspaceClassifier, schema=SCHEMA).fit(PEOPLE)
+    budget, killed, plain = Budget(1.0, 1e-6, unit="person"), [], EngineParts.sum
+    persons = {"units": "patient", "rows_per_unit": 2}
+    whole = few(HalfspaceClassifier, schema=SCHEMA).fit(PEOPLE, **persons)
 
     def killing(self, question, *public, own=None):
         if budget.charges and not killed:
@@ -51,7 +53,7 @@ def an_actor_that_is_killed_changes_nothing(actors):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(EngineParts, "sum", killing)
-        model = few(HalfspaceClassifier, schema=SCHEMA, budget=budget).fit(actors)
+        model = few(HalfspaceClassifier, schema=SCHEMA, budget=budget).fit(actors, **persons)
     assert killed
     assert released(model)[:1] == released(whole)[:1]
     assert len(budget.charges) == 1

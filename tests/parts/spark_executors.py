@@ -29,7 +29,7 @@ from dpfast.audit import replay
 from dpfast.parts import Backend, spark_parts
 from dpfast.parts.engine import EngineParts
 
-PEOPLE = people(300)
+PEOPLE = people(300).assign(patient=[k * k % 97 for k in range(300)])
 LEARNERS = (DecisionListClassifier, {"max_rules": 3}), (BoostedHalfspaceClassifier, {}), (DPWinnowClassifier, {})
 CELL = "cell-of-one-row"
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
@@ -100,18 +100,21 @@ def executors_give_the_model_of_memory(cluster):
 def what_is_not_declared_is_discovered_as_in_memory(cluster):
     frame = cluster.frame(PEOPLE, 2)
     table = frame.toArrow()
-    for given in ({"schema": OPEN, "epsilon": 20.0}, {"epsilon": 20.0}):
-        whole = few(HalfspaceClassifier, **given).fit(table, "buys")
+    persons = {"units": "patient", "rows_per_unit": 2}
+    for schema, fit in ((OPEN, {}), (None, {}), (None, persons)):
+        given = {"schema": schema, "epsilon": 20.0}
+        whole = few(HalfspaceClassifier, **given).fit(table, "buys", **fit)
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(type(frame), "__arrow_c_stream__", None, raising=False)  # it would bring all rows here
-            assert released(few(HalfspaceClassifier, **given).fit(frame, "buys")) == released(whole), given
+            assert released(few(HalfspaceClassifier, **given).fit(frame, "buys", **fit)) == released(whole), given
     with pytest.raises(ValueError, match="all its rows are read at once here"):
         whole.predict(frame)
 
 
 def an_executor_that_is_killed_and_files_that_are_gone_change_nothing(cluster):
-    budget, rounds, plain = Budget(1.0, 1e-6), [], EngineParts.sum
-    whole = few(HalfspaceClassifier, schema=SCHEMA).fit(PEOPLE)
+    budget, rounds, plain = Budget(1.0, 1e-6, unit="person"), [], EngineParts.sum
+    frame, persons = cluster.frame(PEOPLE, 3), {"units": "patient", "rows_per_unit": 2}
+    whole = few(HalfspaceClassifier, schema=SCHEMA).fit(frame.toArrow(), **persons)
 
     def disturbed(self, question, *public, own=None):
         if budget.charges:
@@ -125,7 +128,7 @@ def an_executor_that_is_killed_and_files_that_are_gone_change_nothing(cluster):
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(EngineParts, "sum", disturbed)
-        model = few(HalfspaceClassifier, schema=SCHEMA, budget=budget).fit(cluster.frame(PEOPLE, 3))
+        model = few(HalfspaceClassifier, schema=SCHEMA, budget=budget).fit(frame, **persons)
     assert len(rounds) >= 3
     assert released(model)[:1] == released(whole)[:1]
     assert len(budget.charges) == 1

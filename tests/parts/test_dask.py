@@ -157,6 +157,35 @@ def test_what_is_open_is_found_on_the_workers_and_codes_are_lazy(client):
     np.testing.assert_array_equal(codes.to_numpy(), encoder.transform(frame).toarray())
 
 
+@pytest.mark.parametrize("workers", [1, 3])
+@pytest.mark.parametrize("schema", [SCHEMA, OPEN, "discover"])
+def test_persons_with_rows_in_several_parts_give_the_model_of_memory(schema, workers):
+    import dask.dataframe as dd
+
+    frame = people(900).assign(patient=np.random.default_rng(3).integers(0, 300, 900).astype(str))
+    given, persons = {"schema": schema, "epsilon": 20.0}, {"units": "patient", "rows_per_unit": 2}
+    whole = few(HalfspaceClassifier, **given).fit(frame, "buys", **persons)
+    options = {"n_workers": workers, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as own, own.as_current():
+        lazy = dd.from_pandas(frame, npartitions=4)
+        tables = [(lazy, "buys", "patient"), (lazy.drop(columns="patient"), "buys", lazy["patient"])]
+        for X, y, whose in tables:
+            model = few(HalfspaceClassifier, **given).fit(X, y, **(persons | {"units": whose}))
+            assert released(model) == released(whole)
+            assert model.encoder_.schema_ == whole.encoder_.schema_
+
+
+def test_persons_of_arrays_of_dask_give_the_model_of_memory(client, rng):
+    import dask.array as da
+
+    X, y, whose = rng.random((300, 5)) < 0.4, rng.integers(0, 2, 300), rng.integers(0, 100, 300)
+    whole = few(HalfspaceClassifier).fit(X, y, units=whose, rows_per_unit=2)
+    lazy = da.from_array(X, chunks=(90, 5)), da.from_array(y, chunks=90)
+    for units in (whose, da.from_array(whose, chunks=70)):
+        model = few(HalfspaceClassifier).fit(*lazy, units=units, rows_per_unit=2)
+        assert released(model) == released(whole)
+
+
 # ---- what goes wrong -----------------------------------------------------------------------------------------------
 
 
@@ -192,6 +221,9 @@ VERBS = ("ask", "make", "pair", "sum", "tell")
 SOON = {"distributed.comm.timeouts.connect": "1s"}  # what is lost is given up; not while a cluster starts
 
 
+PERSONS = {"units": "patient", "rows_per_unit": 2}
+
+
 def two_workers(client):
     """The processes of both workers, once both answer: one may have been killed a moment ago, and still be counted."""
     while len(processes := client.run(os.getpid, on_error="ignore")) < 2:
@@ -200,13 +232,17 @@ def two_workers(client):
     return [*processes.values()]
 
 
-@pytest.mark.parametrize("learner", [*LEARNERS, *TWO_SIDED, FiniteClassLearner])
-def test_a_worker_killed_in_the_middle_changes_nothing(learner, client, monkeypatch):
+@pytest.mark.parametrize(
+    ("learner", "persons"),
+    [*((each, {}) for each in [*LEARNERS, *TWO_SIDED, FiniteClassLearner]), (HalfspaceClassifier, PERSONS)],
+)
+def test_a_worker_killed_in_the_middle_changes_nothing(learner, persons, client, monkeypatch):
     """Its parts are computed again where another worker, or the one that takes its place, is."""
     alive = two_workers(client)
     client.run(lambda: dask.config.set(SOON) and None)
-    frame, budget, asked, killed = people(), Budget(1.0, 1e-6), [], []
-    whole = few(learner, schema=SCHEMA).fit(frame)
+    frame, budget, asked, killed = people(), Budget(1.0, 1e-6, unit="person" if persons else "row"), [], []
+    frame["patient"] = np.random.default_rng(3).integers(0, 500, len(frame))
+    whole = few(learner, schema=SCHEMA).fit(frame, **persons)
     plain = dask_parts.DaskBackend._ask
 
     def killing(self, verb, question, public, own=None):
@@ -219,7 +255,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(learner, client, monkeypa
 
     monkeypatch.setattr(dask_parts.DaskBackend, "_ask", killing)
     with dask.config.set(SOON):
-        model = few(learner, schema=SCHEMA, budget=budget).fit(delayed(frame, 5))
+        model = few(learner, schema=SCHEMA, budget=budget).fit(delayed(frame, 5), **persons)
     assert killed
     assert released(model)[:1] == released(whole)[:1]
     assert len(budget.charges) == 1

@@ -20,10 +20,10 @@ class Pickled:
     def size(self):
         return len(self._states)
 
-    def make(self, f, *public):
+    def make(self, f, *public, own=None):
         other = copy.copy(self)
-        f, public = _sent((f, public))
-        other._states = [made(state, f, public) for state in self._states]
+        f, public, own = _sent((f, public, own))
+        other._states = [made(state, f, public, k, own) for k, state in enumerate(self._states)]
         self.open.append(1)
         return other
 

@@ -456,6 +456,23 @@ def test_what_is_discovered_in_parts_of_a_cluster_tells_no_more_than_was_charged
     assert found.ratio > 0
 
 
+@pytest.mark.parametrize(
+    ("name", "relation"), [("list", "add-remove"), ("halfspace", "replace"), ("winnow", "replace")]
+)
+def test_the_rows_of_a_person_in_several_parts_of_a_cluster_tell_no_more_than_was_charged(name, relation, cluster):
+    dd, frame = pytest.importorskip("dask.dataframe"), people(60).assign(who=np.arange(60))
+    frame.loc[[3, 15, 25, 30, 59], "who"] = 99  # in all three parts
+    other = frame[frame["who"] < 99]
+    if relation == "replace":
+        one = {"age": 0, "pay": 1e300, "job": "astronaut", "smokes": True, "buys": "maybe"}
+        other = frame.assign(**{name: frame[name].where(frame["who"] < 99, cell) for name, cell in one.items()})
+    tables = [dd.from_pandas(each, npartitions=3) for each in (frame, other.astype(frame.dtypes))]
+    model = LEARNERS[name].make(neighbors=relation, schema="discover", epsilon=20.0)
+    found = replayed(model, *[(table, "buys") for table in tables], units="who", rows_per_unit=2)
+    assert found.holds, found
+    assert found.ratio > 0
+
+
 # ---- persons ---------------------------------------------------------------------------------------------------------
 
 

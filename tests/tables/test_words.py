@@ -1,18 +1,20 @@
 """Words of a column are counted in bounded memory: how they are held changes neither counts nor codes."""
 
-import pickle
-from collections import Counter
-
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
+from people import pieces
+from sklearn.base import clone
 
 import dpfast
 from dpfast.files.spooled import FileParts
 from dpfast.mechanisms.opening import OpeningHistogram
+from dpfast.parts import MemoryParts
 from dpfast.parts.spool import Room, Spool
-from dpfast.tables import words
+from dpfast.tables import parted, words
 from dpfast.tables.cells import LONGEST, text_cells
+from dpfast.tables.columns import Category
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.kept import Kept
@@ -48,7 +50,6 @@ def test_counts_are_the_same_however_few_words_are_held(keep, monkeypatch):
     assert dict(counts.words[0].items()) == dict(expected.words[0])
     assert [*counts.words[0].items()] == sorted(expected.words[0].items())
     assert counts.fixed[0][0].tolist() == expected.fixed[0][0].tolist()
-    assert (counts + expected).words[0] == {word: 2 * rows for word, rows in expected.words[0].items()}
 
 
 def test_codes_are_the_same_however_few_words_are_held(keep, monkeypatch):
@@ -73,12 +74,17 @@ def test_a_dictionary_never_holds_more_than_its_limit_and_a_block(monkeypatch):
     assert sum(rows for _, rows in held.counts().items()) == 10_000
 
 
-def test_a_worker_tells_its_words_as_a_counter(monkeypatch):
+def test_words_by_their_numbers_are_those_that_were_given_them(keep, monkeypatch):
     monkeypatch.setattr(words, "HELD", 5)
-    merged = encoded(column(), Kept, 13).counts().words[0]
-    told = pickle.loads(pickle.dumps(merged))
-    assert isinstance(told, Counter)
-    assert told == Counter(dict(merged.items()))
+    held = Words(keep)
+    for start in range(0, 60, 3):
+        held.append([f"wört {k}" for k in range(start, start + 3)], np.arange(start, start + 3))
+    every, rows = held.some(0, len(held))
+    assert every == [*held] == [f"wört {k}" for k in range(60)]
+    assert rows.tolist() == [*range(60)]
+    for start, stop in ((0, 1), (4, 23), (10, 10), (57, 60)):
+        some, theirs = held.some(start, stop)
+        assert (some, theirs.tolist()) == (every[start:stop], [*range(start, stop)])
 
 
 def test_the_same_words_are_published_however_few_are_held(monkeypatch):
@@ -86,6 +92,46 @@ def test_the_same_words_are_published_however_few_are_held(monkeypatch):
     expected = opening.words(encoded(column(), Kept, 400).counts().words[0], 0)
     monkeypatch.setattr(words, "HELD", 5)
     assert opening.words(encoded(column(), Kept, 13).counts().words[0], 0) == expected != {}
+
+
+@pytest.mark.parametrize("parts", [1, 4])
+def test_words_of_parts_are_told_and_held_so_many_at_a_time(parts, monkeypatch):
+    """The last column has a word of its own in every row; each part has words that no other part has."""
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"word": [f"w{k}" for k in rng.geometric(0.3, 600)], "name": [f"u{k}" for k in range(600)]})
+    frame["buys"] = np.where(np.arange(600) % 3, "yes", "no")
+    columns = [[Discovered("word"), Discovered("name")], [Discovered("word"), Category("name")]]
+    expected = [
+        dpfast.HalfspaceClassifier(4, schema=Schema(each, label="buys"), random_state=0).fit(frame) for each in columns
+    ]
+    told, held = [], []
+    each, append = MemoryParts.each, Words.append
+
+    def telling(self, question, *public, own=None):
+        answers = each(self, question, *public, own=own)
+        if question.__name__ == "_some_words":
+            told.append(sum(len(some) for answer in answers for _, some, _ in answer))
+        return answers
+
+    def holding(self, some, rows):
+        numbers = append(self, some, rows)
+        if isinstance(self._apart.__self__, Room):  # those that come from all parts
+            held.append(len(self._place))
+        return numbers
+
+    monkeypatch.setattr(words, "HELD", 20)
+    monkeypatch.setattr(parted, "HELD", 20)
+    monkeypatch.setattr(MemoryParts, "each", telling)
+    monkeypatch.setattr(Words, "append", holding)
+    for model in expected:
+        told.clear()
+        held.clear()
+        parted_model = clone(model).fit(MemoryParts(pieces(frame, parts=parts)))
+        assert parted_model.encoder_.schema_ == model.encoder_.schema_
+        np.testing.assert_array_equal(parted_model.coef_, model.coef_)
+        assert sum(told) >= 600
+        assert max(told) == 20
+        assert max(held) <= 2 * 20
 
 
 def test_a_model_of_a_file_does_not_depend_on_how_many_words_are_held(tmp_path, monkeypatch):
