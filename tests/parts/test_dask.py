@@ -158,19 +158,22 @@ def test_what_is_open_is_found_on_the_workers_and_codes_are_lazy(client):
 
 
 @pytest.mark.parametrize("workers", [1, 3])
-@pytest.mark.parametrize("schema", [SCHEMA, OPEN, "discover"])
-def test_persons_with_rows_in_several_parts_give_the_model_of_memory(schema, workers):
+def test_persons_with_rows_in_several_parts_give_the_model_of_memory(workers):
     import dask.dataframe as dd
 
-    frame = people(900).assign(patient=np.random.default_rng(3).integers(0, 300, 900).astype(str))
-    given, persons = {"schema": schema, "epsilon": 20.0}, {"units": "patient", "rows_per_unit": 2}
-    whole = few(HalfspaceClassifier, **given).fit(frame, "buys", **persons)
+    frame = people(600).assign(patient=np.random.default_rng(3).integers(0, 200, 600).astype(str))
+    lazy = dd.from_pandas(frame, npartitions=4)
     options = {"n_workers": workers, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as own, own.as_current():
-        lazy = dd.from_pandas(frame, npartitions=4)
-        tables = [(lazy, "buys", "patient"), (lazy.drop(columns="patient"), "buys", lazy["patient"])]
-        for X, y, whose in tables:
-            model = few(HalfspaceClassifier, **given).fit(X, y, **(persons | {"units": whose}))
+        for schema, X, whose in (
+            (SCHEMA, lazy, "patient"),
+            (OPEN, lazy, "patient"),
+            ("discover", lazy, "patient"),
+            ("discover", lazy.drop(columns="patient"), lazy["patient"]),
+        ):
+            given = {"schema": schema, "epsilon": 20.0}
+            whole = few(HalfspaceClassifier, **given).fit(frame, "buys", units="patient", rows_per_unit=2)
+            model = few(HalfspaceClassifier, **given).fit(X, "buys", units=whose, rows_per_unit=2)
             assert released(model) == released(whole)
             assert model.encoder_.schema_ == whole.encoder_.schema_
 
@@ -221,7 +224,7 @@ VERBS = ("ask", "make", "pair", "sum", "tell")
 SOON = {"distributed.comm.timeouts.connect": "1s"}  # what is lost is given up; not while a cluster starts
 
 
-PERSONS = {"units": "patient", "rows_per_unit": 2}
+PERSONS = {HalfspaceClassifier: {"units": "patient", "rows_per_unit": 2}}
 
 
 def two_workers(client):
@@ -232,15 +235,13 @@ def two_workers(client):
     return [*processes.values()]
 
 
-@pytest.mark.parametrize(
-    ("learner", "persons"),
-    [*((each, {}) for each in [*LEARNERS, *TWO_SIDED, FiniteClassLearner]), (HalfspaceClassifier, PERSONS)],
-)
-def test_a_worker_killed_in_the_middle_changes_nothing(learner, persons, client, monkeypatch):
+@pytest.mark.parametrize("learner", [*LEARNERS, *TWO_SIDED, FiniteClassLearner])
+def test_a_worker_killed_in_the_middle_changes_nothing(learner, client, monkeypatch):
     """Its parts are computed again where another worker, or the one that takes its place, is."""
     alive = two_workers(client)
     client.run(lambda: dask.config.set(SOON) and None)
-    frame, budget, asked, killed = people(), Budget(1.0, 1e-6, unit="person" if persons else "row"), [], []
+    persons, frame, asked, killed = PERSONS.get(learner, {}), people(), [], []
+    budget = Budget(1.0, 1e-6, unit="person" if persons else "row")
     frame["patient"] = np.random.default_rng(3).integers(0, 500, len(frame))
     whole = few(learner, schema=SCHEMA).fit(frame, **persons)
     plain = dask_parts.DaskBackend._ask
