@@ -25,7 +25,7 @@ from dpfast.tables.arrow import header_of, is_frame, reads_of
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Numeric, text_of
 from dpfast.tables.discovered import WIDEST, Discovered
-from dpfast.tables.labels import class_codes, completed, label_kind, labels_among, typed, typed_labels
+from dpfast.tables.labels import class_codes, completed, label_kind, labels_among, other_label, typed, typed_labels
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.streams import Source, StreamParts
 
@@ -210,7 +210,7 @@ class TableReader:
         if declared is None:
             multi = self.__sklearn_tags__().classifier_tags.multi_class
             declared = completed([*found.labels][: MOST_LABELS if multi else 2], kind)
-            encoder.other_label_ = _other(found.labels, declared)
+            encoder.other_label_ = other_label(found.labels, declared)
             labels = labels_among(*encoding.spelled(), declared, encoder.other_label_)
             known = class_codes(labels, len(labels), declared)
         return known, labels
@@ -242,7 +242,6 @@ class TableReader:
         self._rows_per_unit = p.rows_per_unit
         if is_parted(X):
             columns = None if p.schema is None else [*p.schema.names, label.name, *([] if name is None else [name])]
-            units = np.asarray(units) if is_parted(units) else units
             return bounded_parts(parts_of(X, y, columns), units, p.rows_per_unit, own_generator(p.rng)), None
         if p.source is not None:
             _refuse_labels(y)
@@ -445,10 +444,3 @@ def _empty(schema):
     columns = schema.code_columns
     arrays, sizes = [np.empty(0, np.uint8)] * len(columns), [column.size for column in columns]
     return CodeTable.from_arrays(arrays, sizes, names=[column.name for column in columns], columns=columns)
-
-
-def _other(found, classes):
-    """Return the class that replaces unpublished labels: the most frequent published one, or a stand-in."""
-    known = {text_of(each): each for each in classes.tolist()}
-    spare = [each for text, each in known.items() if text not in found]
-    return spare[0] if spare else next(known[text] for text in found if text in known)

@@ -40,6 +40,7 @@ import pyarrow as pa
 from dpfast import random
 from dpfast.parts.blocks import digest
 from dpfast.parts.engine import EngineLost
+from dpfast.parts.sources import is_dask
 from dpfast.tables.arrow import Frame, distinct
 from dpfast.tables.kept import Kept, KeptUnits
 from dpfast.tables.labels import one_kind
@@ -129,7 +130,7 @@ def bounded_parts(parts: Any, units: Any, rows_per_unit: int, rng: np.random.Gen
 
     Parameters
     ----------
-    parts : MemoryParts or EngineParts
+    parts : EngineParts
         Parts of pairs of a table, and labels or None.
     units : array_like, shape (n,), or str
         The person of each row, or the name of the column that says it.
@@ -142,6 +143,7 @@ def bounded_parts(parts: Any, units: Any, rows_per_unit: int, rng: np.random.Gen
         As in `bounded_rows`, and if the parts do not have the column, in one type.
     """
     name = units if isinstance(units, str) else None
+    units = np.asarray(units) if is_dask(units) else units
     if name is None:
         sizes = parts.each(_rows)
         marks = [b""] * len(sizes)

@@ -1,6 +1,6 @@
 """Labels as learners read them: a number for each row, and the set of classes they stand for."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, NamedTuple
 
@@ -283,6 +283,13 @@ def label_kind(X: Any, y: Any, name: str) -> str | None:
     if pa.types.is_integer(kind):
         return "integer"
     return "float" if pa.types.is_floating(kind) else "text"
+
+
+def other_label(found: Mapping[str, float], classes: np.ndarray) -> Any:
+    """Return the class that replaces unpublished labels: the most frequent published one, or a stand-in."""
+    known = {text_of(each): each for each in classes.tolist()}
+    spare = [each for text, each in known.items() if text not in found]
+    return spare[0] if spare else next(known[text] for text in found if text in known)
 
 
 def typed(labels: Iterable | None, kind: str | None) -> Any:

@@ -11,6 +11,7 @@ import dpfast
 from dpfast.files.spooled import FileParts
 from dpfast.mechanisms.opening import OpeningHistogram
 from dpfast.parts import MemoryParts
+from dpfast.parts.engine import EngineParts
 from dpfast.parts.spool import Room, Spool
 from dpfast.tables import parted, words
 from dpfast.tables.cells import LONGEST, text_cells
@@ -105,7 +106,7 @@ def test_words_of_parts_are_told_and_held_so_many_at_a_time(parts, monkeypatch):
         dpfast.HalfspaceClassifier(4, schema=Schema(each, label="buys"), random_state=0).fit(frame) for each in columns
     ]
     told, held = [], []
-    each, append = MemoryParts.each, Words.append
+    each, append = EngineParts.each, Words.append
 
     def telling(self, question, *public, own=None):
         answers = each(self, question, *public, own=own)
@@ -121,7 +122,7 @@ def test_words_of_parts_are_told_and_held_so_many_at_a_time(parts, monkeypatch):
 
     monkeypatch.setattr(words, "HELD", 20)
     monkeypatch.setattr(parted, "HELD", 20)
-    monkeypatch.setattr(MemoryParts, "each", telling)
+    monkeypatch.setattr(EngineParts, "each", telling)
     monkeypatch.setattr(Words, "append", holding)
     for model in expected:
         told.clear()
