@@ -98,8 +98,8 @@ def fit(
 ):
     """Learn a private model, and show the model, its noisy accuracy and what was spent.
 
-    Each row goes at random either to the training part or to the test part. Both parts use the whole epsilon and delta,
-    and so does the whole: a row is in only one of them.
+    Each row goes at random either to the training part or to the test part. Each part uses the whole epsilon and delta,
+    and together they cost no more, because a row is in only one of them.
 
     With --budget, model and figures together are charged epsilon and delta. With --test-share 0 only the model is
     charged, by its exact cost, so that a budget allows more fits.

@@ -23,7 +23,9 @@ Data = Annotated[
     ),
 ]
 Epsilon = Annotated[float, typer.Option(help="Privacy budget, above 0: smaller is more private.")]
-Delta = Annotated[float, typer.Option(help="Probability that the bound fails, in (0, 1): well below 1 / rows.")]
+Delta = Annotated[
+    float, typer.Option(help="Term that is added to the bound of epsilon, in (0, 1); choose it well below 1 / rows.")
+]
 Alpha = Annotated[float, typer.Option(help="Largest error that is acceptable, in (0, 1).")]
 Beta = Annotated[float, typer.Option(help="Probability that the guarantee fails, in (0, 1).")]
 Relation = Annotated[
