@@ -6,7 +6,6 @@ from typing import Any
 
 from dpfast.tables.code_column import CodeColumn
 
-SCROLLED = '<div class="scroll" tabindex="0" role="region" aria-label="table">'
 _MOST, _MOST_VALUES, _LONGEST = 250, 12, 300  # columns, values of one, letters of all these
 
 
@@ -26,7 +25,7 @@ def columns_table(model: Any) -> Iterable[str]:
         )
     rows = [_line(column, found.get(column.name), other.get(column.name)) for column in schema.columns[:_MOST]]
     rows += [(name, "", "left out") for name in schema.ignore[:_MOST]]
-    yield plain_table(("column", "what it holds", "how it is known"), rows)
+    yield plain_table("the columns", ("column", "what it holds", "how it is known"), rows)
     more = max(0, len(schema.columns) - _MOST) + max(0, len(schema.ignore) - _MOST)
     if more:
         yield f'<p class="soft">and {more:,} more columns</p>'
@@ -87,8 +86,13 @@ def _holds(column: CodeColumn) -> str:
     return text + more + (", other" if column.other and not more else "")
 
 
-def plain_table(head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
-    """A table of texts."""
+def scrolled(name: str, table: str) -> str:
+    """Return a table in a region of this name, which scrolls sideways where the table is wide."""
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="{name}"><table>{table}</table></div>'
+
+
+def plain_table(name: str, head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """Return a table of texts in a region of this name."""
     heads = "".join(f"<th>{escape(str(cell))}</th>" for cell in head)
     lines = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
-    return f"{SCROLLED}<table><thead><tr>{heads}</tr></thead><tbody>{lines}</tbody></table></div>"
+    return scrolled(name, f"<thead><tr>{heads}</tr></thead><tbody>{lines}</tbody>")

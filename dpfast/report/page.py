@@ -101,7 +101,7 @@ def page(model: Any) -> str:
         "<h2>What the claim does not cover</h2>",
         f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in _NOT_COVERED)}</ul>",
         "<h2>Parameters</h2>",
-        plain_table(("parameter", "value"), parameters),
+        plain_table("the parameters", ("parameter", "value"), parameters),
     ]
     return f'<div class="dpfast">{"".join(parts)}</div>'
 

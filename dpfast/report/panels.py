@@ -7,7 +7,7 @@ import numpy as np
 
 from dpfast.learners.lists.rule import condition_text, precision_text, support_text
 from dpfast.learners.showing import names_of
-from dpfast.report.columns import SCROLLED
+from dpfast.report.columns import scrolled
 from dpfast.report.drawing import Axis, Scale, bars, heat, steps
 from dpfast.report.terms import PairTerm, Term, code_columns, lost_in_noise, terms
 from dpfast.tables.code_column import CodeColumn
@@ -57,7 +57,7 @@ def _rules(model):
     head = "<th>order</th><th>condition</th><th>then</th>"
     if worths is not None:
         head += '<th class="n">rows that it decides</th><th class="n">share that it gets right</th>'
-    yield f"{SCROLLED}<table><thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody></table></div>"
+    yield scrolled("the rules", f"<thead><tr>{head}</tr></thead><tbody>{''.join(lines)}</tbody>")
     if worths is not None:
         grey = " The counts of grey rules are no more than noise may be: they may decide no row at all." * bool(drowned)
         yield f'<p class="soft">Counts have noise, which the 95% intervals hold.{grey}</p>'

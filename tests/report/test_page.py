@@ -394,3 +394,8 @@ def test_a_column_that_is_clear_for_some_class_is_not_said_to_be_noise(rng):
     model.coef_noise_[2, :size] = 0.0  # of the terms of three classes, one is clear of noise
     assert lost_in_noise(model.terms()) == ["dice"]
     assert "Nothing clear of noise was learned from 1 more: dice." in report.page(model)
+
+
+def test_the_tables_of_a_page_have_names_of_their_own(additive):
+    names = re.findall(r'role="region" aria-label="([^"]+)"', report.page(additive))
+    assert names == ["the columns", "the parameters"]
