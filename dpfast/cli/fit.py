@@ -159,8 +159,7 @@ def fit(
                 table_read = {"bits": bits, "threshold": threshold, "label": label}
                 learning(state, estimator, names, **table_read)
                 with progress(estimator, f"learning from {data} on {scheduler}"):
-                    persons = {"units": unit, "rows_per_unit": rows_per_unit}
-                    estimator.fit(X, classes=declaration.label.classes, **persons)
+                    estimator.fit(X, classes=declaration.label.classes, units=unit, rows_per_unit=rows_per_unit)
                 fitted = time.perf_counter()
                 out = keep(estimator, out, state, names, **table_read)
         else:

@@ -211,8 +211,9 @@ class EngineParts:
     @property
     def only(self) -> Any:
         """Return the only part, if it is in memory, for code that needs all rows at once; otherwise None."""
-        memory = isinstance(self._backend, MemoryBackend) and len(self) == 1
-        return self._backend.states[0] if memory else None
+        if isinstance(self._backend, MemoryBackend) and len(self) == 1:
+            return self._backend.states[0]
+        return None
 
     def map(self, make: Callable, *public: Any, own: Sequence | None = None) -> "EngineParts":
         """Return the parts ``make(part, *public)``, each stored where it was computed while it is referenced.
