@@ -270,11 +270,13 @@ def figures(make, epsilon, table, splits, earlier=None):
         start = time.perf_counter()
         model.fit(train, own)
         seconds = time.perf_counter() - start
-        truth, known = np.searchsorted(labels, other.to_numpy(str)), np.searchsorted(labels, model.classes_.astype(str))
+        truth, known = np.searchsorted(labels, other.to_numpy(str)), model.classes_.astype(str)
+        hidden = np.setdiff1d(labels, known)  # labels that were not discovered; a class "other" stands for them
+        known = np.searchsorted(labels, np.where(np.isin(known, labels), known, [*hidden, labels[0]][0]))
         every = model.every_proba(test) if hasattr(model, "every_proba") else [model.predict_proba(test)]
         each = each if seed else [[] for _ in every]
         for found, chances in zip(each, every, strict=True):
-            of_all = np.zeros((len(truth), len(labels)))  # a label that was not discovered has no chance
+            of_all = np.zeros((len(truth), len(labels)))
             of_all[:, known] = chances
             found.append([*told(of_all, truth), seconds])
     names = ("accuracy", "auc", "brier", "calibration_error", "seconds")
