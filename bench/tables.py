@@ -379,6 +379,9 @@ def draw(report, figure_of, path):
                 (labels[model],) = axes.plot(EPSILONS, values, dashes, marker="o", markersize=3, color=colour)
         axes.set(title=name, xscale="log", xlabel="epsilon")
         style.plain_ticks(axes.xaxis, EPSILONS)
+        low, high = axes.get_ylim()
+        more = max(0, 0.02 - (high - low)) / 2  # differences in the third digit look small
+        axes.set_ylim(low - more, high + more)
     for axes in grid.flat[len(report) :]:
         axes.set_axis_off()
     for axes in grid[:, 0]:
