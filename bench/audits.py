@@ -8,7 +8,7 @@ fits one of the two tables, gives the answers to a fit of the other one, as `dpf
 outcome the logarithm of the ratio of the probabilities of all answers that Gaussian noise was added to: by Neyman and
 Pearson no test of them tells the tables apart better.
 
-Two lower bounds are printed. `dpfast.audit.certify` assumes nothing, and needs some 20,000 runs for half the claim. The
+Two lower bounds are printed. `dpfast.audit.certify` assumes nothing, and needs far more runs for as much. The
 other one takes a positive outcome for the event, asks for the least mu of Gaussian differential privacy that allows its
 two frequencies, and is the epsilon of that mu at the claim's delta: a bound if the trade-off of the fit is one of
 Gaussian noise, which its bill says. Each is above the truth with probability --failure at most.
