@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from dpfast.parts.sources import outline, refuse_masked
+from dpfast.parts.sources import is_dask, outline, refuse_masked
 from dpfast.tables.arrow import Frame
 from dpfast.tables.columns import text_of
 
@@ -269,12 +269,17 @@ def label_kind(X: Any, y: Any, name: str) -> str | None:
         The labels, by default the column `name` of X.
     name : str
     """
-    if isinstance(y, LabelColumn):
+    known = X if y is None else y
+    if is_dask(known):
+        known = getattr(known, "_meta", None)  # no row is read
+    if known is None or isinstance(known, LabelColumn):
         return None
     try:
-        frame = Frame({name: y} if y is not None else outline(X))
+        frame = Frame(outline(known) if y is None else {name: known})
         kind = frame.column(name).type
     except (KeyError, ValueError):
+        return None
+    if pa.types.is_null(kind):  # objects, and none of them is known
         return None
     if pa.types.is_dictionary(kind):
         kind = kind.value_type

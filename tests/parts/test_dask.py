@@ -9,6 +9,7 @@ import warnings
 from contextlib import ExitStack
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from people import LEARNERS, OPEN, SCHEMA, TWO_SIDED, few, people, pieces, released
@@ -176,6 +177,34 @@ def test_persons_with_rows_in_several_parts_give_the_model_of_memory(workers):
             model = few(HalfspaceClassifier, **given).fit(X, "buys", units=whose, rows_per_unit=2)
             assert released(model) == released(whole)
             assert model.encoder_.schema_ == whole.encoder_.schema_
+
+
+READS = []
+
+
+def reading(part, k):
+    READS.append(k)
+    return part
+
+
+def test_a_frame_is_read_once_and_its_labels_keep_their_type():
+    import dask.dataframe as dd
+
+    frame = people(300).drop(columns=["job"])
+    frames = {"truth values": frame["buys"] == "yes", "texts": np.where(frame["buys"] == "yes", "1", "0")}
+
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as own, own.as_current():
+        for kind, labels in frames.items():
+            frame["buys"] = pd.Series(labels, dtype="string[pyarrow]" if kind == "texts" else bool)
+            whole = few(HalfspaceClassifier, schema="discover", epsilon=20.0).fit(frame, "buys")
+            parts = [dask.delayed(reading)(frame[100 * k : 100 * (k + 1)], k) for k in range(3)]
+            lazy = dd.from_delayed(parts, meta=frame[:0])
+            READS.clear()
+            model = few(HalfspaceClassifier, schema="discover", epsilon=20.0).fit(lazy, "buys")
+            assert sorted(READS) == [0, 1, 2]
+            assert released(model) == released(whole)
+            assert model.classes_.dtype == whole.classes_.dtype
 
 
 def test_persons_of_arrays_of_dask_give_the_model_of_memory(client, rng):
