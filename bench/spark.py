@@ -189,7 +189,7 @@ def checked(spark, costs):
 def lines(costs):
     """A line for each number of rows, slots and parts."""
     for rows in (9, 10, 11):
-        for slots, parts in ((100, 100), (100, 1000), (1000, 1000), (1000, 10_000)):
+        for slots, parts in ((100, 100), (100, 1000), (1000, 1000)):
             told = predicted(costs, 10**rows, slots, parts)
             seconds = [f"{each:,.2f}" for each in told]
             yield [f"10^{rows}", f"{slots:,}", f"{parts:,}", *seconds, told.binds]

@@ -13,6 +13,7 @@ PAGES = Path(__file__).parents[2] / "docs" / "reference"
     [
         "dpfast",
         "dpfast.accounting",
+        "dpfast.engines",
         "dpfast.mechanisms",
         "dpfast.littlestone",
         "dpfast.metrics",

@@ -13,9 +13,9 @@ import dpfast
 
 ROOT = Path(dpfast.__file__).parent
 PUBLIC = (
-    "dpfast", "dpfast.accounting", "dpfast.audit", "dpfast.files", "dpfast.learners", "dpfast.learners.lists",
-    "dpfast.littlestone", "dpfast.mechanisms", "dpfast.metrics", "dpfast.persistence", "dpfast.plot", "dpfast.random",
-    "dpfast.report", "dpfast.tables",
+    "dpfast", "dpfast.accounting", "dpfast.audit", "dpfast.engines", "dpfast.files", "dpfast.learners",
+    "dpfast.learners.lists", "dpfast.littlestone", "dpfast.mechanisms", "dpfast.metrics", "dpfast.persistence",
+    "dpfast.plot", "dpfast.random", "dpfast.report", "dpfast.tables",
 )  # fmt: skip
 LAZY = sorted(".".join(path.relative_to(ROOT.parent).parent.parts) for path in ROOT.rglob("__init__.pyi"))
 
