@@ -46,6 +46,27 @@ DPF_LEVELS(void, dpf_logistic_two, two,
             size_t n, int32_t *DPF_RESTRICT residual),
            (score, real, step, constant, label, limit, n, residual))
 
+DPF_BODY void margin_of(const void *score, bool real, float step, float constant, const uint8_t *label,
+                        const int32_t *limit, size_t n, int32_t *DPF_RESTRICT residual) {
+    for (size_t i = 0; i < n; i++) {
+        const float f = linear(score, real, i, step, constant), ahead = label[i] ? f : -f;
+        const float beyond = ahead + ahead - 4.0f, e = falling(beyond > 0 ? -beyond : beyond);
+        const float share = (beyond > 0 ? e : 1.0f) / (1.0f + e) * 0x1.04b056p0f; /* 1 + exp(-4) */
+        const int32_t size = (int32_t)((float)limit[i] * (share < 1.0f ? share : 1.0f));
+        residual[i] = label[i] ? size : -size;
+    }
+}
+
+DPF_BODY void margin(const void *score, bool real, float step, float constant, const uint8_t *label,
+                     const int32_t *limit, size_t n, int32_t *DPF_RESTRICT residual) {
+    if (real) margin_of(score, true, step, constant, label, limit, n, residual);
+    else margin_of(score, false, step, constant, label, limit, n, residual);
+}
+DPF_LEVELS(void, dpf_logistic_margin, margin,
+           (const void *score, bool real, float step, float constant, const uint8_t *label, const int32_t *limit,
+            size_t n, int32_t *DPF_RESTRICT residual),
+           (score, real, step, constant, label, limit, n, residual))
+
 /* lane[c * BLOCK + i] = score of class c in row i of a block. */
 DPF_BODY void spread(const void *score, bool real, float step, const float *constant, size_t rows, size_t k,
                      float *DPF_RESTRICT lane) {

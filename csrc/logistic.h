@@ -10,6 +10,9 @@
  * absolute values add up to at most 2 A, and their Euclidean norm is at most sqrt(2) A. Of two classes only the entry of
  * the second is kept, of absolute value at most A.
  *
+ * The residual by margin of two classes is h = min(1, (1 + exp(-4)) / (1 + exp(2 m - 4))), where m is the score of the
+ * row's own class: 1 where m < 0, and about a half at m = 2. Times the limit it is truncated towards 0 too.
+ *
  * A residual is a function of its row's scores, label and limit alone: every operation is one of IEEE arithmetic in single
  * precision, in one order, so that bits are the same wherever a row lies and at every instruction-set level.
  */
@@ -28,6 +31,10 @@
  */
 void dpf_logistic_two(const void *score, bool real, float step, float constant, const uint8_t *label,
                       const int32_t *limit, size_t n, int32_t *DPF_RESTRICT residual);
+
+/* The same with the residual by margin. */
+void dpf_logistic_margin(const void *score, bool real, float step, float constant, const uint8_t *label,
+                         const int32_t *limit, size_t n, int32_t *DPF_RESTRICT residual);
 
 /*
  * residual[i * k + c] = the entry of class c, where constant[c] + step * score[i * k + c] is its score.

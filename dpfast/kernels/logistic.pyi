@@ -6,7 +6,12 @@ MOST_LIMIT: int
 _Scores = NDArray[np.int32] | NDArray[np.float32]
 
 def two(
-    scores: _Scores, labels: NDArray[np.uint8], limits: NDArray[np.int32], step: float = ..., constant: float = ...
+    scores: _Scores,
+    labels: NDArray[np.uint8],
+    limits: NDArray[np.int32],
+    step: float = ...,
+    constant: float = ...,
+    by_margin: bool = ...,
 ) -> NDArray[np.int32]: ...
 def many(
     scores: _Scores,

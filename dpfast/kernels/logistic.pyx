@@ -17,6 +17,8 @@ cdef extern from "logistic.h" nogil:
     size_t DPF_LOGISTIC_LANES(size_t k)
     void dpf_logistic_two(const void *score, bint real, float step, float constant, const uint8_t *label,
                           const int32_t *limit, size_t n, int32_t *residual)
+    void dpf_logistic_margin(const void *score, bint real, float step, float constant, const uint8_t *label,
+                             const int32_t *limit, size_t n, int32_t *residual)
     void dpf_logistic_many(const void *score, bint real, float step, const float *constant, const uint16_t *label,
                            const int32_t *limit, size_t n, size_t k, float *lane, int32_t *residual)
 
@@ -42,7 +44,8 @@ cdef _limits(const int32_t[::1] limits, Py_ssize_t n):
         raise ValueError(f"limits must lie within 0 and 2**24, got {np.min(limits)} to {np.max(limits)}")
 
 
-def two(scores, const uint8_t[::1] labels, const int32_t[::1] limits, float step=1.0, float constant=0.0):
+def two(scores, const uint8_t[::1] labels, const int32_t[::1] limits, float step=1.0, float constant=0.0,
+        bint by_margin=False):
     """The entries of the second of two classes.
 
     Parameters
@@ -54,6 +57,9 @@ def two(scores, const uint8_t[::1] labels, const int32_t[::1] limits, float step
     limits : ndarray of int32, shape (n,)
         In [0, 2**24].
     step, constant : float
+    by_margin : bool
+        Whether the residual is min(1, (1 + exp(-4)) / (1 + exp(2 m - 4))) instead, for the score m of the row's own
+        class.
 
     Returns
     -------
@@ -70,7 +76,10 @@ def two(scores, const uint8_t[::1] labels, const int32_t[::1] limits, float step
     cdef int32_t[:, ::1] residual = out
     if n:
         with nogil:
-            dpf_logistic_two(score, real, step, constant, &labels[0], &limits[0], n, &residual[0, 0])
+            if by_margin:
+                dpf_logistic_margin(score, real, step, constant, &labels[0], &limits[0], n, &residual[0, 0])
+            else:
+                dpf_logistic_two(score, real, step, constant, &labels[0], &limits[0], n, &residual[0, 0])
     return out
 
 

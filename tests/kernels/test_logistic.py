@@ -46,6 +46,30 @@ def test_the_residuals_of_two_classes_are_those_of_their_definition(kind, rng):
     assert (found * (2 * labels - 1)[:, np.newaxis] >= 0).all()
 
 
+@pytest.mark.parametrize("kind", ["integers", "floats"])
+def test_residuals_by_margin_are_those_of_their_definition(kind, rng):
+    scores, labels, limit = drawn(rng, 3000, 1, kind)
+    step = 2.0**-26 if kind == "integers" else 1.0
+    found = logistic.two(scores, labels.astype(np.uint8), limit, step, 0.25, by_margin=True)
+    sign = 2 * labels[:, np.newaxis] - 1
+    margin = sign * (scores * np.float32(step) + np.float32(0.25)).astype(np.longdouble)
+    share = np.minimum(1, (1 + np.exp(np.longdouble(-4))) / (1 + np.exp(np.clip(2 * margin - 4, -5000, 5000))))
+    assert np.abs(found - sign * share * limit[:, np.newaxis]).max() < 1.1
+    assert (np.abs(found) <= limit[:, np.newaxis]).all()
+    assert (found * sign >= 0).all()
+
+
+@pytest.mark.parametrize("limit", [0, 1, 1000, 2**24])
+def test_a_residual_by_margin_is_never_above_its_limit(limit, rng):
+    margins = np.concatenate([np.geomspace(1e-38, 3, 4000), [0.0, -1e-38, -1.0, -1e30]]).astype(np.float32)[
+        :, np.newaxis
+    ]
+    limits, labels = np.full(len(margins), limit, np.int32), np.ones(len(margins), np.uint8)
+    found = logistic.two(margins, labels, limits, by_margin=True).ravel()
+    assert found.max() == limit
+    assert np.diff(found[:4000]).max() <= limit * 2.0**-20
+
+
 @pytest.mark.parametrize("k", [2, 3, 7, 130])
 @pytest.mark.parametrize("kind", ["integers", "floats"])
 def test_the_residuals_of_many_classes_are_those_of_their_definition(kind, k, rng):
@@ -90,7 +114,9 @@ def test_every_level_gives_the_same_integers(each_isa, rng):
     def everything():
         for scores, labels, limit in cases:
             step = 1.0 if scores.dtype == np.float32 else 2.0**-27
-            yield logistic.two(scores[:, :1].copy(), (labels > 2).astype(np.uint8), limit, step, 0.1)
+            for by_margin in (False, True):
+                second = (labels > 2).astype(np.uint8)
+                yield logistic.two(scores[:, :1].copy(), second, limit, step, 0.1, by_margin=by_margin)
             yield logistic.many(scores, labels.astype(np.uint16), limit, step, np.arange(6, dtype=np.float32))
 
     first, *others = each_isa(lambda: list(everything()))

@@ -12,13 +12,12 @@ from dpfast.accounting import Budget, NoisySums, discrete_gaussian_sigma
 from dpfast.kernels.reals import exp, expit, log, norm
 from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.halfspaces.images import LIMIT, CodeImage, image_of
+from dpfast.learners.halfspaces.links import log_chances, log_odds
 from dpfast.learners.halfspaces.model import (
     ROUNDS_PAID,
     Model,
     Noise,
     class_weights,
-    log_chances,
-    log_odds,
     sensitivity,
 )
 from dpfast.learners.halfspaces.opening import Opening
@@ -197,8 +196,9 @@ class HalfspaceClassifier(PrivateClassifier):
         model = Model(image, k, rows.shape[1])
         n = public.n_rows if p.neighbors == "replace" else None
         releases = {"pairs": most} if most else {}
+        levels = {"levels": 1} if image.by_margin else {}
         if p.found is None:
-            run.charge(public, noise.cost, opening=1, **releases, rounds=p.n_rounds)
+            run.charge(public, noise.cost, opening=1, **releases, rounds=p.n_rounds, **levels)
             run.released = model
             counts = parts.sum(*image.opening_question())
             noisy = discrete_gaussian(noise.unit * counts, noise.sigma, rng=run.rng) / noise.unit
@@ -219,6 +219,11 @@ class HalfspaceClassifier(PrivateClassifier):
             total = model.image.entries(parts.sum(*model.image.question(model.descent.seen(), model.constants)))
             model.descent.add(discrete_gaussian(total, noise.sigma, rng=run.rng) / image.reach)
             run.used["rounds"] += 1
+        if image.by_margin:
+            counts = parts.sum(*image.level_question(model.descent.model(), model.constants))
+            noisy = discrete_gaussian(noise.level_unit * counts, noise.sigma, rng=run.rng) / noise.level_unit
+            model.level(noisy, noise.sigma / noise.level_unit)
+            run.used["levels"] += 1
 
     def _join_pairs(self, parts, model, deviation, n_rounds, most, exponents, run):
         """Draw pairs, at most so many, and go on with them for the rounds that are left."""

@@ -16,7 +16,8 @@ are integers, and their product with the matrix is exact: of at most 2**30 rows 
 modulo 2**64.
 
 **Plain rows**, dense, sparse or packed, are brought to norm 1 on the grid of `UnitRows`: integers q of norm at most
-2**17. Their opening is their sum. Its entries are cut where noise may be all that they hold, and shortened by the share
+2**17. Of two classes they have the residual by margin, and score levels are counted in the end (`steepness`). Their
+opening is their sum. Its entries are cut where noise may be all that they hold, and shortened by the share
 of their squares that it may be; so the mean m is that of the columns whose mean is large. What takes part is (q - m, h)
 with limits, as above, and limit * |(q - m, h)| is at most REACH, exactly (`UnitRows.limits`).
 """
@@ -28,6 +29,7 @@ import scipy.sparse as sp
 
 from dpfast.kernels import logistic, reals
 from dpfast.learners.halfspaces.opening import SURE, Opening, class_sizes
+from dpfast.learners.halfspaces.steepness import level_counts
 from dpfast.tables.codes import CodeRows
 
 BINS, HATS = 32, 9  # entries of a column of numbers: shared by bins, and of each scale besides the place
@@ -71,6 +73,8 @@ class CodeImage:
         Entries that are alike have one number; -1 for the intercept.
     fastest : float
         The largest rate of a descent: rows that are not centred have a mean, along which it must be less.
+    by_margin : bool
+        Whether residuals are those by margin, and score levels are counted after the rounds.
     columns, pairs_at : int
         The number of columns, and of the entries that go before the intercept.
     radius : float
@@ -80,7 +84,7 @@ class CodeImage:
     """
 
     reach = LIMIT * _RADIUS
-    fastest = 128.0
+    fastest, by_margin = 128.0, False
 
     def __init__(self, rows, classes, fit_intercept):
         self._rows, self._classes, self._constant = rows, classes, bool(fit_intercept)
@@ -214,6 +218,7 @@ class PlainImage:
 
     def __init__(self, rows, classes, fit_intercept):
         self._linear, self._classes, self._centred = rows.linear, classes, bool(fit_intercept)
+        self.by_margin = classes == 2
         self._width, self._unit, self.columns = rows.shape[1], rows.reach, None
         self.size, self.reach = self._width + self._centred, _PLAIN_LIMIT * rows.reach
         self.fastest = 128.0 if self._centred else 32.0
@@ -243,10 +248,17 @@ class PlainImage:
         self._radius = int(math.sqrt(square * (1 + _TOP**2)) * self._unit)
 
     def question(self, u, constants):
+        centring = self._mean, self._top, self._radius, self.reach
+        return _plain_sums, centring, *self._told(u, constants)
+
+    def level_question(self, u, constants):
+        """What is asked of a piece to count score levels, and what is told with it: scores are those of a round."""
+        return _plain_levels, *self._told(u, constants)
+
+    def _told(self, u, constants):
         coef, shift = self._by_row(u)
         norm = reals.norm(coef) or 1.0
-        centring = self._mean, self._top, self._radius, self.reach
-        return _plain_sums, centring, coef / norm, norm, (shift + constants).astype(np.float32)
+        return coef / norm, norm, (shift + constants).astype(np.float32)
 
     def entries(self, total):
         sums = total[:-1] - self._mean[:, np.newaxis] * total[-1]
@@ -369,7 +381,12 @@ def _plain_sums(piece, centring, w, step, constants):
         known = piece.memo[_plain_sums] = centring, piece.rows.limits(*centring)
     labels, scores, limits = _labels(piece, len(constants)), piece.rows.margins(w), known[1]
     if len(constants) == 1:
-        residuals = logistic.two(scores, labels, limits, step, float(constants[0]))
+        residuals = logistic.two(scores, labels, limits, step, float(constants[0]), by_margin=True)
     else:
         residuals = logistic.many(scores, labels, limits, step, constants)
     return np.concatenate([piece.rows.weighted_sum(residuals), residuals.sum(axis=0, dtype=np.int64)[np.newaxis]])
+
+
+def _plain_levels(piece, w, step, constants):
+    """Counts of rows by score level and class."""
+    return level_counts(piece.rows.margins(w)[:, 0] * np.float32(step) + constants[0], piece.labels)

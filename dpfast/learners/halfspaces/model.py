@@ -22,6 +22,11 @@ The loss is taken to be curved as at the beginning, where all rows have the clas
 in the mean, where p is the share of a class; and by _TOGETHER times that, for columns that say the same are curved
 more. Where rounds have taken most of the noise back the root is about 1.
 
+**Plain rows of two classes** have the residual min(1, (1 + e^-4) / (1 + e^(2 m - 4))) instead, where m is the score of
+the row's own class. It falls as m grows and is at most 1: it is the gradient of a convex loss, and has the same
+sensitivities. Rows matter up to a margin of about 2, which gives better directions. Slope and shift of the scores are
+those of `dpfast.learners.halfspaces.steepness`, from class counts of score levels that are released after the rounds.
+
 [M] D. J. C. MacKay, The Evidence Framework Applied to Classification Networks, Neural Computation 4 (1992).
 """
 
@@ -34,10 +39,11 @@ from dpfast.accounting import NoisySums, bill_noise, discrete_gaussian_sigma
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.accounting.numbers import float_above
 from dpfast.kernels import reals
-from dpfast.kernels.reals import exp, log
+from dpfast.kernels.reals import log
 from dpfast.learners.halfspaces.images import LIMIT, CodeImage
 from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, Pairs, draws
 from dpfast.learners.halfspaces.shrunken import JoinedDescent, ShrunkenDescent
+from dpfast.learners.halfspaces.steepness import LEVELS, SLOPE, slope_and_shift
 
 _HALVINGS = 60  # of an interval of length 1/2
 _TOGETHER = 2.0
@@ -92,26 +98,7 @@ def _chances(values):
     return 2 * values / (1 + np.sqrt(np.maximum(0.0, 1 - 4 * values)))
 
 
-def log_odds(scores):
-    """Of the second of two classes: float64, the shape of the scores."""
-    size = np.abs(np.asarray(scores, np.float64))
-    return np.copysign(size + log((1 + exp(-size)) / 2), scores)
-
-
-def log_chances(scores):
-    """Logarithms of the chances of classes, but for a number for each row: float64, shape (n, k).
-
-    Parameters
-    ----------
-    scores : ndarray, shape (n, k)
-    """
-    below = np.asarray(scores, np.float64) - scores.max(axis=1, keepdims=True)
-    chances = exp(below)
-    chances /= chances.sum(axis=1, keepdims=True)
-    return below + log(np.maximum(0.5, 1 - chances))
-
-
-ROUNDS_PAID = 20  # the opening is paid for like one round for each so many
+ROUNDS_PAID = 20  # the opening, and the counts of score levels, are paid for like one round for each so many
 _LARGEST_SIGMA = 2.0**52
 
 
@@ -119,8 +106,10 @@ class Noise:
     """The noise of a run, in steps of the grid, that makes its releases together (epsilon, delta)-DP.
 
     The opening counts every row `unit` times, so that it moves by no more than the square root of `paid` times what a
-    round's sum moves by: it costs what that many rounds do. Where a discovery was the opening, the noise of rounds was
-    planned with it, for two classes. Draws of pairs have exponents, by which they cost a 20th of the bill.
+    round's sum moves by: it costs what that many rounds do. So do the counts of score levels, which count every row
+    `level_unit` times: replacing a row moves two of them, adding one moves one. Where a discovery was the opening, the
+    noise of rounds was planned with it, for two classes. Draws of pairs have exponents, by which they cost a 20th of
+    the bill.
     """
 
     def __init__(self, p, image, classes, pairs):
@@ -132,10 +121,12 @@ class Noise:
                 self.exponents = [Fraction(each) / (1 if classes == 2 else 2) for each in p.plan.rest[1:]]
             return
         paid = -(-p.n_rounds // ROUNDS_PAID)
-        square = image.opening_square(2 if p.neighbors == "replace" else 1)
-        self.unit = math.isqrt(paid * moves**2 // square)
-        size = max((1 if classes == 2 else classes) * (image.size + pairs * GROUPS**2), image.opening_size)
-        releases = {"sensitivity": p.rows_per_unit * moves, "releases": p.n_rounds + paid, "size": size}
+        changes = 2 if p.neighbors == "replace" else 1
+        self.unit = math.isqrt(paid * moves**2 // image.opening_square(changes))
+        self.level_unit = math.isqrt(paid * moves**2 // changes)
+        size = max((1 if classes == 2 else classes) * (image.size + pairs * GROUPS**2), image.opening_size, 2 * LEVELS)
+        others = paid * (2 if image.by_margin else 1)
+        releases = {"sensitivity": p.rows_per_unit * moves, "releases": p.n_rounds + others, "size": size}
         if pairs:
             share = Fraction(1, SHARE)
             sums = NoisySums(releases["sensitivity"], 1 - share, size, releases["releases"])
@@ -164,19 +155,21 @@ def sensitivity(reach, classes, neighbors):
 
 
 class Model:
-    """What was released so far: nothing, the opening, rounds, pairs."""
+    """What was released so far: nothing, the opening, rounds, pairs, score levels."""
 
     def __init__(self, image, classes, width):
         self.image, self._columns = image, 1 if classes == 2 else classes
         self._width, self.constants, self.descent = width, np.zeros(self._columns), None
         self.interactions = ()
+        self._slope, self._shift, self._shifted = SLOPE if image.by_margin else 1.0, 0.0, False
 
     def begin(self, deviation, p):
         """Go on from the opening, which the image has taken up."""
         image, classes = self.image, len(self.image.opening.sizes)
         self.descent = ShrunkenDescent(image.groups, classes, deviation, image.opening.n, p.n_rounds, image.fastest)
+        self._shifted = p.fit_intercept
         if p.fit_intercept:
-            self.constants = starts(image.opening.sizes)
+            self.constants = starts(image.opening.sizes) / self._slope
 
     def pairs(self, deviation, n_rounds, most):
         """The pairs to choose from, for so many rounds to come with this noise."""
@@ -197,12 +190,16 @@ class Model:
         joined = ShrunkenDescent(groups, classes, deviation, image.opening.n, n_rounds, image.fastest)
         self.descent = JoinedDescent(self.descent, joined, at)
 
+    def level(self, counts, deviation):
+        """Take up the released counts of score levels."""
+        self._slope, self._shift = slope_and_shift(counts, deviation, self._shifted)
+
     def linear(self):
         """Coefficients, intercepts and shifts, shapes (columns, m), (columns,) and (columns,)."""
         if self.descent is None:
             return np.zeros((self._columns, self._width)), np.zeros(self._columns), self.constants
-        coef, intercept, shift = self.image.linear(self.descent.model() * self._moderation())
-        return np.ascontiguousarray(coef.T), intercept + 0.0, self.constants + shift
+        coef, intercept, shift = self.image.linear(self.descent.model() * self._moderation() * self._slope)
+        return np.ascontiguousarray(coef.T), intercept + 0.0, self.constants * self._slope + self._shift + shift
 
     def noise(self):
         """Deviations of the noise in coefficients of codes, shape (columns, m); None before a round, and of others."""

@@ -139,11 +139,14 @@ def test_a_round_of_plain_rows_is_that_of_centred_and_clipped_rows(form, classes
     centred = np.hstack([x - mean, np.full((300, 1), 0.2 * np.sqrt(square))]) / np.sqrt(1.04 * square)
     u, constants = rng.normal(size=(image.size, columns)), rng.normal(size=columns)
     f = centred @ u + constants
-    f = np.hstack([np.zeros((300, 1)), f]) if classes == 2 else f
-    p = np.exp(f - f.max(axis=1, keepdims=True))
-    p /= p.sum(axis=1, keepdims=True)
-    own = np.eye(classes)[labels]
-    residual = (own - p) * np.minimum(2, 1 / (1 - (own * p).sum(axis=1, keepdims=True)))
+    if classes == 2:
+        sign = 2 * labels[:, np.newaxis] - 1
+        residual = sign * np.minimum(1, (1 + np.exp(-4)) / (1 + np.exp(2 * sign * f - 4)))
+    else:
+        p = np.exp(f - f.max(axis=1, keepdims=True))
+        p /= p.sum(axis=1, keepdims=True)
+        own = np.eye(classes)[labels]
+        residual = (own - p) * np.minimum(2, 1 / (1 - (own * p).sum(axis=1, keepdims=True)))
     residual *= np.minimum(1, 1 / np.linalg.norm(centred, axis=1, keepdims=True))
     question, *told = image.question(u, constants)
     total = image.entries(question(Piece(None, labels, rows=rows), *told)) / image.reach
@@ -215,18 +218,22 @@ def test_one_row_moves_a_sum_by_the_sensitivity_at_most(form, seed, classes):
     made = [unit_rows(IMAGES[form](x), fit_intercept=True, normalize=True) for x in (X, changed, np.delete(X, i, 0))]
     image = opened(made[0], classes, np.random.default_rng(seed))
     columns = 1 if classes == 2 else classes
-    question, *told = image.question(rng.normal(size=(image.size, columns)), rng.normal(size=columns))
+    drawn = rng.normal(size=(image.size, columns)), rng.normal(size=columns)
+    question, *told = image.question(*drawn)
     counts, *given = image.opening_question()
-    totals, openings = [], []
+    levels, *asked = image.level_question(*drawn) if image.by_margin else (lambda piece: np.zeros(1),)
+    totals, openings, leveled = [], [], []
     for rows, of in zip(made, (labels, others, np.delete(labels, i)), strict=True):
         piece = Piece(None, of, rows=rows)
         totals.append(image.entries(question(piece, *told)).astype(object))
         openings.append(counts(piece, *given))
+        leveled.append(levels(piece, *asked))
     for other, relation, moves in ((1, "replace", 2), (2, "add-remove", 1)):
         moved = int(((totals[0] - totals[other]) ** 2).sum())
         assert moved <= sensitivity(image.reach, classes, relation) ** 2
         moved = int(((openings[0] - openings[other]).astype(object) ** 2).sum())
         assert moved <= image.opening_square(moves)
+        assert ((leveled[0] - leveled[other]) ** 2).sum() <= moves
 
 
 @pytest.mark.parametrize("classes", [2, 5])
