@@ -34,6 +34,7 @@ MUTANTS = [
     _m("arrays: tables of codes begin anywhere", "dpfast/kernels/codes.pyx", "    aligned(<const void *><size_t>array.ctypes.data, sizeof(int32_t))\n", "", "kernels/test_arrays.py"),
     _m("codes: planes count rows with more bits too", "csrc/codes_planes.h", "f[s] -= s & b ? 0 : f[s + b];", "f[s] -= 0;", "kernels/test_codes.py"),
     _m("logistic: residuals are not capped", "csrc/logistic.c", "(ahead > 0 ? half : 1.0f)", "half", "kernels/test_logistic.py"),
+    _m("logistic: residuals by margin are not capped", "csrc/logistic.c", "(share < 1.0f ? share : 1.0f)", "share", "kernels/test_logistic.py"),
     _m("logistic: other classes may have more than the limit", "csrc/logistic.c", "held = size < left[i] ? size : left[i]", "held = size + 1", "kernels/test_logistic.py"),
     _m("code rows: limits are not checked", "dpfast/tables/codes.py", "np.minimum(1.0, allowed / np.maximum(square, 1))", "np.ones(len(square))", "tables/test_code_rows.py"),
     _m("levels: mirrored scores as they are", "csrc/levels.c", "return levels->lowest ? above : 0 - above;", "return above;", "kernels/test_levels.py"),

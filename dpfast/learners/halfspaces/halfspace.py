@@ -51,7 +51,9 @@ class HalfspaceClassifier(PrivateClassifier):
     Each round then releases, with noise, the sum of the rows times their residuals: how far the label is from the
     probability that the released coefficients give it, doubled, and at most 1. Coefficients are added up from these
     sums; rows are scored by coefficients shrunk by as much as their known noise says. The model is the mean over the
-    last fifth of the rounds. See `dpfast.learners.halfspaces.images`, `model` and `shrunken` beside it.
+    last fifth of the rounds. For plain rows of two classes, the last release counts the rows of each class by levels of
+    their score; it gives the slope and the shift of the log odds. See `dpfast.learners.halfspaces.images`, `model`,
+    `shrunken` and `steepness` beside it.
 
     **Privacy.** All releases together are (epsilon, delta)-DP for the relation `neighbors`: "replace" compares tables
     that differ in one row (x, y), "add-remove" tables one of which has a row more. A row has one cell of the opening
@@ -59,7 +61,8 @@ class HalfspaceClassifier(PrivateClassifier):
     moves by at most sqrt(2 (p + c^2)) under "replace" and sqrt(p + c^2) under "add-remove". Of plain rows, of norm 1,
     the opening has the sum and class sizes: it moves by at most sqrt(6) and sqrt(2). Given the earlier releases, a row
     adds a vector of norm at most 1 (sqrt(2) for more than two classes) to the sum of a round, so that the sum moves by
-    at most 2 (2 sqrt(2)) under "replace" and 1 (sqrt(2)) under "add-remove". Rows and residuals are integers on a
+    at most 2 (2 sqrt(2)) under "replace" and 1 (sqrt(2)) under "add-remove". A row is in one of the counts by class and
+    level, which move by at most sqrt(2) and 1. Rows and residuals are integers on a
     grid, sums are exact, and all releases are adaptive discrete Gaussian mechanisms:
     `dpfast.accounting.discrete_gaussian_sigma`. Nothing else that is released depends on the rows, but for their
     number under "replace", which is public.
@@ -107,7 +110,7 @@ class HalfspaceClassifier(PrivateClassifier):
     intercept_ : ndarray, shape (1,) or (k,)
     shift_ : ndarray, shape (1,) or (k,)
         Added to every score: the score whose probabilities are the noisy shares of the classes; of rows that are not
-        codes also what their mean takes off.
+        codes also what their mean takes off, and for two classes what the counts by score level add.
     n_rounds_ : int
     interactions_ : tuple of Interaction
         The pairs that were chosen, in this order: `columns` has their numbers, `groups` the group of each code of them.

@@ -14,8 +14,6 @@ mean of log(slope) and of the shift over a grid.
 SLOPE, the deviations of the prior and the ends of the levels were chosen on usps, farm_ads and adult_a9a.
 """
 
-import math
-
 import numpy as np
 
 from dpfast.kernels import reals
@@ -71,4 +69,4 @@ def slope_and_shift(counts, deviation, shifted=True):
     weights = reals.exp(np.maximum(logs - logs.max(), -700.0))
     total = reals.sum(weights)
     slope = reals.sum(weights * steeper) / total
-    return SLOPE * math.exp(slope), reals.sum(weights * shifts) / total
+    return SLOPE * float(reals.exp(slope)), reals.sum(weights * shifts) / total
