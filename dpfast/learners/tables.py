@@ -381,6 +381,8 @@ def undeclared(X: Any, label: str | None = None, without: Sequence[str] = ()) ->
     if is_frame(X) or hasattr(X, "_meta"):
         features = {name: kind for name, kind in header_of(X).items() if name != label and name not in without}
         columns = [Discovered(name, reads=reads_of(name, kind)) for name, kind in features.items()]
+    elif is_parted(X):
+        raise ValueError(f"the columns of a {type(X).__name__} are not known before it is read: give a schema=")
     else:
         X = check_array(X, dtype=None, ensure_all_finite=False)
         reads = "text" if X.dtype.kind in "OUS" else "number"

@@ -113,6 +113,8 @@ def test_what_does_not_say_whose_each_row_is_is_refused_before_a_charge():
             with pytest.raises(ValueError, match=what):
                 few(HalfspaceClassifier, schema=SCHEMA, budget=budget).fit(make(parts), rows_per_unit=1, **given)
         assert budget.charges == ()
+    with pytest.raises(ValueError, match="the columns of a MemoryParts are not known before it is read: give a schema"):
+        few(HalfspaceClassifier, schema="discover").fit(MemoryParts(pieces(frame)), "buys", **PERSONS)
     with pytest.raises(ValueError, match="X holds vectors: give an array"):
         few(HalfspaceClassifier).fit(MemoryParts(pieces(frame)), units="patient", rows_per_unit=1)
     with pytest.raises(ValueError, match="learns from one row after another, and takes no table in parts"):
