@@ -44,7 +44,6 @@ class PrivateNaiveBayes(PrivateClassifier):
 
     _model = "naive Bayes"
     _reads_parts = True
-    _codes_as = "codes"
 
     def __init__(
         self, epsilon=1.0, delta=1e-6, *, neighbors="replace",
@@ -53,19 +52,18 @@ class PrivateNaiveBayes(PrivateClassifier):
         self.epsilon, self.delta, self.neighbors = epsilon, delta, neighbors
         self.schema, self.encoder_share, self.budget, self.random_state = schema, encoder_share, budget, random_state
 
-    def fit(self, X, y=None, *, classes=None, units=None, rows_per_unit=None):
-        p = self._checked(X)
-        with self._fitting(p.rng) as run:
-            X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
-            parts, table, public = self._asked(X, y, classes, codes)
-            cells = table.shape[1] * (2 if p.neighbors == "replace" else 1)
-            moves = p.rows_per_unit * Fraction(isqrt(cells * 10**12) + 1, 10**6)
-            size = sum(table.sizes) * len(public.classes)
-            sigma = discrete_gaussian_sigma(p.epsilon, p.delta, sensitivity=moves, size=size)
-            public.others["sizes_"] = list(table.sizes)
-            run.charge(public, histogram=1)
-            run.release("histogram", discrete_gaussian(parts.sum(histogram, len(public.classes)), sigma, rng=run.rng))
-        return self
+    def _read_codes(self, X):
+        return X
+
+    def _learn(self, table, p, run):
+        parts, rows, public = self._asked(table, codes)
+        cells = rows.shape[1] * (2 if p.neighbors == "replace" else 1)
+        moves = p.rows_per_unit * Fraction(isqrt(cells * 10**12) + 1, 10**6)
+        size = sum(rows.sizes) * len(public.classes)
+        sigma = discrete_gaussian_sigma(p.epsilon, p.delta, sensitivity=moves, size=size)
+        public.others["sizes_"] = list(rows.sizes)
+        run.charge(public, histogram=1)
+        run.release("histogram", discrete_gaussian(parts.sum(histogram, len(public.classes)), sigma, rng=run.rng))
 
     def _publish(self, run):
         self.counts_ = run.released[0]

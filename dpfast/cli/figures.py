@@ -48,7 +48,8 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
 
     from dpfast import metrics
     from dpfast.accounting.numbers import exact
-    from dpfast.learners.units import bounded_rows, own_generator, picked
+    from dpfast.learners.units import bounded_rows, own_generator
+    from dpfast.tables.sources import picked
 
     if units is not None:
         X, y = picked(X, y, bounded_rows(units, rows_per_unit, own_generator(rng)), len(units))

@@ -82,7 +82,7 @@ def reporting(state):
     `state` is what holds should the run stop now; the block moves it on, and says if something is spent, which an error
     must name too. What was paid for and is in no file yet is kept by its `rescue`, whatever stops the run.
     """
-    from dpfast.tables.replacing import interrupts_wait  # at the start: not when memory is at its end
+    from dpfast.learners.fitting import interrupts_wait  # at the start: not when memory is at its end
 
     state = SimpleNamespace(now=state, kept=False, rescue=None)
     try:

@@ -103,9 +103,9 @@ def stream(
         import dpfast
         from dpfast.files.readers import Table, read_steps
         from dpfast.files.tables import read_code_steps
+        from dpfast.learners.fitting import interrupts_wait
         from dpfast.learners.winnow.streaming import refuse_open
         from dpfast.tables.labels import tidy_labels
-        from dpfast.tables.replacing import interrupts_wait
 
         declared = tidy_labels(names) if declaration is None else np.array(declaration.label.classes)
         values = values_of("winnow", {"feature_range": feature_range}, threshold=threshold)

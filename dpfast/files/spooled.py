@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from dpfast.files.names import kind_of, paths_of
+from dpfast.files.names import NotNumbers, kind_of, paths_of
 from dpfast.files.parquet import ParquetRows
 from dpfast.files.readers import read_table
 from dpfast.files.tables import header_of_file, read_encoding
-from dpfast.parts.blocks import BLOCK_BYTES
+from dpfast.parts.blocks import BLOCK_BYTES, Table
+from dpfast.parts.sources import is_parted, is_stream
 from dpfast.parts.spool import Room, Spool
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.schema import Label, Schema
-from dpfast.tables.streams import MEMORY, Source
+from dpfast.tables.sources import Memory, Source
+from dpfast.tables.streams import MEMORY, StreamParts
 
 
 class FileParts(Source):
@@ -90,6 +92,7 @@ class FileParts(Source):
             If a file is missing or damaged, changes while it is read or differs from its declaration, or if the scratch
             folder has no space.
         """
+        self.refuse_labels()
         spool = Spool(self.memory, self.scratch)
         with _unchanged(self.path):
             room = {"room": partial(Room, spool), "unit": unit}
@@ -134,6 +137,39 @@ class FileParts(Source):
                 return _npz(self.path, self.label, spool)
             table = read_table(self.path, label=self.label, values="either", **self._text)
             return table.X, table.y
+
+    def vectors(self, classes: Any = None, *, one_column: bool = False) -> Table:
+        try:
+            X, y = self.numbers()
+        except NotNumbers as error:
+            raise NotNumbers(f'{error}; schema="discover" reads text, dates and missing cells, too') from None
+        if (y is None) == (self.y is None):
+            raise ValueError("y must be given, or be read from the files by FileParts(..., label=), and not both")
+        return Memory(X, self.y if y is None else y).vectors(classes, one_column=one_column)
+
+
+def source_of(X: Any, y: Any = None) -> Source:
+    """Return the source that a table of any kind is; nothing is read.
+
+    Parameters
+    ----------
+    X : Source, path, stream, table in parts, or table in memory
+    y : array_like or str, optional
+        The labels, or the name of their column.
+    """
+    if isinstance(X, Source):
+        source = X
+    elif isinstance(X, str | os.PathLike):
+        source = FileParts(X)
+    elif is_stream(X):
+        source = StreamParts(X)
+    elif is_parted(X):
+        from dpfast.tables.parted import Parted
+
+        source = Parted(X)
+    else:
+        source = Memory(X)
+    return source if y is None else source.labelled(y)
 
 
 @contextmanager

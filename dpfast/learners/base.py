@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_consistent_length, validate_data
 
 from dpfast.kernels.reals import norm
 from dpfast.learners.calibration import level_counts
@@ -19,12 +19,10 @@ from dpfast.learners.probabilities import PROBABILITY_SHARE, SidedProbabilities
 from dpfast.learners.saving import Read, Saved, entries, reals
 from dpfast.learners.showing import Shown
 from dpfast.learners.tables import SCHEMAS, TableReader
-from dpfast.parts import MemoryParts, Piece, RowBlocks
-from dpfast.parts.blocks import PartedTable, imaged
+from dpfast.parts.blocks import RowBlocks, imaged
 from dpfast.tables import BitMatrix, CodeTable
 from dpfast.tables.bit_matrix import SparseBits, suits
 from dpfast.tables.code_bits import CodeBits, packed_codes
-from dpfast.tables.labels import class_codes
 from dpfast.tables.products import readable, row_products
 from dpfast.tables.unit_rows import unit_rows
 
@@ -214,25 +212,22 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
         refuse_weights(refused)
         p = self._checked(X, y, units)
         with self._fitting(p.rng) as run:
-            X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
-            self._learn(X, y, classes, p, run)
+            self._learn(self._tabled(classes, p, units, rows_per_unit, run), p, run)
         return self
 
-    def _learn(self, X, y, classes, p, run):
+    def _learn(self, table, p, run):
         """Charge and learn, within `_fitting`, from what `_tabled` gives and parameters that `_checked` gives."""
         raise NotImplementedError
 
-    def _asked(self, X, y, classes, image, table=None, form=None):
+    def _asked(self, table, image, form=None):
         """Return the parts of the table, the image of one part, and what a fit treats as public.
 
         Parameters
         ----------
-        X, y, classes
-            As returned by `_tabled`.
+        table : dpfast.parts.blocks.Table
+            The result of `_tabled`.
         image : callable
             Maps rows to the form that this learner reads, which has a `shape`.
-        table : table, optional
-            X as already read, if the table is in memory.
         form : callable, optional
             The image of a row of zeros; needed if `image` may refuse such a row.
 
@@ -240,17 +235,14 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
         -------
         tuple of EngineParts, an image, Public
         """
-        if isinstance(X, PartedTable):
-            parts = X.parts.map(imaged, image)
-            rows = (form or image)(X.like) if parts.only is None else parts.only.rows
-            if any(told != _told(rows) for told in parts.each(_read)):
-                raise ValueError("parts of X must have the same columns and types")
-            public = self._public(self._read_codes(X.like), X.labels)
-            public.n_rows = X.n
-            return parts, rows, public
-        rows = image(X if table is None else table)
-        labels = class_codes(y, rows.shape[0], classes)
-        return MemoryParts([Piece(X, labels.codes, rows=rows)]), rows, self._public(X, labels)
+        parts = table.parts.map(imaged, image)
+        told = parts.each(_read)
+        rows = (form or image)(table.like) if parts.only is None else parts.only.rows
+        if any(each != _told(rows) for each in told):
+            raise ValueError("parts of X must have the same columns and types")
+        public = self._public(self._read_codes(table.like), table.labels)
+        public.n_rows = table.n
+        return parts, rows, public
 
     def _shown(self, rounds, what, parts, public, total=None):
         """Return the rounds, with a progress bar if wanted.
@@ -270,7 +262,10 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
 
 
 def _read(piece):
-    """Compute the image of a piece; raise an error if the image refuses its rows."""
+    """Compute the image of a piece; raise an error if the image refuses its rows, or labels are more or fewer."""
+    n = piece.rows.shape[0]
+    if len(piece.labels) != n:
+        check_consistent_length(np.empty(n), piece.labels)
     return _told(piece.rows)
 
 

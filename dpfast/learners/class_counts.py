@@ -7,24 +7,7 @@ together e-DP (`dpfast.mechanisms.discrete_laplace`). If the model is (epsilon -
 together are (epsilon, delta)-DP by basic composition. Everything else is computed from the noisy counts.
 """
 
-from fractions import Fraction
-
 import numpy as np
-
-_SENSITIVITY = {"replace": 2, "add-remove": 1}
-_LARGEST_SCALE = 1 << 52  # of noise
-
-
-def noise_scale(epsilon: Fraction, neighbors: str, share: str = "rule_counts", rows_per_unit: int = 1) -> Fraction:
-    """Return the scale of the noise that makes all counts epsilon-DP; `share` names the parameter in error messages.
-
-    For persons of k rows the scale is k times as large, as all k rows may leave one cell and enter another.
-    """
-    scale = rows_per_unit * _SENSITIVITY[neighbors] / epsilon
-    if scale > _LARGEST_SCALE:
-        least = float(rows_per_unit * _SENSITIVITY[neighbors] / Fraction(_LARGEST_SCALE))
-        raise ValueError(f"{share} must be 0 or a share of at least {least:.3g} of epsilon 1, got {float(epsilon):.3g}")
-    return scale
 
 
 def class_shares(counts, labels):

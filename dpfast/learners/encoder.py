@@ -12,13 +12,12 @@ from sklearn.utils.validation import check_is_fitted
 from dpfast import random
 from dpfast.accounting import Budget, PrivacySpend, Release
 from dpfast.accounting.numbers import exact
+from dpfast.files.spooled import source_of
 from dpfast.learners.discovery import discover, plan
 from dpfast.learners.fitting import Private, Public, Run
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import DELTA, PRIVATE, SCHEMA, Parameters, SchemaLike
-from dpfast.parts.sources import is_parted, is_stream, parts_of
-from dpfast.tables.encoding import Encoding
-from dpfast.tables.streams import StreamParts
+from dpfast.parts.sources import refuse_parts
 
 
 class TableEncoder(TransformerMixin, Private, BaseEstimator):
@@ -98,7 +97,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
 
         Parameters
         ----------
-        X : DataFrame, Arrow table or dict of arrays
+        X : DataFrame, Arrow table or stream, dict of arrays, files or table in parts
         y : ignored
 
         Returns
@@ -112,7 +111,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         BudgetExceeded
             If the budget does not suffice.
         """
-        self._fit(X)
+        self._fit(source_of(X))
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
@@ -129,8 +128,9 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         table of codes
             As `transform` gives it.
         """
-        encoding = self._fit(X)
-        return self.transform(X) if is_parted(X) else self._output(encoding.table(self.schema_))
+        source = source_of(X)
+        encoding = self._fit(source)
+        return self.transform(X) if source.in_parts else self._output(encoding.table(self.schema_))
 
     @lazily
     def transform(self, X: Any) -> Any:
@@ -138,7 +138,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
 
         Parameters
         ----------
-        X : DataFrame, Arrow table or dict of arrays
+        X : DataFrame, Arrow table or stream, dict of arrays, files or collection of Dask
 
         Returns
         -------
@@ -146,7 +146,8 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
             One row per row of X, one column for each of `get_feature_names_out`; a frame of them after `set_output`.
         """
         check_is_fitted(self)
-        return self._output(_read(X, self.schema_).table())
+        refuse_parts(X)
+        return self._output(source_of(X).encoded(self.schema_, None).table())
 
     def get_feature_names_out(self, input_features: ArrayLike | None = None) -> np.ndarray:
         """Return the names of the columns of codes.
@@ -190,14 +191,9 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
     def _publish(self, run):
         self.schema_ = run.released
 
-    def _fit(self, X):
+    def _fit(self, source):
         p = self._checked()
-        if is_parted(X):
-            from dpfast.tables.parted import PartedEncoding
-
-            encoding = PartedEncoding(parts_of(X, None, p.schema.names), p.schema)
-        else:
-            encoding = _read(X, p.schema)
+        encoding = source.encoded(p.schema, None)
         if not p.schema.to_find:
             self._declared(encoding)
             return encoding
@@ -230,15 +226,6 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         if p.budget is not None and p.schema.to_find:
             p.budget.foresee(self.epsilon, self.delta, neighbors=self.neighbors)
         return p
-
-
-def _read(X, schema):
-    """Return an encoding of the rows of a table or a stream."""
-    if is_stream(X) or isinstance(X, StreamParts):
-        return StreamParts(X).encoded(schema, None)
-    encoding = Encoding(schema)
-    encoding.add(X)
-    return encoding
 
 
 def _facts(schema):

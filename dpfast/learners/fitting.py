@@ -15,8 +15,9 @@ table's schema has to be discovered, everything is charged before the discovery,
 `charge` then only names the releases that are already paid for.
 """
 
+import signal
 import weakref
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -28,7 +29,6 @@ from dpfast.accounting import Cost, PrivacySpend, Release
 from dpfast.accounting.claims import warn, warn_of_caller, warn_of_claim, warn_of_edits
 from dpfast.learners.parameters import PRIVATE, PrivateParameters
 from dpfast.mechanisms.draws import Sole
-from dpfast.tables.replacing import finished
 
 
 @dataclass
@@ -312,3 +312,33 @@ class Streamed(Private):
         """Return the state without the stream: an unpickled model predicts but cannot continue learning."""
         state: Any = super().__getstate__()
         return {name: value for name, value in state.items() if name not in ("_state", "_sole")}
+
+
+@contextmanager
+def interrupts_wait() -> Iterator[list[bool]]:
+    """Block Ctrl-C within the block and record it in the yielded list."""
+    noted: list[bool] = []
+    try:
+        before = signal.signal(signal.SIGINT, lambda *_: noted.append(True))
+    except ValueError:  # not in the main thread, the only one that is interrupted
+        yield noted
+        return
+    try:
+        yield noted
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def finished(function: Callable[..., None], *arguments: Any) -> None:
+    """Call a function to its end, again if a Ctrl-C came before it ended; the Ctrl-C takes effect afterwards."""
+    ended = False
+    try:
+        with interrupts_wait() as noted:
+            function(*arguments)
+            ended = True
+    except KeyboardInterrupt:  # it came before the function could block it
+        if not ended:
+            function(*arguments)
+        raise
+    if noted:
+        signal.raise_signal(signal.SIGINT)

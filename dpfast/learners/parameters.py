@@ -17,6 +17,7 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from numbers import Integral, Real
 from types import SimpleNamespace
 from typing import Any, TypeAlias
@@ -173,3 +174,19 @@ class PrivateParameters(Parameters):
         if p.budget is not None:
             p.budget.foresee(self.epsilon, self.delta, neighbors=self.neighbors)
         return p
+
+
+_SENSITIVITY = {"replace": 2, "add-remove": 1}  # of class counts
+_LARGEST_SCALE = 1 << 52  # of noise
+
+
+def noise_scale(epsilon: Fraction, neighbors: str, share: str = "rule_counts", rows_per_unit: int = 1) -> Fraction:
+    """Return the scale of the noise that makes all class counts epsilon-DP; `share` names the parameter in errors.
+
+    For persons of k rows the scale is k times as large, as all k rows may leave one cell and enter another.
+    """
+    scale = rows_per_unit * _SENSITIVITY[neighbors] / epsilon
+    if scale > _LARGEST_SCALE:
+        least = float(rows_per_unit * _SENSITIVITY[neighbors] / Fraction(_LARGEST_SCALE))
+        raise ValueError(f"{share} must be 0 or a share of at least {least:.3g} of epsilon 1, got {float(epsilon):.3g}")
+    return scale

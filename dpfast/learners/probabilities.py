@@ -16,10 +16,10 @@ from dpfast.accounting import Cost
 from dpfast.accounting.numbers import decimal_above, split
 from dpfast.kernels.reals import expit
 from dpfast.learners.calibration import LEVELS, Line, fitted_line
-from dpfast.learners.class_counts import class_shares, noise_scale
+from dpfast.learners.class_counts import class_shares
 from dpfast.learners.fitting import Private, Run
 from dpfast.learners.lazily import lazily
-from dpfast.learners.parameters import real
+from dpfast.learners.parameters import noise_scale, real
 from dpfast.learners.saving import entries, fraction, integers
 from dpfast.mechanisms import discrete_laplace
 

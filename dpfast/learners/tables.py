@@ -1,33 +1,33 @@
 """Reading of tables by all private classifiers: by a schema, by discovery, or as arrays of numbers."""
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_array, validate_data
+from sklearn.utils.validation import validate_data
 
 from dpfast.accounting import PrivacySpend
 from dpfast.accounting.claims import warn_of_repeated_rows
 from dpfast.accounting.numbers import split
-from dpfast.files.names import NotNumbers
-from dpfast.files.spooled import FileParts
+from dpfast.files.spooled import source_of
 from dpfast.learners.discovery import discover, plan
+from dpfast.learners.encoder import TableEncoder
 from dpfast.learners.fitting import Public
 from dpfast.learners.parameters import SCHEMA, auto, count, optional, real
 from dpfast.learners.saving import entries, found_facts, found_shares
-from dpfast.learners.units import bounded_parts, bounded_rows, own_generator, picked, units_of
-from dpfast.parts.sources import is_parted, is_stream, outline, parts_of
-from dpfast.tables.arrow import header_of, is_frame, reads_of
+from dpfast.learners.units import bounded_rows, own_generator
+from dpfast.tables.code_bits import code_bits
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Numeric, text_of
 from dpfast.tables.discovered import WIDEST, Discovered
-from dpfast.tables.labels import class_codes, completed, label_kind, labels_among, other_label, typed, typed_labels
+from dpfast.tables.encoding import Encoding, encode
+from dpfast.tables.labels import class_codes, completed, labels_among, other_label, typed, typed_labels
 from dpfast.tables.schema import Label, Schema
-from dpfast.tables.streams import Source, StreamParts
+from dpfast.tables.sources import with_names
 
 SCHEMAS = {"schema": optional(auto(SCHEMA, "discover")), "encoder_share": auto(real(0, 1, "()"))}
 SHARE = Fraction(1, 10)  # of the budget, for the discovery
@@ -37,30 +37,28 @@ MOST_LABELS = 256  # discovered at most
 class TableReader:
     """Mixin of private classifiers with the parameters `schema` and `encoder_share`.
 
-    A learner calls `_tabled` within `_fitting` once its parameters are checked, and `_coded` when it predicts; both
-    return arrays without a schema unchanged. The learner itself may spend at most p.epsilon and p.delta of `_checked`.
+    A learner calls `_tabled` within `_fitting` once its parameters are checked, and `_coded` when it predicts. The
+    learner itself may spend at most p.epsilon and p.delta of `_checked`.
     """
 
     _encoder = None  # of the current fit, and then of the model
-    _reads_parts = False  # whether it needs only sums over the parts of a table
-    _codes_as = "thresholds"  # what it reads: bits for "thresholds" or for "values", or the "codes" themselves
+    _reads_parts = False  # whether it needs only sums over the parts of a table, and not one row after another
     _merges_bins = False  # whether it wants numbers in fine bins, which it merges itself
     _discovery_share = SHARE
     _one_bill = False  # whether its releases are Gaussian and share the bill of the discovery
 
     def _checked(self, X=None, y=None, units=None):
-        """Return checked parameters; `schema` describes X if X has named columns and nothing is declared.
+        """Return checked parameters; `source` is the table, and `schema` describes it if nothing is declared.
 
-        `source` is X as a `Source` if its rows are read batch by batch. `y` and `units` may be names of columns.
+        `y` and `units` may be names of columns.
         """
-        p, X = super()._checked(X, y, units), _opened(X, y)
-        p.source = X if isinstance(X, Source) else None
+        p = super()._checked(X, y, units)
+        p.source = source_of(X, y)
         for name in ("_encoder", "_rows_per_unit", "_width_of_codes"):
             vars(self).pop(name, None)
         p.rows_per_unit, p.one_column, p.plan, p.found = 1, False, None, None
-        if p.schema == "discover" or (p.schema is None and (is_frame(outline(X)) or isinstance(X, StreamParts))):
-            without = [units] if isinstance(units, str) else []
-            p.schema = X.undeclared(without) if p.source is not None else undeclared(outline(X), _name(y), without)
+        if p.schema == "discover" or (p.schema is None and p.source.tabular):
+            p.schema = p.source.undeclared([units] if isinstance(units, str) else [])
         if p.schema is not None:
             p.schema.refuse_unconfirmed()
             p.schema = self._read_by(p.schema)
@@ -85,8 +83,8 @@ class TableReader:
     def _share_of_discovery(self):
         return self._discovery_share if self.encoder_share == "auto" else self.encoder_share
 
-    def _tabled(self, X, y, classes, p, units=None, rows_per_unit=None, run=None):
-        """Return X, y and classes of `fit` in the form that the learner reads.
+    def _tabled(self, classes, p, units=None, rows_per_unit=None, run=None):
+        """Return the opened table and its labels in the form that learners ask.
 
         With `units`, at most `rows_per_unit` rows of each person are kept, p.rows_per_unit is this number, and the
         claim protects persons: see `dpfast.learners.units`.
@@ -94,93 +92,69 @@ class TableReader:
         What the schema leaves open is discovered here, after the table and its labels have been checked. The whole
         budget is charged before the discovery, and nothing is refused afterwards.
         """
-        X, y, named = X if p.source is None else p.source, None if isinstance(y, str) else y, _name(y)
+        source, named = p.source, p.source.label
         if run is not None:
-            run.label = named or _label_name(p.schema, y)
+            run.label = named or _label_name(p.schema, source.y)
         label = kind = None
         if p.schema is not None:
             label = p.schema.label or Label(named or "y")
             if label.name != (named or label.name):
                 raise ValueError(f"y names the label {named!r}, and the schema declares {label.name!r}")
-            kind = label_kind(X if p.source is None else p.source.like(), y, label.name)
-        elif named is not None and p.source is None:
-            raise ValueError(
-                "y is the name of a column, and no schema says what the others are: give schema=, or an array y"
-            )
-        asked = isinstance(self.schema, str) and self.schema == "discover"
-        if asked and p.source is None and not is_parted(X):
-            X = _named(X, p.schema.names)
-        if is_parted(X) and not self._reads_parts:
-            raise ValueError(
-                f"{type(self).__name__} learns from one row after another, and takes no table in parts; "
-                "HalfspaceClassifier, DecisionListClassifier, DPWinnowClassifier, BoostedHalfspaceClassifier, "
-                "ProjectedHalfspaceClassifier, NetHalfspaceClassifier and FiniteClassLearner do"
-            )
-        if is_parted(X):
+            kind = source.kind_of_labels(label.name)
+        if isinstance(self.schema, str) and self.schema == "discover":
+            source = source.named(p.schema.names)
+        if source.in_parts:
             self._refuse_parts(p)
-        labelled = y is not None or named is not None
+        labelled = source.y is not None or named is not None
         if units is not None or rows_per_unit is not None:
-            X, y = self._bounded(X, y, p, label, units, rows_per_unit)
-        if p.source is not None and p.schema is None:
-            X, y = _numbers(X, y)
-        if not is_parted(X) and units is None:
-            warn_of_repeated_rows(X)
-        if p.schema is None and not is_parted(X):
-            return self._read_codes(X), y, classes
-        from dpfast.learners.encoder import TableEncoder
-        from dpfast.tables.encoding import Encoding
-        from dpfast.tables.parted import PartedEncoding, parted_numbers
-
+            source = self._bounded(source, p, label, units, rows_per_unit)
+        else:
+            warn_of_repeated_rows(source.X)
         if p.schema is None:
-            return parted_numbers(parts_of(X, y), classes, one_column=p.one_column), None, classes
-
+            return source.vectors(classes, one_column=p.one_column)
         classes = label.classes if classes is None else classes
-        if isinstance(X, CodeTable):
-            schemas = () if p.schema.to_find else (p.schema, SCHEMA.plain(self.schema))
-            p.schema = next((each for each in schemas if X.columns == each.code_columns), None)
-            if p.schema is None:
-                raise ValueError("X is a table of codes, of another schema or of one that leaves something to be found")
-            self._encoder = TableEncoder(p.schema)._declared(Encoding(p.schema))
-            return self._read_codes(X), y, classes
+        if isinstance(source.X, CodeTable):
+            return self._of_codes(source, classes, p)
         if not labelled and p.schema.label is None:
             raise ValueError("y must be given: the schema declares no label")
-        if isinstance(X, Source):
-            _refuse_labels(y)
-            encoding = X = X.encoded(p.schema, label)
-        elif is_parted(X):
-            encoding = PartedEncoding(parts_of(X, y, [*p.schema.names, label.name]), p.schema, label)
-        else:
-            encoding = X if isinstance(X, Encoding) else Encoding(p.schema, label)
-        if encoding.schema != p.schema:
-            raise ValueError("X was read by another schema")
-        if isinstance(encoding, Encoding) and encoding is not X:
-            encoding.add(X, y)
+        encoding = source.encoded(p.schema, label)
         if not encoding.n:
             raise ValueError("X must have at least one row, the table has none")
         encoder = TableEncoder(p.schema, neighbors=self.neighbors)
         if p.schema.to_find:
             encoder.epsilon, encoder.delta = self.epsilon, getattr(self, "delta", 0.0)
-            known, labels = self._discovered(encoding, encoder, classes, kind, p, run)
+            known = self._discovered(encoding, encoder, classes, kind, p, run)
         else:
-            labels = typed_labels(encoding.labels(), kind)
-            known = class_codes(labels, len(labels), typed(classes, kind))
-            self._refuse_many(known)
+            known = self._declared(encoding, classes, kind)
             encoder._declared(encoding)
         self._encoder = encoder
-        if is_parted(X):
-            return encoding.table(encoder.schema_, known), None, known.classes if known.declared else classes
-        table = self._read_codes(encoding.table(encoder.schema_))
-        return table, labels, known.classes if known.declared else classes
+        return encoding.numbered(encoder.schema_, known)
+
+    def _of_codes(self, source, classes, p):
+        """Return a table of codes, whose columns must be those that the schema makes."""
+        schemas = () if p.schema.to_find else (p.schema, SCHEMA.plain(self.schema))
+        p.schema = next((each for each in schemas if source.X.columns == each.code_columns), None)
+        if p.schema is None:
+            raise ValueError("X is a table of codes, of another schema or of one that leaves something to be found")
+        self._encoder = TableEncoder(p.schema)._declared(Encoding(p.schema))
+        return source.vectors(classes)
+
+    def _declared(self, encoding, classes, kind):
+        """Return the labels of all rows as numbers of the declared classes, or of those that occur."""
+        labels = typed_labels(encoding.labels(), kind)
+        known = class_codes(labels, len(labels), typed(classes, kind))
+        if not self.__sklearn_tags__().classifier_tags.multi_class:
+            known.signs()  # refuses more than two classes
+        return known
 
     def _discovered(self, encoding, encoder, classes, kind, p, run):
-        """Charge for everything, release the opening histogram, and return the labels."""
+        """Charge for everything, release the opening histogram, and return the labels of all rows."""
         if run is None:
             raise ValueError(f"{type(self).__name__} needs a schema that declares all of a table")
-        declared, pure = None, not p.bill[1]  # labels can be discovered only with delta > 0
+        known = declared = None
+        pure = not p.bill[1]  # labels can be discovered only with delta > 0
         if classes is not None or pure:
-            labels = typed_labels(encoding.labels(), kind)
-            known = class_codes(labels, len(labels), typed(classes, kind))
-            self._refuse_many(known)
+            known = self._declared(encoding, classes, kind)
             self._refuse_classes(known.classes, p)
             declared = known.classes
         elif kind == "float":
@@ -213,50 +187,36 @@ class TableReader:
             encoder.other_label_ = other_label(found.labels, declared)
             labels = labels_among(*encoding.spelled(), declared, encoder.other_label_)
             known = class_codes(labels, len(labels), declared)
-        return known, labels
+        return known
 
     def _rest(self, p):
         """Return the learner's releases that share the bill of the discovery, if `_one_bill`."""
         return ()
 
-    def _refuse_many(self, known):
-        if not self.__sklearn_tags__().classifier_tags.multi_class:
-            known.signs()  # refuses more than two classes
-
-    def _bounded(self, X, y, p, label, units, rows_per_unit):
-        """Return the kept rows of each person; read them first if X is a source."""
+    def _bounded(self, source, p, label, units, rows_per_unit):
+        """Return the source with the kept rows of each person; files and streams are read for it."""
         if units is None or rows_per_unit is None:
             raise ValueError("units= and rows_per_unit= go together: whose each row is, and how many of a person count")
         p.rows_per_unit = count(1).read("rows_per_unit", rows_per_unit)
-        name = _name(units)
-        if p.source is not None and (name is None or p.schema is None):
-            raise ValueError(
-                f"units= is an array for tables in memory or in parts, and X is a {type(X).__name__}; of a stream, and "
-                "of files with a schema, it may be the name of a column"
-            )
-        if name is not None and p.schema is None:
-            raise ValueError(f"units={name!r} is the name of a column, and X holds vectors: give an array")
-        if name is not None and name in (*p.schema.names, label.name):
-            raise ValueError(f"units={name!r} is a column of the schema: take it out, or the model learns persons")
+        if isinstance(units, str) and p.schema is not None and units in (*p.schema.names, label.name):
+            raise ValueError(f"units={units!r} is a column of the schema: take it out, or the model learns persons")
         self._refuse_persons(p)
         self._rows_per_unit = p.rows_per_unit
-        if is_parted(X):
-            columns = None if p.schema is None else [*p.schema.names, label.name, *([] if name is None else [name])]
-            return bounded_parts(parts_of(X, y, columns), units, p.rows_per_unit, own_generator(p.rng)), None
-        if p.source is not None:
-            _refuse_labels(y)
-            X = p.source.encoded(p.schema, label, name)
-            units = X.units.whole()
-        elif name is not None:
-            units = units_of(X, name)
-        kept = bounded_rows(units, p.rows_per_unit, own_generator(p.rng))
-        return picked(X, y, kept, len(units))
+        return source.bounded(
+            units, p.schema, label, lambda ids: bounded_rows(ids, p.rows_per_unit, own_generator(p.rng))
+        )
 
     def _refuse_persons(self, p):
         """Adapt the plan to persons of p.rows_per_unit rows, or refuse it; overridden by learners that need this."""
 
     def _refuse_parts(self, p):
-        """Refuse parameters that need all rows at once; overridden by learners that have such parameters."""
+        """Refuse a table in parts if rows are read one after another; overridden by learners with such parameters."""
+        if not self._reads_parts:
+            raise ValueError(
+                f"{type(self).__name__} learns from one row after another, and takes no table in parts; "
+                "HalfspaceClassifier, DecisionListClassifier, DPWinnowClassifier, BoostedHalfspaceClassifier, "
+                "ProjectedHalfspaceClassifier, NetHalfspaceClassifier and FiniteClassLearner do"
+            )
 
     def _refuse_rows(self, n, p):
         """Refuse a number of rows that does not suit the parameters; overridden by learners that need this.
@@ -282,8 +242,6 @@ class TableReader:
     def _coded(self, X):
         """Return X of `predict` in the form that the learner reads."""
         if hasattr(self, "encoder_"):
-            from dpfast.tables.encoding import Encoding, encode
-
             schema = self.encoder_.schema_
             if self.schema is None or isinstance(self.schema, str):
                 X = self._named(X)
@@ -298,11 +256,8 @@ class TableReader:
         return self._read_codes(X)
 
     def _read_codes(self, X):
-        if not isinstance(X, CodeTable) or self._codes_as == "codes":
-            return X
-        from dpfast.tables.code_bits import code_bits
-
-        return code_bits(X, thresholds=self._codes_as == "thresholds")
+        """Return codes as this learner reads them, by default as bits; return other tables unchanged."""
+        return code_bits(X) if isinstance(X, CodeTable) else X
 
     def _named(self, X):
         """Return X with the names of the columns of the fit, for models of undeclared tables."""
@@ -311,7 +266,7 @@ class TableReader:
         if self.schema is None:
             X = pa.Table.from_batches([X]) if isinstance(X, pa.RecordBatch) else X  # scikit-learn needs its names
             validate_data(self, X, skip_check_array=True, reset=False)
-        return _named(X, self.encoder_.schema_.names)
+        return with_names(X, self.encoder_.schema_.names)
 
     @property
     def _width(self):
@@ -340,8 +295,6 @@ class TableReader:
 
     def _restore_encoder(self, saved):
         """Read tables as declared in a model's file: restore `encoder_`, and its schema as the parameter."""
-        from dpfast.learners.encoder import TableEncoder
-
         entries(saved, "schema", "privacy", maybe=("found", "other"))
         schema, claim = Schema.from_dict(saved["schema"]), PrivacySpend.from_dict(saved["privacy"])
         width, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
@@ -367,78 +320,12 @@ class TableReader:
                 self._facts["classes"] = "discovered"
 
 
-def undeclared(X: Any, label: str | None = None, without: Sequence[str] = ()) -> Schema:
-    """Return the schema of a table of which only the names and types of columns are known.
-
-    Parameters
-    ----------
-    X : frame, or array of two dimensions
-    label : str, optional
-        The column that is the label.
-    without : sequence of str
-        Columns that are not features, such as the person of each row.
-    """
-    if is_frame(X) or hasattr(X, "_meta"):
-        features = {name: kind for name, kind in header_of(X).items() if name != label and name not in without}
-        columns = [Discovered(name, reads=reads_of(name, kind)) for name, kind in features.items()]
-    elif is_parted(X):
-        raise ValueError(f"the columns of a {type(X).__name__} are not known before it is read: give a schema=")
-    else:
-        X = check_array(X, dtype=None, ensure_all_finite=False)
-        reads = "text" if X.dtype.kind in "OUS" else "number"
-        columns = [Discovered(f"x{j}", reads=reads) for j in range(X.shape[1])]
-    if not columns:
-        raise ValueError("the table has no columns to learn from; give at least one besides the label")
-    return Schema(columns, label=label)
-
-
 def _label_name(schema, y):
     """Return the public name of the label, from the schema or from y, or None."""
     if schema is not None and schema.label is not None:
         return schema.label.name
     name = getattr(y, "name", None)
     return name if isinstance(name, str) else None
-
-
-def _named(X, names):
-    """Return a frame unchanged, and an array as a frame whose columns have these names."""
-    if is_frame(X):
-        return X
-    array = check_array(X, dtype=None, ensure_all_finite=False)
-    return {name: array[:, j] for j, name in enumerate(names)}
-
-
-def _opened(X, y):
-    """Return the table, or the source that a path or a stream stands for; y may be the name of its labels."""
-    if isinstance(X, str | os.PathLike):
-        X = FileParts(X)
-    elif is_stream(X):
-        X = StreamParts(X)
-    return X.labelled(y) if isinstance(X, Source) and isinstance(y, str) else X
-
-
-def _name(of):
-    """Return the name of a column, or None for an array."""
-    return of if isinstance(of, str) else None
-
-
-def _refuse_labels(y):
-    """Refuse labels given beside a source, whose rows come in an order of their own."""
-    if y is not None:
-        raise ValueError(
-            "y must not be given beside files or a stream with a schema: one of their columns is the label"
-        )
-
-
-def _numbers(files, y):
-    """Return the rows and labels of files of numbers; the labels may be given separately."""
-    try:
-        X, read = files.numbers()
-    except NotNumbers as error:
-        raise NotNumbers(f'{error}; schema="discover" reads text, dates and missing cells, too') from None
-    if (read is None) == (y is None):
-        raise ValueError("y must be given, or be read from the files by FileParts(..., label=), and not both")
-    return X, read if y is None else y
 
 
 def _empty(schema):

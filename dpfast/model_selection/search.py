@@ -18,9 +18,10 @@ from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.accounting.numbers import check_neighbors, delta_of, epsilon_of, remembered
 from dpfast.accounting.selection import gaussian_claims, selection_base
 from dpfast.learners.base import PrivateClassifier
-from dpfast.learners.units import own_generator, picked
+from dpfast.learners.units import own_generator
 from dpfast.mechanisms import discrete_gaussian
 from dpfast.tables.labels import one_kind
+from dpfast.tables.sources import picked
 
 _MOST_RUNS = 1000
 

@@ -14,9 +14,9 @@ from dpfast import metrics, random
 from dpfast.accounting import Budget, PrivacySpend
 from dpfast.accounting.numbers import SMALLEST_DELTA, decimal_above, decimal_below, exact
 from dpfast.learners.base import PrivateClassifier
-from dpfast.learners.units import count_rows, picked
 from dpfast.metrics import ConfusionMatrix, Figure, Reliability, Roc
 from dpfast.tables.labels import one_kind
+from dpfast.tables.sources import count_rows, picked
 
 
 class Rows(NamedTuple):

@@ -92,18 +92,19 @@ def imaged(piece: Piece, image: Callable) -> Piece:
     return Piece(piece.X, piece.labels, image)
 
 
-class PartedTable(NamedTuple):
-    """Rows and labels in parts.
+class Table(NamedTuple):
+    """Rows and labels as learners ask them: in one part, if they are in memory, or in several parts.
 
     Attributes
     ----------
     parts : EngineParts
         Parts of type `Piece`, all of them with rows.
     n : int
+        The number of rows.
     like : table
-        One row of zeros, with the type and the names of the others.
+        Rows with the type and the names of all rows: all of them, or one row of zeros.
     labels : dpfast.tables.labels.Labels
-        The distinct labels that occur.
+        The public set of labels; its codes are those of `like` or of the distinct labels.
     """
 
     parts: Any

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfast.parts.engine import Backend, EngineParts
+from dpfast.parts.engine import Backend, EngineParts, MemoryParts
 
 
 def is_parted(X: Any) -> bool:
@@ -47,6 +47,21 @@ def is_stream(X: Any) -> bool:
     return hasattr(X, "__arrow_c_stream__") and not isinstance(X, type)
 
 
+def is_frame(X: Any) -> bool:
+    """Return whether a table has columns with names: a DataFrame of pandas or polars, or an Arrow table.
+
+    A frame of pandas whose columns are all sparse is a matrix. One of Dask is a table in parts, whose columns of
+    numbers are vectors unless discovery is asked for.
+    """
+    if is_dask(X) or is_spark(X) or is_stream(X):
+        return False
+    if hasattr(X, "iloc") and hasattr(X, "columns"):
+        named = all(isinstance(name, str) for name in X.columns)
+        sparse = len(X.columns) and all(hasattr(dtype, "fill_value") for dtype in X.dtypes)
+        return named and not sparse
+    return hasattr(X, "__arrow_c_stream__") and hasattr(X, "columns")
+
+
 _READERS = ("RecordBatchReader", "Dataset", "Scanner")  # of pyarrow
 
 
@@ -85,16 +100,22 @@ def _room(X):
     return type(some).__module__.partition(".")[0]
 
 
-def parts_of(X: Any, y: Any, columns: list[str] | None = None) -> Any:
-    """Return parts of pairs of a table and its labels, or None.
+def parts_of(X: Any, *beside: Any, columns: list[str] | None = None) -> Any:
+    """Return parts of pairs of a table and its labels, or None; a table in memory is one part.
 
     Parameters
     ----------
-    X : EngineParts, a Backend, a DataFrame of Spark or Dask, a Dataset of Ray, an array or delayed tables of Dask
-    y : None, or labels in the same parts
+    X : table of any kind
+    *beside
+        Labels in the same parts, or None; several tables only if all are in memory.
     columns : list of str, optional
         The columns of a DataFrame to read.
     """
+    if not is_parted(X):
+        return MemoryParts([(X, *beside)])
+    if len(beside) > 1:
+        raise ValueError(f"data in parts must be one table, or rows and labels, got {len(beside) + 1} tables")
+    y = beside[0] if beside else None
     if not is_spark(X) and isinstance(X, EngineParts | Backend):  # Connect's frames have any attribute
         if y is not None:
             raise ValueError(f"y must not be given beside {type(X).__name__}, whose parts have their labels")

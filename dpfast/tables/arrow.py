@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpfast.parts.sources import is_dask, is_spark, is_stream, refuse_plan
+from dpfast.parts.sources import is_spark, refuse_plan
 from dpfast.tables.cells import date_codes, number_codes, text_cells
 from dpfast.tables.columns import text_of
 from dpfast.tables.objects import Fault, array_of
@@ -96,23 +96,6 @@ class Frame:
             raise Fault(
                 name, f"holds values that a table does not, {values.dtype}; make them numbers, texts or dates"
             ) from None
-
-
-def is_frame(table: Any) -> bool:
-    """Return whether a table has columns with names: a DataFrame of pandas or polars, or an Arrow table.
-
-    A frame of pandas whose columns are all sparse is a matrix. One of Dask is a table in parts, whose columns of
-    numbers are vectors unless discovery is asked for.
-    """
-    if isinstance(table, pa.Table | pa.RecordBatch | Frame):
-        return True
-    if is_dask(table) or is_spark(table) or is_stream(table):
-        return False
-    if hasattr(table, "iloc") and hasattr(table, "columns"):
-        named = all(isinstance(name, str) for name in table.columns)
-        sparse = len(table.columns) and all(hasattr(dtype, "fill_value") for dtype in table.dtypes)
-        return named and not sparse
-    return hasattr(table, "__arrow_c_stream__") and hasattr(table, "columns")
 
 
 def header_of(table: Any) -> dict[str, pa.DataType]:

@@ -203,10 +203,9 @@ def bin_search(edges: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 
 def _search_codes(edges):
     """As `bin_search`, by the codes of numbers: few edges share one, or there is nothing gained."""
-    of_edges = number_codes(edges)
-    first, most = np.searchsorted(of_edges, np.arange(FIXED)), np.bincount(of_edges).max()
-    if len(edges) < 32 or most > 2:
+    if len(edges) < 32 or (most := np.bincount(of_edges := number_codes(edges)).max()) > 2:
         return lambda x: np.searchsorted(edges, x)
+    first = np.searchsorted(of_edges, np.arange(FIXED))
     first, high = first.astype(np.int32), np.append(edges, np.nan)
 
     def below(x):

@@ -14,7 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from dpfast.kernels.own import frozen
-from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
+from dpfast.parts import MemoryParts, Piece
+from dpfast.parts.blocks import BLOCK_BYTES, Table, map_blocks, slices
 from dpfast.tables.arrow import Frame, blocks_of_cells, cells, days, numbers, texts
 from dpfast.tables.cells import FIXED, banded, date_codes, number_codes
 from dpfast.tables.code_column import CodeColumn, bin_search
@@ -24,7 +25,7 @@ from dpfast.tables.counts import Counts, tally
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.found_codes import found_codes, looked_up
 from dpfast.tables.kept import Kept, KeptCells, KeptTexts, KeptUnits
-from dpfast.tables.labels import LabelColumn, tidy_labels
+from dpfast.tables.labels import LabelColumn, Labels, tidy_labels
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
 
@@ -210,6 +211,19 @@ class Encoding:
         columns = schema.code_columns
         sizes, names = [column.size for column in columns], [column.name for column in columns]
         return CodeTable.from_arrays(arrays, sizes, names=names, columns=columns)
+
+    def numbered(self, schema: Schema, known: Labels) -> Table:
+        """Return all rows as codes, with the numbers of their classes, as a table of one part.
+
+        Parameters
+        ----------
+        schema : Schema
+            This one with everything found.
+        known : Labels
+            The result of `class_codes` for the labels.
+        """
+        table = self.table(schema)
+        return Table(MemoryParts([Piece(table, known.codes)]), self.n, table, known)
 
     def _coded(self, column, made, image):
         """Return the codes of an image, by the discovered column."""

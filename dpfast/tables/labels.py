@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from dpfast.parts.sources import is_dask, outline, refuse_masked
+from dpfast.parts.sources import is_dask, refuse_masked
 from dpfast.tables.arrow import Frame
 from dpfast.tables.columns import text_of
 
@@ -107,13 +107,14 @@ _DISCRETE = "biuUS"  # kinds of arrays whose values are finite, and classes what
 _KINDS = (bool, np.bool_, str, Integral, Real)  # a label is the first of them that it is
 
 
-def class_codes(y: Any, n: int, classes: ArrayLike | None = None) -> Labels:
+def class_codes(y: Any, n: int | None, classes: ArrayLike | None = None) -> Labels:
     """Return the labels y of n rows as numbers of classes.
 
     Parameters
     ----------
     y : array_like or LabelColumn, shape (n,)
-    n : int
+    n : int or None
+        None if the number of rows is checked later.
     classes : array_like, optional
         The public set of labels. By default it is read off y, which publishes it.
 
@@ -127,7 +128,7 @@ def class_codes(y: Any, n: int, classes: ArrayLike | None = None) -> Labels:
     from sklearn.utils.validation import check_consistent_length
 
     y, seen = seen_labels(y)
-    if len(y) != n:
+    if n is not None and len(y) != n:
         check_consistent_length(np.empty(n), y)
     if seen.dtype.kind not in _DISCRETE:
         check_classification_targets(np.repeat(seen, 3))  # of hardly more rows than labels it would warn
@@ -275,7 +276,7 @@ def label_kind(X: Any, y: Any, name: str) -> str | None:
     if known is None or isinstance(known, LabelColumn):
         return None
     try:
-        frame = Frame(outline(known) if y is None else {name: known})
+        frame = Frame(known if y is None else {name: known})
         kind = frame.column(name).type
     except (KeyError, ValueError):
         return None

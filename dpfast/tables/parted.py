@@ -4,14 +4,19 @@ Rows come as parts of (rows, labels) and become parts of `Piece`. What comes her
 names and the set of labels.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import scipy.sparse as sp
 
-from dpfast.parts.blocks import PartedTable, Piece, digest
+from dpfast.parts.blocks import Piece, Table, digest
+from dpfast.parts.engine import EngineLost
+from dpfast.parts.sources import is_dask, is_frame, outline, parts_of
 from dpfast.parts.spool import Room, Spool
+from dpfast.tables.arrow import Frame, distinct, header_of
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Category
 from dpfast.tables.counts import Counts, tally
@@ -20,8 +25,59 @@ from dpfast.tables.encoding import Encoding, label_column
 from dpfast.tables.kept import Kept
 from dpfast.tables.labels import Labels, class_codes, seen_labels
 from dpfast.tables.schema import Label, Schema
+from dpfast.tables.sources import Source, count_rows, picked, units_of
 from dpfast.tables.streams import MEMORY
 from dpfast.tables.words import HELD, Words
+
+
+class Parted(Source):
+    """A table in parts, in this process, on the workers of an engine or in a collection of Dask, Ray or Spark.
+
+    Parameters
+    ----------
+    X : table in parts
+    """
+
+    in_parts = True
+    _names_ignored = False
+
+    def __init__(self, X: Any):
+        self._table = X
+
+    @cached_property
+    def _outline(self):
+        return outline(self._table)
+
+    @property
+    def tabular(self) -> bool:
+        return is_frame(self._outline)
+
+    def header(self) -> dict[str, pa.DataType]:
+        if not (self.tabular or hasattr(self._table, "_meta")):
+            kind = type(self._table).__name__
+            raise ValueError(f"the columns of a {kind} are not known before it is read: give a schema=")
+        return header_of(self._outline)
+
+    def like(self) -> Any:
+        return self._outline
+
+    def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> "PartedEncoding":
+        names = [*schema.names, *([] if label is None else [label.name])]
+        return PartedEncoding(parts_of(self._table, self.y, columns=names), schema, label)
+
+    def vectors(self, classes: Any = None, *, one_column: bool = False) -> Table:
+        return parted_numbers(parts_of(self._table, self.labels_beside()), classes, one_column=one_column)
+
+    def bounded(self, units: Any, schema: Schema | None, label: Label | None, choose: Callable) -> "Parted":
+        if schema is None:
+            if isinstance(units, str):
+                raise ValueError(f"units={units!r} is the name of a column, and X holds vectors: give an array")
+            parts = parts_of(self._table, self.labels_beside())
+        else:
+            assert label is not None
+            columns = [*schema.names, label.name, *([units] if isinstance(units, str) else [])]
+            parts = parts_of(self._table, self.y, columns=columns)
+        return Parted(bounded_parts(parts, units, choose))
 
 
 class PartedEncoding:
@@ -66,8 +122,8 @@ class PartedEncoding:
         counts.words = [each.counts() for each in words]
         return counts
 
-    def table(self, schema: Schema, known: Labels) -> PartedTable:
-        """Return all rows as codes, with the numbers of their classes.
+    def numbered(self, schema: Schema, known: Labels) -> Table:
+        """Return all rows as codes, with the numbers of their classes, like `Encoding.numbered`.
 
         Parameters
         ----------
@@ -81,7 +137,7 @@ class PartedEncoding:
         sizes, names = [column.size for column in columns], [column.name for column in columns]
         like = CodeTable.from_arrays(zeros, sizes, names=names, columns=columns)
         numbers = dict(zip(self._spellings(), known.codes.tolist(), strict=True))
-        return PartedTable(self._parts.map(_coded, schema, numbers), self.n, like, known)
+        return Table(self._parts.map(_coded, schema, numbers), self.n, like, known)
 
     def spelled(self) -> tuple[np.ndarray, list]:
         """Return the distinct labels, like `Encoding.spelled`."""
@@ -114,7 +170,7 @@ def _shares(numbers: list[list[int]]) -> Iterator[list]:
         yield share
 
 
-def parted_numbers(raw: Any, classes: Any = None, *, one_column: bool = False) -> PartedTable:
+def parted_numbers(raw: Any, classes: Any = None, *, one_column: bool = False) -> Table:
     """Return a table of numbers without a schema, in parts.
 
     Parameters
@@ -146,7 +202,54 @@ def parted_numbers(raw: Any, classes: Any = None, *, one_column: bool = False) -
     seen = np.unique(np.concatenate(raw.each(_labels_seen)))
     known = class_codes(seen, len(seen), classes)
     n, like = sum(fact[0] for fact in facts), _like(*facts[0][1:])
-    return PartedTable(raw.map(_numbered, known.classes), n, like, known)
+    return Table(raw.map(_numbered, known.classes), n, like, known)
+
+
+def bounded_parts(parts: Any, units: Any, choose: Callable) -> Any:
+    """Return the kept rows of each person, in the parts where they are.
+
+    The choice is made for the rows of all parts together, in their order, so that a person whose rows are in several
+    parts has no more rows than in one part. The parts return whose each row is; this process chooses the rows, and each
+    part is told which of its rows are kept.
+
+    Parameters
+    ----------
+    parts : EngineParts
+        Parts of pairs of a table, and labels or None.
+    units : array_like, shape (n,), or str
+        The person of each row, or the name of the column that says it.
+    choose : callable
+        As in `Source.bounded`.
+
+    Raises
+    ------
+    ValueError
+        If the parts do not have the column, in one type.
+    """
+    name = units if isinstance(units, str) else None
+    units = np.asarray(units) if is_dask(units) else units
+    if name is None:
+        sizes = parts.each(_rows)
+        marks = [b""] * len(sizes)
+    else:
+        told = parts.each(_persons, name)
+        sizes, marks = [len(array) for array, _ in told], [mark for _, mark in told]
+        units = units_of({name: _joined(name, [array for array, _ in told])}, name)
+    kept = choose(units)
+    n = len(units) if kept is None else len(kept)
+    if n != sum(sizes):
+        raise ValueError(f"units must have an entry for each row: {n} entries, and {sum(sizes)} rows of X")
+    masks = [None] * len(sizes) if kept is None else map(np.packbits, np.split(kept, np.cumsum(sizes)[:-1]))
+    return parts.map(_kept, name, own=[*zip(masks, sizes, marks, strict=True)])
+
+
+def _joined(name, arrays):
+    """Return the columns of all parts as one."""
+    arrays = [array for array in arrays if len(array)] or arrays[:1]
+    kinds = sorted({str(array.type) for array in arrays})
+    if len(kinds) > 1:
+        raise ValueError(f"units={name!r} must have one type in all parts, got {' and '.join(kinds)}")
+    return pa.chunked_array(arrays)
 
 
 # ---- what is asked of a part ---------------------------------------------------------------------------------------
@@ -261,3 +364,33 @@ def _like(d, dtype, form, names):
 def _put(fact):
     _, d, dtype, form, names = fact
     return f"one has {d} columns of {np.dtype(dtype)} ({form})" + (f", {', '.join(names[:3])}, ..." if names else "")
+
+
+def _rows(pair):
+    return count_rows(pair[0])
+
+
+def _persons(pair, name):
+    """Return whose each row is: integers, or distinct values and their numbers; and a digest of it."""
+    frame = Frame(pair[0])
+    if name not in frame.names:
+        raise ValueError(f"units= names the column {name!r}, which the table lacks")
+    array = frame.column(name)
+    if pa.types.is_dictionary(array.type):
+        array = array.dictionary_decode()
+    if pa.types.is_integer(array.type):
+        return array, digest(array.is_valid().to_numpy(False), array.fill_null(0).to_numpy())
+    array = distinct(name, array)
+    values = repr(array.dictionary.to_pylist()).encode()
+    return array, digest(array.indices.fill_null(-1).to_numpy(), np.frombuffer(values, np.uint8))
+
+
+def _kept(pair, own, name):
+    """Return the kept rows of a part; a part that is read again must have the rows that were chosen from."""
+    mask, n, mark = own
+    if name is not None and _persons(pair, name)[1] != mark:
+        raise EngineLost(
+            "a part of the table was read again and has rows of other persons than before: the source must give the "
+            "same rows each time; what was released until then is in the model, and paid for"
+        )
+    return picked(*pair, None if mask is None else np.unpackbits(mask, count=n).astype(bool), n)

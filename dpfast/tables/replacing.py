@@ -1,12 +1,11 @@
-"""What must not be left half done: files that are replaced at once or not at all, blocks for which Ctrl-C waits."""
+"""Files that are replaced at once or not at all."""
 
 import errno
 import glob
 import hashlib
 import os
 import secrets
-import signal
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -88,33 +87,3 @@ def _written(path, write, mode):
         yield partial
     finally:
         partial.unlink(missing_ok=True)
-
-
-@contextmanager
-def interrupts_wait() -> Iterator[list[bool]]:
-    """Block Ctrl-C within the block and record it in the yielded list."""
-    noted: list[bool] = []
-    try:
-        before = signal.signal(signal.SIGINT, lambda *_: noted.append(True))
-    except ValueError:  # not in the main thread, the only one that is interrupted
-        yield noted
-        return
-    try:
-        yield noted
-    finally:
-        signal.signal(signal.SIGINT, before)
-
-
-def finished(function: Callable[..., None], *arguments: Any) -> None:
-    """Call a function to its end, again if a Ctrl-C came before it ended; the Ctrl-C takes effect afterwards."""
-    ended = False
-    try:
-        with interrupts_wait() as noted:
-            function(*arguments)
-            ended = True
-    except KeyboardInterrupt:  # it came before the function could block it
-        if not ended:
-            function(*arguments)
-        raise
-    if noted:
-        signal.raise_signal(signal.SIGINT)

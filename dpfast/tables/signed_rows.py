@@ -18,6 +18,7 @@ from dpfast.kernels.own import frozen
 from dpfast.parts.blocks import BLOCK_BYTES, slices
 from dpfast.tables.arrays import as_numbers
 from dpfast.tables.bit_matrix import BitMatrix
+from dpfast.tables.code_bits import packed_codes
 
 GRID_BITS = 10
 
@@ -52,6 +53,11 @@ def signed_rows(X, *, feature_range=(-1, 1), out_of_range="error", reads=None):
     if reads is not None and rows.reads != reads and (low, high) != (0, 1):
         raise ValueError(_OTHER_KIND[reads])
     return rows
+
+
+def signed(X, **declared):
+    """Return the result of `signed_rows`, for codes of their bits."""
+    return signed_rows(packed_codes(X), **declared)
 
 
 _OTHER_KIND = {

@@ -1,102 +1,20 @@
-"""Sources: tables that are read once, batch by batch, on their way to codes.
+"""Streams: tables whose rows come batch by batch, and are read once on their way to codes."""
 
-A source says which facts about it are public, the names and the types of its columns, and gives its rows as batches.
-Streams of Arrow are sources, files (`dpfast.files.FileParts`) are others. The order of the batches plays no part in a
-claim.
-"""
-
-import copy
 import os
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Self
+from typing import Any
 
 import pyarrow as pa
 
 from dpfast.parts.sources import is_lazy, is_stream
 from dpfast.parts.spool import Room, Spool
-from dpfast.tables.arrow import reads_of
-from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding
-from dpfast.tables.naming import LABELS, not_there
 from dpfast.tables.schema import Label, Schema
+from dpfast.tables.sources import Source
 
 MEMORY = 1 << 30
 _ROWS = 1 << 16  # of a batch, where a source can be asked for some
 _BATCHES, _FILES = 4, 1  # that a data set of pyarrow reads ahead
-
-
-class Source:
-    """A table that is read once; a subclass has `header` and `encoded`.
-
-    Attributes
-    ----------
-    label : str or None
-        The column of labels, where no schema names it.
-    """
-
-    label: str | None = None
-    _marks: tuple[str, ...] = ()  # texts that are missing values, besides those that every cell is compared with
-
-    def header(self) -> dict[str, pa.DataType]:
-        """Return the types of the columns by their names: public facts, for which no row is read."""
-        raise NotImplementedError
-
-    def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> Encoding:
-        """Return all rows, on their way to codes; `unit` is the column that says whose each row is."""
-        raise NotImplementedError
-
-    def undeclared(self, without: Sequence[str] = ()) -> Schema:
-        """Return the schema that declares nothing but the names and types of the columns, and which is the label.
-
-        Parameters
-        ----------
-        without : sequence of str
-            Columns that are no features, whose each row is say.
-
-        Returns
-        -------
-        Schema
-
-        Raises
-        ------
-        ValueError
-            If there is no such label or column, for a source that is no table, and for a type that a table does not
-            have.
-        """
-        types = self.header()
-        for name, use in [*((name, "") for name in without), (self.label, LABELS)]:
-            if name is not None and name not in types:
-                raise ValueError(not_there(name, [*types], use=use))
-        features = {name: kind for name, kind in types.items() if name != self.label and name not in without}
-        if not features:
-            raise ValueError("the table has no columns to learn from; give at least one besides the label")
-        columns = [Discovered(name, reads=reads_of(name, kind)) for name, kind in features.items()]
-        return Schema(columns, label=self.label, ignore=tuple(without), missing_values=self._marks)
-
-    def like(self) -> Any:
-        """Return a table of no rows whose columns have the types of these.
-
-        Returns
-        -------
-        pyarrow.Table or None
-            None if rows choose the types of labels, as in CSV files.
-        """
-        return None
-
-    def labelled(self, label: str) -> Self:
-        """Return the same source with another column of labels.
-
-        Parameters
-        ----------
-        label : str
-
-        Returns
-        -------
-        Source
-        """
-        other = copy.copy(self)
-        other.label = label
-        return other
 
 
 class StreamParts(Source):
@@ -143,6 +61,10 @@ class StreamParts(Source):
     ) -> None:
         self.label, self.memory, self.scratch = label, memory, scratch
         self._stream: _Stream = source._stream if isinstance(source, StreamParts) else _Stream(source)
+
+    @property
+    def tabular(self) -> bool:
+        return True
 
     def header(self) -> dict[str, pa.DataType]:
         """Return the types of the columns by their names; no row is read for it.
@@ -213,6 +135,7 @@ class StreamParts(Source):
         ValueError, OSError
             For a row that is not as declared, by its number, and a scratch folder without room.
         """
+        self.refuse_labels()
         encoding = Encoding(schema, label, Room(Spool(self.memory, self.scratch)), unit)
         for batch in self.batches(encoding.names):
             encoding.add(batch)

@@ -178,7 +178,7 @@ def test_one_row_that_moves_all_is_found(monkeypatch):
     far = TABLE[0].copy()
     far[-1] = 1e6
     assert replay(projected(), TABLE, (far, Y), classes=[0, 1]).holds
-    monkeypatch.setattr("dpfast.learners.halfspaces.projected.unit_rows_of", centred)
+    monkeypatch.setattr("dpfast.learners.halfspaces.projected.unit_rows", centred)
     assert replay(projected(), TABLE, (far, Y), classes=[0, 1]).ratio > 1.2
 
 

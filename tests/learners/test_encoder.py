@@ -143,6 +143,14 @@ def test_a_schema_may_be_the_path_of_its_file(table, tmp_path):
         assert TableEncoder(path).fit(table).schema_ == DECLARED
 
 
+def test_files_are_read_as_the_table_that_they_hold(table, tmp_path):
+    table.to_csv(tmp_path / "table.csv", index=False)
+    encoder = TableEncoder(OPEN, epsilon=20.0, random_state=1)
+    expected = encoder.fit_transform(table).toarray()
+    np.testing.assert_array_equal(encoder.transform(tmp_path / "table.csv").toarray(), expected)
+    np.testing.assert_array_equal(encoder.fit_transform(tmp_path / "table.csv").toarray(), expected)
+
+
 def test_it_is_a_transformer_of_pipelines(table):
     encoder = clone(TableEncoder(DECLARED)).set_output(transform="pandas")
     frame = encoder.fit_transform(table.iloc[:9])

@@ -191,7 +191,7 @@ def test_what_learns_from_one_row_after_another_says_which_learners_read_parts(r
     table = MemoryParts(pieces(people(50)))
     with pytest.raises(ValueError, match=r"learns from one row after another.*; HalfspaceClassifier, "):
         dpfast.LinearLearner(schema=SCHEMA).fit(table)
-    with pytest.raises(ValueError, match="the rows of a stream have an order"):
+    with pytest.raises(ValueError, match="X is in parts, and all its rows are read at once"):
         DPWinnowClassifier().stream(table, None)
     for learner in (
         dpfast.WinnowClassifier(),

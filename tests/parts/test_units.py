@@ -1,5 +1,7 @@
 """Persons whose rows are in several parts: as many rows of each count as in memory, and the same ones."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -10,8 +12,9 @@ from people import LEARNERS, OPEN, SCHEMA, TWO_SIDED, few, people, pieces, relea
 
 from dpfast import FiniteClassLearner, HalfspaceClassifier, LinearLearner
 from dpfast.accounting import Budget
-from dpfast.learners.units import bounded_parts, bounded_rows
+from dpfast.learners.units import bounded_rows
 from dpfast.parts import EngineLost, MemoryParts
+from dpfast.tables.parted import bounded_parts
 
 PEOPLE = people(900)
 WHOSE = {
@@ -66,7 +69,8 @@ def test_of_each_person_so_many_rows_are_kept_in_all_parts_together(rng):
     table = pd.DataFrame({"patient": whose, "row": np.arange(len(whose))})
     for units in ("patient", whose):
         for k in (1, 3, 8):
-            parts = bounded_parts(MemoryParts(pieces(table, parts=7)), units, k, np.random.default_rng(5))
+            choose = partial(bounded_rows, rows_per_unit=k, rng=np.random.default_rng(5))
+            parts = bounded_parts(MemoryParts(pieces(table, parts=7)), units, choose)
             rows = np.concatenate([pair[0]["row"] for pair in parts.each(_self)])
             kept = bounded_rows(whose, k, np.random.default_rng(5))
             assert rows.tolist() == (np.arange(len(whose)) if kept is None else np.flatnonzero(kept)).tolist()

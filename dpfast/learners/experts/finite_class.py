@@ -19,7 +19,6 @@ from dpfast.learners.probabilities import PROBABILITY_SHARE, Probabilities, conf
 from dpfast.learners.saving import entries, integer, integers
 from dpfast.learners.tables import SCHEMAS
 from dpfast.mechanisms import exponential
-from dpfast.parts.blocks import PartedTable
 from dpfast.tables import BitMatrix
 from dpfast.tables.code_bits import packed_codes
 from dpfast.tables.labels import two_classes
@@ -125,20 +124,20 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
             raise ValueError('schema is for hypotheses="features"')
         return p
 
-    def _learn(self, X, y, classes, p, run):
+    def _learn(self, table, p, run):
         """Draw a hypothesis according to the errors of all."""
-        table = p.table
+        hypotheses = p.table
         image: Callable[[Any], Any]
         question: Callable[..., np.ndarray]
         told: tuple[Any, ...]
         if self._of_features():
             image, question, told = partial(_features, threshold=self.threshold), _feature_errors, ()
-        elif table is None:
+        elif hypotheses is None:
             image, question, told = check_array, _function_errors, (tuple(self.hypotheses),)
         else:
-            X = X if isinstance(X, PartedTable) else _column(X)
-            image, question, told = partial(_numbers_of_points, n_points=table.shape[1]), _table_errors, (table,)
-        parts, _, public = self._asked(X, y, classes, image)
+            image, question = partial(_numbers_of_points, n_points=hypotheses.shape[1]), _table_errors
+            told = (hypotheses,)
+        parts, _, public = self._asked(table, image)
         if question is not _function_errors:
             two_classes(public.classes)
         errors = parts.sum(question, *told, *([public.classes] if question is _function_errors else []))
@@ -147,9 +146,9 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
         cost = [Cost("range", float_above(exact("epsilon", p.epsilon)))]
         run.charge(public, self._all_costs(cost, p), hypotheses=1, **p.counting)
         drawn = exponential(-errors, self._exponent(p.epsilon) / p.rows_per_unit, rng=run.rng)
-        labelling = None if table is None else bits.unpack(table.rows[[drawn]], table.shape[1])[0]
+        labelling = None if hypotheses is None else bits.unpack(hypotheses.rows[[drawn]], hypotheses.shape[1])[0]
         run.release("hypotheses", drawn, labelling)
-        if table is not None:
+        if hypotheses is not None:
             says = partial(_point_says, labelling=labelling)
         elif self._of_features():
             says = partial(_feature_says, h=drawn)

@@ -1,6 +1,7 @@
 """Linear functions, learned by following experts."""
 
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -14,8 +15,7 @@ from dpfast.learners.parameters import SchemaLike, choice, flag, optional
 from dpfast.learners.probabilities import PROBABILITY_SHARE, SidedProbabilities
 from dpfast.learners.saving import integer, integers
 from dpfast.parts.blocks import BLOCK_BYTES, slices
-from dpfast.tables.labels import class_codes
-from dpfast.tables.signed_rows import SparseRows, signed_rows
+from dpfast.tables.signed_rows import SparseRows, signed, signed_rows
 
 
 class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
@@ -143,12 +143,12 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learn(self, X, y, classes, p, run):
+    def _learn(self, table, p, run):
         """Learn in one pass over the rows, in random order."""
-        rows = signed_rows(X, out_of_range=p.out_of_range)
+        _, rows, public = self._asked(table, partial(signed, out_of_range=p.out_of_range))
         n, d = rows.shape
-        labels = class_codes(y, n, classes)
-        signs, public = labels.signs(), self._public(X, labels)
+        labels = table.labels
+        signs = labels.signs()
         width = p.rows_per_unit * experts_range(p.neighbors, signed=True)
         eta = experts_learning_rate(p.epsilon, p.delta, horizon=n, loss_range=width, calibration=p.calibration)
         state = weights.Weights(d + p.fit_intercept, Fraction(eta) / rows.unit, mirrored=p.negations)

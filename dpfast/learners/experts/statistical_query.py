@@ -27,9 +27,8 @@ from dpfast.kernels.grid import to_grid
 from dpfast.learners.parameters import PRIVATE, Parameters, choice, count, real
 from dpfast.mechanisms import discrete_gaussian, discrete_laplace
 from dpfast.mechanisms.draws import Sole, told
-from dpfast.parts import MemoryParts
 from dpfast.parts.blocks import slices
-from dpfast.parts.sources import is_parted, parts_of
+from dpfast.parts.sources import parts_of
 
 _GRID_BITS = 20
 _BLOCK = 1 << 16  # rows per call of a query
@@ -136,7 +135,7 @@ class StatisticalQueryOracle(Parameters):
         self._paid = p = self._checked()  # the claim's values, even if attributes change later
         if p.noise == "discrete-gaussian" and p.delta == 0:
             raise ValueError('delta = 0 needs noise="discrete-laplace"')
-        self._parts = _parts_of(data if isinstance(data, tuple) else (data,))
+        self._parts = parts_of(*(data if isinstance(data, tuple) else (data,)))
         n = sum(self._parts.each(_size))
         if not n:
             raise ValueError("the tables of data must have at least 1 row, they have none")
@@ -292,15 +291,6 @@ def _part(table, rows):
         if isinstance(view, np.ndarray):
             view.setflags(write=False)
     return part
-
-
-def _parts_of(tables):
-    """Return the parts of tuples of tables: one part for tables in memory, or the parts of a collection of Dask."""
-    if not is_parted(tables[0]):
-        return MemoryParts([tables])
-    if len(tables) > 2:
-        raise ValueError(f"data in parts must be one table, or rows and labels, got {len(tables)} tables")
-    return parts_of(*tables, *[None] * (2 - len(tables)))
 
 
 def _size(tables):

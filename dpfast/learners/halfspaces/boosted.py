@@ -13,13 +13,11 @@ from dpfast.accounting.claims import pair_cost
 from dpfast.accounting.numbers import exact, float_above
 from dpfast.learners.base import LinearClassifier
 from dpfast.learners.halfspaces.measure import CAP, MOST_ROUNDS, UNIT, LazyBregman, Local, Measure
-from dpfast.learners.halfspaces.parted import PartedLocal, PartedMeasure, PartedRows, weak_rows_of
+from dpfast.learners.halfspaces.parted import measured, weak_rows_of
 from dpfast.learners.halfspaces.weak import LARGEST_SCALE, NoisyCentering, NoisyStump, WeakLearner
 from dpfast.learners.parameters import Kind, SchemaLike, auto, choice, count, flag, optional, positive, real
 from dpfast.mechanisms import discrete_laplace
-from dpfast.parts import MemoryParts, Piece
-from dpfast.parts.blocks import PartedTable
-from dpfast.tables.labels import class_codes, two_classes
+from dpfast.tables.labels import two_classes
 
 _COUNT_SHARE = Fraction(1, 20)  # of epsilon, for the number of rows where that is private
 _ROUNDS = 60
@@ -41,22 +39,23 @@ class BoostedHalfspaceClassifier(LinearClassifier):
 
     Labels are of two classes. Booleans and bits are the numbers 0 and 1.
 
-    A measure starts even over the rows; each round a weak learner answers it with a noisy hypothesis h, and the
-    weight of a row falls with how well it is classified so far, exp(-learning_rate / 2 * sum of y h(x)); projected to
-    a density kappa: no weight exceeds 1, all together are kappa n. The model is the average of the hypotheses.
+    Each row has a weight; at first all weights are equal. In each round a weak learner returns a noisy hypothesis h for
+    the weighted rows. The weight of a row is then proportional to exp(-learning_rate / 2 * sum of y h(x)) over the
+    hypotheses so far, so it is small for rows that are classified well. Weights are at most 1 and add up to kappa n,
+    where kappa is the density. The model is the average of the hypotheses.
 
     **Privacy.** All hypotheses together are (epsilon, delta)-DP for the relation `neighbors`: "replace" compares
-    tables that differ in one row (x, y), "add-remove" tables one of which has a row more. Given the earlier
-    hypotheses, changing one row moves all other weights in one direction, by no more than its own weight, so that a
-    weighted sum of vectors of norm at most 1 moves by at most 2, half of what [BCS, Theorem 27]_ uses; every weight
-    is an integer number of units and their mass is exact. The rounds are adaptive Gaussian mechanisms: see
-    `dpfast.learners.halfspaces.weak` and `dpfast.accounting.discrete_gaussian_sigma`. Under
-    "add-remove" the number of rows is private: 5% of epsilon buys a noisy count; the mass is its kappa-th part.
-    With `probability_share` = c the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
-    (`dpfast.learners.class_counts`): together (epsilon, delta), by basic composition.
+    tables that differ in one row (x, y); "add-remove" compares tables one of which has one more row. Given the earlier
+    hypotheses, a change of one row moves the weights of all other rows in one direction, by no more than its own
+    weight in sum. A weighted sum of vectors of norm at most 1 therefore changes by at most 2, half of the bound in
+    [BCS, Theorem 27]_. Weights are integers, and their sum is exact. The rounds are adaptive Gaussian mechanisms: see
+    `dpfast.learners.halfspaces.weak` and `dpfast.accounting.discrete_gaussian_sigma`. Under "add-remove" the number of
+    rows is private: a noisy count, which costs 5% of epsilon, takes its place in kappa n. With `probability_share` = c
+    the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
+    (`dpfast.learners.class_counts`): together they are (epsilon, delta)-DP by basic composition.
 
-    Rows are clipped to the unit ball, after a 1 for the intercept has been appended: that is a map of single rows. It
-    happens always and is never counted or reported.
+    A 1 for the intercept is appended to each row, and rows outside the unit ball are then clipped to it. This map of
+    single rows is always applied, and the number of clipped rows is never reported.
 
     Parameters
     ----------
@@ -67,41 +66,41 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     neighbors : {"replace", "add-remove"}, default="replace"
         Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     density : "auto" or float in (0, 1], default="auto"
-        kappa. Noise falls, and the attention to hard rows, label noise among them, with it. "auto" is
-        min(0.9, 0.29 + 2.4 d^(2/5) / (n mu^(5/4))), where one Gaussian mechanism of sensitivity 1 and standard
-        deviation 1 / mu is (epsilon, delta)-DP: public numbers only.
+        The density kappa. A larger density means less noise, and less attention to hard rows, which include rows with
+        wrong labels. "auto" is min(0.9, 0.29 + 2.4 d^(2/5) / (n mu^(5/4))), where a Gaussian mechanism of sensitivity 1
+        and standard deviation 1 / mu is (epsilon, delta)-DP; all these numbers are public.
     n_rounds : "auto" or int, default="auto"
-        T; "auto" is 60. The noise of the average does not depend on it.
+        The number of rounds; "auto" is 60. The noise of the average does not depend on it.
     learning_rate : "auto" or float, default="auto"
-        lambda; "auto" is 2.4 d^(1/4).
+        The learning rate lambda; "auto" is 2.4 d^(1/4).
     weak_learner : {"centering", "stump"} or WeakLearner, default="centering"
-        "centering" answers with the noisy weighted mean of y x, any real features; "stump" with one feature of a
-        table of 0 and 1.
+        "centering" returns the noisy weighted mean of y x, for any real features; "stump" returns one feature of a
+        table of zeros and ones.
     measure : {"lazy-bregman", "local"} or Measure, default="lazy-bregman"
-        How rows are weighed: "lazy-bregman" is the paper's, of density kappa; "local" weighs each row by itself,
-        min(1, exp(-learning_rate / 2 * sum of y h(x))). See `dpfast.learners.halfspaces.measure`.
+        How rows are weighted: "lazy-bregman" is the paper's measure of density kappa; "local" gives each row a weight
+        that depends on no other row, min(1, exp(-learning_rate / 2 * sum of y h(x))). See
+        `dpfast.learners.halfspaces.measure`.
     fit_intercept : bool, default=True
     calibration : {"tight", "plan", "paper"}, default="tight"
-        Where density, n_rounds and learning_rate come from. "tight" takes the parameters. "plan" takes them from
-        `dpfast.accounting.boost_plan`, with which the algorithm of [BCS, section 5]_ provably errs on at most `alpha`
-        of new rows, except with probability `beta`, if a halfspace has the margin before labels are flipped; a warning
-        says where there are fewer rows than the plan asks for, which is many. "paper" takes those that are printed in
-        [BCS, Algorithm 5]_, from `dpfast.accounting.boost_paper`: many rounds, about which dpfast claims privacy only;
-        a warning tells the rows that the paper asks for and, above a minute, about how long it will take. Both need
-        neighbors="replace" and the paper's measure and weak learner. Noise is what the budget needs in any case, at
-        most half of the paper's where rows are as many as its privacy asks for.
+        Where density, n_rounds and learning_rate come from. "tight" uses the parameters. "plan" uses
+        `dpfast.accounting.boost_plan`: the algorithm of [BCS, section 5]_ then provably errs on at most `alpha` of new
+        rows, except with probability `beta`, if some halfspace has the margin before labels are flipped. A warning says
+        if there are fewer rows than the plan needs, which are many. "paper" uses the numbers printed in
+        [BCS, Algorithm 5]_, from `dpfast.accounting.boost_paper`: these are many rounds, for which dpfast claims only
+        privacy. A warning states the number of rows that the paper needs and, above a minute, the expected time. Both
+        need neighbors="replace" and the paper's measure and weak learner. The noise always follows from the budget; it
+        is at most half of the paper's if there are as many rows as the paper's privacy needs.
     margin : float in (0, 1] or None, default=None
-        The margin of the plan and of the paper's calibration; used by nothing else.
+        The margin of the plan and of the paper's calibration; not used otherwise.
     label_noise : float in [0, 0.5), default=0.0
-        The probability with which each label was flipped, for the plan and the paper's calibration, whose errors are
-        then those against the labels before that [BCS, Algorithm 3 and Theorem 33]_; used by nothing else.
+        The probability with which each label was flipped, for the plan and the paper's calibration; their errors are
+        then relative to the labels before the flips [BCS, Algorithm 3 and Theorem 33]_. Not used otherwise.
     alpha, beta : float, default=0.1
-        The error wanted on new rows and the probability of missing it, for the plan and the paper's calibration; used
-        by nothing else.
+        The wanted error on new rows and the probability of missing it, for the plan and the paper's calibration; not
+        used otherwise.
     probability_share : float in [0, 1), default=0.0
-        Share of epsilon for noisy class counts of the rows by how far they are on a side
-        (`dpfast.learners.calibration`). They give `predict_proba`, and `predict` the more probable label; 0 releases
-        none.
+        Share of epsilon for noisy class counts of the rows by level of their score (`dpfast.learners.calibration`).
+        `predict_proba` uses them, and `predict` returns the more probable label; 0 releases none.
     schema, encoder_share, budget, random_state, verbose
         As in `DecisionListClassifier`.
 
@@ -112,17 +111,19 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     intercept_ : float
     density_, learning_rate_ : float
     n_rounds_ : int
-        The parameters, or what "auto" came to.
+        The parameters, or the values that "auto" stands for.
     class_counts_ : ndarray of int64, shape (LEVELS, 2)
-        Rows of each level and class, with noise of scale `class_counts_scale_`. Only with `probability_share`.
+        Noisy counts of rows by level and class; the noise has scale `class_counts_scale_`. Only with
+        `probability_share`.
     n_features_in_, feature_names_in_, privacy_
         As in `DecisionListClassifier`.
 
     Notes
     -----
-    Two reads of the rows a round, but one in the first and none after the last sum. 20 bytes a row and 8 a feature
-    and thread are kept besides the data; tables of type `RowBlocks` stay on disk. Sums are integers: results are the
-    same at every instruction-set level, thread count and block size.
+    A round reads the rows twice, except that the first round reads them once and nothing is read after the last sum.
+    Besides the data, a fit needs 20 bytes for each row, and 8 for each feature and thread; tables of type `RowBlocks`
+    stay on disk. Sums are integers, so results are the same at every instruction-set level, thread count and block
+    size.
 
     References
     ----------
@@ -199,9 +200,12 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learn(self, X, y, classes, p, run):
+    def _learn(self, table, p, run):
         """Learn by T rounds of boosting."""
-        rows, start, margins, public, parts = self._rows(X, y, classes, p)
+        image = partial(weak_rows_of, weak=p.weak_learner, fit_intercept=p.fit_intercept)
+        parts, form, public = self._asked(table, image)
+        two_classes(public.classes)
+        rows, start, margins = measured(parts, form, public.n_rows, p.weak_learner, p.measure)
         n, d = public.n_rows, public.n_features
         density = self._calibrate(p, n, d)
         counted = p.n_rounds * p.rows_per_unit**2  # k rows of a person move a round k times as far: k^2 rounds' worth
@@ -231,26 +235,6 @@ class BoostedHalfspaceClassifier(LinearClassifier):
                 measure.add(margins(hypothesis))
         self._count_levels(run, p, parts, model.linear)
 
-    def _rows(self, X, y, classes, p):
-        """The rows as the weak learner reads them, functions that start a measure on them and that give it margins,
-        what is public, and the parts. Margins of rows in parts stay there: their measure is given the hypothesis."""
-        weak = p.weak_learner
-        if isinstance(X, PartedTable):
-            image = partial(weak_rows_of, weak=weak, fit_intercept=p.fit_intercept)
-            parts, form, public = self._asked(X, y, classes, image)
-            two_classes(public.classes)
-            measures = {
-                LazyBregman: partial(PartedMeasure, parts, weak, public.n_rows),
-                Local: partial(PartedLocal, weak),
-            }
-            start = measures[type(p.measure)]
-            return PartedRows(parts, form, public.n_rows), start, lambda hypothesis: hypothesis, public, parts
-        rows = weak.rows(X, p.fit_intercept)
-        labels = class_codes(y, rows.shape[0], classes)
-        start = partial(p.measure.start, labels.signs())
-        parts = MemoryParts([Piece(X, labels.codes)])
-        return rows, start, partial(weak.margins, rows), self._public(X, labels), parts
-
     def _publish(self, run):
         model = run.released
         self.coef_, self.intercept_ = model.linear()
@@ -262,7 +246,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         return (*super()._not_saved, *[name for name, kind in own.items() if isinstance(getattr(self, name), kind)])
 
     def _calibrate(self, p, n, d):
-        """Set learning rate and rounds in p; the density as a function of the number of rows, which may be private."""
+        """Set learning rate and rounds in p; return the density as a function of the number of rows, maybe private."""
         if p.calibration != "tight":
             if message := self._promised(p, n, d):
                 warnings.warn(message, stacklevel=3)
@@ -277,7 +261,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         return lambda rows: float(p.density)
 
     def _promised(self, p, n, d):
-        """What to know before a fit by a plan begins, if anything."""
+        """Return the text of the warning before a fit by a plan, or nothing."""
         noise = f" and label noise {self.label_noise}" if p.label_noise else ""
         wanted = f"an error of at most {p.alpha} with probability {1 - p.beta:g} at margin {self.margin}{noise}"
         if p.calibration == "plan":
@@ -320,7 +304,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
 
     @staticmethod
     def _plan(p):
-        """Rounds, density and learning rate of the plan, or of the paper."""
+        """Return the rounds, density and learning rate of the plan, or of the paper."""
         named = f'calibration="{p.calibration}"'
         if p.margin is None or p.neighbors != "replace":
             raise ValueError(f'{named} needs margin= and neighbors="replace"')
@@ -349,7 +333,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
 
 
 class _Average:
-    """The average of the hypotheses released so far, as a linear function, and the density they were learned at."""
+    """The average of the hypotheses released so far, as a linear function, and the density used for them."""
 
     def __init__(self, d, density):
         self._coef, self._intercept, self._used = np.zeros(d), 0.0, 0
@@ -361,7 +345,7 @@ class _Average:
         self._used += 1
 
     def linear(self):
-        """Coefficients and intercept."""
+        """Return the coefficients and the intercept."""
         return self._coef / max(1, self._used), self._intercept / max(1, self._used)
 
 

@@ -1,10 +1,11 @@
 """Noisy descent on the hinge loss over the unit ball [NUZ, Algorithm 1 and appendix A].
 
 Rows x_i are on the unit sphere and, for sums, integers q_i of norm at most `reach`; labels y_i are +-1. A row's loss is
-max(0, c - L y <w, x>), L = 1 / (0.86 margin); a subgradient is -L y x where y <w, x> < c / L and 0 elsewhere. The
-paper's c is 96/86, which ends at 0.96 margin and is 1 at a tenth of the margin; over all rows c is 1, up to a factor
-the loss for a margin of 0.86/0.96 of it, for which `dpfast.accounting.halfspaces` has the proof. What a step releases
-is a sum of y q over such rows plus exact discrete Gaussian noise; all else is a function of that.
+max(0, c - L y <w, x>) with L = 1 / (0.86 margin); a subgradient is -L y x if y <w, x> < c / L, and 0 otherwise. The
+paper's c is 96/86: its loss is 0 from 0.96 margin on, and 1 at a tenth of the margin. The descent over all rows has
+c = 1, which up to a factor is the loss for a margin of 0.86/0.96 times the declared one; `dpfast.accounting.halfspaces`
+has the proof for it. A step releases the sum of y q over such rows plus exact discrete Gaussian noise; everything else
+is a function of these releases.
 """
 
 import numpy as np
@@ -20,16 +21,16 @@ _CHUNK_BYTES = 1 << 20  # of noise drawn at a time
 
 
 class FullBatch:
-    """Descent along noisy sums over all rows, with steps that know no scale.
+    """Descent along noisy sums over all rows, with step sizes that need no scale.
 
-    The step of round t is sqrt(2) / sqrt(sum of |g_s|^2 up to t) for the noisy sums g (Streeter and McMahan, "Less
-    Regret via Online Conditioning", 2010): it needs neither the number of rows, nor L, nor the scale of the noise, for
-    they cancel. The model is the average of the iterates of the second half of the rounds.
+    The step size of round t is sqrt(2) / sqrt(sum of |g_s|^2 up to t) for the noisy sums g (Streeter and McMahan, "Less
+    Regret via Online Conditioning", 2010). It needs neither the number of rows, nor L, nor the scale of the noise,
+    since they cancel. The model is the average of the iterates of the second half of the rounds.
 
-    **A margin found on the way.** Without a declared one each round takes the least member of MARGINS that is not below
-    the noise: with s its deviation along a row in one noisy sum, and G the sum of the t sums so far, a row of product
-    y <G, x> / |G| above sqrt(t) s / |G| is more likely right than not by what noise alone can do. That is a function of
-    releases, so that a row still adds, given these, its own vector or nothing, and the claim is the same.
+    **Margin "auto".** Without a declared margin, each round uses the least member of MARGINS that is not below the
+    noise. Let s be the deviation of one noisy sum along a row, and G the sum of the t sums so far: noise alone gives a
+    row a product y <G, x> / |G| of about sqrt(t) s / |G|. The margin is a function of the releases. Given these, a row
+    still adds its own vector or nothing, so the claim is the same.
 
     Parameters
     ----------
@@ -44,12 +45,12 @@ class FullBatch:
         self.used = 0
 
     def step(self, parts, reach, sigma, rng):
-        """One release, and the step it makes; rows as `unit_rows` makes them, in parts. Two reads."""
+        """Release one noisy sum and make a step; `parts` have rows of `unit_rows`, which are read twice."""
         total = parts.sum(_active_sum, self._w, HINGE_SHARE * self.margin(sigma / reach))
         self._move(discrete_gaussian(total, sigma, rng=rng) / reach)
 
     def margin(self, deviation):
-        """Of the next round, for noise of this deviation along a row of norm 1."""
+        """Return the margin of the next round, for noise of this deviation along a row of norm 1."""
         if self._declared != "auto":
             return self._declared
         norm = reals.norm(self._sum)
@@ -66,22 +67,22 @@ class FullBatch:
             self._total += self._w
 
     def model(self):
-        """Released so far: shape (size,), in the unit ball."""
+        """Return the model released so far: shape (size,), in the unit ball."""
         late = self.used - self._rounds // 2
         return self._total / late if late > 0 else self._w
 
 
 def _active_sum(piece, w, hinge):
-    """The sum of y q over the rows of a piece within the hinge."""
+    """Return the sum of y q over the rows of a piece whose hinge loss is not 0."""
     signs = (2 * piece.labels - 1).astype(np.int8)
     active = signs * piece.rows.margins(w) < hinge
     return piece.rows.weighted_sum(np.where(active, signs, 0).astype(np.int32))
 
 
 def single_sample_steps(integers, reach, signs, margin, sigma, rng, claim=None):
-    """n^2 steps along one random row each [NUZ, appendix A; BST, Algorithm 1]; yields n times, last the result.
+    """Make n^2 steps, each along one random row [NUZ, appendix A; BST, Algorithm 1].
 
-    The paper takes n^2 - 1.
+    The paper makes n^2 - 1 steps.
 
     Parameters
     ----------
@@ -90,16 +91,17 @@ def single_sample_steps(integers, reach, signs, margin, sigma, rng, claim=None):
     reach : int
     signs : ndarray of int8, shape (n,)
     margin, sigma : float
-        sigma counts steps of the grid.
+        sigma is in steps of the grid.
     rng : numpy.random.Generator
     claim : dpfast.mechanisms.draws.Claim, optional
-        What covers all the steps together.
+        The claim that covers all the steps together.
 
     Yields
     ------
     w : ndarray of float64, shape (size,)
-        After every n steps. The step of round t is 2 / sqrt(t (1 + size s^2)), s = sigma / reach: [BST]'s
-        diameter / sqrt(t (n^2 L^2 + size s'^2)) on n times the gradient, where n L cancels.
+        The vector after every n steps; the last one is the result. The step size of round t is
+        2 / sqrt(t (1 + size s^2)) with s = sigma / reach. In [BST] it is diameter / sqrt(t (n^2 L^2 + size s'^2)) for n
+        times the gradient, where n L cancels.
 
     References
     ----------

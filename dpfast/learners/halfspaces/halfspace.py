@@ -142,7 +142,6 @@ class HalfspaceClassifier(PrivateClassifier):
 
     _model = "halfspace"
     _reads_parts = True
-    _codes_as = "codes"
     _merges_bins = True
     _not_saved = (*PrivateClassifier._not_saved, "class_weight")  # `class_weight_` is
     _parameters = PrivateClassifier._parameters | {
@@ -183,9 +182,9 @@ class HalfspaceClassifier(PrivateClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learn(self, X, y, classes, p, run):
+    def _learn(self, table, p, run):
         """Learn from noisy sums."""
-        parts, rows, public = self._asked(X, y, classes, self._image())
+        parts, rows, public = self._asked(table, self._image())
         k = len(public.classes)
         self._refuse_classes(public.classes, p)
         if p.class_weight is not None and p.class_weight != "balanced":
@@ -273,6 +272,9 @@ class HalfspaceClassifier(PrivateClassifier):
         noise = model.noise()
         if noise is not None:
             self.coef_noise_, self.code_shares_ = noise, model.image.shares
+
+    def _read_codes(self, X):
+        return X
 
     def _image(self):
         return partial(unit_rows, fit_intercept=bool(self.fit_intercept), normalize=True)

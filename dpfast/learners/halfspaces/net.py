@@ -22,7 +22,7 @@ from dpfast.tables.projection import project, projectable
 
 
 class NetReport(NamedTuple):
-    """What a fitted model, and the best member of the same net, do on given rows. **Not private.**"""
+    """Errors of a fitted model, and of the best member of the same net, on given rows. **Not private.**"""
 
     rows: int
     members: int
@@ -39,46 +39,48 @@ class NetHalfspaceClassifier(LinearClassifier):
 
     Labels are of two classes. Booleans and bits are the numbers 0 and 1.
 
-    Rows are projected to a few components by a random sign matrix and normalised; the halfspace is drawn from a net of
-    the unit sphere there, member w with probability proportional to exp(-t * #{i : y_i <w, x_i> < margin / 10}).
+    A random sign matrix projects the rows to a few components, where they are scaled to norm 1. The halfspace is drawn
+    from a net of the unit sphere: member w has probability proportional to
+    exp(-t * #{i : y_i <w, x_i> < margin / 10}).
 
     **Privacy.** The model is epsilon-DP (delta = 0) for the relation `neighbors`: "replace" compares tables that differ
-    in one row (x, y), "add-remove" tables one of which has a row more. The matrix is drawn without looking at the
-    data, and the net depends on the parameters alone: both are public. A projected row is a function of its own
-    example, so that one example changes each score by at most 1, and when it is added all of them downwards: scores
-    move within a range R of 2 under "replace" and of 1 under "add-remove", and t = epsilon / R makes the draw
-    epsilon-DP by the theorem of the exponential mechanism. Scores are integers and the draw is exact: no
-    floating-point number can move a probability. The number of rows (under "replace"), the columns and the set of
-    labels are taken as public; `classes` of `fit` keeps the last from being read off the data.
-    With `probability_share` = c the model is ((1 - c) epsilon, 0)-DP and the class counts are (c epsilon, 0)-DP
-    (`dpfast.learners.class_counts`): together (epsilon, 0), by basic composition.
+    in one row (x, y); "add-remove" compares tables one of which has one more row. The matrix does not depend on the
+    data, and the net depends on the parameters only: both are public. A projected row is a function of its own row.
+    One row therefore changes each score by at most 1; if it is added, all scores change in the same direction. The
+    changes have a range R of 2 under "replace" and of 1 under "add-remove", and t = epsilon / R makes the draw
+    epsilon-DP by the theorem of the exponential mechanism. Scores are integers and the draw is exact, so rounding
+    cannot change a probability. The number of rows (under "replace"), the columns and the set of labels are treated as
+    public; with `classes` of `fit` the set of labels is declared and not read off the rows. With `probability_share`
+    = c the model is ((1 - c) epsilon, 0)-DP and the class counts are (c epsilon, 0)-DP
+    (`dpfast.learners.class_counts`): together they are (epsilon, 0)-DP by basic composition.
 
     Parameters
     ----------
     epsilon : float, default=1.0
         Privacy budget: a smaller value is more private; 1 is a good start.
     margin : float in (0, 1], default=0.1
-        gamma: the cosine that rows are supposed to have with the best halfspace, at least.
+        The margin gamma: the least cosine that rows are expected to have with the best halfspace.
     n_components : int, default=4
-        m: components of a projection. Rows that have no more entries, their 1 included, are not projected. The net
-        grows as (sqrt(m) / net_radius)^(m - 1).
+        The number m of components of a projection. Rows with at most m entries, including the 1, are not projected. The
+        size of the net grows as (sqrt(m) / net_radius)^(m - 1).
     n_projections : int, default=1
-        Independent projections, each with a net of its own; the halfspace is drawn from all of them together. 1 is the
-        paper's. With few components some matrices lose the margin and others keep it. A search of k costs k times the
-        time, no privacy, and about ln(k) / t mistakes: with a wider net_radius, 30 are often far better than one.
+        The number of independent projections, each with its own net; the halfspace is drawn from all nets together. The
+        paper has 1. With few components some matrices lose the margin and others keep it. With k projections a fit
+        takes k times as long and makes about ln(k) / t more mistakes, at the same privacy. With a wider net_radius, 30
+        projections are often far better than one.
     net_radius : float in (0, 1] or "auto", default="auto"
-        Every unit vector lies within this of a member. "auto" is margin / 10.
+        The largest distance of a unit vector from the net. "auto" is margin / 10.
     neighbors : {"replace", "add-remove"}, default="replace"
         Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     fit_intercept : bool, default=True
         Whether a constant feature 1 is added to the rows, before they are projected and normalised.
     max_seconds : float, default=60.0
-        A fit that would take longer, by a declared time for each row and member and the threads in use, is refused
-        before anything is drawn or charged. Whether it is depends on the number of rows, and is told to their owner.
+        A fit that would take longer is refused before anything is drawn or charged. The time is computed from fixed
+        times for each row and member, and the number of threads. A refusal therefore depends on the number of rows; it
+        is an error for their owner.
     probability_share : float in [0, 1), default=0.0
-        Share of epsilon for noisy class counts of the rows by how far they are on a side
-        (`dpfast.learners.calibration`). They give `predict_proba`, and `predict` the more probable label; 0 releases
-        none.
+        Share of epsilon for noisy class counts of the rows by level of their score (`dpfast.learners.calibration`).
+        `predict_proba` uses them, and `predict` returns the more probable label; 0 releases none.
     schema, encoder_share, budget, random_state, verbose
         As in `DecisionListClassifier`.
 
@@ -88,26 +90,29 @@ class NetHalfspaceClassifier(LinearClassifier):
         The halfspace, mapped back to the features.
     intercept_ : float
     direction_ : ndarray, shape (n_projections * n_components,)
-        The halfspace drawn: a unit vector of the components of one projection, zero in those of the others; of the
-        columns, and one for the intercept, if rows were not projected.
+        The drawn halfspace: a unit vector in the components of one projection, zero in the components of the others. If
+        rows were not projected, it has an entry for each column and one for the intercept.
     member_ : int
-        Its number in its net plus, for each projection before, the size of a net; see `dpfast.kernels.net`.
+        The number of the halfspace in its net, plus the sizes of the nets of the projections before it; see
+        `dpfast.kernels.net`.
     projection_key_ : int
-        Stands for the matrices, stacked; see `dpfast.kernels.signs`.
+        The key that determines the stacked matrices; see `dpfast.kernels.signs`.
     net_size_ : int
-        Number of members of all nets.
+        The number of members of all nets.
     classes_ : ndarray, shape (2,)
     class_counts_ : ndarray of int64, shape (LEVELS, 2)
-        Rows of each level and class, with noise of scale `class_counts_scale_`. Only with `probability_share`.
+        Noisy counts of rows by level and class; the noise has scale `class_counts_scale_`. Only with
+        `probability_share`.
     n_features_in_, feature_names_in_, privacy_
         As in `DecisionListClassifier`.
 
     Notes
     -----
-    The net is enumerated and never stored: for each of the m k^(m-2) lines of its grid of side k = sqrt(m-1) /
-    net_radius, a row takes one root and one division, which settle 2 k members at once. One pass counts the members at
-    each score, and a part of a second finds the one drawn. The sphere stands for the paper's ball: the score of w / |w|
-    is never below that of w. Rows go to a grid, of 2^-16 at the default parameters, on which comparisons are exact.
+    The net is enumerated, not stored. Its grid of side k = sqrt(m-1) / net_radius has m k^(m-2) lines; for each line, a
+    row needs one root and one division, which decide 2 k members at once. One pass counts the members at each score,
+    and part of a second pass finds the drawn member. The net covers the sphere instead of the paper's ball, since the
+    score of w / |w| is never below that of w. Rows are rounded to a grid, of 2^-16 at the default parameters, on which
+    comparisons are exact.
 
     References
     ----------
@@ -175,9 +180,9 @@ class NetHalfspaceClassifier(LinearClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learn(self, X, y, classes, p, run):
+    def _learn(self, table, p, run):
         """Draw the halfspace."""
-        parts, _, public = self._asked(X, y, classes, projectable_of)
+        parts, _, public = self._asked(table, projectable_of)
         two_classes(public.classes)
         nets = Nets(p, public.n_features)
         nets.check_time(public.n_rows, p.max_seconds)
@@ -210,7 +215,7 @@ class NetHalfspaceClassifier(LinearClassifier):
         return p
 
     def _nets(self):
-        """Those of a fitted model."""
+        """Return the nets of a fitted model."""
         return Nets(Parameters._checked(self), self._width)
 
     def _scores(self, X):
@@ -224,10 +229,10 @@ class NetHalfspaceClassifier(LinearClassifier):
         return row_products(x, self.direction_) + self.intercept_
 
     def owner_report(self, X: Any, y: Any) -> NetReport:
-        """What this model does on some rows, beside the best that its net can do. **Not private.**
+        """Return the errors of this model on some rows, and those of the best member of its net. **Not private.**
 
-        For the owner of X and y: nothing here has noise, and nothing of it is kept in the model. Takes as long as a
-        `fit`.
+        The report is for the owner of X and y: it has no noise, and nothing of it is stored in the model. It takes as
+        long as a `fit`.
 
         Parameters
         ----------

@@ -1,6 +1,6 @@
-"""The nets that a halfspace is drawn from, and the mistakes of their members: on rows that are here, or in parts.
+"""The nets that a halfspace is drawn from, and the mistakes of their members on rows in one part or in several.
 
-A part tells how many of its rows each member of some lines gets wrong; what is released is drawn from the sums.
+A part returns how many of its rows each member of some lines gets wrong; the release is drawn from the sums.
 """
 
 import math
@@ -27,12 +27,12 @@ _PARAMETERS = "margin", "n_components", "n_projections", "net_radius", "fit_inte
 
 
 def net_radius(p):
-    """The radius that the parameters ask for."""
+    """Return the radius of the net."""
     return float(p.margin / 10 if p.net_radius == "auto" else p.net_radius)
 
 
 class Nets:
-    """The projections of rows of d features, and perhaps a 1, each with a net; or one net of the rows themselves.
+    """Projections of rows of d features and an optional 1, each with a net; or one net for rows without projection.
 
     Parameters
     ----------
@@ -50,11 +50,11 @@ class Nets:
 
     @property
     def size(self):
-        """Members of all nets."""
+        """Return the number of members of all nets."""
         return self._count * self._net.size
 
     def check_time(self, n, most):
-        """Refuse nets that would not finish."""
+        """Refuse nets that would take longer than `most` seconds."""
         net = self._net
         seconds = self._count * net.lines * (n * _ROW_SECONDS + 2 * net.side * _MEMBER_SECONDS) / threads()
         if seconds > most or self.size >= 2**53:
@@ -67,15 +67,15 @@ class Nets:
         return Nets, (self._p, self._d)
 
     def scan(self, parts, n, key, verbose):
-        """The mistakes of all members.
+        """Return the mistakes of all members.
 
         Parameters
         ----------
         parts : EngineParts
-            Of pieces whose rows are what `projectable` gives.
+            Parts of pieces whose rows are results of `projectable`.
         n : int
         key : int
-            Stands for the matrices.
+            The key that determines the matrices.
         verbose : bool
         """
         if parts.only is not None:
@@ -85,18 +85,18 @@ class Nets:
         return Scan(self._net, mistakes, n, verbose, step)
 
     def mistakes(self, piece, key):
-        """The `Mistakes` of some rows, one for each net."""
+        """Return the `Mistakes` of some rows, one for each net."""
         signs = (2 * piece.labels - 1).astype(np.int8)
         sides = np.split(self._rows(piece.rows, key), self._count, axis=1)
         return [Mistakes(self._net, grid(side, signs, self._net.grid_bits), self._margin / 10) for side in sides]
 
     @property
     def side(self):
-        """Half the members of a line."""
+        """Return half the number of members of a line."""
         return self._net.side
 
     def _rows(self, table, key):
-        """A (x, 1) for each row x, or A x, all projections side by side: float32, shape (n, k m)."""
+        """Return A (x, 1) or A x for each row x, all projections side by side: float32, shape (n, k m)."""
         d = self._d
         if not self.projected:
             rows = np.ones((table.shape[0], self._width), np.float32)
@@ -109,7 +109,7 @@ class Nets:
         return x
 
     def direction(self, member):
-        """The unit vector that is the member of one projection, zero in the components of the others."""
+        """Return a member as a unit vector in the components of its projection, zero in those of the others."""
         k, member = divmod(member, self._net.size)
         (p,) = self._net.vectors([member])
         direction = np.zeros((self._count, self._net.m))
@@ -117,16 +117,16 @@ class Nets:
         return direction.ravel()
 
     def lifted(self, w, key):
-        """The coefficients and the intercept of a halfspace of the components."""
+        """Return the coefficients and the intercept of a halfspace of the components."""
         lifted = projection.lift(w, self._width, key) if self.projected else w
         return lifted[: self._d], float(lifted[self._d :].sum())
 
 
 class Scan:
-    """How many rows each member gets wrong, by level and run of lines: private.
+    """Numbers of members by how many rows they get wrong and by run of lines; private.
 
-    Lines are counted in blocks, a batch of blocks at a time on threads; counts are kept for runs of batches. Members
-    are numbered through all projections, each with its own mistakes of the same net.
+    Lines are counted in blocks, a batch of blocks at a time on threads; counts are stored for runs of batches. Members
+    are numbered consecutively over all projections, each with its own mistakes on the same net.
     """
 
     def __init__(self, net, mistakes, n, verbose, step=None):
@@ -147,7 +147,7 @@ class Scan:
         return self.mistakes[k].count(lines.start, lines.stop)
 
     def draw(self, exponent, rng):
-        """The number of a member, drawn with weights exp(exponent * mistakes)."""
+        """Return the number of a member, drawn with weights exp(exponent * mistakes)."""
         return asked(
             lambda: Question("net", self._all(), "range", exponent),
             lambda: self.member(*levels.draw_counted(self.counts, exponent, rng)),
@@ -155,11 +155,11 @@ class Scan:
         )
 
     def _all(self):
-        """The mistakes of each member."""
+        """Return the mistakes of each member."""
         return np.concatenate([mistakes.scores(0, self.net.lines).ravel() for mistakes in self.mistakes])
 
     def member(self, level, rank):
-        """The number of member number `rank` of those that get `level` rows wrong."""
+        """Return the number of the member of this rank among those that get `level` rows wrong."""
         up_to = np.cumsum(self.table[:, level])
         run = int(np.searchsorted(up_to, rank, side="right"))
         rank -= int(up_to[run] - self.table[run, level])
@@ -170,14 +170,14 @@ class Scan:
         raise AssertionError("the counts and the search disagree")
 
     def wrong(self, member):
-        """How many rows one member gets wrong."""
+        """Return how many rows one member gets wrong."""
         k, member = divmod(member, self.net.size)
         line, place = divmod(member, 2 * self.net.side)
         return int(self.mistakes[k].scores(line, line + 1)[0, place])
 
 
 class PartedMistakes:
-    """As `Mistakes`, of rows in parts.
+    """Like `Mistakes`, for rows in parts.
 
     Parameters
     ----------
@@ -187,22 +187,22 @@ class PartedMistakes:
         The number of a net.
     key : int
     n : int
-        Rows of all parts.
+        The number of rows of all parts.
     """
 
     def __init__(self, parts, nets, k, key, n):
         self._parts, self._told, self._n, self._members = parts, (nets, k, key), n, 2 * nets.side
 
     def scores(self, start, stop):
-        """How many rows each member of some lines gets wrong: shape (lines, 2 side)."""
+        """Return how many rows each member of some lines gets wrong: shape (lines, 2 side)."""
         return self._parts.sum(_scores, *self._told, start, stop)
 
     def count(self, start, stop):
-        """How many of these members get 0, ..., n rows wrong."""
+        """Return how many of these members get 0, ..., n rows wrong."""
         return np.bincount(self.scores(start, stop).ravel(), minlength=self._n + 1).astype(np.uint64)
 
     def find(self, start, stop, level, rank):
-        """As `Mistakes.find`."""
+        """Do what `Mistakes.find` does."""
         found = np.flatnonzero(self.scores(start, stop).ravel() == level)
         if rank < len(found):
             return start * self._members + int(found[rank]), rank

@@ -1,12 +1,12 @@
-"""The opening of a fit: how many rows each class and each code of each column has, with noise.
+"""The opening of a fit: noisy counts of the rows of each class and of each code of each column.
 
-A row is in one cell of each of p columns of codes, and in one of the class sizes, which count it c times. Replacing it
-moves two counts of each, adding it one: the histogram moves by at most sqrt(2 (p + c^2)) or sqrt(p + c^2) in Euclidean
-norm. All else here is computed from the noisy counts; nothing sees a row.
+A row is in one cell of each of p columns of codes, and counts c times in one class size. Replacing a row changes two
+counts of each, adding it changes one: the histogram changes by at most sqrt(2 (p + c^2)) or sqrt(p + c^2) in Euclidean
+norm. Everything else here is computed from the noisy counts, without access to rows.
 
-Counts are denoised first. Of a column of numbers they are a curve over its bins: coefficients in the Haar basis, which
-are differences of neighbouring sums at all scales, are dropped where they are within three deviations of their noise.
-Of values each count is. What is left is at least 0.
+Counts are denoised first. The counts of a column of numbers are a curve over its bins. In its Haar basis, coefficients
+are differences of neighbouring sums at all scales; those within three deviations of their noise are set to 0. For
+values, counts within three deviations are set to 0. The results are at least 0.
 """
 
 from dataclasses import dataclass
@@ -17,23 +17,23 @@ from dpfast.kernels import reals
 from dpfast.tables.columns import text_of
 
 SURE = 3.0  # deviations of the noise
-_LEAST_SHARE = 1e-3  # of the rows, that a class is taken to have
+_LEAST_SHARE = 1e-3  # of the rows, assumed for every class
 
 
 @dataclass(frozen=True)
 class Opening:
-    """What is known of a table of codes before the first round: public, or released.
+    """Public or released facts about a table of codes, known before the first round.
 
     Attributes
     ----------
     n : float
         The number of rows, public or noisy; at least 1.
     sizes : ndarray of float64, shape (k,)
-        Rows of each class, each above 0.
+        The number of rows of each class, above 0.
     counts : tuple of ndarray of float64
-        For each column the rows of each code, at least 0.
+        For each column the number of rows with each code, at least 0.
     ranks : tuple of ndarray of float64, or None
-        For each column of numbers the rank of each bin, in [-1, 1] and rising; None for a column of values.
+        For each column of numbers the rank of each bin, increasing in [-1, 1]; None for a column of values.
     """
 
     n: float
@@ -43,21 +43,21 @@ class Opening:
 
     @classmethod
     def of(cls, noisy, deviation, rows, classes, n=None, weight=1):
-        """The opening that a noisy histogram gives.
+        """Return the opening computed from a noisy histogram.
 
         Parameters
         ----------
         noisy : ndarray of float64, shape (codes + classes,)
-            As `CodeRows.counts` has them, then the class sizes.
+            The counts in the order of `CodeRows.counts`, then the class sizes.
         deviation : float
-            Of the noise in each.
+            Standard deviation of the noise in each count.
         rows : CodeRows
-            Of which sizes and meanings of columns are read.
+            Only the sizes and meanings of its columns are read.
         classes : int
         n : int, optional
-            The number of rows, where it is public.
+            The number of rows, if it is public.
         weight : int, optional
-            How often the class sizes count each row.
+            How many times each row counts in the class sizes.
         """
         sizes = noisy[len(noisy) - classes :] / weight
         n = float(max(1, sizes.sum() if n is None else n))
@@ -70,7 +70,7 @@ class Opening:
 
     @classmethod
     def of_found(cls, found, classes, planned, n=None):
-        """Return the opening that a discovery gives, of a table whose columns of codes it made.
+        """Return the opening computed from a discovery, for a table whose codes follow from it.
 
         Parameters
         ----------
@@ -78,7 +78,7 @@ class Opening:
         classes : ndarray
         planned : dpfast.learners.discovery.Plan
         n : int, optional
-            The number of rows, where it is public.
+            The number of rows, if it is public.
         """
         noisy = np.array([found.labels.get(text_of(each), 0.0) for each in classes.tolist()])
         n = float(max(1, reals.sum(noisy) if n is None else n))
@@ -95,7 +95,7 @@ class Opening:
         return cls(n, class_sizes(noisy, planned.labels.deviation, n), tuple(counts), tuple(ranks))
 
     def joined(self, pairs):
-        """The opening with a column more for each `Interaction`, of which the columns are taken to be independent."""
+        """Return the opening with one more column for each `Interaction` of columns, assumed to be independent."""
         cells = []
         for pair in pairs:
             held = [np.bincount(group, self.counts[j]) for j, group in zip(pair.columns, pair.groups, strict=True)]
@@ -104,7 +104,7 @@ class Opening:
 
 
 def _denoised(noisy, column, deviation, n):
-    """The rows of each code of a column, of noisy counts, and the ranks of bins or None."""
+    """Return the estimated number of rows with each code of a column, and the ranks of its bins or None."""
     bins = column.bins if column is not None and column.ordered else 0
     known = np.where(noisy > SURE * deviation, noisy, 0.0)
     if not bins:
@@ -122,7 +122,7 @@ def class_sizes(noisy, deviation, n):
 
 
 def _smooth(counts, cut):
-    """Counts without the differences that are below the cut, in the Haar basis."""
+    """Return counts without the coefficients of their Haar basis that are below the cut."""
     size = 1 << (len(counts) - 1).bit_length()
     sums, parts = np.concatenate([counts, np.zeros(size - len(counts))]), []
     while len(sums) > 1:

@@ -1,42 +1,67 @@
-"""Boosting over parts: the measure of rows that are elsewhere, and the rows as a weak learner asks them.
+"""Boosting over parts: weights of rows that are elsewhere, and the questions that a weak learner asks about them.
 
-What is public, hypotheses and levels, goes to the parts; a part keeps the scores of its rows, and can tell them again
-from the hypotheses. The level of a measure is searched for: parts tell how much they would weigh at some levels, in
-integers, and what is missing is shared out in the order of the parts. So the measure is, to the unit, that of one
-table: `dpfast.kernels.measure.project`.
+Hypotheses and levels, which are public, are sent to the parts. A part caches the scores of its rows, and can recompute
+them from the hypotheses. The level of a measure is found by a search: parts return how many units they would have at
+some levels, and the missing units are distributed in the order of the parts. The weights are therefore the same as
+those of one table: `dpfast.kernels.measure.project`.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 
 from dpfast.kernels import measure
-from dpfast.learners.halfspaces.measure import CAP, UNIT, local_table, local_weights
+from dpfast.learners.halfspaces.measure import CAP, UNIT, LazyBregman, Local, local_table, local_weights
 from dpfast.tables.code_bits import packed_codes
 from dpfast.tables.projection import projectable
-from dpfast.tables.unit_rows import unit_rows
 
 _ASKED = 255  # levels at a time
 
 
-def unit_rows_of(X, fit_intercept, normalize=False):
-    """Rows of the unit ball; of codes those of their bits."""
-    return unit_rows(packed_codes(X), fit_intercept=fit_intercept, normalize=normalize)
-
-
 def projectable_of(X):
-    """The table as a projection reads it; of codes their bits."""
+    """Return the table as a projection reads it; codes are read as bits."""
     return projectable(packed_codes(X))
 
 
 def weak_rows_of(X, weak, fit_intercept):
-    """The table as a weak learner reads it; of codes their bits."""
+    """Return the table as a weak learner reads it; codes are read as bits."""
     return weak.rows(packed_codes(X), fit_intercept)
 
 
+def measured(parts, form, n, weak, weighed):
+    """Return what boosting asks in a round, of rows in one part or in several.
+
+    Parameters
+    ----------
+    parts : EngineParts
+        Parts of pieces whose rows are results of `weak_rows_of`.
+    form : the rows of one part
+    n : int
+        The number of all rows.
+    weak : WeakLearner
+    weighed : Measure
+        Of those with a name, if there are several parts.
+
+    Returns
+    -------
+    rows
+        The argument of `WeakLearner.learn`.
+    start : callable
+        Returns an even measure, for the wanted mass and the rate.
+    margins : callable
+        Maps a hypothesis to the argument of the measure's `add`: in several parts the hypothesis itself.
+    """
+    if parts.only is not None:
+        signs = (2 * parts.only.labels - 1).astype(np.int8)
+        return form, partial(weighed.start, signs), partial(weak.margins, form)
+    measures = {LazyBregman: partial(PartedMeasure, parts, weak, n), Local: partial(PartedLocal, weak)}
+    return PartedRows(parts, form, n), measures[type(weighed)], lambda hypothesis: hypothesis
+
+
 class PartedRows:
-    """Rows of a weak learner in parts, of which weights are told as `PartedWeights`.
+    """Rows of a weak learner in parts, whose weights are `PartedWeights`.
 
     Parameters
     ----------
@@ -55,8 +80,7 @@ class PartedRows:
 
 
 class PartedWeights(NamedTuple):
-    """The weights of rows in parts: what a part is asked for their sum, and for a level the units that some of the rows
-    of each part have more."""
+    """The weights of rows in parts: the question for their weighted sum, and the extra units of each part."""
 
     question: Callable
     public: tuple
@@ -64,13 +88,13 @@ class PartedWeights(NamedTuple):
 
 
 class PartedLocal:
-    """As `LocalMeasure`, of rows in parts: what rows weigh is their own affair.
+    """Like `LocalMeasure`, for rows in parts: the weight of a row depends on no other row.
 
     Parameters
     ----------
     weak : WeakLearner
     units : int
-        The mass wanted, which plays no part.
+        The wanted mass, which is not used.
     rate : float
     """
 
@@ -78,16 +102,16 @@ class PartedLocal:
         self._weak, self._table, self._hypotheses = weak, local_table(rate), []
 
     def add(self, hypothesis):
-        """Count in the margins of a hypothesis, which are in [-1, 1]."""
+        """Add a hypothesis, whose margins are in [-1, 1]."""
         self._hypotheses.append(hypothesis)
 
     def weights(self):
-        """y_i times the units of each row, where the rows are."""
+        """Return the weights, y_i times the units of each row, as a question for the parts."""
         return PartedWeights(_local_sum, (self._weak, tuple(self._hypotheses), self._table))
 
 
 class PartedMeasure:
-    """As `DenseMeasure`, of rows in parts.
+    """Like `DenseMeasure`, for rows in parts.
 
     Parameters
     ----------
@@ -102,11 +126,11 @@ class PartedMeasure:
         self._table, self._hypotheses = measure.table(rate / UNIT, CAP), []
 
     def add(self, hypothesis):
-        """Count in the margins of a hypothesis, which are in [-1, 1]."""
+        """Add a hypothesis, whose margins are in [-1, 1]."""
         self._hypotheses.append(hypothesis)
 
     def weights(self):
-        """y_i times the units of each row, where the rows are."""
+        """Return the weights, y_i times the units of each row, as a question for the parts."""
         rounds, told = len(self._hypotheses), (self._weak, tuple(self._hypotheses), self._table)
         low, high = -len(self._table) - 1 - rounds * UNIT, rounds * UNIT + 1  # no unit; all that there are
         while True:
@@ -125,7 +149,7 @@ class PartedMeasure:
 
 
 def _scores(piece, weak, hypotheses):
-    """The scores after these hypotheses, and the signs of the rows."""
+    """Return the scores after these hypotheses, and the signs of the rows."""
     known, scores = piece.memo.get(_scores, (0, np.zeros(len(piece.labels), np.int32)))
     signs = (2 * piece.labels - 1).astype(np.int8)
     if known < len(hypotheses):
@@ -137,7 +161,7 @@ def _scores(piece, weak, hypotheses):
 
 
 def _units(piece, weak, hypotheses, table, levels):
-    """What the rows weigh together at each level: int64, shape (levels,)."""
+    """Return the units of all rows of a piece together at each level: int64, shape (levels,)."""
     return measure.units(_scores(piece, weak, hypotheses)[0], table, levels)
 
 

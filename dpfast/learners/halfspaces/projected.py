@@ -13,14 +13,14 @@ from dpfast.kernels import signs as projection
 from dpfast.kernels.unit_rows import GRID_BITS
 from dpfast.learners.base import LinearClassifier, shown
 from dpfast.learners.halfspaces.descent import FullBatch, single_sample_steps
-from dpfast.learners.halfspaces.parted import projectable_of, unit_rows_of
 from dpfast.learners.parameters import SchemaLike, auto, choice, count, flag, positive, real
 from dpfast.mechanisms import exponential
 from dpfast.mechanisms.draws import Claim
-from dpfast.parts.blocks import PartedTable, Piece
+from dpfast.parts.blocks import Piece
+from dpfast.tables.code_bits import packed_codes
 from dpfast.tables.labels import two_classes
 from dpfast.tables.products import readable
-from dpfast.tables.projection import project
+from dpfast.tables.projection import project, projectable
 from dpfast.tables.unit_rows import unit_rows
 
 _ROUNDS = 100
@@ -35,26 +35,28 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
 
     Labels are of two classes. Booleans and bits are the numbers 0 and 1.
 
-    Rows x, with a 1 for the intercept, are projected by a random matrix A of signs to fewer components if there are
-    many columns, and brought to the unit sphere. In each round the sum of y x over the rows whose hinge loss
-    max(0, 1 - y <w, x> / (0.86 margin)) is not zero is released with noise; w moves along it within the unit ball. The
-    model is A' w for w the average over the second half of the rounds: prediction needs no projection.
+    A 1 for the intercept is appended to each row x. If there are many columns, a random matrix A of signs projects the
+    rows to fewer components. Rows are then scaled to norm 1. Each round releases, with noise, the sum of y x over the
+    rows whose hinge loss max(0, 1 - y <w, x> / (0.86 margin)) is not zero, and w makes a step along this sum within the
+    unit ball. The model is A' w, where w is the average over the second half of the rounds, so prediction needs no
+    projection.
 
     **Privacy.** All rounds together are (epsilon, delta)-DP for the relation `neighbors`: "replace" compares tables
-    that differ in one row (x, y), "add-remove" tables one of which has a row more. A is drawn independently of the
-    rows, hence public. Given it and the earlier rounds, a row adds one vector of norm at most 1 to the sum or none, so
-    that the sum moves by at most 2 under "replace" and 1 under "add-remove"; rows are integers on a grid, sums are
-    exact, and rounds are adaptive discrete Gaussian mechanisms: `dpfast.accounting.discrete_gaussian_sigma`. Nothing
-    else depends on the rows, not even on their number: steps are functions of what was released.
+    that differ in one row (x, y); "add-remove" compares tables one of which has one more row. A is drawn independently
+    of the rows and is therefore public. Given A and the earlier rounds, a row adds at most one vector of norm at most 1
+    to the sum, so the sum changes by at most 2 under "replace" and by 1 under "add-remove". Rows are integers on a
+    grid, sums are exact, and rounds are adaptive discrete Gaussian mechanisms:
+    `dpfast.accounting.discrete_gaussian_sigma`. Nothing else depends on the rows, not even on their number, since steps
+    are functions of the releases.
 
-    ``schedule="paper"`` is appendix A instead: six times n^2 steps that see one random row each, on the loss that ends
-    at 0.96 margin, and the exponential mechanism among the six results, by the number of rows with y <w, x> < margin /
-    10 (as printed by the loss, on which one row has 1 / margin times as much to say). Printed, the steps get all
-    of epsilon and the choice none; here the steps get (epsilon / 2, delta), by `dpfast.accounting.single_sample_sigma`,
-    and the choice epsilon / 2.
+    ``schedule="paper"`` runs appendix A instead: six times n^2 steps, each on one random row, with a loss that is zero
+    from 0.96 margin on. The exponential mechanism then chooses among the six results by the number of rows with
+    y <w, x> < margin / 10. (The paper chooses by the loss, on which one row has 1 / margin times the influence.) In the
+    paper the steps get all of epsilon and the choice gets none; here the steps get (epsilon / 2, delta), by
+    `dpfast.accounting.single_sample_sigma`, and the choice gets epsilon / 2.
 
     With `probability_share` = c the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
-    (`dpfast.learners.class_counts`): together (epsilon, delta), by basic composition.
+    (`dpfast.learners.class_counts`): together they are (epsilon, delta)-DP by basic composition.
 
     Parameters
     ----------
@@ -63,24 +65,24 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     delta : float, default=1e-6
         The probability with which the bound of epsilon may fail; choose it well below 1 / n for n rows.
     margin : "auto" or float in (0, 1], default="auto"
-        gamma: what y <u, x> is expected to exceed for most rows x, scaled to norm 1, and some unit vector u. Declared,
-        not computed from the rows. "auto" takes one of 1/128, 1/64, ..., 1 anew in each round, from what was released:
-        see `dpfast.learners.halfspaces.descent`; ``schedule="paper"`` needs a number.
+        The margin gamma: y <u, x> is expected to exceed it for some unit vector u and most rows x, scaled to norm 1. It
+        is declared, not computed from the rows. "auto" chooses one of 1/128, 1/64, ..., 1 in each round, from the
+        releases so far: see `dpfast.learners.halfspaces.descent`. ``schedule="paper"`` needs a number.
     n_components : "auto" or int, default="auto"
-        m. A projected product of unit vectors errs by about 1/sqrt(m): "auto" is 10 / margin^2, at most 4096, which
-        keeps that below a third of the margin, and 4096 for ``margin="auto"``. (The paper: ln(n / beta) / margin^2
-        times a constant.) Rows that have no more entries than m, their 1 included, are not projected.
+        The number m of components. The projection changes a product of unit vectors by about 1/sqrt(m). "auto" is
+        10 / margin^2, at most 4096, which keeps this below a third of the margin, and 4096 for ``margin="auto"``. (The
+        paper has ln(n / beta) / margin^2 times a constant.) Rows with at most m entries, including the 1, are not
+        projected.
     n_rounds : "auto" or int, default="auto"
-        T; "auto" is 100. The noise of the average hardly depends on it.
+        The number of rounds; "auto" is 100. The noise of the average hardly depends on it.
     schedule : {"full-batch", "paper"}, default="full-batch"
-        "paper" is refused when its steps would take more than an hour, and for "add-remove", as n^2 tells n.
+        "paper" is refused if its steps would take more than an hour, and for "add-remove", as n^2 reveals n.
     neighbors : {"replace", "add-remove"}, default="replace"
         Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     fit_intercept : bool, default=True
     probability_share : float in [0, 1), default=0.0
-        Share of epsilon for noisy class counts of the rows by how far they are on a side
-        (`dpfast.learners.calibration`). They give `predict_proba`, and `predict` the more probable label; 0 releases
-        none.
+        Share of epsilon for noisy class counts of the rows by level of their score (`dpfast.learners.calibration`).
+        `predict_proba` uses them, and `predict` returns the more probable label; 0 releases none.
     schema, encoder_share, budget, random_state, verbose
         As in `DecisionListClassifier`.
 
@@ -90,21 +92,23 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     coef_ : ndarray, shape (n_features_in_,)
     intercept_ : float
     n_components_ : int
-        m; the number of columns, and one for the intercept, if rows were not projected.
+        The number m of components; if rows were not projected, the number of columns, and one for the intercept.
     n_rounds_ : int
-        Rounds or steps paid for.
+        The number of rounds or steps that were paid for.
     sigma_ : float
         Scale of the noise on each component of a sum of rows of norm 1.
     class_counts_ : ndarray of int64, shape (LEVELS, 2)
-        Rows of each level and class, with noise of scale `class_counts_scale_`. Only with `probability_share`.
+        Noisy counts of rows by level and class; the noise has scale `class_counts_scale_`. Only with
+        `probability_share`.
     n_features_in_, feature_names_in_, privacy_
         As in `DecisionListClassifier`.
 
     Notes
     -----
-    A round reads the rows, projected or not, twice; projected rows are kept, 4 n m bytes. Steps shrink with the norms
-    of the noisy sums released so far, see `dpfast.learners.halfspaces.descent`; the factor 1 / (0.86 margin) of the
-    loss cancels in them, its threshold does not. The same results at every instruction-set level and thread count.
+    A round reads the rows twice, whether they are projected or not; projected rows take 4 n m bytes. The step size
+    decreases with the norms of the noisy sums released so far (`dpfast.learners.halfspaces.descent`); the factor
+    1 / (0.86 margin) of the loss cancels in it, the threshold of the loss does not. Results are the same at every
+    instruction-set level and thread count.
 
     References
     ----------
@@ -164,14 +168,13 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learn(self, X, y, classes, p, run):
+    def _learn(self, table, p, run):
         """Learn by noisy descent."""
-        table = self._read_codes(X.like) if isinstance(X, PartedTable) else readable(X)
-        d = table.shape[1] + p.fit_intercept
-        m = min(d, p.n_components)
-        image = projectable_of if m < d else partial(unit_rows_of, fit_intercept=p.fit_intercept, normalize=True)
-        parts, rows, public = self._asked(X, y, classes, image, table)
+        image = partial(_seen, most=p.n_components, fit_intercept=p.fit_intercept)
+        parts, rows, public = self._asked(table, image)
         two_classes(public.classes)
+        d = public.n_features + p.fit_intercept
+        m = min(d, p.n_components)
         reach = 1 << GRID_BITS if m < d else rows.reach
         n_rounds, sigma, cost = self._noise(p, public.n_rows, m, reach)
         public.others.update(n_components_=m, n_rounds_=n_rounds, sigma_=sigma / reach)
@@ -195,7 +198,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     # ---- the algorithm ---------------------------------------------------------------------------------------------
 
     def _full_batch(self, parts, public, m, reach, p, n_rounds, sigma, run):
-        """After each round, the model."""
+        """Yield the model after each round."""
         descent = FullBatch(p.margin, n_rounds, m)
         for _ in self._shown(range(n_rounds), "rounds", parts, public):
             descent.step(parts, reach, sigma, run.rng)
@@ -203,7 +206,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
             yield descent.model()
 
     def _paper(self, parts, public, m, reach, p, n_rounds, sigma, run):
-        """After every n steps, the model."""
+        """Yield the model after every n steps."""
         rows, signs = parts.only.rows, (2 * parts.only.labels - 1).astype(np.int8)
         n = public.n_rows
         integers = np.array([rows.weighted_sum(chosen) for chosen in np.eye(n, dtype=np.int32)])
@@ -223,7 +226,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         yield candidates[chosen]
 
     def _noise(self, p, n, m, reach):
-        """Rounds or steps, the noise of one in units of the grid, and the cost; refused if it will not do."""
+        """Return the number of rounds or steps, the noise of one in units of the grid, and the cost."""
         sensitivity = (2 if p.neighbors == "replace" else 1) * reach * p.rows_per_unit
         if p.schedule == "full-batch":
             rounds = p.n_rounds
@@ -241,7 +244,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
 
     @staticmethod
     def _steps(p, n, m):
-        """Steps of the paper's schedule, refused if they would not finish."""
+        """Return the number of steps of the paper's schedule; refuse it if they would not finish."""
         if p.rows_per_unit > 1:
             raise ValueError('schedule="paper" is for one row of a person: rows_per_unit must be 1')
         steps = _REPETITIONS * n**2
@@ -282,20 +285,28 @@ def _half(epsilon):
 
 
 class _Model:
-    """A released linear function w of the components, of rows of d columns, the last perhaps the constant 1."""
+    """A released linear function w of the components of rows of d columns; the last column may be the constant 1."""
 
     def __init__(self, w, n_features, d):
         self.w, self.key = w, None
         self._n_features, self._d = n_features, d
 
     def linear(self):
-        """Coefficients and intercept."""
+        """Return the coefficients and the intercept."""
         linear = self.w if self.key is None else projection.lift(self.w, self._d, self.key)
         return linear[: self._n_features], float(linear[self._n_features :].sum())
 
 
+def _seen(X, most, fit_intercept):
+    """Return the rows to project, or the rows themselves if they are no longer than their projections."""
+    X = readable(packed_codes(X))
+    if most < X.shape[1] + fit_intercept:
+        return projectable(X)
+    return unit_rows(X, fit_intercept=fit_intercept, normalize=True)
+
+
 def _projected(piece, m, key, fit_intercept):
-    """The piece with A x for each row x: its features and, if wanted, a 1."""
+    """Return the piece with A x for each row x, which ends with a 1 if there is an intercept."""
     return Piece(piece.rows, piece.labels, partial(_projected_rows, m=m, key=key, fit_intercept=fit_intercept))
 
 

@@ -1,4 +1,4 @@
-"""Weak learners for private boosting: what happens to the measure in one round [BCS, sections 4 and 5].
+"""Weak learners for private boosting, which find a hypothesis for weighted rows [BCS, sections 4 and 5].
 
 [BCS] M. Bun, M. Carmosino, J. Sorrell, Efficient, Noise-Tolerant, and Private Learning via Boosting, COLT 2020.
 """
@@ -23,65 +23,68 @@ LARGEST_SCALE = 2.0**52  # of noise that the kernels draw
 
 
 class WeakLearner(ABC):
-    """A learner that boosting calls on a measure, once a round; it owns the privacy of a round.
+    """A learner that boosting calls once a round with weighted rows; it is responsible for the privacy of the round.
 
-    **What it must hold to.** The measure gives row i the integer weight u_i in [0, CAP], and the learner sees y_i
-    u_i. On neighbouring tables, by one row replaced or added, all weights of other rows differ in one direction and,
-    in sum, by no more than the largest weight of the row that changed
-    (`dpfast.kernels.measure`). A sum of y_i u_i h(x_i) with |h| <= 1 thus changes by at most 2 CAP, as does, in
-    Euclidean norm, a sum of y_i u_i x_i with |x_i| <= 1. From this `sensitivity` follows, and `noise` makes n_rounds
-    adaptive calls of `learn` together (epsilon, delta)-DP.
+    **Requirements.** The measure gives row i the integer weight u_i in [0, CAP], and the learner gets y_i u_i. On
+    tables that differ in one row, replaced or added, the weights of all other rows differ in one direction and, in sum,
+    by no more than the largest weight of the row that changed (`dpfast.kernels.measure`). A sum of y_i u_i h(x_i) with
+    |h| <= 1 therefore changes by at most 2 CAP, and so does, in Euclidean norm, a sum of y_i u_i x_i with |x_i| <= 1.
+    `sensitivity` follows from this, and with `noise` n_rounds adaptive calls of `learn` are together
+    (epsilon, delta)-DP.
     """
 
     @abstractmethod
     def rows(self, X, fit_intercept):
-        """Return the table as this learner reads it, with a `shape`; refuse an invalid table."""
+        """Return the table in the form that this learner reads, with a `shape`; refuse an invalid table."""
 
     @abstractmethod
     def sensitivity(self, rows):
-        """How far one row moves the statistic that a round releases, in the units and the norm that `noise` counts
-        in."""
+        """Return how much one row changes the statistic of a round, in the units and the norm of `noise`."""
 
     @abstractmethod
     def noise(self, rows, epsilon, delta, n_rounds):
-        """The amount of noise in a round, as `learn` takes it."""
+        """Return the amount of noise in a round, for `learn`."""
 
     def cost(self, rows, noise, n_rounds):
-        """What n_rounds calls of `learn` cost, as a list of `dpfast.accounting.Cost`; None where no more is proved than
-        epsilon and delta."""
+        """Return the cost of n_rounds calls of `learn` as a list of `dpfast.accounting.Cost`.
+
+        None stands for the pair (epsilon, delta), if no more is proved.
+        """
         return None
 
     @abstractmethod
     def learn(self, rows, weights, units, noise, rng):
-        """A round's hypothesis, released.
+        """Return the hypothesis of a round, which is released.
 
         Parameters
         ----------
-        rows : what `rows` returned
+        rows : the result of `rows`
         weights : ndarray of int32, shape (n,)
             y_i u_i.
         units : int
             The sum of all u_i.
-        noise : what `noise` returned
+        noise : the result of `noise`
         rng : numpy.random.Generator
         """
 
     @abstractmethod
     def margins(self, rows, hypothesis):
-        """h(x_i) in [-1, 1]: float32, shape (n,)."""
+        """Return h(x_i) in [-1, 1]: float32, shape (n,)."""
 
     @abstractmethod
     def linear(self, hypothesis, d):
-        """The hypothesis as (coef, intercept), float64 of shape (d,) and float: the sign of <coef, x> + intercept on
-        rows x of the table, to be averaged over the rounds."""
+        """Return the hypothesis as (coef, intercept), float64 of shape (d,) and float, to be averaged over the rounds.
+
+        Its prediction for a row x of the table is the sign of <coef, x> + intercept.
+        """
 
 
 class NoisyCentering(WeakLearner):
     """The weighted mean of y x, plus Gaussian noise [BCS, section 5.2]: a halfspace through the mean of the measure.
 
-    Rows are clipped to the unit ball, after a 1 for the intercept has been appended. Noise is discrete Gaussian on the
-    grid of the rows, so exact; (epsilon, delta) is that of n_rounds adaptive Gaussian mechanisms of sensitivity 2 CAP
-    in units of the sum, 2 / (kappa n) in units of the mean, half of [BCS, Theorem 27]: see
+    A 1 for the intercept is appended to each row, and rows outside the unit ball are clipped to it. The noise is
+    discrete Gaussian on the grid of the rows, and therefore exact. The rounds are n_rounds adaptive Gaussian mechanisms
+    of sensitivity 2 CAP for the sum, or 2 / (kappa n) for the mean, half of [BCS, Theorem 27]: see
     `dpfast.accounting.discrete_gaussian_sigma`.
     """
 
@@ -117,10 +120,10 @@ class NoisyCentering(WeakLearner):
 class NoisyStump(WeakLearner):
     """One feature or its negation, chosen by the exponential mechanism on its weighted agreement with the labels.
 
-    Features are bits b, and a hypothesis is 2 b - 1 or 1 - 2 b. Its agreement, the sum of y_i u_i h(x_i), moves by at
-    most 2 CAP; agreements are counted in steps of GRID, so that they move by at most 2 CAP / GRID, and in both
-    directions: the range of a draw is R = 4 CAP / GRID. n_rounds draws of exponent t are n_rounds (t R)^2 / 8-zCDP by
-    Hoeffding's lemma.
+    Features are bits b, and a hypothesis is 2 b - 1 or 1 - 2 b. Its agreement, the sum of y_i u_i h(x_i), changes by at
+    most 2 CAP. Agreements are counted in steps of GRID, so they change by at most 2 CAP / GRID in either direction: the
+    range of a draw is R = 4 CAP / GRID. n_rounds draws of exponent t are n_rounds (t R)^2 / 8-zCDP by Hoeffding's
+    lemma.
 
     Parameters
     ----------

@@ -16,11 +16,11 @@ from dpfast.accounting.numbers import decimal_above
 from dpfast.kernels import bits, reals
 from dpfast.learners import parameters as kinds
 from dpfast.learners.base import PrivateClassifier, packed_rows
-from dpfast.learners.class_counts import class_shares, noise_scale
+from dpfast.learners.class_counts import class_shares
 from dpfast.learners.lazily import lazily
 from dpfast.learners.lists.covering import REACH, Conditions, constant_weights, falling_weights, greedy_cover
 from dpfast.learners.lists.rule import Literal, Rule, as_text, class_counts, decided, worth
-from dpfast.learners.parameters import SchemaLike
+from dpfast.learners.parameters import SchemaLike, noise_scale
 from dpfast.learners.saving import fraction, integer, integers
 from dpfast.learners.showing import names_of
 from dpfast.mechanisms import discrete_laplace
@@ -196,11 +196,11 @@ class DecisionListClassifier(PrivateClassifier):
         self.random_state = random_state
         self.verbose = verbose
 
-    def _learn(self, X, y, classes, p, run):
+    def _learn(self, table, p, run):
         """Learn a decision list."""
         image = partial(packed_rows, threshold=self.threshold, packs=p.conjunctions > 1)
-        parts, table, public = self._asked(X, y, classes, image)
-        conditions = Conditions(table, p.conjunctions, p.negations)
+        parts, rows, public = self._asked(table, image)
+        conditions = Conditions(rows, p.conjunctions, p.negations)
         rounds = conditions.rounds(p.max_rules)
         prior = -(-conditions.candidates // 4) if p.default_prior == "auto" else p.default_prior
         whole = cover_exponent(p.epsilon_of_rules, p.delta, max_rounds=rounds, **p.curve)

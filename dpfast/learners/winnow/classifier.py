@@ -13,10 +13,10 @@ from dpfast.learners.calibration import level_counts
 from dpfast.learners.parameters import FileLike, SchemaLike, auto, choice, count, ends, flag, optional, real
 from dpfast.learners.probabilities import PROBABILITY_SHARE, SidedProbabilities
 from dpfast.learners.winnow.plan import at_once, check_paper, first_hypothesis, plan_of
-from dpfast.learners.winnow.scores import NOTHING, in_order, restore, score_vector, signed, to_json
+from dpfast.learners.winnow.scores import NOTHING, in_order, restore, score_vector, to_json
 from dpfast.learners.winnow.streaming import Stream, WinnowStream
 from dpfast.tables.labels import two_classes
-from dpfast.tables.signed_rows import signed_rows
+from dpfast.tables.signed_rows import signed, signed_rows
 
 
 class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClassifier):
@@ -244,7 +244,7 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         refuse_weights(refused)
         p = at_once(self._checked(X, y, units))
         with self._fitting(p.rng) as run:
-            parts, public, plan, stream = self._read(p, X, y, classes, units, rows_per_unit, run)
+            parts, public, plan, stream = self._read(p, classes, units, rows_per_unit, run)
             run.charge(public, self._all_costs(plan.cost, p), updates=plan.releases, **p.counting)
             stream = stream(run)
             if p.schedule == "sparse-vector":
@@ -277,11 +277,11 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         self._check_features(X, reset=False)
         return rows
 
-    def _read(self, p, X, y, classes, units=None, rows_per_unit=None, run=None):
+    def _read(self, p, classes, units=None, rows_per_unit=None, run=None):
         """The table in parts, what is public, the plan, and a stream but for its run; whatever can be refused is."""
-        X, y, classes = self._tabled(X, y, classes, p, units, rows_per_unit, run)
+        table = self._tabled(classes, p, units, rows_per_unit, run)
         image = partial(signed, feature_range=p.feature_range, out_of_range=p.out_of_range)
-        parts, rows, public = self._asked(X, y, classes, image, form=partial(image, out_of_range="clip"))
+        parts, rows, public = self._asked(table, image, form=partial(image, out_of_range="clip"))
         two_classes(public.classes)
         plan = plan_of(p, public.n_features, public.n_rows)
         public.others = {f"{name}_": getattr(plan, name) for name in ("n_updates", "n_draws", "learning_rate")}

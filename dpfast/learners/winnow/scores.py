@@ -27,8 +27,7 @@ from dpfast.kernels.scores import SparseScores
 from dpfast.learners.parameters import choice, optional, positive
 from dpfast.learners.saving import entries, integer, integers
 from dpfast.mechanisms.draws import Question, asked
-from dpfast.tables.code_bits import packed_codes
-from dpfast.tables.signed_rows import SparseRows, signed_rows
+from dpfast.tables.signed_rows import SparseRows
 
 Histogram = tuple[np.ndarray, np.ndarray]  # increasing coordinates, and their signed counts other than 0: int64
 
@@ -332,11 +331,6 @@ def interval_numbers(key, first, n, intervals):
         blocks.append(rng.integers(intervals, size=_BLOCK, dtype=np.uint32).astype(dtype))
     start = first % _BLOCK
     return np.concatenate([np.empty(0, dtype), *blocks])[start : start + n]
-
-
-def signed(X, **declared):
-    """Return a table as rows of integers; codes are read as bits."""
-    return signed_rows(packed_codes(X), **declared)
 
 
 def in_order(parts):

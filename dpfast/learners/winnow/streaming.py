@@ -32,11 +32,12 @@ from dpfast.learners.winnow.scores import (
     row_count,
 )
 from dpfast.mechanisms import AboveThreshold
-from dpfast.parts.sources import is_parted
+from dpfast.parts.sources import refuse_parts
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.encoding import read_labelled
 from dpfast.tables.labels import class_codes
 from dpfast.tables.schema import Schema
+from dpfast.tables.sources import Memory
 
 _PRINTED_DRAW = 48  # largest number of bytes of a coordinate and its count in a checkpoint
 _FEWEST, _MOST = 1 << 10, 1 << 14  # rounds predicted at a time: few after an update, as the next may be near
@@ -237,8 +238,7 @@ class WinnowStream(Streamed):
         With a `checkpoint`, the releases of a call are in the file before the call returns. An interrupted call
         releases nothing: this estimator then ends its stream, and the estimator that `resume` returns can continue it.
         """
-        if is_parted(X):
-            raise ValueError("the rows of a stream have an order: X must be in memory, not in parts")
+        refuse_parts(X)  # the rows of a stream have an order
         with self._alone():
             state = vars(self).get("_state")
             if state is not None:
@@ -335,7 +335,8 @@ class WinnowStream(Streamed):
             )
         if p.schema is not None:
             refuse_open(p.schema)
-        parts, public, plan, stream = self._read(p, X, y, classes)
+        p.source = Memory(X).labelled(y)
+        parts, public, plan, stream = self._read(p, classes)
         file = None if self.checkpoint is None else Checkpoint.new(self.checkpoint)
         with nullcontext() if file is None else file.beginning(), self._fitting(p.rng) as run:
             state, parameters = stream(run, file), None

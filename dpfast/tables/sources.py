@@ -1,0 +1,302 @@
+"""Sources: tables before they are read, each kind with its public facts and its own way to rows.
+
+`dpfast.files.spooled.source_of` recognizes the kind of a table; nothing after it asks for the kind again. A source
+knows its columns, and gives its rows once: as an encoding by a schema, or as vectors of numbers. No claim depends on
+the order of rows.
+"""
+
+import copy
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa
+from sklearn.utils.validation import check_array
+
+from dpfast.parts import MemoryParts, Piece
+from dpfast.parts.blocks import Table
+from dpfast.parts.sources import is_frame
+from dpfast.tables.arrays import as_numbers
+from dpfast.tables.arrow import Frame, header_of, reads_of
+from dpfast.tables.discovered import Discovered
+from dpfast.tables.encoding import Encoding
+from dpfast.tables.kept import Kept, KeptUnits
+from dpfast.tables.labels import class_codes, label_kind
+from dpfast.tables.naming import LABELS, not_there
+from dpfast.tables.schema import Label, Schema
+
+
+class Source:
+    """A table that is read once; a subclass has `header` and `encoded`.
+
+    Attributes
+    ----------
+    label : str or None
+        The column of labels, where no schema names it.
+    y : array_like or None
+        The labels, if they are given beside the table.
+    in_parts : bool
+        Whether its rows stay in parts, of which only sums can be asked.
+    tabular : bool
+        Whether its columns have names and types, so that it is discovered if no schema is given.
+    X : table or None
+        The table, if it is in memory.
+    """
+
+    label: str | None = None
+    y: Any = None
+    X: Any = None
+    in_parts = False
+    _marks: tuple[str, ...] = ()  # texts that are missing values, besides those that every cell is compared with
+    _names_ignored = True  # whether its schema names the columns that are not features
+
+    @property
+    def tabular(self) -> bool:
+        return False
+
+    def header(self) -> dict[str, pa.DataType]:
+        """Return the types of the columns by their names: public facts, for which no row is read."""
+        raise NotImplementedError
+
+    def like(self) -> Any:
+        """Return a table whose columns have the types of these, with or without rows.
+
+        Returns
+        -------
+        table or None
+            None if rows choose the types of labels, as in CSV files.
+        """
+        return None
+
+    def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> Any:
+        """Return the encoding of all rows; `unit` is the column that says whose each row is."""
+        raise NotImplementedError
+
+    def vectors(self, classes: Any = None, *, one_column: bool = False) -> Table:
+        """Return all rows as vectors of numbers.
+
+        Parameters
+        ----------
+        classes : array_like, optional
+            The public set of labels; read off the labels by default.
+        one_column : bool, default=False
+            Whether rows of one dimension are a column.
+        """
+        raise ValueError(f"X is a {type(self).__name__}, whose columns need a schema: give schema=, or an array")
+
+    def undeclared(self, without: Sequence[str] = ()) -> Schema:
+        """Return the schema that declares nothing but the names and types of the columns, and which is the label.
+
+        Parameters
+        ----------
+        without : sequence of str
+            Columns that are no features, whose each row is say.
+
+        Returns
+        -------
+        Schema
+
+        Raises
+        ------
+        ValueError
+            If there is no such label or column, for a source that is no table, and for a type that a table does not
+            have.
+        """
+        types = self.header()
+        for name, use in [*((name, "") for name in without), (self.label, LABELS)]:
+            if name is not None and name not in types:
+                raise ValueError(not_there(name, [*types], use=use))
+        features = {name: kind for name, kind in types.items() if name != self.label and name not in without}
+        if not features:
+            raise ValueError("the table has no columns to learn from; give at least one besides the label")
+        columns = [Discovered(name, reads=reads_of(name, kind)) for name, kind in features.items()]
+        ignored = tuple(without) if self._names_ignored else ()
+        return Schema(columns, label=self.label, ignore=ignored, missing_values=self._marks)
+
+    def labelled(self, y: Any) -> Self:
+        """Return the same source with other labels.
+
+        Parameters
+        ----------
+        y : str or array_like
+            The name of their column, or the labels.
+
+        Returns
+        -------
+        Source
+        """
+        other = copy.copy(self)
+        if isinstance(y, str):
+            other.label = y
+        else:
+            other.y = y
+        return other
+
+    def kind_of_labels(self, name: str) -> str | None:
+        """Return the type of the labels, as `dpfast.tables.labels.label_kind` does; `name` is their column."""
+        return label_kind(self.like(), self.y, name)
+
+    def named(self, names: Sequence[str]) -> "Source":
+        """Return the same source; an array becomes a table whose columns have these names."""
+        return self
+
+    def bounded(self, units: Any, schema: Schema | None, label: Label | None, choose: Callable) -> "Source":
+        """Return the kept rows of each unit.
+
+        Parameters
+        ----------
+        units : str
+            The column of the unit of each row.
+        schema : Schema
+        label : Label
+        choose : callable
+            Maps the unit of each row to a mask of the kept rows, or to None if all are kept.
+        """
+        if not isinstance(units, str) or schema is None:
+            raise ValueError(
+                f"units= is an array for tables in memory or in parts, and X is a {type(self).__name__}; of a stream, "
+                "and of files with a schema, it may be the name of a column"
+            )
+        encoding = self.encoded(schema, label, units)
+        kept = choose(encoding.units.whole())
+        return Memory(encoding if kept is None else encoding[kept])
+
+    def labels_beside(self) -> Any:
+        """Return the labels given beside the table; refuse the name of a column of vectors."""
+        if self.label is not None:
+            raise ValueError(
+                "y is the name of a column, and no schema says what the others are: give schema=, or an array y"
+            )
+        return self.y
+
+    def refuse_labels(self) -> None:
+        """Refuse labels given beside a source whose rows come in an order of their own."""
+        if self.y is not None:
+            raise ValueError(
+                "y must not be given beside files or a stream with a schema: one of their columns is the label"
+            )
+
+
+class Memory(Source):
+    """A table in memory, which is one part: an array, a frame, codes, or an encoding that was read before.
+
+    Parameters
+    ----------
+    X : table
+    y : array_like, optional
+    """
+
+    _names_ignored = False
+
+    def __init__(self, X: Any, y: Any = None):
+        self.X, self.y = X, y
+
+    @property
+    def tabular(self) -> bool:
+        return is_frame(self.X)
+
+    def header(self) -> dict[str, pa.DataType]:
+        if self.tabular:
+            return header_of(self.X)
+        X = check_array(self.X, dtype=None, ensure_all_finite=False)
+        kind = pa.string() if X.dtype.kind in "OUS" else pa.float64()
+        return {f"x{j}": kind for j in range(X.shape[1])}
+
+    def like(self) -> Any:
+        return self.X
+
+    def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> Encoding:
+        if isinstance(self.X, Encoding):
+            if self.X.schema != schema:
+                raise ValueError("X was read by another schema")
+            return self.X
+        encoding = Encoding(schema, label, unit=unit)
+        encoding.add(self.X, self.y)
+        return encoding
+
+    def vectors(self, classes: Any = None, *, one_column: bool = False) -> Table:
+        X = self.X
+        if _is_empty(X):
+            as_numbers(X)  # refuses it; its labels would be refused instead
+        if one_column:
+            X = np.asarray(X)
+            X = X[:, np.newaxis] if X.ndim == 1 else X
+        labels = class_codes(self.labels_beside(), None, classes)
+        return Table(MemoryParts([Piece(X, labels.codes)]), len(labels.codes), X, labels)
+
+    def named(self, names: Sequence[str]) -> "Memory":
+        other = copy.copy(self)
+        other.X = with_names(self.X, names)
+        return other
+
+    def bounded(self, units: Any, schema: Schema | None, label: Label | None, choose: Callable) -> "Memory":
+        if isinstance(units, str):
+            if schema is None:
+                raise ValueError(f"units={units!r} is the name of a column, and X holds vectors: give an array")
+            units = units_of(self.X, units)
+        return Memory(*picked(self.X, self.y, choose(units), len(units)))
+
+
+def with_names(X: Any, names: Sequence[str]) -> Any:
+    """Return a frame unchanged, and an array as a frame whose columns have these names."""
+    if is_frame(X):
+        return X
+    array = check_array(X, dtype=None, ensure_all_finite=False)
+    return {name: array[:, j] for j, name in enumerate(names)}
+
+
+def picked(X: Any, y: Any, kept: np.ndarray | None, n: int) -> tuple[Any, Any]:
+    """Return the kept rows of a table and its labels; refuse a table of another length."""
+    for name, table in (("X", X), ("y", y)):
+        rows = n if table is None else count_rows(table)
+        if rows != n:
+            raise ValueError(f"units must have an entry for each row: {n} entries, and {rows} rows of {name}")
+    if kept is None:
+        return X, y
+    return _picked(X, kept), None if y is None else _picked(y, kept)
+
+
+def units_of(table: Any, name: str) -> np.ndarray:
+    """Return a number for each row of a frame, equal for rows of the same unit, by the column of this name."""
+    frame, kept = Frame(table), KeptUnits(name, Kept)
+    if name not in frame.names:
+        raise ValueError(f"units= names the column {name!r}, which the table lacks")
+    kept.append(kept.read(frame.column(name)))
+    return kept.whole()
+
+
+def count_rows(table: Any) -> int:
+    """Return the number of rows of a table of any kind."""
+    if isinstance(table, dict):
+        return len(next(iter(table.values()))) if table else 0
+    if hasattr(table, "num_rows"):
+        return int(table.num_rows)
+    return int(table.shape[0]) if hasattr(table, "shape") else len(table)
+
+
+def _is_empty(X):
+    """Return whether X has no rows, or is no table."""
+    shape = getattr(X, "shape", None)
+    return not (shape[0] if shape else shape is None and hasattr(X, "__len__") and len(X))
+
+
+def _picked(table: Any, kept: np.ndarray) -> Any:
+    if isinstance(table, dict):
+        return {name: _picked(column, kept) for name, column in table.items()}
+    if hasattr(table, "iloc"):
+        return table.iloc[np.flatnonzero(kept)]
+    if hasattr(table, "num_rows") or (hasattr(table, "type") and hasattr(table, "take")):  # of Arrow
+        return table.take(np.flatnonzero(kept))
+    if isinstance(table, list | tuple):
+        return [row for row, keep in zip(table, kept, strict=True) if keep]
+    if hasattr(table, "tocsr"):
+        return table.tocsr()[np.flatnonzero(kept)]
+    if hasattr(table, "get_column"):  # of polars
+        return table[np.flatnonzero(kept)]
+    try:
+        return table[kept]
+    except TypeError:
+        raise ValueError(
+            f"a person has more than rows_per_unit rows, and a {type(table).__name__} cannot be bounded: leave out "
+            "rows beforehand, by a choice that does not look at them"
+        ) from None
