@@ -21,7 +21,7 @@ from dpfast.learners.halfspaces.links import log_odds
 
 ENDS = np.array([-4.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 4.0])  # between levels
 LEVELS = len(ENDS) + 1
-SLOPE = 1.4
+SLOPE = 1.0
 _PLACES = np.concatenate([[-5.5], (ENDS[1:] + ENDS[:-1]) / 2, [5.5]])
 _SPREADS = 0.5, 0.4  # standard deviations of log(slope) and of the shift in the prior
 _SLOPES = np.arange(-14, 15) / 8  # log(slope / SLOPE)
