@@ -43,7 +43,7 @@ from dpfast.kernels.reals import log
 from dpfast.learners.halfspaces.images import LIMIT, CodeImage
 from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, Pairs, draws
 from dpfast.learners.halfspaces.shrunken import JoinedDescent, ShrunkenDescent
-from dpfast.learners.halfspaces.steepness import LEVELS, SLOPE, slope_and_shift
+from dpfast.learners.halfspaces.steepness import LEVELS, slope_and_shift
 
 _HALVINGS = 60  # of an interval of length 1/2
 _TOGETHER = 2.0
@@ -161,7 +161,7 @@ class Model:
         self.image, self._columns = image, 1 if classes == 2 else classes
         self._width, self.constants, self.descent = width, np.zeros(self._columns), None
         self.interactions = ()
-        self._slope, self._shift, self._shifted = SLOPE if image.by_margin else 1.0, 0.0, False
+        self._slope, self._shift, self._shifted = 1.0, 0.0, False
 
     def begin(self, deviation, p):
         """Go on from the opening, which the image has taken up."""
@@ -169,7 +169,7 @@ class Model:
         self.descent = ShrunkenDescent(image.groups, classes, deviation, image.opening.n, p.n_rounds, image.fastest)
         self._shifted = p.fit_intercept
         if p.fit_intercept:
-            self.constants = starts(image.opening.sizes) / self._slope
+            self.constants = starts(image.opening.sizes)
 
     def pairs(self, deviation, n_rounds, most):
         """The pairs to choose from, for so many rounds to come with this noise."""

@@ -8,10 +8,10 @@ row changes two of these counts by 1, and adding one changes one.
 The log odds of the second class are taken to be `log_odds(slope * f + shift)`, the link of capped residuals. Given
 probabilities p and 1 - p at the middle of a level with noisy counts (a, b), the number (1 - p) b - p a has mean 0 and a
 known variance: that of the noise, times p^2 + (1 - p)^2, and that of the labels, p (1 - p) for each row. Taking it to
-be Gaussian gives a likelihood. In the prior log(slope) and shift are Gaussian too, about SLOPE and 0. The result is the
+be Gaussian gives a likelihood. In the prior log(slope) and shift are Gaussian too, about 0. The result is the
 mean of log(slope) and of the shift over a grid.
 
-SLOPE, the deviations of the prior and the ends of the levels were chosen on usps, farm_ads and adult_a9a.
+The deviations of the prior and the ends of the levels were chosen on usps, farm_ads and adult_a9a.
 """
 
 import numpy as np
@@ -21,10 +21,9 @@ from dpfast.learners.halfspaces.links import log_odds
 
 ENDS = np.array([-4.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 4.0])  # between levels
 LEVELS = len(ENDS) + 1
-SLOPE = 1.0
 _PLACES = np.concatenate([[-5.5], (ENDS[1:] + ENDS[:-1]) / 2, [5.5]])
 _SPREADS = 0.5, 0.4  # standard deviations of log(slope) and of the shift in the prior
-_SLOPES = np.arange(-14, 15) / 8  # log(slope / SLOPE)
+_SLOPES = np.arange(-14, 15) / 8  # log(slope)
 _SHIFTS = np.arange(-24, 25) / 8
 _LEAST = 0.25  # variance of a count, besides
 
@@ -57,16 +56,16 @@ def slope_and_shift(counts, deviation, shifted=True):
     Returns
     -------
     tuple of two floats
-        The slope is at least SLOPE * exp(-1.75) and at most SLOPE * exp(1.75); the shift is within 3 of 0.
+        The slope is at least exp(-1.75) and at most exp(1.75); the shift is within 3 of 0.
     """
     steeper, shifts = _SLOPES[:, np.newaxis], (_SHIFTS if shifted else np.zeros(1))[np.newaxis]
     logs = -np.square(steeper / _SPREADS[0]) / 2 - np.square(shifts / _SPREADS[1]) / 2
     for place, (a, b) in zip(_PLACES, np.asarray(counts, np.float64).reshape(LEVELS, 2).tolist(), strict=True):
-        p = reals.expit(log_odds(SLOPE * reals.exp(steeper) * place + shifts))
+        p = reals.expit(log_odds(reals.exp(steeper) * place + shifts))
         rows = max(a + b, 0.0)
         variance = deviation**2 * (np.square(p) + np.square(1 - p)) + rows * p * (1 - p) + _LEAST
         logs = logs - (np.square((1 - p) * b - p * a) / variance + reals.log(variance)) / 2
     weights = reals.exp(np.maximum(logs - logs.max(), -700.0))
     total = reals.sum(weights)
     slope = reals.sum(weights * steeper) / total
-    return SLOPE * float(reals.exp(slope)), reals.sum(weights * shifts) / total
+    return float(reals.exp(slope)), reals.sum(weights * shifts) / total
