@@ -11,13 +11,13 @@ from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
-from sklearn.utils.validation import check_array
 
 from dpfast.parts import MemoryParts, Piece
 from dpfast.parts.blocks import Table
 from dpfast.parts.sources import is_frame
 from dpfast.tables.arrays import as_numbers
 from dpfast.tables.arrow import Frame, header_of, reads_of
+from dpfast.tables.bit_matrix import BitMatrix, SparseBits
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.kept import Kept, KeptUnits
@@ -198,7 +198,7 @@ class Memory(Source):
     def header(self) -> dict[str, pa.DataType]:
         if self.tabular:
             return header_of(self.X)
-        X = check_array(self.X, dtype=None, ensure_all_finite=False)
+        X = _array(self.X)
         kind = pa.string() if X.dtype.kind in "OUS" else pa.float64()
         return {f"x{j}": kind for j in range(X.shape[1])}
 
@@ -216,8 +216,10 @@ class Memory(Source):
 
     def vectors(self, classes: Any = None, *, one_column: bool = False) -> Table:
         X = self.X
-        if _is_empty(X):
-            as_numbers(X)  # refuses it; its labels would be refused instead
+        if _is_empty(X):  # its labels would be refused instead
+            if not isinstance(X, BitMatrix | SparseBits):
+                as_numbers(X)
+            raise ValueError("X must have at least one row, the table has none")
         if one_column:
             X = np.asarray(X)
             X = X[:, np.newaxis] if X.ndim == 1 else X
@@ -241,7 +243,7 @@ def with_names(X: Any, names: Sequence[str]) -> Any:
     """Return a frame unchanged, and an array as a frame whose columns have these names."""
     if is_frame(X):
         return X
-    array = check_array(X, dtype=None, ensure_all_finite=False)
+    array = _array(X)
     return {name: array[:, j] for j, name in enumerate(names)}
 
 
@@ -272,6 +274,13 @@ def count_rows(table: Any) -> int:
     if hasattr(table, "num_rows"):
         return int(table.num_rows)
     return int(table.shape[0]) if hasattr(table, "shape") else len(table)
+
+
+def _array(X):
+    """Return X as an array of two dimensions, whatever it holds."""
+    from sklearn.utils.validation import check_array
+
+    return check_array(X, dtype=None, ensure_all_finite=False)
 
 
 def _is_empty(X):

@@ -9,7 +9,8 @@ import dpfast
 PACKAGE = str(Path(dpfast.__file__).parent)
 # These deal with faults, and are not made to fail themselves.
 HANDLERS = ("outputs.py", "report.py", "replacing.py")
-HANDLING = ("<lambda>", "close")  # by a destructor, too, where Python ignores what is raised
+# By a destructor, too, where Python ignores what is raised; and what a Ctrl-C waits for.
+HANDLING = ("<lambda>", "close", "finished", "interrupts_wait")
 
 
 class Points:
