@@ -121,6 +121,7 @@ def stream(
         skip = 0
         if checkpoint is not None and checkpoint.exists():
             estimator = dpfast.DPWinnowClassifier.resume(checkpoint)
+            ending.callback(estimator.close)  # also if it is refused
             _check_same(estimator, asked, declared, declaration, checkpoint)
             skip = 0 if new_rows else estimator.rounds_
             state.now = _kept(estimator, checkpoint)
@@ -128,7 +129,7 @@ def stream(
             estimator = dpfast.DPWinnowClassifier(
                 **asked, schema=declaration, budget=paying, checkpoint=checkpoint, random_state=seed
             )
-        ending.callback(estimator.close)
+            ending.callback(estimator.close)
         if declaration is not None:
             refuse_open(declaration)
             steps = (Table(X, y, None) for X, y in read_code_steps(data, step, declaration, skip=skip))
