@@ -80,7 +80,16 @@ class Term:
         return int(codes[np.argmax(self.weights[codes])]), int(codes[np.argmin(self.weights[codes])])
 
     def meaning(self, code: int) -> str:
-        """Return what cells of a code hold; the groups of values whose names are not known go by one name."""
+        """Return what cells of a code hold; the groups of values whose names are not known go by one name.
+
+        Parameters
+        ----------
+        code : int
+
+        Returns
+        -------
+        str
+        """
         return "rarer values" if code in range(self.column.size)[self.groups] else self.column.meaning(code)
 
     def __str__(self) -> str:

@@ -81,6 +81,10 @@ class Source:
             The public set of labels; read off the labels by default.
         one_column : bool, default=False
             Whether rows of one dimension are a column.
+
+        Returns
+        -------
+        dpfast.parts.blocks.Table
         """
         raise ValueError(f"X is a {type(self).__name__}, whose columns need a schema: give schema=, or an array")
 
@@ -133,11 +137,30 @@ class Source:
         return other
 
     def kind_of_labels(self, name: str) -> str | None:
-        """Return the type of the labels, as `dpfast.tables.labels.label_kind` does; `name` is their column."""
+        """Return the type of the labels, as `dpfast.tables.labels.label_kind` does.
+
+        Parameters
+        ----------
+        name : str
+            The column of the labels.
+
+        Returns
+        -------
+        str or None
+        """
         return label_kind(self.like(), self.y, name)
 
     def named(self, names: Sequence[str]) -> "Source":
-        """Return the same source; an array becomes a table whose columns have these names."""
+        """Return the same source; an array becomes a table whose columns have these names.
+
+        Parameters
+        ----------
+        names : sequence of str
+
+        Returns
+        -------
+        Source
+        """
         return self
 
     def bounded(self, units: Any, schema: Schema | None, label: Label | None, choose: Callable) -> "Source":
@@ -151,6 +174,10 @@ class Source:
         label : Label
         choose : callable
             Maps the unit of each row to a mask of the kept rows, or to None if all are kept.
+
+        Returns
+        -------
+        Source
         """
         if not isinstance(units, str) or schema is None:
             raise ValueError(
@@ -162,7 +189,12 @@ class Source:
         return Memory(encoding if kept is None else encoding[kept])
 
     def labels_beside(self) -> Any:
-        """Return the labels given beside the table; refuse the name of a column of vectors."""
+        """Return the labels given beside the table; refuse the name of a column of vectors.
+
+        Returns
+        -------
+        array_like or None
+        """
         if self.label is not None:
             raise ValueError(
                 "y is the name of a column, and no schema says what the others are: give schema=, or an array y"
