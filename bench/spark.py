@@ -124,7 +124,7 @@ def executors():
     """The processes of the executors."""
     import psutil
 
-    below = psutil.Process().children(recursive=True)
+    below = [each for each in psutil.Process().children(recursive=True) if each.status() != psutil.STATUS_ZOMBIE]
     return [each for each in below if EXECUTOR in " ".join(each.cmdline())]
 
 
