@@ -248,10 +248,10 @@ class Memory(Source):
 
     def vectors(self, classes: Any = None, *, one_column: bool = False) -> Table:
         X = self.X
-        if _is_empty(X):  # its labels would be refused instead
-            if not isinstance(X, BitMatrix | SparseBits):
-                as_numbers(X)
-            raise ValueError("X must have at least one row, the table has none")
+        if _is_empty(X):  # refused here: its labels would be refused instead
+            if isinstance(X, BitMatrix | SparseBits):
+                raise ValueError("X must have at least one row, the table has none")
+            as_numbers(X)
         if one_column:
             X = np.asarray(X)
             X = X[:, np.newaxis] if X.ndim == 1 else X
