@@ -136,9 +136,7 @@ def _second(graph, score):
 
 
 def _no_rows(model):
-    columns = model.encoder_.schema_.code_columns
-    sizes, names = [column.size for column in columns], [column.name for column in columns]
-    return CodeTable.from_arrays([np.empty(0, np.uint16)] * len(columns), sizes, names=names, columns=columns)
+    return CodeTable.of_columns(model.encoder_.schema_.code_columns, 0)
 
 
 def _offsets(model):

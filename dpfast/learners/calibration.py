@@ -42,17 +42,19 @@ class Scale(NamedTuple):
 COSINES = Scale(np.concatenate([[-1.0], ENDS, [1.0]]), None, 1.5, 0.5, (0.02, 20.0))
 
 
-def level_counts(places, labels):
-    """Return counts of rows by level and class: int64, shape (LEVELS, 2). A row's level depends on its place alone.
+def level_counts(places, labels, ends=ENDS):
+    """Return counts of rows by level and class: int64, shape (len(ends) + 1, 2). A row's level depends on its place alone.
 
     Parameters
     ----------
     places : ndarray of float, shape (n,)
     labels : ndarray of int, shape (n,)
         0 and 1.
+    ends : ndarray of float
+        The places between levels, which increase; each belongs to the level above it.
     """
-    level = np.searchsorted(ENDS, places.astype(np.float64), side="right")
-    return np.bincount(2 * level + labels, minlength=2 * LEVELS).reshape(LEVELS, 2)
+    level = np.searchsorted(ends, places.astype(np.float64), side="right")
+    return np.bincount(2 * level + labels, minlength=2 * len(ends) + 2).reshape(-1, 2)
 
 
 class Line(NamedTuple):

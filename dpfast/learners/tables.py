@@ -237,7 +237,7 @@ class TableReader:
                 facts[column.name] = {"low": None, "high": None, "edges": tuple(range(1, column.edges))}
             elif column.to_find:
                 facts[column.name] = {"values": ()}
-        return self._read_codes(_empty(p.schema.found(facts))).shape[1]
+        return self._read_codes(CodeTable.of_columns(p.schema.found(facts).code_columns, 0)).shape[1]
 
     def _coded(self, X):
         """Return X of `predict` in the form that the learner reads."""
@@ -286,7 +286,7 @@ class TableReader:
     def _read_as(self):
         """Return the learner's form of an empty table."""
         if "_width_of_codes" not in vars(self):
-            self._width_of_codes = self._read_codes(_empty(self.encoder_.schema_))
+            self._width_of_codes = self._read_codes(CodeTable.of_columns(self.encoder_.schema_.code_columns, 0))
         return self._width_of_codes
 
     def __getstate__(self) -> dict[str, Any]:
@@ -326,10 +326,3 @@ def _label_name(schema, y):
         return schema.label.name
     name = getattr(y, "name", None)
     return name if isinstance(name, str) else None
-
-
-def _empty(schema):
-    """Return an empty table of the codes of a schema."""
-    columns = schema.code_columns
-    arrays, sizes = [np.empty(0, np.uint8)] * len(columns), [column.size for column in columns]
-    return CodeTable.from_arrays(arrays, sizes, names=[column.name for column in columns], columns=columns)

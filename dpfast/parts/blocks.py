@@ -102,7 +102,8 @@ class Table(NamedTuple):
     n : int
         The number of rows.
     like : table
-        Rows with the type and the names of all rows: all of them, or one row of zeros.
+        A table with the type and the names of all rows. It is one row of zeros, except for arrays and sparse matrices in
+        memory, which are not copied for it.
     labels : dpfast.tables.labels.Labels
         The public set of labels; its codes are those of `like` or of the distinct labels.
     """

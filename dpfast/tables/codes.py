@@ -99,6 +99,26 @@ class CodeTable:
         table._set([np.asarray(array) for array in arrays], sizes, names, columns)
         return table
 
+    @classmethod
+    def of_columns(cls, columns, n, arrays=None):
+        """Return the table of n rows whose columns are declared like these.
+
+        Parameters
+        ----------
+        columns : sequence of CodeColumn
+        n : int
+        arrays : sequence of arrays of int, shape (n,), optional
+            The codes, as in `from_arrays`; zeros by default.
+        """
+        arrays = [np.zeros(n, np.uint8)] * len(columns) if arrays is None else arrays
+        sizes, names = [column.size for column in columns], [column.name for column in columns]
+        return cls.from_arrays(arrays, sizes, names=names, columns=columns)
+
+    def row_of_zeros(self):
+        """Return a table of one row, all of whose codes are 0, with the names and the sizes of this one."""
+        zeros = [np.zeros(1, np.uint8)] * self.shape[1]
+        return CodeTable.from_arrays(zeros, self.sizes, names=self.names, columns=self.columns)
+
     def _set(self, arrays, sizes, names, columns):
         sizes = [operator.index(size) for size in sizes]
         if len(arrays) == 0 or len(arrays) != len(sizes):

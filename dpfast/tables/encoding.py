@@ -208,9 +208,7 @@ class Encoding:
                 image = kept.whole()
                 room = [self._coded(column, made, image) for made in column.code_columns()]
             arrays += [frozen(kept.whole()) for kept in room]
-        columns = schema.code_columns
-        sizes, names = [column.size for column in columns], [column.name for column in columns]
-        return CodeTable.from_arrays(arrays, sizes, names=names, columns=columns)
+        return CodeTable.of_columns(schema.code_columns, self.n, arrays)
 
     def numbered(self, schema: Schema, known: Labels) -> Table:
         """Return all rows as codes, with the numbers of their classes, as a table of one part.
@@ -223,7 +221,7 @@ class Encoding:
             The result of `class_codes` for the labels.
         """
         table = self.table(schema)
-        return Table(MemoryParts([Piece(table, known.codes)]), self.n, table, known)
+        return Table(MemoryParts([Piece(table, known.codes)]), self.n, table.row_of_zeros(), known)
 
     def _coded(self, column, made, image):
         """Return the codes of an image, by the discovered column."""

@@ -132,10 +132,7 @@ class PartedEncoding:
         known : Labels
             What `class_codes` says of `labels()`.
         """
-        columns = schema.code_columns
-        zeros = [np.zeros(1, np.uint8)] * len(columns)
-        sizes, names = [column.size for column in columns], [column.name for column in columns]
-        like = CodeTable.from_arrays(zeros, sizes, names=names, columns=columns)
+        like = CodeTable.of_columns(schema.code_columns, 1)
         numbers = dict(zip(self._spellings(), known.codes.tolist(), strict=True))
         return Table(self._parts.map(_coded, schema, numbers), self.n, like, known)
 
@@ -326,7 +323,7 @@ def _told(pair):
     if np.ndim(X) != 2 or len(y) != X.shape[0]:
         raise ValueError(f"X must have two dimensions and y as many rows, got {np.shape(X)} and {len(y)} labels")
     if isinstance(X, CodeTable):
-        return len(X), X.shape[1], "u1", _zeros(X), None
+        return len(X), X.shape[1], "u1", X.row_of_zeros(), None
     if hasattr(X, "columns"):
         kinds = {str(dtype): np.dtype(dtype) for dtype in X.dtypes if isinstance(dtype, np.dtype)}
         if len({*map(str, X.dtypes)}) != len(kinds) or any(kind.kind not in "biuf" for kind in kinds.values()):
@@ -342,12 +339,6 @@ def _labels_seen(pair):
 def _numbered(pair, classes):
     X, y = pair
     return Piece(X, class_codes(y, len(y), classes).codes)
-
-
-def _zeros(table):
-    """Return one row of zeros, with codes declared like these."""
-    zeros = [np.zeros(1, np.uint8)] * table.shape[1]
-    return CodeTable.from_arrays(zeros, table.sizes, names=table.names, columns=table.columns)
 
 
 def _like(d, dtype, form, names):

@@ -18,6 +18,7 @@ from dpfast.parts.sources import is_frame
 from dpfast.tables.arrays import as_numbers
 from dpfast.tables.arrow import Frame, header_of, reads_of
 from dpfast.tables.bit_matrix import BitMatrix, SparseBits
+from dpfast.tables.codes import CodeTable
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.kept import Kept, KeptUnits
@@ -256,7 +257,8 @@ class Memory(Source):
             X = np.asarray(X)
             X = X[:, np.newaxis] if X.ndim == 1 else X
         labels = class_codes(self.labels_beside(), None, classes)
-        return Table(MemoryParts([Piece(X, labels.codes)]), len(labels.codes), X, labels)
+        like = X.row_of_zeros() if isinstance(X, CodeTable) else X
+        return Table(MemoryParts([Piece(X, labels.codes)]), len(labels.codes), like, labels)
 
     def named(self, names: Sequence[str]) -> "Memory":
         other = copy.copy(self)

@@ -14,6 +14,7 @@ import dpfast
 from dpfast import Schema, TableEncoder
 from dpfast.accounting import Budget, BudgetExceeded
 from dpfast.tables import Boolean, Category, CodeTable, Date, Label, Numeric
+from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.encoding import encode
 
 LEARNERS = {
@@ -94,6 +95,14 @@ def test_codes_and_pipelines_give_the_model_of_the_table(make, table):
     other = Schema([Numeric("age", 0, 100), *DECLARED.columns[1:]])
     with pytest.raises(ValueError, match="X is a table of codes, of another schema"):
         make(schema=other).fit(encode(table, DECLARED), table["buys"])
+
+
+def test_a_fit_packs_the_codes_of_its_rows_at_most_once(make, table, monkeypatch):
+    rows, packed = [], CodeBits.packed
+    monkeypatch.setattr(CodeBits, "packed", lambda bits: rows.append(len(bits)) or packed(bits))
+    make(schema=DECLARED, random_state=0).fit(table)
+    assert rows.count(len(table)) <= 1
+    assert sum(rows) <= len(table) + 1
 
 
 def test_declared_bounds_suffice_for_numbers_with_a_long_tail(rng):

@@ -45,7 +45,7 @@ MUTANTS = [
     _m("probabilities: exact counts published", "probabilities", "noisy = discrete_laplace(counts(), p.class_scale, rng=run.rng)", "noisy = counts()", _CHANCES),
     _m("probabilities: noise of one row for persons", "probabilities", ', "probability_share", p.rows_per_unit)', ', "probability_share")', _CHANCES),
     _m("probabilities: counts cost nothing", "probabilities", "return (*cost, *p.counting_cost) if cost else ()", "return tuple(cost)", _CHANCES),
-    _m("probabilities: a row counts twice", "calibration", "minlength=2 * LEVELS).reshape(LEVELS, 2)", "minlength=2 * LEVELS).reshape(LEVELS, 2) * 2", _CHANCES),
+    _m("probabilities: a row counts twice", "calibration", "minlength=2 * len(ends) + 2).reshape(-1, 2)", "minlength=2 * len(ends) + 2).reshape(-1, 2) * 2", _CHANCES),
     _m("probabilities: the share is not taken from the budget", "../accounting/numbers", "left = whole * (1 - exact(\"share\", share))", "left = whole", _CHANCES),
     _m("list: noise of one row for persons", "lists/decision_list", "p.neighbors, rows_per_unit=p.rows_per_unit)", "p.neighbors)", _UNITS),
     _m("list: exact counts published", "lists/decision_list", "discrete_laplace(counts, p.scale, rng=run.rng)", "counts", _COUNTS),

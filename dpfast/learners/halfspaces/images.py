@@ -28,8 +28,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from dpfast.kernels import logistic, reals
+from dpfast.learners.calibration import level_counts
 from dpfast.learners.halfspaces.opening import SURE, Opening, class_sizes
-from dpfast.learners.halfspaces.steepness import level_counts
+from dpfast.learners.halfspaces.steepness import ENDS
 from dpfast.tables.codes import CodeRows
 
 BINS, HATS = 32, 9  # entries of a column of numbers: shared by bins, and of each scale besides the place
@@ -389,4 +390,5 @@ def _plain_sums(piece, centring, w, step, constants):
 
 def _plain_levels(piece, w, step, constants):
     """Counts of rows by score level and class."""
-    return level_counts(piece.rows.margins(w)[:, 0] * np.float32(step) + constants[0], piece.labels)
+    scores = piece.rows.margins(w)[:, 0] * np.float32(step) + constants[0]
+    return level_counts(scores, piece.labels, ENDS).ravel()

@@ -24,8 +24,8 @@ more. Where rounds have taken most of the noise back the root is about 1.
 
 **Plain rows of two classes** have the residual min(1, (1 + e^-4) / (1 + e^(2 m - 4))) instead, where m is the score of
 the row's own class. It falls as m grows and is at most 1: it is the gradient of a convex loss, and has the same
-sensitivities. Rows matter up to a margin of about 2. Slope and shift of the scores are
-those of `dpfast.learners.halfspaces.steepness`, from class counts of score levels that are released after the rounds.
+sensitivities. Rows matter up to a margin of about 2. The slope and the shift of the scores are those of
+`dpfast.learners.halfspaces.steepness`, from class counts of score levels that are released after the rounds.
 
 [M] D. J. C. MacKay, The Evidence Framework Applied to Classification Networks, Neural Computation 4 (1992).
 """

@@ -29,26 +29,13 @@ _SHIFTS = np.arange(-24, 25) / 8
 _LEAST = 0.25  # variance of a count, besides
 
 
-def level_counts(scores, labels):
-    """Return counts of rows by level and class: int64, shape (2 * LEVELS,).
-
-    Parameters
-    ----------
-    scores : ndarray of float32, shape (n,)
-    labels : ndarray of int, shape (n,)
-        0 and 1.
-    """
-    level = np.searchsorted(ENDS, scores.astype(np.float64), side="right")
-    return np.bincount(2 * level + labels, minlength=2 * LEVELS).astype(np.int64)
-
-
 def slope_and_shift(counts, deviation, shifted=True):
     """Return the posterior mean slope and shift.
 
     Parameters
     ----------
     counts : ndarray, shape (2 * LEVELS,)
-        Noisy counts, as in `level_counts`.
+        Noisy counts, as those of `dpfast.learners.calibration.level_counts` with these ENDS, in one row.
     deviation : float
         Of the noise in each count.
     shifted : bool

@@ -5,9 +5,10 @@ import pytest
 
 from dpfast import HalfspaceClassifier
 from dpfast.kernels.reals import expit
+from dpfast.learners.calibration import level_counts
 from dpfast.learners.halfspaces import halfspace
 from dpfast.learners.halfspaces.links import log_odds
-from dpfast.learners.halfspaces.steepness import ENDS, LEVELS, level_counts, slope_and_shift
+from dpfast.learners.halfspaces.steepness import ENDS, LEVELS, slope_and_shift
 
 
 def drawn(rng, slope, shift, n=200_000):
@@ -17,7 +18,7 @@ def drawn(rng, slope, shift, n=200_000):
 
 def test_each_row_is_counted_in_the_level_of_its_score_and_in_its_class():
     scores = np.array([-1e30, -4.0, -0.1, 0.0, 0.49, 0.5, 3.9, 4.0, 1e30], np.float32)
-    counts = level_counts(scores, np.array([0, 1] * 4 + [0])).reshape(LEVELS, 2)
+    counts = level_counts(scores, np.array([0, 1] * 4 + [0]), ENDS)
     levels = [int((score >= ENDS).sum()) for score in scores]
     assert levels == [0, 1, 4, 5, 5, 6, 8, 9, 9]
     assert counts.sum() == 9
@@ -27,7 +28,8 @@ def test_each_row_is_counted_in_the_level_of_its_score_and_in_its_class():
 
 @pytest.mark.parametrize(("slope", "shift"), [(0.5, 0.0), (1.4, -0.6), (3.0, 0.5)])
 def test_many_rows_tell_the_slope_and_the_shift(slope, shift, rng):
-    found = slope_and_shift(level_counts(*drawn(rng, slope, shift)) + rng.normal(0, 30, 2 * LEVELS), 30.0)
+    counts = level_counts(*drawn(rng, slope, shift), ENDS).ravel()
+    found = slope_and_shift(counts + rng.normal(0, 30, 2 * LEVELS), 30.0)
     np.testing.assert_allclose(found, (slope, shift), rtol=0.15, atol=0.15)
 
 
