@@ -43,7 +43,9 @@ COSINES = Scale(np.concatenate([[-1.0], ENDS, [1.0]]), None, 1.5, 0.5, (0.02, 20
 
 
 def level_counts(places, labels, ends=ENDS):
-    """Return counts of rows by level and class: int64, shape (len(ends) + 1, 2). A row's level depends on its place alone.
+    """Return counts of rows by level and class: int64, shape (len(ends) + 1, 2).
+
+    The level of a row depends on its place alone.
 
     Parameters
     ----------

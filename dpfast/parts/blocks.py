@@ -102,8 +102,7 @@ class Table(NamedTuple):
     n : int
         The number of rows.
     like : table
-        A table with the type and the names of all rows. It is one row of zeros, except for arrays and sparse matrices in
-        memory, which are not copied for it.
+        A table with the type and the names of all rows. Of codes, and of parts, it is one row of zeros.
     labels : dpfast.tables.labels.Labels
         The public set of labels; its codes are those of `like` or of the distinct labels.
     """
