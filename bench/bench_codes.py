@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from dpfast import CodeTable, DecisionListClassifier, Schema
 from dpfast.kernels import codes
-from dpfast.learners.halfspaces.images import image_of
+from dpfast.learners.halfspaces.halfspace import image_of
 from dpfast.parts import Piece
 from dpfast.tables import Numeric
 from dpfast.tables.code_bits import code_bits

@@ -20,7 +20,7 @@ import numpy as np
 import results
 
 from dpfast import CodeTable
-from dpfast.learners.halfspaces.images import image_of
+from dpfast.learners.halfspaces.halfspace import image_of
 from dpfast.parts import Piece
 from dpfast.parts.dask_parts import FAN, DaskBackend
 from dpfast.parts.engine import EngineParts

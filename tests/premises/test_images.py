@@ -13,8 +13,7 @@ from premises.tables import FORMS, neighbors
 from dpfast import BitMatrix, Schema
 from dpfast.kernels import net, weights
 from dpfast.learners.base import cosines
-from dpfast.learners.halfspaces.images import CodeImage
-from dpfast.learners.halfspaces.opening import Opening
+from dpfast.learners.halfspaces.images import CodeImage, Opening
 from dpfast.tables import Boolean, Category, Numeric
 from dpfast.tables.code_bits import code_bits
 from dpfast.tables.encoding import encode

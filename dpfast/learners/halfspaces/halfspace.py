@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from dpfast.accounting import Budget, NoisySums, discrete_gaussian_sigma
 from dpfast.kernels.reals import exp, expit, log, norm
 from dpfast.learners.base import PrivateClassifier
-from dpfast.learners.halfspaces.images import LIMIT, CodeImage, image_of
+from dpfast.learners.halfspaces.images import LIMIT, MOST_PAIRS, CodeImage, Opening
 from dpfast.learners.halfspaces.links import log_chances, log_odds
 from dpfast.learners.halfspaces.model import (
     ROUNDS_PAID,
@@ -20,13 +20,13 @@ from dpfast.learners.halfspaces.model import (
     class_weights,
     sensitivity,
 )
-from dpfast.learners.halfspaces.opening import Opening
-from dpfast.learners.halfspaces.pairs import GROUPS, MOST_PAIRS, SHARE, draws, most_pairs, restored
+from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, draws, restored
+from dpfast.learners.halfspaces.plain import PlainImage
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import Kind, SchemaLike, auto, count, flag, optional, positive
 from dpfast.learners.saving import entries, integer, reals
 from dpfast.mechanisms import discrete_gaussian
-from dpfast.tables.codes import CodeTable
+from dpfast.tables.codes import CodeRows, CodeTable
 from dpfast.tables.unit_rows import unit_rows
 
 ROUNDS, MOST_ROUNDS = 100, 1 << 15
@@ -42,6 +42,11 @@ _WEIGHTS = Kind(
 _BEFORE_PAIRS = Fraction(3, 10)  # of the rounds, that go before the choice of pairs
 
 
+def image_of(rows, classes, fit_intercept):
+    """Return the image of rows of codes or of plain rows."""
+    return (CodeImage if isinstance(rows, CodeRows) else PlainImage)(rows, classes, fit_intercept)
+
+
 class HalfspaceClassifier(PrivateClassifier):
     """Private logistic model with nothing to tune: noisy sums of capped residuals.
 
@@ -52,8 +57,8 @@ class HalfspaceClassifier(PrivateClassifier):
     probability that the released coefficients give it, doubled, and at most 1. Coefficients are added up from these
     sums; rows are scored by coefficients shrunk by as much as their known noise says. The model is the mean over the
     last fifth of the rounds. For plain rows of two classes, the last release counts the rows of each class by levels of
-    their score; it gives the slope and the shift of the log odds. See `dpfast.learners.halfspaces.images`, `model`,
-    `shrunken` and `steepness` beside it.
+    their score; it gives the slope and the shift of the log odds. See `dpfast.learners.halfspaces.images`, `plain`,
+    `model` and `steepness` beside it.
 
     **Privacy.** All releases together are (epsilon, delta)-DP for the relation `neighbors`: "replace" compares tables
     that differ in one row (x, y), "add-remove" tables one of which has a row more. A row has one cell of the opening
@@ -192,7 +197,7 @@ class HalfspaceClassifier(PrivateClassifier):
         if p.n_rounds == "auto":
             p.n_rounds = ROUNDS
         image = image_of(rows, k, p.fit_intercept)
-        most = most_pairs(p.interactions, image)
+        most = image.most_pairs(p.interactions)
         noise = Noise(p, image, k, most)
         public.others.update(n_rounds_=p.n_rounds, sigma_=noise.sigma / image.reach)
         model = Model(image, k, rows.shape[1])

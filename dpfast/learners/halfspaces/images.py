@@ -1,52 +1,163 @@
-"""Images of rows for noisy descent: vectors of norm at most 1, of which sums are asked on an integer grid.
+"""Images of rows of codes for noisy descent: vectors of norm at most 1, whose sums are taken on an integer grid.
 
-**Rows of codes.** The image of a row is a sum over its columns of a vector that depends on the column's code. A value,
-or a missing one, has an entry of its own, 1; a bin of numbers has
+**The image of a row** is a sum over its columns; each column contributes a vector that depends on its code alone. A
+value, or a missing one, has an entry of its own, which is 1. A bin of numbers has
 
-* an entry 1/2 that it shares with no other bin, or, where there are more than BINS, with bins of about the same rank;
-* on each of two scales, which say where in [-1, 1] the bin is, that place v and the heights at v of 9 hats, times 3/4.
-  Hat number i is 1 at i / 4 - 1 and falls to 0 at the places of its neighbours: sums of hats are broken lines. The
-  linear scale has the middle of the bin between the declared ends, the rank scale the share of rows below it, by the
-  `Opening`.
+* an entry 1/2 of its own; where there are more than BINS bins, bins of about the same rank share one;
+* on each of two scales, its place v in [-1, 1] and the heights at v of 9 hat functions, all times 3/4. Hat number i is
+  1 at i / 4 - 1 and falls to 0 at the places of its neighbours, so sums of hats are broken lines. The linear scale has
+  the middle of the bin between the declared ends; the rank scale has the share of rows below it, by the `Opening`.
 
-The opening also gives the mean image mu, and a radius R: about how long x - mu is. What takes part is (x - mu, h) / R,
-h for the intercept, with a limit: where it is longer than 1 the row counts for as much less. On the grid matrix, mean
-and h are integers, and limits make limit * |row| at most REACH, exactly (`CodeRows.limits`). Sums of residuals by code
-are integers, and their product with the matrix is exact: of at most 2**30 rows it is at most 2**60, and is computed
-modulo 2**64.
+The opening also gives the mean image mu and a radius R, which is about the length of x - mu. A round uses the vector
+(x - mu, h) / R, where h stands for the intercept. If that vector is longer than 1, the limit of the row is smaller, so
+that it counts for less. The matrix of the images, the mean and h are integers on a grid, and limits guarantee that
+limit * |row| is at most `reach`, exactly (`CodeRows.limits`). Sums of residuals by code are integers too, so their
+product with the matrix is exact: for at most 2**30 rows it is at most 2**60, and is computed modulo 2**64.
 
-**Plain rows**, dense, sparse or packed, are brought to norm 1 on the grid of `UnitRows`: integers q of norm at most
-2**17. Of two classes they have the residual by margin, and score levels are counted in the end (`steepness`). Their
-opening is their sum. Its entries are cut where noise may be all that they hold, and shortened by the share
-of their squares that it may be; so the mean m is that of the columns whose mean is large. What takes part is (q - m, h)
-with limits, as above, and limit * |(q - m, h)| is at most REACH, exactly (`UnitRows.limits`).
+**The opening** is a noisy count of the rows of each class and of each code of each column. A row is in one cell of each
+of p columns of codes, and counts c times in one class size. Replacing a row changes two counts of each, and adding it
+changes one, so the histogram changes by at most sqrt(2 (p + c^2)) or sqrt(p + c^2) in Euclidean norm. Everything else
+here is computed from the noisy counts, without access to rows.
+
+Counts are denoised first. The counts of a column of numbers are a curve over its bins. In its Haar basis, coefficients
+are differences of neighbouring sums at all scales; those within three deviations of their noise are set to 0. For
+values, counts within three deviations are set to 0. The results are at least 0.
 """
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 
-from dpfast.kernels import logistic, reals
-from dpfast.learners.calibration import level_counts
-from dpfast.learners.halfspaces.opening import SURE, Opening, class_sizes
-from dpfast.learners.halfspaces.steepness import ENDS
-from dpfast.tables.codes import CodeRows
+from dpfast.kernels import reals
+from dpfast.tables.columns import text_of
 
 BINS, HATS = 32, 9  # entries of a column of numbers: shared by bins, and of each scale besides the place
 _NUMBERS = 2 * (HATS + 1)
 _BIN, _SCALE = 0.5, 0.75  # heights
 LIMIT, _RADIUS = 1 << 16, 1 << 14  # of rows of codes: the largest limit, and R on the grid
-_PLAIN_LIMIT = 1 << 10  # over R, which is at least a quarter, sums take it
 _SCALES = np.repeat([1, 2], HATS + 1)  # groups of the entries of both scales
 _FINEST = 1 << 16  # steps to an entry 1, at most
-_SHORTER, _LEAST, _TOP = 0.7, 0.1, 0.2  # R^2 over |x - mu|^2, its least over |x|^2, and h over R
+SHORTER, LEAST, TOP = 0.7, 0.1, 0.2  # R^2 over |x - mu|^2, its least over |x|^2, and h over R
 _SQUARES = 1 << 30  # what squares of rows add up to, at most: look-ups hold them
+MOST_PAIRS = 8  # that interactions="auto" takes
+SURE = 3.0  # deviations of the noise
+_LEAST_SHARE = 1e-3  # of the rows, assumed for every class
 
 
-def image_of(rows, classes, fit_intercept):
-    """The image of rows of codes, or of plain rows."""
-    return (CodeImage if isinstance(rows, CodeRows) else PlainImage)(rows, classes, fit_intercept)
+@dataclass(frozen=True)
+class Opening:
+    """Public or released facts about a table of codes, known before the first round.
+
+    Attributes
+    ----------
+    n : float
+        The number of rows, public or noisy; at least 1.
+    sizes : ndarray of float64, shape (k,)
+        The number of rows of each class, above 0.
+    counts : tuple of ndarray of float64
+        For each column the number of rows with each code, at least 0.
+    ranks : tuple of ndarray of float64, or None
+        For each column of numbers the rank of each bin, increasing in [-1, 1]; None for a column of values.
+    """
+
+    n: float
+    sizes: np.ndarray
+    counts: tuple
+    ranks: tuple
+
+    @classmethod
+    def of(cls, noisy, deviation, rows, classes, n=None, weight=1):
+        """Return the opening computed from a noisy histogram.
+
+        Parameters
+        ----------
+        noisy : ndarray of float64, shape (codes + classes,)
+            The counts in the order of `CodeRows.counts`, then the class sizes.
+        deviation : float
+            Standard deviation of the noise in each count.
+        rows : CodeRows
+            Only the sizes and meanings of its columns are read.
+        classes : int
+        n : int, optional
+            The number of rows, if it is public.
+        weight : int, optional
+            How many times each row counts in the class sizes.
+        """
+        sizes = noisy[len(noisy) - classes :] / weight
+        n = float(max(1, sizes.sum() if n is None else n))
+        told = [
+            _denoised(noisy[start : start + size], column, deviation, n)
+            for column, start, size in zip(rows.columns, rows.offsets[:-1], rows.sizes, strict=True)
+        ]
+        counts, ranks = zip(*told, strict=True)
+        return cls(n, class_sizes(sizes, deviation / weight, n), counts, ranks)
+
+    @classmethod
+    def of_found(cls, found, classes, planned, n=None):
+        """Return the opening computed from a discovery, for a table whose codes follow from it.
+
+        Parameters
+        ----------
+        found : dpfast.learners.discovery.Found
+        classes : ndarray
+        planned : dpfast.learners.discovery.Plan
+        n : int, optional
+            The number of rows, if it is public.
+        """
+        noisy = np.array([found.labels.get(text_of(each), 0.0) for each in classes.tolist()])
+        n = float(max(1, reals.sum(noisy) if n is None else n))
+        counts, ranks = [], []
+        for column, rows, rank in zip(found.schema.code_columns, found.counts, found.ranks, strict=True):
+            if rank is None and column.ordered:  # declared
+                rows, rank = _denoised(rows, column, planned.histogram.deviation, n)
+            elif rank is not None:
+                bins = reals.sum(rows[: len(rank)])
+                left = max(n - reals.sum(rows[len(rank) :]), 0.0)
+                rows = np.append(rows[: len(rank)] * (left / bins if bins else 0.0), rows[len(rank) :])
+            counts.append(rows)
+            ranks.append(rank)
+        return cls(n, class_sizes(noisy, planned.labels.deviation, n), tuple(counts), tuple(ranks))
+
+    def joined(self, pairs):
+        """Return the opening with one more column for each `Interaction` of columns, assumed to be independent."""
+        cells = []
+        for pair in pairs:
+            held = [np.bincount(group, self.counts[j]) for j, group in zip(pair.columns, pair.groups, strict=True)]
+            cells.append(np.outer(*held).ravel() / self.n)
+        return Opening(self.n, self.sizes, (*self.counts, *cells), (*self.ranks, *[None] * len(pairs)))
+
+
+def _denoised(noisy, column, deviation, n):
+    """Return the estimated number of rows with each code of a column, and the ranks of its bins or None."""
+    bins = column.bins if column is not None and column.ordered else 0
+    known = np.where(noisy > SURE * deviation, noisy, 0.0)
+    if not bins:
+        return known, None
+    share = np.maximum(_smooth(noisy[:bins], SURE * deviation), 0.0)
+    share /= reals.sum(share) or 1.0
+    known[:bins] = share * max(n - float(sum(known[bins:])), 0.0)
+    return known, 2 * np.cumsum(share) - share - 1 if share.any() else np.zeros(bins)
+
+
+def class_sizes(noisy, deviation, n):
+    """Return sizes of classes that add up to about n, each at least the deviation of their noise and a 1000th of n."""
+    noisy = noisy + (n - reals.sum(noisy)) / len(noisy)
+    return np.clip(np.maximum(noisy, deviation), _LEAST_SHARE * n, max(n, deviation))
+
+
+def _smooth(counts, cut):
+    """Return counts without the coefficients of their Haar basis that are below the cut."""
+    size = 1 << (len(counts) - 1).bit_length()
+    sums, parts = np.concatenate([counts, np.zeros(size - len(counts))]), []
+    while len(sums) > 1:
+        apart = (sums[::2] - sums[1::2]) * 0.5**0.5
+        parts.append(np.where(np.abs(apart) < cut, 0.0, apart))
+        sums = (sums[::2] + sums[1::2]) * 0.5**0.5
+    for apart in reversed(parts):
+        sums = np.stack([sums + apart, sums - apart], axis=1).ravel() * 0.5**0.5
+    return sums[: len(counts)]
 
 
 class CodeImage:
@@ -97,6 +208,10 @@ class CodeImage:
         self._weight = max(1, round(math.sqrt(len(rows.sizes)) / 2))
         self.opening_size = rows.shape[1] + classes
 
+    def most_pairs(self, interactions):
+        """Return the most pairs that are drawn for `interactions`, a number or "auto"; a single column has none."""
+        return (MOST_PAIRS if interactions == "auto" else interactions) if self.columns > 1 else 0
+
     def opening_square(self, changes):
         """By how much the opening moves at most, squared, when a row is replaced (2 changes) or added (1)."""
         return changes * (len(self._rows.sizes) + self._weight**2)
@@ -125,12 +240,12 @@ class CodeImage:
         self.shares = np.concatenate([_shares(count) for count in opening.counts])
         matrix = sp.csr_array(sp.block_diag(blocks, format="csr"))
         mean = _product(matrix.T.tocsr(), np.concatenate(held)) * self._constant
-        square = _SHORTER * max(len(blocks) - reals.dot(mean, mean), _LEAST * len(blocks))
-        self.radius = math.sqrt(square * (1 + _TOP**2 * self._constant))
+        square = SHORTER * max(len(blocks) - reals.dot(mean, mean), LEAST * len(blocks))
+        self.radius = math.sqrt(square * (1 + TOP**2 * self._constant))
         unit = min(_RADIUS / self.radius, _FINEST)
         matrix.data = np.rint(matrix.data * unit)
         self._mean = np.rint(mean * unit).astype(np.int64)
-        self._top = int(_TOP * math.sqrt(square) * unit) * self._constant
+        self._top = int(TOP * math.sqrt(square) * unit) * self._constant
         self._by_entry, self._by_code = matrix.T.tocsr().astype(np.int64), matrix
         squares = _product(self._by_entry.power(2), self.shares)
         spread = np.maximum(squares - np.square(self._mean.astype(np.float64)), 0.0) / _RADIUS**2
@@ -207,81 +322,6 @@ class CodeImage:
         return np.sqrt(np.maximum(np.stack(of_codes, axis=1), 0.0))
 
 
-class PlainImage:
-    """Images of plain rows; as `CodeImage`, and the opening is of the sum of the rows and of class sizes.
-
-    Parameters
-    ----------
-    rows : UnitRows
-    classes : int
-    fit_intercept : bool
-    """
-
-    def __init__(self, rows, classes, fit_intercept):
-        self._linear, self._classes, self._centred = rows.linear, classes, bool(fit_intercept)
-        self.by_margin = classes == 2
-        self._width, self._unit, self.columns = rows.shape[1], rows.reach, None
-        self.size, self.reach = self._width + self._centred, _PLAIN_LIMIT * rows.reach
-        self.fastest = 128.0 if self._centred else 32.0
-        self._weight = rows.reach if self._centred else 1
-        self.opening_size = self._width * self._centred + classes
-        self._mean, self._top, self._radius = np.zeros(self._width, np.int32), 0, self._unit
-        self.groups = np.append(np.zeros(self._width, np.int64), np.full(int(self._centred), -1))
-
-    def opening_square(self, changes):
-        return self._centred * (changes * self._unit) ** 2 + changes * self._weight**2
-
-    def opening_question(self):
-        return _plain_counts, self._classes, self._weight, self._centred
-
-    def open(self, noisy, deviation, n):
-        sizes = noisy[len(noisy) - self._classes :] / self._weight
-        n = float(max(1, reals.sum(sizes) if n is None else n))
-        self.opening = Opening(n, class_sizes(sizes, deviation / self._weight, n), (), ())
-        if not self._centred:
-            return
-        mean, cut = noisy[: self._width] / self._unit / n, _certain(self._width) * deviation / self._unit / n
-        mean *= np.maximum(0, 1 - np.square(cut / np.maximum(np.abs(mean), cut)))
-        mean /= max(1.0, reals.norm(mean))
-        self._mean = np.rint(mean * self._unit).astype(np.int32)
-        square = _SHORTER * max(1 - reals.dot(mean, mean), _LEAST)
-        self._top = int(_TOP * math.sqrt(square) * self._unit)
-        self._radius = int(math.sqrt(square * (1 + _TOP**2)) * self._unit)
-
-    def question(self, u, constants):
-        centring = self._mean, self._top, self._radius, self.reach
-        return _plain_sums, centring, *self._told(u, constants)
-
-    def level_question(self, u, constants):
-        """What is asked of a piece to count score levels, and what is told with it: scores are those of a round."""
-        return _plain_levels, *self._told(u, constants)
-
-    def _told(self, u, constants):
-        coef, shift = self._by_row(u)
-        norm = reals.norm(coef) or 1.0
-        return coef / norm, norm, (shift + constants).astype(np.float32)
-
-    def entries(self, total):
-        sums = total[:-1] - self._mean[:, np.newaxis] * total[-1]
-        return np.concatenate([sums, (self._top * total[-1])[np.newaxis][: self._centred]])
-
-    def linear(self, u):
-        coef, shift = self._by_row(u)
-        return *self._linear(coef), shift
-
-    def _by_row(self, u):
-        """<u, image> as coefficients of rows of norm 1 (width, columns), and what is added (columns,)."""
-        coef = u[: self._width] * (self._unit / self._radius)
-        mean = self._mean.astype(np.float64) / self._unit
-        of_mean = np.array([reals.dot(mean, column) for column in np.ascontiguousarray(coef.T)])
-        return coef, u[self._width :].sum(axis=0) * (self._top / self._radius) - of_mean
-
-
-def _certain(size):
-    """Deviations above which none of so many numbers of noise alone is expected."""
-    return max(SURE, math.sqrt(2 * math.log(2) * size.bit_length()))
-
-
 def _shared(column, size):
     """Entries that each stand for some codes of a column."""
     if column is None or not column.ordered:
@@ -330,31 +370,31 @@ def _shares(count):
     return count / rows if rows > 0 else np.full(len(count), 1 / len(count))
 
 
-def _class_counts(piece, classes):
+def class_counts(piece, classes):
     return np.bincount(piece.labels, minlength=classes).astype(np.int64)
 
 
 def _code_counts(piece, classes, weight):
-    return np.concatenate([piece.rows.counts(), weight * _class_counts(piece, classes)])
+    return np.concatenate([piece.rows.counts(), weight * class_counts(piece, classes)])
 
 
-def _labels(piece, columns):
+def labels_of(piece, columns):
     """The labels as the kernels read them."""
-    if _labels not in piece.memo:
-        piece.memo[_labels] = piece.labels.astype(np.uint8 if columns == 1 else np.uint16)
-    return piece.memo[_labels]
+    if labels_of not in piece.memo:
+        piece.memo[labels_of] = piece.labels.astype(np.uint8 if columns == 1 else np.uint16)
+    return piece.memo[labels_of]
 
 
 def _code_sums(piece, limited, table, step, constants):
     """Sums of residuals by code."""
     rows, limits = _limited_rows(piece, limited)
-    return rows.residual_sums(_labels(piece, len(constants)), limits, table, step, constants)
+    return rows.residual_sums(labels_of(piece, len(constants)), limits, table, step, constants)
 
 
 def _pair_sums(piece, pairs, limited, table, step, constants):
     """Sums of residuals by the cells of pairs."""
     rows, limits = _limited_rows(piece, limited)
-    return rows.pair_sums(pairs, _labels(piece, len(constants)), limits, table, step, constants)
+    return rows.pair_sums(pairs, labels_of(piece, len(constants)), limits, table, step, constants)
 
 
 def _limited_rows(piece, limited):
@@ -365,30 +405,3 @@ def _limited_rows(piece, limited):
         rows = piece.rows.joined(pairs) if pairs else piece.rows
         known = piece.memo[_limited_rows] = allowed, pairs, squares, rows, rows.limits(squares, allowed, LIMIT)
     return known[3:]
-
-
-def _plain_counts(piece, classes, weight, centred):
-    """The sum of the rows, and class sizes."""
-    sizes = weight * _class_counts(piece, classes)
-    if not centred:
-        return sizes
-    return np.concatenate([piece.rows.weighted_sum(np.ones(piece.rows.shape[0], np.int32)), sizes])
-
-
-def _plain_sums(piece, centring, w, step, constants):
-    """The sum of rows times their residuals, and the sum of residuals."""
-    known = piece.memo.get(_plain_sums)
-    if known is None or known[0][1:] != centring[1:] or not np.array_equal(known[0][0], centring[0]):
-        known = piece.memo[_plain_sums] = centring, piece.rows.limits(*centring)
-    labels, scores, limits = _labels(piece, len(constants)), piece.rows.margins(w), known[1]
-    if len(constants) == 1:
-        residuals = logistic.two(scores, labels, limits, step, float(constants[0]), by_margin=True)
-    else:
-        residuals = logistic.many(scores, labels, limits, step, constants)
-    return np.concatenate([piece.rows.weighted_sum(residuals), residuals.sum(axis=0, dtype=np.int64)[np.newaxis]])
-
-
-def _plain_levels(piece, w, step, constants):
-    """Counts of rows by score level and class."""
-    scores = piece.rows.margins(w)[:, 0] * np.float32(step) + constants[0]
-    return level_counts(scores, piece.labels, ENDS).ravel()

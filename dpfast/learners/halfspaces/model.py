@@ -1,31 +1,42 @@
-"""What `HalfspaceClassifier` learns by: its loss, the noise of one bill, and the model that was released so far.
+"""The loss that `HalfspaceClassifier` minimizes, the noise of its releases, and the model that follows from them.
 
-With p the softmax of a row's scores, the residual of a row of class y is h (e_y - q): h = min(1, 2 (1 - p_y)), and q
-the chances of the other classes given that it is one of these, 0 for y (csrc/logistic.h). So |residual| <= sqrt(2), and
-of two classes, of which one score is kept, <= 1: twice what is left to learn of a row, and no more for a row on the
-wrong side than for one on the boundary.
+**Residuals.** Let p be the softmax of the scores of a row of class y, and q the probabilities of the other classes
+given that the class is not y (q_y = 0). The residual of the row is h (e_y - q), with h = min(1, 2 (1 - p_y))
+(csrc/logistic.h). Its norm is at most sqrt(2). For two classes only one score is kept, and its residual is at most 1:
+it is twice the probability of the wrong class, capped at 1 on the boundary.
 
-**It is the gradient of a convex loss.** Let m = ln(sum of e^f_c over c != y) - f_y, which is convex in the scores; its
-gradient is q - e_y. The loss phi(m), with phi(m) = 2 ln(1 + e^m) for m <= 0 and m + 2 ln 2 above, has phi' = 2 / (1 +
-e^-m) = 2 (1 - p_y) up to m = 0 and 1 above: phi is convex and rises, so that phi(m) is convex.
+**The loss is convex.** Let m = ln(sum of e^f_c over c != y) - f_y, which is convex in the scores f and has the gradient
+q - e_y. The residual is minus the gradient of phi(m), where phi(m) = 2 ln(1 + e^m) for m <= 0 and m + 2 ln 2 above.
+Indeed phi' = 2 / (1 + e^-m) = 2 (1 - p_y) up to m = 0, and 1 above. So phi is convex and increasing, and phi(m) is
+convex.
 
-**Strictly proper.** Let classes have chances pi. As h (e_y - q) = s_y (e_y - p) with s_y = h / (1 - p_y), the mean
-residual is 0 if and only if pi_c s_c = p_c (sum of pi_y s_y), that is, if pi_c is proportional to G(p_c) = p_c / s_c =
-p_c max(1/2, 1 - p_c). G rises strictly, so that for given pi one factor lambda alone makes the G^-1(lambda pi_c) add up
-to 1: the minimum is at one p, its most probable class is that of pi, and pi follows from it. Of two classes with scores
-apart by f the log odds are sign(f) ln((1 + e^|f|) / 2).
-
-**Moderated scores.** Coefficients of codes are uncertain by the noise that is left in them (`ShrunkenDescent.left`). A
-score of variance s^2 means less than it says: the mean of expit(f) over such a score is about expit(f / sqrt(1 + pi s^2
-/ 8)) [M]. So what columns add to the scores of two classes is divided by this root, with s^2 that of the average row.
-The loss is taken to be curved as at the beginning, where all rows have the class log odds: by 2 p (1 - p) max(p, 1 - p)
-in the mean, where p is the share of a class; and by _TOGETHER times that, for columns that say the same are curved
-more. Where rounds have taken most of the noise back the root is about 1.
+**The loss is strictly proper.** Let the classes have probabilities pi. Since h (e_y - q) = s_y (e_y - p) with s_y = h /
+(1 - p_y), the mean residual is 0 if and only if pi_c s_c = p_c (sum of pi_y s_y), that is, if pi_c is proportional to
+G(p_c) = p_c / s_c = p_c max(1/2, 1 - p_c). G is strictly increasing, so for given pi there is exactly one factor lambda
+for which the G^-1(lambda pi_c) add up to 1. Hence the minimum is at a single p, which has the same most probable class
+as pi and determines pi. For two classes whose scores differ by f, the log odds are sign(f) ln((1 + e^|f|) / 2).
 
 **Plain rows of two classes** have the residual min(1, (1 + e^-4) / (1 + e^(2 m - 4))) instead, where m is the score of
-the row's own class. It falls as m grows and is at most 1: it is the gradient of a convex loss, and has the same
-sensitivities. Rows matter up to a margin of about 2. The slope and the shift of the scores are those of
-`dpfast.learners.halfspaces.steepness`, from class counts of score levels that are released after the rounds.
+the row's own class. It decreases in m and is at most 1, so it is the gradient of a convex loss and has the same
+sensitivities. It is 1 up to m = 0 and about a half at m = 2. The slope and the shift of the scores come from class
+counts of score levels, which are released after the rounds (`dpfast.learners.halfspaces.steepness`).
+
+**Shrinking.** After t rounds the coefficients w are a rate times the sum of t noisy sums, and their noise has a known
+variance v. If the squares of a group of coefficients add up to little more than v explains, the group holds little but
+noise. The variance tau of a group without noise is estimated from its own squares and from those of all coefficients,
+which count as _PRIOR further members. Rows are scored by u = w tau / (tau + v), the mean of w given this estimate. If u
+is shrunk too much, later residuals correct it. An intercept has no group: it is 0 while w^2 is below v, and w - v / w
+above. None of this looks at a row.
+
+If steps are too long, a sum points against the one before it by more than noise explains. The rate is halved each time
+this happens.
+
+**Moderated scores.** Coefficients of codes are uncertain because of the noise left in them (`ShrunkenDescent.left`).
+The mean of expit(f) over a score f of variance s^2 is about expit(f / sqrt(1 + pi s^2 / 8)) [M]. So for two classes,
+what the columns add to a score is divided by this root, where s^2 is that of the average row. The curvature of the loss
+is taken as at the beginning, when all rows have the log odds of the classes: its mean is 2 p (1 - p) max(p, 1 - p),
+where p is the share of a class. It is multiplied by _TOGETHER, because directions in which columns agree are curved
+more. If the rounds have removed most of the noise, the root is about 1.
 
 [M] D. J. C. MacKay, The Evidence Framework Applied to Classification Networks, Neural Computation 4 (1992).
 """
@@ -42,11 +53,181 @@ from dpfast.kernels import reals
 from dpfast.kernels.reals import log
 from dpfast.learners.halfspaces.images import LIMIT, CodeImage
 from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, Pairs, draws
-from dpfast.learners.halfspaces.shrunken import JoinedDescent, ShrunkenDescent
 from dpfast.learners.halfspaces.steepness import LEVELS, slope_and_shift
 
+ROUNDS_PAID = 20  # the opening, and the counts of score levels, are paid for like one round for each so many
+_LARGEST_SIGMA = 2.0**52
 _HALVINGS = 60  # of an interval of length 1/2
-_TOGETHER = 2.0
+_TOGETHER = 2.0  # curvature in directions in which columns agree, over that of the average row
+_SIGNAL = 3.0  # rate, over the noise of one sum and the rounds
+_PRIOR = 10
+_TURNED = 5.0  # deviations of noise, by which a sum points against the one before where steps are too long
+_LITTLE = 1e-6
+_LATE = 0.8  # the model is the mean over the rounds after this share of them; its noise is about that of this share
+
+
+class ShrunkenDescent:
+    """Descent by noisy sums, with coefficients shrunk by their known noise; see the documentation of this module.
+
+    Parameters
+    ----------
+    groups : ndarray of int64, shape (size,)
+        Which coefficients are alike; -1 for one at most that is like no other, an intercept.
+    classes : int
+    deviation : float
+        Of the noise on each entry of a sum, for rows of norm 1.
+    n : float
+        Rows.
+    n_rounds : int
+    fastest : float
+        The largest rate, for means of rows.
+    """
+
+    def __init__(self, groups, classes, deviation, n, n_rounds, fastest):
+        self._columns = columns = 1 if classes == 2 else classes
+        pair = 1 if columns == 1 else 2  # scores of two classes are apart by twice as much, for the same rate
+        one = deviation / (pair * n_rounds) ** 0.5
+        self._rate = min(_SIGNAL * n / (one * n_rounds), fastest) / n / pair
+        self._own = deviation**2 * (1 if columns == 1 else 1 - 1 / columns)
+        self._against = -_TURNED * deviation**2 * (len(groups) * columns) ** 0.5
+        self._before, self._noise = np.zeros((len(groups), columns)), 0.0
+        self._shrunk, self._groups = groups >= 0, groups[groups >= 0]
+        self._of = np.where(self._shrunk, groups, groups.max() + 1)  # the last share is that of what is like no other
+        self._members = np.bincount(self._groups).astype(np.float64)[:, np.newaxis]
+        self._total = np.zeros((len(groups), columns))
+        self._late, self._rounds, self.used = np.zeros_like(self._total), n_rounds, 0
+        self._shares, self._by_share, self._by_square = 0.0, 0.0, 0.0
+        self._rates = 0.0
+
+    def seen(self):
+        """u of this module's documentation: float64, shape (size, 1) for two classes, else (size, k)."""
+        return self._total * self._kept()[self._of] if self.used else self._total
+
+    def noise(self):
+        """Return the standard deviation that the noise of all sums gives the entries of `model`, shrinking as it did.
+
+        Shrinking depends on the sums; given how much each group kept, an entry of the model is a fixed combination of
+        the sums, and this is the deviation of their noise in it.
+        """
+        if not self.used:
+            return np.zeros_like(self._total)
+        late = self.used - int(_LATE * self._rounds)
+        if late > 0:
+            variance = self._shares * (self._shares * self._noise - 2 * self._by_share) + self._by_square
+            variance = np.maximum(variance, 0.0) / late**2
+        else:
+            variance = self._noise * np.square(self._kept())
+        return np.sqrt(variance)[self._of]
+
+    def left(self, curvature):
+        """Return the variance of each entry of `model` about the coefficient without noise, given the sums.
+
+        Shrunk by tau / (tau + v), a coefficient is uncertain by v tau / (tau + v). Later residuals take noise back: the
+        sum of a round has minus the curvature times the noise. Noise that comes in evenly over the rounds, and decays
+        by a factor of exp(-x) over all of them, has (1 - exp(-2 x)) / (2 x) of its variance left in the end.
+
+        Parameters
+        ----------
+        curvature : ndarray of float64, shape (size,)
+            By how much the sum of an entry falls when its coefficient grows by 1, at least 0.
+
+        Returns
+        -------
+        ndarray of float64, shape (size, columns)
+        """
+        if not self.used:
+            return np.zeros_like(self._total)
+        twice = np.maximum(2 * self._rates * curvature, _LITTLE)[:, np.newaxis]
+        return (_LATE * self._noise * self._kept())[self._of] * ((1 - reals.exp(-twice)) / twice)
+
+    def _kept(self):
+        """The share of its coefficients that each group keeps, and that of what is like no other."""
+        square = np.square(self._total[~self._shrunk]).sum(axis=0, keepdims=True)
+        alone = 1 - self._noise / np.maximum(square, self._noise)
+        if not len(self._groups):
+            return alone
+        w, noise = self._total[self._shrunk], _LATE * self._noise
+        squares = np.stack([np.bincount(self._groups, column, len(self._members)) for column in np.square(w).T], axis=1)
+        prior = _PRIOR * max(0.0, reals.sum(np.square(w)) / w.size - noise)
+        own = np.maximum(0.0, squares - self._members * noise + prior) / (self._members + _PRIOR)
+        return np.append(own / (own + noise), alone, axis=0)
+
+    def add(self, noisy):
+        """Go on by a noisy sum, for rows of norm 1: float64, shape (size, columns).
+
+        Residuals of many classes add up to 0: what noise adds up to is taken off.
+        """
+        self.used += 1
+        if reals.dot(noisy.ravel(), self._before.ravel()) < self._against:
+            self._rate /= 2
+        self._before = noisy
+        self._rates += self._rate
+        self._noise += self._rate**2 * self._own
+        self._by_share += self._rate**2 * self._own * self._shares
+        self._by_square += self._rate**2 * self._own * np.square(self._shares)
+        self._total += self._rate * (noisy if self._columns == 1 else noisy - noisy.mean(axis=1, keepdims=True))
+        if self.used > _LATE * self._rounds:
+            self._late += self.seen()
+            self._shares = self._shares + self._kept()
+
+    def rescale(self, factor):
+        """Go on with images that are shorter by this factor, and coefficients that are larger by it."""
+        self._total *= factor
+        self._late *= factor
+        self._before = self._before * factor
+        self._rates *= factor**2  # by the curvature that shorter images have, noise has decayed as it did
+        self._noise *= factor**2
+        self._by_share *= factor**2
+        self._by_square *= factor**2
+
+    def model(self):
+        """The mean of u over the last rounds; u where there were none of them."""
+        late = self.used - int(_LATE * self._rounds)
+        return self._late / late if late > 0 else self.seen()
+
+
+class JoinedDescent:
+    """A descent that others join under way: their coefficients come before the last of the first one's.
+
+    Parameters
+    ----------
+    first, second : ShrunkenDescent
+    at : int
+        How many coefficients of the first come before those of the second.
+    """
+
+    def __init__(self, first, second, at):
+        self._first, self._second, self._at = first, second, at
+
+    def seen(self):
+        """As `ShrunkenDescent.seen`."""
+        return self._together(self._first.seen(), self._second.seen())
+
+    def add(self, noisy):
+        """As `ShrunkenDescent.add`."""
+        first, second = self._apart(noisy)
+        self._first.add(first)
+        self._second.add(second)
+
+    def left(self, curvature):
+        """As `ShrunkenDescent.left`."""
+        first, second = self._apart(curvature)
+        return self._together(self._first.left(first), self._second.left(second))
+
+    def model(self):
+        """As `ShrunkenDescent.model`."""
+        return self._together(self._first.model(), self._second.model())
+
+    def noise(self):
+        """As `ShrunkenDescent.noise`."""
+        return self._together(self._first.noise(), self._second.noise())
+
+    def _together(self, first, second):
+        return np.concatenate([first[: self._at], second, first[self._at :]])
+
+    def _apart(self, entries):
+        after = len(entries) - (len(self._first.seen()) - self._at)
+        return np.concatenate([entries[: self._at], entries[after:]]), entries[self._at : after]
 
 
 def class_weights(declared, classes):
@@ -96,10 +277,6 @@ def starts(sizes):
 def _chances(values):
     """G^-1 of values in [0, 1/2]."""
     return 2 * values / (1 + np.sqrt(np.maximum(0.0, 1 - 4 * values)))
-
-
-ROUNDS_PAID = 20  # the opening, and the counts of score levels, are paid for like one round for each so many
-_LARGEST_SIGMA = 2.0**52
 
 
 class Noise:

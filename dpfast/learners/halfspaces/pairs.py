@@ -38,7 +38,6 @@ from dpfast.learners.saving import entries, integers
 from dpfast.mechanisms import exponential
 
 GROUPS = 8  # of the codes of a column
-MOST_PAIRS = 8  # that "auto" takes
 SHARE = 20  # the draws' share of the bill, one over this
 _COLUMNS = 32  # whose pairs are looked at, at most
 _CELLS = 1 << 21  # of all pairs and classes together, at most
@@ -114,28 +113,6 @@ def draws(neighbors, classes, limit, share, most, rows_per_unit=1):
     if most == 1:
         return [Draws(width, share)]
     return [Draws(width, share / _FIRST), Draws(width, share - share / _FIRST, times=most - 1)]
-
-
-def most_pairs(interactions, image):
-    """How many pairs are drawn at most: none for rows that are not codes, or for a single column.
-
-    Parameters
-    ----------
-    interactions : int or "auto"
-    image : CodeImage or PlainImage
-
-    Raises
-    ------
-    ValueError
-        If a number of pairs is asked for, of rows that are not codes.
-    """
-    if image.columns is None:
-        if interactions not in ("auto", 0):
-            raise ValueError(
-                f'interactions must be 0 or "auto" for rows that are not codes, got {interactions}: give a schema'
-            )
-        return 0
-    return (MOST_PAIRS if interactions == "auto" else interactions) if image.columns > 1 else 0
 
 
 class Pairs:

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dpfast import BitMatrix, CodeTable
-from dpfast.learners.halfspaces.images import BINS, HATS, CodeImage, image_of
+from dpfast.learners.halfspaces.halfspace import image_of
+from dpfast.learners.halfspaces.images import BINS, HATS, CodeImage, Opening
 from dpfast.learners.halfspaces.model import sensitivity
-from dpfast.learners.halfspaces.opening import Opening
 from dpfast.parts.blocks import Piece
 from dpfast.tables.code_column import CodeColumn
 from dpfast.tables.codes import CodeRows

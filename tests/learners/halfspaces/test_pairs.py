@@ -14,8 +14,8 @@ from sklearn.base import clone
 
 import dpfast
 from dpfast import CodeTable
-from dpfast.learners.halfspaces.images import LIMIT, image_of
-from dpfast.learners.halfspaces.opening import Opening
+from dpfast.learners.halfspaces.halfspace import image_of
+from dpfast.learners.halfspaces.images import LIMIT, Opening
 from dpfast.learners.halfspaces.pairs import GROUPS, Interaction, Pairs, draws, restored
 from dpfast.parts import MemoryParts
 from dpfast.parts.blocks import Piece

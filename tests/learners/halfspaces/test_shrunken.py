@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpfast.learners.halfspaces.shrunken import JoinedDescent, ShrunkenDescent
+from dpfast.learners.halfspaces.model import JoinedDescent, ShrunkenDescent
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -1,0 +1,132 @@
+"""Images of plain rows for noisy descent: rows of numbers or bits, as opposed to rows of codes (`images`).
+
+Rows, dense, sparse or packed, are scaled to norm 1 on the grid of `UnitRows`: a row is an integer vector q of norm at
+most 2**17. With two classes the rounds use the residual by margin, and score levels are counted after them
+(`steepness`).
+
+The opening is the sum of the rows, together with the class sizes. An entry of the sum is set to 0 where it may be
+nothing but noise, and otherwise shrunk by the share of its square that noise may explain. The mean m computed from
+it therefore has entries only for columns whose mean is large. A round uses the vectors (q - m, h) with limits, as for
+codes: limit * |(q - m, h)| is at most `reach`, exactly (`UnitRows.limits`).
+"""
+
+import math
+
+import numpy as np
+
+from dpfast.kernels import logistic, reals
+from dpfast.learners.calibration import level_counts
+from dpfast.learners.halfspaces.images import LEAST, SHORTER, SURE, TOP, Opening, class_counts, class_sizes, labels_of
+from dpfast.learners.halfspaces.steepness import ENDS
+
+_LIMIT = 1 << 10  # over R, which is at least a quarter, sums take it
+
+
+class PlainImage:
+    """Images of plain rows; as `CodeImage`, and the opening is of the sum of the rows and of class sizes.
+
+    Parameters
+    ----------
+    rows : UnitRows
+    classes : int
+    fit_intercept : bool
+    """
+
+    def __init__(self, rows, classes, fit_intercept):
+        self._linear, self._classes, self._centred = rows.linear, classes, bool(fit_intercept)
+        self.by_margin = classes == 2
+        self._width, self._unit = rows.shape[1], rows.reach
+        self.size, self.reach = self._width + self._centred, _LIMIT * rows.reach
+        self.fastest = 128.0 if self._centred else 32.0
+        self._weight = rows.reach if self._centred else 1
+        self.opening_size = self._width * self._centred + classes
+        self._mean, self._top, self._radius = np.zeros(self._width, np.int32), 0, self._unit
+        self.groups = np.append(np.zeros(self._width, np.int64), np.full(int(self._centred), -1))
+
+    def most_pairs(self, interactions):
+        """Return 0; refuse a number of pairs, since only rows of codes have any."""
+        if interactions not in ("auto", 0):
+            raise ValueError(
+                f'interactions must be 0 or "auto" for rows that are not codes, got {interactions}: give a schema'
+            )
+        return 0
+
+    def opening_square(self, changes):
+        return self._centred * (changes * self._unit) ** 2 + changes * self._weight**2
+
+    def opening_question(self):
+        return _plain_counts, self._classes, self._weight, self._centred
+
+    def open(self, noisy, deviation, n):
+        sizes = noisy[len(noisy) - self._classes :] / self._weight
+        n = float(max(1, reals.sum(sizes) if n is None else n))
+        self.opening = Opening(n, class_sizes(sizes, deviation / self._weight, n), (), ())
+        if not self._centred:
+            return
+        mean, cut = noisy[: self._width] / self._unit / n, _certain(self._width) * deviation / self._unit / n
+        mean *= np.maximum(0, 1 - np.square(cut / np.maximum(np.abs(mean), cut)))
+        mean /= max(1.0, reals.norm(mean))
+        self._mean = np.rint(mean * self._unit).astype(np.int32)
+        square = SHORTER * max(1 - reals.dot(mean, mean), LEAST)
+        self._top = int(TOP * math.sqrt(square) * self._unit)
+        self._radius = int(math.sqrt(square * (1 + TOP**2)) * self._unit)
+
+    def question(self, u, constants):
+        centring = self._mean, self._top, self._radius, self.reach
+        return _plain_sums, centring, *self._told(u, constants)
+
+    def level_question(self, u, constants):
+        """What is asked of a piece to count score levels, and what is told with it: scores are those of a round."""
+        return _plain_levels, *self._told(u, constants)
+
+    def _told(self, u, constants):
+        coef, shift = self._by_row(u)
+        norm = reals.norm(coef) or 1.0
+        return coef / norm, norm, (shift + constants).astype(np.float32)
+
+    def entries(self, total):
+        sums = total[:-1] - self._mean[:, np.newaxis] * total[-1]
+        return np.concatenate([sums, (self._top * total[-1])[np.newaxis][: self._centred]])
+
+    def linear(self, u):
+        coef, shift = self._by_row(u)
+        return *self._linear(coef), shift
+
+    def _by_row(self, u):
+        """<u, image> as coefficients of rows of norm 1 (width, columns), and what is added (columns,)."""
+        coef = u[: self._width] * (self._unit / self._radius)
+        mean = self._mean.astype(np.float64) / self._unit
+        of_mean = np.array([reals.dot(mean, column) for column in np.ascontiguousarray(coef.T)])
+        return coef, u[self._width :].sum(axis=0) * (self._top / self._radius) - of_mean
+
+
+def _certain(size):
+    """Deviations above which none of so many numbers of noise alone is expected."""
+    return max(SURE, math.sqrt(2 * math.log(2) * size.bit_length()))
+
+
+def _plain_counts(piece, classes, weight, centred):
+    """The sum of the rows, and class sizes."""
+    sizes = weight * class_counts(piece, classes)
+    if not centred:
+        return sizes
+    return np.concatenate([piece.rows.weighted_sum(np.ones(piece.rows.shape[0], np.int32)), sizes])
+
+
+def _plain_sums(piece, centring, w, step, constants):
+    """The sum of rows times their residuals, and the sum of residuals."""
+    known = piece.memo.get(_plain_sums)
+    if known is None or known[0][1:] != centring[1:] or not np.array_equal(known[0][0], centring[0]):
+        known = piece.memo[_plain_sums] = centring, piece.rows.limits(*centring)
+    labels, scores, limits = labels_of(piece, len(constants)), piece.rows.margins(w), known[1]
+    if len(constants) == 1:
+        residuals = logistic.two(scores, labels, limits, step, float(constants[0]), by_margin=True)
+    else:
+        residuals = logistic.many(scores, labels, limits, step, constants)
+    return np.concatenate([piece.rows.weighted_sum(residuals), residuals.sum(axis=0, dtype=np.int64)[np.newaxis]])
+
+
+def _plain_levels(piece, w, step, constants):
+    """Counts of rows by score level and class."""
+    scores = piece.rows.margins(w)[:, 0] * np.float32(step) + constants[0]
+    return level_counts(scores, piece.labels, ENDS).ravel()
