@@ -5,7 +5,7 @@ import pyarrow as pa
 
 from dpfast.files.csv import TEXT, CsvFile, Unparsed
 from dpfast.files.entries import Gathered, block_rows
-from dpfast.files.names import LONGEST, MISSING, Labels, NotNumbers, features_of
+from dpfast.files.names import FILL_OR_DROP, LONGEST, Labels, NotNumbers, features_of
 
 TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
 
@@ -49,7 +49,7 @@ def _find_fault(file, label, entries, unit, before):
         for name, cell, truth in zip(file.names, cells, truths, strict=True):
             place = f"{line}, column {name!r}"
             if not cell:
-                raise NotNumbers(f"{place} is empty; {MISSING}")
+                raise NotNumbers(f"{place} is empty; {FILL_OR_DROP}")
             if name == label:
                 if len(cell) > LONGEST:
                     raise ValueError(f"{place} has {len(cell):,} characters; a label has at most {LONGEST}")

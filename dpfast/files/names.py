@@ -104,7 +104,7 @@ class _Bounded(io.RawIOBase):
         return len(data)
 
 
-MISSING = "fill missing values in, or leave the row out"
+FILL_OR_DROP = "fill missing values in, or leave the row out"
 LONGEST = 1000  # characters of a label
 
 
@@ -134,7 +134,7 @@ class Labels:
             value.strip() if isinstance(value, str) else str(value) if isinstance(value, bool) else text_of(value)
         )
         if not spelling:
-            raise ValueError(f"a label is empty; {MISSING}")
+            raise ValueError(f"a label is empty; {FILL_OR_DROP}")
         if len(spelling) > LONGEST:
             raise ValueError(f"a label has {len(spelling):,} characters, it has at most {LONGEST}")
         return self._spellings.setdefault(spelling, len(self._spellings))

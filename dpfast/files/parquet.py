@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from dpfast.files.entries import Entries, Gathered, block_rows
-from dpfast.files.names import MISSING, Labels, NotNumbers, check_expansion, check_names, features_of, paths_of
+from dpfast.files.names import FILL_OR_DROP, Labels, NotNumbers, check_expansion, check_names, features_of, paths_of
 from dpfast.parts.blocks import slices
 from dpfast.tables.naming import meant, not_there
 
@@ -298,7 +298,7 @@ def refuse_missing(name, column, row):
     """Refuse a column with a missing value; `row` is the number of its first row, from 0."""
     if column.null_count:
         missing = row + column.is_null().to_pylist().index(True) + 1
-        raise NotNumbers(f"row {missing}, column {name!r} is empty; {MISSING}")
+        raise NotNumbers(f"row {missing}, column {name!r} is empty; {FILL_OR_DROP}")
 
 
 def _is_large(sizes, d):

@@ -14,9 +14,8 @@ from dpfast.files.names import NotNumbers, kind_of, paths_of
 from dpfast.files.parquet import ParquetRows
 from dpfast.files.readers import read_table
 from dpfast.files.tables import header_of_file, read_encoding
-from dpfast.parts.blocks import BLOCK_BYTES, Table
-from dpfast.parts.sources import is_parted, is_stream
-from dpfast.parts.spool import Room, Spool
+from dpfast.parts.blocks import BLOCK_BYTES, Room, Spool, Table
+from dpfast.tables.arrays import is_parted, is_stream
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import Memory, Source

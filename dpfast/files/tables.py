@@ -15,11 +15,11 @@ from dpfast.files.names import check_names, has_its_labels, kind_of, separator_o
 from dpfast.files.parquet import ParquetFiles
 from dpfast.files.readers import csv_steps, fewer, named
 from dpfast.tables import Label, Schema
+from dpfast.tables.arrow import Kept
 from dpfast.tables.columns import Date, Numeric
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.drafts import MARKS
 from dpfast.tables.encoding import Encoding
-from dpfast.tables.kept import Kept
 from dpfast.tables.naming import meant
 from dpfast.tables.objects import Fault
 

@@ -17,7 +17,7 @@ from dpfast.learners.discovery import discover, plan
 from dpfast.learners.fitting import Private, Public, Run
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import DELTA, PRIVATE, SCHEMA, Parameters, SchemaLike
-from dpfast.parts.sources import refuse_parts
+from dpfast.tables.arrays import refuse_parts
 
 
 class TableEncoder(TransformerMixin, Private, BaseEstimator):

@@ -8,7 +8,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.parts.sources import is_dask, is_stream
+from dpfast.tables.arrays import is_dask, is_stream
 from dpfast.tables.streams import StreamParts
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -11,7 +11,7 @@ from scipy.special import ndtri
 from dpfast.accounting import Budget
 from dpfast.kernels import reals
 from dpfast.metrics.figure import Counter, Figure, Reliability, Roc, check_level
-from dpfast.parts.sources import refuse_masked
+from dpfast.tables.arrays import refuse_masked
 
 _MOST_BINS, _SHOWN = 64, 10
 

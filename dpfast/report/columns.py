@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
-from dpfast.tables.code_column import CodeColumn
+from dpfast.tables.cells import CodeColumn
 
 _MOST, _MOST_VALUES, _LONGEST = 250, 12, 300  # columns, values of one, letters of all these
 

@@ -10,7 +10,7 @@ from dpfast.learners.showing import names_of
 from dpfast.report.columns import scrolled
 from dpfast.report.drawing import Axis, Scale, bars, heat, steps
 from dpfast.report.terms import PairTerm, Term, code_columns, lost_in_noise, terms
-from dpfast.tables.code_column import CodeColumn
+from dpfast.tables.cells import CodeColumn
 
 _DRAWN, _POINTED = 4000, 900  # bins in all that are drawn, and that have a text: a page stays below 300 kB
 _BAR = 7  # bins that a bar is as long as, in bytes

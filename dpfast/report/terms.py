@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from dpfast.report.columns import found_lines
-from dpfast.tables.code_column import CodeColumn
+from dpfast.tables.cells import CodeColumn
 from dpfast.tables.naming import some
 
 DEVIATIONS = 2.0  # of noise, that a weight beyond is clear of it

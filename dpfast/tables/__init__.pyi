@@ -1,5 +1,5 @@
 from .bit_matrix import BitMatrix as BitMatrix
-from .code_column import CodeColumn as CodeColumn
+from .cells import CodeColumn as CodeColumn
 from .codes import CodeTable as CodeTable
 from .columns import Boolean as Boolean
 from .columns import Category as Category

@@ -1,30 +1,37 @@
-"""Cells of columns that nobody declared: one fixed map of single cells, the same for every table.
+"""Codes of single cells: a fixed map for columns that nobody declared, and what the codes of a column mean.
 
-A cell is a number, a date, a word or missing, by itself. Numbers and dates have one of finitely many fixed codes; a
-word stands for itself. Nothing here looks at two cells at once, so that a row's codes follow from that row alone.
+A cell of an undeclared column is a number, a date, a word or missing, by itself. Numbers and dates have one of finitely
+many fixed codes, the same for every table; a word stands for itself. No function here looks at two cells at once, so
+the codes of a row follow from that row alone.
 
-*Numbers.* Code ZERO is zero. A positive number x has the code ZERO + 1 + k if it lies above m_k and is at most m_{k+1},
-where m_0 < m_1 < ... are the floats of 8 bits of mantissa from 2^-20 to 2^44; smaller and larger numbers have the first
-and the last of these codes. A negative number has the mirrored code: it is at least -m_{k+1} and below -m_k; those from
--m_0 on have the code of zero. Codes rise with the numbers, and a power of two is an upper end.
+*Numbers.* Code ZERO is zero. A positive number x has the code ZERO + 1 + k if it is above m_k and at most m_{k+1},
+where m_0 < m_1 < ... are the floats with 8 bits of mantissa from 2^-20 to 2^44; smaller and larger numbers have the
+first and the last of these codes. Codes of negative numbers are mirrored: such a number is at least -m_{k+1} and below
+-m_k, and numbers from -m_0 on have the code of zero. Codes increase with the numbers, and powers of two are upper ends.
 
-*Dates.* A date has the code of its day, from 1900-01-01 on for 2^16 days; earlier and later ones have the first and the
-last.
+*Dates.* A date has the code of its day. There are codes for 2^16 days from 1900-01-01 on; earlier and later dates have
+the first and the last of them.
 
-*Texts.* Blanks around a text do not count. A text is missing if it is empty or one of MARKS; it is a number if it
-consists of digits with at most one decimal point and an exponent; it is a date if it is YYYY-MM-DD, with or without a
-time of day after it; everything else is a word. A word of more than LONGEST characters is known by its first 64 and a
-digest of 128 bits, as its room in memory would have no bound otherwise.
+*Texts.* Blanks around a text do not count. A text is missing if it is empty or one of MARKS. It is a number if it
+consists of digits with at most one decimal point and an exponent, and a date if it is YYYY-MM-DD, with or without a
+time of day after it. Everything else is a word. Of a word of more than LONGEST characters, its first 64 and a digest of
+128 bits are kept; otherwise its space in memory would have no bound.
 
-*Bands.* Rows are counted by bands of 16 codes of numbers, and of 32 days, so that noise on the counts adds up less.
+*Bands.* Rows are counted by bands of 16 codes of numbers or 32 days, so that less noise adds up in sums of counts.
 
-*Groups.* Words that are not published share GROUPS fixed groups, by a checksum; numbers and dates that have no column
-of their own have a group by sign and power of two, or by year. A learner so tells most of them apart where there are
+*Groups.* Words that are not published share GROUPS fixed groups, by a checksum. Numbers and dates without a column of
+their own have a group by sign and power of two, or by year. So a learner can distinguish most of them even if there are
 too few rows to publish any.
+
+A `CodeColumn` describes the codes of one column: bins between edges, or values.
 """
 
+import math
 import zlib
+from bisect import bisect_left
 from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, timedelta
 from functools import cache
 from hashlib import blake2b
 from typing import Any
@@ -55,10 +62,15 @@ _BASE = (1023 + _LEAST) << _BITS
 _NUMBER = r"^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?$"
 _TEXT = pa.large_string()
+OTHER_NAME, MISSING_NAME = "other", "missing"
+_EPOCH = date(1970, 1, 1)
+_DIGITS, _ALL_DIGITS = 5, 17  # of a number as text: usually, and those of a double
+_LARGEST_WHOLE = 1e15
+EQUAL, OCTAVE, MOST = 128, 8, 250  # bins at equal distances, bins between powers of two near 0, edges in all
 
 
 def number_codes(values: np.ndarray) -> np.ndarray:
-    """Return the code of each number, that of a missing cell for NaN.
+    """Return the code of each number; NaN has the code of a missing cell.
 
     Parameters
     ----------
@@ -79,7 +91,7 @@ def number_codes(values: np.ndarray) -> np.ndarray:
 
 
 def date_codes(days: np.ndarray) -> np.ndarray:
-    """Return the code of each date, in days since 1970-01-01; that of a missing cell for NaN."""
+    """Return the code of each date, in days since 1970-01-01; NaN has the code of a missing cell."""
     missing = np.isnan(days)
     steps = np.floor(np.where(missing, 0.0, days)) - _FIRST_DAY
     codes = (NUMBERS + np.clip(steps, 0, DATES - 1)).astype(np.int32)
@@ -101,7 +113,7 @@ def date_ends() -> np.ndarray:
 
 
 def band_ends() -> tuple[np.ndarray, np.ndarray]:
-    """Return the largest number, and the last day, of each band but the last."""
+    """Return the largest number of each band of numbers but the last, and the last day of each band of dates."""
     bands = _bands()
     last = np.flatnonzero(np.diff(bands[:NUMBERS]))
     return number_ends()[last], date_ends()[_MONTH - 1 :: _MONTH]
@@ -114,7 +126,7 @@ def banded(counts: np.ndarray) -> np.ndarray:
 
 @cache
 def _bands():
-    """The band of each fixed code."""
+    """Return the band of each fixed code."""
     side = np.arange(_SIDE) // _BAND
     numbers = np.concatenate([SIDE_BANDS - 1 - side[::-1], [SIDE_BANDS], SIDE_BANDS + 1 + side])
     return np.concatenate([numbers, NUMBER_BANDS + np.arange(DATES) // _MONTH, [MISSING_BAND]])
@@ -180,7 +192,7 @@ def text_cells(array: pa.Array, decimal: str = ".") -> tuple[np.ndarray, list[st
 
 
 def _all_numbers(array: pa.Array) -> np.ndarray | None:
-    """Texts as numbers if all of them are finite numbers or null: faster, with the same codes."""
+    """Return texts as numbers if all of them are finite numbers or null: faster, with the same codes."""
     try:
         numbers = array.cast(pa.float64())
     except pa.ArrowInvalid:
@@ -206,7 +218,7 @@ def _read(codes: np.ndarray, array: pa.Array, left: pa.Array, pattern: str, read
 
 
 def _date_texts(array: pa.Array) -> np.ndarray:
-    """The codes of texts that look like dates, MISSING for those that are none, as 2021-02-30."""
+    """Return the codes of texts that look like dates, MISSING for those that are not one, such as 2021-02-30."""
     day = pc.utf8_slice_codeunits(array, 0, 10)
     parsed = pc.strptime(day, format="%Y-%m-%d", unit="s", error_is_null=True)
     written = pc.strftime(parsed, format="%Y-%m-%d")
@@ -217,3 +229,200 @@ def _date_texts(array: pa.Array) -> np.ndarray:
 
 def _floats(array: pa.Array) -> Any:
     return array.to_numpy(zero_copy_only=False)
+
+
+@dataclass(frozen=True)
+class CodeColumn:
+    """What the codes of one column mean.
+
+    Codes count up from 0: bins from low to high, or values in the order of their declaration; then those of "other",
+    if there are any; the last is "missing", if there is such a code.
+
+    Attributes
+    ----------
+    name : str
+    edges : tuple of float or None
+        Of a numeric column, rising: code k is for numbers above edges[k - 1] and at most edges[k]. None for values.
+    low, high : float or None
+        What the numbers are declared to lie between; those outside have the first or the last bin.
+    values : tuple of str
+        Of a column of values.
+    other : int
+        Codes for other values: none, one, or one for each group of them.
+    nullable : bool
+        Whether there is a code for missing values.
+    dates : bool
+        Whether the numbers are days since 1970-01-01.
+    whole : bool
+        Whether all numbers are whole, and edges too.
+    """
+
+    name: str
+    edges: tuple[Any, ...] | None = None
+    low: float | None = None
+    high: float | None = None
+    values: tuple = ()
+    other: int = 0
+    nullable: bool = False
+    dates: bool = False
+    whole: bool = False
+
+    @property
+    def ordered(self) -> bool:
+        """Whether codes are bins of numbers, in their order, but for the code of missing ones."""
+        return self.edges is not None
+
+    @property
+    def bins(self) -> int:
+        """Codes of bins or declared values."""
+        return len(self.values) if self.edges is None else len(self.edges) + 1
+
+    @property
+    def size(self) -> int:
+        """All codes are below this."""
+        return self.bins + self.other + self.nullable
+
+    @property
+    def missing(self) -> int | None:
+        """The code of a missing value."""
+        return self.size - 1 if self.nullable else None
+
+    def midpoints(self) -> np.ndarray:
+        """Return a number for each bin, in the middle of what the bin holds of [low, high].
+
+        Returns
+        -------
+        ndarray of float64, shape (bins,)
+        """
+        ends = np.clip([self.low, *(self.edges or ()), self.high], self.low, self.high)
+        return ends[:-1] / 2 + ends[1:] / 2
+
+    def meaning(self, code: int) -> str:
+        """Return what a code stands for, as text.
+
+        Parameters
+        ----------
+        code : int
+
+        Returns
+        -------
+        str
+            ``"above 30, at most 40"``, ``"= 22"``, ``"23 to 30"``, ``"clerk"``, ``"other"`` or ``"missing"``, say.
+        """
+        if not 0 <= code < self.size:
+            raise ValueError(f"codes of {self.name!r} lie in [0, {self.size}), got {code}")
+        if code == self.missing:
+            return MISSING_NAME
+        if code >= self.bins:
+            return OTHER_NAME if self.other == 1 else f"{OTHER_NAME}, group {code - self.bins + 1} of {self.other}"
+        if self.edges is None:
+            return self.values[code]
+        if self.whole and 0 < code < len(self.edges):
+            first, last = self.edges[code - 1] + 1, self.edges[code]
+            return f"= {self.written(last)}" if first == last else f"{first:.0f} to {self.written(last)}"
+        words = ("after", "until", "any date") if self.dates else ("above", "at most", "any number")
+        above = f"{words[0]} {self.written(self.edges[code - 1])}" if code else ""
+        most = f"{words[1]} {self.written(self.edges[code])}" if code < len(self.edges) else ""
+        return ", ".join(filter(None, (above, most))) or words[2]
+
+    def written(self, edge: float) -> str:
+        """Return an edge as text.
+
+        Parameters
+        ----------
+        edge : float
+
+        Returns
+        -------
+        str
+            A date as YYYY-MM-DD, or a number: a whole one in full, another one with five significant digits, and more
+            where bins are so narrow that the rounding would be more than a fiftieth of one.
+        """
+        if self.dates:
+            return (_EPOCH + timedelta(days=edge)).isoformat()
+        place = bisect_left(self.edges or (), edge)
+        others = (self.low, *(self.edges or ())[max(0, place - 1) : place + 2], self.high)
+        return _decimal(edge, min((abs(each - edge) for each in others if each not in (None, edge)), default=math.inf))
+
+
+def _decimal(number, apart):
+    """Return a number as text that is right to a fiftieth of its distance from the next one."""
+    if abs(number) < _LARGEST_WHOLE and number == int(number):
+        return f"{int(number)}"
+    digits = len(f"{abs(number):.0f}") + 1 if abs(number) < _LARGEST_WHOLE else 0
+    for precision in range(max(_DIGITS, digits), _ALL_DIGITS):
+        text = f"{number:.{precision}g}"
+        if abs(float(text) - number) <= apart / 50:
+            return text
+    return repr(float(number))
+
+
+def fine_cuts(low: float, high: float) -> list[float]:
+    """Return edges at equal distances and, near 0, at about equal ratios: at most MOST, the same on every machine.
+
+    Parameters
+    ----------
+    low, high : float
+        Finite, the lower first.
+
+    Returns
+    -------
+    list of float
+        Rising but for rounding, within [low, high].
+
+    Notes
+    -----
+    Numbers with a long tail, as of money and counts, lie mostly in the first of equal bins. Where bins at equal ratios
+    are the narrower ones, they are added, from the largest on.
+    """
+    step = high / EQUAL - low / EQUAL
+    cuts = {low + i * step for i in range(1, EQUAL)} | ({0.0} if low <= 0 <= high else set())
+    power = math.frexp(OCTAVE * step)[1]
+    for exponent in range(power, power - MOST // OCTAVE, -1):
+        for part in range(OCTAVE - 1, -1, -1):
+            size = math.ldexp(1 + part / OCTAVE, exponent)
+            new = {each for each in (size, -size) if low < each < high and size < OCTAVE * step} - cuts
+            if len(cuts) + len(new) > MOST:
+                return sorted(cuts)
+            cuts |= new
+    return sorted(cuts)
+
+
+def bin_search(edges: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the function from numbers to how many of the edges are below each; of NaN it is any number of them.
+
+    Parameters
+    ----------
+    edges : ndarray of float64
+        Rising, at least one.
+    """
+    k = len(edges)
+    even = np.linspace(edges[0], edges[-1], k)
+    step = (edges[-1] - edges[0]) / max(1, k - 1)
+    if k < 4 or not np.isfinite(1 / step) or np.abs(edges - even).max() > 0.4 * step:
+        return _search_codes(edges)
+    low, high = np.append(np.nan, edges), np.append(edges, np.nan)  # of what shares a code; NaN is no bound
+
+    def below(x):
+        near = np.fmin(np.fmax(x, edges[0] - step), edges[-1] + step)
+        guess = np.minimum(((near - edges[0]) / step).astype(np.int32) + 1, k)  # wrong by one at most
+        guess += (x > high[guess]).astype(np.int32)
+        return guess - (x <= low[guess])
+
+    return below
+
+
+def _search_codes(edges):
+    """As `bin_search`, by the codes of numbers: few edges share one, or there is nothing gained."""
+    if len(edges) < 32 or (most := np.bincount(of_edges := number_codes(edges)).max()) > 2:
+        return lambda x: np.searchsorted(edges, x)
+    first = np.searchsorted(of_edges, np.arange(FIXED))
+    first, high = first.astype(np.int32), np.append(edges, np.nan)
+
+    def below(x):
+        guess = first[number_codes(x)]
+        for _ in range(most):
+            guess += x > high[guess]
+        return guess
+
+    return below

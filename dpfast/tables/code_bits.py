@@ -8,7 +8,7 @@ from dpfast.kernels import codes
 from dpfast.kernels.own import frozen
 from dpfast.parts.blocks import map_blocks, slices
 from dpfast.tables.bit_matrix import BitMatrix
-from dpfast.tables.code_column import MISSING
+from dpfast.tables.cells import MISSING_NAME
 from dpfast.tables.codes import CodeTable
 
 _BLOCK_ROWS = 1 << 18  # a multiple of 64
@@ -123,11 +123,11 @@ def _bits(column, size, thresholds):
     if thresholds and column.ordered:
         first, above = np.arange(1, column.bins), [f"> {column.written(edge)}" for edge in column.edges]
         spans = np.column_stack([first, np.full_like(first, column.bins - 1)])
-        return ([*above, f"= {MISSING}"], np.vstack([spans, each[-1:]])) if column.nullable else (above, spans)
+        return ([*above, f"= {MISSING_NAME}"], np.vstack([spans, each[-1:]])) if column.nullable else (above, spans)
     if thresholds and size == 2 and not column.other and not column.nullable:
         return [f"= {column.values[1]}"], each[1:]
     if column.ordered:
-        return [column.meaning(code) if code < column.bins else f"= {MISSING}" for code in range(size)], each
-    marks = {size - 1: MISSING} if column.nullable else {}
+        return [column.meaning(code) if code < column.bins else f"= {MISSING_NAME}" for code in range(size)], each
+    marks = {size - 1: MISSING_NAME} if column.nullable else {}
     marks |= {code: column.meaning(code) for code in range(column.bins, column.bins + column.other)}
     return [f"= {marks.get(code) or column.values[code]}" for code in range(size)], each

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
-from dpfast.tables.code_column import CodeColumn, fine_cuts
+from dpfast.tables.cells import CodeColumn, fine_cuts
 
 BINS = 32  # of a numeric column, unless declared
 MOST_CODES = 1 << 16  # of a column, missing and other among them

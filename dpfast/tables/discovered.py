@@ -4,8 +4,7 @@ import itertools
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from dpfast.tables.cells import GROUPS
-from dpfast.tables.code_column import CodeColumn
+from dpfast.tables.cells import GROUPS, CodeColumn
 from dpfast.tables.columns import MOST_CODES, Column, distinct, is_number
 
 READS = ("number", "integer", "date", "text")  # what the type of a column may be

@@ -16,15 +16,24 @@ import pyarrow as pa
 from dpfast.kernels.own import frozen
 from dpfast.parts import MemoryParts, Piece
 from dpfast.parts.blocks import BLOCK_BYTES, Table, map_blocks, slices
-from dpfast.tables.arrow import Frame, blocks_of_cells, cells, days, numbers, texts
-from dpfast.tables.cells import FIXED, banded, date_codes, number_codes
-from dpfast.tables.code_column import CodeColumn, bin_search
+from dpfast.tables.arrow import (
+    Frame,
+    Kept,
+    KeptCells,
+    KeptTexts,
+    KeptUnits,
+    blocks_of_cells,
+    cells,
+    days,
+    numbers,
+    texts,
+)
+from dpfast.tables.cells import FIXED, CodeColumn, banded, bin_search, date_codes, number_codes
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Boolean, Category, Column, Date, Numeric, text_of
 from dpfast.tables.counts import Counts, tally
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.found_codes import found_codes, looked_up
-from dpfast.tables.kept import Kept, KeptCells, KeptTexts, KeptUnits
 from dpfast.tables.labels import LabelColumn, Labels, tidy_labels
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
@@ -77,7 +86,7 @@ class Encoding:
     schema : Schema
     label : Label, optional
         What is read as the label; that of the schema, say.
-    keep : Kept or dpfast.parts.spool.Room, default=Kept
+    keep : Kept or dpfast.parts.blocks.Room, default=Kept
         From a dtype to what keeps an array of it, block by block: in memory, or elsewhere.
     unit : str, optional
         The column that says whose each row is; `units.whole()` are numbers of units then.

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from dpfast.tables.cells import FIXED, MISSING, NUMBERS, date_ends, fixed_groups, number_ends, word_group
-from dpfast.tables.code_column import CodeColumn
+from dpfast.tables.cells import FIXED, MISSING, NUMBERS, CodeColumn, date_ends, fixed_groups, number_ends, word_group
 
 
 def found_codes(made: CodeColumn, dtype: Any) -> tuple[np.ndarray, Callable]:

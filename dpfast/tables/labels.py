@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from dpfast.parts.sources import is_dask, refuse_masked
+from dpfast.tables.arrays import is_dask, refuse_masked
 from dpfast.tables.arrow import Frame
 from dpfast.tables.columns import text_of
 

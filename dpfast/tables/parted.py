@@ -12,17 +12,15 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from dpfast.parts.blocks import Piece, Table, digest
+from dpfast.parts.blocks import Piece, Room, Spool, Table, digest
 from dpfast.parts.engine import EngineLost
-from dpfast.parts.sources import is_dask, is_frame, outline, parts_of
-from dpfast.parts.spool import Room, Spool
-from dpfast.tables.arrow import Frame, distinct, header_of
+from dpfast.tables.arrays import is_dask, is_frame, outline, parts_of
+from dpfast.tables.arrow import Frame, Kept, distinct, header_of
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Category
 from dpfast.tables.counts import Counts, tally
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding, label_column
-from dpfast.tables.kept import Kept
 from dpfast.tables.labels import Labels, class_codes, seen_labels
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import Source, count_rows, picked, units_of

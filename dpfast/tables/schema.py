@@ -9,7 +9,7 @@ from numbers import Integral
 from pathlib import Path
 from typing import Any
 
-from dpfast.tables.code_column import CodeColumn
+from dpfast.tables.cells import CodeColumn
 from dpfast.tables.column_dicts import KINDS, column_from_dict, column_to_dict
 from dpfast.tables.columns import Column, text_of
 from dpfast.tables.replacing import replace_file

@@ -6,8 +6,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from dpfast.parts.sources import is_lazy, is_stream
-from dpfast.parts.spool import Room, Spool
+from dpfast.parts.blocks import Room, Spool
+from dpfast.tables.arrays import is_lazy, is_stream
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import Source

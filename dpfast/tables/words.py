@@ -24,7 +24,7 @@ class Words:
 
     Parameters
     ----------
-    keep : dpfast.tables.kept.Kept or dpfast.parts.spool.Room
+    keep : dpfast.tables.arrow.Kept or dpfast.parts.blocks.Room
         Its method ``apart`` says what keeps a run.
     """
 

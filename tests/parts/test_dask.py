@@ -26,7 +26,7 @@ from dpfast import (
 from dpfast.accounting import Budget
 from dpfast.parts import Backend, EngineLost, MemoryParts, dask_parts
 from dpfast.parts.engine import EngineParts, Failure, raise_failure
-from dpfast.parts.sources import parts_of
+from dpfast.tables.arrays import parts_of
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")

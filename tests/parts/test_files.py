@@ -17,7 +17,7 @@ from dpfast import FileParts, HalfspaceClassifier
 from dpfast.accounting import Budget
 from dpfast.files import parquet as parquet_rows
 from dpfast.files import spooled
-from dpfast.parts import spool
+from dpfast.parts import blocks
 
 FEW = {"BoostedHalfspaceClassifier": {"n_rounds": 3}, "ProjectedHalfspaceClassifier": {"n_rounds": 3}}
 OTHERS = [dpfast.BoostedHalfspaceClassifier, dpfast.ProjectedHalfspaceClassifier, dpfast.DPWinnowClassifier]
@@ -141,14 +141,14 @@ def _mapped():
 def test_the_default_scratch_folder_is_that_of_temporary_files(monkeypatch):
     asked, plain = [], tempfile.TemporaryFile
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda **given: asked.append(given["dir"]) or plain(**given))
-    filling = spool.Spool(0).array(3, np.int64)
+    filling = blocks.Spool(0).array(3, np.int64)
     filling.append(np.arange(3))
     assert asked == [tempfile.gettempdir()]
     np.testing.assert_array_equal(filling.whole(), [0, 1, 2])
 
 
 def test_arrays_of_a_spool_are_what_was_put_in(tmp_path, rng):
-    room = spool.Spool(1000, tmp_path)
+    room = blocks.Spool(1000, tmp_path)
     shapes = [((50, 3), np.float32), ((700,), np.uint8), ((9, 0), np.int32), ((5000, 2), np.uint16), ((4,), "<U3")]
     arrays, fillings = [], [room.array(*each) for each in shapes]
     assert (room.in_memory, room.on_disk > 0) == (600 + 48, True)
@@ -171,9 +171,9 @@ def test_a_full_scratch_disk_is_said_before_a_charge(tmp_path, monkeypatch):
         budget = Budget(1.0, 1e-6)
         with monkeypatch.context() as patch:
             if fault == "no room":
-                patch.setattr(spool.shutil, "disk_usage", lambda folder: type("Usage", (), {"free": 0}))
+                patch.setattr(blocks.shutil, "disk_usage", lambda folder: type("Usage", (), {"free": 0}))
             else:
-                patch.setattr(spool.tempfile, "TemporaryFile", Full)
+                patch.setattr(blocks.tempfile, "TemporaryFile", Full)
             with pytest.raises(OSError, match=r"has no room left.*see scratch= and memory="):
                 HalfspaceClassifier(schema=SCHEMA, budget=budget).fit(FileParts(tmp_path, memory=0))
         assert budget.charges == ()

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpfast.parts.spool import Spool
+from dpfast.parts.blocks import Spool
 from dpfast.tables import Boolean, Category, Date, Label, Numeric, Schema
-from dpfast.tables.arrow import Fault
+from dpfast.tables.arrow import Fault, Kept
 from dpfast.tables.encoding import Encoding, encode
-from dpfast.tables.kept import Kept
 
 SCHEMA = Schema(
     [

@@ -11,7 +11,7 @@ import dpfast
 from dpfast import FiniteClassLearner, HalfspaceClassifier, StreamParts, TableEncoder
 from dpfast.accounting import Budget
 from dpfast.audit import replay
-from dpfast.parts.spool import Spool
+from dpfast.parts.blocks import Spool
 
 PEOPLE = people(900)
 TABLE = pa.Table.from_pandas(PEOPLE, preserve_index=False)

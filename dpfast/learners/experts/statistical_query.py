@@ -28,7 +28,7 @@ from dpfast.learners.parameters import PRIVATE, Parameters, choice, count, real
 from dpfast.mechanisms import discrete_gaussian, discrete_laplace
 from dpfast.mechanisms.draws import Sole, told
 from dpfast.parts.blocks import slices
-from dpfast.parts.sources import parts_of
+from dpfast.tables.arrays import parts_of
 
 _GRID_BITS = 20
 _BLOCK = 1 << 16  # rows per call of a query

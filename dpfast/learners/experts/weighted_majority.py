@@ -25,9 +25,8 @@ from dpfast.learners.experts.playing import drawn, played
 from dpfast.learners.parameters import PRIVATE, Parameters, choice, count, optional
 from dpfast.mechanisms.draws import Sole, told
 from dpfast.parts.blocks import slices
-from dpfast.parts.sources import refuse_masked
 from dpfast.tables import BitMatrix
-from dpfast.tables.arrays import sound_csr
+from dpfast.tables.arrays import refuse_masked, sound_csr
 
 _GRID_BITS = 16
 _PART = 1 << 26  # losses played between two checks for Ctrl-C

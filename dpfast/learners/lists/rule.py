@@ -13,7 +13,7 @@ import numpy as np
 from scipy import optimize, special, stats
 
 from dpfast.kernels import bits
-from dpfast.tables.code_column import MISSING
+from dpfast.tables.cells import MISSING_NAME
 
 
 class Literal(NamedTuple):
@@ -154,7 +154,7 @@ def literal_text(literal, names):
     column, above, edge = name.rpartition(" > ")
     if not above or not _is_edge(edge):
         return f"not {name}"
-    missing = f"{column} = {MISSING}"  # a separate feature, if entries may be missing
+    missing = f"{column} = {MISSING_NAME}"  # a separate feature, if entries may be missing
     return f"{column} <= {edge}" + (" or missing" if any(str(other) == missing for other in names) else "")
 
 

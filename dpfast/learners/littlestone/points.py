@@ -10,7 +10,7 @@ from dpfast.learners.fitting import Private, Public
 from dpfast.learners.parameters import PRIVATE, Kind, Parameters, count, optional, real
 from dpfast.learners.probabilities import PROBABILITY_SHARE, Probabilities, confusion, set_apart
 from dpfast.learners.saving import Saved
-from dpfast.parts.sources import refuse_parts
+from dpfast.tables.arrays import refuse_parts
 
 from .hypothesis_class import HypothesisClass, check_labels
 from .saved import class_from_json, class_to_json, hypothesis_from_json, hypothesis_to_json

@@ -32,7 +32,7 @@ from dpfast.learners.winnow.scores import (
     row_count,
 )
 from dpfast.mechanisms import AboveThreshold
-from dpfast.parts.sources import refuse_parts
+from dpfast.tables.arrays import refuse_parts
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.encoding import read_labelled
 from dpfast.tables.labels import class_codes

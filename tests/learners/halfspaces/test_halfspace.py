@@ -12,7 +12,7 @@ from dpfast.accounting import Budget, BudgetExceeded, discrete_gaussian_delta
 from dpfast.learners.halfspaces import halfspace
 from dpfast.learners.halfspaces.halfspace import image_of
 from dpfast.learners.halfspaces.model import ShrunkenDescent
-from dpfast.tables.code_column import CodeColumn
+from dpfast.tables.cells import CodeColumn
 from dpfast.tables.unit_rows import unit_rows
 
 

@@ -13,7 +13,7 @@ from dpfast.learners.halfspaces.halfspace import image_of
 from dpfast.learners.halfspaces.images import BINS, HATS, CodeImage, Opening
 from dpfast.learners.halfspaces.model import sensitivity
 from dpfast.parts.blocks import Piece
-from dpfast.tables.code_column import CodeColumn
+from dpfast.tables.cells import CodeColumn
 from dpfast.tables.codes import CodeRows
 from dpfast.tables.unit_rows import unit_rows
 

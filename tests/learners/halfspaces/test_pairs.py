@@ -20,7 +20,7 @@ from dpfast.learners.halfspaces.pairs import GROUPS, Interaction, Pairs, draws, 
 from dpfast.parts import MemoryParts
 from dpfast.parts.blocks import Piece
 from dpfast.tables import Category, Label, Numeric, Schema
-from dpfast.tables.code_column import CodeColumn
+from dpfast.tables.cells import CodeColumn
 from dpfast.tables.codes import CodeRows
 
 SIZES = [3, 12, 2, 300]
