@@ -111,7 +111,7 @@ ROWS = (
     (
         "discrete Gaussian noise, concentrated",
         "Gaussian.discrete_gaussian_zcdp Gaussian.claim_at_a_distance",
-        ("accounting/gaussian.py", "from .zcdp import"),
+        ("accounting/costs.py", "from .zcdp import"),
         ("accounting/test_discrete_gaussian.py", "test_no_neighbours_in_one_dimension_exceed_the_claim"),
     ),
     (

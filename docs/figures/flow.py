@@ -16,7 +16,7 @@ STOPS = [  # what happens; the file for a list; the file for a halfspace; whose 
     ("a row gets its image,\nfrom that row alone", "dpfast/tables/bit_matrix.py", "dpfast/tables/unit_rows.py", "row"),
     ("images live in parts,\nasked on threads", "dpfast/parts/blocks.py", "dpfast/parts/blocks.py", "row"),
     ("a kernel answers with\nsums of integers", "csrc/cover.c", "csrc/unit_rows.c", "row"),
-    ("the price of a choice\nor of a sum", "dpfast/accounting/curves.py", "dpfast/accounting/gaussian.py", "release"),
+    ("the price of a choice\nor of a sum", "dpfast/accounting/curves.py", "dpfast/accounting/costs.py", "release"),
     ("one exact draw,\none exact noise", "dpfast/kernels/cover.pyx", "dpfast/mechanisms/draws.py", "release"),
     (
         "the learner reads\nlike the paper",

@@ -10,6 +10,9 @@ from .claims import Release as Release
 from .claims import compose as compose
 from .composition import Composed as Composed
 from .costs import Cost as Cost
+from .costs import discrete_gaussian_delta as discrete_gaussian_delta
+from .costs import discrete_gaussian_sigma as discrete_gaussian_sigma
+from .costs import laplace_scale as laplace_scale
 from .curves import cover_delta as cover_delta
 from .curves import cover_epsilon as cover_epsilon
 from .curves import cover_exponent as cover_exponent
@@ -27,8 +30,6 @@ from .experts import linear_excess as linear_excess
 from .filters import BudgetExceeded as BudgetExceeded
 from .finite_class import FiniteClassPlan as FiniteClassPlan
 from .finite_class import finite_class_plan as finite_class_plan
-from .gaussian import discrete_gaussian_delta as discrete_gaussian_delta
-from .gaussian import discrete_gaussian_sigma as discrete_gaussian_sigma
 from .halfspaces import BoostPlan as BoostPlan
 from .halfspaces import NetPlan as NetPlan
 from .halfspaces import ProjectedPlan as ProjectedPlan
@@ -40,7 +41,6 @@ from .halfspaces_paper import ProjectionPaper as ProjectionPaper
 from .halfspaces_paper import boost_paper as boost_paper
 from .halfspaces_paper import net_paper as net_paper
 from .halfspaces_paper import projected_paper as projected_paper
-from .laplace import laplace_scale as laplace_scale
 from .list_margin import DecisionListHalfspace as DecisionListHalfspace
 from .list_margin import decision_list_margin as decision_list_margin
 from .littlestone import StagedLittlestonePlan as StagedLittlestonePlan

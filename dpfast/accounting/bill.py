@@ -4,7 +4,7 @@ A fit plans all of its releases before it looks at a row: sums with discrete Gau
 mechanism, and words that are published where their noisy count reaches a threshold. Each release gets a share of the
 bill, and one number solves for all of the noise.
 
-**Claim.** Let the sums be those of `dpfast.accounting.gaussian`: `times` adaptive releases that move by at most s in
+**Claim.** Let the sums be those of `dpfast.accounting.costs`: `times` adaptive releases that move by at most s in
 Euclidean norm, with noise sigma on each of m coordinates. Let ln(P/Q) of each of `times` draws lie in an interval of
 length r. Sums are over all parts, and every release may be chosen with the earlier ones in view. With
 
@@ -17,7 +17,7 @@ the releases together are (E, G)-DP for the smaller one of
     G = delta_mu(E) + (1 + e^E) w      and      G = the delta of rho-zCDP at E,
 
 where delta_mu is `dpfast.accounting.gaussian_delta`. Proof. Squares of mu add up, and a draw of bounded range has mu^2
-= r^2 pi / 8 (Theorem 1 of `dpfast.accounting.costs`). The coupling of `dpfast.accounting.gaussian` is step by step, so
+= r^2 pi / 8 (Theorem 1 of `dpfast.accounting.costs`). The coupling of `dpfast.accounting.costs` is step by step, so
 that chances to part add up whatever sigma each release has. Renyi divergences add up, and a draw has (1 + b) r^2 / 8.
 
 **Words.** A word that only one of two neighbouring tables has is published with a chance of at most d on that table.
@@ -36,8 +36,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from .costs import Cost, gaussian_sums_cost
-from .gaussian import curve_delta
+from .costs import Cost, curve_delta, gaussian_sums_cost
 from .numbers import (
     count,
     decimal_above,

@@ -19,7 +19,7 @@ Inequalities", 2016). Put in f = x^a - 1 and g = 1 + q u, dg = q e^E dE.
 For small mu the integral is about mu^2 / 2: n^2 steps together are about mu^2/2-zCDP, as one step without sampling is.
 
 **Discrete noise** on an integer grid, m coordinates a step, is at a total variation of at most w = T m / (24 sigma^2)
-from rounded continuous noise over the whole run, which adds (1 + e^E) w to delta: `dpfast.accounting.gaussian`.
+from rounded continuous noise over the whole run, which adds (1 + e^E) w to delta: `dpfast.accounting.costs`.
 
 Floats are rounded towards safety: an epsilon or a sigma from here is never below the theorem's value.
 """

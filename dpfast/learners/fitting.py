@@ -1,6 +1,6 @@
 """A fit is a transaction, and its order is written here once.
 
-        p = self._checked(X)                    # plain values; refuses invalid parameters and an insufficient budget
+    p = self._checked(X)                    # plain values; refuses invalid parameters and an insufficient budget
     with self._fitting(p) as run:           # nothing is spent yet
         table, labels, public = ...         # the rows may be refused; nothing of self has changed
         state = ...                         # whatever else may fail has failed after this line
@@ -81,6 +81,7 @@ class Run:
         self.cost: tuple[Cost, ...] = ()
         self.attributes: dict[str, Any] = {}
         self.claim: PrivacySpend | None = None
+        self._shown: PrivacySpend | None = None
         self.public: Public | None = None
         self.learns = False
         self.label: str | None = None
@@ -123,10 +124,13 @@ class Run:
         self.released.extend(what)
 
     def told(self) -> PrivacySpend:
-        """Return the charged claim, updated with the releases made so far."""
-        assert self.claim is not None
-        events = tuple(Release(name, self.used[name], of) for name, of in self._of.items() if of is not None)
-        return replace(self.claim, events=events, reproducible=self.reproducible)
+        """Return the charged claim with the releases made so far: the same object until there is a further release."""
+        made = self.used | {"reproducible": self.reproducible}
+        if self._shown is None or made != self._made:
+            assert self.claim is not None
+            events = tuple(Release(name, self.used[name], of) for name, of in self._of.items() if of is not None)
+            self._made, self._shown = made, replace(self.claim, events=events, reproducible=self.reproducible)
+        return self._shown
 
 
 class Private(PrivateParameters):
