@@ -76,10 +76,10 @@ which converts by `dpfast.accounting.zcdp_delta`. What is returned is the smalle
 (1) is nothing on a fine grid (at sigma = 2^36 and n = 10^6 it is below 4e-17 at E = 1); with little noise the second
 claim wins.
 
-**Laplace noise.** Noise with P(x) proportional to exp(-|x| / b), on reals or on integers, makes a release of sensitivity s e-DP with
-e = s / b: the log-ratio of two laws lies in [-e, e]. T of them, each chosen with the earlier outcomes in view, are
-T e-DP; and for delta > 0 they compose, order by order, like T randomised responses, which `dpfast.accounting.zcdp`
-converts ("Pure parts"). What is returned is the better of the two.
+**Laplace noise.** Noise with P(x) proportional to exp(-|x| / b), on reals or on integers, makes a release of
+sensitivity s e-DP with e = s / b: the log-ratio of two laws lies in [-e, e]. T of them, each chosen with the earlier
+outcomes in view, are T e-DP; and for delta > 0 they compose, order by order, like T randomised responses, which
+`dpfast.accounting.zcdp` converts ("Pure parts"). What is returned is the better of the two.
 
 Floats are rounded towards safety: a cost, delta, sigma or scale from here is never below its exact value.
 """

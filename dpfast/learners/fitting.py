@@ -81,7 +81,7 @@ class Run:
         self.cost: tuple[Cost, ...] = ()
         self.attributes: dict[str, Any] = {}
         self.claim: PrivacySpend | None = None
-        self._shown: PrivacySpend | None = None
+        self._shown: tuple[dict[str, int], PrivacySpend] | None = None
         self.public: Public | None = None
         self.learns = False
         self.label: str | None = None
@@ -126,11 +126,11 @@ class Run:
     def told(self) -> PrivacySpend:
         """Return the charged claim with the releases made so far: the same object until there is a further release."""
         made = self.used | {"reproducible": self.reproducible}
-        if self._shown is None or made != self._made:
+        if self._shown is None or self._shown[0] != made:
             assert self.claim is not None
             events = tuple(Release(name, self.used[name], of) for name, of in self._of.items() if of is not None)
-            self._made, self._shown = made, replace(self.claim, events=events, reproducible=self.reproducible)
-        return self._shown
+            self._shown = made, replace(self.claim, events=events, reproducible=self.reproducible)
+        return self._shown[1]
 
 
 class Private(PrivateParameters):

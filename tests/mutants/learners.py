@@ -20,7 +20,7 @@ MUTANTS = [
     _m("units: noise of one row", "halfspaces/model", '"sensitivity": p.rows_per_unit * moves', '"sensitivity": moves', _UNITS),
     _m("units: exponent of one row", "experts/finite_class", "self._exponent(p.epsilon) / p.rows_per_unit", "self._exponent(p.epsilon)", _UNITS),
     _m("units: claimed for a row", "fitting", "rows_per_unit=self._rows_per_unit,", "rows_per_unit=None,", _UNITS),
-    _m("claimed by parameters that were edited", "fitting", "return replace(self.claim, ", "return replace(self._owner._claimed(self.cost), ", _WINNOW),
+    _m("claimed by parameters that were edited", "fitting", "replace(self.claim, ", "replace(self._owner._claimed(self.cost), ", _WINNOW),
     _m("charge skipped", "fitting", "        if self.budget is not None:\n            self.budget.charge", "        if False:\n            self.budget.charge",
        "learners/experts/test_finite_class.py learners/lists/test_decision_list.py"),
     _m("charge after the draws", "fitting", "            self._owner._charge(claim, public)\n",
