@@ -9,6 +9,7 @@ from rich.text import Text
 from .cluster import on_cluster
 from .figures import Told, figures, kept, printed
 from .files import charged, classes_of, is_packed, limits_of, name_features, read
+from .inputs import declaration_of, read_declared
 from .models import MODELS, Name, estimator_of, parameters_of, reader_of, values_of, with_options_of_models
 from .options import (
     Data,
@@ -34,7 +35,6 @@ from .options import (
 from .outputs import add_figures, check_files, keep, learning
 from .persons import Persons, check_persons
 from .report import answer, facts, output, progress, reporting, say, some, spent
-from .tables import declaration_of, read_declared
 
 TESTED = "the test part, which the model never saw"
 MODEL = (

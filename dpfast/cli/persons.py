@@ -24,7 +24,7 @@ class Persons:
     def __init__(self, data, column, rows_per_unit, n, **text):
         import numpy as np
 
-        from dpfast.files.tables import read_frame
+        from dpfast.files.encodings import read_frame
         from dpfast.tables.naming import meant
 
         frame = read_frame(data, **text)

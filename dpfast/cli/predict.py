@@ -7,11 +7,11 @@ from typing import Annotated
 import typer
 
 from .files import check_there, in_order, limits_of, read, reading_of
+from .inputs import read_codes_of
 from .models import MODELS
 from .options import Data, Decimal, Encoding, Separator
 from .outputs import check_files, csv_of
 from .report import reporting
-from .tables import read_codes_of
 
 _KNOWN = "a model made by dpfast fit knows this itself."
 

@@ -40,7 +40,7 @@ def draft(
     each mark to be public, or deleted the line so that the fact is discovered privately.
     """
     with reporting("nothing was written"):
-        from dpfast.files.tables import read_frame
+        from dpfast.files.encodings import read_frame
         from dpfast.tables import Schema
         from dpfast.tables.drafts import LOOK, nearly_numbers, remarks
 
@@ -68,7 +68,7 @@ def check(
     The exit status is 1 if there is a difference.
     """
     with reporting("nothing was checked"):
-        from dpfast.files.tables import read_frame
+        from dpfast.files.encodings import read_frame
         from dpfast.tables import Schema
 
         declared = Schema.from_file(schema)

@@ -7,11 +7,11 @@ import typer
 
 from .figures import figures, kept, printed
 from .files import charged, check_there
+from .inputs import read_codes_of
 from .options import Data, Decimal, Encoding, Epsilon, Json, Label, Ledger, Neighbors, Relation, Seed, Separator
 from .outputs import check_files
 from .predict import features_of
 from .report import answer, facts, output, reporting
-from .tables import read_codes_of
 
 
 def score(

@@ -12,6 +12,7 @@ from rich.live import Live
 from rich.text import Text
 
 from .files import charged, check_there, in_order, limits_of, name_features
+from .inputs import declaration_of
 from .models import Clip, Draws, Range, Updates, values_of, winnow_parameters
 from .options import (
     Delta,
@@ -30,7 +31,6 @@ from .options import (
 from .outputs import check_files, check_output, keep
 from .printers import show_weights
 from .report import errors, facts, reporting
-from .tables import declaration_of
 
 
 def stream(
@@ -101,8 +101,8 @@ def stream(
         import numpy as np
 
         import dpfast
+        from dpfast.files.encodings import read_code_steps
         from dpfast.files.readers import Table, read_steps
-        from dpfast.files.tables import read_code_steps
         from dpfast.learners.fitting import interrupts_wait
         from dpfast.learners.winnow.streaming import refuse_open
         from dpfast.tables.labels import tidy_labels

@@ -8,6 +8,7 @@ import codecs
 import csv
 import gzip
 import io
+import re
 import zlib
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -15,13 +16,20 @@ from queue import Empty, SimpleQueue
 from weakref import ref
 
 import pyarrow as pa
+import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
 from dpfast.files.names import LONGEST_LINE, NotNumbers, check_names, opened
 from dpfast.parts.blocks import threads
+from dpfast.tables.columns import Date, Numeric
+from dpfast.tables.discovered import Discovered
+from dpfast.tables.encoding import Encoding
+from dpfast.tables.naming import meant
+from dpfast.tables.objects import Fault
 
 LINE, LINE_OF_COLUMN = 1 << 22, 32  # bytes; a line of c columns may have 32 c
-TEXT = pa.dictionary(pa.int32(), pa.large_string())
+PLAIN = pa.large_string()
+TEXT = pa.dictionary(pa.int32(), PLAIN)
 _PATIENCE = 60.0  # seconds to wait for a read of a file that has started
 _WIDENED = 4  # largest number of bytes of UTF-8 for one byte of another encoding
 _FAULTS = (ValueError, EOFError, csv.Error, zlib.error, gzip.BadGzipFile)
@@ -265,3 +273,51 @@ def _skip_blank(row):
 
 def _is_utf8(encoding):
     return encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
+
+
+def encoded_csv(file, schema, label, keep, place, unit=None):
+    """Return the `Encoding` of a CSV file; refuse invalid cells, and name their place by `place`(number of the row)."""
+    encoded = Encoding(schema, label, keep, unit)
+    lacking = next((name for name in encoded.names if name not in file.names), None)
+    if lacking is not None:
+        hint = meant(lacking, [name for name in file.names if name not in encoded.names])
+        raise ValueError(f"there is no column {lacking!r}, which the schema declares{hint}")
+    try:
+        return _encoded(file, encoded, {column.name: _type_of(column) for column in schema.columns}, True)
+    except (Unparsed, Fault):
+        file.refuse_ragged()
+    try:  # as text, cell by cell: slow, only to find the cell at fault; a single cell must not choose how all are read
+        _encoded(file, Encoding(schema, label, unit=unit), {}, False)
+    except Fault as fault:
+        if fault.row is None:
+            raise
+        raise ValueError(f"{place(fault.row)}, column {fault.column!r} {fault.what}") from None
+    raise ValueError("a cell is written in a way that is not read, blanks other than spaces around a number say")
+
+
+def _encoded(file, encoded, types, marked):
+    types = {name: types.get(name, TEXT if marked else PLAIN) for name in encoded.names}
+    for batch in file.batches(types, encoded.schema.missing_values if marked else ()):
+        encoded.add(batch if marked or file.decimal == "." else _with_points(batch, encoded.schema, file.decimal))
+    return encoded
+
+
+def _with_points(batch, schema, decimal):
+    """Return texts of numbers with this decimal mark as texts with a point; other points make a text invalid."""
+    kinds = {column.name: type(column) for column in schema.columns}
+    return {
+        name: _as_pointed(array, decimal, kinds[name]) if kinds.get(name) in (Numeric, Discovered) else array
+        for name, array in zip(batch.schema.names, batch.columns, strict=True)
+    }
+
+
+def _as_pointed(array, decimal, kind):
+    pointed = pc.replace_substring(pc.replace_substring(array, ".", "?"), decimal, ".")
+    if kind is Numeric:
+        return pointed
+    number = pc.match_substring_regex(array, rf"^\s*[-+]?[0-9.]*({re.escape(decimal)}[0-9]*)?([eE][-+]?[0-9]+)?\s*$")
+    return pc.if_else(pc.fill_null(number, False), pointed, array)
+
+
+def _type_of(column):
+    return pa.float64() if isinstance(column, Numeric) else PLAIN if isinstance(column, Date | Discovered) else TEXT

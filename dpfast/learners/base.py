@@ -16,9 +16,9 @@ from dpfast.learners.fitting import Private, Public
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import PRIVATE, Kind
 from dpfast.learners.probabilities import PROBABILITY_SHARE, SidedProbabilities
+from dpfast.learners.reading import SCHEMAS, TableReader
 from dpfast.learners.saving import Read, Saved, entries, reals
 from dpfast.learners.showing import Shown
-from dpfast.learners.tables import SCHEMAS, TableReader
 from dpfast.parts.blocks import RowBlocks, imaged
 from dpfast.tables import BitMatrix, CodeTable
 from dpfast.tables.bit_matrix import SparseBits, suits

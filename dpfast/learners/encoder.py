@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from dpfast import random
 from dpfast.accounting import Budget, PrivacySpend, Release
 from dpfast.accounting.numbers import exact
-from dpfast.files.spooled import source_of
+from dpfast.files.encodings import source_of
 from dpfast.learners.discovery import discover, plan
 from dpfast.learners.fitting import Private, Public, Run
 from dpfast.learners.lazily import lazily

@@ -1,6 +1,6 @@
 """Sources: tables before they are read, each kind with its public facts and its own way to rows.
 
-`dpfast.files.spooled.source_of` recognizes the kind of a table; nothing after it asks for the kind again. A source
+`dpfast.files.encodings.source_of` recognizes the kind of a table; nothing after it asks for the kind again. A source
 knows its columns, and gives its rows once: as an encoding by a schema, or as vectors of numbers. No claim depends on
 the order of rows.
 """

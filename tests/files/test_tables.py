@@ -8,7 +8,7 @@ import pyarrow.parquet
 import pytest
 
 from dpfast import Schema
-from dpfast.files.tables import read_codes, read_encoding
+from dpfast.files.encodings import read_codes, read_encoding
 from dpfast.tables import Boolean, Category, Date, Label, Numeric
 from dpfast.tables.encoding import encode
 

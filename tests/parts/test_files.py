@@ -15,8 +15,8 @@ from pyarrow import csv, parquet
 import dpfast
 from dpfast import FileParts, HalfspaceClassifier
 from dpfast.accounting import Budget
+from dpfast.files import encodings
 from dpfast.files import parquet as parquet_rows
-from dpfast.files import spooled
 from dpfast.parts import blocks
 
 FEW = {"BoostedHalfspaceClassifier": {"n_rounds": 3}, "ProjectedHalfspaceClassifier": {"n_rounds": 3}}
@@ -192,14 +192,14 @@ class Full:
 
 def test_files_that_change_while_they_are_read_are_refused(tmp_path, monkeypatch):
     write(people(300), tmp_path, 2)
-    plain, budget = spooled.read_encoding, Budget(1.0, 1e-6)
+    plain, budget = encodings.read_encoding, Budget(1.0, 1e-6)
 
     def changing(*arguments, **given):
         encoding = plain(*arguments, **given)
         write(people(301), tmp_path, 2)
         return encoding
 
-    monkeypatch.setattr(spooled, "read_encoding", changing)
+    monkeypatch.setattr(encodings, "read_encoding", changing)
     with pytest.raises(ValueError, match=r"part-0\d\.parquet changed while it was read"):
         HalfspaceClassifier(schema=SCHEMA, budget=budget).fit(FileParts(tmp_path))
     assert budget.charges == ()

@@ -8,7 +8,7 @@ from people import pieces
 from sklearn.base import clone
 
 import dpfast
-from dpfast.files.spooled import FileParts
+from dpfast.files.encodings import FileParts
 from dpfast.mechanisms.opening import OpeningHistogram
 from dpfast.parts import MemoryParts
 from dpfast.parts.blocks import Room, Spool

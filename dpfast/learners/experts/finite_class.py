@@ -16,8 +16,8 @@ from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import PURE, SchemaLike, real
 from dpfast.learners.probabilities import PROBABILITY_SHARE, Probabilities, confusion
+from dpfast.learners.reading import SCHEMAS
 from dpfast.learners.saving import entries, integer, integers
-from dpfast.learners.tables import SCHEMAS
 from dpfast.mechanisms import exponential
 from dpfast.tables import BitMatrix
 from dpfast.tables.code_bits import packed_codes

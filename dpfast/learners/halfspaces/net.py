@@ -13,8 +13,8 @@ from dpfast.learners.halfspaces.nets import Nets, net_radius
 from dpfast.learners.halfspaces.parted import projectable_of
 from dpfast.learners.parameters import PURE, Parameters, SchemaLike, auto, count, flag, positive, real
 from dpfast.learners.probabilities import PROBABILITY_SHARE
+from dpfast.learners.reading import SCHEMAS
 from dpfast.learners.saving import entries, integer
-from dpfast.learners.tables import SCHEMAS
 from dpfast.parts import MemoryParts, Piece
 from dpfast.tables.labels import class_codes, two_classes
 from dpfast.tables.products import row_products

@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from dpfast.accounting import PrivacySpend
 from dpfast.accounting.claims import warn_of_repeated_rows
 from dpfast.accounting.numbers import split
-from dpfast.files.spooled import source_of
+from dpfast.files.encodings import source_of
 from dpfast.learners.discovery import discover, plan
 from dpfast.learners.encoder import TableEncoder
 from dpfast.learners.fitting import Public

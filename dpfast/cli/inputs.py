@@ -20,7 +20,7 @@ def declaration_of(data, path, label=None, classes=None, unit=None, ignore=(), *
     without that of units and those to ignore.
     """
     from dpfast.files.datasets import dataset_schema
-    from dpfast.files.spooled import FileParts
+    from dpfast.files.encodings import FileParts
     from dpfast.tables import Label, Schema
 
     if path is not None and str(path) == "discover":
@@ -51,7 +51,7 @@ def declaration_of(data, path, label=None, classes=None, unit=None, ignore=(), *
 
 def read_declared(data, schema, memory, **text):
     """Return a table of the schema's columns and label, read block by block; so many GB of it stay in memory."""
-    from dpfast.files.spooled import FileParts
+    from dpfast.files.encodings import FileParts
 
     with errors.status(f"reading {data}"):
         encoded = FileParts(data, memory=int(memory * 1e9), **text).encoded(schema, schema.label)
@@ -60,7 +60,7 @@ def read_declared(data, schema, memory, **text):
 
 def read_codes_of(data, schema, *, label=None, labelled=False, **text):
     """Return the codes of a table by the schema of a model and, if `labelled`, its labels."""
-    from dpfast.files.tables import read_codes
+    from dpfast.files.encodings import read_codes
     from dpfast.tables import Label
 
     column = None
