@@ -32,6 +32,14 @@ CHECKED = ((10**7, 5 * 10**6), (10**7, 10**6), (10**6, 10**5), (10**6, 10**4), (
 CORES = min(2, os.cpu_count() or 1)  # that the two workers, the scheduler and the client of --check share
 
 
+LINK, MESSAGE, SLOWEST = 1.25e9, 5e-4, 1.5  # bytes a second, seconds a message, the slowest worker's time over others'
+
+
+def bottleneck(spent):
+    """The name of what takes longest of a round, whose first entry is its seconds."""
+    return max(spent._fields[1:], key=lambda name: getattr(spent, name))
+
+
 class Costs(NamedTuple):
     """Seconds a row, a question, a task and a round; bytes a second and seconds a message of a link; the slowest."""
 
@@ -39,9 +47,9 @@ class Costs(NamedTuple):
     question: float
     task: float
     round: float
-    link: float = 1.25e9
-    message: float = 5e-4
-    slowest: float = 1.5
+    link: float = LINK
+    message: float = MESSAGE
+    slowest: float = SLOWEST
 
 
 class Round(NamedTuple):
@@ -51,10 +59,7 @@ class Round(NamedTuple):
     workers: float
     scheduler: float
     tree: float
-
-    @property
-    def binds(self):
-        return max(("workers", "scheduler", "tree"), key=lambda name: getattr(self, name))
+    binds = property(bottleneck)
 
 
 def tree_of(answers):
@@ -217,10 +222,8 @@ def main():
         for n, part in CHECKED if arguments.check else ():
             report["check"].append([n, part, clock(*rows_on(client, n, part)), here(costs, n, part)])
     results.write(arguments.out, "cluster", report)
-    text = markdown(report)
-    (arguments.out / "cluster.md").write_text(text)
+    results.publish(arguments.out, "cluster", markdown(report))
     picture(costs, arguments.out / "cluster.svg")
-    print(text)
 
 
 if __name__ == "__main__":

@@ -32,7 +32,6 @@ from pyarrow import parquet
 
 import dpfast
 from dpfast import engines
-from dpfast.parts.engine import EngineParts
 from dpfast.tables import Category, Label, Schema
 
 PARTS = 8
@@ -104,23 +103,21 @@ ENGINES = {each.__name__: each for each in (memory, dask, ray, spark)}
 @contextmanager
 def watched(kill=None, at=None):
     """The ends of all sums over parts by the clock, with the bytes answered and sent until then."""
-    plain, ends, moved = EngineParts.sum, [], 0
+    ends, answered, start = [], 0, 0
 
-    def sum_of(self, *question, **own):
-        nonlocal moved
+    def before(parts):
+        nonlocal start
         if len(ends) == at:
             kill()
-        before = self.moved
-        total = plain(self, *question, **own)
-        moved += self.moved - before
-        ends.append((time.perf_counter(), moved, loopback()))
-        return total
+        start = parts.moved
 
-    EngineParts.sum = sum_of
-    try:
+    def after(parts):
+        nonlocal answered
+        answered += parts.moved - start
+        ends.append((time.perf_counter(), answered, loopback()))
+
+    with workers.around_sums(before, after):
         yield ends
-    finally:
-        EngineParts.sum = plain
 
 
 def loopback():
@@ -224,8 +221,7 @@ def main():
     results.write(arguments.out, "engines", report)
     text = f"{results.sentence(report['machine'])}\n\n{arguments.rows:,} rows in {PARTS} parts.\n\n"
     text += results.table(HEADER + KILLED, lines(report["runs"]))
-    (arguments.out / "engines.md").write_text(text)
-    print(text)
+    results.publish(arguments.out, "engines", text)
     wrong = [*faults(report["runs"])]
     if wrong:
         sys.exit("; ".join(wrong))

@@ -388,9 +388,7 @@ def main():
         print(f"{line.subject:24} {line.name:44} {told}", flush=True)
         report["lines"] = list(known.values())
         results.write(arguments.out, "growth", report)
-    text = markdown(report)
-    (arguments.out / "growth.md").write_text(text)
-    print(text)
+    results.publish(arguments.out, "growth", markdown(report))
     picture(report, arguments.out / "growth.svg")
 
 

@@ -216,9 +216,7 @@ def main():
         report["runs"][name] = measured(name, arguments.scale, arguments.out)
         print(name, report["runs"][name], flush=True)
         results.write(arguments.out, "large", report)
-    text = markdown(report)
-    (arguments.out / "large.md").write_text(text)
-    print(text)
+    results.publish(arguments.out, "large", markdown(report))
 
 
 if __name__ == "__main__":

@@ -191,9 +191,7 @@ def main():
         "lines": merged(runs),
     }
     results.write(arguments.out, "report", report)
-    text = markdown(report)
-    (arguments.out / "report.md").write_text(text)
-    print(text)
+    results.publish(arguments.out, "report", markdown(report))
     draw(report, arguments.out / "report.svg")
 
 

@@ -82,6 +82,12 @@ def write(folder, name, data):
     (folder / f"{name}.json").write_text(json.dumps(data, indent=1) + "\n")
 
 
+def publish(folder, name, text):
+    """Write a page of results, and print it."""
+    (folder / f"{name}.md").write_text(text)
+    print(text)
+
+
 def style():
     """docs/figures/style.py, the look of the documentation's pictures."""
     sys.path.append(str(ROOT / "docs" / "figures"))

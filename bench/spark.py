@@ -42,9 +42,9 @@ class Costs(NamedTuple):
     task: float
     round: float
     number: float
-    link: float = 1.25e9
-    message: float = 5e-4
-    slowest: float = 1.5
+    link: float = cluster.LINK
+    message: float = cluster.MESSAGE
+    slowest: float = cluster.SLOWEST
 
 
 class Round(NamedTuple):
@@ -55,10 +55,7 @@ class Round(NamedTuple):
     driver: float
     broadcast: float
     reduce: float
-
-    @property
-    def binds(self):
-        return max(("executors", "driver", "broadcast", "reduce"), key=lambda name: getattr(self, name))
+    binds = property(cluster.bottleneck)
 
 
 def predicted(costs, n, slots, parts, model=MODEL):
@@ -223,9 +220,7 @@ def main():
         report = {"machine": results.machine("pyspark"), "costs": costs._asdict(), "check": []}
         report["check"] += checked(spark, costs) if arguments.check else ()
     results.write(arguments.out, "spark", report)
-    text = markdown(report)
-    (arguments.out / "spark.md").write_text(text)
-    print(text)
+    results.publish(arguments.out, "spark", markdown(report))
 
 
 if __name__ == "__main__":

@@ -104,8 +104,7 @@ def main():
     text = results.table(["rows from", *columns[:3], "held reading MB", "held MB", "of these mapped"], lines)
     head = f"{results.sentence(report['machine'])}\n\n{rows:,} rows of {COLUMNS} float32 in {arguments.files} files, "
     text = f"{head}{arguments.rounds} rounds.\n\n{text}"
-    (arguments.out / "spool.md").write_text(text)
-    print(text)
+    results.publish(arguments.out, "spool", text)
 
 
 if __name__ == "__main__":

@@ -96,11 +96,8 @@ def dpebm(epsilon, schema):
     return _Framed(model, schema)
 
 
-class _Framed:
-    """A model that is given numbers as numbers, clipped to their bounds, and categories as text."""
-
-    def __init__(self, model, schema):
-        self._model, self._schema = model, schema
+class _OfColumns:
+    """A model that is given columns made from a frame."""
 
     def fit(self, X, y):
         self._model.fit(self._columns(X), y)
@@ -109,6 +106,13 @@ class _Framed:
 
     def predict_proba(self, X):
         return self._model.predict_proba(self._columns(X))
+
+
+class _Framed(_OfColumns):
+    """A model that is given numbers as numbers, clipped to their bounds, and categories as text."""
+
+    def __init__(self, model, schema):
+        self._model, self._schema = model, schema
 
     def _columns(self, X):
         frame = X[self._schema.names].copy()
@@ -119,7 +123,7 @@ class _Framed:
         return frame
 
 
-class _HistGradientBoosting:
+class _HistGradientBoosting(_OfColumns):
     """Boosted trees without privacy; of a category its most frequent values, as many as the trees take."""
 
     def __init__(self, epsilon, schema):
@@ -129,12 +133,7 @@ class _HistGradientBoosting:
         named = [column.name for column in self._schema.columns if column.kind != "numeric"]
         self._values = {name: X[name].value_counts().index[:250] for name in named}
         self._model = HistGradientBoostingClassifier(categorical_features=named, random_state=0)
-        self._model.fit(self._columns(X), y)
-        self.classes_ = self._model.classes_
-        return self
-
-    def predict_proba(self, X):
-        return self._model.predict_proba(self._columns(X))
+        return super().fit(X, y)
 
     def _columns(self, X):
         """Numbers, and the places of categories; NaN where a cell is missing, or a value is not known."""
@@ -419,9 +418,7 @@ def main():
                 told = "  ".join(f"{cell['accuracy']:.4f} / {cell['auc']:.4f}" for cell in found.values())
                 print(f"{name:20} {model:40} {told}  {found['1']['seconds']:.2f} s", flush=True)
             results.write(arguments.out, "tables", report)
-    text = markdown(report)
-    (arguments.out / "tables.md").write_text(text)
-    print(text)
+    results.publish(arguments.out, "tables", markdown(report))
     for figure_of, name in (("accuracy", "tables.svg"), ("auc", "tables_auc.svg")):
         draw(report, figure_of, arguments.out / name)
 

@@ -369,9 +369,7 @@ def main():
             told = result.get("refused") or "  ".join(f"{median['accuracy']:.3f}" for median in result["medians"])
             print(f"{table.name:12} {name:32} {told}", flush=True)
             results.write(arguments.out, "utility", report)
-    text = markdown(report)
-    (arguments.out / "utility.md").write_text(text)
-    print(text)
+    results.publish(arguments.out, "utility", markdown(report))
     draw(report, arguments.out / "utility.svg")
 
 

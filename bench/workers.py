@@ -44,18 +44,19 @@ def learners():
 
 
 @contextmanager
-def watched(spent):
-    """Times by the clock and of all processors at the ends of all sums over parts."""
-    plain, ends = EngineParts.sum, []
+def around_sums(before, after):
+    """Call `before` and `after`, with the parts, at the ends of every sum over parts."""
+    plain = EngineParts.sum
 
-    def sum_of(self, *told, **own):
-        total = plain(self, *told, **own)
-        ends.append((time.perf_counter(), None if ends else spent()))
+    def sum_of(self, *question, **own):
+        before(self)
+        total = plain(self, *question, **own)
+        after(self)
         return total
 
     EngineParts.sum = sum_of
     try:
-        yield ends
+        yield
     finally:
         EngineParts.sum = plain
 
@@ -63,7 +64,8 @@ def watched(spent):
 def timed(fit, spent):
     """Seconds of a fit, and of its mean and slowest round by the clock and of all processors; the first sum waits for
     the rows, and is none."""
-    with watched(spent) as ends:
+    ends = []  # of all sums: by the clock, and of all processors
+    with around_sums(lambda _: None, lambda _: ends.append((time.perf_counter(), None if ends else spent()))):
         start = time.perf_counter()
         model = fit()
         seconds, used = time.perf_counter() - start, spent() - ends[0][1]
@@ -179,8 +181,7 @@ def main():
         results.write(arguments.out, "workers", report)
         print(f"{n:,}", report["runs"][n], flush=True)
     text = f"{results.sentence(report['machine'])}\n\n{results.table(HEADER, lines(report))}"
-    (arguments.out / "workers.md").write_text(text)
-    print(text)
+    results.publish(arguments.out, "workers", text)
 
 
 if __name__ == "__main__":
