@@ -37,19 +37,20 @@ class Points:
 
         def charging(*args, **options):
             result = method(*args, **options)
-            self.charged = True
+            if not self.charged:
+                self.charged = True
+                sys.setprofile(self._called)  # not before: it makes every call slow
             return result
 
         with monkeypatch.context() as patched:
             patched.setattr(kind, name, charging)
-            sys.setprofile(self._called)
             try:
                 yield self
             finally:
                 sys.setprofile(None)
 
     def _called(self, frame, event, _):
-        if event != "call" or not self.charged or not frame.f_code.co_filename.startswith(PACKAGE):
+        if event != "call" or not frame.f_code.co_filename.startswith(PACKAGE):
             return
         if frame.f_code.co_filename.endswith(HANDLERS) or frame.f_code.co_name in HANDLING:
             return
