@@ -65,7 +65,7 @@ def test_labels_come_back_as_they_went_in(labels, kind, frame, tmp_path):
     X, y = frame
     typed = np.array(labels)[y.to_numpy().astype(int)]
     for schema in (None, Schema.draft(X).confirmed()):
-        model = dpfast.HalfspaceClassifier(epsilon=4.0, schema=schema, random_state=0).fit(X, typed)
+        model = dpfast.HalfspaceClassifier(epsilon=4.0, schema=schema, n_rounds=9, random_state=0).fit(X, typed)
         model.save(tmp_path / "model.json")
         for each in (model, dpfast.load(tmp_path / "model.json")):
             assert each.classes_.tolist() == labels

@@ -115,7 +115,7 @@ def test_the_noise_on_the_counts_follows_the_law_of_its_share(neighbors, scale):
     rng, noise, halves = np.random.default_rng(3), [], np.arange(200) % 2
     table = np.zeros((1, 1), bool)
     model = dpfast.FiniteClassLearner(hypotheses=table, neighbors=neighbors, probability_share=0.25, random_state=rng)
-    for _ in range(800):
+    for _ in range(200):
         model.fit(np.zeros(200, int), halves, classes=[0, 1])
         noise += (model.class_counts_ - [[100, 100], [0, 0]]).ravel().tolist()
     span = np.arange(-60, 61)

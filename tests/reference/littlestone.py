@@ -72,11 +72,21 @@ def degree(leaves):
 
 def decomposition_dimension(h, p, d):
     """Definition 4.2: the least degree of a valid tree."""
-    return min(map(degree, valid_trees(frozenset(h), p, d, n_points(h))))
+    return _least_degree(frozenset(h), p, d)
+
+
+@cache
+def _least_degree(h, p, d):
+    return min(map(degree, valid_trees(h, p, d, n_points(h))))
 
 
 def essential(h, p, d):
     """Definition 4.3: the functions that are the SOA of a leaf of the largest LDim in every optimal tree."""
-    least = decomposition_dimension(h, p, d)
-    optimal = [leaves for leaves in valid_trees(frozenset(h), p, d, n_points(h)) if degree(leaves) == least]
-    return set.intersection(*({f for top, f in leaves if top == least} for leaves in optimal))
+    return _essential(frozenset(h), p, d)
+
+
+@cache
+def _essential(h, p, d):
+    least = _least_degree(h, p, d)
+    optimal = [leaves for leaves in valid_trees(h, p, d, n_points(h)) if degree(leaves) == least]
+    return frozenset.intersection(*(frozenset(f for top, f in leaves if top == least) for leaves in optimal))

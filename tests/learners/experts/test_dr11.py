@@ -30,7 +30,7 @@ def test_scikit_learn_finds_nothing_wrong(estimator, check):
     check(estimator)
 
 
-def assert_same_law(law, draw, runs):
+def assert_same_law(law, draw, runs=600):
     seen = Counter(draw() for _ in range(runs))
     assert set(seen) <= set(law)
     assert_follows([seen[outcome] for outcome in law], list(law.values()))
@@ -50,7 +50,7 @@ def test_algorithms_15_and_16_are_one_law_and_the_learners_is_it(rng):
         learner = RandomizedWeightedMajority(30.0, 1e-3, horizon=4, random_state=rng)
         return tuple(learner.play(np.array(losses)).tolist())
 
-    assert_same_law(law, draw, 8000)
+    assert_same_law(law, draw, 3000)
 
 
 @pytest.mark.parametrize("signed", [False, True])
@@ -129,7 +129,7 @@ def test_algorithm_17_on_unlabelled_vectors_follows_the_law_of_its_twin(form, rn
         theta = LinearMinimizer(20.0, 1e-3, random_state=rng).fit(form(S)).theta_
         return tuple(np.rint(3 * theta).astype(int).tolist())
 
-    assert_same_law(law, draw, 2000)
+    assert_same_law(law, draw)
 
 
 def test_algorithm_17_reads_signs_and_every_level_gives_the_same_theta(each_isa, rng):
@@ -194,7 +194,7 @@ def test_the_exponential_mechanism_of_section_11_1_follows_the_law_of_its_twin(n
         learner = FiniteClassLearner(1.5, hypotheses=hypotheses, neighbors=neighbors, random_state=rng)
         return learner.fit(list(X), list(y)).hypothesis_
 
-    assert_same_law(law, draw, 2000)
+    assert_same_law(law, draw)
 
 
 @pytest.mark.parametrize("realizable", [True, False])

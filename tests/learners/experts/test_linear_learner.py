@@ -1,10 +1,11 @@
 import itertools
+from collections import Counter
 from fractions import Fraction
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from laws import exponential_law
+from laws import assert_follows, exponential_law
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import dpfast
@@ -60,24 +61,19 @@ def test_the_draws_are_those_of_weights_of_the_margins(d, form, intercept, negat
 def test_a_single_step_follows_its_law(rng):
     """Two rows, either the first: the second draw is one from exp(eta y x)."""
     X, y = np.array([[1.0, -0.5, 0.25], [0, 0, 0]]), np.array([0, 1])
-    counts, runs = np.zeros(8), 3000
-    for _ in range(runs):
+    seen = Counter()
+    for _ in range(800):
         clf = LinearLearner(20.0, 1e-3, random_state=rng).fit(X, y)
         index, count, _ = clf.released_weights_
         eta = clf.learning_rate_
-        counts[:4] += np.bincount(index, count.clip(min=0), minlength=4)
-        counts[4:] += np.bincount(index, (-count).clip(min=0), minlength=4)
+        seen[tuple(np.bincount(index, count, minlength=4).astype(int).tolist())] += 1
     margins = -np.array([1, -0.5, 0.25, 1, -1, 0.5, -0.25, -1]), np.array([0, 0, 0, 1, 0, 0, 0, -1])
     second = sum(exponential_law(margin, eta) for margin in margins) / 2
-    first = np.full(8, 1 / 8)
-    # both draws cancel where they are opposite
-    expected = np.zeros(8)
-    for a, b in itertools.product(range(8), repeat=2):
-        if (a - b) % 8 != 4:
-            expected[a] += first[a] * second[b]
-            expected[b] += first[a] * second[b]
-    spread = np.sqrt(2 * runs)
-    assert np.abs(counts - runs * expected).max() < 6 * spread
+    law, signed = Counter(), np.vstack([np.eye(4, dtype=int), -np.eye(4, dtype=int)])
+    for a, b in itertools.product(range(8), repeat=2):  # the first draw is uniform
+        law[tuple((signed[a] + signed[b]).tolist())] += second[b] / 8
+    assert set(seen) <= set(law)
+    assert_follows([seen[counts] for counts in law], list(law.values()))
 
 
 def test_it_learns(table, rng):

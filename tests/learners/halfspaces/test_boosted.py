@@ -19,7 +19,7 @@ from dpfast.learners.halfspaces.weak import NoisyCentering, NoisyStump
 from dpfast.tables import unit_rows
 
 
-@parametrize_with_checks([BoostedHalfspaceClassifier(random_state=0)])
+@parametrize_with_checks([BoostedHalfspaceClassifier(n_rounds=10, random_state=0)])
 def test_scikit_learn_finds_nothing_wrong(estimator, check):
     check(estimator)
 

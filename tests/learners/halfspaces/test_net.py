@@ -28,7 +28,7 @@ class FixedMatrix(np.random.Generator):
         return KEY.to_bytes(length, "little")
 
 
-@parametrize_with_checks([NetHalfspaceClassifier(random_state=0)])
+@parametrize_with_checks([NetHalfspaceClassifier(n_projections=2, random_state=0)])
 def test_scikit_learn_finds_nothing_wrong(estimator, check):
     check(estimator)
 
@@ -74,7 +74,7 @@ def test_members_are_drawn_with_the_enumerated_law(parameters, rng, monkeypatch)
         enumerated(X, y, parameters), -parameters["epsilon"] / (1 if "neighbors" in parameters else 2)
     )
     clf = NetHalfspaceClassifier(**parameters, random_state=FixedMatrix(np.random.PCG64(1)))
-    drawn = [clf.fit(X, y).member_ for _ in range(1200)]
+    drawn = [clf.fit(X, y).member_ for _ in range(400)]
     assert clf.projection_key_ == KEY
     assert_follows(np.bincount(drawn, minlength=len(law)), law)
 

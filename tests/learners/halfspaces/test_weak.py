@@ -56,7 +56,7 @@ def test_a_stump_is_drawn_from_the_exponential_law_of_its_agreements(rng):
     agreements = (weights @ np.where(X, 1, -1)) // weak.GRID
     exponent = Fraction(1, 300)
     law = exponential_law(np.concatenate([agreements, -agreements]), exponent)
-    drawn = [weak.learn(rows, weights, 1, exponent, rng) for _ in range(30_000)]
+    drawn = [weak.learn(rows, weights, 1, exponent, rng) for _ in range(5_000)]
     place = [j if sign > 0 else 4 + j for j, sign in drawn]
     assert_follows(np.bincount(place, minlength=8), law)
 

@@ -63,7 +63,7 @@ def test_the_noise_on_the_counts_follows_the_law_of_its_share(neighbors, scale, 
         1.0, 0.001, neighbors=neighbors, rule_counts=0.25, max_rules=3, random_state=np.random.default_rng(3)
     )
     noise = []
-    for _ in range(400):
+    for _ in range(150):
         clf.fit(X, y, classes=[0, 1])
         assert clf.rule_counts_scale_ == scale
         noise += (clf.rule_counts_ - counts_of(clf.rules_, X, y, 2)).ravel().tolist()
@@ -142,7 +142,7 @@ def test_the_reach_of_noise_is_exceeded_no_more_often_than_it_says(terms, rng):
 
 
 def test_intervals_hold_as_often_as_they_say(rng):
-    scale, failure, precision, runs = Fraction(20), 0.1, 0.8, 3000
+    scale, failure, precision, runs = Fraction(20), 0.1, 0.8, 1000
     n = 400
     right = rng.binomial(n, precision, runs)
     p = math.exp(-1 / scale)

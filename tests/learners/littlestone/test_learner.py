@@ -29,11 +29,11 @@ def points(rng, n, hypothesis_class):
 @pytest.mark.parametrize("H", [PointFunctions(2**40), Thresholds(256)], ids=repr)
 def test_the_training_error_is_small_in_nine_of_ten_runs_at_the_n_that_the_estimate_names(H):
     n, good = LittlestoneLearner(1.0, 1e-6, H, ALPHA).estimate().n_samples, 0
-    for seed in range(20):
+    for seed in range(10):
         X, y = points(np.random.default_rng(seed), n, H)
         learner = LittlestoneLearner(1.0, 1e-6, H, ALPHA, random_state=seed).fit(X, y)
         good += (learner.predict(X) != y).mean() <= 2 * ALPHA
-    assert good >= 18
+    assert good >= 9
 
 
 def test_a_table_learns_as_its_closed_form_does(rng):
