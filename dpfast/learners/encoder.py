@@ -17,6 +17,7 @@ from dpfast.learners.discovery import discover, plan
 from dpfast.learners.fitting import Private, Public, Run
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import DELTA, PRIVATE, SCHEMA, Parameters, SchemaLike
+from dpfast.learners.terms import found_lines
 from dpfast.tables.arrays import refuse_parts
 
 
@@ -166,7 +167,6 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
     def __str__(self) -> str:
         if not self.__sklearn_is_fitted__():
             return repr(self)
-        from dpfast.report import found_lines
 
         return "\n".join([repr(self), str(self.privacy_), *found_lines(self)])
 

@@ -6,6 +6,8 @@ from typing import Any
 
 from sklearn.utils import estimator_html_repr
 
+from dpfast.learners.terms import summary
+
 
 class Numbered(Sequence):
     """The names x0, x1, ... of columns, created on access, since a file may declare 2^31 columns."""
@@ -45,7 +47,6 @@ class Shown:
     def __str__(self) -> str:
         if not self.__sklearn_is_fitted__():
             return repr(self)
-        from dpfast.report import summary
 
         return summary(self)
 

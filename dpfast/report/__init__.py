@@ -3,8 +3,8 @@
 Everything here is computed from what a model released; nothing looks at rows.
 """
 
-from .columns import found_lines
+from dpfast.learners.terms import PairTerm, Term, code_columns, found_lines, summary, terms
+
 from .page import claim_in_words, page, write
-from .terms import PairTerm, Term, code_columns, summary, terms
 
 __all__ = ["PairTerm", "Term", "claim_in_words", "code_columns", "found_lines", "page", "summary", "terms", "write"]

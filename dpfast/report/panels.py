@@ -7,9 +7,9 @@ import numpy as np
 
 from dpfast.learners.lists.rule import condition_text, precision_text, support_text
 from dpfast.learners.showing import names_of
+from dpfast.learners.terms import PairTerm, Term, code_columns, lost_in_noise, terms
 from dpfast.report.columns import scrolled
 from dpfast.report.drawing import Axis, Scale, bars, heat, steps
-from dpfast.report.terms import PairTerm, Term, code_columns, lost_in_noise, terms
 from dpfast.tables.cells import CodeColumn
 
 _DRAWN, _POINTED = 4000, 900  # bins in all that are drawn, and that have a text: a page stays below 300 kB

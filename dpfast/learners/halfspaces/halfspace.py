@@ -25,6 +25,7 @@ from dpfast.learners.halfspaces.plain import PlainImage
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import Kind, SchemaLike, auto, count, flag, optional, positive
 from dpfast.learners.saving import entries, integer, reals
+from dpfast.learners.terms import terms
 from dpfast.mechanisms import discrete_gaussian
 from dpfast.tables.codes import CodeRows, CodeTable
 from dpfast.tables.unit_rows import unit_rows
@@ -366,7 +367,6 @@ class HalfspaceClassifier(PrivateClassifier):
         list of dpfast.report.Term
             Those that matter most come first. The model must be of a table with a schema, declared or found.
         """
-        from dpfast.report import terms
 
         check_is_fitted(self)
         return terms(self)

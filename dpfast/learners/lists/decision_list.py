@@ -23,6 +23,7 @@ from dpfast.learners.lists.rule import Literal, Rule, as_text, class_counts, dec
 from dpfast.learners.parameters import SchemaLike, noise_scale
 from dpfast.learners.saving import fraction, integer, integers
 from dpfast.learners.showing import names_of
+from dpfast.learners.terms import found_lines
 from dpfast.mechanisms import discrete_laplace
 from dpfast.mechanisms.draws import Claim
 from dpfast.tables import CodeTable
@@ -342,7 +343,6 @@ class DecisionListClassifier(PrivateClassifier):
             feature_names = names_of(self)
         elif len(feature_names) != self._width:
             raise ValueError(f"feature_names must number {self._width}, got {len(feature_names)}")
-        from dpfast.report import found_lines
 
         text = as_text(self.rules_, feature_names, self.rule_worth() if hasattr(self, "rule_counts_") else None)
         return "\n".join([text, *found_lines(getattr(self, "encoder_", None))])

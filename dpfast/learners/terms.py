@@ -1,15 +1,15 @@
-"""The terms of an additive model: what each column adds to the score, code by code."""
+"""A fitted model as data and as text: the terms of an additive model, and what was discovered of its table."""
 
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from dpfast.report.columns import found_lines
 from dpfast.tables.cells import CodeColumn
 from dpfast.tables.naming import some
 
 DEVIATIONS = 2.0  # of noise, that a weight beyond is clear of it
+MOST_COLUMNS, _MOST_VALUES, _LONGEST = 250, 12, 300  # columns, values of one, letters of all these
 _TOLD = 3  # values of a group that are named
 
 
@@ -237,3 +237,64 @@ def _by_column(every, classes, most=30):
         yield f"and {len(found) - most:,} columns that matter less"
     if noise := lost_in_noise(every):
         yield f"nothing clear of noise: {some(noise)}"
+
+
+def found_lines(encoder: Any) -> list[str]:
+    """Return what was discovered privately of the columns of a table, one line for each column.
+
+    Parameters
+    ----------
+    encoder : TableEncoder or None
+        The fitted encoder of a model; None if the model has none.
+
+    Returns
+    -------
+    list of str
+        A heading and one line for each column, at most a public number of them. Empty if everything was declared.
+    """
+    found = getattr(encoder, "found_", {})
+    if not found:
+        return []
+    columns = [column for column in encoder.schema_.columns if column.name in found]
+    lines = [
+        column_line(column, found[column.name], encoder.other_.get(column.name)) for column in columns[:MOST_COLUMNS]
+    ]
+    more = [f"  and {len(columns) - MOST_COLUMNS:,} more columns"] if columns[MOST_COLUMNS:] else []
+    return ["discovered privately:", *(f"  {name}: {holds}" for name, holds, _ in lines), *more]
+
+
+def column_line(column: Any, facts: Any, other: Any) -> tuple[str, str, str]:
+    """Return the name of a column, what it holds, and how that is known.
+
+    `facts` are what was discovered of it, or None; `other` is the share of rows with other cells.
+    """
+    made = column.code_columns()
+    if facts is None:
+        known = "declared"
+    elif facts == ["cells"]:
+        known = "discovered"
+    else:
+        known = f"discovered: {', '.join(facts)}"
+    holds = "; ".join(_holds(each) for each in made if len(made) == 1 or each.ordered or each.values)
+    if other == 1:
+        holds = "nothing was found: no value has enough rows"
+    elif other:
+        holds += f"; other cells: about {other:.1%} of the rows"
+    if facts != ["cells"]:
+        known += "; cells may be missing" if any(each.nullable for each in made) else "; no cell is missing"
+    return column.name, holds, known
+
+
+def _holds(column: CodeColumn) -> str:
+    if column.ordered:
+        assert column.low is not None
+        assert column.high is not None
+        kind = "dates" if column.dates else "whole numbers" if column.whole else "numbers"
+        low, high = column.written(column.low), column.written(column.high)
+        return f"{kind} from {low} to {high}, {column.bins:,} bins"
+    if not column.values:
+        return "nothing that enough rows have"
+    text = ", ".join(column.values[:_MOST_VALUES])
+    text = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    more = f", ... ({len(column.values):,} values)" if len(column.values) > _MOST_VALUES else ""
+    return text + more + (", other" if column.other and not more else "")
