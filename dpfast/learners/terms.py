@@ -8,7 +8,7 @@ import numpy as np
 from dpfast.tables.cells import CodeColumn
 from dpfast.tables.naming import some
 
-DEVIATIONS = 2.0  # of noise, that a weight beyond is clear of it
+DEVIATIONS = 2.0  # a weight of more than so many standard deviations of its noise is clear of the noise
 MOST_COLUMNS, _MOST_VALUES, _LONGEST = 250, 12, 300  # columns, values of one, letters of all these
 _TOLD = 3  # values of a group that are named
 
@@ -20,16 +20,16 @@ class Term:
     Attributes
     ----------
     column : CodeColumn
-        Its name and what its codes mean.
+        The name of the column and the meaning of its codes.
     label : object
-        The class whose score it is; of two classes the second.
+        The class whose score it is; for two classes the second.
     weights : ndarray of float64, shape (column.size,)
-        Centred: their mean over the rows, by `shares`, is 0, for a constant belongs to the intercept.
+        What each code adds. Their mean over the rows, by `shares`, is 0, since a constant belongs to the intercept.
     noise : ndarray of float64, shape (column.size,), or None
-        Their standard deviations by the noise of the mechanism, where these are known.
+        The standard deviations of the weights due to the noise of the mechanism, if they are known.
     shares : ndarray of float64, shape (column.size,)
-        About which share of the rows has each code, by the noisy counts that the fit released; equal shares for a
-        model that does not hold them. They add up to 1.
+        The approximate share of the rows with each code, by the noisy counts that the fit released; equal shares for
+        a model without them. They add up to 1.
     """
 
     column: CodeColumn
@@ -40,27 +40,27 @@ class Term:
 
     @property
     def importance(self) -> float:
-        """By how much the column moves the score of a row on average: the mean of absolute weights over the rows."""
+        """Return by how much the column moves the score of a row on average: the mean absolute weight over the rows."""
         return float(self.shares @ np.abs(self.weights))
 
     @property
     def groups(self) -> slice:
-        """The codes that stand for groups of values whose names are not known; none where "other" is one code."""
+        """Return the codes of groups of values without known names; none if "other" is a single code."""
         bins, other = self.column.bins, self.column.other
         return slice(bins, bins + other if other > 1 else bins)
 
     @property
     def told(self) -> np.ndarray:
-        """The codes that rows have and that are no group: ndarray of int64, rising."""
+        """Return the codes that rows have and that are not groups: ndarray of int64, in increasing order."""
         held = self.shares > 0
         held[self.groups] = False
         return np.flatnonzero(held)
 
     @property
     def clear(self) -> bool:
-        """Whether a weight is more than twice the standard deviation of its noise, or that is not known.
+        """Return whether some weight exceeds twice the standard deviation of its noise, or the noise is not known.
 
-        Codes that no rows have do not count, and groups of values count all together.
+        Codes without rows do not count, and all groups of values count together.
         """
         if self.noise is None:
             return True
@@ -69,7 +69,7 @@ class Term:
         return bool(one[self.told].any() or weights > DEVIATIONS**2 * noise)
 
     def extremes(self) -> tuple[int, int]:
-        """Return where the weights are largest and smallest, among the codes of `told`, or all if there are none.
+        """Return the codes of the largest and of the smallest weight, among `told` or, if that is empty, all codes.
 
         Returns
         -------
@@ -80,7 +80,7 @@ class Term:
         return int(codes[np.argmax(self.weights[codes])]), int(codes[np.argmin(self.weights[codes])])
 
     def meaning(self, code: int) -> str:
-        """Return what cells of a code hold; the groups of values whose names are not known go by one name.
+        """Return the meaning of a code as text; all groups of values without known names have the same text.
 
         Parameters
         ----------
@@ -100,29 +100,29 @@ class Term:
 
 @dataclass(frozen=True)
 class PairTerm(Term):
-    """What a model adds to the score of a class for two columns together, beside what it adds for each.
+    """What a model adds to the score of a class for two columns together, in addition to what it adds for each.
 
-    Codes of both columns are in few groups. `column` has a value for each cell, which is a group of the first column
-    and one of the second, and `weights` are theirs, cell by cell.
+    The codes of both columns are divided into a few groups. A cell is a group of the first column and a group of the
+    second. `column` has a value for each cell, and `weights` has its weight.
 
     Attributes
     ----------
     column, label, weights, noise, shares
         As in `Term`.
     sides : tuple of CodeColumn
-        What the groups of the first and of the second column mean.
+        The meaning of the groups of the first and of the second column.
     """
 
     sides: tuple[CodeColumn, ...] = ()
 
     @property
     def map(self) -> np.ndarray:
-        """The weights as a matrix: a row for each group of the first column, a column for each of the second."""
+        """Return the weights as a matrix: a row for each group of the first column, a column for each of the second."""
         return self.weights.reshape([side.size for side in self.sides])
 
 
 def code_columns(model: Any) -> tuple[CodeColumn, ...] | None:
-    """Return what the columns of a fitted model's table mean.
+    """Return the meaning of the columns of a fitted model's table.
 
     Parameters
     ----------
@@ -131,14 +131,14 @@ def code_columns(model: Any) -> tuple[CodeColumn, ...] | None:
     Returns
     -------
     tuple of CodeColumn, or None
-        None for a model of a table without a schema.
+        None if the table has no schema.
     """
     encoder = getattr(model, "encoder_", None)
     return None if encoder is None else encoder.schema_.code_columns
 
 
 def terms(model: Any) -> list[Term]:
-    """The terms of a fitted additive model, those that matter most first.
+    """Return the terms of a fitted additive model, the most important first.
 
     Parameters
     ----------
@@ -148,13 +148,13 @@ def terms(model: Any) -> list[Term]:
     Returns
     -------
     list of Term
-        One for each column and class, of two classes for the second only, and a `PairTerm` for each pair of columns in
-        `interactions_`; by falling `importance`.
+        One for each column and class (for two classes only the second), and a `PairTerm` for each pair of columns in
+        `interactions_`, in the order of decreasing `importance`.
 
     Raises
     ------
     ValueError
-        If the model's table has no schema: then `coef_` has the weights.
+        If the model's table has no schema; `coef_` has the weights then.
     """
     columns, weights = code_columns(model), np.atleast_2d(getattr(model, "coef_", []))
     pairs = getattr(model, "interactions_", ())
@@ -182,13 +182,13 @@ def terms(model: Any) -> list[Term]:
 
 
 def lost_in_noise(found: list[Term]) -> list[str]:
-    """Return the names of the columns of which no term is clear of noise."""
+    """Return the names of the columns without a term that is clear of noise."""
     clear = {term.column.name for term in found if term.clear}
     return [*dict.fromkeys(term.column.name for term in found if term.column.name not in clear)]
 
 
 def _of_pair(columns, pair):
-    """A column with a value for each cell of a pair of columns, and the columns of its groups."""
+    """Return a column with a value for each cell of a pair of columns, and the columns of its groups."""
     sides = tuple(_folded(columns[j], groups) for j, groups in zip(pair.columns, pair.groups, strict=True))
     texts = [[side.meaning(code) for code in range(side.size)] for side in sides]
     cells = tuple(f"{first}; {second}" for first in texts[0] for second in texts[1])
@@ -196,7 +196,7 @@ def _of_pair(columns, pair):
 
 
 def _folded(column, groups):
-    """A column of codes with one code for each group of them."""
+    """Return a column with one code for each group of codes."""
     if column.edges is not None:
         kept = tuple(edge for k, edge in enumerate(column.edges) if groups[k] != groups[k + 1])
         return replace(column, edges=kept)
@@ -215,7 +215,7 @@ def summary(model: Any) -> str:
     Returns
     -------
     str
-        Its parameters, its claim and, for an additive model, what each column adds to the score.
+        The parameters, the claim and, for an additive model, what each column adds to the score.
     """
     lines = [repr(model), str(model.privacy_)]
     if code_columns(model) is not None and hasattr(model, "terms"):

@@ -1,4 +1,4 @@
-"""The part of a page that says what was declared of a table, what was found, and what was left out."""
+"""The part of a page that says what was declared of a table, what was discovered, and what was left out."""
 
 from collections.abc import Iterable
 from html import escape
@@ -8,7 +8,7 @@ from dpfast.learners.terms import MOST_COLUMNS, column_line
 
 
 def columns_table(model: Any) -> Iterable[str]:
-    """A line for each column of a table with a schema, as pieces of HTML."""
+    """Yield a line for each column of a table with a schema, as pieces of HTML."""
     encoder = getattr(model, "encoder_", None)
     if encoder is None:
         return
@@ -32,7 +32,7 @@ def columns_table(model: Any) -> Iterable[str]:
 
 
 def scrolled(name: str, table: str) -> str:
-    """Return a table in a region of this name, which scrolls sideways where the table is wide."""
+    """Return a table in a region of this name, which scrolls sideways if the table is wide."""
     return f'<div class="scroll" tabindex="0" role="region" aria-label="{name}"><table>{table}</table></div>'
 
 

@@ -25,12 +25,12 @@ class Scale(NamedTuple):
 
     @property
     def most(self) -> float:
-        """The larger distance from 0."""
+        """Return the larger distance from 0."""
         return max(self.high, -self.low)
 
     @classmethod
     def of(cls, weights: Sequence[np.ndarray]) -> "Scale":
-        """The scale that all of these fit."""
+        """Return a scale that holds all of these weights."""
         low = min((float(each.min(initial=0.0)) for each in weights), default=0.0)
         high = max((float(each.max(initial=0.0)) for each in weights), default=0.0)
         most = max(high, -low) or 1.0
@@ -40,7 +40,7 @@ class Scale(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """Where the ends of bins lie in [0, 1], rising, one more than bins; and texts at some places."""
+    """The ends of bins in [0, 1], in increasing order and one more than bins, and texts at some places."""
 
     places: np.ndarray
     texts: Sequence[tuple[float, str]]
@@ -55,20 +55,20 @@ def steps(
     scale: Scale,
     told: str,
 ) -> str:
-    """A curve over bins with the band of its noise.
+    """Return a curve over bins with a band for its noise.
 
     Parameters
     ----------
     axis : Axis
     weights, noise : ndarray of float64, shape (bins,)
-        Standard deviations of noise, or None where they are not known.
+        The standard deviations of the noise, or None if they are not known.
     missing : pair of float, optional
-        The weight of missing values and its noise, drawn as a mark at the right.
+        The weight of missing values and its noise, drawn as a mark on the right.
     texts : sequence of str
-        What each bin is, shown where one points at it; empty for none.
+        The tooltips of the bins; empty for none.
     scale : Scale
     told : str
-        What the picture shows, for those who do not see it.
+        A description of the picture, for readers who cannot see it.
     """
     right = _WIDTH - (58 if missing is not None else 8)
 
@@ -112,9 +112,9 @@ def bars(
     shares: np.ndarray | float = 1.0,
     most: int = 12,
 ) -> str:
-    """A bar for each value with a whisker of its noise, the largest weights first.
+    """Return a bar for each value with a whisker for its noise, the largest weights first.
 
-    Drawn are those `most` whose weights are largest times their shares of the rows; the others are counted.
+    Only the `most` values with the largest products of weight and share of the rows are drawn; the others are counted.
     """
     order = np.argsort(-np.abs(weights) * shares, kind="stable")[:most]
     order = order[np.argsort(-weights[order], kind="stable")]
@@ -151,16 +151,16 @@ def bars(
 
 
 def heat(texts: Sequence[Sequence[str]], weights: np.ndarray, scale: Scale, told: str) -> str:
-    """A map of cells, each the darker the larger its weight.
+    """Return a map of cells; a larger weight is darker.
 
     Parameters
     ----------
     texts : pair of sequences of str
-        What the rows and the columns of the map are.
+        The names of the rows and of the columns of the map.
     weights : ndarray of float64, shape (rows, columns)
     scale : Scale
     told : str
-        What the picture shows, for those who do not see it.
+        A description of the picture, for readers who cannot see it.
     """
     left, line, below = 130, 18, 96
     wide, bottom = (_WIDTH - left - 4) / weights.shape[1], line * len(weights)
@@ -188,12 +188,12 @@ def _short(text):
 
 
 def dots(points: Sequence[tuple[float, float, float, float, str]], told: str) -> str:
-    """Dots with whiskers beside the diagonal.
+    """Return dots with whiskers, and the diagonal.
 
     Parameters
     ----------
     points : sequence of (chance, share, low, high, text)
-        What was said, the share that came true with its interval, and what is shown where one points at it.
+        A predicted probability, the share of rows for which the prediction was right with its interval, and a tooltip.
     told : str
         As in `steps`.
     """
@@ -221,7 +221,7 @@ def dots(points: Sequence[tuple[float, float, float, float, str]], told: str) ->
 
 
 def _path(x, y, ends, weights):
-    """A curve that is level between ends and jumps at them."""
+    """Return a curve that is constant between ends and jumps at them."""
     parts, before = [f"M{x(ends[0]):.1f} {y(weights[0]):.1f}"], f"{y(weights[0]):.1f}"
     for weight, end in zip(weights.tolist(), ends[1:], strict=True):
         at = f"{y(weight):.1f}"
@@ -236,7 +236,7 @@ def _vertical(scale):
 
 
 def _grid(scale, y, right):
-    """The line of 0 and those of the ticks, with their numbers."""
+    """Return the lines of 0 and of the ticks, with their numbers."""
     ticks = [value for value in (-scale.tick, 0.0, scale.tick) if scale.low <= value <= scale.high]
     lines = "".join(f"M{_LEFT} {y(value):.1f}H{right}" for value in ticks if value)
     texts = "".join(

@@ -1,4 +1,4 @@
-"""One self-contained HTML page for a released model: what it predicts, how well, its claim, and the model itself."""
+"""A self-contained HTML page for a released model: what it predicts, how well, its claim, and the model itself."""
 
 import os
 from collections.abc import Iterable
@@ -58,7 +58,7 @@ _NOT_COVERED = (
 
 
 def write(model: Any, path: str | os.PathLike[str]) -> None:
-    """Write the page of a fitted model; replaces the file at once or not at all.
+    """Write the page of a fitted model; the file is replaced atomically.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def write(model: Any, path: str | os.PathLike[str]) -> None:
 
 
 def page(model: Any) -> str:
-    """Return what `write` writes, as an element that stands in a notebook too.
+    """Return the page as an HTML element, which a notebook can display.
 
     Parameters
     ----------
@@ -117,13 +117,13 @@ def _headline(model):
 
 
 def _facts(model):
-    """What was public of its table, by names; empty for models of files that do not say."""
+    """Return the public facts about the table by name; empty for models from files without them."""
     known = getattr(model, "_facts", None)
     return known if isinstance(known, dict) else {}
 
 
 def _origin(model):
-    """What it was learned from, in a sentence."""
+    """Return a sentence that says what the model was learned from."""
     rows, encoder = _facts(model).get("rows"), getattr(model, "encoder_", None)
     columns = model.n_features_in_ if encoder is None else len(encoder.schema_.columns)
     of = f"{rows:,} rows of " if type(rows) is int else ""
@@ -135,7 +135,7 @@ def _origin(model):
 
 
 def _figures(model) -> Iterable[str]:
-    """What was paid for to know how well it predicts."""
+    """Yield the measured figures of how well the model predicts."""
     known = getattr(model, "figures_", {})
     if "accuracy" not in known:
         yield '<p class="soft">How well it predicts was not measured with it: dpfast score does so on new rows.</p>'
@@ -186,7 +186,7 @@ def claim_in_words(privacy: PrivacySpend) -> str:
 
 
 def _factor(epsilon: float) -> str:
-    """e to the power of epsilon, rounded up."""
+    """Return e to the power of epsilon, rounded up."""
     if epsilon > _LARGEST_POWER:
         return f"e^{_rounded_up(_exact(epsilon), 6)}"
     with localcontext(prec=40):
@@ -195,19 +195,19 @@ def _factor(epsilon: float) -> str:
 
 
 def _exact(number: float) -> Decimal:
-    """A float, or the decimal that it prints as if that is more."""
+    """Return a float exactly, or the decimal that it prints as if that is larger."""
     return max(Decimal(number), Decimal(repr(float(number))))
 
 
 def _rounded_up(number: Decimal, digits: int) -> str:
-    """A positive number with so many significant digits, rounded up."""
+    """Return a positive number with so many significant digits, rounded up."""
     with localcontext(prec=digits, rounding=ROUND_CEILING):
         number = +number
     return f"{number.normalize():g}".lower()
 
 
 def _reliability(model) -> Iterable[str]:
-    """How often what it says came true, by figures of rows that it never saw, or else by the counts it released."""
+    """Yield how often predictions came true: on rows that the model never saw, or else by the counts it released."""
     known = getattr(model, "figures_", {}).get("reliability")
     points: list[Said]
     if known:

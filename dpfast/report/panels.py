@@ -12,14 +12,14 @@ from dpfast.report.columns import scrolled
 from dpfast.report.drawing import Axis, Scale, bars, heat, steps
 from dpfast.tables.cells import CodeColumn
 
-_DRAWN, _POINTED = 4000, 900  # bins in all that are drawn, and that have a text: a page stays below 300 kB
-_BAR = 7  # bins that a bar is as long as, in bytes
+_DRAWN, _POINTED = 4000, 900  # bins in all that are drawn, and bins with a tooltip: a page stays below 300 kB
+_BAR = 7  # bins that take as many bytes as a bar
 _MOST_RULES = 400
-_CROWDED = 0.6  # of the bins, in a tenth of the range: the bins are drawn equally wide then
+_CROWDED = 0.6  # bins are drawn equally wide if this share of them is in a tenth of the range
 
 
 def panels(model) -> Iterable[str]:
-    """The model as pieces of HTML."""
+    """Yield the model as pieces of HTML."""
     if hasattr(model, "rules_"):
         yield "<h2>The rules: the first that holds decides</h2>"
         yield from _rules(model)
@@ -34,7 +34,7 @@ def panels(model) -> Iterable[str]:
 
 
 def _rules(model):
-    """A line for each rule; with the rows that it decides and how often it is right, where that was released."""
+    """Yield a line for each rule, with the rows that it decides and how often it is right if that was released."""
     names = names_of(model)
     worths = model.rule_worth() if hasattr(model, "rule_counts_") else None
     most = max([1, *(worth.support for worth in worths or ())])
@@ -69,7 +69,7 @@ def _rules(model):
 
 
 def _curves(model, found: list[Term]) -> Iterable[str]:
-    """A panel for each column, all of one scale; those that may be noise alone are folded away."""
+    """Yield a panel for each column, all of the same scale; columns that may be nothing but noise are only named."""
     classes, scale = model.classes_, Scale.of([term.weights[term.told] for term in found])
     yield "<h2>What each column adds to the score</h2>"
     if len(classes) == 2:
@@ -154,7 +154,7 @@ def _picture(term: Term, scale: Scale, pointed: bool) -> str:
 
 
 def _axis(column: CodeColumn) -> Axis:
-    """Where bins lie: in proportion, or equally wide where most of them are in a small part of the range."""
+    """Return the places of bins: in proportion, or equally wide if most of them are in a small part of the range."""
     assert column.edges is not None
     assert column.low is not None
     assert column.high is not None
@@ -170,7 +170,7 @@ def _axis(column: CodeColumn) -> Axis:
 
 
 def _short(column: CodeColumn, end: float) -> str:
-    """An end of a bin as a mark of an axis has room for it."""
+    """Return an end of a bin as a text that is short enough for a mark of an axis."""
     text = column.written(end)
     return text if len(text) <= 7 or column.dates else f"{end:.3g}"
 

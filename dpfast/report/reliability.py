@@ -1,4 +1,4 @@
-"""How often what a model says came true among the rows that it learned from, by the noisy counts that it released."""
+"""Predicted probabilities beside the shares that came true, by the noisy counts that a model released of its rows."""
 
 import math
 from typing import Any, NamedTuple
@@ -9,22 +9,22 @@ from scipy.special import expit
 from dpfast.learners.calibration import groups
 from dpfast.learners.class_counts import class_shares
 
-_DEVIATIONS = 1.96  # of an interval that holds with a chance of .95, about
+_DEVIATIONS = 1.96  # of a confidence interval of about 95%
 
 
 class Said(NamedTuple):
-    """Rows of which a model says about the same.
+    """A group of rows with about the same predicted probability.
 
     Attributes
     ----------
     what : str
-        What it says comes true.
+        The predicted label.
     chance : float
-        That it gives to it.
+        Its predicted probability.
     share : float
-        Of the rows for which it did, from noisy counts.
+        The share of the rows that have this label, from noisy counts.
     low, high : float
-        An interval of the share, for the noise and the sample.
+        A confidence interval of the share, for the noise and the sample.
     """
 
     what: str
@@ -35,7 +35,7 @@ class Said(NamedTuple):
 
 
 def said(model: Any) -> list[Said]:
-    """What a fitted model says of rows, beside what became of it; empty where it released no counts."""
+    """Return predicted probabilities beside the shares that came true; empty if the model released no counts."""
     if hasattr(model, "rule_counts_"):
         own = np.searchsorted(model.classes_, [rule.label for rule in model.rules_])
         return _of_cells(model, model.rule_counts_, own, float(model.rule_counts_scale_))
@@ -58,7 +58,7 @@ def _of_cells(model, counts, own, scale):
     return [
         _one(str(model.classes_[k]), shares[cell, k], counts[cell], k, scale)
         for cell, k in enumerate(own)
-        if counts[cell].sum() > 5 * scale * math.sqrt(2 * counts.shape[1])  # else they are noise
+        if counts[cell].sum() > 5 * scale * math.sqrt(2 * counts.shape[1])  # otherwise they may be noise
     ]
 
 

@@ -33,14 +33,14 @@ from dpfast.tables.unit_rows import unit_rows
 ROUNDS, MOST_ROUNDS = 100, 1 << 15
 _MOST_CLASSES = 1 << 12
 _MOST_INTERACTIONS = 64
-_WIDEST = 1 << 11  # entries of the images of a column that is discovered, more than there are
-_SCALED = 32  # more than there are on both scales of a column of numbers
+_WIDEST = 1 << 11  # an upper bound on the entries of the image of a discovered column
+_SCALED = 32  # an upper bound on the entries of both scales of a column of numbers
 _WEIGHTS = Kind(
     "be a dict of finite numbers > 0 by class",
     lambda value: isinstance(value, Mapping) and len(value) > 0 and all(map(positive().fits, value.values())),
     dict,
 )
-_BEFORE_PAIRS = Fraction(3, 10)  # of the rounds, that go before the choice of pairs
+_BEFORE_PAIRS = Fraction(3, 10)  # share of the rounds before the choice of pairs
 
 
 def image_of(rows, classes, fit_intercept):
@@ -51,27 +51,27 @@ def image_of(rows, classes, fit_intercept):
 class HalfspaceClassifier(PrivateClassifier):
     """Private logistic model with nothing to tune: noisy sums of capped residuals.
 
-    A first release, the opening, is a noisy count of the rows of each class and, of a `CodeTable`, of each code of each
-    column; of other rows it is their noisy sum. It gives the log odds to begin with, ranks of numbers, and the mean of
-    the rows, which is taken off them.
-    Each round then releases, with noise, the sum of the rows times their residuals: how far the label is from the
-    probability that the released coefficients give it, doubled, and at most 1. Coefficients are added up from these
-    sums; rows are scored by coefficients shrunk by as much as their known noise says. The model is the mean over the
-    last fifth of the rounds. For plain rows of two classes, the last release counts the rows of each class by levels of
-    their score; it gives the slope and the shift of the log odds. See `dpfast.learners.halfspaces.images`, `plain`,
-    `model` and `steepness` beside it.
+    The first release is called the opening. For a `CodeTable` it is a noisy count of the rows of each class and of each
+    code of each column; for other rows it is their noisy sum and the class sizes. The opening determines the initial
+    log odds, the ranks of numbers, and the mean of the rows, which is subtracted from them.
+
+    Each round then releases, with noise, the sum of the rows times their residuals. A residual is the difference
+    between the label and its probability under the released coefficients, doubled, and at most 1. The coefficients are
+    accumulated from these sums, and rows are scored by coefficients that are shrunk in proportion to their known noise.
+    The model is the mean over the last fifth of the rounds. For plain rows of two classes, the last release counts the
+    rows of each class by levels of their score; the slope and the shift of the log odds follow from these counts. See
+    `dpfast.learners.halfspaces.images`, `plain`, `model` and `steepness` beside it.
 
     **Privacy.** All releases together are (epsilon, delta)-DP for the relation `neighbors`: "replace" compares tables
-    that differ in one row (x, y), "add-remove" tables one of which has a row more. A row has one cell of the opening
-    for each of p columns of codes, and one for its class, where it counts c times, c about sqrt(p) / 2; so the opening
-    moves by at most sqrt(2 (p + c^2)) under "replace" and sqrt(p + c^2) under "add-remove". Of plain rows, of norm 1,
-    the opening has the sum and class sizes: it moves by at most sqrt(6) and sqrt(2). Given the earlier releases, a row
-    adds a vector of norm at most 1 (sqrt(2) for more than two classes) to the sum of a round, so that the sum moves by
-    at most 2 (2 sqrt(2)) under "replace" and 1 (sqrt(2)) under "add-remove". A row is in one of the counts by class and
-    level, which move by at most sqrt(2) and 1. Rows and residuals are integers on a
-    grid, sums are exact, and all releases are adaptive discrete Gaussian mechanisms:
-    `dpfast.accounting.discrete_gaussian_sigma`. Nothing else that is released depends on the rows, but for their
-    number under "replace", which is public.
+    that differ in one row (x, y); "add-remove" compares tables one of which has one more row. In the opening, a row is
+    in one cell for each of p columns of codes, and in one cell for its class, where it counts c times, with c about
+    sqrt(p) / 2. So the opening changes by at most sqrt(2 (p + c^2)) under "replace" and sqrt(p + c^2) under
+    "add-remove". For plain rows, which have norm 1, it changes by at most sqrt(6) and sqrt(2). Given the earlier
+    releases, a row adds a vector of norm at most 1 (sqrt(2) for more than two classes) to the sum of a round, so the
+    sum changes by at most 2 (2 sqrt(2)) under "replace" and 1 (sqrt(2)) under "add-remove". A row is in one of the
+    counts by class and level, which change by at most sqrt(2) and 1. Rows and residuals are integers on a grid, sums
+    are exact, and all releases are adaptive discrete Gaussian mechanisms: `dpfast.accounting.discrete_gaussian_sigma`.
+    Nothing else that is released depends on the rows, except their number under "replace", which is public.
 
     Parameters
     ----------
@@ -82,47 +82,47 @@ class HalfspaceClassifier(PrivateClassifier):
     neighbors : {"replace", "add-remove"}, default="replace"
         Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     n_rounds : "auto" or int, default="auto"
-        "auto" is 100. The noise of the coefficients hardly depends on it.
+        The number of rounds; "auto" is 100. The noise of the coefficients hardly depends on it.
     class_weight : dict, "balanced" or None, default=None
-        What rows of each class count for in predictions: probabilities are those of classes of as many rows times
-        these weights. A class that a dict does not name has weight 1. "balanced" weighs classes by one over their noisy
-        sizes. Weights change no sum and cost nothing.
+        Weights of the classes in predictions: probabilities are those for class sizes multiplied by these weights. A
+        class that a dict does not name has weight 1. "balanced" weighs each class by one over its noisy size. Weights
+        change no sum and cost nothing.
     fit_intercept : bool, default=True
-        Whether a row may have a score of its own beside its columns. Without it rows are not centred either.
+        Whether the score has a constant in addition to what the columns add. Without it, rows are not centred either.
     interactions : "auto" or int, default=0
-        At most so many pairs of columns of a `CodeTable`, or of a table with a schema, are looked at together; "auto"
-        is 8, and 0 for other rows. Pairs are chosen privately after three tenths of the rounds, for a 20th of the bill,
-        and none where none is worth its noise: see `dpfast.learners.halfspaces.pairs`.
+        The largest number of pairs of columns that are considered together, for a `CodeTable` or a table with a schema;
+        "auto" is 8, and 0 for other rows. Pairs are chosen privately after three tenths of the rounds, for a 20th of
+        the bill; a pair that is not worth its noise is not chosen: see `dpfast.learners.halfspaces.pairs`.
     schema, budget, random_state, verbose
         As in `DecisionListClassifier`.
     encoder_share : float in (0, 1) or "auto", default="auto"
-        Share of the bill for what is discovered, in squares of what Gaussian releases move by: "auto" is 1/21, what the
-        opening costs where all is declared, for the discovery is the opening then.
+        Share of the bill for what is discovered, in squares of the sensitivity of Gaussian releases. "auto" is 1/21,
+        the cost of the opening of a declared table, which the discovery replaces.
 
     Attributes
     ----------
     classes_ : ndarray, shape (k,)
     coef_ : ndarray, shape (1, m) for two classes, else (k, m)
-        For a `CodeTable` there is an entry for each code: that at offsets[j] + v is what code v of column j adds to the
-        score, numbers among the columns included. After these come the cells of each of `interactions_`, in the order
-        of rows of a matrix. Of other rows x the score is <x, coef_> and `intercept_`, divided by the norm of (x, 1),
-        and `shift_`.
+        For a `CodeTable` there is an entry for each code: entry offsets[j] + v is what code v of column j adds to the
+        score, also for columns of numbers. The cells of each of `interactions_` follow, as the rows of a matrix one
+        after another. For other rows x the score is <x, coef_> + `intercept_`, divided by the norm of (x, 1), plus
+        `shift_`.
     coef_noise_ : ndarray, of the shape of coef_
-        Standard deviation of the noise in each coefficient less the mean over the rows, by `code_shares_`; only for a
-        `CodeTable`. It is known from the mechanism, and rounds after the noise make up for some of it.
+        Standard deviation of the noise in each coefficient minus its mean over the rows, by `code_shares_`; only for a
+        `CodeTable`. It is known from the mechanism; later rounds correct some of this noise.
     code_shares_ : ndarray of float64, shape (m,)
-        About which share of the rows has each code, by the noisy counts of the opening; only for a `CodeTable`. Shares
-        of a column add up to 1, and are 0 where a count may be noise alone.
+        The approximate share of the rows with each code, by the noisy counts of the opening; only for a `CodeTable`.
+        The shares of a column add up to 1; a share is 0 if its count may be nothing but noise.
     intercept_ : ndarray, shape (1,) or (k,)
     shift_ : ndarray, shape (1,) or (k,)
-        Added to every score: the score whose probabilities are the noisy shares of the classes; of rows that are not
-        codes also what their mean takes off, and for two classes what the counts by score level add.
+        Added to every score: the score whose probabilities are the noisy shares of the classes. For rows that are not
+        codes it also corrects for the mean that was subtracted, and for two classes for the counts by score level.
     n_rounds_ : int
     interactions_ : tuple of Interaction
-        The pairs that were chosen, in this order: `columns` has their numbers, `groups` the group of each code of them.
-        A row's cell is that of the groups of its two codes.
+        The chosen pairs, in this order: `columns` are the numbers of their columns, and `groups` has the group of each
+        code. The cell of a row is given by the groups of its two codes.
     class_weight_ : ndarray of float64, shape (k,)
-        Weights of the classes, the largest 1; only if there are any.
+        The weights of the classes, the largest 1; only if there are any.
     sigma_ : float
         Scale of the noise on each component of a sum of rows of norm 1.
     n_features_in_, feature_names_in_, privacy_
@@ -130,12 +130,12 @@ class HalfspaceClassifier(PrivateClassifier):
 
     Notes
     -----
-    A round reads the rows twice for two classes; k times and twice more for more, codes twice. The same results at
-    every instruction-set level and thread count.
+    A round reads codes twice. It reads other rows twice for two classes, and k + 2 times for k > 2. Results are the
+    same at every instruction-set level and thread count.
 
     Constants were fixed on adult, bank_marketing, telco_churn, weather_aus, give_me_credit and hotel_bookings of the
-    data sets in docs/results.md. Rows of numbers are brought to norm 1 as they are: columns of very different sizes
-    want a `schema` with their ranges, or to be scaled by public constants.
+    data sets in docs/results.md. Rows of numbers are scaled to norm 1 as they are. Columns on very different scales
+    need a `schema` with their ranges, or scaling by public constants.
 
     Examples
     --------
@@ -234,7 +234,7 @@ class HalfspaceClassifier(PrivateClassifier):
             run.used["levels"] += 1
 
     def _join_pairs(self, parts, model, deviation, n_rounds, most, exponents, run):
-        """Draw pairs, at most so many, and go on with them for the rounds that are left."""
+        """Draw at most so many pairs, and add them to the model for the remaining rounds."""
         pairs, chosen = model.pairs(deviation, n_rounds, most), []
         if not pairs.of:
             return
@@ -257,7 +257,7 @@ class HalfspaceClassifier(PrivateClassifier):
             class_weights(p.class_weight, classes)
 
     def _rest(self, p):
-        """The rounds, of two classes; with more classes they move by more, and so does their noise."""
+        """Return the rounds for two classes; with more classes, sensitivity and noise are larger by the same factor."""
         sizes = [
             [_WIDEST] if each.to_find else [code.size + _SCALED for code in each.code_columns()]
             for each in p.schema.columns
@@ -305,8 +305,8 @@ class HalfspaceClassifier(PrivateClassifier):
         Returns
         -------
         ndarray of float64, shape (n,) or (n, k)
-            For two classes the log odds of classes_[1]. For more classes the logarithms of their probabilities, but for
-            a number that each row has of its own.
+            For two classes the log odds of classes_[1]. For more classes the logarithms of their probabilities, up to
+            a constant for each row.
         """
         check_is_fitted(self)
         X = self._coded(X)
@@ -365,7 +365,7 @@ class HalfspaceClassifier(PrivateClassifier):
         Returns
         -------
         list of dpfast.report.Term
-            Those that matter most come first. The model must be of a table with a schema, declared or found.
+            The most important terms come first. The table must have a schema, declared or discovered.
         """
 
         check_is_fitted(self)
@@ -402,6 +402,6 @@ class HalfspaceClassifier(PrivateClassifier):
 
 
 def _scores(rows, w):
-    """<w, x_i>, whatever the length of w: float64, shape (n, columns)."""
+    """Return <w, x_i> for w of any norm: float64, shape (n, columns)."""
     size = norm(w) or 1.0
     return size * rows.margins(w / size).astype(np.float64)

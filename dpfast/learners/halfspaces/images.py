@@ -33,15 +33,15 @@ import scipy.sparse as sp
 from dpfast.kernels import reals
 from dpfast.tables.columns import text_of
 
-BINS, HATS = 32, 9  # entries of a column of numbers: shared by bins, and of each scale besides the place
+BINS, HATS = 32, 9  # entries of a column of numbers: those shared by bins, and hats of each scale
 _NUMBERS = 2 * (HATS + 1)
-_BIN, _SCALE = 0.5, 0.75  # heights
+_BIN, _SCALE = 0.5, 0.75  # the entry of a bin, and the factor of the scales
 LIMIT, _RADIUS = 1 << 16, 1 << 14  # of rows of codes: the largest limit, and R on the grid
 _SCALES = np.repeat([1, 2], HATS + 1)  # groups of the entries of both scales
-_FINEST = 1 << 16  # steps to an entry 1, at most
-SHORTER, LEAST, TOP = 0.7, 0.1, 0.2  # R^2 over |x - mu|^2, its least over |x|^2, and h over R
-_SQUARES = 1 << 30  # what squares of rows add up to, at most: look-ups hold them
-MOST_PAIRS = 8  # that interactions="auto" takes
+_FINEST = 1 << 16  # the most steps of the grid for an entry 1
+SHORTER, LEAST, TOP = 0.7, 0.1, 0.2  # R^2 / |x - mu|^2, the least |x - mu|^2 / |x|^2 assumed, and h / R
+_SQUARES = 1 << 30  # the largest sum of the squares of a row, so that tables of int32 hold them
+MOST_PAIRS = 8  # for interactions="auto"
 SURE = 3.0  # deviations of the noise
 _LEAST_SHARE = 1e-3  # of the rows, assumed for every class
 
@@ -161,38 +161,38 @@ def _smooth(counts, cut):
 
 
 class CodeImage:
-    """Images of rows of codes; what is said of the opening is known after `open` or `begin`.
+    """Images of rows of codes; some attributes are set by the opening, that is, by `open` or `begin`.
 
     Parameters
     ----------
     rows : CodeRows
-        Of which the columns are read, and no code.
+        Only the columns are used, not the codes.
     classes : int
     fit_intercept : bool
 
     Attributes
     ----------
     size : int
-        Entries of an image.
+        The number of entries of an image.
     reach : int
-        A residual of at most 1 times an image has a norm of at most this, on the grid.
+        The largest norm, on the grid, of an image times a residual of at most 1.
     opening_size : int
-        Numbers in the opening.
+        The number of counts in the opening.
     shares : ndarray of float64, shape (codes,)
-        About which share of the rows has each code, of each column 1 in sum; known after the opening.
+        The approximate share of the rows with each code, which adds up to 1 for each column. Set by the opening.
     opening : Opening
     groups : ndarray of int64, shape (size,)
-        Entries that are alike have one number; -1 for the intercept.
+        The group of each entry, for shrinking; -1 for the intercept.
     fastest : float
-        The largest rate of a descent: rows that are not centred have a mean, along which it must be less.
+        The largest rate of a descent; it is smaller for rows that are not centred, since they have a mean.
     by_margin : bool
         Whether residuals are those by margin, and score levels are counted after the rounds.
     columns, pairs_at : int
-        The number of columns, and of the entries that go before the intercept.
+        The number of columns, and the number of entries before the intercept.
     radius : float
-        R, in entries of an image; known after the opening.
+        R, in entries of an image. Set by the opening.
     spread : ndarray of float64, shape (size,)
-        About the mean square of each entry over the rows, 0 for the intercept; known after the opening.
+        The approximate mean square of each entry over the rows, 0 for the intercept. Set by the opening.
     """
 
     reach = LIMIT * _RADIUS
@@ -213,19 +213,19 @@ class CodeImage:
         return (MOST_PAIRS if interactions == "auto" else interactions) if self.columns > 1 else 0
 
     def opening_square(self, changes):
-        """By how much the opening moves at most, squared, when a row is replaced (2 changes) or added (1)."""
+        """Return the squared sensitivity of the opening, for a row that is replaced (2 changes) or added (1)."""
         return changes * (len(self._rows.sizes) + self._weight**2)
 
     def opening_question(self):
-        """What the opening asks of a piece, and what is told with it."""
+        """Return the question of the opening to a piece, and its arguments."""
         return _code_counts, self._classes, self._weight
 
     def open(self, noisy, deviation, n):
-        """Take up the released opening: `Opening.of`, and all that follows from it."""
+        """Set everything that follows from the released opening, by `Opening.of`."""
         self.begin(Opening.of(noisy, deviation, self._rows, self._classes, n, self._weight))
 
     def begin(self, opening):
-        """Take up an `Opening` of any origin."""
+        """Set everything that follows from an `Opening`."""
         self.opening, rows = opening, self._rows
         blocks, groups = [], []
         held = [count / max(opening.n, reals.sum(count)) for count in opening.counts]
@@ -256,14 +256,14 @@ class CodeImage:
         self.groups = np.concatenate([found, np.full(int(self._constant), -1)])
 
     def joined(self, pairs):
-        """The image with a column more for each `Interaction`, which comes before the intercept."""
+        """Return the image with one more column for each `Interaction`, before the intercept."""
         image = CodeImage(self._rows.joined(pairs), self._classes, self._constant)
         image._pairs = tuple(pairs)
         image.begin(self.opening.joined(pairs))
         return image
 
     def _limited(self, matrix):
-        """Squares of what each code adds to an image, in steps, rounded up; and what a row within R has at most."""
+        """Return the squares of what each code adds to an image, in steps and rounded up, and the most of a row within R."""
         mean, column = self._mean, np.repeat(np.arange(len(self._rows.sizes)), self._rows.sizes)
         of_mean = np.add.reduceat(mean * mean, self._starts[:-1])
         squares = matrix.power(2).sum(axis=1) - 2 * (matrix @ mean) + of_mean[column]
@@ -273,11 +273,11 @@ class CodeImage:
         return (-(-squares // step)).astype(np.int32), _RADIUS**2 // step
 
     def question(self, u, constants):
-        """What a round asks of a piece, and what is told with it; scores are <u, image> + constants."""
+        """Return the question of a round to a piece, and its arguments; scores are <u, image> + constants."""
         return _code_sums, *self._told(u, constants)
 
     def pair_question(self, u, constants, pairs):
-        """What is asked of a piece to choose among pairs, and what is told with it: scores are those of a round."""
+        """Return the question for the choice of pairs, and its arguments; scores are those of a round."""
         return _pair_sums, pairs, *self._told(u, constants)
 
     def _told(self, u, constants):
@@ -286,25 +286,25 @@ class CodeImage:
         return limited, *self._rows.rounded(coef), (intercept + constants).astype(np.float32)
 
     def entries(self, total):
-        """The sum of images on the grid, of sums of residuals by code: int64, shape (size, columns)."""
+        """Return the sum of the images on the grid, from sums of residuals by code: int64, shape (size, columns)."""
         residuals = total[: self._rows.sizes[0]].sum(axis=0)
         sums = self._by_entry @ total - self._mean[:, np.newaxis] * residuals
         return np.concatenate([sums, (self._top * residuals)[np.newaxis][: self._constant]])
 
     def linear(self, u):
-        """<u, image> as coefficients of codes (codes, columns), an intercept (columns,), and what else is added."""
+        """Return <u, image> as coefficients of codes, (codes, columns), an intercept, (columns,), and a further constant."""
         w = np.ascontiguousarray(u[: len(self._mean)].T) / _RADIUS
         top = self._top * u[len(self._mean) :].sum(axis=0) / _RADIUS
         mean = np.array([reals.dot(self._mean.astype(np.float64), column) for column in w])
         return np.stack([_product(self._by_code, column) for column in w], axis=1), top - mean, 0.0
 
     def deviations(self, noise):
-        """Return the noise of coefficients of codes less the mean over their column by `shares`, given that of u.
+        """Return the noise of coefficients of codes minus their mean over the column by `shares`, given the noise of u.
 
         Parameters
         ----------
         noise : ndarray of float64, shape (size, columns)
-            Standard deviations; noise of entries is independent.
+            Standard deviations of u; the noise of entries is independent.
 
         Returns
         -------
@@ -323,7 +323,7 @@ class CodeImage:
 
 
 def _shared(column, size):
-    """Entries that each stand for some codes of a column."""
+    """Return the number of entries of a column, without those of scales."""
     if column is None or not column.ordered:
         return size
     return min(column.bins, BINS) + size - column.bins
@@ -334,7 +334,7 @@ def _width(column, size):
 
 
 def _of_numbers(column, rank):
-    """The entries of each code of a column of numbers: float64, shape (size, entries)."""
+    """Return the entries of each code of a column of numbers: float64, shape (size, entries)."""
     bins, size = column.bins, column.size
     missing, shared = size - bins, _shared(column, size)
     places = np.arange(bins)
@@ -352,12 +352,12 @@ def _of_numbers(column, rank):
 
 
 def _alike(share):
-    """A number, at most 0, for each entry, by its share of the rows: the same to a factor of 4, and below 1e-4."""
+    """Return the group of each entry by its share of the rows: one for each factor of 4, and one below 1e-4."""
     return (np.frexp(np.clip(share, 1e-4, 1))[1].astype(np.int64) - 1) // 2
 
 
 def _product(matrix, w):
-    """A sparse matrix times a vector: float64, the same on every machine."""
+    """Return a sparse matrix times a vector: float64, the same on every machine."""
     return reals.products_csr(matrix.indptr, matrix.indices, matrix.data.astype(np.float64), w)
 
 
@@ -365,7 +365,7 @@ def _product(matrix, w):
 
 
 def _shares(count):
-    """The share of the rows that has each code, by counts of a column; equal shares where all counts are 0."""
+    """Return the share of the rows with each code, from counts of a column; equal shares if all counts are 0."""
     rows = reals.sum(count)
     return count / rows if rows > 0 else np.full(len(count), 1 / len(count))
 
@@ -379,26 +379,26 @@ def _code_counts(piece, classes, weight):
 
 
 def labels_of(piece, columns):
-    """The labels as the kernels read them."""
+    """Return the labels in the type that the kernels read."""
     if labels_of not in piece.memo:
         piece.memo[labels_of] = piece.labels.astype(np.uint8 if columns == 1 else np.uint16)
     return piece.memo[labels_of]
 
 
 def _code_sums(piece, limited, table, step, constants):
-    """Sums of residuals by code."""
+    """Return the sums of residuals by code."""
     rows, limits = _limited_rows(piece, limited)
     return rows.residual_sums(labels_of(piece, len(constants)), limits, table, step, constants)
 
 
 def _pair_sums(piece, pairs, limited, table, step, constants):
-    """Sums of residuals by the cells of pairs."""
+    """Return the sums of residuals by the cells of pairs."""
     rows, limits = _limited_rows(piece, limited)
     return rows.pair_sums(pairs, labels_of(piece, len(constants)), limits, table, step, constants)
 
 
 def _limited_rows(piece, limited):
-    """The rows with the columns of pairs, and their limits."""
+    """Return the rows with the columns of pairs, and their limits."""
     squares, allowed, pairs = limited
     known = piece.memo.get(_limited_rows)
     if known is None or known[:2] != (allowed, pairs) or not np.array_equal(known[2], squares):

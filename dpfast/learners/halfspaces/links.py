@@ -1,4 +1,4 @@
-"""The link of capped residuals: log odds and probabilities of scores. `model` beside it has the proof."""
+"""Log odds and probabilities of scores, by the link of capped residuals; `model` beside it has the proof."""
 
 import numpy as np
 
@@ -6,13 +6,13 @@ from dpfast.kernels.reals import exp, log
 
 
 def log_odds(scores):
-    """Of the second of two classes: float64, the shape of the scores."""
+    """Return the log odds of the second of two classes: float64, of the shape of the scores."""
     size = np.abs(np.asarray(scores, np.float64))
     return np.copysign(size + log((1 + exp(-size)) / 2), scores)
 
 
 def log_chances(scores):
-    """Logarithms of the chances of classes, but for a number for each row: float64, shape (n, k).
+    """Return the logarithms of the probabilities of the classes, up to a constant for each row: float64, shape (n, k).
 
     Parameters
     ----------

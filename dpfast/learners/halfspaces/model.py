@@ -55,13 +55,13 @@ from dpfast.learners.halfspaces.images import LIMIT, CodeImage
 from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, Pairs, draws
 from dpfast.learners.halfspaces.steepness import LEVELS, slope_and_shift
 
-ROUNDS_PAID = 20  # the opening, and the counts of score levels, are paid for like one round for each so many
+ROUNDS_PAID = 20  # the opening and the counts of score levels each cost one round for every so many rounds
 _LARGEST_SIGMA = 2.0**52
 _HALVINGS = 60  # of an interval of length 1/2
 _TOGETHER = 2.0  # curvature in directions in which columns agree, over that of the average row
-_SIGNAL = 3.0  # rate, over the noise of one sum and the rounds
+_SIGNAL = 3.0  # the rate is this over the noise of one sum and the number of rounds
 _PRIOR = 10
-_TURNED = 5.0  # deviations of noise, by which a sum points against the one before where steps are too long
+_TURNED = 5.0  # steps are too long if a sum points against the last one by so many deviations of the noise
 _LITTLE = 1e-6
 _LATE = 0.8  # the model is the mean over the rounds after this share of them; its noise is about that of this share
 
@@ -72,12 +72,12 @@ class ShrunkenDescent:
     Parameters
     ----------
     groups : ndarray of int64, shape (size,)
-        Which coefficients are alike; -1 for one at most that is like no other, an intercept.
+        The group of each coefficient; -1 for at most one without a group, the intercept.
     classes : int
     deviation : float
-        Of the noise on each entry of a sum, for rows of norm 1.
+        Standard deviation of the noise on each entry of a sum, for rows of norm 1.
     n : float
-        Rows.
+        The number of rows.
     n_rounds : int
     fastest : float
         The largest rate, for means of rows.
@@ -85,14 +85,14 @@ class ShrunkenDescent:
 
     def __init__(self, groups, classes, deviation, n, n_rounds, fastest):
         self._columns = columns = 1 if classes == 2 else classes
-        pair = 1 if columns == 1 else 2  # scores of two classes are apart by twice as much, for the same rate
+        pair = 1 if columns == 1 else 2  # the scores of two classes differ by twice as much at the same rate
         one = deviation / (pair * n_rounds) ** 0.5
         self._rate = min(_SIGNAL * n / (one * n_rounds), fastest) / n / pair
         self._own = deviation**2 * (1 if columns == 1 else 1 - 1 / columns)
         self._against = -_TURNED * deviation**2 * (len(groups) * columns) ** 0.5
         self._before, self._noise = np.zeros((len(groups), columns)), 0.0
         self._shrunk, self._groups = groups >= 0, groups[groups >= 0]
-        self._of = np.where(self._shrunk, groups, groups.max() + 1)  # the last share is that of what is like no other
+        self._of = np.where(self._shrunk, groups, groups.max() + 1)  # the last share is that of the intercept
         self._members = np.bincount(self._groups).astype(np.float64)[:, np.newaxis]
         self._total = np.zeros((len(groups), columns))
         self._late, self._rounds, self.used = np.zeros_like(self._total), n_rounds, 0
@@ -100,14 +100,14 @@ class ShrunkenDescent:
         self._rates = 0.0
 
     def seen(self):
-        """u of this module's documentation: float64, shape (size, 1) for two classes, else (size, k)."""
+        """Return u (see the documentation of this module): float64, shape (size, 1) for two classes, else (size, k)."""
         return self._total * self._kept()[self._of] if self.used else self._total
 
     def noise(self):
-        """Return the standard deviation that the noise of all sums gives the entries of `model`, shrinking as it did.
+        """Return the standard deviation of the entries of `model` due to the noise of all sums.
 
-        Shrinking depends on the sums; given how much each group kept, an entry of the model is a fixed combination of
-        the sums, and this is the deviation of their noise in it.
+        Shrinking depends on the sums. Given the share that each group kept, an entry of the model is a linear
+        combination of the sums, and this is the deviation of their noise in it.
         """
         if not self.used:
             return np.zeros_like(self._total)
@@ -120,16 +120,16 @@ class ShrunkenDescent:
         return np.sqrt(variance)[self._of]
 
     def left(self, curvature):
-        """Return the variance of each entry of `model` about the coefficient without noise, given the sums.
+        """Return the variance of each entry of `model` around the coefficient without noise, given the sums.
 
-        Shrunk by tau / (tau + v), a coefficient is uncertain by v tau / (tau + v). Later residuals take noise back: the
-        sum of a round has minus the curvature times the noise. Noise that comes in evenly over the rounds, and decays
-        by a factor of exp(-x) over all of them, has (1 - exp(-2 x)) / (2 x) of its variance left in the end.
+        A coefficient shrunk by tau / (tau + v) has the variance v tau / (tau + v). Later residuals correct noise: the
+        sum of a round contains minus the curvature times the noise. If noise is added evenly over the rounds and decays
+        by a factor of exp(-x) over all of them, a share of (1 - exp(-2 x)) / (2 x) of its variance remains in the end.
 
         Parameters
         ----------
         curvature : ndarray of float64, shape (size,)
-            By how much the sum of an entry falls when its coefficient grows by 1, at least 0.
+            By how much the sum of an entry decreases when its coefficient grows by 1; at least 0.
 
         Returns
         -------
@@ -141,7 +141,7 @@ class ShrunkenDescent:
         return (_LATE * self._noise * self._kept())[self._of] * ((1 - reals.exp(-twice)) / twice)
 
     def _kept(self):
-        """The share of its coefficients that each group keeps, and that of what is like no other."""
+        """Return the share of its coefficients that each group keeps, and last that of the intercept."""
         square = np.square(self._total[~self._shrunk]).sum(axis=0, keepdims=True)
         alone = 1 - self._noise / np.maximum(square, self._noise)
         if not len(self._groups):
@@ -153,9 +153,9 @@ class ShrunkenDescent:
         return np.append(own / (own + noise), alone, axis=0)
 
     def add(self, noisy):
-        """Go on by a noisy sum, for rows of norm 1: float64, shape (size, columns).
+        """Make a step along a noisy sum, for rows of norm 1: float64, shape (size, columns).
 
-        Residuals of many classes add up to 0: what noise adds up to is taken off.
+        The residuals of more than two classes add up to 0, so the sum of the noise over the classes is subtracted.
         """
         self.used += 1
         if reals.dot(noisy.ravel(), self._before.ravel()) < self._against:
@@ -171,29 +171,29 @@ class ShrunkenDescent:
             self._shares = self._shares + self._kept()
 
     def rescale(self, factor):
-        """Go on with images that are shorter by this factor, and coefficients that are larger by it."""
+        """Adapt to images that are shorter by this factor; coefficients are larger by it."""
         self._total *= factor
         self._late *= factor
         self._before = self._before * factor
-        self._rates *= factor**2  # by the curvature that shorter images have, noise has decayed as it did
+        self._rates *= factor**2  # the curvature is smaller by the square, so that noise has decayed as before
         self._noise *= factor**2
         self._by_share *= factor**2
         self._by_square *= factor**2
 
     def model(self):
-        """The mean of u over the last rounds; u where there were none of them."""
+        """Return the mean of u over the last rounds, or u before them."""
         late = self.used - int(_LATE * self._rounds)
         return self._late / late if late > 0 else self.seen()
 
 
 class JoinedDescent:
-    """A descent that others join under way: their coefficients come before the last of the first one's.
+    """A descent that another one joined later; the coefficients of the second precede the last ones of the first.
 
     Parameters
     ----------
     first, second : ShrunkenDescent
     at : int
-        How many coefficients of the first come before those of the second.
+        The number of coefficients of the first that precede those of the second.
     """
 
     def __init__(self, first, second, at):
@@ -231,18 +231,18 @@ class JoinedDescent:
 
 
 def class_weights(declared, classes):
-    """Declared weights of classes, the largest 1: float64, shape (k,).
+    """Return the declared weights of classes, scaled so that the largest is 1: float64, shape (k,).
 
     Parameters
     ----------
     declared : dict
-        Positive finite numbers by class; a class that it does not name has weight 1.
+        Positive finite numbers by class; a class that is not named has weight 1.
     classes : ndarray, shape (k,)
 
     Raises
     ------
     ValueError
-        For a class that there is not.
+        If a named class does not exist.
     """
     known = classes.tolist()
     if foreign := [label for label in declared if label not in known]:
@@ -259,7 +259,7 @@ def starts(sizes):
     Parameters
     ----------
     sizes : ndarray of float64, shape (k,)
-        Of the classes, each above 0.
+        Sizes of the classes, each above 0.
 
     Returns
     -------
@@ -275,18 +275,18 @@ def starts(sizes):
 
 
 def _chances(values):
-    """G^-1 of values in [0, 1/2]."""
+    """Return G^-1 of values in [0, 1/2]."""
     return 2 * values / (1 + np.sqrt(np.maximum(0.0, 1 - 4 * values)))
 
 
 class Noise:
     """The noise of a run, in steps of the grid, that makes its releases together (epsilon, delta)-DP.
 
-    The opening counts every row `unit` times, so that it moves by no more than the square root of `paid` times what a
-    round's sum moves by: it costs what that many rounds do. So do the counts of score levels, which count every row
-    `level_unit` times: replacing a row moves two of them, adding one moves one. Where a discovery was the opening, the
-    noise of rounds was planned with it, for two classes. Draws of pairs have exponents, by which they cost a 20th of
-    the bill.
+    The opening counts every row `unit` times, such that its sensitivity is at most sqrt(`paid`) times that of a round.
+    It therefore costs as much as `paid` rounds. The same holds for the counts of score levels, which count every row
+    `level_unit` times; replacing a row changes two of them, and adding a row changes one. If a discovery took the place
+    of the opening, the noise of the rounds was planned with it, for two classes. The exponents of the draws of pairs
+    are chosen such that the draws cost a 20th of the bill.
     """
 
     def __init__(self, p, image, classes, pairs):
@@ -318,12 +318,12 @@ class Noise:
 
 
 def sensitivity(reach, classes, neighbors):
-    """How far one row moves the sum of a round, at most and rounded up: int, in steps of the grid.
+    """Return the most by which one row changes the sum of a round, rounded up: int, in steps of the grid.
 
     Parameters
     ----------
     reach : int
-        The longest image, times the largest limit.
+        The norm of the longest image times the largest limit.
     classes : int
     neighbors : {"replace", "add-remove"}
     """
@@ -332,7 +332,7 @@ def sensitivity(reach, classes, neighbors):
 
 
 class Model:
-    """What was released so far: nothing, the opening, rounds, pairs, score levels."""
+    """The releases so far: nothing, the opening, rounds, pairs, score levels."""
 
     def __init__(self, image, classes, width):
         self.image, self._columns = image, 1 if classes == 2 else classes
@@ -341,7 +341,7 @@ class Model:
         self._slope, self._shift, self._shifted = 1.0, 0.0, False
 
     def begin(self, deviation, p):
-        """Go on from the opening, which the image has taken up."""
+        """Start the descent from the opening of the image."""
         image, classes = self.image, len(self.image.opening.sizes)
         self.descent = ShrunkenDescent(image.groups, classes, deviation, image.opening.n, p.n_rounds, image.fastest)
         self._shifted = p.fit_intercept
@@ -349,14 +349,14 @@ class Model:
             self.constants = starts(image.opening.sizes)
 
     def pairs(self, deviation, n_rounds, most):
-        """The pairs to choose from, for so many rounds to come with this noise."""
+        """Return the pairs to choose from, if so many rounds with this noise follow."""
         image = self.image
         longer = math.sqrt(image.radius**2 + most)  # entries of pairs are 1
         coef, _, _ = image.linear(self.descent.seen())
         return Pairs(image.opening, coef, deviation * longer / math.sqrt(n_rounds))
 
     def join(self, interactions, deviation, n_rounds):
-        """Go on for so many rounds with these pairs, if there are any."""
+        """Add these pairs to the model for so many further rounds, if there are any."""
         if not interactions:
             return
         before, at = self.image, self.image.pairs_at
@@ -368,24 +368,24 @@ class Model:
         self.descent = JoinedDescent(self.descent, joined, at)
 
     def level(self, counts, deviation):
-        """Take up the released counts of score levels."""
+        """Set slope and shift by the released counts of score levels."""
         self._slope, self._shift = slope_and_shift(counts, deviation, self._shifted)
 
     def linear(self):
-        """Coefficients, intercepts and shifts, shapes (columns, m), (columns,) and (columns,)."""
+        """Return coefficients, intercepts and shifts, of shapes (columns, m), (columns,) and (columns,)."""
         if self.descent is None:
             return np.zeros((self._columns, self._width)), np.zeros(self._columns), self.constants
         coef, intercept, shift = self.image.linear(self.descent.model() * self._moderation() * self._slope)
         return np.ascontiguousarray(coef.T), intercept + 0.0, self.constants * self._slope + self._shift + shift
 
     def noise(self):
-        """Deviations of the noise in coefficients of codes, shape (columns, m); None before a round, and of others."""
+        """Return standard deviations of the noise in coefficients of codes, shape (columns, m); None for plain rows."""
         if self.descent is None or not isinstance(self.image, CodeImage):
             return None
         return np.ascontiguousarray(self.image.deviations(self.descent.noise() * self._moderation()).T)
 
     def _moderation(self):
-        """What entries of the model are multiplied by: (size, 1); 1 for the intercept, plain rows and more classes."""
+        """Return the factors of moderation, (size, 1): 1 for the intercept, for plain rows and for more classes."""
         factors = np.ones((len(self.image.groups), 1))
         if self._columns > 1 or not isinstance(self.image, CodeImage):
             return factors

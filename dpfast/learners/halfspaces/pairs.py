@@ -1,29 +1,29 @@
-"""Pairs of columns of codes, chosen privately: what two columns say together and neither says by itself.
+"""Pairs of columns of codes, chosen privately by what two columns say together that neither says by itself.
 
-After some rounds the residual of row i is an integer vector r_i, a function of that row and of releases: see
-csrc/logistic.h. Columns are folded into at most GROUPS groups of codes, by releases alone. A pair of columns has a cell
-for each two groups, and
+After some rounds, the residual of row i is an integer vector r_i, a function of that row and of the releases (see
+csrc/logistic.h). The codes of each column are put into at most GROUPS groups, by the releases alone. A pair of columns
+has a cell for each two groups, and
 
     q = sum over its cells and over the classes of |sum of r_i over the rows of the cell|.
 
-**How far one row moves q.** A row is in one cell of each pair, so that adding it changes q by at most |r_i|_1, up or
-down, by the triangle inequality; replacing it by at most twice the largest |r|_1. With a largest limit of A, |r|_1 is
-at most A for two classes and 2 A for more. So q of each pair changes by a number in [-D, D] with D = 2 A or 4 A under
-"replace" and A or 2 A under "add-remove", and k times that for units of k rows.
+**Sensitivity of q.** A row is in one cell of each pair. By the triangle inequality, adding it changes q by at most
+|r_i|_1, up or down, and replacing it changes q by at most twice the largest |r|_1. If A is the largest limit, |r|_1 is
+at most A for two classes and 2 A for more. So the q of each pair changes by a number in [-D, D], where D = 2 A or 4 A
+under "replace" and A or 2 A under "add-remove", and k times that for units of k rows.
 
-**The choice.** A score is q less a public number for each pair, and one more candidate, "none", has a public score
-alone: its change, 0, lies in [-D, D] too. An exponential mechanism of exponent t over scores whose changes all lie in
-[-D, D] has log ratios in an interval of length 2 D t (`dpfast.accounting.Draws` of width 2 D). Draws follow one
-another, each among the pairs that are left; the first "none" ends them, and all of them are paid for. Only the pairs
-are released, never q. Whether there is anything to see is up to the first draw, which has a third of what they cost.
+**The choice.** The score of a pair is q minus a public number. One more candidate, "none", has a public score: its
+change, 0, is in [-D, D] too. An exponential mechanism of exponent t over scores whose changes all lie in [-D, D] has
+log ratios in an interval of length 2 D t (`dpfast.accounting.Draws` of width 2 D). Draws follow one another, each among
+the remaining pairs. The first "none" ends them, but all draws are paid for. Only the pairs are released, never q. The
+first draw decides whether there is anything to see, and gets a third of the cost of the draws.
 
-**What is subtracted**, all of it public: what q would be if residuals were noise, sqrt(2 v n_cell / pi) for each cell,
-with sizes of cells as if columns were independent; and a part of what noise will be in the cells' own sums, so that a
-pair is not chosen which could not be learned. "none" has the logarithm of the number of pairs over t, which is what the
-best of so many pairs is ahead by chance, and a margin beside: where no pair has any score, the first draw is "none" in
-95% of all fits.
+**The public number** has two parts. The first is the value that q would have if residuals were noise, the sum of
+sqrt(2 v n_cell / pi) over the cells, where the sizes of cells are those for independent columns. The second is a part of
+the noise that the sums of the cells will have, so that a pair is not chosen if it could not be learned. The score of
+"none" is the logarithm of the number of pairs over t, which is the lead of the best pair by chance, plus a margin. If no
+pair has any score, the first draw is "none" in 95% of all fits.
 
-A pair is then one more column of codes (`joined`), and rounds go on over all columns.
+A chosen pair becomes one more column of codes (`joined`), and the rounds continue over all columns.
 """
 
 import math
@@ -38,25 +38,25 @@ from dpfast.learners.saving import entries, integers
 from dpfast.mechanisms import exponential
 
 GROUPS = 8  # of the codes of a column
-SHARE = 20  # the draws' share of the bill, one over this
-_COLUMNS = 32  # whose pairs are looked at, at most
-_CELLS = 1 << 21  # of all pairs and classes together, at most
-_LEFT = 6.0  # squares of residuals before the first round, over those after some
-_NOISE = 0.25  # of the noise in a pair's cells, that its score is less
-_FIRST = 3  # the first draw's share of the draws, one over this
-_MARGINS = 3.0, 1.0  # of "none", times the exponent: in the first draw, and in later ones
+SHARE = 20  # the draws cost one over this of the bill
+_COLUMNS = 32  # the most columns whose pairs are considered
+_CELLS = 1 << 21  # the most cells of all pairs and classes together
+_LEFT = 6.0  # squares of residuals before the first round over those at the choice
+_NOISE = 0.25  # the share of the noise of a pair's cells that is subtracted from its score
+_FIRST = 3  # the first draw costs one over this of all draws
+_MARGINS = 3.0, 1.0  # of the score of "none", times the exponent: in the first draw and in later ones
 
 
 @dataclass(frozen=True)
 class Interaction:
-    """Two columns of codes that a model looks at together.
+    """Two columns of codes whose combination has weights in a model.
 
     Attributes
     ----------
     columns : tuple of int
-        Their numbers.
+        The numbers of the columns.
     groups : tuple of two tuples of int
-        For each of them the group of each code.
+        For each of the columns the group of each code.
     """
 
     columns: tuple[int, int]
@@ -64,21 +64,21 @@ class Interaction:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The number of groups of each column."""
+        """Return the number of groups of each column."""
         return max(self.groups[0]) + 1, max(self.groups[1]) + 1
 
     @property
     def size(self) -> int:
-        """The number of cells."""
+        """Return the number of cells."""
         return self.shape[0] * self.shape[1]
 
     def saved(self) -> dict[str, Any]:
-        """What a file has of it, for `restored`."""
+        """Return the content of a file, for `restored`."""
         return {"columns": list(self.columns), "groups": [list(group) for group in self.groups]}
 
 
 def restored(saved: Any) -> Interaction:
-    """The interaction that a file has, or a ValueError."""
+    """Return the interaction in a file; refuse invalid content."""
     saved = entries(saved, "columns", "groups")
     columns, groups = integers(saved["columns"], 0, 1 << 31).tolist(), saved["groups"]
     if len(columns) != 2 or not isinstance(groups, list) or len(groups) != 2 or not all(groups):
@@ -88,7 +88,7 @@ def restored(saved: Any) -> Interaction:
 
 
 def draws(neighbors, classes, limit, share, most, rows_per_unit=1):
-    """The draws of a fit, planned, for a bill: the first one, and the others.
+    """Return the planned draws of a fit for a bill: the first one, and the others.
 
     The claim is in the documentation of this module.
 
@@ -99,9 +99,9 @@ def draws(neighbors, classes, limit, share, most, rows_per_unit=1):
     limit : int
         The largest limit of a row's residual.
     share : Fraction
-        Of the bill.
+        The share of the bill.
     most : int
-        Pairs at most.
+        The largest number of pairs.
     rows_per_unit : int, default=1
 
     Returns
@@ -116,15 +116,15 @@ def draws(neighbors, classes, limit, share, most, rows_per_unit=1):
 
 
 class Pairs:
-    """The pairs that are looked at, and the public part of their scores.
+    """The pairs that are considered, and the public part of their scores.
 
     Parameters
     ----------
     opening : Opening
     coef : ndarray of float64, shape (codes, columns)
-        What each code adds to scores by now; columns is 1 for two classes.
+        What each code adds to the scores so far; columns is 1 for two classes.
     deviation : float
-        Of the noise in the sum of residuals of a cell, were it released as the rounds to come release it.
+        Standard deviation of the noise in the sum of residuals of a cell, if later rounds released it.
 
     Attributes
     ----------
@@ -148,7 +148,7 @@ class Pairs:
         self._less = [chance * roots[a] * roots[b] + noise * pair.size for pair in self.of for a, b in [pair.columns]]
 
     def drawn(self, total, limit, exponents, most, rng):
-        """Draw pairs one after the other, until "none" is drawn, and yield each.
+        """Draw pairs one after the other, until "none" is drawn, and yield each; "none" is yielded as None.
 
         Parameters
         ----------
@@ -157,7 +157,7 @@ class Pairs:
         limit : int
             The largest limit of a row.
         exponents : sequence of Fraction
-            Of the first draw and of the others.
+            The exponents of the first draw and of the others.
         most : int
 
         Yields
@@ -179,7 +179,7 @@ class Pairs:
 
 
 def _looked_at(opening, coef, groups):
-    """The columns whose pairs are looked at: all that have two groups, or those of them that move scores most."""
+    """Return the columns whose pairs are considered: those with two groups or more that move scores most."""
     moved, start, classes = [], 0, coef.shape[1]
     for count in opening.counts:
         share, part = count / max(reals.sum(count), 1.0), coef[start : start + len(count)]
@@ -193,7 +193,7 @@ def _looked_at(opening, coef, groups):
 
 
 def _groups(count, rank):
-    """The group of each code: of numbers by rank, and missing ones apart; of values the rarer ones together."""
+    """Return the group of each code: numbers by rank, missing ones separately; of values, the rarer ones together."""
     if rank is None:
         if len(count) <= GROUPS:
             return np.arange(len(count))

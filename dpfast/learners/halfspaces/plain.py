@@ -19,11 +19,11 @@ from dpfast.learners.calibration import level_counts
 from dpfast.learners.halfspaces.images import LEAST, SHORTER, SURE, TOP, Opening, class_counts, class_sizes, labels_of
 from dpfast.learners.halfspaces.steepness import ENDS
 
-_LIMIT = 1 << 10  # over R, which is at least a quarter, sums take it
+_LIMIT = 1 << 10  # the largest limit; R is at least a quarter, so limits over R fit into the sums
 
 
 class PlainImage:
-    """Images of plain rows; as `CodeImage`, and the opening is of the sum of the rows and of class sizes.
+    """Images of plain rows, with the methods of `CodeImage`; the opening is the sum of the rows and the class sizes.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class PlainImage:
         return _plain_sums, centring, *self._told(u, constants)
 
     def level_question(self, u, constants):
-        """What is asked of a piece to count score levels, and what is told with it: scores are those of a round."""
+        """Return the question that counts score levels, and its arguments; scores are those of a round."""
         return _plain_levels, *self._told(u, constants)
 
     def _told(self, u, constants):
@@ -93,7 +93,7 @@ class PlainImage:
         return *self._linear(coef), shift
 
     def _by_row(self, u):
-        """<u, image> as coefficients of rows of norm 1 (width, columns), and what is added (columns,)."""
+        """Return <u, image> as coefficients of rows of norm 1, (width, columns), and a constant, (columns,)."""
         coef = u[: self._width] * (self._unit / self._radius)
         mean = self._mean.astype(np.float64) / self._unit
         of_mean = np.array([reals.dot(mean, column) for column in np.ascontiguousarray(coef.T)])
@@ -101,12 +101,12 @@ class PlainImage:
 
 
 def _certain(size):
-    """Deviations above which none of so many numbers of noise alone is expected."""
+    """Return so many deviations that none of `size` numbers of noise alone is expected to exceed them."""
     return max(SURE, math.sqrt(2 * math.log(2) * size.bit_length()))
 
 
 def _plain_counts(piece, classes, weight, centred):
-    """The sum of the rows, and class sizes."""
+    """Return the sum of the rows, followed by the class sizes."""
     sizes = weight * class_counts(piece, classes)
     if not centred:
         return sizes
@@ -114,7 +114,7 @@ def _plain_counts(piece, classes, weight, centred):
 
 
 def _plain_sums(piece, centring, w, step, constants):
-    """The sum of rows times their residuals, and the sum of residuals."""
+    """Return the sum of the rows times their residuals, followed by the sum of residuals."""
     known = piece.memo.get(_plain_sums)
     if known is None or known[0][1:] != centring[1:] or not np.array_equal(known[0][0], centring[0]):
         known = piece.memo[_plain_sums] = centring, piece.rows.limits(*centring)
@@ -127,6 +127,6 @@ def _plain_sums(piece, centring, w, step, constants):
 
 
 def _plain_levels(piece, w, step, constants):
-    """Counts of rows by score level and class."""
+    """Return the counts of rows by score level and class."""
     scores = piece.rows.margins(w)[:, 0] * np.float32(step) + constants[0]
     return level_counts(scores, piece.labels, ENDS).ravel()
