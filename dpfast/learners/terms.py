@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from dpfast.kernels import reals
 from dpfast.tables.cells import CodeColumn
 from dpfast.tables.naming import some
 
@@ -41,7 +42,7 @@ class Term:
     @property
     def importance(self) -> float:
         """Return by how much the column moves the score of a row on average: the mean absolute weight over the rows."""
-        return float(self.shares @ np.abs(self.weights))
+        return float(reals.dot(self.shares, np.abs(self.weights)))
 
     @property
     def groups(self) -> slice:
@@ -173,7 +174,10 @@ def terms(model: Any) -> list[Term]:
     for label, row, of_row in zip(labels.tolist(), weights, noise, strict=True):
         for (column, sides), start, stop in zip(every, ends[:-1], ends[1:], strict=True):
             of_rows = np.full(column.size, 1 / column.size) if shares is None else shares[start:stop]
-            part, of_part = row[start:stop] - of_rows @ row[start:stop], None if of_row is None else of_row[start:stop]
+            part, of_part = (
+                row[start:stop] - reals.dot(of_rows, row[start:stop]),
+                None if of_row is None else of_row[start:stop],
+            )
             if sides:
                 found.append(PairTerm(column, label, part, of_part, of_rows, sides))
             else:

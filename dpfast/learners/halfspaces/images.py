@@ -263,7 +263,7 @@ class CodeImage:
         return image
 
     def _limited(self, matrix):
-        """Return the squares of what each code adds to an image, in steps and rounded up, and the most of a row within R."""
+        """Return the square of what each code adds to an image, in steps, and the most of a row within R."""
         mean, column = self._mean, np.repeat(np.arange(len(self._rows.sizes)), self._rows.sizes)
         of_mean = np.add.reduceat(mean * mean, self._starts[:-1])
         squares = matrix.power(2).sum(axis=1) - 2 * (matrix @ mean) + of_mean[column]
@@ -292,7 +292,7 @@ class CodeImage:
         return np.concatenate([sums, (self._top * residuals)[np.newaxis][: self._constant]])
 
     def linear(self, u):
-        """Return <u, image> as coefficients of codes, (codes, columns), an intercept, (columns,), and a further constant."""
+        """Return <u, image> as coefficients of codes (codes, columns), an intercept (columns,) and a constant."""
         w = np.ascontiguousarray(u[: len(self._mean)].T) / _RADIUS
         top = self._top * u[len(self._mean) :].sum(axis=0) / _RADIUS
         mean = np.array([reals.dot(self._mean.astype(np.float64), column) for column in w])

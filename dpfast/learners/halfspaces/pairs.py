@@ -18,10 +18,10 @@ the remaining pairs. The first "none" ends them, but all draws are paid for. Onl
 first draw decides whether there is anything to see, and gets a third of the cost of the draws.
 
 **The public number** has two parts. The first is the value that q would have if residuals were noise, the sum of
-sqrt(2 v n_cell / pi) over the cells, where the sizes of cells are those for independent columns. The second is a part of
-the noise that the sums of the cells will have, so that a pair is not chosen if it could not be learned. The score of
-"none" is the logarithm of the number of pairs over t, which is the lead of the best pair by chance, plus a margin. If no
-pair has any score, the first draw is "none" in 95% of all fits.
+sqrt(2 v n_cell / pi) over the cells, where the sizes of cells are those for independent columns. The second is a part
+of the noise that the sums of the cells will have, so that a pair is not chosen if it could not be learned. The score of
+"none" is the logarithm of the number of pairs over t, which is the lead of the best pair by chance, plus a margin. If
+no pair has any score, the first draw is "none" in 95% of all fits.
 
 A chosen pair becomes one more column of codes (`joined`), and the rounds continue over all columns.
 """
