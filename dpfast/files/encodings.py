@@ -82,26 +82,6 @@ class FileParts(Source):
         self._text: dict[str, Any] = {"separator": separator, "decimal": decimal, "encoding": encoding}
 
     def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> Encoding:
-        """Read all rows, and prepare their encoding.
-
-        Parameters
-        ----------
-        schema : Schema
-        label : Label or None
-            The column of labels, if they are needed.
-        unit : str, optional
-            The column of the person of each row.
-
-        Returns
-        -------
-        Encoding
-
-        Raises
-        ------
-        ValueError, OSError
-            If a file is missing or damaged, changes while it is read or differs from its declaration, or if the scratch
-            folder has no space.
-        """
         self.refuse_labels()
         spool = Spool(self.memory, self.scratch)
         with _unchanged(self.path):
@@ -109,17 +89,6 @@ class FileParts(Source):
             return read_encoding(self.path, schema, label, **room, **self._text)
 
     def header(self) -> dict[str, Any]:
-        """Read the types of the columns from the headers of the files.
-
-        Returns
-        -------
-        dict from str to pyarrow.DataType
-
-        Raises
-        ------
-        ValueError, OSError
-            If a file is neither CSV nor Parquet, is missing or is damaged.
-        """
         return header_of_file(self.path, **self._text)
 
     def numbers(self) -> tuple[Any, Any]:

@@ -19,9 +19,9 @@ from dpfast.tables.objects import Fault, array_of
 from dpfast.tables.words import Words
 
 _TEXT = pa.large_string()
-_BLOCK = 1 << 17  # cells whose words are looked at together
+_BLOCK = 1 << 17  # cells whose words are collected together
 _DICTIONARY = pa.DictionaryArray.from_arrays
-_BLANKS = " \t"  # that may stand around a number, in files too
+_BLANKS = " \t"  # allowed around a number, in files too
 _DAY_TYPES = (pa.types.is_date, pa.types.is_timestamp)
 _TEXT_TYPES = (
     *(pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
@@ -30,12 +30,12 @@ _TEXT_TYPES = (
 
 
 class Frame:
-    """The columns of a table by their names, each as an Arrow array when asked for.
+    """The columns of a table by their names; each is converted to an Arrow array when it is used.
 
     Parameters
     ----------
     table : DataFrame of pandas or polars, Arrow table or batch, or dict of arrays
-        Whatever has the Arrow stream interface. Names must be text and distinct.
+        Or any object with the Arrow stream interface. Names must be distinct texts.
     """
 
     def __init__(self, table: Any):
@@ -101,7 +101,7 @@ class Frame:
 
 
 def header_of(table: Any) -> dict[str, pa.DataType]:
-    """Return the types of the columns of a frame by their names; no row has a part in them but of object columns."""
+    """Return the types of the columns of a frame by their names; only columns of objects are read for it."""
     if hasattr(table, "iloc") and hasattr(table, "columns"):
         table = getattr(table, "_meta", table).iloc[:0]
     frame = Frame(table)
@@ -109,7 +109,7 @@ def header_of(table: Any) -> dict[str, pa.DataType]:
 
 
 def _streamed(table: Any) -> pa.Table | None:
-    """Return an object with the Arrow stream interface as a table; None for others, and for one column."""
+    """Return an object with the Arrow stream interface as a table; None for other objects and for a single column."""
     with suppress(pa.ArrowInvalid):
         return pa.table(table) if hasattr(table, "__arrow_c_stream__") else None
     return None
@@ -144,7 +144,7 @@ def numbers(name: str, array: pa.Array, marks: tuple = ()) -> np.ndarray:
 
 
 def plain_numbers(array: pa.Array) -> np.ndarray | None:
-    """Return texts as float64 if all are numbers as they stand or null, none with blanks around it; else None."""
+    """Return texts as float64 if all are null or numbers without blanks around them; otherwise None."""
     try:
         return _floats(array.cast(pa.float64()))
     except pa.ArrowInvalid:
@@ -152,14 +152,14 @@ def plain_numbers(array: pa.Array) -> np.ndarray | None:
 
 
 def distinct(name: str, array: pa.Array) -> pa.DictionaryArray:
-    """Return a column of values with a dictionary, which holds each of them once."""
+    """Return a column of values as a dictionary array whose dictionary has each value once."""
     if pa.types.is_nested(array.type) or pa.types.is_binary(array.type):
         raise Fault(name, f"holds {array.type} where values are declared")
     return array if pa.types.is_dictionary(array.type) else pc.dictionary_encode(_plain(array))
 
 
 def texts(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarray, list]:
-    """A column as numbers of its distinct values, -1 for missing: int32 of shape (n,), and the values as text."""
+    """Return a column as numbers of its distinct values, int32 with -1 for missing, and the values as text."""
     array = distinct(name, array)
     index = array.indices.cast(pa.int32()).fill_null(-1).to_numpy(zero_copy_only=False)
     values = [None if _is_missing(value) else text_of(value) for value in array.dictionary.to_pylist()]
@@ -172,7 +172,7 @@ def texts(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarray, li
 
 
 def reads_of(name: str, kind: pa.DataType) -> str:
-    """Return what cells of an Arrow type are read as: "number", "integer", "date" or "text"."""
+    """Return as what cells of an Arrow type are read: "number", "integer", "date" or "text"."""
     types = pa.types
     if types.is_dictionary(kind):
         kind = kind.value_type
@@ -203,8 +203,8 @@ def cells(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarray, li
 
 
 def blocks_of_cells(name: str, array: pa.Array, marks: tuple = ()) -> Iterator[tuple[np.ndarray, list]]:
-    """Return what `cells` does block by block, each with the words that stand in it."""
-    reads_of(name, array.type)  # refuses what is no table's before the first block is read
+    """Yield the result of `cells` block by block, each block with its own words."""
+    reads_of(name, array.type)  # refuses invalid types before the first block is read
 
     def block(start):
         part = array.slice(start, _BLOCK)
@@ -254,7 +254,7 @@ def _plain(array):
 
 
 def _without(array, marks):
-    """Return texts without those that mark a missing value."""
+    """Return texts with null for those that mark a missing value."""
     if not marks:
         return array
     marked = pc.is_in(array, value_set=pa.array(marks, _TEXT))

@@ -1,4 +1,4 @@
-"""Packed 0/1 tables, from dense, sparse and pandas input, and tables of few ones as the places of the ones."""
+"""Packed 0/1 tables from dense, sparse and pandas input, and sparse 0/1 tables as the places of their ones."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -21,8 +21,8 @@ class BitMatrix:
     X : array_like, sparse matrix or array, DataFrame or BitMatrix, shape (n, d)
         Booleans or 0 and 1; any real numbers if `threshold` is given.
     threshold : None, float or array_like of float, shape (d,)
-        An entry becomes the bit ``x > threshold``; one number for all columns or one for each. Declare it, do not
-        compute it from private rows. None accepts nothing but 0 and 1.
+        An entry becomes the bit ``x > threshold``; one number for all columns, or one for each. Declare it; do not
+        compute it from private rows. With None, all entries must be 0 or 1.
     feature_names : sequence of str, length d, optional
         Taken from a DataFrame's columns by default.
 
@@ -31,7 +31,7 @@ class BitMatrix:
     rows : ndarray of uint64, shape (n, ceil(d / 64))
         Read-only.
     columns : ndarray of uint64, shape (d, ceil(n / 64))
-        The transpose; made when first asked for, read-only.
+        The transpose, computed at first use; read-only.
     shape : tuple (n, d)
     feature_names : list of str or None
 
@@ -42,7 +42,7 @@ class BitMatrix:
 
     Notes
     -----
-    n d / 8 bytes for each layout, and blocks of a few MB on the way: the input is never copied whole.
+    Each layout takes n d / 8 bytes. The input is converted in blocks of a few MB and never copied as a whole.
 
     Examples
     --------
@@ -78,14 +78,14 @@ class BitMatrix:
 
     @classmethod
     def from_columns(cls, columns, n):
-        """Return the table whose packed columns these are.
+        """Return the table with these packed columns.
 
         Parameters
         ----------
         columns : ndarray of uint64, shape (d, words(n))
-            Copied unless it is read-only, as are all arrays that it is a view of: nobody else may change it.
+            Copied unless it and all arrays that it is a view of are read-only, so that nobody can change it.
         n : int
-            Rows.
+            The number of rows.
         """
         table = cls.__new__(cls)
         table._rows, table._columns = None, _checked("columns", columns, "n", n)
@@ -94,14 +94,14 @@ class BitMatrix:
 
     @classmethod
     def from_rows(cls, rows, d):
-        """Return the table whose packed rows these are.
+        """Return the table with these packed rows.
 
         Parameters
         ----------
         rows : ndarray of uint64, shape (n, words(d))
-            Copied unless it is read-only, as are all arrays that it is a view of: nobody else may change it.
+            Copied unless it and all arrays that it is a view of are read-only, so that nobody can change it.
         d : int
-            Columns.
+            The number of columns.
         """
         table = cls.__new__(cls)
         table._rows, table._columns = _checked("rows", rows, "d", d), None
@@ -126,7 +126,7 @@ class BitMatrix:
         return self._columns is not None
 
     def column(self, j: int) -> np.ndarray:
-        """Return one column, packed. The transpose is not made.
+        """Return one column, packed, without computing the transpose.
 
         Parameters
         ----------
@@ -184,7 +184,7 @@ class BitMatrix:
             self.feature_names = list(X.columns)
         self.shape = n, d = X.shape
         if n == 0 or d == 0:
-            as_numbers(X)  # says what is wanted
+            as_numbers(X)  # raises the error
         above = _comparison(threshold, d, names=list(X.columns))
         columns = np.empty((d, bits.words(n)), np.uint64)
         for block in slices(d, BLOCK_BYTES // (8 * n)):
@@ -203,7 +203,7 @@ class BitMatrix:
         else:
             level = thresholds(threshold, d)
             column = X.indices if by_rows else np.repeat(np.arange(d), np.diff(X.indptr))
-            absent = level < 0  # columns in which what is not stored, zero, is above
+            absent = level < 0  # columns in which entries that are not stored become 1
             flipped = (X.data > level[column]) != absent[column]
         if not flipped.all():
             ends = np.concatenate([[0], np.cumsum(flipped)])[X.indptr]
@@ -223,7 +223,7 @@ class BitMatrix:
 
 
 def _checked(what, words, name, entries):
-    """Return runs of words that nobody else can change; refuse those that are not packed as `bits.pack` does it."""
+    """Return packed words that nobody else can change; refuse words that are not packed as by `bits.pack`."""
     wanted = f"{what} must be a C-contiguous ndarray of uint64, {bits.words(entries)} words for each {name}={entries}"
     if not isinstance(words, np.ndarray) or words.dtype != np.uint64 or words.ndim != 2:
         seen = f"{words.dtype} {words.shape}" if isinstance(words, np.ndarray) else type(words).__name__
@@ -268,7 +268,7 @@ def _as_bits(values, names=None):
 
 
 def check_bits(values):
-    """Refuse what is neither 0 nor 1."""
+    """Refuse entries that are neither 0 nor 1."""
     wrong = (values != 0) & (values != 1)
     if wrong.any():
         _refuse(values[wrong][0])
@@ -293,18 +293,18 @@ def _frame_values(X, block):
         raise
 
 
-SPARSE = 1 << 10  # entries of the table to one that is stored, above which places take less time than packed bits
+SPARSE = 1 << 10  # with more entries than this for each stored one, places take less time than packed bits
 
 
 class SparseBits:
-    """A 0/1 table of n rows and d columns by the places of its ones: never packed, memory by what is stored.
+    """A 0/1 table of n rows and d columns, stored as the places of its ones; its memory grows with the stored entries.
 
     Parameters
     ----------
     X : sparse matrix, shape (n, d)
         Booleans or 0 and 1; any real numbers if `threshold` is given.
     threshold : None, float or array_like of float, shape (d,)
-        As of `BitMatrix`, at least 0: what is not stored is not above it.
+        As for `BitMatrix`, and at least 0, so that entries that are not stored become 0.
 
     Attributes
     ----------
@@ -330,26 +330,26 @@ class SparseBits:
         return self.shape[0]
 
     def column(self, j: int) -> np.ndarray:
-        """Bit j of all rows, packed. Time by all ones of the table."""
+        """Return bit j of all rows, packed; the time is that of a pass over all ones of the table."""
         mask = np.zeros(len(self), np.uint8)
         mask[np.searchsorted(self._ends, np.flatnonzero(self._columns == j), side="right") - 1] = 1
         return bits.pack(mask[np.newaxis])[0]
 
     def counts(self, labels: np.ndarray, classes: int, mask: np.ndarray | None = None) -> np.ndarray:
-        """Rows with each bit and label: int64, shape (classes, d); as `CodeBits.counts`."""
+        """Return the counts of rows with each bit and label, like `CodeBits.counts`: int64, shape (classes, d)."""
         rows = np.arange(len(self)) if mask is None else bits.nonzero(mask)
         of_class = [rows[labels[rows] == c] for c in range(classes)]
         return np.stack([np.bincount(self._of(rows), minlength=self.shape[1]) for rows in of_class])
 
     def _of(self, rows):
-        """The columns of the ones of some rows, row after row."""
+        """Return the columns of the ones of some rows, row after row."""
         starts, sizes = self._ends[rows], self._ends[rows + 1] - self._ends[rows]
         first = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
         return self._columns[first + np.arange(len(first))]
 
 
 def suits(X, threshold) -> bool:
-    """Whether a table is better read by the places of its ones: by its format and what it stores."""
+    """Return whether `SparseBits` suits a table, by its format and the number of its stored entries."""
     if not sp.issparse(X) or X.shape[0] * X.shape[1] <= SPARSE * X.nnz:
         return False
     return threshold is None or np.min(threshold) >= 0

@@ -1,4 +1,4 @@
-"""Tables of codes as bits, for learners that read bits: what a bit means follows from declarations."""
+"""Tables of codes as bits, for learners that read bits. The meaning of a bit follows from declarations."""
 
 from functools import lru_cache
 
@@ -15,15 +15,15 @@ _BLOCK_ROWS = 1 << 18  # a multiple of 64
 
 
 class CodeBits:
-    """The bits of a table of codes, each made when it is asked for: bit j is 1 for some codes of one column.
+    """The bits of a table of codes, computed when they are used; bit j is 1 for some codes of one column.
 
     Parameters
     ----------
     table : CodeTable
-        Of n rows. Codes that its `columns` do not explain are values.
+        A table of n rows. Codes without a meaning in its `columns` are read as values.
     thresholds : bool, default=True
-        Whether a column of bins has a bit for each edge, "age > 37", and one for missing; else, as columns of values
-        have in any case, one for each code: exactly one bit of a column is 1 then.
+        Whether a column of bins has a bit for each edge, such as "age > 37", and one for missing. Otherwise it has one
+        bit for each code, exactly one of which is 1. Columns of values always have one bit for each code.
 
     Attributes
     ----------
@@ -32,7 +32,7 @@ class CodeBits:
 
     Notes
     -----
-    A column of two values that cannot be missing has one bit, the second value, with `thresholds`.
+    With `thresholds`, a column of two values that cannot be missing has a single bit, for the second value.
     """
 
     ndim = 2
@@ -52,7 +52,7 @@ class CodeBits:
 
     @property
     def spans(self) -> np.ndarray:
-        """Return which codes each bit is 1 for: int64, shape (d, 3), a column and its first and last code."""
+        """Return for which codes each bit is 1, as a column and its first and last code: int64, shape (d, 3)."""
         return self._spans
 
     def column(self, j: int) -> np.ndarray:
@@ -67,11 +67,11 @@ class CodeBits:
         labels : ndarray of uint8 or uint16, shape (n,)
         classes : int
         mask : ndarray of uint64, shape (words(n),), optional
-            Packed: only these rows are counted.
+            A packed mask of the rows to count.
 
         Notes
         -----
-        One read of the codes; the counts of a bit are a difference of running sums of those of codes.
+        The codes are read once; the count of a bit is a difference of cumulative counts of codes.
         """
 
         def count(block):
@@ -105,9 +105,9 @@ def bit_count(columns) -> int:
     return sum(len(_bits(column, column.size, True)[0]) for column in columns)
 
 
-@lru_cache(maxsize=1 << 4)  # of declarations: what is fitted again need not be spelled again
+@lru_cache(maxsize=1 << 4)  # by declarations, for repeated fits
 def _spelled(columns, names, sizes, thresholds):
-    """What each bit is called, and its column, the first and the last code that it is 1 for: int64, shape (bits, 3)."""
+    """Return the name of each bit, and its column, first and last code: int64, shape (bits, 3)."""
     bits = [_bits(*of, thresholds) for of in zip(columns, sizes, strict=True)]
     called = [f"{name} {meant}" for name, (all_meant, _) in zip(names, bits, strict=True) for meant in all_meant]
     of_column = np.repeat(np.arange(len(bits)), [len(spans) for _, spans in bits])
@@ -116,7 +116,7 @@ def _spelled(columns, names, sizes, thresholds):
 
 @lru_cache(maxsize=1 << 12)
 def _bits(column, size, thresholds):
-    """What each bit of a column means, and the first and the last code that it is 1 for: int64, shape (bits, 2)."""
+    """Return the meaning of each bit of a column, and its first and last code: int64, shape (bits, 2)."""
     each = np.arange(size).repeat(2).reshape(-1, 2)
     if column is None:
         return [f"= {code}" for code in range(size)], each

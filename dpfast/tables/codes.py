@@ -1,9 +1,9 @@
-"""Tables of codes: one small integer a column and row, for a bin, a value or what is missing; and rows of codes.
+"""Tables of codes: a small integer for each row and column, which stands for a bin, a value or a missing value.
 
-Halfspaces ask rows of codes for counts by code, sums of look-ups, and sums of residuals by code. An image of rows whose
-entries are sums over columns, of numbers that only depend on a column's code, is a matrix with a row for each code. So
-scores are sums of look-ups, and a weighted sum of images is that matrix times a sum of weights by code: no image of a
-row is ever made.
+Halfspace learners ask rows of codes (`CodeRows`) for counts by code, sums of look-ups, and sums of residuals by code.
+Their image of a row is a sum over columns of a vector that depends only on the column's code, so the image is given by
+a matrix with a row for each code. A score is then a sum of look-ups, and a weighted sum of images is this matrix times
+the sums of weights by code. The image of a single row is never computed.
 """
 
 import operator
@@ -25,30 +25,30 @@ from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices, threads
 class CodeTable:
     """A table of n rows and p columns of codes: column j holds integers below ``sizes[j]``.
 
-    A code stands for what was declared of its column: a bin of numbers, a value of a category, "missing", "other". The
-    code of an entry depends on that entry and on declarations only; so do sizes: they are declared, not counted.
+    A code stands for something declared: a bin of numbers, a value of a category, "missing" or "other". The code of an
+    entry depends only on that entry and on declarations. Sizes are declared, too, and not computed from the codes.
 
     Parameters
     ----------
     codes : array_like of int, shape (n, p)
         See also `from_arrays`.
     sizes : sequence of int, length p
-        How many codes a column has, 1 to 65536, whether they occur or not.
+        The number of codes of each column, 1 to 65536, whether they occur or not.
     names : sequence of str, length p, optional
-        Of the columns.
+        The names of the columns.
     columns : sequence of objects, length p, optional
-        What the codes of each column mean. Kept and handed on, never looked at here.
+        The meaning of the codes of each column. It is stored but not used here.
 
     Attributes
     ----------
     shape : tuple (n, p)
     sizes : ndarray of int64, shape (p,)
     offsets : ndarray of int64, shape (p + 1,)
-        In what learners keep for all codes, entry offsets[j] + v belongs to code v of column j.
+        In an array over all codes, entry offsets[j] + v belongs to code v of column j.
     names, feature_names : list of str or None
     columns : tuple or None
     codes : dpfast.kernels.codes.Columns
-        What kernels read.
+        The codes in the form that kernels read.
 
     Raises
     ------
@@ -59,7 +59,7 @@ class CodeTable:
 
     Notes
     -----
-    One byte an entry, two where a column has more than 256 codes, column by column.
+    Codes are stored column by column, with one byte for each entry, or two if the column has more than 256 codes.
 
     Examples
     --------
@@ -82,18 +82,18 @@ class CodeTable:
 
     @classmethod
     def from_arrays(cls, arrays, sizes, *, names=None, columns=None):
-        """Return the table whose columns these are.
+        """Return the table with these columns.
 
         Parameters
         ----------
         arrays : sequence of p arrays of int, shape (n,)
-            Contiguous uint8, or uint16 where a column has more than 256 codes, is not copied if it is read-only, as is
-            all that it is a view of: nobody changes codes that were checked.
+            Contiguous arrays of uint8 (uint16 for more than 256 codes) are not copied if they and all arrays that they
+            are views of are read-only, so that nobody can change codes after they were checked.
         sizes : sequence of int
             The codes of column j are below sizes[j].
         names : sequence of str, optional
         columns : sequence of CodeColumn, optional
-            What the codes mean.
+            The meaning of the codes.
         """
         table = cls.__new__(cls)
         table._set([np.asarray(array) for array in arrays], sizes, names, columns)
@@ -150,7 +150,7 @@ class CodeTable:
         return sum(array.nbytes for array in self.codes.columns)
 
     def column(self, j: int) -> np.ndarray:
-        """Return the codes of one column. They are not copied.
+        """Return the codes of one column, without a copy.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class CodeTable:
         return _from_arrays, (self.codes.columns, self.sizes, self.names, self.columns)
 
     def toarray(self) -> np.ndarray:
-        """Return the codes as they are.
+        """Return the codes as an array.
 
         Returns
         -------
@@ -217,7 +217,7 @@ def _from_arrays(arrays, sizes, names, columns):
 
 
 def _as_codes(array, size, label):
-    """Return the array as the kernel reads it."""
+    """Return the array in the type that the kernel reads."""
     if array.dtype.kind not in "bui":
         raise TypeError(f"codes must be integers, got {array.dtype} in column {label}")
     if array.ndim != 1:
@@ -227,10 +227,10 @@ def _as_codes(array, size, label):
     return own(array, np.uint8 if size <= 1 << 8 else np.uint16)
 
 
-_STEPS = 2.0**24 - 2  # of looked-up coefficients, between those of one column: three bytes hold them, rounded
-_LARGE_PARTS = 16  # blocks of bytes to a part: a sum over a part settles tables of joint codes
-_NEAR = 1 << 18  # residuals that are made before they are added up
-_NEAR_PAIRS = 1 << 15  # the same, where codes of pairs are made too
+_STEPS = 2.0**24 - 2  # the range of the rounded coefficients of one column: three bytes hold them
+_LARGE_PARTS = 16  # blocks of bytes in a part, enough for tables of joint codes to pay off
+_NEAR = 1 << 18  # residuals that are computed before they are added up
+_NEAR_PAIRS = 1 << 15  # the same, if codes of pairs are computed too
 
 
 class CodeRows:
@@ -246,7 +246,7 @@ class CodeRows:
     sizes, offsets : ndarray of int64
         As in `CodeTable`.
     columns : tuple
-        What the codes of each column mean; None for each where the table does not say.
+        The meaning of the codes of each column; None for each if the table does not declare it.
     """
 
     def __init__(self, table):
@@ -262,15 +262,15 @@ class CodeRows:
         return [(part, self._codes.part(part.start, part.stop)) for part in slices(self.shape[0], size)]
 
     def counts(self):
-        """How many rows have each code: int64, shape (codes,)."""
+        """Return how many rows have each code: int64, shape (codes,)."""
         none = np.zeros(self.shape[0], np.uint8)
         return sum(map_blocks(lambda part: kernel.counts(part[1], none[part[0]], 1)[:, 0], self._parts))
 
     def looked_up(self, coef, intercept):
-        """intercept + the sum of the coefficients (codes, k) of a row's codes: float32, shape (n, k).
+        """Return intercept + the sum of the coefficients (codes, k) of a row's codes: float32, shape (n, k).
 
-        Coefficients are rounded to a 2**24th of how far those of one column are apart, where they are furthest; for
-        more than 128 columns to a 2**31th of what the largest add up to, if that is more.
+        Coefficients are rounded to 2**-24 times the largest range of the coefficients of one column. With more than 128
+        columns the unit is 2**-31 times the largest possible sum, if that is larger.
         """
         if len(coef) != self.shape[1]:
             raise ValueError(f"the model has coefficients for {len(coef)} codes, X has {self.shape[1]}")
@@ -286,7 +286,7 @@ class CodeRows:
         return out
 
     def rounded(self, coef):
-        """Integers and a step: coefficients (codes, k) are about their products."""
+        """Return integers and a step whose products approximate the coefficients, of shape (codes, k)."""
         starts = self.offsets[:-1]
         highest, least = np.maximum.reduceat(coef, starts), np.minimum.reduceat(coef, starts)
         largest = np.maximum(highest, -least).sum(axis=0).max()
@@ -294,12 +294,12 @@ class CodeRows:
         return np.ascontiguousarray(np.rint(coef / step), np.int32), float(step)
 
     def limits(self, squares, allowed, most):
-        """A limit for each row, so that limit * sqrt(square) <= most * sqrt(allowed), exactly: int32, shape (n,).
+        """Return a limit for each row with limit * sqrt(square) <= most * sqrt(allowed), exactly: int32, shape (n,).
 
         Parameters
         ----------
         squares : ndarray of int32, shape (codes,)
-            At least 0: that of a row is the sum over its codes, below 2**31.
+            At least 0; the square of a row is the sum over its codes, below 2**31.
         allowed : int
             Below 2**29.
         most : int
@@ -318,25 +318,25 @@ class CodeRows:
         return out
 
     def residual_sums(self, labels, limits, table, step, constants):
-        """Sums of residuals by code, exactly: int64, shape (codes, 1) for two classes, else (codes, k).
+        """Return the exact sums of residuals by code: int64, shape (codes, 1) for two classes, else (codes, k).
 
         Parameters
         ----------
         labels : ndarray of uint8 for two classes, else of uint16, shape (n,)
         limits : ndarray of int32, shape (n,)
         table, step
-            As `rounded` gives them, of the scores' coefficients.
+            The result of `rounded` for the coefficients of the scores.
         constants : ndarray of float32, shape (1,) or (k,)
         """
         return self._summed(_NEAR, kernel.sums, self.shape[1], labels, limits, table, step, constants)
 
     def pair_sums(self, pairs, labels, limits, table, step, constants):
-        """The same by the cells of pairs of columns: int64, shape (cells of all pairs, 1 or k).
+        """Return the sums of residuals by the cells of pairs of columns: int64, shape (cells of all pairs, 1 or k).
 
         Parameters
         ----------
         pairs : sequence of Interaction
-            A column has the same groups in all of them.
+            A column has the same groups in all pairs.
         labels, limits, table, step, constants
             As in `residual_sums`.
         """
@@ -344,7 +344,7 @@ class CodeRows:
         return self._summed(_NEAR_PAIRS, add, cells, labels, limits, table, step, constants)
 
     def joined(self, pairs):
-        """The rows with a column more for each of these pairs: its cells in the order of rows of a matrix."""
+        """Return the rows with one more column for each pair; its codes are the cells, row by row."""
         made = [np.empty(self.shape[0], np.uint8) for _ in pairs]
 
         def join(part):
@@ -365,7 +365,7 @@ class CodeRows:
         return rows
 
     def _summed(self, near, add_up, size, labels, limits, table, step, constants):
-        """Sums that `add_up` makes of some rows and their residuals: int64, shape (size, k)."""
+        """Return the total of what `add_up` computes from blocks of residuals: int64, shape (size, k)."""
         k = len(constants)
 
         def add(group):
@@ -387,7 +387,7 @@ class CodeRows:
 
 
 def _grouped(codes, groups):
-    """The group of each code: ndarray of uint8."""
+    """Return the group of each code: ndarray of uint8."""
     table = np.asarray(groups, np.uint8)
     if codes.dtype != np.uint8:
         return table[codes]
@@ -395,7 +395,7 @@ def _grouped(codes, groups):
 
 
 def _pair_sums(pairs, columns, residuals):
-    """Sums of residuals by the cells of pairs: those with one first column at a time."""
+    """Return the sums of residuals by the cells of pairs; pairs with the same first column are summed together."""
     groups, sums = {}, []
     for pair in pairs:
         for j, group in zip(pair.columns, pair.groups, strict=True):

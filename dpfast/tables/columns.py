@@ -1,6 +1,6 @@
 """The kinds of columns that a `Schema` declares, and the columns of codes that they become.
 
-What is `None` here is not declared: it is found privately (`dpfast.TableEncoder`) before rows become codes.
+A field that is `None` is not declared: it is discovered privately (`dpfast.TableEncoder`) before rows become codes.
 """
 
 import math
@@ -15,7 +15,7 @@ import numpy as np
 from dpfast.tables.cells import CodeColumn, fine_cuts
 
 BINS = 32  # of a numeric column, unless declared
-MOST_CODES = 1 << 16  # of a column, missing and other among them
+MOST_CODES = 1 << 16  # of a column, including missing and other
 SPACINGS = ("equal", "logarithmic", "quantiles", "fine")
 PARTS = ("age", "weekday", "month")
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -33,16 +33,16 @@ class Column:
     ----------
     name : str
     nullable : bool, default=False
-        Whether a value may be missing: a value of its own then, else refused.
+        Whether values may be missing. If so, missing values have a code of their own; otherwise they are refused.
     unconfirmed : tuple of str, default=()
-        Fields, or "kind", that a draft read off the rows; `Schema` refuses to be used while there are any.
+        Fields, or "kind", that a draft read off the rows. A `Schema` with such fields is refused.
     """
 
     name: str
     nullable: bool = field(default=False, kw_only=True)
     unconfirmed: tuple = field(default=(), kw_only=True)
     kind: ClassVar[str]
-    facts: ClassVar[tuple] = ()  # fields that an owner declares or leaves to be found privately
+    facts: ClassVar[tuple] = ()  # fields that an owner declares, or leaves to be discovered privately
 
     def __post_init__(self):
         if not isinstance(self.name, str) or not self.name or "\0" in self.name:
@@ -56,7 +56,7 @@ class Column:
         return tuple(fact for fact in self.facts if getattr(self, fact) is None)
 
     def code_columns(self) -> tuple[CodeColumn, ...]:
-        """Return what this column becomes.
+        """Return the columns of codes that this column becomes.
 
         Returns
         -------
@@ -65,17 +65,17 @@ class Column:
         raise NotImplementedError
 
     def fine(self) -> "Column":
-        """Return this column as learners read it that merge bins.
+        """Return this column for learners that merge bins themselves.
 
         Returns
         -------
         Column
-            Numbers are in fine bins, unless bins are declared.
+            Numbers have fine bins, unless bins are declared.
         """
         return self
 
     def confirmed(self) -> "Column":
-        """Return the same column, with what a draft read off the rows confirmed to be public.
+        """Return the same column, with everything that a draft read off the rows confirmed to be public.
 
         Returns
         -------
@@ -84,12 +84,12 @@ class Column:
         return replace(self, unconfirmed=())
 
     def found(self, **facts: Any) -> "Column":
-        """Return the same column with facts as they were found.
+        """Return the same column with discovered facts.
 
         Parameters
         ----------
         **facts
-            By their names.
+            The facts by their names.
 
         Returns
         -------
@@ -106,25 +106,25 @@ class Column:
 
 @dataclass(frozen=True)
 class Numeric(Column):
-    """A column of numbers: to bins between declared bounds.
+    """A column of numbers, which become bins between declared bounds.
 
     Parameters
     ----------
     name : str
     low, high : float or None
-        Public bounds; numbers outside go to the first or the last bin. None is found privately, at a tail share, unless
-        `edges` are listed: it is a bin beyond them then.
+        Public bounds; numbers outside go to the first or the last bin. None is discovered privately as a quantile near
+        the end, unless `edges` are listed; then there is one more bin beyond them.
     edges : int or sequence of float, optional
-        A number of bins, or what separates them: numbers above edges[k - 1] and at most edges[k] share a bin. By
-        default 32 bins.
+        A number of bins, or the edges between them: numbers above edges[k - 1] and at most edges[k] are in the same
+        bin. By default 32 bins.
     spacing : {"equal", "logarithmic", "quantiles", "fine"}, optional
-        How `edges`, if it is a number, lie: at equal distances, or ratios, from low to high, both public; or at
-        quantiles of the rows, found privately. By default "equal" between declared bounds, else "quantiles".
-        Logarithmic bins need low > 0, and the first is for numbers up to low. "fine" is about 250 bins from low to
-        high, narrow ones near 0: `HalfspaceClassifier` reads columns so of which bounds are declared, and neither
-        edges nor spacing.
+        How edges are placed if `edges` is a number: at equal distances or equal ratios from low to high, which are
+        public, or at quantiles of the rows, which are discovered privately. By default "equal" between declared bounds,
+        and otherwise "quantiles". Logarithmic bins need low > 0, and the first is for numbers up to low. "fine" is
+        about 250 bins from low to high, narrower near 0. `HalfspaceClassifier` uses "fine" for columns with declared
+        bounds and neither edges nor spacing.
     integer : bool, default=False
-        Whether all numbers are whole: so are the edges then, and bins for which no number is left are dropped.
+        Whether all numbers are whole. If so, edges are whole too, and bins without a whole number are dropped.
     nullable : bool, default=False
     unconfirmed : tuple of str, default=()
         As in `Column`.
@@ -175,21 +175,21 @@ class Numeric(Column):
     @property
     def to_find(self) -> tuple:
         if self.edges is None or not _is_integer(self.edges):
-            return ()  # bounds beyond listed edges are of no use
+            return ()  # bounds beyond listed edges are not needed
         return (*super().to_find, *(("edges",) if self.spacing == "quantiles" else ()))
 
     def cuts(self) -> tuple:
-        """Return what separates the bins.
+        """Return the edges between the bins.
 
         Returns
         -------
         tuple of float
-            Rising but for rounding. They are computed as decimals, so that they are the same on every machine.
+            Increasing, up to rounding. They are computed as decimals, so they are the same on every machine.
 
         Raises
         ------
         ValueError
-            If a bound is still to be found.
+            If a bound has not been discovered yet.
         """
         if self.to_find:
             self._refuse(f"{' and '.join(self.to_find)} must be declared or found first")
@@ -218,7 +218,7 @@ class Numeric(Column):
         return self if declared else replace(self, spacing="fine")
 
     def found(self, **facts: Any) -> "Numeric":
-        """Return the same column with facts as they were found.
+        """Return the same column with discovered facts.
 
         Parameters
         ----------
@@ -234,15 +234,15 @@ class Numeric(Column):
 
 @dataclass(frozen=True)
 class Category(Column):
-    """A column of values out of a list.
+    """A column of values from a list.
 
     Parameters
     ----------
     name : str
     values : sequence of str or None
-        As they stand in a file; numbers and truth values as text. None is found privately.
+        The values as written in a file; numbers and truth values as text. None is discovered privately.
     other : bool, default=True
-        Whether undeclared values go to a code of their own, "other"; else they are refused.
+        Whether undeclared values have a code of their own, "other"; otherwise they are refused.
     nullable : bool, default=False
     unconfirmed : tuple of str, default=()
         As in `Column`.
@@ -282,7 +282,7 @@ class Boolean(Column):
     ----------
     name : str
     values : pair of str, optional
-        What false and true are written as. By default false and true in any case, 0 and 1.
+        How false and true are written. By default false and true, in any case, and 0 and 1.
     nullable : bool, default=False
     unconfirmed : tuple of str, default=()
         As in `Column`.
@@ -304,7 +304,7 @@ class Boolean(Column):
 
 @dataclass(frozen=True)
 class Date(Column):
-    """A column of dates: to up to three columns of codes.
+    """A column of dates, which become up to three columns of codes.
 
     Parameters
     ----------
@@ -316,8 +316,8 @@ class Date(Column):
     edges : int, default=32
         Number of equally wide bins of the age.
     format : str, optional
-        How dates are written, in the letters of `datetime.datetime.strptime`; by default YYYY-MM-DD, with or without a
-        time of day after it.
+        The format of dates, as in `datetime.datetime.strptime`; by default YYYY-MM-DD, with or without a time of day
+        after it.
     nullable : bool, default=False
     unconfirmed : tuple of str, default=()
         As in `Column`.
@@ -362,12 +362,12 @@ class Date(Column):
 
 
 def names_declared(column: Any) -> list[str]:
-    """The names of what a column, or a kind of columns, declares."""
+    """Return the names of the fields that a column, or a kind of columns, declares."""
     return [each.name for each in fields(column) if each.name != "unconfirmed"]
 
 
 def text_of(value: Any) -> str:
-    """Return a value as it would be written in a file: whole floats without their point."""
+    """Return a value as it is written in a file; whole floats have no decimal point."""
     if isinstance(value, bool | np.bool_):
         return "true" if value else "false"
     if isinstance(value, Real) and not isinstance(value, Integral) and float(value).is_integer():
@@ -376,7 +376,7 @@ def text_of(value: Any) -> str:
 
 
 def distinct(column, values, least=1):
-    """Return values as text; refuse a value that is no list, is too short or has repetitions."""
+    """Return values as text; refuse anything but a list that is long enough and has no repetitions."""
     if isinstance(values, str | dict) or not np.iterable(values):
         column._refuse(f"values must be a list, got {kind_of(values)}")
     values = tuple(None if value is None or value != value else text_of(value) for value in values)

@@ -8,7 +8,7 @@ import numpy as np
 
 from dpfast.kernels import bits
 
-_LONGEST = 32  # conjunctions of so many columns out of more are too many for any memory; counting them all takes long
+_LONGEST = 32  # longer conjunctions are too many for any memory, and counting them takes long
 
 
 def conjunction_count(d, k, negations):
@@ -17,7 +17,7 @@ def conjunction_count(d, k, negations):
 
 
 def conjunction_codes(d, k, negations):
-    """Their literals, shape (count, k): 2 j for column j, 2 j + 1 for its negation, -1 for none; short ones first."""
+    """Return their literals, shape (count, k): 2 j for column j, 2 j + 1 for its negation, -1 for none; short first."""
     parts = []
     for size in range(1, k + 1):
         chosen = np.fromiter(chain.from_iterable(combinations(range(d), size)), np.int64).reshape(-1, size)
@@ -29,16 +29,16 @@ def conjunction_codes(d, k, negations):
 
 
 def conjunction_columns(table, k, negations):
-    """The packed columns and the codes of all conjunctions of at most k literals of a BitMatrix; see `check_memory`."""
+    """Return the packed columns and the codes of all conjunctions of at most k literals of a BitMatrix."""
     n, d = table.shape
     check_memory(n, d, k, negations)
-    k = min(k, d)  # longer ones there are not
+    k = min(k, d)  # there are no longer ones
     codes = conjunction_codes(d, k, negations)
     return bits.conjunctions(table.columns, n, codes), codes
 
 
 def check_memory(n, d, k, negations):
-    """Refuse, with a ValueError, if packing them both ways would take more than half of this machine's memory."""
+    """Refuse conjunctions whose packed rows and columns would take more than half of this machine's memory."""
     longest = min(k, d, _LONGEST)
     count = conjunction_count(d, longest, negations)
     needed, limit = 8 * count * (bits.words(n) + longest) + 8 * n * bits.words(count), memory() // 2
@@ -51,7 +51,7 @@ def check_memory(n, d, k, negations):
 
 
 def memory():
-    """Return the bytes of physical memory, or 8 GB if the system does not tell."""
+    """Return the bytes of physical memory, or 8 GB if the system does not report it."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Counts of rows by code and by word, from which an opening histogram is made."""
+"""Counts of rows by code and by word, for the opening histogram."""
 
 from collections import Counter
 
@@ -14,12 +14,12 @@ class Counts:
     Attributes
     ----------
     fixed : list of list of ndarray of int64
-        For each column of the schema, rows of each code: of each of its columns of codes if it is declared, else of
-        the bands of `dpfast.tables.cells`.
+        For each column of the schema, the rows with each code: of each of its columns of codes if it is declared, and
+        otherwise of the bands of `dpfast.tables.cells`.
     words : list of Counter or Merged
-        For each column, rows of each word; `Merged` if they do not fit into memory.
+        For each column, the rows with each word; `Merged` if they do not fit into memory.
     labels : Counter
-        Rows of each label.
+        The rows with each label.
     """
 
     def __init__(self, fixed: list, words: list, labels: Counter):
@@ -34,7 +34,7 @@ class Counts:
 
 
 def tally(index, values) -> Counter:
-    """Return the number of rows with each value, stripped of blanks, as declared values are looked up."""
+    """Return the number of rows with each value; blanks around values do not count, as for declared values."""
     counts = np.bincount(index[index >= 0], minlength=len(values))
     totals: Counter[str] = Counter()
     for value, count in zip(values, counts.tolist(), strict=True):

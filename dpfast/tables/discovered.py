@@ -1,4 +1,4 @@
-"""Columns of which nothing is declared."""
+"""Columns about which nothing is declared."""
 
 import itertools
 from dataclasses import dataclass, field
@@ -8,32 +8,33 @@ from dpfast.tables.cells import GROUPS, CodeColumn
 from dpfast.tables.columns import MOST_CODES, Column, distinct, is_number
 
 READS = ("number", "integer", "date", "text")  # what the type of a column may be
-WIDEST = {"numbers": tuple(map(float, range(32))), "ends": (0.0, 32.0), "values": ()}  # of what a column becomes
+WIDEST = {"numbers": tuple(map(float, range(32))), "ends": (0.0, 32.0), "values": ()}  # the most columns of codes
 _MOST_DAYS = 700_000  # from 1970-01-01, in either direction
 
 
 @dataclass(frozen=True)
 class Discovered(Column):
-    """A column of which nothing is declared: its numbers, dates and words are found privately.
+    """A column about which nothing is declared: its numbers, dates and words are discovered privately.
 
-    Every cell is a number, a date, a word or missing by itself (`dpfast.tables.cells`). What was found decides which
-    columns of codes it becomes: one for its numbers, one for its dates, one for its words.
+    Every cell is a number, a date, a word or missing by itself (`dpfast.tables.cells`). The discovered facts decide
+    which columns of codes the column becomes: one for its numbers, one for its dates and one for its words.
 
     Parameters
     ----------
     name : str
     reads : {"text", "number", "integer", "date"}, default="text"
-        The type of the column, if it has one that no row chose, as in Arrow and Parquet. Cells of a CSV file are text.
+        The type of the column if the table declares one, as in Arrow and Parquet. Cells of a CSV file are text.
     numbers, dates : sequence of float or None
-        What was found: what separates the bins of numbers, and of dates in days since 1970-01-01. Empty is one bin.
+        Discovered: the edges of the bins of numbers, and of dates in days since 1970-01-01. Without any, there is one
+        bin.
     ends, days : pair of float or None
-        What was found: the numbers, and the days, that nearly all rows lie between.
+        Discovered: the numbers, and the days, between which nearly all rows lie.
     values : sequence of str or None
-        What was found: the words that enough rows have.
+        Discovered: the words that enough rows have.
     groups : int, default=1
-        Codes of all other words: one, or one for each of their groups (`dpfast.tables.cells`).
+        The number of codes for all other words: one, or one for each of their groups (`dpfast.tables.cells`).
     cells : True or None
-        True once the cells were looked at privately.
+        True once the cells were examined privately.
     """
 
     reads: str = "text"

@@ -1,6 +1,6 @@
-"""What the owner of a table sees of it: a draft of its schema, and how it differs from one.
+"""Drafts of a schema for the owner of a table, and the differences between a table and a schema.
 
-Both look at all rows and say what they saw: neither is private, and neither is used by a learner.
+Both read all rows and report what they find. Neither is private, and no learner uses them.
 """
 
 import re
@@ -24,7 +24,7 @@ MARKS = ("", " ", "?", "-", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "<
 MOST_VALUES = 1000  # of a category in a draft; a column with more is left out
 FORMATS = (None, "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d")  # of dates; None is YYYY-MM-DD
 MOST_ODD = 3  # texts in a column of numbers that may mark missing values
-_GLANCE, LOOK = 1000, 100_000  # rows that are read before all of them, and rows that remarks are about
+_GLANCE, LOOK = 1000, 100_000  # rows that are read first, and rows that remarks are about
 _NEARLY, _MOST = 0.95, 0.5  # shares of the rows
 _AMOUNT = re.compile(  # a number that is written with separators of thousands, a decimal comma or a unit, or without
     r"[+-]?[$€£¥]?\s?([0-9]+|[1-9][0-9]{0,2}([ ,.'\u2019\u00a0\u202f][0-9]{3})+)([.,][0-9]+)?\s?[%$€£¥]?"
@@ -58,7 +58,7 @@ def draft(table: Any, label: str | None = None, missing: Sequence[str] = ()) -> 
 
 
 def nearly_numbers(schema: Schema, table: Any, missing: Sequence[str] = ()) -> dict[str, list[str]]:
-    """The columns of a draft that are numbers but for a few texts, and those: they may mark what is missing."""
+    """Return the columns of a draft that are numbers except for a few texts, and these texts, which may mark gaps."""
     frame, found = Frame(table), {}
     text = [column.name for column in schema.columns if isinstance(column, Category)]
     for name in (*text, *schema.ignore):
@@ -74,15 +74,15 @@ def nearly_numbers(schema: Schema, table: Any, missing: Sequence[str] = ()) -> d
 def remarks(schema: Schema, table: Any, missing: Sequence[str] = ()) -> list[str]:
     """Return what the owner of a table should know of a draft.
 
-    Labels with two spellings, columns that say whose a row is, numbers that are read as words because of how they are
-    written, and long tails.
+    These are labels with two spellings, columns that identify units, numbers that are read as words because of their
+    format, and long tails.
 
     Parameters
     ----------
     schema : Schema
         The draft.
     table : DataFrame, Arrow table or dict of arrays
-        Only its first 100,000 rows are looked at.
+        Only its first 100,000 rows are read.
     missing : sequence of str, optional
         As in `draft`.
 
@@ -160,7 +160,7 @@ def check(schema: Schema, table: Any) -> list[str]:
 
 
 def _drafted(name: str, array: pa.Array, marks: tuple[str, ...]) -> Column | None:
-    """Return the column that name and type suggest; None for one that should be left out."""
+    """Return the column that its name and type suggest; None for a column that should be left out."""
     if pa.types.is_dictionary(array.type):
         values = tuple(text_of(value) for value in array.dictionary.to_pylist() if value is not None)
         return Category(name, values, nullable=True, unconfirmed=("values",)) if values else None
@@ -190,7 +190,7 @@ def _values(name: str, array: pa.Array, marks: tuple[str, ...]) -> tuple[str, ..
 
 
 def _amount(name, array, marks):
-    """Return a value that only its separators or its unit keep from being a number, if nearly all are numbers."""
+    """Return a value that is a number except for separators or a unit, if nearly all values are numbers."""
     if not pa.types.is_string(array.type) and not pa.types.is_large_string(array.type):
         return None
     values = _values(name, array, marks)
@@ -209,7 +209,7 @@ def _is_number(text: str) -> bool:
 
 
 def _numeric(name, array, marks):
-    numbers(name, array.slice(0, _GLANCE), marks)  # refuses words soon
+    numbers(name, array.slice(0, _GLANCE), marks)  # refuses words early
     values = numbers(name, array, marks)
     values = values[np.isfinite(values)]
     if not values.size:
@@ -225,7 +225,7 @@ def _numeric(name, array, marks):
 
 
 def _numbers_rows(values, low, high):
-    """Return whether each number from the least to the largest occurs once, like row numbers."""
+    """Return whether each integer from the least to the largest number occurs once, as for row numbers."""
     return high - low + 1 == len(values) == len(np.unique(values))
 
 

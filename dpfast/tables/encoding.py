@@ -1,7 +1,7 @@
-"""Rows as codes, by a schema: a map of single rows, one column at a time.
+"""Encoding of rows as codes by a schema: a map of single rows, one column at a time.
 
-A row's codes follow from that row and from declarations alone. What a schema leaves to be found keeps its image, the
-numbers or the values as they are, until it was found.
+The codes of a row follow from that row and from declarations alone. A column that a schema leaves open is stored as
+numbers or values until it has been discovered.
 """
 
 from collections import Counter
@@ -39,24 +39,24 @@ from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
 
 _EPOCH = date(1970, 1, 1).toordinal()
-_CODED = 1 << 20  # rows at a time, of what was found
+_CODED = 1 << 20  # rows of a discovered column that are encoded at a time
 _TRUTH = {"false": 0, "0": 0, "true": 1, "1": 1}
 
 
 def encode(table: Any, schema: Schema) -> CodeTable:
-    """Return a table as codes, by a schema that declares all of it.
+    """Return a table as codes, by a schema that declares everything.
 
     Parameters
     ----------
     table : DataFrame, Arrow table or dict of arrays
-        Columns in any order; those that the schema does not name are not read.
+        Its columns may have any order; those that the schema does not name are not read.
     schema : Schema
 
     Raises
     ------
     ValueError
-        For a table that lacks a column, a value that is not as declared, by its place, or a schema that leaves
-        something to be found or confirmed.
+        For a table that lacks a column, for a value that differs from its declaration (with its place), or for a schema
+        that leaves something to be discovered or confirmed.
     """
     encoding = Encoding(schema)
     encoding.add(table)
@@ -64,7 +64,7 @@ def encode(table: Any, schema: Schema) -> CodeTable:
 
 
 def read_labelled(table: Any, y: Any, schema: Schema) -> tuple[CodeTable, LabelColumn]:
-    """Return a table and its labels (`y`, or the column that the schema names), by a schema that declares all.
+    """Return a table and its labels (`y`, or the column that the schema names), by a schema that declares everything.
 
     Raises
     ------
@@ -79,17 +79,17 @@ def read_labelled(table: Any, y: Any, schema: Schema) -> tuple[CodeTable, LabelC
 
 
 class Encoding:
-    """Tables of one schema on their way to codes, block by block.
+    """Tables of one schema that are read block by block, to become codes.
 
     Parameters
     ----------
     schema : Schema
     label : Label, optional
-        What is read as the label; that of the schema, say.
+        The label to read, for example that of the schema.
     keep : Kept or dpfast.parts.blocks.Room, default=Kept
-        From a dtype to what keeps an array of it, block by block: in memory, or elsewhere.
+        Returns storage for an array of a dtype, in memory or elsewhere.
     unit : str, optional
-        The column that says whose each row is; `units.whole()` are numbers of units then.
+        The column of the unit of each row; `units.whole()` then returns numbers of units.
 
     Raises
     ------
@@ -106,7 +106,7 @@ class Encoding:
         self.units = None if unit is None else KeptUnits(unit, keep)
 
     def _room(self, read):
-        """Return a list that stores the codes of a column, or its image if something has to be discovered."""
+        """Return storage for the codes of a column, or for its values if something has to be discovered."""
         if not read.column.to_find:
             return [self._keep(_dtype(made)) for made in read.made]
         if isinstance(read.column, Discovered):
@@ -119,7 +119,7 @@ class Encoding:
         return [*self.schema.names, *(each.name for each in (self._label, self.units) if each is not None)]
 
     def add(self, table: Any, y: Any = None) -> None:
-        """Add a table, as `Frame` takes it; an invalid row is refused by its number among all rows so far.
+        """Add a table that `Frame` accepts; an invalid row is refused by its number among all rows so far.
 
         Labels are `y`, an array, or the column of the table that the label names.
         """
@@ -170,12 +170,12 @@ class Encoding:
         return label_column(self._label, *self.spelled())
 
     def spelled(self) -> tuple[np.ndarray, list]:
-        """Return the labels of all rows as spelled: a number for each row, and the spellings."""
+        """Return the labels of all rows as numbers of their spellings, and the spellings."""
         assert self._labels is not None
         return self._labels.whole()
 
     def spellings(self) -> set:
-        """Return the spellings of labels that occur."""
+        """Return the spellings of the labels that occur."""
         index, values = self.spelled()
         return {values[k] for k in np.unique(index).tolist()}
 
@@ -186,7 +186,7 @@ class Encoding:
         return Counts([fixed for fixed, _ in columns], [words for _, words in columns], labels)
 
     def _counted(self, column, room):
-        """Counts of a column, and of its words: of codes if it is declared, else of bands of cells."""
+        """Return the counts of a column and of its words: by codes if it is declared, otherwise by bands of cells."""
         if not column.to_find:
             made = zip(room, column.code_columns(), strict=True)
             return [np.bincount(kept.whole(), minlength=each.size) for kept, each in made], Counter()
@@ -207,7 +207,7 @@ class Encoding:
         Parameters
         ----------
         schema : Schema, optional
-            This one with everything found; by default there was nothing to find.
+            This schema after the discovery; by default there was nothing to discover.
         """
         schema = self.schema if schema is None else schema
         arrays = []
@@ -225,7 +225,7 @@ class Encoding:
         Parameters
         ----------
         schema : Schema
-            This one with everything found.
+            This schema after the discovery.
         known : Labels
             The result of `class_codes` for the labels.
         """
@@ -273,7 +273,7 @@ class Encoding:
 
 
 def label_column(label: Label, numbers: np.ndarray, spellings: list) -> LabelColumn:
-    """Labels by the numbers of their spellings, as the classes that are declared of the label if they are."""
+    """Return labels from the numbers of their spellings, as the declared classes if there are any."""
     if label.classes is None:
         return LabelColumn(numbers, tidy_labels(spellings))
     place = {text_of(each): k for k, each in enumerate(label.classes)}
@@ -282,7 +282,7 @@ def label_column(label: Label, numbers: np.ndarray, spellings: list) -> LabelCol
 
 
 class _Reader:
-    """From the Arrow array of a column to its codes, or to its image if something is to be found."""
+    """A map from the Arrow array of a column to its codes, or to its values if something has to be discovered."""
 
     def __init__(self, column: Column, marks: tuple):
         self.column, self.marks = column, marks
@@ -367,7 +367,7 @@ READERS: dict[type, Callable] = {
 
 
 def _bins(column, made: CodeColumn, values):
-    """Return for each number how many edges are below it, and the code of missing values for NaN."""
+    """Return how many edges are below each number, and the code of missing values for NaN."""
     edges, codes = np.array(made.edges), np.empty(len(values), _dtype(made))
     below = bin_search(edges)
 
@@ -384,7 +384,7 @@ def _bins(column, made: CodeColumn, values):
 def _values(column, made: CodeColumn, image, code_of=None):
     index, values = image
     code_of = code_of or partial(_code_of, values=dict(zip(made.values, range(made.bins), strict=True)))
-    table = [made.bins if code is None else code for code in map(code_of, values)]  # else it is other
+    table = [made.bins if code is None else code for code in map(code_of, values)]  # otherwise it is other
     return np.array([*table, made.missing or 0], _dtype(made))[index]  # the last is that of index -1
 
 
@@ -423,7 +423,7 @@ _CODES: dict[type, Callable] = {
 
 
 def _code_of(value, values):
-    """Return the code of a value, with or without the blanks around it."""
+    """Return the code of a value, with or without blanks around it."""
     if value is None:
         return None
     known = values if isinstance(values, dict) else {each: k for k, each in enumerate(values)}

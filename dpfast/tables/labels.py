@@ -1,4 +1,4 @@
-"""Labels as learners read them: a number for each row, and the set of classes they stand for."""
+"""Labels as learners read them: the number of a class for each row, and the classes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Integral, Real
@@ -13,11 +13,11 @@ from dpfast.tables.arrow import Frame
 from dpfast.tables.columns import text_of
 
 _CLOSE = 1 << 16
-MOST_READ_OFF = 20  # labels of an undeclared set: more are hardly classes, and may well be persons
+MOST_READ_OFF = 20  # labels of an undeclared set; more are hardly classes, and may identify persons
 
 
 class Labels(NamedTuple):
-    """Class numbers `codes` of rows, shape (n,), of the `classes`; whether these were declared."""
+    """Class numbers `codes` of the rows, shape (n,), the `classes`, and whether these were declared."""
 
     codes: np.ndarray
     classes: np.ndarray
@@ -39,15 +39,15 @@ def two_classes(classes: np.ndarray) -> None:
 
 
 class LabelColumn:
-    """Labels as a file or a frame holds them: each spelling once, and a number for each row.
+    """Labels as files and frames store them: each spelling once, and its number for each row.
 
-    An array of them would be as wide as the longest spelling in every row; ``numpy.asarray`` makes it all the same.
+    An array of texts would take the width of the longest spelling for every row; ``numpy.asarray`` returns it.
 
     Parameters
     ----------
     numbers : ndarray of int, shape (n,)
     spellings : ndarray
-        Of text or integers, no two the same.
+        Distinct texts or integers.
     """
 
     def __init__(self, numbers: np.ndarray, spellings: np.ndarray):
@@ -86,12 +86,12 @@ class LabelColumn:
 
 
 def one_kind(y: Any, name: str = "y") -> Any:
-    """Return labels; refuse a list of several types, which numpy would convert to one type because of one label.
+    """Return labels; refuse lists of several types, in which one label would change how numpy reads the others.
 
     Raises
     ------
     ValueError
-        For texts beside numbers, or integers beside floats, in a list; for a masked array.
+        For a list of texts and numbers, or of integers and floats; for a masked array.
     """
     refuse_masked(name, y)
     if isinstance(y, list | tuple):
@@ -103,8 +103,8 @@ def one_kind(y: Any, name: str = "y") -> Any:
     return y
 
 
-_DISCRETE = "biuUS"  # kinds of arrays whose values are finite, and classes whatever they are
-_KINDS = (bool, np.bool_, str, Integral, Real)  # a label is the first of them that it is
+_DISCRETE = "biuUS"  # kinds of arrays whose values are always finite and discrete
+_KINDS = (bool, np.bool_, str, Integral, Real)  # the kind of a label is the first that it is an instance of
 
 
 def class_codes(y: Any, n: int | None, classes: ArrayLike | None = None) -> Labels:
@@ -116,13 +116,13 @@ def class_codes(y: Any, n: int | None, classes: ArrayLike | None = None) -> Labe
     n : int or None
         None if the number of rows is checked later.
     classes : array_like, optional
-        The public set of labels. By default it is read off y, which publishes it.
+        The public set of labels. By default it is read off y, and thereby published.
 
     Raises
     ------
     ValueError
-        For labels that are missing, undeclared or too few, and for a set of more than 20 that was not declared; for
-        labels that a model's file cannot hold.
+        For labels that are missing, undeclared or too few, for an undeclared set of more than 20 labels, and for labels
+        that the file of a model cannot hold.
     """
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_consistent_length
@@ -131,7 +131,7 @@ def class_codes(y: Any, n: int | None, classes: ArrayLike | None = None) -> Labe
     if n is not None and len(y) != n:
         check_consistent_length(np.empty(n), y)
     if seen.dtype.kind not in _DISCRETE:
-        check_classification_targets(np.repeat(seen, 3))  # of hardly more rows than labels it would warn
+        check_classification_targets(np.repeat(seen, 3))  # repeated, as it warns of nearly as many labels as rows
     if classes is None and len(seen) > MOST_READ_OFF:
         raise ValueError(
             f"y has {len(seen)} different labels, and a model publishes their set: more than {MOST_READ_OFF} must be "
@@ -166,7 +166,7 @@ def _declared(classes):
 
 
 def _refuse_nul(labels):
-    """Refuse texts that end with a NUL character, which arrays of text leave out: labels would become one."""
+    """Refuse texts that end with a NUL character; arrays of text drop it, so different labels would become equal."""
     if isinstance(labels, list | tuple) or (isinstance(labels, np.ndarray) and labels.dtype == object):
         for each in labels:
             if isinstance(each, str | bytes) and each[-1:] in ("\0", b"\0"):
@@ -174,7 +174,7 @@ def _refuse_nul(labels):
 
 
 def _refuse_unsaved(known):
-    """Refuse labels that a model's file cannot hold: a model that was paid for could not be kept."""
+    """Refuse labels that the file of a model cannot hold, since a model that was paid for could not be saved."""
     kind, size = known.dtype.kind, known.dtype.itemsize
     if kind == "O":
         held = {type(label) for label in known.tolist()} == {str}
@@ -188,7 +188,7 @@ def _refuse_unsaved(known):
 
 
 def _beyond(seen, known):
-    """Return the labels that are seen but not known; compare integers and floats exactly, unlike numpy."""
+    """Return the labels that occur but are not known; unlike numpy, compare integers and floats exactly."""
     both = {seen.dtype.kind, known.dtype.kind}
     if len(both) > 1 and both <= set("iuf"):
         there = set(known.tolist())
@@ -202,7 +202,7 @@ def seen_labels(y: Any) -> tuple[Any, np.ndarray]:
     Raises
     ------
     ValueError
-        For labels that are missing or no labels.
+        For missing labels, and for values that cannot be labels.
     """
     if isinstance(y, LabelColumn):
         return y, y.seen()
@@ -223,7 +223,7 @@ def seen_labels(y: Any) -> tuple[Any, np.ndarray]:
 
 
 def _distinct(y):
-    """Return the result of numpy.unique; count integers that lie close together."""
+    """Return the result of numpy.unique, by counting if the labels are integers close together."""
     if y.dtype == bool:
         return np.flatnonzero([not y.all(), y.any()]).astype(bool)
     if y.dtype.kind in "ui" and y.dtype.itemsize > 1 and y.size:
@@ -236,7 +236,7 @@ def _distinct(y):
 def _places(known, y):
     """Return the positions of the entries of y in the sorted array `known`, which contains those needed."""
     if y.dtype.kind != known.dtype.kind and {y.dtype.kind, known.dtype.kind} <= set("iuf"):
-        y = y.astype(known.dtype)  # exact for what is known; together numpy would make floats of them
+        y = y.astype(known.dtype)  # exact for known labels; numpy would convert both to floats
     return (y == known[1]).astype(np.int64) if len(known) == 2 else np.searchsorted(known, y)
 
 
@@ -261,7 +261,7 @@ KINDS = ("integer", "float", "boolean", "text")
 
 
 def label_kind(X: Any, y: Any, name: str) -> str | None:
-    """Return the type of labels, one of KINDS; None where they have none that no row chose, as in CSV files.
+    """Return the type of labels, one of KINDS, or None if it would depend on rows, as in CSV files.
 
     Parameters
     ----------
@@ -280,7 +280,7 @@ def label_kind(X: Any, y: Any, name: str) -> str | None:
         kind = frame.column(name).type
     except (KeyError, ValueError):
         return None
-    if pa.types.is_null(kind):  # objects, and none of them is known
+    if pa.types.is_null(kind):  # objects, all of them missing
         return None
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
@@ -299,7 +299,7 @@ def other_label(found: Mapping[str, float], classes: np.ndarray) -> Any:
 
 
 def typed(labels: Iterable | None, kind: str | None) -> Any:
-    """Return labels as an array of a type; as they are if one of them is not of it, or there is no type."""
+    """Return labels as an array of a type, or unchanged if there is no type or one of them does not have it."""
     if labels is None or kind is None:
         return labels
     texts = [text_of(label) for label in labels]
@@ -325,14 +325,14 @@ def typed_labels(column: LabelColumn, kind: str | None) -> LabelColumn:
 
 
 def completed(texts: Sequence[str], kind: str | None) -> np.ndarray:
-    """Return the classes that were published, two at least: one or two more stand for all others, if need be.
+    """Return the published classes; if there are fewer than two, further classes stand for all other labels.
 
     Parameters
     ----------
     texts : sequence of str
         Published labels.
     kind : str or None
-        Of KINDS, or None for whatever all texts are.
+        One of KINDS, or None for the type that all texts have.
 
     Returns
     -------
@@ -351,12 +351,12 @@ def completed(texts: Sequence[str], kind: str | None) -> np.ndarray:
 
 
 def labels_among(numbers: np.ndarray, spellings: Iterable, classes: np.ndarray, other: Any) -> LabelColumn:
-    """Return labels as some classes, compared as texts; what is none of them as the class `other`.
+    """Return labels as given classes, compared as texts; all other labels become the class `other`.
 
     Parameters
     ----------
     numbers : ndarray of int, shape (n,)
-        Of the spelling of each row.
+        The number of the spelling of each row.
     spellings : iterable of labels
     classes : ndarray
     other : label

@@ -1,4 +1,4 @@
-"""Sentences that name a missing column, and the one that may be meant."""
+"""Messages about missing columns, with the name that may be meant."""
 
 from collections import Counter
 from difflib import get_close_matches
@@ -7,7 +7,7 @@ LABELS = " to take labels from"
 
 
 def not_there(name, names, what="column", use=LABELS):
-    """Return the sentence that there is no column, or array, of this name."""
+    """Return the message that there is no column, or array, of this name."""
     return f"there is no {what} {name!r}{use}{meant(name, names)}; there is {some(names) or 'none'}"
 
 

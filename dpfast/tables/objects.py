@@ -1,7 +1,7 @@
 """Lists of Python objects as Arrow arrays, each value by itself.
 
-Arrow infers the common type of a list from all of its values, and one value can so change how all others read. Here a
-list holds values of one kind, or it is refused, and the kind alone decides the type.
+Arrow infers the common type of a list from all of its values, so one value can change how the others are read. Here a
+list with values of several kinds is refused, and the kind alone decides the type.
 """
 
 from collections.abc import Sequence
@@ -15,8 +15,8 @@ import pyarrow as pa
 
 _MISSING = ("NAType", "NaTType")  # of pandas
 _UNITS = "datetime64", "timedelta64"  # of numpy, with a unit after it
-_EXACT = 1 << 53  # integers beyond it are not all floats
-_TYPES = {  # by kind, of what Arrow reads value by value
+_EXACT = 1 << 53  # beyond it, not all integers are floats
+_TYPES = {  # by kind, for values that Arrow converts one by one
     "text": pa.large_string(),
     "date": pa.date32(),
     "datetime": pa.timestamp("us"),
@@ -34,7 +34,7 @@ class Fault(ValueError):
     what : str
         What is wrong with it, after "row 7, column 'age' ".
     row : int or None
-        Its number from 0; None if all of the column is meant.
+        The number of the row, from 0; None if the whole column is invalid.
     """
 
     def __init__(self, column: str, what: str, row: int | None = None):
@@ -44,12 +44,12 @@ class Fault(ValueError):
 
 
 def array_of(name: str, values: Sequence[Any]) -> pa.Array:
-    """Return a list of values of one kind as an Arrow array; what is missing, NaN among it, is null.
+    """Return a list of values of one kind as an Arrow array; missing values, including NaN, are null.
 
     Parameters
     ----------
     name : str
-        Of the column.
+        The name of the column.
     values : sequence of objects
         Truth values, numbers, texts, dates, datetimes without a zone, times or timedeltas, of Python or numpy.
 
@@ -69,7 +69,7 @@ def array_of(name: str, values: Sequence[Any]) -> pa.Array:
         return pa.array([None if _is_missing(value) else bool(value) for value in values], pa.bool_())
     if kind == "numbers":
         found = _numbers(name, values, types)
-        return found if found.null_count < len(found) else pa.nulls(len(found))  # NaN alone is of every kind
+        return found if found.null_count < len(found) else pa.nulls(len(found))  # NaN alone could be of any kind
     if kind.startswith(_UNITS):
         return pa.array(np.array([np.array("NaT", kind) if _is_missing(value) else value for value in values], kind))
     try:
@@ -79,7 +79,7 @@ def array_of(name: str, values: Sequence[Any]) -> pa.Array:
 
 
 def _only_kind(name, values, types):
-    """Return the kind that all values have, None if all are missing."""
+    """Return the kind of all values, or None if all are missing."""
     types = [each for each in types if each is not type(None) and each.__name__ not in _MISSING]
     if any(issubclass(each, Decimal) for each in types):
         raise Fault(name, "holds Decimal objects, whose scale would be read off all rows; give them as floats or text")
@@ -121,7 +121,7 @@ def _has_unit(of):
 
 
 def _numbers(name, values, types):
-    """Integers where all are, else floats; a number has one text and one float in both."""
+    """Return integers if all numbers are integers, else floats; a number has the same text and float in both."""
     whole = [issubclass(each, Integral) for each in types if each is not type(None) and each.__name__ not in _MISSING]
     if not all(whole):
         if any(whole):

@@ -1,7 +1,7 @@
-"""Tables whose rows are parts, in this process or elsewhere: read where they are, and known here by what is public.
+"""Tables in parts, in this process or elsewhere. Parts are read where they are; this process knows public facts only.
 
-Rows come as parts of (rows, labels) and become parts of `Piece`. What comes here of them are numbers of rows, types,
-names and the set of labels.
+A part is a pair of rows and labels, and becomes a `Piece`. Only numbers of rows, types, names and the set of labels are
+sent to this process.
 """
 
 from collections.abc import Callable, Iterator
@@ -84,14 +84,14 @@ class PartedEncoding:
     Parameters
     ----------
     raw : EngineParts
-        Of pairs of a table, as `Frame` takes it, and labels or None.
+        Pairs of a table that `Frame` accepts, and labels or None.
     schema : Schema
     label : Label, optional
 
     Raises
     ------
     ValueError
-        For a part that is not as declared.
+        For a part that differs from its declaration.
     """
 
     def __init__(self, raw: Any, schema: Schema, label: Label | None = None):
@@ -108,8 +108,8 @@ class PartedEncoding:
     def counts(self) -> Counts:
         """Return the counts, like `Encoding.counts`.
 
-        Parts tell their words little by little, HELD at a time in all. Here they are held as those of a table in
-        memory are: at most HELD of a column and those told last, the others in runs that may lie in a file.
+        Parts send at most HELD words at a time, all parts together. The words are stored like those of a table in
+        memory: at most HELD of a column and those received last in memory, the others in runs that may be in a file.
         """
         counts, room = self._parts.sum(_counted), Room(Spool(MEMORY))
         words = [Words(room) for _ in self.schema.columns]
@@ -126,9 +126,9 @@ class PartedEncoding:
         Parameters
         ----------
         schema : Schema
-            This one with everything found.
+            This schema after the discovery.
         known : Labels
-            What `class_codes` says of `labels()`.
+            The result of `class_codes` for `labels()`.
         """
         like = CodeTable.of_columns(schema.code_columns, 1)
         numbers = dict(zip(self._spellings(), known.codes.tolist(), strict=True))
@@ -145,7 +145,7 @@ class PartedEncoding:
 
 
 def _shares(numbers: list[list[int]]) -> Iterator[list]:
-    """Yield what to ask each part for: (column, start, stop) of its words, HELD words at a time in all parts together.
+    """Yield the words to ask each part for, as (column, start, stop); at most HELD words of all parts together.
 
     `numbers` has the number of words of each column for each part.
     """
@@ -171,7 +171,7 @@ def parted_numbers(raw: Any, classes: Any = None, *, one_column: bool = False) -
     Parameters
     ----------
     raw : EngineParts
-        Of pairs of rows, an array, a sparse matrix, a DataFrame or a CodeTable, and labels.
+        Pairs of rows (an array, a sparse matrix, a DataFrame or a CodeTable) and labels.
     classes : array_like, optional
         The public set of labels; read off the rows by default.
     one_column : bool
@@ -201,25 +201,25 @@ def parted_numbers(raw: Any, classes: Any = None, *, one_column: bool = False) -
 
 
 def bounded_parts(parts: Any, units: Any, choose: Callable) -> Any:
-    """Return the kept rows of each person, in the parts where they are.
+    """Return the kept rows of each person, each in its part.
 
-    The choice is made for the rows of all parts together, in their order, so that a person whose rows are in several
-    parts has no more rows than in one part. The parts return whose each row is; this process chooses the rows, and each
-    part is told which of its rows are kept.
+    Rows are chosen among the rows of all parts together, in their order, so that a person whose rows are in several
+    parts keeps no more rows than one whose rows are in one part. The parts return the person of each row. This process
+    chooses the rows, and tells each part which of its rows are kept.
 
     Parameters
     ----------
     parts : EngineParts
-        Parts of pairs of a table, and labels or None.
+        Pairs of a table, and labels or None.
     units : array_like, shape (n,), or str
-        The person of each row, or the name of the column that says it.
+        The person of each row, or the name of the column of persons.
     choose : callable
         As in `Source.bounded`.
 
     Raises
     ------
     ValueError
-        If the parts do not have the column, in one type.
+        If some part does not have the column, or its type differs between parts.
     """
     name = units if isinstance(units, str) else None
     units = np.asarray(units) if is_dask(units) else units
@@ -257,10 +257,10 @@ def _read(pair, schema, label):
 
 
 class _Read(Encoding):
-    """An encoding of a part, which is the same whenever the part is read again."""
+    """The encoding of a part, which is the same whenever the part is read again."""
 
     def fingerprint(self) -> bytes:
-        """Return a digest of what was read, computed once."""
+        """Return a digest of the rows, computed once."""
         if not hasattr(self, "_digest"):
             kept = [each.whole() for room in self._kept for each in room]
             blocks = (block for each in kept if isinstance(each, tuple) for block in _blocks(each[1]))
@@ -270,7 +270,7 @@ class _Read(Encoding):
         return self._digest
 
     def words(self) -> list[Words]:
-        """Return the words of each column that are to be counted, computed once; none for columns without any."""
+        """Return the words to count of each column, computed once; none for columns without words."""
         if not hasattr(self, "_words"):
             self._words = [_words_of(*each) for each in zip(self.schema.columns, self._kept, strict=True)]
         return self._words
@@ -360,7 +360,7 @@ def _rows(pair):
 
 
 def _persons(pair, name):
-    """Return whose each row is: integers, or distinct values and their numbers; and a digest of it."""
+    """Return the person of each row, as integers or as distinct values and their numbers, and a digest."""
     frame = Frame(pair[0])
     if name not in frame.names:
         raise ValueError(f"units= names the column {name!r}, which the table lacks")
@@ -375,7 +375,7 @@ def _persons(pair, name):
 
 
 def _kept(pair, own, name):
-    """Return the kept rows of a part; a part that is read again must have the rows that were chosen from."""
+    """Return the kept rows of a part; refuse a part that has other rows when it is read again."""
     mask, n, mark = own
     if name is not None and _persons(pair, name)[1] != mark:
         raise EngineLost(

@@ -10,7 +10,7 @@ from dpfast.tables.bit_matrix import BitMatrix
 
 
 def readable(X):
-    """Return X as `row_products` takes it; refuse NaN, infinities and wrong shapes.
+    """Return X in a form for `row_products`; refuse NaN, infinities and wrong shapes.
 
     Parameters
     ----------
@@ -24,12 +24,12 @@ def row_products(X, w):
 
     Parameters
     ----------
-    X : what `readable` returned, shape (n, d)
+    X : result of `readable`, shape (n, d)
     w : ndarray of float64, shape (d,)
 
     Notes
     -----
-    Never more than a block of X is copied. A row has the same product whatever rows are beside it, on every machine.
+    At most a block of X is copied at a time. The product of a row depends neither on other rows nor on the machine.
     """
     if sp.issparse(X):
         X = X.tocsr()

@@ -1,4 +1,4 @@
-"""Random projection of whatever tables users hold, by blocks of rows on threads."""
+"""Random projection of tables of any kind, by blocks of rows on threads."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,7 +12,7 @@ LARGEST = 1e28  # entry, so that no sum of 2**31 leaves float32
 
 
 def projectable(X):
-    """Return X as `project` reads it; refuse invalid entries before anything is drawn.
+    """Return X in a form for `project`; refuse invalid entries before anything is drawn.
 
     Parameters
     ----------
@@ -50,9 +50,9 @@ def project(X, m, key):
     Parameters
     ----------
     X : array_like, sparse matrix, DataFrame, BitMatrix or RowBlocks, shape (n, d)
-        Bits and booleans are 0 and 1 here; real numbers are read as float32.
+        Bits and booleans are 0 and 1; real numbers are converted to float32.
     m : int
-        Components.
+        The number of components.
     key : int
         In [0, 2**128), drawn independently of the data; see `dpfast.kernels.signs`.
 
@@ -68,9 +68,9 @@ def project(X, m, key):
 
     Notes
     -----
-    m signed additions for each entry of a dense table or stored entry of a sparse one; for bits, and in sparse rows
-    whose entries are all 1, six bit operations for 256 of them. Besides the result, d * m bits at most, and none if
-    fewer than d are stored.
+    There are m signed additions for each entry of a dense table or each stored entry of a sparse one; for bits, and in
+    sparse rows whose entries are all 1, six bit operations for 256 of them. In addition to the result, at most d * m
+    bits are stored, and none if X has fewer than d stored entries.
 
     Examples
     --------

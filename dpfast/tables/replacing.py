@@ -1,4 +1,4 @@
-"""Files that are replaced at once or not at all."""
+"""Atomic replacement of files."""
 
 import errno
 import glob
@@ -26,26 +26,26 @@ def _stem(path):
 
 
 def replace_file(path: str | os.PathLike, write: Callable[[BinaryIO], Any], mode: int = 0o666) -> None:
-    """Replace a file atomically; it is on the disk, with this mode, when this returns.
+    """Replace a file atomically; when this returns, it is on the disk and has this mode.
 
-    What is written until then has a name that nobody can foresee, and is a new file: neither another thread nor whoever
-    else may write into the folder has it open.
+    The content is first written to a new file with an unpredictable name, so neither another thread nor anybody else
+    who may write to the folder has it open.
 
     Raises
     ------
     OSError
-        Naming the file; also for a device, a pipe or a folder, which is left as it is.
+        The error names the file. A device, a pipe or a folder is refused and left unchanged.
     """
     path = Path(path)
     try:
         _replace(path, write, mode)
     except OSError as error:
-        error.filename = str(path)  # and not the new file; an error of a full disk has none
+        error.filename = str(path)  # not the new file; the error of a full disk has no name
         raise
 
 
 def rehearse_file(path: str | os.PathLike, write: Callable[[BinaryIO], Any], mode: int = 0o666) -> None:
-    """Write a file beside this one, onto the disk, and remove it: what `replace_file` cannot write, this cannot either.
+    """Write a file beside this one to the disk and remove it; fails if `replace_file` would fail.
 
     Raises
     ------
@@ -64,7 +64,7 @@ def rehearse_file(path: str | os.PathLike, write: Callable[[BinaryIO], Any], mod
 def _replace(path, write, mode):
     with _written(path, write, mode) as partial:
         os.replace(partial, path)
-    if os.name == "posix":  # else the old file could come back after a power cut
+    if os.name == "posix":  # otherwise a power failure could restore the old file
         folder = os.open(path.absolute().parent, os.O_RDONLY)
         try:
             os.fsync(folder)
@@ -74,7 +74,7 @@ def _replace(path, write, mode):
 
 @contextmanager
 def _written(path, write, mode):
-    """The path of a new file with this content, which is on the disk; it is removed at the end."""
+    """Yield the path of a new file with this content, on the disk; it is removed at the end."""
     if path.exists() and not path.is_file():
         raise FileExistsError(errno.EEXIST, "it is no regular file, and is not replaced", str(path))
     partial = path.with_name(f"{_stem(path)}.{secrets.token_hex(8)}.part")

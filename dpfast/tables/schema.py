@@ -1,4 +1,4 @@
-"""Schemas: the columns that an owner declares of a table, its marks of missing values, its label."""
+"""Schemas: the declaration of the columns of a table, of its marks for missing values, and of its label."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from dpfast.tables.column_dicts import KINDS, column_from_dict, column_to_dict
 from dpfast.tables.columns import Column, text_of
 from dpfast.tables.replacing import replace_file
 
-_INFORMATION = ("table", "file")  # keys that a file may have besides, for its readers
+_INFORMATION = ("table", "file")  # further keys that a file may have, for its readers
 _FAULTS = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError)
 _OWN_FACTS = "missing_values", "ignore"  # that a draft reads off the rows
 _WIDTH = 100  # of a list on one line
@@ -29,9 +29,9 @@ class Label:
     ----------
     name : str
     classes : sequence of str or int, optional
-        The public set of labels, two or more. By default it is read off the rows, which publishes it.
+        The public set of labels, two or more. By default it is read off the rows, and thereby published.
     unconfirmed : bool, default=False
-        Whether a draft read `classes` off the rows; `Schema` refuses to be used then.
+        Whether a draft read `classes` off the rows; a `Schema` with such a label is refused.
     """
 
     name: str
@@ -55,31 +55,31 @@ class Label:
 
 
 class Schema:
-    """Declaration of a table; public, never read from private rows.
+    """Declaration of a table; it is public and must not be read from private rows.
 
-    A row of a table with a schema becomes one small integer for each of `code_columns`, and nothing of it depends on
-    other rows. What is not declared (bounds, edges, values: `None` or ``spacing="quantiles"``) is found privately, with
-    a share of the budget; `to_find` lists it.
+    With a schema, a row becomes one small integer for each of `code_columns`, regardless of the other rows. Facts that
+    are not declared (bounds, edges or values that are `None`, or ``spacing="quantiles"``) are discovered privately with
+    a share of the budget; `to_find` lists them.
 
     Parameters
     ----------
     columns : sequence of Column
-        `dpfast.tables.Numeric`, `Category`, `Boolean` and `Date`, the features in their order. Columns of a table that
-        are not among them are not read.
+        The features in their order: `dpfast.tables.Numeric`, `Category`, `Boolean` and `Date`. Other columns of a table
+        are not read.
     label : Label or str, optional
-        The column to be learned; a name leaves its classes to be declared by ``fit(..., classes=)``.
+        The column to be learned. With a name only, its classes may be declared by ``fit(..., classes=)``.
     missing_values : sequence of str, default=("",)
-        What stands in a file where a value is missing, in any column; numbers that do, such as "-999", do so in frames
-        too. Nulls and NaN are missing in any case.
+        The texts that mark missing values in files, in any column. Numbers among them, such as "-999", also mark
+        missing values in frames. Nulls and NaN are always missing.
     ignore : sequence of str, default=()
-        Columns of the table that are known to be no features.
+        Columns of the table that are not features.
     unconfirmed : sequence of {"missing_values", "ignore"}, default=()
-        Those of the two that a draft read off the rows; a schema is not used while there are any.
+        Which of the two a draft read off the rows. A schema with any of them is refused.
 
     Raises
     ------
     ValueError
-        For a name that is there twice, or a declaration that contradicts itself; names the column.
+        For repeated names and contradictory declarations; the error names the column.
 
     Examples
     --------
@@ -140,24 +140,24 @@ class Schema:
 
     @property
     def to_find(self) -> dict[str, tuple]:
-        """Return the facts to discover privately: for the names of columns, those that are not declared."""
+        """Return the facts to discover privately, by the names of the columns: those that are not declared."""
         return {column.name: column.to_find for column in self.columns if column.to_find}
 
     @property
     def code_columns(self) -> tuple[CodeColumn, ...]:
-        """Return the columns of codes of a row, in order; refused if something has to be discovered."""
+        """Return the columns of codes of a row, in order; raise an error if something has to be discovered."""
         self.refuse_unconfirmed()
         return tuple(code_column for column in self.columns for code_column in column.code_columns())
 
     @property
     def unconfirmed(self) -> list[str]:
-        """What a draft read off the rows and nobody confirmed: "column.fact", and "missing_values" and "ignore"."""
+        """Return the facts of a draft that nobody has confirmed: "column.fact", "missing_values" and "ignore"."""
         facts = [f"{column.name}.{fact}" for column in self.columns for fact in column.unconfirmed]
         facts += [f"{self.label.name}.classes"] if self.label and self.label.unconfirmed else []
         return [*facts, *self._unconfirmed]
 
     def refuse_unconfirmed(self) -> None:
-        """Raise ValueError if there is anything `unconfirmed`."""
+        """Refuse the schema if there is anything `unconfirmed`."""
         facts = self.unconfirmed
         if facts:
             some = ", ".join(facts[:4]) + (f", ... ({len(facts)} in all)" if len(facts) > 4 else "")
@@ -167,7 +167,7 @@ class Schema:
             )
 
     def confirmed(self) -> "Schema":
-        """Return the same schema, with all that a draft read off the rows confirmed to be public.
+        """Return the same schema, with everything that a draft read off the rows confirmed to be public.
 
         Returns
         -------
@@ -177,7 +177,7 @@ class Schema:
         return self._with([column.confirmed() for column in self.columns], label)
 
     def fine(self) -> "Schema":
-        """Return this schema as learners read it that merge bins: see `Column.fine`.
+        """Return this schema for learners that merge bins themselves; see `Column.fine`.
 
         Returns
         -------
@@ -186,12 +186,12 @@ class Schema:
         return self._with([column.fine() for column in self.columns], self.label, self._unconfirmed)
 
     def found(self, facts: dict[str, dict[str, Any]]) -> "Schema":
-        """Return the same schema with facts as they were found.
+        """Return the same schema with discovered facts.
 
         Parameters
         ----------
         facts : dict of dict
-            For names of columns, {"low": ...} or {"values": ...}.
+            The facts by the names of columns, such as {"low": ...} or {"values": ...}.
 
         Returns
         -------
@@ -216,22 +216,22 @@ class Schema:
         Parameters
         ----------
         table : DataFrame, Arrow table or dict of arrays
-            Also the kinds of columns, and the categories of pandas and Arrow dictionaries, follow from rows.
+            The kinds of columns, and the categories of pandas and Arrow dictionaries, are taken from the rows, too.
         label : str, optional
         missing : sequence of str, optional
-            What marks a missing value in this table, besides what usually does.
+            Further texts that mark missing values in this table, in addition to the usual ones.
 
         Returns
         -------
         Schema
-            Unconfirmed: for the owner's eyes until every fact was confirmed to be public, or taken out.
+            Unconfirmed; only the owner may see it until every fact has been confirmed to be public or removed.
         """
         from dpfast.tables.drafts import draft
 
         return draft(table, label, missing)
 
     def check(self, table: Any) -> list[str]:
-        """Return how a table and this schema differ, in both directions; private, for the owner's eyes.
+        """Return the differences between a table and this schema, in both directions; private, for the owner only.
 
         Parameters
         ----------
@@ -240,7 +240,7 @@ class Schema:
         Returns
         -------
         list of str
-            A finding a line; empty if the table is as declared.
+            One line for each difference; empty if the table is as declared.
         """
         from dpfast.tables.drafts import check
 
@@ -294,7 +294,7 @@ class Schema:
         Raises
         ------
         ValueError
-            For a document that no schema wrote.
+            For a document that was not written by a schema.
         """
         if not isinstance(document, dict) or not isinstance(document.get("columns"), list):
             raise ValueError("a schema must have columns, a list of tables [[columns]], each with a name and a kind")
@@ -348,7 +348,7 @@ class Schema:
         Returns
         -------
         str
-            Facts that are to be confirmed say so, each on its line.
+            Facts to be confirmed are marked, each on its line.
         """
         document = self.to_dict()
         tables = [("[label]", document.pop("label"))] if "label" in document else []
@@ -359,8 +359,8 @@ class Schema:
     def to_file(self, path: str | os.PathLike[str]) -> None:
         """Write the schema as TOML or JSON, by the ending of the name.
 
-        The file is replaced at once or not at all. A draft with anything unconfirmed is for its owner alone to read
-        (mode 600).
+        The file is replaced atomically. If anything of a draft is unconfirmed, only the owner can read the file (mode
+        600).
 
         Parameters
         ----------

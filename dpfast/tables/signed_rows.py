@@ -1,8 +1,7 @@
 """Rows of features in [-1, 1] for linear learners, as integers: packed signs, CSR, or dense on a grid.
 
-Every kind answers four questions: what do these coordinates vote on each row, what do these rows add to the scores,
-what do they cost as losses of experts, one for each feature, and, in floats and for what is not private, what is the
-product of each row with a vector.
+Every kind has four methods: `votes` of some coordinates for each row, `add` of rows to the scores, `losses` of rows for
+experts, one for each feature, and `dot`, the products of rows with a vector in floats, for what is not private.
 A feature x is the integer ``unit * x``. Bits stand for +-1 and integer types for themselves, with unit 1; floats go to
 a grid of 2**-10, which maps single examples and costs no privacy.
 """
@@ -29,14 +28,14 @@ def signed_rows(X, *, feature_range=(-1, 1), out_of_range="error", reads=None):
     Parameters
     ----------
     X : BitMatrix or array_like or sparse matrix, shape (n, d)
-        A BitMatrix or a dense table of booleans are signs: 1 is +1 and 0 is -1. All else are numbers.
+        A BitMatrix or a dense table of booleans has signs: 1 is +1 and 0 is -1. All other tables have numbers.
     feature_range : pair of float
-        Every feature is declared to lie between these two, which become -1 and +1.
+        The declared range of every feature; its ends become -1 and +1.
     out_of_range : {"error", "clip"}
-        What to do with a feature outside.
+        What happens to a feature outside the range.
     reads : {None, "signs", "numbers"}
-        What a model reads that was learned from rows with this `reads`: tables of the other kind, to which it would
-        answer on another scale, are refused. Where `feature_range` is (0, 1) both are on one scale.
+        The `reads` of the rows from which a model was learned. Tables of the other kind are refused, since the model
+        would read them on another scale; with a `feature_range` of (0, 1) both have the same scale.
 
     Returns
     -------
@@ -45,8 +44,8 @@ def signed_rows(X, *, feature_range=(-1, 1), out_of_range="error", reads=None):
     Raises
     ------
     ValueError
-        For NaN, wrong shapes, features outside the declared range, a table of another kind; for a sparse matrix, if the
-        range does not hold 0.
+        For NaN, wrong shapes, features outside the declared range and tables of another kind; for a sparse matrix if
+        the range does not contain 0.
     """
     low, high = (float(end) for end in feature_range)
     rows = _rows(X, low, high, out_of_range)
@@ -56,7 +55,7 @@ def signed_rows(X, *, feature_range=(-1, 1), out_of_range="error", reads=None):
 
 
 def signed(X, **declared):
-    """Return the result of `signed_rows`, for codes of their bits."""
+    """Return the result of `signed_rows`; codes are read as bits."""
     return signed_rows(packed_codes(X), **declared)
 
 
@@ -94,7 +93,7 @@ def _rows(X, low, high, out_of_range):
 
 
 def _integers(x, low, high, out_of_range):
-    """unit * (x mapped from [low, high] to [-1, 1]) as int32, and the unit, which the type of x and the range tell."""
+    """Return unit * (x mapped from [low, high] to [-1, 1]) as int32, and the unit, by the type of x and the range."""
     integers = x.dtype.kind in "iub" and (low, high) == (-1, 1)
     if x.size and not (low <= x.min() and x.max() <= high):
         if out_of_range == "error":
@@ -134,7 +133,7 @@ class PackedRows:
         return 2 * ones[:-1] - weights.sum(dtype=np.int64)
 
     def losses(self, rows, signs, *, constant):
-        """sign * x of picked rows, as losses; of a constant feature 1 too if wanted, the last."""
+        """Return sign * x of picked rows, as losses; the last is of a constant feature 1, if wanted."""
         picked, d = self._rows[rows], self.shape[1]
         if constant:
             picked = np.pad(picked, ((0, 0), (0, bits.words(d + 1) - picked.shape[1])))
@@ -179,7 +178,7 @@ class GridRows:
 
 
 class SparseRows:
-    """CSR rows of integers; an entry that is not stored is `offset`, and what is stored is its excess over that."""
+    """CSR rows of integers; entries that are not stored are `offset`, and stored entries are differences from it."""
 
     reads = "numbers"
 
@@ -202,7 +201,7 @@ class SparseRows:
             total += self.offset * y[chosen].sum(dtype=np.int64)
 
     def add_touched(self, table, y, chosen):
-        """`add` to a `dpfast.kernels.scores.SparseScores`; needs offset 0."""
+        """Do what `add` does for a `dpfast.kernels.scores.SparseScores`; needs offset 0."""
         X = self._excess
         table.add_csr(X.indptr, X.indices, X.data, y, chosen)
 
@@ -221,7 +220,7 @@ class SparseRows:
 
 
 def _dots(load, weights, shape):
-    """The products of rows that become floats block by block."""
+    """Return the products of rows, which are converted to floats block by block."""
     n, d = shape
     blocks = (np.ascontiguousarray(load(block), np.float64) for block in slices(n, BLOCK_BYTES // (8 * d)))
     return np.concatenate([np.empty(0), *(reals.products(block, weights) for block in blocks)])

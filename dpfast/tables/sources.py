@@ -1,8 +1,8 @@
-"""Sources: tables before they are read, each kind with its public facts and its own way to rows.
+"""Sources: tables before they are read. Each kind has its public facts and its own way to rows.
 
-`dpfast.files.encodings.source_of` recognizes the kind of a table; nothing after it asks for the kind again. A source
-knows its columns, and gives its rows once: as an encoding by a schema, or as vectors of numbers. No claim depends on
-the order of rows.
+`dpfast.files.encodings.source_of` recognizes the kind of a table; no later code asks for the kind. A source knows its
+columns, and returns its rows once: as an encoding by a schema, or as vectors of numbers. No claim depends on the order
+of rows.
 """
 
 import copy
@@ -31,13 +31,13 @@ class Source:
     Attributes
     ----------
     label : str or None
-        The column of labels, where no schema names it.
+        The column of labels, if no schema names it.
     y : array_like or None
         The labels, if they are given beside the table.
     in_parts : bool
-        Whether its rows stay in parts, of which only sums can be asked.
+        Whether the rows stay in parts, which return only sums.
     tabular : bool
-        Whether its columns have names and types, so that it is discovered if no schema is given.
+        Whether the columns have names and types, so that they are discovered if no schema is given.
     X : table or None
         The table, if it is in memory.
     """
@@ -46,7 +46,7 @@ class Source:
     y: Any = None
     X: Any = None
     in_parts = False
-    _marks: tuple[str, ...] = ()  # texts that are missing values, besides those that every cell is compared with
+    _marks: tuple[str, ...] = ()  # texts that mark missing values, in addition to those of all cells
     _names_ignored = True  # whether its schema names the columns that are not features
 
     @property
@@ -54,7 +54,17 @@ class Source:
         return False
 
     def header(self) -> dict[str, pa.DataType]:
-        """Return the types of the columns by their names: public facts, for which no row is read."""
+        """Return the types of the columns by their names: public facts, for which no row is read.
+
+        Returns
+        -------
+        dict from str to pyarrow.DataType
+
+        Raises
+        ------
+        ValueError, OSError
+            If two columns have the same name; if a file is neither CSV nor Parquet, is missing or is damaged.
+        """
         raise NotImplementedError
 
     def like(self) -> Any:
@@ -63,12 +73,31 @@ class Source:
         Returns
         -------
         table or None
-            None if rows choose the types of labels, as in CSV files.
+            None if the types of labels depend on rows, as in CSV files.
         """
         return None
 
     def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> Any:
-        """Return the encoding of all rows; `unit` is the column that says whose each row is."""
+        """Read all rows, and prepare their encoding.
+
+        Parameters
+        ----------
+        schema : Schema
+        label : Label or None
+            The column of labels, if they are needed.
+        unit : str, optional
+            The column of the unit of each row.
+
+        Returns
+        -------
+        Encoding
+
+        Raises
+        ------
+        ValueError, OSError
+            For a row that differs from its declaration (with its place); if a file is missing or damaged, or changes
+            while it is read; if the scratch folder has no space.
+        """
         raise NotImplementedError
 
     def vectors(self, classes: Any = None, *, one_column: bool = False) -> Table:
@@ -88,12 +117,12 @@ class Source:
         raise ValueError(f"X is a {type(self).__name__}, whose columns need a schema: give schema=, or an array")
 
     def undeclared(self, without: Sequence[str] = ()) -> Schema:
-        """Return the schema that declares nothing but the names and types of the columns, and which is the label.
+        """Return the schema that declares only the names and types of the columns, and the column of labels.
 
         Parameters
         ----------
         without : sequence of str
-            Columns that are no features, whose each row is say.
+            Columns that are not features, for example the unit of each row.
 
         Returns
         -------
@@ -102,7 +131,7 @@ class Source:
         Raises
         ------
         ValueError
-            If there is no such label or column, for a source that is no table, and for a type that a table does not
+            If there is no such label or column, if the source is not a table, and for a type that a table cannot
             have.
         """
         types = self.header()
@@ -209,7 +238,7 @@ class Source:
 
 
 class Memory(Source):
-    """A table in memory, which is one part: an array, a frame, codes, or an encoding that was read before.
+    """A table in memory, which is a single part: an array, a frame, codes, or an encoding that was read before.
 
     Parameters
     ----------
@@ -309,14 +338,14 @@ def count_rows(table: Any) -> int:
 
 
 def _array(X):
-    """Return X as an array of two dimensions, whatever it holds."""
+    """Return X as an array of two dimensions, with entries of any type."""
     from sklearn.utils.validation import check_array
 
     return check_array(X, dtype=None, ensure_all_finite=False)
 
 
 def _is_empty(X):
-    """Return whether X has no rows, or is no table."""
+    """Return whether X has no rows or is not a table."""
     shape = getattr(X, "shape", None)
     return not (shape[0] if shape else shape is None and hasattr(X, "__len__") and len(X))
 

@@ -1,4 +1,4 @@
-"""Streams: tables whose rows come batch by batch, and are read once on their way to codes."""
+"""Streams: tables whose rows come batch by batch, and are encoded while they are read once."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -13,16 +13,16 @@ from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import Source
 
 MEMORY = 1 << 30
-_ROWS = 1 << 16  # of a batch, where a source can be asked for some
+_ROWS = 1 << 16  # of a batch, if a source lets one choose
 _BATCHES, _FILES = 4, 1  # that a data set of pyarrow reads ahead
 
 
 class StreamParts(Source):
-    """A table whose rows come batch by batch, for `fit` and the predictions of any classifier: it is never held whole.
+    """A table whose rows come batch by batch, for `fit` and the predictions of any classifier; it is never held whole.
 
-    Rows are read once and kept as codes, a byte or two a column: in memory up to a limit, and beyond it in a scratch
-    file without a name, as those of `dpfast.FileParts` are. Every classifier makes one of these of a stream that it is
-    given; make it yourself to name the label where no schema does, or to set the limits.
+    Rows are read once and kept as codes of one or two bytes: in memory up to a limit, and beyond it in a scratch file
+    without a name, as for `dpfast.FileParts`. Every classifier converts a stream to a `StreamParts`; create one
+    yourself to name the label if no schema does, or to set the limits.
 
     Parameters
     ----------
@@ -30,16 +30,16 @@ class StreamParts(Source):
         A LazyFrame of polars, a relation of DuckDB, a RecordBatchReader, Dataset or Scanner of pyarrow, or any object
         with the Arrow stream interface, ``__arrow_c_stream__``.
     label : str, optional
-        The column of labels; with a schema, the label that it names.
+        The column of labels; with a schema, the name of its label.
     memory : int, default=2**30
-        Bytes that may be kept in memory.
+        The number of bytes that may be kept in memory.
     scratch : str or path-like, optional
-        The folder of the scratch file; that of temporary files by default.
+        The folder of the scratch file; by default that of temporary files.
 
     Raises
     ------
     ValueError
-        If the source is no stream of tables.
+        If the source is not a stream of tables.
 
     Examples
     --------
@@ -67,17 +67,6 @@ class StreamParts(Source):
         return True
 
     def header(self) -> dict[str, pa.DataType]:
-        """Return the types of the columns by their names; no row is read for it.
-
-        Returns
-        -------
-        dict from str to pyarrow.DataType
-
-        Raises
-        ------
-        ValueError
-            If two columns have one name.
-        """
         schema = self._stream.schema
         twice = next((name for name in schema.names if schema.names.count(name) > 1), None)
         if twice is not None:
@@ -116,25 +105,6 @@ class StreamParts(Source):
         yield from self._stream.batches(list(names))
 
     def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> Encoding:
-        """Read all rows, on their way to codes.
-
-        Parameters
-        ----------
-        schema : Schema
-        label : Label or None
-            The column of labels, if they are wanted.
-        unit : str, optional
-            The column that says whose each row is.
-
-        Returns
-        -------
-        Encoding
-
-        Raises
-        ------
-        ValueError, OSError
-            For a row that is not as declared, by its number, and a scratch folder without room.
-        """
         self.refuse_labels()
         encoding = Encoding(schema, label, Room(Spool(self.memory, self.scratch)), unit)
         for batch in self.batches(encoding.names):
@@ -143,7 +113,7 @@ class StreamParts(Source):
 
 
 class _Stream:
-    """What is known of a stream before it is read, and how to read some of its columns.
+    """What is known about a stream before it is read, and how to read some of its columns.
 
     Attributes
     ----------
@@ -213,7 +183,7 @@ def _reader(source):
 
 
 def _picked(batches, names):
-    """The columns of these names of each batch."""
+    """Yield the columns of these names of each batch."""
     for batch in batches:
         yield batch.select(names)
 

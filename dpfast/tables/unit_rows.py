@@ -1,8 +1,7 @@
-"""Rows clipped into, or brought onto, the unit ball: what halfspace learners ask of a table, part by part.
+"""Rows clipped to the unit ball or scaled to the unit sphere, and what halfspace learners compute from them.
 
-A learner asks two things only: the margins of the rows with a vector, and the integer sum of rows by weights. A table
-answers by parts of consecutive rows, in memory or read from a file each time; sums of integers do not depend on the
-parts.
+A learner computes the margins of the rows with a vector, and weighted integer sums of the rows. Both are computed by
+parts of consecutive rows, in memory or read from a file each time; sums of integers do not depend on the parts.
 """
 
 import itertools
@@ -16,7 +15,7 @@ from dpfast.tables.arrays import as_numbers
 from dpfast.tables.bit_matrix import BitMatrix
 from dpfast.tables.codes import CodeRows, CodeTable
 
-MOST_ROWS = 1 << 30  # for which sums of weighted rows fit into 64 bits
+MOST_ROWS = 1 << 30  # sums of so many weighted rows fit into 64 bits
 
 
 def unit_rows(X, *, fit_intercept=False, normalize=False):
@@ -29,8 +28,8 @@ def unit_rows(X, *, fit_intercept=False, normalize=False):
     fit_intercept : bool
         Whether a constant 1 is appended to each row first.
     normalize : bool
-        Whether rows come onto the unit sphere, rows of zeros apart; else only those outside the ball are moved. Rows
-        of codes are in the ball whatever they are.
+        Whether rows other than zero are scaled to norm 1; otherwise only rows outside the ball are scaled. Rows of
+        codes are always in the ball.
 
     Returns
     -------
@@ -43,9 +42,9 @@ def unit_rows(X, *, fit_intercept=False, normalize=False):
 
     Notes
     -----
-    C-contiguous floats are not copied, and must stay as they are for as long as the rows are used; CSR arrays and
-    packed bits are copied unless they are read-only. Other arrays, and blocks read from a file, become floats part by
-    part, in every pass. 8 bytes a row are kept. Reads X once.
+    X is read once, and 8 bytes are kept for each row. C-contiguous floats are not copied, and must not change while the
+    rows are used; CSR arrays and packed bits are copied unless they are read-only. Other arrays, and blocks read from a
+    file, are converted to floats part by part in every pass.
     """
     if not isinstance(X, (BitMatrix, RowBlocks, CodeTable)):
         X = as_numbers(X, sparse=["csr"])
@@ -94,7 +93,7 @@ class UnitRows:
         self.reach = 1 << map_blocks(measure, range(len(parts)))[0]
 
     def margins(self, w):
-        """Return <w, x_i>, clipped to [-1, 1]: float32, shape (n,) or (n, k). Each w takes one read of the rows.
+        """Return <w, x_i>, clipped to [-1, 1]: float32, shape (n,) or (n, k). The rows are read once for each w.
 
         Parameters
         ----------
@@ -124,7 +123,7 @@ class UnitRows:
 
         Notes
         -----
-        One read, for each column of weights, of the rows whose weights are not zero.
+        The rows whose weights are not zero are read once for each column of weights.
         """
         if weights.ndim == 2:
             return np.stack([self.weighted_sum(column) for column in np.ascontiguousarray(weights.T)], axis=1)
@@ -141,7 +140,7 @@ class UnitRows:
         return sum(map_blocks(add, groups))[: self.shape[1]]
 
     def limits(self, centre, top, radius, reach):
-        """Limits with limit * max(radius, |(q_i - centre, top)|) <= reach, exactly: int32, shape (n,).
+        """Return limits with limit * max(radius, |(q_i - centre, top)|) <= reach, exactly: int32, shape (n,).
 
         Parameters
         ----------
@@ -161,14 +160,14 @@ class UnitRows:
         def measure(k):
             part = self._parts[k]
             squares = kernel.apart(self._load(k), self._scales[part], whole, self._constant) + rest
-            norms = np.ceil(np.sqrt(squares)).astype(np.int64)  # below 2**52 roots are rounded onto no lesser integer
+            norms = np.ceil(np.sqrt(squares)).astype(np.int64)  # below 2**52 rounding lowers no ceiling
             out[part] = reach // np.maximum(norms, radius)
 
         map_blocks(measure, range(len(self._parts)))
         return out
 
     def linear(self, w):
-        """Return w as coefficients (d, k) and intercept (k,), of rows of norm 1."""
+        """Return w as coefficients (d, k) and intercept (k,), for rows of norm 1."""
         return w[: self._d], w[self._d :].sum(axis=0)
 
 

@@ -1,9 +1,9 @@
-"""Words of a column by their numbers, in bounded memory.
+"""Numbers and counts of the words of a column, in bounded memory.
 
-A dictionary holds the words that were seen last, HELD at most and those of one more block. When it is full, its words
-and their counts move to a run, an array of bytes that may lie in a file, and an empty dictionary takes its place: a
-word that comes again gets another number. Runs are merged in the order of the words when they are counted, so that
-counts do not depend on where a run ends.
+A dictionary holds the most recent words: at most HELD, and those of one more block. When it is full, its words and
+their counts move to a run, an array of bytes that may be in a file, and a new dictionary begins. A word that occurs
+again then gets another number. To count the words, runs are merged in the order of the words, so counts do not depend
+on where a run ends.
 """
 
 import heapq
@@ -15,17 +15,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-HELD = 1 << 16  # words of a column that are held at a time
+HELD = 1 << 16  # words of a column in memory at a time
 _READ = 1 << 10  # words of a run that are read at a time, for a merge
 
 
 class Words:
-    """Words that grow block by block, each with a number and a count of rows.
+    """Words that are added block by block, each with a number and a count of rows.
 
     Parameters
     ----------
     keep : dpfast.tables.arrow.Kept or dpfast.parts.blocks.Room
-        Its method ``apart`` says what keeps a run.
+        Its method ``apart`` returns the storage of a run.
     """
 
     def __init__(self, keep: Any):
@@ -36,7 +36,7 @@ class Words:
         self._rows = np.zeros(0, np.int64)
 
     def append(self, words: list[str], rows: np.ndarray) -> np.ndarray:
-        """Return the numbers of some words, int64, which so many further rows have."""
+        """Add words that so many further rows have, and return their numbers: int64."""
         place = self._place
         local = np.array([place.setdefault(word, len(place)) for word in words], np.int64)
         rows = np.bincount(local, weights=rows, minlength=len(place)).astype(np.int64)
@@ -55,7 +55,7 @@ class Words:
         return itertools.chain.from_iterable(self.blocks())
 
     def blocks(self) -> Iterator[list[str]]:
-        """Return the words in the order of their numbers, a run at a time."""
+        """Yield the words in the order of their numbers, a run at a time."""
         for run in self._runs:
             yield run.words(np.arange(run.n))
         yield [*self._place]
@@ -86,21 +86,21 @@ class Merged:
     ----------
     runs : list of _Run
     held : Counter
-        Of the words that are in no run.
+        The counts of the words that are not in a run.
     """
 
     def __init__(self, runs: list["_Run"], held: Counter):
         self._runs, self._held = runs, held
 
     def items(self) -> Iterator[tuple[str, int]]:
-        """Return the words and their counts, in the order of the words."""
+        """Yield the words and their counts, in the order of the words."""
         sources = [*(run.items() for run in self._runs), sorted(self._held.items())]
         for word, several in itertools.groupby(heapq.merge(*sources), itemgetter(0)):
             yield word, sum(rows for _, rows in several)
 
 
 class _Run(NamedTuple):
-    """Words in the order of their numbers, as bytes and where each ends; how many rows have each; and their order."""
+    """Words in the order of their numbers, as bytes and ends, with their counts of rows and their sorted order."""
 
     text: Any
     ends: Any
