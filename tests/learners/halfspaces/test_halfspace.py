@@ -355,6 +355,19 @@ def test_scores_of_codes_are_moderated_where_noise_is_left_in_them(relation, rng
         assert low < factor < high
 
 
+@pytest.mark.parametrize(("share", "slower"), [(0.5, 1.0), (0.25, 1.0), (0.02, 0.3920), (0.98, 0.3920)])
+def test_codes_with_a_rare_class_are_learned_at_a_slower_pace(share, slower, rng, monkeypatch):
+    """The root of 8 p (1 - p) max(p, 1 - p), where that is below 1."""
+    drawn = rng.integers(0, 4, (5000, 2))
+    y = ((drawn[:, 0] > 1) != (drawn[:, 1] > 1)) if share == 0.5 else rng.random(5000) < share
+    plain, paces = ShrunkenDescent.__init__, []
+    monkeypatch.setattr(ShrunkenDescent, "__init__", lambda self, *a: paces.append(a[-1]) or plain(self, *a))
+    model = HalfspaceClassifier(20.0, n_rounds=10, interactions=1, random_state=0)
+    model.fit(CodeTable(drawn, [4, 4]), y, classes=[False, True])
+    np.testing.assert_allclose(paces, slower, rtol=0.15)
+    assert len(paces) == 1 + len(model.interactions_)
+
+
 def test_probabilities_are_calibrated(mushroom, rng):
     wrong = rng.random(len(mushroom.target)) < 0.15
     labels = np.unique(mushroom.target)

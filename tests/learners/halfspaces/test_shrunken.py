@@ -55,6 +55,12 @@ def test_an_intercept_that_noise_may_be_is_left_out():
         np.testing.assert_allclose(descent.model(), descent.seen())
 
 
+def test_a_slower_pace_makes_smaller_rates_smaller_and_not_the_fastest():
+    for fastest, factor in ((128.0, 0.5), (0.01, 1.0)):
+        usual, slow = (ShrunkenDescent(np.array([0, -1]), 2, 60.0, 500.0, 10, fastest, pace) for pace in (1.0, 0.5))
+        assert slow._rate == factor * usual._rate
+
+
 def test_noise_that_later_residuals_take_back_is_not_left(rng):
     groups, deviation, curvature = np.append(np.arange(300) // 100, -1), 100.0, np.array([0.0, 20.0, 200.0])
     each = np.append(np.repeat(curvature, 100), 0.0)
