@@ -386,7 +386,7 @@ def damaged(document, rng):
 def test_a_damaged_file_is_refused_or_holds_a_model_that_predicts(name, tmp_path, rng):
     document = json.loads((Path(__file__).parent / "models_v1" / f"{name}.json").read_text())
     path, refused = tmp_path / "m.json", 0
-    for _ in range(400):
+    for _ in range(150):
         path.write_text(json.dumps(damaged(document, rng)))
         try:
             loaded = dpfast.load(path)
@@ -395,7 +395,7 @@ def test_a_damaged_file_is_refused_or_holds_a_model_that_predicts(name, tmp_path
             continue
         with suppress(ValueError):  # of another width, range or domain
             assert len(loaded.predict(rows_of(name))) == len(rows_of(name))
-    assert refused > 200
+    assert refused > 75
 
 
 def test_a_missing_file_is_reported_as_one(tmp_path):

@@ -143,7 +143,7 @@ def test_words_next_to_the_boundary_are_decided_rightly(draw, scale, guard, monk
     monkeypatch.setattr(noise, "_guard_bits", guard)
     strips = noise._Strips(Fraction(scale), draw is GAUSSIAN)
     table = strips.table
-    for s in rng.choice(len(table), 40):
+    for s in rng.choice(len(table), 20):
         start, width, _ = table[s]
         offset, negative = int(rng.integers(width)), int(rng.integers(2))
         x = (start + offset + (1 << (strips.cells - 1))) >> strips.cells

@@ -103,7 +103,7 @@ def measures(draw, least=1, most=40):
     return log_weights, density
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(measures())
 def test_weights_are_those_of_the_slow_twin(measure):
     log_weights, density = measure
@@ -208,7 +208,7 @@ def neighbours(draw):
     return log_weights, other, i, density
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(neighbours())
 def test_one_entry_moves_all_others_one_way_and_by_at_most_one_in_total(pair):
     first, second, i, density = pair

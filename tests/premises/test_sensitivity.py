@@ -116,7 +116,7 @@ def _fitted(entry, relation, seed, table, form, released):
 
 @pytest.mark.parametrize("name", SUMS)
 @pytest.mark.parametrize("relation", RELATIONS)
-@settings(max_examples=25, deadline=None, derandomize=True, database=None)
+@settings(max_examples=12, deadline=None, derandomize=True, database=None)
 @given(seed=st.integers(0, 2**32), form=st.sampled_from(FORMS))
 def test_sums_move_by_no_more_than_their_noise_is_made_for(name, relation, seed, form):
     entry, released = SUMS[name], []
