@@ -28,6 +28,7 @@ from dpfast.tables.naming import meant
 from dpfast.tables.objects import Fault
 
 LINE, LINE_OF_COLUMN = 1 << 22, 32  # bytes; a line of c columns may have 32 c
+BLOCK = 1 << 20  # bytes that are read at a time, of which pyarrow holds up to 32 blocks; more for a longer line
 PLAIN = pa.large_string()
 TEXT = pa.dictionary(pa.int32(), PLAIN)
 _PATIENCE = 60.0  # seconds to wait for a read of a file that has started
@@ -37,6 +38,10 @@ _FAULTS = (ValueError, EOFError, csv.Error, zlib.error, gzip.BadGzipFile)
 
 class Unparsed(ValueError):
     """Text that pyarrow could not parse; a slow second pass finds the place and the reason."""
+
+
+class _LongLine(ValueError):
+    """A line that is longer than a block."""
 
 
 class CsvFile:
@@ -104,12 +109,28 @@ class CsvFile:
         ValueError
             If a line or a compressed file is too large, or the text has another encoding.
         """
+        read = 0
+        for size in (min(BLOCK, self.line_limit), self.line_limit):
+            seen = 0
+            try:
+                for batch in self._blocks(size, types, missing):
+                    seen += batch.num_rows
+                    if seen > read:
+                        yield batch.slice(max(0, batch.num_rows - (seen - read)))
+                        read = seen
+                return
+            except _LongLine:
+                continue  # with larger blocks; the rows that were read are read again
+        raise ValueError(f"a line has more than {self.line_limit:,} bytes")
+
+    def _blocks(self, size, types, missing):
+        """Yield the rows in blocks of so many bytes, as `batches` does; refuse a line that is longer."""
         returned, failures = SimpleQueue(), []
         with self._binary() as file:
             lent = [_Source(file, self.encoding, failures), partial(_skip_blank)]
             lives = [ref(each, returned.put) for each in lent]
             try:
-                yield from self._reader(lent, types, missing)
+                yield from self._reader(lent, size, types, missing)
                 if failures:
                     raise failures[0]
             except pa.ArrowInvalid as error:
@@ -118,7 +139,7 @@ class CsvFile:
                 if "Empty CSV file" in str(error):
                     return
                 if "straddling object" in str(error):
-                    raise ValueError(f"a line has more than {self.line_limit:,} bytes") from None
+                    raise _LongLine from None
                 if "UTF8" in str(error):
                     raise ValueError("not UTF-8 text; see encoding") from None
                 raise Unparsed("a row that cannot be parsed") from None
@@ -130,14 +151,14 @@ class CsvFile:
                     with suppress(Empty):
                         returned.get(timeout=_PATIENCE)
 
-    def _reader(self, lent, types, missing):
+    def _reader(self, lent, size, types, missing):
         """Return a streaming reader of a source with a handler of invalid rows; both are taken from the list."""
         # No variable here refers to them, since an exception keeps the variables of its frames alive.
         return arrow_csv.open_csv(
             pa.PythonFile(lent.pop(0), mode="r"),
             read_options=arrow_csv.ReadOptions(
                 use_threads=threads() > 1,
-                block_size=self.line_limit,
+                block_size=size,
                 skip_rows=self._header,
                 column_names=self.names,
             ),
@@ -174,9 +195,17 @@ class CsvFile:
                 raise ValueError(f"line {line} has {len(row)} cells, the header row {len(self.names)}")
 
     def count(self):
-        """Return the number of lines, which is at least the number of rows."""
-        with self._lines() as lines:
-            return sum(1 for _ in lines)
+        """Return an upper bound on the rows: the number of lines, whatever ends them."""
+        failures, ends = [], 1
+        with self._binary() as file:
+            source = _Source(file, self.encoding, failures)
+            while text := source.read(LINE):
+                ends += text.count(b"\n")
+                if returns := text.count(b"\r"):
+                    ends += returns - text.count(b"\r\n")
+        if failures:
+            raise failures[0]
+        return ends
 
     @contextmanager
     def _binary(self):

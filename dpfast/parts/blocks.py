@@ -162,7 +162,7 @@ def map_blocks(function, blocks):
 
     After a failure no further block is started.
     """
-    workers = min(threads(), len(blocks))
+    workers = min(threads(), len(blocks)) if len(blocks) > 1 else 1  # to count the processors takes a while
     if workers <= 1:
         return [function(block) for block in blocks]
     waiting, results, failures = deque(enumerate(blocks)), [None] * len(blocks), {}

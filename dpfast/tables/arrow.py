@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from dpfast.tables.arrays import is_spark, refuse_plan
-from dpfast.tables.cells import FIXED, date_codes, number_codes, text_cells
+from dpfast.tables.cells import FIXED, all_numbers, date_codes, number_codes, text_cells
 from dpfast.tables.columns import text_of
 from dpfast.tables.objects import Fault, array_of
 from dpfast.tables.words import Words
@@ -124,7 +124,7 @@ def numbers(name: str, array: pa.Array, marks: tuple = ()) -> np.ndarray:
     """Return a column as float64, missing as NaN; texts are read as numbers, ignoring blanks around them."""
     array = _plain(array)
     if pa.types.is_large_string(array.type):
-        if all(mark != mark for mark in _numeric(marks)) and (plain := plain_numbers(array)) is not None:
+        if _are_texts(marks) and (plain := plain_numbers(array)) is not None:
             return plain
         array = pc.ascii_trim(_without(array, marks), characters=_BLANKS)
         array = _cast(name, _without(array, marks), pa.float64(), "holds text where a number is declared")
@@ -198,7 +198,10 @@ def cells(name: str, array: pa.Array, marks: tuple = ()) -> tuple[np.ndarray, li
         plain = array.dictionary if array.dictionary.type == _TEXT else array.dictionary.cast(_TEXT)
         array = pa.DictionaryArray.from_arrays(array.indices, _without(plain, marks))
     else:
-        array = _without(array.cast(_TEXT), marks)
+        array = array.cast(_TEXT)
+        if _are_texts(marks) and (values := all_numbers(array)) is not None:
+            return number_codes(values), []
+        array = _without(array, marks)
     return text_cells(array)
 
 
@@ -290,6 +293,11 @@ def _marked(values, marks):
     return values
 
 
+def _are_texts(marks):
+    """Return whether no number is one of the marks."""
+    return all(mark != mark for mark in _numeric(marks))
+
+
 def _numeric(marks):
     for mark in marks:
         with suppress(ValueError):
@@ -372,7 +380,7 @@ class KeptCells:
         for words in self._words.blocks():
             beyond = codes >= FIXED + first + len(words)
             block, codes = np.split(codes, [int(np.argmax(beyond)) if beyond.any() else len(codes)])
-            yield np.where(block >= FIXED, block - first, block), words
+            yield np.where(block >= FIXED, block - first, block) if first else block, words
             first += len(words)
 
     def whole(self) -> tuple[np.ndarray, Words]:

@@ -32,7 +32,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import Any
 
@@ -66,7 +66,9 @@ OTHER_NAME, MISSING_NAME = "other", "missing"
 _EPOCH = date(1970, 1, 1)
 _DIGITS, _ALL_DIGITS = 5, 17  # of a number as text: usually, and those of a double
 _LARGEST_WHOLE = 1e15
+_KEPT = 256  # functions of `bin_search`; each has 100 kB, or more for more than 255 edges
 EQUAL, OCTAVE, MOST = 128, 8, 250  # bins at equal distances, bins between powers of two near 0, edges in all
+_GLANCE = 16  # texts that are tried before all of them
 
 
 def number_codes(values: np.ndarray) -> np.ndarray:
@@ -152,15 +154,13 @@ def fixed_groups() -> np.ndarray:
     return np.concatenate([below[::-1], [0], above, np.arange(DATES) // 365 % GROUPS])
 
 
-def text_cells(array: pa.Array, decimal: str = ".") -> tuple[np.ndarray, list[str]]:
+def text_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
     """Return the codes of texts, and the words that codes from FIXED on stand for.
 
     Parameters
     ----------
     array : pyarrow.Array
         Of large_string, with or without a dictionary.
-    decimal : str, default="."
-        The decimal mark of numbers; a text with another one is a word.
 
     Returns
     -------
@@ -168,20 +168,35 @@ def text_cells(array: pa.Array, decimal: str = ".") -> tuple[np.ndarray, list[st
     words : list of str
         Code FIXED + k is words[k].
     """
-    if pa.types.is_dictionary(array.type):
-        codes, words = text_cells(array.dictionary.cast(_TEXT), decimal)
-        index = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
-        return np.append(codes, np.int32(MISSING))[index], words
-    if decimal == "." and (numbers := _all_numbers(array)) is not None:
+    if not pa.types.is_dictionary(array.type):
+        if (numbers := all_numbers(array)) is not None:
+            return number_codes(numbers), []
+        array = pc.dictionary_encode(array)
+    codes, words = _distinct_cells(array.dictionary.cast(_TEXT))
+    index = array.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False)
+    return np.append(codes, np.int32(MISSING))[index], words
+
+
+def all_numbers(array: pa.Array) -> np.ndarray | None:
+    """Return texts as numbers if all of them are finite numbers or null, in any case with the same codes; else None."""
+    try:
+        array.slice(0, _GLANCE).cast(pa.float64())  # a cast goes on to the last text that is none, slowly
+        numbers = array.cast(pa.float64())
+    except pa.ArrowInvalid:
+        return None
+    finite = pc.all(pc.is_finite(numbers), skip_nulls=True, min_count=0).as_py()
+    return _floats(numbers) if finite else None
+
+
+def _distinct_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
+    """As `text_cells`, of texts without a dictionary, each of them once."""
+    if (numbers := all_numbers(array)) is not None:
         return number_codes(numbers), []
     codes = np.full(len(array), MISSING, np.int32)
     array = pc.utf8_trim_whitespace(array)
     left = pc.fill_null(pc.invert(pc.is_in(array, value_set=pa.array(MARKS, _TEXT))), False)
     left = pc.and_(left, array.is_valid())
-    pointed = array
-    if decimal != ".":
-        pointed = pc.replace_substring(pc.replace_substring(array, ".", "?"), decimal, ".")
-    left = _read(codes, pointed, left, _NUMBER, lambda found: number_codes(_floats(found.cast(pa.float64()))))
+    left = _read(codes, array, left, _NUMBER, lambda found: number_codes(_floats(found.cast(pa.float64()))))
     left = _read(codes, array, left, _DATE, _date_texts)
     rest = left.to_numpy(zero_copy_only=False)
     if not rest.any():
@@ -189,16 +204,6 @@ def text_cells(array: pa.Array, decimal: str = ".") -> tuple[np.ndarray, list[st
     encoded = pc.dictionary_encode(array.filter(left))
     codes[rest] = FIXED + encoded.indices.to_numpy(zero_copy_only=False)
     return codes, [*map(shortened, encoded.dictionary.to_pylist())]
-
-
-def _all_numbers(array: pa.Array) -> np.ndarray | None:
-    """Return texts as numbers if all of them are finite numbers or null: faster, with the same codes."""
-    try:
-        numbers = array.cast(pa.float64())
-    except pa.ArrowInvalid:
-        return None
-    finite = pc.all(pc.is_finite(numbers), skip_nulls=True, min_count=0).as_py()
-    return _floats(numbers) if finite else None
 
 
 def _read(codes: np.ndarray, array: pa.Array, left: pa.Array, pattern: str, read: Callable) -> pa.Array:
@@ -388,14 +393,16 @@ def fine_cuts(low: float, high: float) -> list[float]:
     return sorted(cuts)
 
 
-def bin_search(edges: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """Return the function from numbers to how many of the edges are below each; of NaN it is any number of them.
+@lru_cache(maxsize=_KEPT)
+def bin_search(cuts: tuple[float, ...]) -> Callable[[np.ndarray], np.ndarray]:
+    """Return the function from numbers to how many of the cuts are below each; of NaN it is any number of them.
 
     Parameters
     ----------
-    edges : ndarray of float64
+    cuts : tuple of float
         Rising, at least one.
     """
+    edges = np.array(cuts, np.float64)
     k = len(edges)
     even = np.linspace(edges[0], edges[-1], k)
     step = (edges[-1] - edges[0]) / max(1, k - 1)
@@ -416,8 +423,8 @@ def _search_codes(edges):
     """As `bin_search`, by the codes of numbers: few edges share one, or there is nothing gained."""
     if len(edges) < 32 or (most := np.bincount(of_edges := number_codes(edges)).max()) > 2:
         return lambda x: np.searchsorted(edges, x)
-    first = np.searchsorted(of_edges, np.arange(FIXED))
-    first, high = first.astype(np.int32), np.append(edges, np.nan)
+    first = np.cumsum(np.append(0, np.bincount(of_edges, minlength=FIXED)))
+    first, high = first.astype(np.min_scalar_type(len(edges))), np.append(edges, np.nan)
 
     def below(x):
         guess = first[number_codes(x)]

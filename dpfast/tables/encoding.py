@@ -149,6 +149,7 @@ class Encoding:
 
     def __getitem__(self, rows: Any) -> "Encoding":
         """Return the rows that a mask or a slice selects."""
+        rows = np.arange(self.n)[rows]  # for columns of bytes much faster than a mask
         picked = Encoding(self.schema, self._label, self._keep)
         every = [
             *zip(picked._kept, self._kept, strict=True),
@@ -161,7 +162,7 @@ class Encoding:
                     continue
                 whole = kept.whole()
                 new.append((whole[0][rows], whole[1]) if isinstance(whole, tuple) else whole[rows])
-        picked.n = len(np.arange(self.n)[rows])
+        picked.n = len(rows)
         return picked
 
     def labels(self) -> LabelColumn:
@@ -368,8 +369,7 @@ READERS: dict[type, Callable] = {
 
 def _bins(column, made: CodeColumn, values):
     """Return how many edges are below each number, and the code of missing values for NaN."""
-    edges, codes = np.array(made.edges), np.empty(len(values), _dtype(made))
-    below = bin_search(edges)
+    below, codes = bin_search(made.edges), np.empty(len(values), _dtype(made))
 
     def write(block):
         part = values[block]

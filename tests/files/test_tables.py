@@ -108,6 +108,29 @@ def test_a_file_of_many_blocks_is_read_whole(write, monkeypatch):
     assert labels.tolist() == LABELS * 60
 
 
+def test_a_line_longer_than_a_block_is_read_and_each_row_once(write, monkeypatch):
+    from dpfast.files import csv
+
+    monkeypatch.setattr(csv, "BLOCK", 300)
+    words = [*map(str, range(200)), "a" * 3000, *map(str, range(200, 400)), "b\n" * 500]
+    file = csv.CsvFile(write("\n".join(["word", *(f'"{word}"' for word in words)])))
+    read = [word for batch in file.batches({"word": pa.large_string()}) for word in batch["word"].to_pylist()]
+    assert read == words
+    monkeypatch.setattr(csv, "LINE", 1000)
+    with pytest.raises(ValueError, match="a line has more than 1,000 bytes"):
+        [*file.batches({"word": pa.large_string()})]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
+def test_lines_are_an_upper_bound_on_the_rows(write, monkeypatch, end, encoding):
+    from dpfast.files import csv
+
+    monkeypatch.setattr(csv, "LINE", 64)
+    path = write(end.join(["word,y", *(f'"{k}{end}",1' for k in range(50))]).encode(encoding))
+    assert 51 <= csv.CsvFile(path, encoding=encoding).count() <= 51 + 50 + 50 * (end == "\r\n")
+
+
 def test_blanks_may_stand_around_what_is_no_number(write):
     text = TEXT.replace("?,4,", " nan ,4,")
     table, _ = read_codes(write(text), SCHEMA)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dpfast.tables.arrow import cells
 from dpfast.tables.cells import (
     BANDS,
     DATES,
@@ -107,7 +108,8 @@ def test_one_cell_moves_no_other_cells_code(cells, changed, place):
     assert image(cells, dictionary=True) == before
 
 
-def test_a_decimal_mark_is_declared():
-    codes, words = text_cells(pa.array(["1,5", "1.5", "2"], TEXT), decimal=",")
-    np.testing.assert_array_equal(codes[[0, 2]], number_codes(np.array([1.5, 2.0])))
-    assert words == ["1.5"]
+def test_a_number_may_mark_what_is_missing_among_texts_that_are_all_numbers():
+    array = pa.array(["1", "0", "2.5", "-999"], TEXT)
+    codes, words = cells("a", array, ("0", "-999"))
+    assert (codes == MISSING).tolist() == [False, True, False, True]
+    assert words == []
