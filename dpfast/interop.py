@@ -7,9 +7,9 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.learners.base import LinearClassifier
-from dpfast.learners.class_counts import class_shares
 from dpfast.learners.halfspaces.halfspace import HalfspaceClassifier
 from dpfast.learners.lists.decision_list import DecisionListClassifier
+from dpfast.learners.probabilities import class_shares
 from dpfast.tables.code_bits import CodeBits
 from dpfast.tables.codes import CodeTable
 

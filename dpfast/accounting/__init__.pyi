@@ -16,8 +16,10 @@ from .costs import laplace_scale as laplace_scale
 from .curves import cover_delta as cover_delta
 from .curves import cover_epsilon as cover_epsilon
 from .curves import cover_exponent as cover_exponent
+from .decision_lists import DecisionListHalfspace as DecisionListHalfspace
 from .decision_lists import DecisionListPaper as DecisionListPaper
 from .decision_lists import DecisionListPlan as DecisionListPlan
+from .decision_lists import decision_list_margin as decision_list_margin
 from .decision_lists import decision_list_paper as decision_list_paper
 from .decision_lists import decision_list_plan as decision_list_plan
 from .experts import ExpertsPaper as ExpertsPaper
@@ -41,8 +43,6 @@ from .halfspaces_paper import ProjectionPaper as ProjectionPaper
 from .halfspaces_paper import boost_paper as boost_paper
 from .halfspaces_paper import net_paper as net_paper
 from .halfspaces_paper import projected_paper as projected_paper
-from .list_margin import DecisionListHalfspace as DecisionListHalfspace
-from .list_margin import decision_list_margin as decision_list_margin
 from .littlestone import StagedLittlestonePlan as StagedLittlestonePlan
 from .littlestone import StagedOnlinePlan as StagedOnlinePlan
 from .littlestone import staged_online_plan as staged_online_plan

@@ -8,10 +8,9 @@ from functools import lru_cache
 from itertools import chain, repeat
 from typing import Any
 
-from .books import Book, Charge, costs_of, new_book
 from .claims import pair_cost
 from .costs import Cost
-from .filters import BudgetExceeded
+from .filters import Book, BudgetExceeded, Charge, costs_of, new_book
 from .numbers import Amount, Number, amount, check_neighbors, check_unit, exact
 from .numbers import count as checked_count
 

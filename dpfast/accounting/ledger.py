@@ -35,10 +35,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from .books import Book, Charge, new_book
 from .budget import Budget
 from .costs import Cost
-from .filters import BudgetExceeded
+from .filters import Book, BudgetExceeded, Charge, new_book
 from .numbers import amount, exact, rational
 
 _APPLICATION, _VERSION, _PATIENCE = 0x64704C31, 1, 60.0

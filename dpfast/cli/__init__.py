@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from . import audit, budget, doctor, experts, fit, page, plan, predict, schema, score, show, stream
+from . import audit, budget, doctor, experts, fit, plan, predict, schema, score, show, stream
 from .help import ModelCommand
 from .report import untold
 
@@ -36,7 +36,7 @@ app = _App(
 app.command(cls=ModelCommand)(fit.fit)
 app.command()(predict.predict)
 app.command()(score.score)
-app.command()(page.report)
+app.command()(show.report)
 app.command()(show.show)
 app.command()(stream.stream)
 app.command()(experts.experts)

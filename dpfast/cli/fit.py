@@ -1,12 +1,13 @@
-"""dpfast fit: learn a private model from a table."""
+"""dpfast fit: learn a private model from a table, here or on the workers of a running cluster."""
 
 import time
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
-from .cluster import on_cluster
 from .figures import Told, figures, kept, printed
 from .files import charged, classes_of, is_packed, limits_of, name_features, read
 from .inputs import declaration_of, read_declared
@@ -33,8 +34,7 @@ from .options import (
     Threshold,
 )
 from .outputs import add_figures, check_files, keep, learning
-from .persons import Persons, check_persons
-from .report import answer, facts, output, progress, reporting, say, some, spent
+from .report import answer, errors, facts, output, progress, reporting, say, some, spent
 
 TESTED = "the test part, which the model never saw"
 MODEL = (
@@ -286,3 +286,75 @@ def _split(X, test):
         X[size : size + len(kept)] = kept
         size += len(kept)
     return X[:size], apart
+
+
+def check_persons(unit, declaration):
+    """Refuse options that --unit excludes, before the table is read."""
+    if declaration is None:
+        raise ValueError(
+            "--unit needs the column of labels (--label), or a --schema, and no --threshold, --numbers or --bits"
+        )
+    if unit in declaration.names or unit == declaration.label.name:
+        raise ValueError(f"--unit {unit} is a column of the schema: take it out, or the model learns persons")
+
+
+class Persons:
+    """The person of each row, by the texts or numbers as written: two spellings are two persons.
+
+    Parameters
+    ----------
+    data, column : str
+    rows_per_unit, n : int
+        The most rows of a person that count, and the number of rows that were read.
+    """
+
+    def __init__(self, data, column, rows_per_unit, n, **text):
+        import numpy as np
+
+        from dpfast.files.encodings import read_frame
+        from dpfast.tables.naming import meant
+
+        frame = read_frame(data, **text)
+        if column not in frame.column_names:
+            raise ValueError(f"{data} has no column {column!r}{meant(column, frame.column_names)}")
+        found = frame.column(column)
+        entries = found.to_numpy(zero_copy_only=False)
+        spellings, ids, rows = np.unique(entries.astype(str), return_inverse=True, return_counts=True)
+        none = np.array([not spelling.strip() for spelling in spellings], bool)  # an empty cell names nobody
+        lacking = found.null_count or int(rows[none].sum()) or int(np.count_nonzero(entries != entries))
+        if lacking:
+            raise ValueError(f"{data}: {lacking} rows have no {column!r}")
+        if len(found) != n:
+            raise ValueError(f"{data} has {len(found)} entries of {column!r} and {n} rows")
+        self._ids = ids
+        self._most = rows_per_unit
+
+    def apart(self, share, rng):
+        """Return a mask of the rows in the test part, which has all rows of a person or none."""
+        return (rng.random(int(self._ids.max()) + 1) < share)[self._ids]
+
+    def of(self, rows):
+        """Return the arguments of `fit` for some rows."""
+        return {"units": self._ids[rows], "rows_per_unit": self._most}
+
+
+@contextmanager
+def on_cluster(address, data, declaration, unit):
+    """Yield the table as delayed parts and its number of rows, while this process is a client of the cluster."""
+    from dpfast.files.names import kind_of
+
+    if declaration is None:
+        raise ValueError("--scheduler needs a --schema, by which the workers read the table")
+    if kind_of(Path(data)) != "parquet":
+        raise ValueError(f"--scheduler reads Parquet: a file, a folder or a pattern, got {data}")
+    try:
+        from distributed import Client
+
+        from dpfast.files.delayed import delayed_parquet
+    except ImportError:
+        raise ImportError("--scheduler needs Dask: pip install 'dpfast[dask]'") from None
+    parts, n = delayed_parquet(data, [*declaration.names, declaration.label.name, *([] if unit is None else [unit])])
+    with errors.status(f"connecting to {address}"):
+        client = Client(address)
+    with client, client.as_current():
+        yield parts, n

@@ -82,7 +82,7 @@ def show_scores(estimator, console, *, bits=True, rows=None, most=15):
     """Show the linear classifier: one column per row if its table has a schema, else the largest weights."""
     import numpy as np
 
-    from dpfast.learners.terms import code_columns
+    from dpfast.learners.showing import code_columns
 
     if code_columns(estimator) is not None:
         _show_terms(estimator, console)
@@ -104,7 +104,7 @@ def show_scores(estimator, console, *, bits=True, rows=None, most=15):
 
 def _show_terms(estimator, console, most=30):
     """Show what each column adds to the score, the most important columns first; names only of what may be noise."""
-    from dpfast.learners.terms import lost_in_noise
+    from dpfast.learners.showing import lost_in_noise
 
     every, classes = estimator.terms(), estimator.classes_
     found = [term for term in every if term.clear] or every

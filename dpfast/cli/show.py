@@ -1,4 +1,4 @@
-"""dpfast show: the card of a saved model."""
+"""dpfast show and dpfast report: the card and the page of a saved model."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +7,8 @@ import typer
 from rich.text import Text
 
 from .options import Json
-from .report import answer, facts, output, reporting, spent
+from .outputs import check_files
+from .report import answer, facts, output, reporting, say, spent
 
 
 def show(
@@ -56,3 +57,22 @@ def _public(known, fitted):
     if known.get("rows of each person"):
         said.append("how many rows each person has")
     return ", ".join(said) + f"; labels {known.get('classes', 'known')}"
+
+
+def report(
+    model: Annotated[Path, typer.Argument(metavar="MODEL", help="A file that fit --out wrote.")],
+    out: Annotated[Path | None, typer.Option(help="File to write; by default beside the model.")] = None,
+):
+    """Write one self-contained HTML page about a saved model: the model, how good it is, and its claim."""
+    with reporting("no page was written"):
+        out = model.with_suffix(".html") if out is None else out
+        check_files(out, MODEL=model)
+
+        import dpfast
+
+        fitted = dpfast.load(model)
+
+        from dpfast.report import write
+
+        write(fitted, out)
+        say(f"wrote {out}")

@@ -23,7 +23,7 @@ from dpfast.parts.blocks import RowBlocks, imaged
 from dpfast.tables import BitMatrix, CodeTable
 from dpfast.tables.bit_matrix import SparseBits, suits
 from dpfast.tables.code_bits import CodeBits, packed_codes
-from dpfast.tables.products import readable, row_products
+from dpfast.tables.projection import readable, row_products
 from dpfast.tables.unit_rows import unit_rows
 
 

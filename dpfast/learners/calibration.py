@@ -3,7 +3,7 @@
 A *place* is a number in [-1, 1] that a released model gives each row, such as the cosine of the row and the
 coefficients. LEVELS intervals with fixed ends cut [-1, 1]: each has width 1/32, and towards 0 the widths halve
 repeatedly, since all places may be small for rows with many columns. The class counts of the levels are released with
-noise (`dpfast.learners.class_counts`); nothing here reads a row.
+noise (`dpfast.learners.probabilities`); nothing here reads a row.
 
 The log odds of classes_[1] are modelled as a linear function of the place. Neighbouring levels are merged until their
 counts exceed the noise; levels that never do are left out. The line maximizes the likelihood of the merged counts times

@@ -32,9 +32,9 @@ from dpfast.tables.cells import (
     number_ends,
 )
 from dpfast.tables.columns import Category, Numeric
-from dpfast.tables.counts import Counts
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.schema import Schema
+from dpfast.tables.words import Counts
 
 UNIT = 1 << 30  # grid steps per row, or fewer if the noise is too large for it
 _LARGEST = 2.0**52  # the largest scale of noise

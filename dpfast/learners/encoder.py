@@ -17,7 +17,7 @@ from dpfast.learners.discovery import discover, plan
 from dpfast.learners.fitting import Private, Public, Run
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import DELTA, PRIVATE, SCHEMA, Parameters, SchemaLike
-from dpfast.learners.terms import found_lines
+from dpfast.learners.showing import found_lines
 from dpfast.tables.arrays import refuse_parts
 
 

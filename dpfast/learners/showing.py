@@ -1,12 +1,310 @@
-"""Display of a fitted private model: a page in a file or in a notebook."""
+"""A fitted private model as data, text and page: its terms, what was discovered of its table, and its report."""
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from sklearn.utils import estimator_html_repr
 
-from dpfast.learners.terms import summary
+from dpfast.kernels import reals
+from dpfast.tables.cells import CodeColumn
+from dpfast.tables.naming import some
+
+DEVIATIONS = 2.0  # a weight of more than so many standard deviations of its noise is clear of the noise
+MOST_COLUMNS, _MOST_VALUES, _LONGEST = 250, 12, 300  # columns, values of one, letters of all these
+_TOLD = 3  # values of a group that are named
+
+
+@dataclass(frozen=True)
+class Term:
+    """What a model adds to the score of a class for each code of one column.
+
+    Attributes
+    ----------
+    column : CodeColumn
+        The name of the column and the meaning of its codes.
+    label : object
+        The class whose score it is; for two classes the second.
+    weights : ndarray of float64, shape (column.size,)
+        What each code adds. Their mean over the rows, by `shares`, is 0, since a constant belongs to the intercept.
+    noise : ndarray of float64, shape (column.size,), or None
+        The standard deviations of the weights due to the noise of the mechanism, if they are known.
+    shares : ndarray of float64, shape (column.size,)
+        The approximate share of the rows with each code, by the noisy counts that the fit released; equal shares for
+        a model without them. They add up to 1.
+    """
+
+    column: CodeColumn
+    label: Any
+    weights: np.ndarray
+    noise: np.ndarray | None
+    shares: np.ndarray
+
+    @property
+    def importance(self) -> float:
+        """Return by how much the column moves the score of a row on average: the mean absolute weight over the rows."""
+        return float(reals.dot(self.shares, np.abs(self.weights)))
+
+    @property
+    def groups(self) -> slice:
+        """Return the codes of groups of values without known names; none if "other" is a single code."""
+        bins, other = self.column.bins, self.column.other
+        return slice(bins, bins + other if other > 1 else bins)
+
+    @property
+    def told(self) -> np.ndarray:
+        """Return the codes that rows have and that are not groups: ndarray of int64, in increasing order."""
+        held = self.shares > 0
+        held[self.groups] = False
+        return np.flatnonzero(held)
+
+    @property
+    def clear(self) -> bool:
+        """Return whether some weight exceeds twice the standard deviation of its noise, or the noise is not known.
+
+        Codes without rows do not count, and all groups of values count together.
+        """
+        if self.noise is None:
+            return True
+        one = np.abs(self.weights) > DEVIATIONS * self.noise
+        weights, noise = (np.square(each[self.groups]).sum() for each in (self.weights, self.noise))
+        return bool(one[self.told].any() or weights > DEVIATIONS**2 * noise)
+
+    def extremes(self) -> tuple[int, int]:
+        """Return the codes of the largest and of the smallest weight, among `told` or, if that is empty, all codes.
+
+        Returns
+        -------
+        tuple of int
+            The codes of the largest and of the smallest weight.
+        """
+        codes = self.told if len(self.told) else np.arange(self.column.size)
+        return int(codes[np.argmax(self.weights[codes])]), int(codes[np.argmin(self.weights[codes])])
+
+    def meaning(self, code: int) -> str:
+        """Return the meaning of a code as text; all groups of values without known names have the same text.
+
+        Parameters
+        ----------
+        code : int
+
+        Returns
+        -------
+        str
+        """
+        return "rarer values" if code in range(self.column.size)[self.groups] else self.column.meaning(code)
+
+    def __str__(self) -> str:
+        width = max(len(self.column.meaning(code)) for code in range(self.column.size))
+        lines = [f"{self.column.meaning(c):{width}}  {w:+.3f}" for c, w in enumerate(self.weights)]
+        return "\n".join([f"{self.column.name} (for {self.label})", *("  " + line for line in lines)])
+
+
+@dataclass(frozen=True)
+class PairTerm(Term):
+    """What a model adds to the score of a class for two columns together, in addition to what it adds for each.
+
+    The codes of both columns are divided into a few groups. A cell is a group of the first column and a group of the
+    second. `column` has a value for each cell, and `weights` has its weight.
+
+    Attributes
+    ----------
+    column, label, weights, noise, shares
+        As in `Term`.
+    sides : tuple of CodeColumn
+        The meaning of the groups of the first and of the second column.
+    """
+
+    sides: tuple[CodeColumn, ...] = ()
+
+    @property
+    def map(self) -> np.ndarray:
+        """Return the weights as a matrix: a row for each group of the first column, a column for each of the second."""
+        return self.weights.reshape([side.size for side in self.sides])
+
+
+def code_columns(model: Any) -> tuple[CodeColumn, ...] | None:
+    """Return the meaning of the columns of a fitted model's table.
+
+    Parameters
+    ----------
+    model : fitted estimator
+
+    Returns
+    -------
+    tuple of CodeColumn, or None
+        None if the table has no schema.
+    """
+    encoder = getattr(model, "encoder_", None)
+    return None if encoder is None else encoder.schema_.code_columns
+
+
+def terms(model: Any) -> list[Term]:
+    """Return the terms of a fitted additive model, the most important first.
+
+    Parameters
+    ----------
+    model : HalfspaceClassifier
+        Fitted on a table with a schema.
+
+    Returns
+    -------
+    list of Term
+        One for each column and class (for two classes only the second), and a `PairTerm` for each pair of columns in
+        `interactions_`, in the order of decreasing `importance`.
+
+    Raises
+    ------
+    ValueError
+        If the model's table has no schema; `coef_` has the weights then.
+    """
+    columns, weights = code_columns(model), np.atleast_2d(getattr(model, "coef_", []))
+    pairs = getattr(model, "interactions_", ())
+    if columns is None or weights.shape[1] != sum(each.size for each in (*columns, *pairs)):
+        raise ValueError(
+            "terms are those of an additive model of a table with a schema: a HalfspaceClassifier with schema=, say; "
+            f"this {type(model).__name__} has none"
+        )
+    labels = model.classes_ if len(weights) > 1 else model.classes_[1:]
+    every: list[tuple[CodeColumn, tuple[CodeColumn, ...]]] = [(column, ()) for column in columns]
+    every += [_of_pair(columns, pair) for pair in pairs]
+    ends = np.cumsum([0, *(column.size for column, _ in every)])
+    noise = getattr(model, "coef_noise_", [None] * len(weights))
+    shares = getattr(model, "code_shares_", None)
+    found: list[Term] = []
+    for label, row, of_row in zip(labels.tolist(), weights, noise, strict=True):
+        for (column, sides), start, stop in zip(every, ends[:-1], ends[1:], strict=True):
+            of_rows = np.full(column.size, 1 / column.size) if shares is None else shares[start:stop]
+            part, of_part = (
+                row[start:stop] - reals.dot(of_rows, row[start:stop]),
+                None if of_row is None else of_row[start:stop],
+            )
+            if sides:
+                found.append(PairTerm(column, label, part, of_part, of_rows, sides))
+            else:
+                found.append(Term(column, label, part, of_part, of_rows))
+    return sorted(found, key=lambda term: -term.importance)
+
+
+def lost_in_noise(found: list[Term]) -> list[str]:
+    """Return the names of the columns without a term that is clear of noise."""
+    clear = {term.column.name for term in found if term.clear}
+    return [*dict.fromkeys(term.column.name for term in found if term.column.name not in clear)]
+
+
+def _of_pair(columns, pair):
+    """Return a column with a value for each cell of a pair of columns, and the columns of its groups."""
+    sides = tuple(_folded(columns[j], groups) for j, groups in zip(pair.columns, pair.groups, strict=True))
+    texts = [[side.meaning(code) for code in range(side.size)] for side in sides]
+    cells = tuple(f"{first}; {second}" for first in texts[0] for second in texts[1])
+    return CodeColumn(f"{sides[0].name} and {sides[1].name}", values=cells), sides
+
+
+def _folded(column, groups):
+    """Return a column with one code for each group of codes."""
+    if column.edges is not None:
+        kept = tuple(edge for k, edge in enumerate(column.edges) if groups[k] != groups[k + 1])
+        return replace(column, edges=kept)
+    held = [[column.meaning(code) for code, of in enumerate(groups) if of == g] for g in range(max(groups) + 1)]
+    texts = (", ".join(some[:_TOLD]) + (f" and {len(some) - _TOLD} more" if len(some) > _TOLD else "") for some in held)
+    return CodeColumn(column.name, values=tuple(texts))
+
+
+def summary(model: Any) -> str:
+    """Return a fitted model as text.
+
+    Parameters
+    ----------
+    model : fitted private estimator
+
+    Returns
+    -------
+    str
+        The parameters, the claim and, for an additive model, what each column adds to the score.
+    """
+    lines = [repr(model), str(model.privacy_)]
+    if code_columns(model) is not None and hasattr(model, "terms"):
+        lines += _by_column(terms(model), model.classes_)
+    lines += found_lines(getattr(model, "encoder_", None))
+    return "\n".join(lines)
+
+
+def _by_column(every, classes, most=30):
+    two, found = len(classes) == 2, [term for term in every if term.clear] or every
+    names = [term.column.name + ("" if two else f" for {term.label}") for term in found[:most]]
+    sides = [f"most for {label}" for label in classes[::-1]] if two else ["most for it", "most against it"]
+    width = max(map(len, names), default=0)
+    for name, term in zip(names, found, strict=False):
+        ends = (f"{term.meaning(code)} ({term.weights[code]:+.2f})" for code in term.extremes())
+        told = "; ".join(f"{side}: {end}" for side, end in zip(sides, ends, strict=True))
+        yield f"{name:{width}}  moves the score by {term.importance:.2f} on average; {told}"
+    if len(found) > most:
+        yield f"and {len(found) - most:,} columns that matter less"
+    if noise := lost_in_noise(every):
+        yield f"nothing clear of noise: {some(noise)}"
+
+
+def found_lines(encoder: Any) -> list[str]:
+    """Return what was discovered privately of the columns of a table, one line for each column.
+
+    Parameters
+    ----------
+    encoder : TableEncoder or None
+        The fitted encoder of a model; None if the model has none.
+
+    Returns
+    -------
+    list of str
+        A heading and one line for each column, at most a public number of them. Empty if everything was declared.
+    """
+    found = getattr(encoder, "found_", {})
+    if not found:
+        return []
+    columns = [column for column in encoder.schema_.columns if column.name in found]
+    lines = [
+        column_line(column, found[column.name], encoder.other_.get(column.name)) for column in columns[:MOST_COLUMNS]
+    ]
+    more = [f"  and {len(columns) - MOST_COLUMNS:,} more columns"] if columns[MOST_COLUMNS:] else []
+    return ["discovered privately:", *(f"  {name}: {holds}" for name, holds, _ in lines), *more]
+
+
+def column_line(column: Any, facts: Any, other: Any) -> tuple[str, str, str]:
+    """Return the name of a column, what it holds, and how that is known.
+
+    `facts` are what was discovered of it, or None; `other` is the share of rows with other cells.
+    """
+    made = column.code_columns()
+    if facts is None:
+        known = "declared"
+    elif facts == ["cells"]:
+        known = "discovered"
+    else:
+        known = f"discovered: {', '.join(facts)}"
+    holds = "; ".join(_holds(each) for each in made if len(made) == 1 or each.ordered or each.values)
+    if other == 1:
+        holds = "nothing was found: no value has enough rows"
+    elif other:
+        holds += f"; other cells: about {other:.1%} of the rows"
+    if facts != ["cells"]:
+        known += "; cells may be missing" if any(each.nullable for each in made) else "; no cell is missing"
+    return column.name, holds, known
+
+
+def _holds(column: CodeColumn) -> str:
+    if column.ordered:
+        assert column.low is not None
+        assert column.high is not None
+        kind = "dates" if column.dates else "whole numbers" if column.whole else "numbers"
+        low, high = column.written(column.low), column.written(column.high)
+        return f"{kind} from {low} to {high}, {column.bins:,} bins"
+    if not column.values:
+        return "nothing that enough rows have"
+    text = ", ".join(column.values[:_MOST_VALUES])
+    text = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    more = f", ... ({len(column.values):,} values)" if len(column.values) > _MOST_VALUES else ""
+    return text + more + (", other" if column.other and not more else "")
 
 
 class Numbered(Sequence):

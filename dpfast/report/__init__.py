@@ -3,7 +3,7 @@
 Everything here is computed from what a model released; nothing looks at rows.
 """
 
-from dpfast.learners.terms import PairTerm, Term, code_columns, found_lines, summary, terms
+from dpfast.learners.showing import PairTerm, Term, code_columns, found_lines, summary, terms
 
 from .page import claim_in_words, page, write
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpfast.learners.terms import DEVIATIONS
+from dpfast.learners.showing import DEVIATIONS
 
 _WIDTH, _HEIGHT = 320, 132
 _LEFT, _BOTTOM, _TOP = 34, 18, 8

@@ -6,8 +6,7 @@ from html import escape
 import numpy as np
 
 from dpfast.learners.lists.rule import condition_text, precision_text, support_text
-from dpfast.learners.showing import names_of
-from dpfast.learners.terms import PairTerm, Term, code_columns, lost_in_noise, terms
+from dpfast.learners.showing import PairTerm, Term, code_columns, lost_in_noise, names_of, terms
 from dpfast.report.columns import scrolled
 from dpfast.report.drawing import Axis, Scale, bars, heat, steps
 from dpfast.tables.cells import CodeColumn

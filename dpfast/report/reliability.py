@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import expit
 
 from dpfast.learners.calibration import groups
-from dpfast.learners.class_counts import class_shares
+from dpfast.learners.probabilities import class_shares
 
 _DEVIATIONS = 1.96  # of a confidence interval of about 95%
 

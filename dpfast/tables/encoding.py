@@ -31,12 +31,11 @@ from dpfast.tables.arrow import (
 from dpfast.tables.cells import FIXED, CodeColumn, banded, bin_search, date_codes, number_codes
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Boolean, Category, Column, Date, Numeric, text_of
-from dpfast.tables.counts import Counts, tally
-from dpfast.tables.discovered import Discovered
-from dpfast.tables.found_codes import found_codes, looked_up
+from dpfast.tables.discovered import Discovered, found_codes, looked_up
 from dpfast.tables.labels import LabelColumn, Labels, tidy_labels
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
+from dpfast.tables.words import Counts, tally
 
 _EPOCH = date(1970, 1, 1).toordinal()
 _CODED = 1 << 20  # rows of a discovered column that are encoded at a time

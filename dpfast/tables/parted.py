@@ -18,14 +18,13 @@ from dpfast.tables.arrays import is_dask, is_frame, outline, parts_of
 from dpfast.tables.arrow import Frame, Kept, distinct, header_of
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Category
-from dpfast.tables.counts import Counts, tally
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding, label_column
 from dpfast.tables.labels import Labels, class_codes, seen_labels
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import Source, count_rows, picked, units_of
 from dpfast.tables.streams import MEMORY
-from dpfast.tables.words import HELD, Words
+from dpfast.tables.words import HELD, Counts, Words, tally
 
 
 class Parted(Source):

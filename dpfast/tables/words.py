@@ -1,4 +1,4 @@
-"""Numbers and counts of the words of a column, in bounded memory.
+"""Numbers and counts of the words of a column, in bounded memory, and counts of rows for the opening histogram.
 
 A dictionary holds the most recent words: at most HELD, and those of one more block. When it is full, its words and
 their counts move to a run, an array of bytes that may be in a file, and a new dictionary begins. A word that occurs
@@ -129,3 +129,41 @@ class _Run(NamedTuple):
         for start in range(0, self.n, _READ):
             which = order[start : start + _READ]
             yield from zip(self.words(which), rows[which].tolist(), strict=True)
+
+
+class Counts:
+    """Counts of the rows with each code and each word of the columns of a table.
+
+    The codes and labels of parts add up. Words do not, as they may not fit into memory: see
+    `dpfast.tables.parted.PartedEncoding`.
+
+    Attributes
+    ----------
+    fixed : list of list of ndarray of int64
+        For each column of the schema, the rows with each code: of each of its columns of codes if it is declared, and
+        otherwise of the bands of `dpfast.tables.cells`.
+    words : list of Counter or Merged
+        For each column, the rows with each word; `Merged` if they do not fit into memory.
+    labels : Counter
+        The rows with each label.
+    """
+
+    def __init__(self, fixed: list, words: list, labels: Counter):
+        self.fixed, self.words, self.labels = fixed, words, labels
+
+    def __add__(self, other: "Counts") -> "Counts":
+        fixed = [
+            [a + b for a, b in zip(mine, others, strict=True)]
+            for mine, others in zip(self.fixed, other.fixed, strict=True)
+        ]
+        return Counts(fixed, [], self.labels + other.labels)
+
+
+def tally(index, values) -> Counter:
+    """Return the number of rows with each value; blanks around values do not count, as for declared values."""
+    counts = np.bincount(index[index >= 0], minlength=len(values))
+    totals: Counter[str] = Counter()
+    for value, count in zip(values, counts.tolist(), strict=True):
+        if value is not None and value.strip():
+            totals[value.strip()] += count
+    return totals

@@ -4,7 +4,7 @@ import pytest
 
 import dpfast
 from dpfast.accounting import Budget
-from dpfast.cli.persons import Persons
+from dpfast.cli.fit import Persons
 
 
 @pytest.fixture

@@ -103,7 +103,7 @@ MUTANTS = [
     _m("budget: units mixed", "budget", "if unit != self._unit:", "if False:", _FILTERS),
     _m("budget: a resumed ledger forgets", "budget",
        'state["charges"]:\n            taker', 'state["charges"][:0]:\n            taker', _BUDGET),
-    _m("budget: a part forgets the whole", "books", "return self.whole.plus(self.parts.get(part, Sums()))",
+    _m("budget: a part forgets the whole", "filters", "return self.whole.plus(self.parts.get(part, Sums()))",
        "return self.parts.get(part, Sums())", _FILTERS),
     _m("filter: the curve has no bound", "filters", "sums.curve <= self._most and", "True and", _FILTERS),
     _m("filter: pairs set aside are there twice", "filters", "return self.total.plus(self.pairs, -1).below()",

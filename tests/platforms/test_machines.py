@@ -18,7 +18,7 @@ BY_PROCESSOR = {
 ROOMS = "learners", "tables", "mechanisms", "kernels", "metrics", "model_selection", "parts", "files"
 ALLOWED = {  # by file: what is used there, and why no release, model or prediction depends on its last bits
     "learners/experts/statistical_query.py": ({"special"}, "bounds of errors that are told besides"),
-    "learners/littlestone/proper.py": ({"optimize"}, "members near a function: weights are compared with 1e-9"),
+    "learners/littlestone/staged.py": ({"optimize"}, "members near a function: weights are compared with 1e-9"),
     "learners/lists/rule.py": ({"special", "optimize", "stats"}, "intervals, told besides"),
     "metrics/accuracy.py": ({"optimize"}, "intervals, told besides"),
     "metrics/figure.py": ({"optimize", "special"}, "intervals, told besides"),

@@ -18,8 +18,7 @@ from dpfast.tables import Boolean, Category, Numeric
 from dpfast.tables.code_bits import code_bits
 from dpfast.tables.encoding import encode
 from dpfast.tables.labels import class_codes
-from dpfast.tables.products import readable, row_products
-from dpfast.tables.projection import LARGEST, project
+from dpfast.tables.projection import LARGEST, project, readable, row_products
 from dpfast.tables.signed_rows import signed_rows
 from dpfast.tables.unit_rows import unit_rows
 

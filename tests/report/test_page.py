@@ -9,7 +9,7 @@ import pytest
 
 import dpfast
 from dpfast import report
-from dpfast.learners.terms import lost_in_noise
+from dpfast.learners.showing import lost_in_noise
 from dpfast.report.reliability import said
 from dpfast.tables import Boolean, Category, CodeTable, Label, Numeric, Schema
 

@@ -36,7 +36,7 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
     and R = 1 if a row is added or deleted, since all numbers then change in the same direction; t = epsilon / R.
     Source: McSherry, Talwar 2007, see `dpfast.mechanisms.exponential`. A hypothesis must label each row by that row
     alone. The class is public. With `probability_share` = c the hypothesis is ((1 - c) epsilon, 0)-DP and the class
-    counts are (c epsilon, 0)-DP (`dpfast.learners.class_counts`): together they are (epsilon, 0)-DP by basic
+    counts are (c epsilon, 0)-DP (`dpfast.learners.probabilities`): together they are (epsilon, 0)-DP by basic
     composition.
 
     Parameters

@@ -32,7 +32,7 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
     in [-1, 1]. Replacing it changes the totals by a vector of range R = 4, including the negated copies, so the draws
     are (4 eta)^2 n / 8-zCDP. `dpfast.accounting.experts` gives theorem and proof. The number of rows is public. With
     `probability_share` = c the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
-    (`dpfast.learners.class_counts`): together they are (epsilon, delta)-DP by basic composition.
+    (`dpfast.learners.probabilities`): together they are (epsilon, delta)-DP by basic composition.
 
     Parameters
     ----------

@@ -52,7 +52,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     `dpfast.learners.halfspaces.weak` and `dpfast.accounting.discrete_gaussian_sigma`. Under "add-remove" the number of
     rows is private: a noisy count, which costs 5% of epsilon, takes its place in kappa n. With `probability_share` = c
     the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
-    (`dpfast.learners.class_counts`): together they are (epsilon, delta)-DP by basic composition.
+    (`dpfast.learners.probabilities`): together they are (epsilon, delta)-DP by basic composition.
 
     A 1 for the intercept is appended to each row, and rows outside the unit ball are then clipped to it. This map of
     single rows is always applied, and the number of clipped rows is never reported.

@@ -25,7 +25,7 @@ from dpfast.learners.halfspaces.plain import PlainImage
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import Kind, SchemaLike, auto, count, flag, optional, positive
 from dpfast.learners.saving import entries, integer, reals
-from dpfast.learners.terms import terms
+from dpfast.learners.showing import terms
 from dpfast.mechanisms import discrete_gaussian
 from dpfast.tables.codes import CodeRows, CodeTable
 from dpfast.tables.unit_rows import unit_rows

@@ -17,8 +17,7 @@ from dpfast.learners.reading import SCHEMAS
 from dpfast.learners.saving import entries, integer
 from dpfast.parts import MemoryParts, Piece
 from dpfast.tables.labels import class_codes, two_classes
-from dpfast.tables.products import row_products
-from dpfast.tables.projection import project, projectable
+from dpfast.tables.projection import project, projectable, row_products
 
 
 class NetReport(NamedTuple):
@@ -52,7 +51,7 @@ class NetHalfspaceClassifier(LinearClassifier):
     cannot change a probability. The number of rows (under "replace"), the columns and the set of labels are treated as
     public; with `classes` of `fit` the set of labels is declared and not read off the rows. With `probability_share`
     = c the model is ((1 - c) epsilon, 0)-DP and the class counts are (c epsilon, 0)-DP
-    (`dpfast.learners.class_counts`): together they are (epsilon, 0)-DP by basic composition.
+    (`dpfast.learners.probabilities`): together they are (epsilon, 0)-DP by basic composition.
 
     Parameters
     ----------

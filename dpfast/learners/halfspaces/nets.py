@@ -15,8 +15,7 @@ from dpfast.kernels.net import Mistakes, Net, grid
 from dpfast.learners.base import shown
 from dpfast.mechanisms.draws import Question, asked
 from dpfast.parts.blocks import map_blocks, slices, threads
-from dpfast.tables.products import dense_rows
-from dpfast.tables.projection import project
+from dpfast.tables.projection import dense_rows, project
 
 _ROW_SECONDS, _MEMBER_SECONDS = 5e-9, 1.5e-9  # of a line: for each row, for each member; without AVX-512
 _BLOCK = 1 << 21  # rows and members of lines to a piece of work: a hundredth of a second

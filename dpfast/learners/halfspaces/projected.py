@@ -19,8 +19,7 @@ from dpfast.mechanisms.draws import Claim
 from dpfast.parts.blocks import Piece
 from dpfast.tables.code_bits import packed_codes
 from dpfast.tables.labels import two_classes
-from dpfast.tables.products import readable
-from dpfast.tables.projection import project, projectable
+from dpfast.tables.projection import project, projectable, readable
 from dpfast.tables.unit_rows import unit_rows
 
 _ROUNDS = 100
@@ -56,7 +55,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     `dpfast.accounting.single_sample_sigma`, and the choice gets epsilon / 2.
 
     With `probability_share` = c the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
-    (`dpfast.learners.class_counts`): together they are (epsilon, delta)-DP by basic composition.
+    (`dpfast.learners.probabilities`): together they are (epsilon, delta)-DP by basic composition.
 
     Parameters
     ----------

@@ -16,14 +16,13 @@ from dpfast.accounting.numbers import decimal_above
 from dpfast.kernels import bits, reals
 from dpfast.learners import parameters as kinds
 from dpfast.learners.base import PrivateClassifier, packed_rows
-from dpfast.learners.class_counts import class_shares
 from dpfast.learners.lazily import lazily
 from dpfast.learners.lists.covering import REACH, Conditions, constant_weights, falling_weights, greedy_cover
 from dpfast.learners.lists.rule import Literal, Rule, as_text, class_counts, decided, worth
 from dpfast.learners.parameters import SchemaLike, noise_scale
+from dpfast.learners.probabilities import class_shares
 from dpfast.learners.saving import fraction, integer, integers
-from dpfast.learners.showing import names_of
-from dpfast.learners.terms import found_lines
+from dpfast.learners.showing import found_lines, names_of
 from dpfast.mechanisms import discrete_laplace
 from dpfast.mechanisms.draws import Claim
 from dpfast.tables import CodeTable
@@ -58,7 +57,7 @@ class DecisionListClassifier(PrivateClassifier):
     rules after it, which no row can reach, are dropped. The number of rows (under "replace"), the columns and the set
     of labels are treated as public; `classes` of `fit` avoids reading the labels from the data. With `rule_counts` = c
     the list is ((1 - c) epsilon, delta)-DP, and the class counts of its rules, with discrete Laplace noise on disjoint
-    cells, are (c epsilon, 0)-DP (`dpfast.learners.class_counts`): together they are (epsilon, delta)-DP by basic
+    cells, are (c epsilon, 0)-DP (`dpfast.learners.probabilities`): together they are (epsilon, delta)-DP by basic
     composition.
 
     Parameters

@@ -1,6 +1,6 @@
 """Rules of a decision list: the rows that each decides, its noisy support and precision, and its text.
 
-Every row is decided by exactly one rule, so the class counts of all rules are those of `dpfast.learners.class_counts`,
+Every row is decided by exactly one rule, so the class counts of all rules are those of `dpfast.learners.probabilities`,
 which states their claim. Everything else here is computed from the noisy counts.
 """
 

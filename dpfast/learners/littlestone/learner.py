@@ -72,7 +72,7 @@ class LittlestoneLearner(CountedPointClassifier):
     direction: AboveThreshold is threshold_share * epsilon-DP. SparseSample uses the rest of epsilon, and delta
     (`dpfast.accounting.sparse_sample`). All numbers are computed from the parameters alone: `estimate` returns them.
     With `probability_share` = c the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
-    (`dpfast.learners.class_counts`): together they are (epsilon, delta)-DP by basic composition.
+    (`dpfast.learners.probabilities`): together they are (epsilon, delta)-DP by basic composition.
 
     Parameters
     ----------

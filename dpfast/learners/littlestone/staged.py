@@ -1,4 +1,16 @@
-"""PAC learning of a Littlestone class by private empirical risk minimization: section 5 of [Lyu]."""
+"""PAC learning of a Littlestone class by private empirical risk minimization: section 5 of [Lyu].
+
+**Proper hypotheses.** A function that is not a member is converted to members by [Lyu, remark after Theorem 3] and
+[GGKM21]. Let f be the SOA of a k-irreducible part G of H, and mu any distribution on the points. Some member of G
+agrees with f on k points drawn from mu. If k is large relative to the VC dimension, some member therefore errs on f
+with probability at most a small a under mu. This holds for every mu, so by von Neumann's minimax theorem one mixture of
+members errs on f with probability at most a at every single point. Hence on any rows the average error of the members
+of the mixture is at most the error of f plus a, and the best member is at least as good as the average. The members
+depend only on f and H, which are public; the exponential mechanism chooses the best of them on the rows.
+
+[GGKM21] is B. Ghazi, N. Golowich, R. Kumar, P. Manurangsi, Sample-efficient proper PAC learning with approximate
+differential privacy, STOC 2021.
+"""
 
 import math
 from dataclasses import dataclass
@@ -6,6 +18,7 @@ from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
+from scipy.optimize import linprog
 
 from dpfast.accounting import Budget
 from dpfast.accounting.littlestone import staged_plan
@@ -15,8 +28,56 @@ from dpfast.mechanisms.sparse_sample import votes
 
 from .hypothesis import Hypothesis
 from .points import SHARE, CountedPointClassifier
-from .proper import members_near
 from .splits import classes_of_parts, equal_parts, rows_of_parts
+
+_LEAST_WEIGHT = 1e-9
+
+
+def members_near(hypothesis_class, code, most):
+    """Return codes of members, a mixture of which is close to this function at every point; itself if it is a member.
+
+    Parameters
+    ----------
+    hypothesis_class : HypothesisClass
+    code : int or bytes
+        The code of a function of the root class.
+    most : int
+        Number of members to use of a class that is too large to be listed.
+
+    Returns
+    -------
+    list of int
+    """
+    if hypothesis_class._is_member(code):
+        return [code]
+    members = hypothesis_class._some_members(most)
+    if len(members) < hypothesis_class.size:
+        return members  # point functions: each errs on the function 0 at a point of its own
+    points = np.arange(hypothesis_class.n_points)
+    labels = hypothesis_class._labels(code, points)
+    errs = np.array([hypothesis_class._labels(member, points) != labels for member in members], float).T
+    if not errs.any(axis=0).all():
+        return [members[int(np.argmin(errs.sum(axis=0)))]]
+    weights = best_mixture(errs)
+    return [member for member, weight in zip(members, weights, strict=True) if weight > _LEAST_WEIGHT]
+
+
+def best_mixture(errs):
+    """Return weights of columns, of sum 1, that minimize the largest row sum; equal weights if no solution is found.
+
+    Parameters
+    ----------
+    errs : ndarray of float, shape (rows, columns)
+    """
+    rows, columns = errs.shape
+    found = linprog(
+        np.append(np.zeros(columns), 1),
+        A_ub=np.hstack([errs, -np.ones((rows, 1))]),
+        b_ub=np.zeros(rows),
+        A_eq=np.append(np.ones(columns), 0)[np.newaxis],
+        b_eq=[1],
+    )
+    return found.x[:-1] if found.success else np.full(columns, 1 / columns)
 
 
 class StagedLittlestoneLearner(CountedPointClassifier):
@@ -33,7 +94,7 @@ class StagedLittlestoneLearner(CountedPointClassifier):
     threshold_share of the epsilon that proper_share leaves, and SparseSample uses the rest of it and delta
     (`dpfast.accounting.sparse_sample`); the exponential mechanism of a proper learner is proper_share * epsilon-DP.
     With `probability_share` = c the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
-    (`dpfast.learners.class_counts`): together they are (epsilon, delta)-DP by basic composition.
+    (`dpfast.learners.probabilities`): together they are (epsilon, delta)-DP by basic composition.
 
     **Error.** At scale 1, if some member explains the rows and there are at least `estimate().n_samples` of them, the
     error of the hypothesis on them is below `accuracy` with probability 1 - confidence: Theorem 3 with explicit
@@ -60,7 +121,7 @@ class StagedLittlestoneLearner(CountedPointClassifier):
     threshold_share : float in (0, 1), default=0.5
     proper_share : float in [0, 1), default=0.0
         The share of epsilon for a proper hypothesis: the drawn function, which need not be a member, is replaced by the
-        best of few members, a mixture of which is close to it at every point (`dpfast.learners.littlestone.proper`).
+        best of few members, a mixture of which is close to it at every point (`dpfast.learners.littlestone.staged`).
     probability_share : float in [0, 1), default=0.0
         Share of epsilon for noisy counts of the rows by predicted and true label. `predict_proba` uses them; 0 releases
         none.

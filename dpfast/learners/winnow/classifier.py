@@ -32,7 +32,7 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
     R. Each of the n_draws * n_updates draws after it is an exponential mechanism on the scores with exponent eta, which
     is (eta R)^2 / 8-zCDP. In a stream, AboveThreshold counts the rows that count towards an update, and one row affects
     it in one interval only. `dpfast.accounting.winnow` gives theorems and proofs. With `probability_share` = c the
-    model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP (`dpfast.learners.class_counts`):
+    model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP (`dpfast.learners.probabilities`):
     together they are (epsilon, delta)-DP by basic composition.
 
     Parameters

@@ -9,10 +9,10 @@ from scipy import stats
 
 from dpfast import BitMatrix, DecisionListClassifier
 from dpfast.kernels import cover
-from dpfast.learners.class_counts import class_shares
 from dpfast.learners.lists import Literal, Rule
 from dpfast.learners.lists.rule import class_counts, noise_reach, worth
 from dpfast.learners.parameters import noise_scale
+from dpfast.learners.probabilities import class_shares
 from dpfast.parts import Piece
 from dpfast.tables.labels import class_codes
 

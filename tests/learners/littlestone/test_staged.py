@@ -14,7 +14,7 @@ from reference.chance import geometric, law_of
 import dpfast
 from dpfast.accounting import sparse_sample_delta, staged_plan
 from dpfast.learners.littlestone import staged
-from dpfast.learners.littlestone.proper import best_mixture, members_near
+from dpfast.learners.littlestone.staged import best_mixture, members_near
 from dpfast.littlestone import FiniteClass, PointFunctions, StagedLittlestoneLearner, Thresholds
 
 TABLE = [[1, 1], [0, 1], [0, 0]]
