@@ -20,12 +20,13 @@ from dpfast.accounting import Cost, NoisySums, bill_noise
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.accounting.numbers import decimal_above, exact, float_above
 from dpfast.accounting.opening import opening_moves, opening_threshold
-from dpfast.mechanisms.opening import OpeningHistogram
+from dpfast.mechanisms.opening import SURE, OpeningHistogram, smooth
 from dpfast.tables.cells import (
     GROUPS,
     LEAST,
     MISSING_BAND,
     NUMBER_BANDS,
+    OCTAVE_BANDS,
     SIDE_BANDS,
     band_ends,
     date_ends,
@@ -47,7 +48,7 @@ MOST_COLUMNS = 1 << 14  # discovered in one table: the counts of each column tak
 SOME = 0.1  # a column of texts has numbers, or dates, if at least this share of the counted rows has them
 MOST_ROWS = 1.5  # times the number of rows: larger totals of the cells of one kind are discarded as noise
 COMMON = 32  # a word is common if one in so many rows has it; where none could be published, other words are grouped
-_CUT = 3.0  # standard deviations below which a count or a difference is taken for noise
+_FARTHEST = 12  # powers of two beyond the bands found, where rows that were not found are assumed
 
 
 @dataclass(frozen=True)
@@ -223,7 +224,7 @@ def discover(
         noisy = [opening.codes(each, rng) for each in fixed]
         if not column.to_find:
             for each, made in zip(noisy, column.code_columns(), strict=True):
-                counts.append(each if made.ordered else np.where(each > _CUT * opening.deviation, each, 0.0))
+                counts.append(each if made.ordered else np.where(each > SURE * opening.deviation, each, 0.0))
                 ranks.append(None)
             continue
         common = dict([*opening.words(words, rng).items()][:MOST_WORDS])
@@ -258,26 +259,29 @@ def _facts(column, noisy, common, rows, deviation, fine, grouped):
         values = tuple(sorted(common))
         rows = [common[value] for value in values] + [0.0] * (1 + column.nullable)
         return {"values": values}, [(np.array(rows), None)], sum(common.values())
-    missing = float(noisy[MISSING_BAND]) if noisy[MISSING_BAND] > _CUT * deviation else 0.0
+    missing = float(noisy[MISSING_BAND]) if noisy[MISSING_BAND] > SURE * deviation else 0.0
     ends, last_days = band_ends()
-    numbers = Cells(_possible(_smooth_numbers(noisy[:NUMBER_BANDS], deviation), rows), ends, number_ends())
+    found = _possible(_smooth_numbers(noisy[:NUMBER_BANDS], deviation), rows)
+    numbers = Cells(found, ends, number_ends())
     if isinstance(column, Numeric):
         return *_numeric(column, numbers, missing), numbers.total + missing
-    dates = Cells(_possible(_smooth(noisy[NUMBER_BANDS:MISSING_BAND], deviation), rows), last_days, date_ends())
+    dates = Cells(_possible(smooth(noisy[NUMBER_BANDS:MISSING_BAND], deviation), rows), last_days, date_ends())
     values = tuple(sorted(common))
     facts: dict[str, Any] = {"cells": True} | ({"groups": GROUPS} if grouped else {})
     told = []
     gone = missing + sum(common.values())
     known = numbers.total + dates.total + sum(common.values())
     some, left = SOME * max(known, rows), max(0.0, rows - known - missing)
+    if fine and numbers.total and not dates.total and not values:
+        numbers = Cells(found, ends, number_ends(), left)
     if column.reads in ("number", "integer") or (column.reads == "text" and numbers.total > some):
         numbers = numbers if numbers.total or not fine else Cells(_usual_numbers() * left, ends, number_ends())
         edges = numbers.edges(fine, column.reads == "integer")
-        facts |= {"numbers": edges, "ends": numbers.between()}
+        facts |= {"numbers": edges, "ends": numbers.between}
         told.append(numbers.told(edges, gone + dates.total))
     if column.reads == "date" or (column.reads == "text" and dates.total > some):
         edges = dates.edges(fine, True)
-        facts |= {"dates": edges, "days": dates.between()}
+        facts |= {"dates": edges, "days": dates.between}
         told.append(dates.told(edges, gone + numbers.total))
     if values or not told or (fine and column.reads == "text" and (grouped or left > some)):
         facts["values"] = values
@@ -285,6 +289,20 @@ def _facts(column, noisy, common, rows, deviation, fine, grouped):
         rest = np.full(codes, (numbers.total + dates.total + left) / codes)
         told.append((np.array([*(common[value] for value in values), *rest, missing]), None))
     return facts, told, known + missing
+
+
+def _tails(rows):
+    """Return the shares of the bands of numbers in which rows beyond the bands that hold some are assumed.
+
+    They halve with each power of two, and do not change the sign; if only zero holds rows, they are the usual ones.
+    """
+    held, bands = np.flatnonzero(rows), np.arange(len(rows))
+    signs, shares = np.sign(bands - SIDE_BANDS), np.zeros(len(rows))
+    for end, away in ((held[0], held[0] - bands), (held[-1], bands - held[-1])):
+        tail = (away > 0) & (away <= _FARTHEST * OCTAVE_BANDS) & (signs == signs[end])
+        shares[tail] = 0.5 ** (away[tail] / OCTAVE_BANDS)
+    total = shares.sum()
+    return shares / total if total else _usual_numbers()
 
 
 @cache
@@ -298,7 +316,7 @@ def _usual_numbers():
 
 def _numeric(column, cells, missing):
     """Return the bounds and edges that a declared column of numbers leaves open."""
-    least, most = cells.between()
+    least, most = cells.between
     floor = 0.0 if column.spacing == "logarithmic" else -math.inf  # of bounds
     facts = {}
     if column.high is None:
@@ -333,18 +351,27 @@ class Cells:
         The largest number of each band but the last.
     codes : ndarray of float64
         The largest number of each code but the last.
+    left : float, default=0.0
+        The number of rows in unknown bands. They are assumed in the tails of `rows`; they move ranks, but not bounds.
+
+    Attributes
+    ----------
+    between : tuple of two floats
+        The numbers that nearly all of `rows` lie between; 0 and 0 if there are none.
+    total : float
     """
 
-    def __init__(self, rows: np.ndarray, ends: np.ndarray, codes: np.ndarray):
-        self._ends, self._codes, self._below = ends, codes, np.cumsum(rows)[:-1]
-        self.total = float(self._below[-1] + rows[-1])
+    def __init__(self, rows: np.ndarray, ends: np.ndarray, codes: np.ndarray, left: float = 0.0):
+        self._ends, self._codes = ends, codes
+        self._hold(rows)
+        low, high = self._numbers(np.array([TAIL, 1 - TAIL]) * self.total).tolist() if self.total else (0.0, 0.0)
+        self.between = (0.0 if -LEAST <= low < 0 else low), high
+        if left and self.total:
+            self._hold(rows + left * _tails(rows))
 
-    def between(self) -> tuple[float, float]:
-        """Return the numbers that nearly all rows lie between; 0 and 0 if there are no rows."""
-        if not self.total:
-            return 0.0, 0.0
-        low, high = self._numbers(np.array([TAIL, 1 - TAIL]) * self.total).tolist()
-        return (0.0 if -LEAST <= low < 0 else low), high
+    def _hold(self, rows):
+        self._below = np.cumsum(rows)[:-1]
+        self.total = float(self._below[-1] + rows[-1])
 
     def edges(self, fine: bool, integer: bool) -> tuple[float, ...]:
         """Return edges of bins that hold rows, at about equal ranks, with `fine` also at equal distances."""
@@ -352,7 +379,7 @@ class Cells:
             edges = np.unique(np.floor(self._band_ends()) if integer else self._band_ends())
             return tuple(self._parting(edges).tolist())
         edges = np.array(self.quantiles(4 * RANK_BINS))
-        low, high = self.between()
+        low, high = self.between
         if low < high:
             edges = np.append(edges, self._snapped(low + (high - low) * np.arange(EQUAL_BINS + 1) / EQUAL_BINS))
         return tuple(np.unique(np.floor(edges) if integer else edges).tolist())
@@ -404,33 +431,7 @@ def _possible(counts, rows):
 
 
 def _smooth_numbers(noisy, deviation):
-    """Return denoised counts of the bands of numbers: zero separately, each sign by `_smooth`."""
-    zero = noisy[SIDE_BANDS] if noisy[SIDE_BANDS] > _CUT * deviation else 0.0
+    """Return denoised counts of the bands of numbers: zero separately, each sign by `smooth`."""
+    zero = noisy[SIDE_BANDS] if noisy[SIDE_BANDS] > SURE * deviation else 0.0
     left, right = noisy[:SIDE_BANDS], noisy[SIDE_BANDS + 1 :]
-    return np.concatenate([_smooth(left, deviation), [zero], _smooth(right, deviation)])
-
-
-def _smooth(noisy, deviation):
-    """Return denoised counts, at least 0, of bands whose number is a power of two.
-
-    Consider all ways to split the bands recursively into halves, where some of the resulting parts are empty and the
-    others constant. The result is the split of largest likelihood, with a penalty for each part that is not empty: the
-    value that noise alone hardly ever reaches in any part of that size ("dyadic CART", Donoho, Annals of Statistics 25,
-    1997).
-    """
-    sums = [noisy]
-    while len(sums[-1]) > 1:
-        sums.append(sums[-1][::2] + sums[-1][1::2])
-    variance, best, whole = deviation**2, None, []
-    for total in sums:
-        size, price = len(noisy) // len(total), max(_CUT**2, round(2 * math.log(64 * len(total)), 3)) * variance
-        gain = np.where(total > 0, total * total / size - price, 0.0)
-        halves = np.zeros(len(total)) if best is None else best[::2] + best[1::2]
-        whole.append(gain > halves)
-        best = np.maximum(np.maximum(gain, halves), 0.0)
-    rows, open_ = np.zeros(len(noisy)), np.ones(1, bool)
-    for total, taken in zip(sums[::-1], whole[::-1], strict=True):
-        size = len(noisy) // len(total)
-        rows += np.repeat(np.where(open_ & taken, total / size, 0.0), size)
-        open_ = np.repeat(open_ & ~taken, 2)
-    return rows
+    return np.concatenate([smooth(left, deviation), [zero], smooth(right, deviation)])

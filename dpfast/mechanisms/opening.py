@@ -12,6 +12,7 @@ import numpy as np
 from dpfast import random
 from dpfast.mechanisms.draws import Question, asked, discrete_gaussian, discrete_laplace
 
+SURE = 3.0  # standard deviations of noise: a count below them is taken for noise
 _BLOCK = 1 << 17  # words that get noise together
 
 
@@ -100,3 +101,29 @@ class OpeningHistogram:
             noisy = discrete_gaussian(np.array([steps for _, steps in block], np.int64), self.scale, rng=rng).tolist()
             passed += [(word, steps) for (word, _), steps in zip(block, noisy, strict=True) if steps >= self.threshold]
         return sorted(passed, key=lambda each: (-each[1], each[0]))
+
+
+def smooth(noisy, deviation):
+    """Return denoised counts, at least 0, of bands whose number is a power of two.
+
+    Consider all ways to split the bands recursively into halves, where some of the resulting parts are empty and the
+    others constant. The result is the split of largest likelihood, with a penalty for each part that is not empty: the
+    value that noise alone hardly ever reaches in any part of that size ("dyadic CART", Donoho, Annals of Statistics 25,
+    1997).
+    """
+    sums = [noisy]
+    while len(sums[-1]) > 1:
+        sums.append(sums[-1][::2] + sums[-1][1::2])
+    variance, best, whole = deviation**2, None, []
+    for total in sums:
+        size, price = len(noisy) // len(total), max(SURE**2, round(2 * math.log(64 * len(total)), 3)) * variance
+        gain = np.where(total > 0, total * total / size - price, 0.0)
+        halves = np.zeros(len(total)) if best is None else best[::2] + best[1::2]
+        whole.append(gain > halves)
+        best = np.maximum(np.maximum(gain, halves), 0.0)
+    rows, open_ = np.zeros(len(noisy)), np.ones(1, bool)
+    for total, taken in zip(sums[::-1], whole[::-1], strict=True):
+        size = len(noisy) // len(total)
+        rows += np.repeat(np.where(open_ & taken, total / size, 0.0), size)
+        open_ = np.repeat(open_ & ~taken, 2)
+    return rows

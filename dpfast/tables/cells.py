@@ -54,6 +54,7 @@ GROUPS = 64
 LONGEST, _BEGINNING = 256, 64  # characters of a word
 _BAND, _MONTH = 16, 32  # codes of a band of numbers, and of dates
 SIDE_BANDS, DATE_BANDS = _SIDE // _BAND, DATES // _MONTH
+OCTAVE_BANDS = (1 << _BITS) // _BAND  # bands between a power of two and the next
 NUMBER_BANDS = 2 * SIDE_BANDS + 1
 MISSING_BAND = NUMBER_BANDS + DATE_BANDS
 BANDS = MISSING_BAND + 1

@@ -9,10 +9,21 @@ from sklearn.model_selection import cross_val_score
 
 import dpfast
 from dpfast.accounting import Budget
-from dpfast.learners.discovery import Cells, _smooth
+from dpfast.learners.discovery import Cells
+from dpfast.mechanisms.opening import smooth
 from dpfast.report.page import page
 from dpfast.tables import Schema
-from dpfast.tables.cells import GROUPS, fixed_groups, number_codes, word_group
+from dpfast.tables.cells import (
+    FIXED,
+    GROUPS,
+    NUMBER_BANDS,
+    band_ends,
+    banded,
+    fixed_groups,
+    number_codes,
+    number_ends,
+    word_group,
+)
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import encode
 
@@ -180,10 +191,10 @@ def test_files_are_discovered_when_asked(frame, tmp_path):
 
 def test_noise_alone_makes_no_rows_and_rows_stay_where_they_are(rng):
     noise = rng.normal(0, 30.0, (200, 1024))
-    assert sum(_smooth(each, 30.0).sum() > 0 for each in noise) <= 10
+    assert sum(smooth(each, 30.0).sum() > 0 for each in noise) <= 10
     rows = np.zeros(1024)
     rows[400:416], rows[700] = 1_000.0, 8_000.0
-    found = _smooth(rows + noise[0], 30.0)
+    found = smooth(rows + noise[0], 30.0)
     np.testing.assert_allclose(found[400:416].sum(), 16_000, rtol=0.05)
     np.testing.assert_allclose(found[700], 8_000, rtol=0.05)
     assert found.sum() < 25_000
@@ -193,12 +204,25 @@ def test_edges_lie_at_equal_ranks():
     ends, codes = np.arange(1.0, 10.0), np.arange(0.0, 10.0, 0.25)
     cells = Cells(np.array([0, 0, 40, 0, 0, 0, 60, 0, 0, 0.0]), ends, codes)
     assert cells.quantiles(5) == (2.5, 3.0, 6.5, 6.75)
-    assert cells.between()[0] >= 2
+    assert cells.between[0] >= 2
     counts, ranks = cells.told((3.0, 6.5), 5.0)
     np.testing.assert_allclose(counts, [40, 30, 30, 5])
     np.testing.assert_allclose(ranks, [-0.6, 0.1, 0.7])
     nothing = Cells(np.zeros(10), ends, codes)
-    assert (nothing.quantiles(5), nothing.between(), nothing.edges(True, False)) == ((), (0.0, 0.0), ())
+    assert (nothing.quantiles(5), nothing.between, nothing.edges(True, False)) == ((), (0.0, 0.0), ())
+
+
+@pytest.mark.parametrize(
+    ("held", "beyond"), [([1.5, 3.0], (0.2, 16)), ([-8.0, 0.0, 8.0], (-60, 60)), ([0.0], (0.1, 1e5))]
+)
+def test_rows_that_were_not_found_are_assumed_beyond_those_found_and_leave_the_bounds(held, beyond):
+    rows = 500.0 * banded(np.bincount(number_codes(np.array(held)), minlength=FIXED))[:NUMBER_BANDS]
+    found, whole = (Cells(rows, band_ends()[0], number_ends(), left) for left in (0.0, 400.0))
+    assert whole.between == found.between
+    assert whole.total == pytest.approx(found.total + 400)
+    edges = whole.edges(True, False)
+    assert edges[0] < beyond[0] < beyond[1] < edges[-1]
+    assert (np.diff(whole.told(edges, 0.0)[1]) >= 0).all()
 
 
 def test_codes_of_what_was_found_are_those_of_the_numbers():

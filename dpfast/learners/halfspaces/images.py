@@ -31,6 +31,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dpfast.kernels import reals
+from dpfast.mechanisms.opening import SURE
 from dpfast.tables.columns import text_of
 
 BINS, HATS = 32, 9  # entries of a column of numbers: those shared by bins, and hats of each scale
@@ -42,7 +43,6 @@ _FINEST = 1 << 16  # the most steps of the grid for an entry 1
 SHORTER, LEAST, TOP = 0.7, 0.1, 0.2  # R^2 / |x - mu|^2, the least |x - mu|^2 / |x|^2 assumed, and h / R
 _SQUARES = 1 << 30  # the largest sum of the squares of a row, so that tables of int32 hold them
 MOST_PAIRS = 8  # for interactions="auto"
-SURE = 3.0  # deviations of the noise
 _LEAST_SHARE = 1e-3  # of the rows, assumed for every class
 
 

@@ -16,8 +16,9 @@ import numpy as np
 
 from dpfast.kernels import logistic, reals
 from dpfast.learners.calibration import level_counts
-from dpfast.learners.halfspaces.images import LEAST, SHORTER, SURE, TOP, Opening, class_counts, class_sizes, labels_of
+from dpfast.learners.halfspaces.images import LEAST, SHORTER, TOP, Opening, class_counts, class_sizes, labels_of
 from dpfast.learners.halfspaces.steepness import ENDS
+from dpfast.mechanisms.opening import SURE
 
 _LIMIT = 1 << 10  # the largest limit; R is at least a quarter, so limits over R fit into the sums
 
