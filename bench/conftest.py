@@ -22,6 +22,19 @@ def pytest_xdist_auto_num_workers(config):
 def pytest_collection_modifyitems(config, items):
     if config.getoption("ours"):
         items[:] = [item for item in items if item.name.startswith(report.OURS)]
+    if config.getoption("benchmark_disable"):
+        items[:] = once(items)
+
+
+def once(items):
+    """One item of each line and kind of table: the first of its sizes, at the best level of this machine."""
+    first = {}
+    for item in items:
+        given = dict(item.callspec.params) if hasattr(item, "callspec") else {}
+        if given.pop("isa", cpu.best()) == cpu.best():
+            kinds = [str(value) for value in given.values() if not isinstance(value, int | float | tuple)]
+            first.setdefault((item.nodeid.partition("[")[0], *kinds), item)
+    return first.values()
 
 
 @pytest.fixture(params=cpu.LEVELS)
