@@ -210,10 +210,15 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
             If the budget does not suffice, before the data is read.
         """
         refuse_weights(refused)
-        p = self._checked(X, y, units)
+        p = self._for_fit(self._checked(X, y, units))
         with self._fitting(p.rng) as run:
             self._learn(self._tabled(classes, p, units, rows_per_unit, run), p, run)
         return self
+
+    @staticmethod
+    def _for_fit(p):
+        """Return checked parameters as `fit` needs them; overridden by learners that also learn from streams."""
+        return p
 
     def _learn(self, table, p, run):
         """Charge and learn, within `_fitting`, from what `_tabled` gives and parameters that `_checked` gives."""

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -252,29 +252,8 @@ class LittlestoneLearner(CountedPointClassifier):
             bottom_score=mechanism.bottom_score,
         )
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn from examples.
-
-        Parameters
-        ----------
-        X : array_like of int, shape (n,) or (n, 1)
-            Points.
-        y : array_like of 0 and 1, shape (n,)
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            For an invalid parameter or invalid data, before anything is charged or drawn.
-        BudgetExceeded
-            If the budget does not suffice, before the data is read.
-        """
-        p = self._checked()
+    def _learn(self, p, points, labels):
         plan, d = self._plan(p), self._dimension(p)
-        points, labels = self._examples(X, y)
         fallback = p.hypothesis_class.soa_hypothesis()
         with self._spending(self._public(len(points)), p.rng, accuracy=1, hypothesis=1, **p.counting) as run:
             run.released = released = _Released(fallback)
@@ -295,7 +274,6 @@ class LittlestoneLearner(CountedPointClassifier):
                 if drawn is not None:
                     released.hypothesis, released.selected = p.hypothesis_class._hypothesis(drawn), True
             self._count_predictions(run, p, released.hypothesis, points, labels)
-        return self
 
     def _publish(self, run):
         released = run.released

@@ -1,6 +1,6 @@
 """Base classes of the private learners of a hypothesis class: points, labels 0 and 1, a hypothesis, a file."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -118,6 +118,34 @@ class CountedPointClassifier(Probabilities, PrivatePointClassifier):
     """Base of the learners that learn once from a table, so that their predictions can be counted."""
 
     _parameters = PrivatePointClassifier._parameters | PROBABILITY_SHARE
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn from examples.
+
+        Parameters
+        ----------
+        X : array_like of int, shape (n,) or (n, 1)
+            Points.
+        y : array_like of 0 and 1, shape (n,)
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ValueError
+            For an invalid parameter or invalid data, before anything is charged or drawn.
+        BudgetExceeded
+            If the budget does not suffice, before the data is read.
+        """
+        p = self._checked()
+        self._learn(p, *self._examples(X, y))
+        return self
+
+    def _learn(self, p, points, labels):
+        """Charge, and learn from examples."""
+        raise NotImplementedError
 
     def _foreseen(self):
         return set_apart(super()._foreseen())

@@ -15,7 +15,7 @@ differential privacy, STOC 2021.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
@@ -225,28 +225,7 @@ class StagedLittlestoneLearner(CountedPointClassifier):
         self._check_work(p, plan.list_items)
         return plan
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn from examples.
-
-        Parameters
-        ----------
-        X : array_like of int, shape (n,) or (n, 1)
-            Points.
-        y : array_like of 0 and 1, shape (n,)
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError
-            For an invalid parameter or invalid data, before anything is charged or drawn.
-        BudgetExceeded
-            If the budget does not suffice, before the data is read.
-        """
-        p = self._checked()
-        points, labels = self._examples(X, y)
+    def _learn(self, p, points, labels):
         public_rows = len(points) if p.neighbors == "replace" else 0
         plan, d, H = self._plan(p, public_rows), self._dimension(p), p.hypothesis_class
         fallback = H._soa_code()
@@ -277,7 +256,6 @@ class StagedLittlestoneLearner(CountedPointClassifier):
                 released.hypothesis = H._hypothesis(near[chosen])
                 run.used["member"] += 1
             self._count_predictions(run, p, released.hypothesis, points, labels)
-        return self
 
     @staticmethod
     def _proper_exponent(p):

@@ -2,13 +2,11 @@
 
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from dpfast.accounting import Budget
-from dpfast.learners.base import PrivateClassifier, TwoSided, refuse_weights
+from dpfast.learners.base import PrivateClassifier, TwoSided
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.parameters import FileLike, SchemaLike, auto, choice, count, ends, flag, optional, real
 from dpfast.learners.probabilities import PROBABILITY_SHARE, SidedProbabilities
@@ -213,46 +211,18 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         self.random_state = random_state
         self.verbose = verbose
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        *,
-        classes: ArrayLike | None = None,
-        units: Any = None,
-        rows_per_unit: int | None = None,
-        **refused: Any,
-    ) -> Self:
-        """Learn in one pass over the rows, each in a random interval.
+    _for_fit = staticmethod(at_once)
 
-        Parameters
-        ----------
-        X : array_like, sparse matrix, DataFrame or BitMatrix, shape (n, d)
-        y : array_like, shape (n,), of two labels
-        classes, units, rows_per_unit : optional
-            As in `DecisionListClassifier.fit`; rows_per_unit above 1 is not for a sparse-vector schedule.
-
-        Returns
-        -------
-        self
-
-        Raises
-        ------
-        ValueError, BudgetExceeded
-            For an invalid parameter, invalid data or an insufficient budget, before anything is drawn.
-        """
-        refuse_weights(refused)
-        p = at_once(self._checked(X, y, units))
-        with self._fitting(p.rng) as run:
-            parts, public, plan, stream = self._read(p, classes, units, rows_per_unit, run)
-            run.charge(public, self._all_costs(plan.cost, p), updates=plan.releases, **p.counting)
-            stream = stream(run)
-            if p.schedule == "sparse-vector":
-                stream.follow(*in_order(parts))
-            else:
-                stream.learn(parts, self._shown(range(plan.n_updates), "updates", parts, public))
-            self._count_classes(run, p, lambda: parts.sum(_counted_votes, stream.hypothesis))
-        return self
+    def _learn(self, table, p, run):
+        """Learn in one pass over the rows, each in a random interval."""
+        parts, public, plan, stream = self._read(table, p)
+        run.charge(public, self._all_costs(plan.cost, p), updates=plan.releases, **p.counting)
+        stream = stream(run)
+        if p.schedule == "sparse-vector":
+            stream.follow(*in_order(parts))
+        else:
+            stream.learn(parts, self._shown(range(plan.n_updates), "updates", parts, public))
+        self._count_classes(run, p, lambda: parts.sum(_counted_votes, stream.hypothesis))
 
     def _scores(self, X):
         return _shares_of_votes(self._hypothesis(), self._rows(X))
@@ -277,9 +247,8 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         self._check_features(X, reset=False)
         return rows
 
-    def _read(self, p, classes, units=None, rows_per_unit=None, run=None):
-        """The table in parts, what is public, the plan, and a stream but for its run; whatever can be refused is."""
-        table = self._tabled(classes, p, units, rows_per_unit, run)
+    def _read(self, table, p):
+        """Return the parts, public facts, the plan, and a stream without its run; refuse everything that is invalid."""
         image = partial(signed, feature_range=p.feature_range, out_of_range=p.out_of_range)
         parts, rows, public = self._asked(table, image, form=partial(image, out_of_range="clip"))
         two_classes(public.classes)

@@ -336,7 +336,7 @@ class WinnowStream(Streamed):
         if p.schema is not None:
             refuse_open(p.schema)
         p.source = Memory(X).labelled(y)
-        parts, public, plan, stream = self._read(p, classes)
+        parts, public, plan, stream = self._read(self._tabled(classes, p), p)
         file = None if self.checkpoint is None else Checkpoint.new(self.checkpoint)
         with nullcontext() if file is None else file.beginning(), self._fitting(p.rng) as run:
             state, parameters = stream(run, file), None
