@@ -308,7 +308,7 @@ def read_encoding(path, schema, label=None, *, room=None, unit=None, separator=N
         return csv.encoded_csv(file, schema, label, room(file.count()), lambda row: f"line {file.line_of(row)}", unit)
 
 
-def read_code_steps(path, size, schema, *, skip=0, separator=None, decimal=".", encoding="utf-8"):
+def read_code_steps(path, size, schema, *, skip=0):
     """Yield the codes and the labels of a table a few rows at a time, each step as soon as its rows are there.
 
     Parameters
@@ -321,14 +321,11 @@ def read_code_steps(path, size, schema, *, skip=0, separator=None, decimal=".", 
         A schema that declares everything and names the label.
     skip : int, default=0
         The number of rows to skip at the beginning.
-    separator, decimal, encoding
-        As in `read_codes`.
 
     Yields
     ------
     tuple of CodeTable and LabelColumn
     """
-    text = {"separator": separator or separator_of(Path(path)), "decimal": decimal, "encoding": encoding}
     if str(path) != "-" and kind_of(Path(path)) != "csv":
         whole = read_encoding(path, schema, schema.label)
         if whole.n < skip:
@@ -338,7 +335,7 @@ def read_code_steps(path, size, schema, *, skip=0, separator=None, decimal=".", 
             yield part.table(), part.labels()
         return
     with csv.faults_of(named(path)):
-        for file, seen in csv_steps(path, size, skip, schema.label.name, **text):
+        for file, seen in csv_steps(path, size, skip, schema.label.name):
             encoded = csv.encoded_csv(file, schema, schema.label, Kept, lambda row, seen=seen: f"row {seen + row + 1}")
             yield encoded.table(), encoded.labels()
 

@@ -125,20 +125,7 @@ def read_table(
         return Table(X, None if label is None else labels.column(), features_of(file.names, label))
 
 
-def read_steps(
-    path,
-    size,
-    classes,
-    *,
-    label=None,
-    threshold=None,
-    values="bits",
-    limits=None,
-    skip=0,
-    separator=None,
-    decimal=".",
-    encoding="utf-8",
-):
+def read_steps(path, size, classes, *, label=None, threshold=None, values="bits", limits=None, skip=0):
     """Read a table a few rows at a time, in order, each step as soon as its rows are there.
 
     Parameters
@@ -149,7 +136,7 @@ def read_steps(
         The number of rows per step; the last step may have fewer.
     classes : sequence of str
         All possible labels.
-    label, threshold, values, limits, separator, decimal, encoding
+    label, threshold, values, limits
         As in `read_table`; labels are required, and "either" is refused, since all steps have the same type.
     skip : int, default=0
         The number of rows to skip at the beginning.
@@ -172,7 +159,6 @@ def read_steps(
         raise ValueError('values must be "bits" or "numbers", got "either"')
     entries = Entries(values, threshold, limits)
     path = Path(path)
-    text = {"separator": separator or separator_of(path), "decimal": decimal, "encoding": encoding}
     if str(path) != "-" and kind_of(path) != "csv":
         X, y, names = read_table(path, label=label, needs_label=True, threshold=threshold, values=values, limits=limits)
         if len(y) < skip:
@@ -184,7 +170,7 @@ def read_steps(
     from dpfast.files import csv, csv_numbers
 
     with csv.faults_of(named(path)):
-        for part, seen in csv_steps(path, size, skip, label, **text):
+        for part, seen in csv_steps(path, size, skip, label):
             X, labels = csv_numbers.table_of(part, label, entries, "row", seen)
             yield Table(X, _declared(labels.column(), classes, seen), features_of(part.names, label))
 
@@ -194,13 +180,14 @@ def named(path):
     return "standard input" if str(path) == "-" else path
 
 
-def csv_steps(path, size, skip, label, *, separator, decimal, encoding):
+def csv_steps(path, size, skip, label):
     """Yield a CSV file, or standard input for "-", a few rows at a time: a `CsvFile` and the rows before it."""
     from dpfast.files import csv
 
+    separator = separator_of(Path(path))
     with (
         nullcontext(sys.stdin.buffer) if str(path) == "-" else opened(path) as file,
-        csv.lines_of(file, encoding) as lines,
+        csv.lines_of(file, "utf-8") as lines,
     ):
         names, _ = csv.header_of(lines, separator)
         check_names(names, label, needs_label=True)
@@ -210,7 +197,7 @@ def csv_steps(path, size, skip, label, *, separator, decimal, encoding):
             raise ValueError(fewer(seen, skip))
         while step := list(islice(rows, size)):
             content = "".join(step).encode()
-            yield csv.CsvFile(content, separator=separator, decimal=decimal, encoding="utf-8", names=names), seen
+            yield csv.CsvFile(content, separator=separator, decimal=".", encoding="utf-8", names=names), seen
             seen += len(step)
 
 

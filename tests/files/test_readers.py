@@ -157,9 +157,6 @@ def test_separator_decimal_mark_and_encoding_are_options(write):
     assert X.tolist() == [[1.5], [-300]]
     assert y.tolist() == ["ja", "nein"]
     assert names == ["größe"]
-    text = {"separator": ";", "decimal": ",", "encoding": "latin-1"}
-    steps = list(read_steps(path, 1, ["ja", "nein"], label="y", values="numbers", **text))
-    assert [step.X.tolist() for step in steps] == [[[1.5]], [[-300]]]
     said = refusal(write("a;y\n1,5;u\n1,x;v\n"), label="y", values="numbers", separator=";", decimal=",")
     assert "line 3, column 'a' holds '1,x'" in said
     assert "the separator must be one character, got ';;'" in refusal(path, separator=";;")
