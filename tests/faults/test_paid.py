@@ -54,7 +54,7 @@ def test_a_fit_that_is_interrupted_after_the_charge_is_a_model_that_says_what_wa
 
     fitted()  # what it imports is there then
     _, _, whole = fitted()
-    for at in chosen(whole.passed, rng, many(4, 300)):
+    for at in chosen(whole.passed, rng, many(2, 300)):
         model, budget, _ = fitted(at)
         assert budget.spent != (0.0, 0.0), at
         assert budget.spent[0] <= model.privacy_.epsilon == model.epsilon, at

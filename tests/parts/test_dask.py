@@ -264,7 +264,7 @@ def two_workers(client):
     return [*processes.values()]
 
 
-@pytest.mark.parametrize("learner", [HalfspaceClassifier, DPWinnowClassifier, FiniteClassLearner])
+@pytest.mark.parametrize("learner", [HalfspaceClassifier, FiniteClassLearner])
 def test_a_worker_killed_in_the_middle_changes_nothing(learner, client, monkeypatch):
     """Its parts are computed again where another worker, or the one that takes its place, is."""
     alive = two_workers(client)

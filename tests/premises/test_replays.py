@@ -117,7 +117,7 @@ def search(examples, **strategies):
 def test_one_row_of_numbers_moves_no_more_than_was_charged(name, tmp_path, many):
     learner = LEARNERS[name]
 
-    @search(many(5, 1000), seed=SEEDS, form=st.sampled_from(QUICK), relation=st.sampled_from(learner.relations))
+    @search(many(3, 1000), seed=SEEDS, form=st.sampled_from(QUICK), relation=st.sampled_from(learner.relations))
     def check(seed, form, relation):
         form, rng, n = FORMS[form], np.random.default_rng(seed), learner.rows
         x, changed, i = neighbors(form.holds, rng, d=int(rng.choice([1, 3, 8])), n=n, largest=1e20)
@@ -340,7 +340,7 @@ def with_cell(frame, i, name, value):
 def test_one_row_of_a_table_moves_no_more_than_was_charged(name, tmp_path, many):
     learner = LEARNERS[name]
 
-    @search(many(5, 1000), data=st.data())
+    @search(many(3, 1000), data=st.data())
     def check(data):
         schema, source = data.draw(st.sampled_from([SCHEMA, OPEN])), data.draw(st.sampled_from([*SOURCES]))
         relation, frame = data.draw(st.sampled_from(learner.relations)), people(12, seed=data.draw(st.integers(0, 99)))
@@ -385,7 +385,7 @@ def discovering(source, frame, path):
 def test_one_row_of_a_table_of_which_nothing_is_declared_moves_no_more_than_was_charged(name, tmp_path, many):
     learner = LEARNERS[name]
 
-    @search(many(3, 1000), data=st.data())
+    @search(many(2, 1000), data=st.data())
     def check(data):
         source, seed = data.draw(st.sampled_from([*UNDECLARED])), data.draw(st.integers(0, 99))
         relation, frame = data.draw(st.sampled_from(learner.relations)), people(60, seed=seed)
@@ -480,7 +480,7 @@ def test_the_rows_of_a_person_in_several_parts_of_a_cluster_tell_no_more_than_wa
 def test_the_rows_of_a_person_move_no_more_than_was_charged(name, many):
     learner = LEARNERS[name]
 
-    @search(many(3, 1000), seed=SEEDS, kept=st.integers(1, 3), relation=st.sampled_from(learner.relations))
+    @search(many(2, 1000), seed=SEEDS, kept=st.integers(1, 3), relation=st.sampled_from(learner.relations))
     def check(seed, kept, relation):
         rng = np.random.default_rng(seed)
         x, y = rng.choice([0.0, 1.0], (9, 2)), rng.integers(0, 2, 9)

@@ -28,7 +28,7 @@ class FixedMatrix(np.random.Generator):
         return KEY.to_bytes(length, "little")
 
 
-@parametrize_with_checks([NetHalfspaceClassifier(n_projections=2, random_state=0)])
+@parametrize_with_checks([NetHalfspaceClassifier(n_components=2, n_projections=2, random_state=0)])
 def test_scikit_learn_finds_nothing_wrong(estimator, check):
     check(estimator)
 

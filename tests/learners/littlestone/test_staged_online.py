@@ -81,7 +81,7 @@ def product_outcome(stream, plan, listing, rng):
 def test_algorithms_3_and_4_follow_the_law_of_the_plain_twin(stream, numbers, listing, rng):
     plan = tiny_plan(**numbers)
     law = twin_law(stream, plan, listing)
-    seen = Counter(product_outcome(stream, plan, listing, rng) for _ in range(400))
+    seen = Counter(product_outcome(stream, plan, listing, rng) for _ in range(300))
     assert set(seen) <= set(law)
     assert_follows([seen[outcome] for outcome in law], list(law.values()))
 
@@ -143,17 +143,20 @@ def _published(chance, stream, plan):
     return tuple(seen)
 
 
-@pytest.mark.parametrize("stream", [[(0, 1), (0, 1)], [(1, 0), (0, 1)]])
 @pytest.mark.parametrize(
-    "numbers",
+    ("numbers", "stream"),
     [
-        {"above_epsilon": 0.05, "below_epsilon": 0.05, "exponent": 0.05, "bottom_score": 120},  # hardly anything drawn
-        {"above_epsilon": 0.05, "below_epsilon": 0.05, "exponent": 1.0, "bottom_score": 7},
-        {"above_epsilon": 0.3, "below_epsilon": 0.05, "exponent": 0.05, "bottom_score": 120},
-        {"above_epsilon": 0.3, "below_epsilon": 0.3, "exponent": 0.3, "bottom_score": 25, "n_draws": 2},
+        # hardly anything drawn
+        ({"above_epsilon": 0.05, "below_epsilon": 0.05, "exponent": 0.05, "bottom_score": 120}, [(0, 1), (0, 1)]),
+        ({"above_epsilon": 0.05, "below_epsilon": 0.05, "exponent": 1.0, "bottom_score": 7}, [(1, 0), (0, 1)]),
+        ({"above_epsilon": 0.3, "below_epsilon": 0.05, "exponent": 0.05, "bottom_score": 120}, [(1, 0), (0, 1)]),
+        (
+            {"above_epsilon": 0.3, "below_epsilon": 0.3, "exponent": 0.3, "bottom_score": 25, "n_draws": 2},
+            [(0, 1), (0, 1)],
+        ),
     ],
 )
-def test_theorem_1_holds_for_all_neighbours_of_short_streams(stream, numbers):
+def test_theorem_1_holds_for_all_neighbours_of_short_streams(numbers, stream):
     plan, delta, worst = tiny_plan(**numbers), 0.05, 0.0
     epsilon = claim(plan, 2, delta)
     assert epsilon < 10
