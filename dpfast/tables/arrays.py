@@ -58,8 +58,8 @@ def is_stream(X: Any) -> bool:
 def is_frame(X: Any) -> bool:
     """Return whether a table has columns with names: a DataFrame of pandas or polars, or an Arrow table.
 
-    A frame of pandas whose columns are all sparse is a matrix. One of Dask is a table in parts, whose columns of
-    numbers are vectors unless discovery is asked for.
+    A frame of pandas whose columns are all sparse is a matrix. A frame of Dask is a table in parts, which is read as
+    vectors of numbers unless discovery is asked for.
     """
     if is_dask(X) or is_spark(X) or is_stream(X):
         return False
@@ -93,7 +93,7 @@ def is_ray(X: Any) -> bool:
 
 
 def is_spark(X: Any) -> bool:
-    """Return whether this is a DataFrame of Spark; does not import it."""
+    """Return whether this is a DataFrame of Spark, without importing Spark."""
     return _room(X) == "pyspark" and hasattr(X, "mapInArrow")
 
 
@@ -157,15 +157,16 @@ def as_numbers(X, sparse=()):
     Parameters
     ----------
     X : array_like, sparse matrix or DataFrame, shape (n, d)
-        Its type stays, but objects, and lists, which have no type, become float64; so do wider floats, before they
-        are seen to be finite.
+        The type is kept, except that objects, lists (which have no type) and wider floats become float64. Wider floats
+        are converted before they are checked to be finite.
     sparse : sequence of str
-        The formats that a sparse matrix may keep; another becomes the first of them. None are allowed by default.
+        The formats that a sparse matrix may keep; any other is converted to the first of them. By default sparse
+        matrices are refused.
 
     Raises
     ------
     ValueError, TypeError
-        For NaN, infinities, wrong shapes and entries that are no numbers; for indices that do not fit; for parts.
+        For NaN, infinities, wrong shapes and entries that are not numbers; for invalid indices; for a table in parts.
     """
     if sp.issparse(X):
         X = _sound(X)
@@ -180,7 +181,7 @@ def as_numbers(X, sparse=()):
     typed = sp.issparse(X) or hasattr(X, "__array__")
     try:
         X = check_array(X, accept_sparse=list(sparse) or False, dtype="numeric" if typed else np.float64)
-    except ValueError as error:  # which would repeat a cell
+    except ValueError as error:  # its message would repeat a cell
         if "could not convert" not in str(error):
             raise
         raise ValueError("X holds text where numbers are wanted; declare columns of text in a schema") from None
@@ -189,7 +190,7 @@ def as_numbers(X, sparse=()):
     if X.dtype.kind not in "biuf":
         raise ValueError(f"X must hold numbers, got {X.dtype}")
     if X.dtype.kind == "f" and X.dtype.itemsize > 8:
-        with np.errstate(over="ignore"):  # infinity, which is refused
+        with np.errstate(over="ignore"):  # it gives infinity, which is refused
             X = check_array(X.astype(np.float64), accept_sparse=True)
     return canonical(X) if sp.issparse(X) else X
 
@@ -202,17 +203,17 @@ def _plain(X, sparse):
         entries = X if type(X) is np.ndarray and X.ndim == 2 else None
     if entries is None or 0 in X.shape or entries.dtype.kind not in "biuf" or entries.dtype.itemsize > 8:
         return False
-    with np.errstate(all="ignore"):  # no sum, or one that overflows, is looked at again by scikit-learn
+    with np.errstate(all="ignore"):  # if the sum is not finite, scikit-learn checks the entries
         return entries.dtype.kind != "f" or bool(np.isfinite(entries.sum(dtype=np.float64)))
 
 
 def sound_csr(X):
-    """Return a sparse matrix as CSR, with checked indices that increase in each row and occur once.
+    """Return a sparse matrix as CSR, with checked, unique indices that increase in each row.
 
     Raises
     ------
     ValueError
-        For indices that do not fit the shape or do not end where the next row's begin.
+        For indices that do not fit the shape, and for rows that do not end where the next one begins.
     """
     return canonical(_sound(X).tocsr())
 
@@ -226,7 +227,7 @@ def canonical(X):
 
 
 def _sound(X):
-    """Check all indices of a sparse matrix: nothing compiled may touch them before."""
+    """Check all indices of a sparse matrix, before any compiled code reads them."""
     if X.ndim != 2:
         raise ValueError(f"Expected 2D array, got a sparse array of shape {X.shape} instead")
     if X.format in ("csr", "csc", "bsr"):
@@ -234,7 +235,7 @@ def _sound(X):
             index = getattr(X, name)
             if index.dtype.kind != "i":
                 raise ValueError(f"{name} of a sparse matrix must be signed integers, got {index.dtype}")
-        if (X.indptr[1:] < X.indptr[:-1]).any():  # also where the last is 0, which scipy lets pass
+        if (X.indptr[1:] < X.indptr[:-1]).any():  # also if the last is 0, which scipy accepts
             raise ValueError("indptr of a sparse matrix must not fall")
         X.check_format(full_check=X.format == "bsr")
         width = X.shape[1 if X.format == "csr" else 0]

@@ -65,11 +65,11 @@ _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ].*)?$"
 _TEXT = pa.large_string()
 OTHER_NAME, MISSING_NAME = "other", "missing"
 _EPOCH = date(1970, 1, 1)
-_DIGITS, _ALL_DIGITS = 5, 17  # of a number as text: usually, and those of a double
+_DIGITS, _ALL_DIGITS = 5, 17  # of a number as text: the usual ones, and those of a double
 _LARGEST_WHOLE = 1e15
 _KEPT = 256  # functions of `bin_search`; each has 100 kB, or more for more than 255 edges
 EQUAL, OCTAVE, MOST = 128, 8, 250  # bins at equal distances, bins between powers of two near 0, edges in all
-_GLANCE = 16  # texts that are tried before all of them
+_GLANCE = 16  # texts that are tried first
 
 
 def number_codes(values: np.ndarray) -> np.ndarray:
@@ -103,7 +103,7 @@ def date_codes(days: np.ndarray) -> np.ndarray:
 
 
 def number_ends() -> np.ndarray:
-    """Return the largest number of each code but the last: float64, shape (NUMBERS - 1,)."""
+    """Return the largest number of each code except the last: float64, shape (NUMBERS - 1,)."""
     sizes = (np.arange(_SIDE + 1, dtype=np.int64) + _BASE << _SHIFT).view(np.float64)
     below = -sizes[:-1][::-1]
     below[-1] = np.nextafter(-LEAST, -np.inf)
@@ -111,12 +111,12 @@ def number_ends() -> np.ndarray:
 
 
 def date_ends() -> np.ndarray:
-    """Return the day of each code of dates but the last: float64, shape (DATES - 1,)."""
+    """Return the day of each code of dates except the last: float64, shape (DATES - 1,)."""
     return _FIRST_DAY + np.arange(DATES - 1.0)
 
 
 def band_ends() -> tuple[np.ndarray, np.ndarray]:
-    """Return the largest number of each band of numbers but the last, and the last day of each band of dates."""
+    """Return the largest number of each band of numbers, and the last day of each band of dates, except the last."""
     bands = _bands()
     last = np.flatnonzero(np.diff(bands[:NUMBERS]))
     return number_ends()[last], date_ends()[_MONTH - 1 :: _MONTH]
@@ -161,7 +161,7 @@ def text_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
     Parameters
     ----------
     array : pyarrow.Array
-        Of large_string, with or without a dictionary.
+        An array of large_string, with or without a dictionary.
 
     Returns
     -------
@@ -179,9 +179,9 @@ def text_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
 
 
 def all_numbers(array: pa.Array) -> np.ndarray | None:
-    """Return texts as numbers if all of them are finite numbers or null, in any case with the same codes; else None."""
+    """Return texts as numbers if all of them are finite numbers or null, else None; their codes are the same."""
     try:
-        array.slice(0, _GLANCE).cast(pa.float64())  # a cast goes on to the last text that is none, slowly
+        array.slice(0, _GLANCE).cast(pa.float64())  # a failing cast reads all texts, slowly
         numbers = array.cast(pa.float64())
     except pa.ArrowInvalid:
         return None
@@ -190,7 +190,7 @@ def all_numbers(array: pa.Array) -> np.ndarray | None:
 
 
 def _distinct_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
-    """As `text_cells`, of texts without a dictionary, each of them once."""
+    """Do what `text_cells` does, for distinct texts without a dictionary."""
     if (numbers := all_numbers(array)) is not None:
         return number_codes(numbers), []
     codes = np.full(len(array), MISSING, np.int32)
@@ -239,28 +239,29 @@ def _floats(array: pa.Array) -> Any:
 
 @dataclass(frozen=True)
 class CodeColumn:
-    """What the codes of one column mean.
+    """The meaning of the codes of one column.
 
-    Codes count up from 0: bins from low to high, or values in the order of their declaration; then those of "other",
-    if there are any; the last is "missing", if there is such a code.
+    Codes start at 0, with bins from low to high or values in the order of their declaration. The codes of "other"
+    follow, if there are any, and the last code is "missing", if there is one.
 
     Attributes
     ----------
     name : str
     edges : tuple of float or None
-        Of a numeric column, rising: code k is for numbers above edges[k - 1] and at most edges[k]. None for values.
+        The increasing edges of a column of numbers: code k is for numbers above edges[k - 1] and at most edges[k].
+        None for a column of values.
     low, high : float or None
-        What the numbers are declared to lie between; those outside have the first or the last bin.
+        The declared bounds of the numbers; numbers outside have the first or the last bin.
     values : tuple of str
-        Of a column of values.
+        The values of a column of values.
     other : int
-        Codes for other values: none, one, or one for each group of them.
+        The number of codes for other values: 0, 1, or one for each group of them.
     nullable : bool
         Whether there is a code for missing values.
     dates : bool
         Whether the numbers are days since 1970-01-01.
     whole : bool
-        Whether all numbers are whole, and edges too.
+        Whether all numbers and edges are whole.
     """
 
     name: str
@@ -275,26 +276,26 @@ class CodeColumn:
 
     @property
     def ordered(self) -> bool:
-        """Whether codes are bins of numbers, in their order, but for the code of missing ones."""
+        """Return whether all codes except that of missing values are bins of numbers, in increasing order."""
         return self.edges is not None
 
     @property
     def bins(self) -> int:
-        """Codes of bins or declared values."""
+        """Return the number of codes of bins or declared values."""
         return len(self.values) if self.edges is None else len(self.edges) + 1
 
     @property
     def size(self) -> int:
-        """All codes are below this."""
+        """Return the number of codes."""
         return self.bins + self.other + self.nullable
 
     @property
     def missing(self) -> int | None:
-        """The code of a missing value."""
+        """Return the code of a missing value, or None."""
         return self.size - 1 if self.nullable else None
 
     def midpoints(self) -> np.ndarray:
-        """Return a number for each bin, in the middle of what the bin holds of [low, high].
+        """Return a number for each bin, the middle of its part of [low, high].
 
         Returns
         -------
@@ -304,7 +305,7 @@ class CodeColumn:
         return ends[:-1] / 2 + ends[1:] / 2
 
     def meaning(self, code: int) -> str:
-        """Return what a code stands for, as text.
+        """Return the meaning of a code as text.
 
         Parameters
         ----------
@@ -313,7 +314,8 @@ class CodeColumn:
         Returns
         -------
         str
-            ``"above 30, at most 40"``, ``"= 22"``, ``"23 to 30"``, ``"clerk"``, ``"other"`` or ``"missing"``, say.
+            For example ``"above 30, at most 40"``, ``"= 22"``, ``"23 to 30"``, ``"clerk"``, ``"other"`` or
+            ``"missing"``.
         """
         if not 0 <= code < self.size:
             raise ValueError(f"codes of {self.name!r} lie in [0, {self.size}), got {code}")
@@ -341,8 +343,8 @@ class CodeColumn:
         Returns
         -------
         str
-            A date as YYYY-MM-DD, or a number: a whole one in full, another one with five significant digits, and more
-            where bins are so narrow that the rounding would be more than a fiftieth of one.
+            A date as YYYY-MM-DD, or a number. Whole numbers are written in full, other numbers with five significant
+            digits, or more if rounding would change the edge by more than a fiftieth of the bin.
         """
         if self.dates:
             return (_EPOCH + timedelta(days=edge)).isoformat()
@@ -352,7 +354,7 @@ class CodeColumn:
 
 
 def _decimal(number, apart):
-    """Return a number as text that is right to a fiftieth of its distance from the next one."""
+    """Return a number as text, with an error of at most a fiftieth of the distance `apart` to the next one."""
     if abs(number) < _LARGEST_WHOLE and number == int(number):
         return f"{int(number)}"
     digits = len(f"{abs(number):.0f}") + 1 if abs(number) < _LARGEST_WHOLE else 0
@@ -369,17 +371,17 @@ def fine_cuts(low: float, high: float) -> list[float]:
     Parameters
     ----------
     low, high : float
-        Finite, the lower first.
+        Finite bounds, low below high.
 
     Returns
     -------
     list of float
-        Rising but for rounding, within [low, high].
+        Increasing, up to rounding, within [low, high].
 
     Notes
     -----
-    Numbers with a long tail, as of money and counts, lie mostly in the first of equal bins. Where bins at equal ratios
-    are the narrower ones, they are added, from the largest on.
+    Numbers with a long tail, such as amounts of money and counts, are mostly in the first of equal bins. Where bins at
+    equal ratios are narrower, their edges are added, starting with the largest.
     """
     step = high / EQUAL - low / EQUAL
     cuts = {low + i * step for i in range(1, EQUAL)} | ({0.0} if low <= 0 <= high else set())
@@ -396,12 +398,12 @@ def fine_cuts(low: float, high: float) -> list[float]:
 
 @lru_cache(maxsize=_KEPT)
 def bin_search(cuts: tuple[float, ...]) -> Callable[[np.ndarray], np.ndarray]:
-    """Return the function from numbers to how many of the cuts are below each; of NaN it is any number of them.
+    """Return the function from numbers to the number of cuts below each; for NaN the result is arbitrary.
 
     Parameters
     ----------
     cuts : tuple of float
-        Rising, at least one.
+        Increasing, at least one.
     """
     edges = np.array(cuts, np.float64)
     k = len(edges)
@@ -421,7 +423,7 @@ def bin_search(cuts: tuple[float, ...]) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _search_codes(edges):
-    """As `bin_search`, by the codes of numbers: few edges share one, or there is nothing gained."""
+    """Do what `bin_search` does, by the codes of numbers; this is faster if few edges have the same code."""
     if len(edges) < 32 or (most := np.bincount(of_edges := number_codes(edges)).max()) > 2:
         return lambda x: np.searchsorted(edges, x)
     first = np.cumsum(np.append(0, np.bincount(of_edges, minlength=FIXED)))
