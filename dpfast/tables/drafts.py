@@ -5,12 +5,14 @@ Both read all rows and report what they find. Neither is private, and no learner
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dpfast.parts.blocks import slices
 from dpfast.tables.arrow import Frame, days, numbers, texts
 from dpfast.tables.columns import BINS, Boolean, Category, Column, Date, Numeric, text_of
 from dpfast.tables.encoding import READERS
@@ -43,11 +45,14 @@ def draft(table: Any, label: str | None = None, missing: Sequence[str] = ()) -> 
     columns, ignored, target = [], [], None
     for name in frame.names:
         array = frame.column(name)
-        seen |= _seen(array, marks)
+        values = None if name == label else _numbers(name, array, marks)
+        words = pc.dictionary_encode(array).dictionary if values is None and _is_text(array.type) else array
+        if values is None or np.isnan(values).any():
+            seen |= _seen(words, marks)
         if name == label:
-            target = Label(name, _values(name, array, marks), True)
+            target = Label(name, _values(name, words, marks), True)
             continue
-        column = _drafted(name, array, marks)
+        column = _drafted(name, words, len(array), marks) if values is None else _numeric(name, values)
         if column is None:
             ignored.append(name)
         else:
@@ -63,7 +68,7 @@ def nearly_numbers(schema: Schema, table: Any, missing: Sequence[str] = ()) -> d
     text = [column.name for column in schema.columns if isinstance(column, Category)]
     for name in (*text, *schema.ignore):
         array = frame.column(name)
-        if pa.types.is_string(array.type) or pa.types.is_large_string(array.type):
+        if _is_text(array.type):
             values = _values(name, array, (*MARKS, *missing))
             odd = [value for value in values if not _is_number(value) and not _AMOUNT.fullmatch(value)]
             if 0 < len(odd) <= MOST_ODD and len(values) > 10 * len(odd):
@@ -159,8 +164,11 @@ def check(schema: Schema, table: Any) -> list[str]:
     return findings
 
 
-def _drafted(name: str, array: pa.Array, marks: tuple[str, ...]) -> Column | None:
-    """Return the column that its name and type suggest; None for a column that should be left out."""
+def _drafted(name: str, array: pa.Array, rows: int, marks: tuple[str, ...]) -> Column | None:
+    """Return the column that the name and type of what is no number suggest; None for one that should be left out.
+
+    Of texts, `array` has each once.
+    """
     if pa.types.is_dictionary(array.type):
         values = tuple(text_of(value) for value in array.dictionary.to_pylist() if value is not None)
         return Category(name, values, nullable=True, unconfirmed=("values",)) if values else None
@@ -168,17 +176,14 @@ def _drafted(name: str, array: pa.Array, marks: tuple[str, ...]) -> Column | Non
         return Boolean(name, nullable=True)
     if pa.types.is_nested(array.type) or pa.types.is_binary(array.type) or array.null_count == len(array):
         return None
-    for read in (_numeric, _date):
-        try:
-            return read(name, array, marks)
-        except Fault:
-            continue
+    with suppress(Fault):
+        return _date(name, array, marks)
     values = _values(name, array, marks)
     if not values:
         return None
     if {value.lower() for value in values} <= {"false", "true"}:
         return Boolean(name, nullable=True, unconfirmed=("kind",))
-    if len(values) > min(MOST_VALUES, max(20, len(array) // 2)):
+    if len(values) > min(MOST_VALUES, max(20, rows // 2)):
         return None
     return Category(name, values, nullable=True, unconfirmed=("values", "kind"))
 
@@ -191,13 +196,17 @@ def _values(name: str, array: pa.Array, marks: tuple[str, ...]) -> tuple[str, ..
 
 def _amount(name, array, marks):
     """Return a value that is a number except for separators or a unit, if nearly all values are numbers."""
-    if not pa.types.is_string(array.type) and not pa.types.is_large_string(array.type):
+    if not _is_text(array.type):
         return None
     values = _values(name, array, marks)
     amounts = [value for value in values if _AMOUNT.fullmatch(value)]
     if len(amounts) <= _NEARLY * len(values):
         return None
     return next((value for value in amounts if not _is_number(value)), None)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _is_number(text: str) -> bool:
@@ -208,16 +217,25 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _numeric(name, array, marks):
-    numbers(name, array.slice(0, _GLANCE), marks)  # refuses words early
-    values = numbers(name, array, marks)
-    values = values[np.isfinite(values)]
-    if not values.size:
-        raise Fault(name, "holds no numbers")
-    if np.isin(values, (0, 1)).all():
-        return Boolean(name, nullable=True, unconfirmed=("kind",))
+def _numbers(name, array, marks):
+    """Return the numbers of a column of numbers; None for a column of something else, or of nothing."""
+    if pa.types.is_dictionary(array.type) or pa.types.is_boolean(array.type):
+        return None
+    try:
+        numbers(name, array.slice(0, _GLANCE), marks)  # refuses words early
+        values = numbers(name, array, marks)
+    except Fault:
+        return None
+    return values if np.isfinite(values).any() else None
+
+
+def _numeric(name, values):
+    finite = np.isfinite(values)
+    values = values if finite.all() else values[finite]
     low, high = values.min(), values.max()
-    whole = bool((values == np.rint(values)).all())
+    if low >= 0 and high <= 1 and np.isin(values, (0, 1)).all():
+        return Boolean(name, nullable=True, unconfirmed=("kind",))
+    whole = all((values[rows] == np.rint(values[rows])).all() for rows in slices(len(values), LOOK))
     if low == high or (whole and len(values) > 20 and _numbers_rows(values, low, high)):
         return None
     low, high = (int(low), int(high)) if whole and max(abs(low), abs(high)) < 1 << 53 else (float(low), float(high))
@@ -247,7 +265,7 @@ def _date_as(format, name, array, marks):
     if values.min() == values.max():
         return None
     ends, guessed = (str(values.min()), str(values.max())), ("low", "high")
-    if pa.types.is_large_string(array.type) or pa.types.is_string(array.type):
+    if _is_text(array.type):
         guessed = (*guessed, "kind")
     if format is None:
         return Date(name, *ends, nullable=True, unconfirmed=guessed)
@@ -258,7 +276,7 @@ def _seen(array, marks):
     """Return the marks that occur in a column."""
     if pa.types.is_dictionary(array.type):
         array = array.dictionary
-    if not pa.types.is_large_string(array.type) and not pa.types.is_string(array.type):
+    if not _is_text(array.type):
         return set()
     return {*pc.unique(array.filter(pc.is_in(array, value_set=pa.array(marks, array.type)))).to_pylist()}
 
