@@ -10,13 +10,13 @@ def test_a_round_adds_and_shrinks_as_in_plain_words(classes, rng):
     descent = ShrunkenDescent(groups, classes, deviation, n, rounds, 128.0)
     columns, pair = (1, 1) if classes == 2 else (3, 2)
     one = deviation / np.sqrt(pair * rounds)
-    rate = min(3 * n / (one * rounds), 128) / n / pair
+    fastest = rate = min(3 * n / (one * rounds), 128) / n / pair
     total, late, before, variance = np.zeros((6, columns)), [], np.zeros((6, columns)), 0.0
     for t in range(1, rounds + 1):
         noisy = rng.normal(scale=rng.choice([1.0, 100.0, 1000.0]), size=(6, columns))
         descent.add(noisy)
-        if (noisy * before).sum() < -5 * deviation**2 * np.sqrt(6 * columns):
-            rate /= 2
+        along = (noisy * before).sum() / (5 * deviation**2 * np.sqrt(6 * columns))
+        rate = rate / 2 if along < -1 else min(1.05 * rate, fastest) if along > 1 else rate
         before = noisy
         variance += (rate * deviation) ** 2
         total += rate * (noisy if columns == 1 else noisy - noisy.mean(axis=1, keepdims=True))
@@ -53,6 +53,15 @@ def test_an_intercept_that_noise_may_be_is_left_out():
         descent.add(np.full((1, 1), size))
         np.testing.assert_allclose(descent.seen() / descent._total, kept)
         np.testing.assert_allclose(descent.model(), descent.seen())
+
+
+def test_a_rate_that_was_halved_grows_again_while_sums_agree_and_no_further_than_it_began():
+    descent = ShrunkenDescent(np.array([0, -1]), 2, 1.0, 10.0, 40, 1.0)
+    began, rates = descent._rate, []
+    for size in [9.0, -9.0, 0.1, 0.1, *[9.0] * 20]:
+        descent.add(np.full((2, 1), size))
+        rates.append(descent._rate / began)
+    np.testing.assert_allclose(rates, [1, *[0.5] * 4, *np.minimum(1, 0.5 * 1.05 ** np.arange(1, 20))])
 
 
 def test_a_slower_pace_makes_smaller_rates_smaller_and_not_the_fastest():
