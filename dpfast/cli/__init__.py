@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from . import audit, budget, doctor, experts, fit, plan, predict, schema, score, show, stream
-from .help import ModelCommand
+from .models import ModelCommand
 from .report import untold
 
 

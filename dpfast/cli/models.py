@@ -2,6 +2,8 @@
 
 The arguments of the function are the options, and what it returns are the estimator's own parameters. What
 `fit` asks for every model (epsilon, delta, ...) is passed on if the estimator has a parameter of that name.
+
+The help and the completion of `fit` are those of one model if it is named, and otherwise those of all models.
 """
 
 import inspect
@@ -9,9 +11,11 @@ import math
 from collections.abc import Callable
 from enum import StrEnum
 from functools import partial
+from itertools import pairwise
 from typing import Annotated, NamedTuple
 
 import typer
+from typer.core import TyperCommand
 
 from .printers import show_average, show_feature, show_halfspace, show_rules, show_scores, show_weights
 
@@ -327,3 +331,24 @@ def values_of(model, own, *, threshold=None, numbers=None):
     if values not in (declared, "either"):
         raise ValueError(f"--{declared} is not for --model {model} with these options: it reads {values}")
     return declared
+
+
+class ModelCommand(TyperCommand):
+    """A command with a --model, which shows and completes the options of that model and of no other."""
+
+    def parse_args(self, ctx, args):
+        named = [value for option, value in pairwise(args) if option == "--model"]
+        named += [arg.removeprefix("--model=") for arg in args if arg.startswith("--model=")]
+        self._show(next((name for name in named if name in MODELS), None))
+        return super().parse_args(ctx, args)
+
+    def _show(self, model):
+        own = {name for entry in MODELS.values() for name in entry.options}
+        applies, lacking = (MODELS[model].options, MODELS[model].lacks) if model else ({}, ())
+        for option in self.params:
+            option.hidden = option.name in lacking or (option.name in own and option.name not in applies)
+            if option.name in own:
+                option.rich_help_panel = f"Options of {model}"
+        names = ", ".join(MODELS)
+        others = f"A model has options of its own: dpfast fit --model NAME --help. NAME is {names}."
+        self.epilog = None if model else others

@@ -12,7 +12,6 @@ from dpfast.accounting import Budget, NoisySums, discrete_gaussian_sigma
 from dpfast.kernels.reals import exp, expit, log, norm
 from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.halfspaces.images import LIMIT, MOST_PAIRS, CodeImage, Opening
-from dpfast.learners.halfspaces.links import log_chances, log_odds
 from dpfast.learners.halfspaces.model import (
     ROUNDS_PAID,
     Model,
@@ -22,6 +21,7 @@ from dpfast.learners.halfspaces.model import (
 )
 from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, draws, restored
 from dpfast.learners.halfspaces.plain import PlainImage
+from dpfast.learners.halfspaces.steepness import log_chances, log_odds
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import Kind, SchemaLike, auto, count, flag, optional, positive
 from dpfast.learners.saving import entries, integer, reals

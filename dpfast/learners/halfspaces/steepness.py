@@ -1,4 +1,4 @@
-"""The slope and the shift of released scores, from noisy class counts of score levels.
+"""Log odds of scores, and the slope and the shift of released scores from noisy class counts of score levels.
 
 The residual by margin (csrc/logistic.h) finds a good direction, but it does not determine probabilities: its link is
 nearly flat between margins of -1 and 1. So the fit cuts the scores f of the rows into LEVELS intervals with fixed ends,
@@ -13,12 +13,14 @@ log(slope) and of the shift over a grid.
 
 The prior and the ends of the levels were chosen on usps, farm_ads and adult_a9a, the prior also with a look at a table
 of 300 rows.
+
+Log odds and probabilities follow from scores by the link of capped residuals; `model` beside it has the proof.
 """
 
 import numpy as np
 
 from dpfast.kernels import reals
-from dpfast.learners.halfspaces.links import log_odds
+from dpfast.kernels.reals import exp, log
 
 ENDS = np.array([-4.0, -2.0, -1.0, -0.5, 0.0, 0.5, 1.0, 2.0, 4.0])  # between levels
 LEVELS = len(ENDS) + 1
@@ -27,6 +29,25 @@ _SPREADS = 0.5, 0.4  # standard deviations of log(slope) and of the shift in the
 _SLOPES = np.arange(-14, 15) / 8  # log(slope)
 _SHIFTS = np.arange(-24, 25) / 8
 _LEAST = 0.25  # variance of a count, besides
+
+
+def log_odds(scores):
+    """Return the log odds of the second of two classes: float64, of the shape of the scores."""
+    size = np.abs(np.asarray(scores, np.float64))
+    return np.copysign(size + log((1 + exp(-size)) / 2), scores)
+
+
+def log_chances(scores):
+    """Return the logarithms of the probabilities of the classes, up to a constant for each row: float64, shape (n, k).
+
+    Parameters
+    ----------
+    scores : ndarray, shape (n, k)
+    """
+    below = np.asarray(scores, np.float64) - scores.max(axis=1, keepdims=True)
+    chances = exp(below)
+    chances /= chances.sum(axis=1, keepdims=True)
+    return below + log(np.maximum(0.5, 1 - chances))
 
 
 def slope_and_shift(counts, deviation, shifted=True):

@@ -17,7 +17,14 @@ from dpfast.kernels import bits, reals
 from dpfast.learners import parameters as kinds
 from dpfast.learners.base import PrivateClassifier, packed_rows
 from dpfast.learners.lazily import lazily
-from dpfast.learners.lists.covering import REACH, Conditions, constant_weights, falling_weights, greedy_cover
+from dpfast.learners.lists.covering import (
+    REACH,
+    Conditions,
+    check_memory,
+    constant_weights,
+    falling_weights,
+    greedy_cover,
+)
 from dpfast.learners.lists.rule import Literal, Rule, as_text, class_counts, decided, worth
 from dpfast.learners.parameters import SchemaLike, noise_scale
 from dpfast.learners.probabilities import class_shares
@@ -27,7 +34,6 @@ from dpfast.mechanisms import discrete_laplace
 from dpfast.mechanisms.draws import Claim
 from dpfast.tables import CodeTable
 from dpfast.tables.code_bits import CodeBits
-from dpfast.tables.conjunctions import check_memory
 
 _LARGEST_PRIOR = 1 << 53  # of the kernel
 _LARGEST_COUNT = 1 << 62

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from dpfast.learners.halfspaces.links import log_chances, log_odds
 from dpfast.learners.halfspaces.model import class_weights, starts
+from dpfast.learners.halfspaces.steepness import log_chances, log_odds
 
 
 def mean_residual(p, chances):

@@ -7,8 +7,7 @@ from dpfast import HalfspaceClassifier
 from dpfast.kernels.reals import expit
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.halfspaces import halfspace
-from dpfast.learners.halfspaces.links import log_odds
-from dpfast.learners.halfspaces.steepness import ENDS, LEVELS, slope_and_shift
+from dpfast.learners.halfspaces.steepness import ENDS, LEVELS, log_odds, slope_and_shift
 
 
 def drawn(rng, slope, shift, n=200_000):
