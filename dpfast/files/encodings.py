@@ -263,6 +263,16 @@ def read_codes(
     return encoded.table(), None if label is None else encoded.labels()
 
 
+@contextmanager
+def _text_file(path, separator, decimal, encoding):
+    """Yield a file of text whose columns have valid names."""
+    path = Path(path)
+    with csv.faults_of(path):
+        file = csv.CsvFile(path, separator=separator or separator_of(path), decimal=decimal, encoding=encoding)
+        check_names(file.names, None, needs_label=False)
+        yield file
+
+
 def header_of_file(path, *, separator=None, decimal=".", encoding="utf-8"):
     """Return the Arrow types of the columns of a CSV or Parquet file by their names; all columns of CSV are text."""
     kind = kind_of(Path(path))
@@ -274,10 +284,7 @@ def header_of_file(path, *, separator=None, decimal=".", encoding="utf-8"):
         return dict(zip(schema.names, schema.types, strict=True))
     if kind != "csv":
         has_its_labels(path, "of a table")
-    path = Path(path)
-    with csv.faults_of(path):
-        file = csv.CsvFile(path, separator=separator or separator_of(path), decimal=decimal, encoding=encoding)
-        check_names(file.names, None, needs_label=False)
+    with _text_file(path, separator, decimal, encoding) as file:
         return dict.fromkeys(file.names, csv.PLAIN)
 
 
@@ -301,10 +308,7 @@ def read_encoding(path, schema, label=None, *, room=None, unit=None, separator=N
         return encoded
     if kind != "csv":
         has_its_labels(path, schema.names[0])
-    path = Path(path)
-    with csv.faults_of(path):
-        file = csv.CsvFile(path, separator=separator or separator_of(path), decimal=decimal, encoding=encoding)
-        check_names(file.names, None, needs_label=False)
+    with _text_file(path, separator, decimal, encoding) as file:
         return csv.encoded_csv(file, schema, label, room(file.count()), lambda row: f"line {file.line_of(row)}", unit)
 
 
@@ -350,10 +354,7 @@ def read_frame(path, *, separator=None, decimal=".", encoding="utf-8"):
         return pa.concat_tables([pyarrow.parquet.read_table(each) for each in ParquetFiles(path).paths])
     if kind != "csv":
         has_its_labels(path, "of a table")
-    path = Path(path)
-    with csv.faults_of(path):
-        file = csv.CsvFile(path, separator=separator or separator_of(path), decimal=decimal, encoding=encoding)
-        check_names(file.names, None, needs_label=False)
+    with _text_file(path, separator, decimal, encoding) as file:
         schema = pa.schema([(name, pa.string()) for name in file.names])
         try:
             table = pa.Table.from_batches(file.batches(dict(zip(schema.names, schema.types, strict=True))), schema)

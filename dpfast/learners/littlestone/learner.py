@@ -9,11 +9,10 @@ import numpy as np
 from dpfast.accounting import Budget, sparse_sample_plan
 from dpfast.learners.parameters import auto, choice, count, positive, real
 from dpfast.mechanisms import AboveThreshold, sparse_sample
-from dpfast.mechanisms.sparse_sample import votes
 
 from .hypothesis import Hypothesis
 from .points import SHARE, CountedPointClassifier
-from .splits import classes_of_parts, rows_of_parts
+from .splits import classes_of_parts, first_agreement, rows_of_parts
 
 
 class LittlestonePlan(NamedTuple):
@@ -261,12 +260,8 @@ class LittlestoneLearner(CountedPointClassifier):
             teacher = run.rng.integers(plan.n_teachers, size=len(points), dtype=np.min_scalar_type(plan.n_teachers))
             rows = rows_of_parts(teacher, plan.n_teachers)
             teachers = classes_of_parts(p.hypothesis_class, points, labels, rows, plan.accuracies)
-            for j in range(len(plan.accuracies)):
-                lists = [next(classes)._private_codes(plan.irreducibility << j, d) for classes in teachers]
-                _, score = votes(lists, max_length=plan.list_bound)
-                if tests.test(int(score.max(initial=0))):
-                    released.level = j
-                    break
+            needed = [plan.irreducibility << j for j in range(len(plan.accuracies))]
+            released.level, lists = first_agreement(teachers, needed, d, plan.list_bound, tests)
             run.used["accuracy"] += 1  # or "none of them"
             if released.level is not None:
                 drawn = sparse_sample(lists, plan.exponent, plan.bottom_score, max_length=plan.list_bound, rng=run.rng)

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from dpfast.mechanisms.sparse_sample import votes
+
 
 def equal_parts(rng, n, parts, places):
     """For each of n examples, in order, the part that it is in: places, as many in each part, are given out at random.
@@ -31,3 +33,13 @@ def classes_of_parts(hypothesis_class, points, labels, rows, rates):
         hypothesis_class.balls(points[own], labels[own], [math.floor(rate * len(own)) for rate in rates])
         for own in rows
     ]
+
+
+def first_agreement(teachers, irreducibilities, d, list_bound, tests):
+    """Return the number of the first step whose largest vote passes a test, or None, and the lists of the teachers."""
+    for step, irreducibility in enumerate(irreducibilities):
+        lists = [next(classes)._private_codes(irreducibility, d) for classes in teachers]
+        _, score = votes(lists, max_length=list_bound)
+        if tests.test(int(score.max(initial=0))):
+            return step, lists
+    return None, []

@@ -24,11 +24,10 @@ from dpfast.accounting import Budget
 from dpfast.accounting.littlestone import staged_plan
 from dpfast.learners.parameters import real
 from dpfast.mechanisms import AboveThreshold, exponential, sparse_sample
-from dpfast.mechanisms.sparse_sample import votes
 
 from .hypothesis import Hypothesis
 from .points import SHARE, CountedPointClassifier
-from .splits import classes_of_parts, equal_parts, rows_of_parts
+from .splits import classes_of_parts, equal_parts, first_agreement, rows_of_parts
 
 _LEAST_WEIGHT = 1e-9
 
@@ -236,14 +235,10 @@ class StagedLittlestoneLearner(CountedPointClassifier):
             tests = AboveThreshold(plan.votes_needed, plan.threshold_epsilon, rng=run.rng)
             rows = rows_of_parts(equal_parts(run.rng, len(points), k, public_rows or plan.n_samples), k)
             teachers = classes_of_parts(H, points, labels, rows, _rates(p.accuracy, d))
-            for j, irreducibility in enumerate(plan.irreducibilities, 1):
-                lists = [next(classes)._private_codes(irreducibility, d) for classes in teachers]
-                _, score = votes(lists, max_length=plan.list_bound)
-                if tests.test(int(score.max(initial=0))):
-                    released.stage = j
-                    break
+            stage, lists = first_agreement(teachers, plan.irreducibilities, d, plan.list_bound, tests)
+            released.stage = None if stage is None else stage + 1
             run.used["stage"] += 1  # or "none of them"
-            if released.stage is not None:
+            if stage is not None:
                 drawn = sparse_sample(lists, plan.exponent, plan.bottom_score, max_length=plan.list_bound, rng=run.rng)
                 run.used["hypothesis"] += 1
                 if drawn is not None:
