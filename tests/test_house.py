@@ -74,30 +74,29 @@ def _imports(module, path):
                 yield from ((base, alias.name, id(node) in at_once) for alias in node.names)
 
 
-def _edges():
+@pytest.fixture(scope="module")
+def edges():
     """(importing module, imported module, name, whether at once)."""
-    for module, path in MODULES.items():
-        for base, name, at_once in _imports(module, path):
-            target = f"{base}.{name}" if f"{base}.{name}" in MODULES else base
-            yield module, target, name, at_once
-
-
-EDGES = list(_edges())
+    return [
+        (module, f"{base}.{name}" if f"{base}.{name}" in MODULES else base, name, at_once)
+        for module, path in MODULES.items()
+        for base, name, at_once in _imports(module, path)
+    ]
 
 
 def _room(module):
     return module.split(".")[1] if "." in module else ""
 
 
-def test_the_imports_are_found():
-    assert len(EDGES) > 200
+def test_the_imports_are_found(edges):
+    assert len(edges) > 200
     assert {_room(module) for module in MODULES} >= {*BELOW} - {"model_selection"}
 
 
-def test_rooms_import_one_way():
+def test_rooms_import_one_way(edges):
     wrong = [
         (module, target)
-        for module, target, _, at_once in EDGES
+        for module, target, _, at_once in edges
         if _room(module)
         and _room(target) not in ("", "lazy", _room(module))
         and _room(target) not in BELOW[_room(module)]
@@ -106,9 +105,9 @@ def test_rooms_import_one_way():
     assert wrong == []
 
 
-def test_no_modules_import_each_other():
+def test_no_modules_import_each_other(edges):
     needed = defaultdict(set)
-    for module, target, _, at_once in EDGES:
+    for module, target, _, at_once in edges:
         if at_once and target != module:
             needed[module].add(target)
     try:
@@ -117,19 +116,19 @@ def test_no_modules_import_each_other():
         pytest.fail(" <- ".join(error.args[1]))
 
 
-def test_no_private_name_is_imported():
+def test_no_private_name_is_imported(edges):
     private = [
-        (module, target, name) for module, target, name, _ in EDGES if name.startswith("_") and not name.endswith("__")
+        (module, target, name) for module, target, name, _ in edges if name.startswith("_") and not name.endswith("__")
     ]
     assert private == []
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(HERE)))
-def test_a_file_is_a_room(path):
-    text = path.read_text(encoding="utf-8")
-    assert text.count("\n") <= MOST_LINES
-    if path.parent == CSRC:
-        assert "include <Python.h>" not in text
+def test_a_file_is_a_room():
+    texts = {str(path.relative_to(HERE)): path.read_text(encoding="utf-8") for path in SOURCES}
+    assert [name for name, text in texts.items() if text.count("\n") > MOST_LINES] == []
+    in_c = [text for name, text in texts.items() if name.startswith("csrc")]
+    assert in_c
+    assert not any("include <Python.h>" in text for text in in_c)
 
 
 def test_every_mutant_finds_its_line_once_and_parses_and_has_its_tests():

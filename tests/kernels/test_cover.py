@@ -66,7 +66,7 @@ def test_first_counts_are_the_counts(isa, n, classes):
     st.booleans(),
     st.integers(0, 10**6),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 def test_scores_stay_right_while_rules_cover_rows(n, m, classes, negations, weights, density, by_columns, seed):
     X, y = table(n, m, classes, seed, density)
     state = counts_of(X, y, weights=weights, negations=negations, classes=classes, by_columns=by_columns)

@@ -223,7 +223,7 @@ def test_one_entry_moves_all_others_one_way_and_by_at_most_one_in_total(pair):
     assert np.abs(mu - nu).sum() / 2 / mass <= (1 + 1e-9) / mass  # statistical distance of mu / mass and nu / mass
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(neighbours(), st.integers(0, 2**32))
 def test_a_replaced_row_moves_the_weighted_mean_by_at_most_twice_the_larger_weight(pair, seed):
     first, second, i, density = pair

@@ -33,7 +33,7 @@ def least_left(H, members, astray, most):
     return min(left)
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(25))
 def test_robust_members_keep_their_dimension_and_a_circuit_holds_every_set_that_does_not(seed):
     rng = np.random.default_rng((5, seed))
     H = FiniteClass(rng.random((rng.integers(4, 40), rng.integers(3, 9))) < rng.choice([0.2, 0.3, 0.5]))
