@@ -34,7 +34,7 @@ def test_dp_greedy_cover_follows_the_law_of_its_listing(rng, monkeypatch):
         clf = DecisionListClassifier(**settings, random_state=rng).fit(np.array(X), y, classes=[0, 1])
         return tuple((r.literals[0].feature if r.literals else None, r.label) for r in clf.rules_)
 
-    seen = Counter(draw() for _ in range(500))
+    seen = Counter(draw() for _ in range(1200))
     assert set(seen) <= set(law)
     assert_follows([seen[rules] for rules in law], list(law.values()))
 

@@ -62,7 +62,7 @@ def loss(mechanism, counts, changed, lengths=None):
 def test_bulk_runs_stop_by_the_law_summed_over_the_threshold_noise(monotone, kind, rng):
     mechanism = AboveThreshold(6, 1.5, monotone=monotone, noise=kind, rng=rng)
     stops = []
-    for _ in range(2_000):
+    for _ in range(800):
         stops.append(mechanism.run(25, increments=[2, 3, 3, 9, 10, 20]))
         mechanism.reset()
     counts = np.searchsorted([2, 3, 3, 9, 10, 20], np.arange(25), side="right")

@@ -34,7 +34,7 @@ def test_whole_sequences_follow_the_enumerated_law(rng):
     covers = np.array([[1, 1, 0], [0, 1, 1], [0, 1, 0], [1, 0, 0]], bool)
     worth = np.array([[2, -1, 0], [0, 2, 2], [0, -1, 0], [1, 0, 0]])
     law = law_of(covers, worth, 0.6, 3)
-    drawn = [exponential_cover(covers, 0.6, rounds=3, worth=worth, bounds=(-1, 2), rng=rng) for _ in range(4_000)]
+    drawn = [exponential_cover(covers, 0.6, rounds=3, worth=worth, bounds=(-1, 2), rng=rng) for _ in range(1_000)]
     seen = Counter(map(tuple, drawn))
     assert set(seen) <= set(law)
     assert_follows([seen[sequence] for sequence in law], list(law.values()))
@@ -69,7 +69,7 @@ def test_a_decision_list_is_one_of_its_users(rng):
         rows = [rules[h] for h in drawn]
         return tuple(rows[: next(i for i, (literal, _) in enumerate(rows) if literal is None) + 1])
 
-    seen = Counter(draw() for _ in range(4_000))
+    seen = Counter(draw() for _ in range(2_000))
     assert set(seen) <= set(law)
     assert_follows([seen[rules] for rules in law], list(law.values()))
 

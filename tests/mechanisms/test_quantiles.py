@@ -120,7 +120,7 @@ def test_edges_follow_their_law(what, rng):
     expected = law(values, GRID, SHARES[what], 0.5)
     outcomes = {edges: k for k, edges in enumerate(expected)}
     seen = np.zeros(len(outcomes))
-    for _ in range(1500):
+    for _ in range(2500):
         seen[outcomes[tuple(quantiles(values, GRID, SHARES[what], t, rng=rng).tolist())]] += 1
     assert_follows(seen, [*expected.values()])
 

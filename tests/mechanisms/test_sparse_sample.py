@@ -31,7 +31,7 @@ def test_draws_follow_the_law(arrays, rng):
     lists = [[0, 1, 2], [1, 2, 1], [2], [], [2, 9]]
     given = [np.array(each, np.int64) for each in lists] if arrays else lists
     expected = law(lists, 0.7, 3, 2)
-    draws = Counter(sparse_sample(given, 0.7, 3, max_length=2, rng=rng) for _ in range(4_000))
+    draws = Counter(sparse_sample(given, 0.7, 3, max_length=2, rng=rng) for _ in range(1_200))
     assert set(draws) <= set(expected)
     assert_follows([draws[u] for u in expected], list(expected.values()))
 

@@ -199,7 +199,7 @@ def test_a_conjunction_list_follows_the_law_over_its_conjunctions(rng):
         rules = [(tuple(map(tuple, rule.literals)), rule.label) for rule in clf.rules_]
         return tuple(((number[literals], 0) if literals else None, label) for literals, label in rules)
 
-    seen = Counter(draw() for _ in range(800))
+    seen = Counter(draw() for _ in range(1500))
     assert_follows([seen[rules] for rules in law], list(law.values()))
 
 

@@ -69,19 +69,19 @@ def product_outcome(stream, plan, listing, rng):
 # ---- the law ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("listing", ["stage", "printed"])
 @pytest.mark.parametrize(
-    ("stream", "numbers"),
+    ("stream", "numbers", "listing"),
     [
-        ([(0, 1), (1, 0), (0, 1)], {}),
-        ([(0, 1), (1, 0)], {"n_draws": 2, "part_size": 2, "threshold": 0}),
-        ([(1, 0), (1, 0)], {"n_teachers": 3, "bottom_score": 2, "irreducibility": 2}),
+        ([(0, 1), (1, 0), (0, 1)], {}, "stage"),
+        ([(0, 1), (1, 0)], {"n_draws": 2, "part_size": 2, "threshold": 0}, "printed"),
+        ([(1, 0), (1, 0)], {"n_teachers": 3, "irreducibility": 2}, "stage"),
     ],
 )
 def test_algorithms_3_and_4_follow_the_law_of_the_plain_twin(stream, numbers, listing, rng):
-    plan = tiny_plan(**numbers)
+    """Each epsilon and the exponent are so large that 800 streams nearly always tell it from its double."""
+    plan = tiny_plan(exponent=1.5, above_epsilon=1.5, below_epsilon=1.2, **numbers)
     law = twin_law(stream, plan, listing)
-    seen = Counter(product_outcome(stream, plan, listing, rng) for _ in range(300))
+    seen = Counter(product_outcome(stream, plan, listing, rng) for _ in range(800))
     assert set(seen) <= set(law)
     assert_follows([seen[outcome] for outcome in law], list(law.values()))
 
