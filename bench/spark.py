@@ -28,7 +28,7 @@ from dpfast.parts import Answer
 from dpfast.parts.engine import EngineParts
 
 MODEL = cluster.COLUMNS * cluster.SIZE  # numbers of an answer
-EMPTY = (2, 16, 64)  # parts without rows
+EMPTY = (2, 16, 64)  # parts without rows, each with a task of its own
 CHECKED = ((8, 0), (32, 0), (8, 125_000), (8, 1_250_000))  # parts, rows a part
 EXECUTOR = "CoarseGrainedExecutorBackend"
 
@@ -61,11 +61,12 @@ class Round(NamedTuple):
 def predicted(costs, n, slots, parts, model=MODEL):
     """A round over n rows in so many parts, on executors of one slot each.
 
+    There is a task for each slot, or for each part if there are fewer; a task answers for its parts one after another.
     Executors answer while the driver starts one task after another: the slower of the two counts. Before, the question
     goes to the executors, which pass it on to each other; after, all answers come to the driver, which adds them up.
     """
-    each = costs.task + costs.slowest * (costs.question + costs.row * math.ceil(n / parts))
-    executors, driver = math.ceil(parts / slots) * each, parts * costs.driver
+    each = math.ceil(parts / slots) * (costs.question + costs.row * math.ceil(n / parts))
+    executors, driver = costs.task + costs.slowest * each, min(parts, slots) * costs.driver
     size = 8 * model
     broadcast = math.ceil(math.log2(slots + 1)) * (costs.message + size / costs.link)
     reduce = costs.message + parts * (size / costs.link + model * costs.number)
@@ -74,8 +75,8 @@ def predicted(costs, n, slots, parts, model=MODEL):
 
 def here(costs, parts, rows, cores=cluster.CORES):
     """What the model says of two executors that share the processors with the driver, and no link."""
-    each = costs.task + costs.driver + MODEL * costs.number + (costs.question + costs.row * rows if rows else 0.0)
-    return costs.round + parts * each / cores
+    each = MODEL * costs.number + (costs.question + costs.row * rows if rows else 0.0)
+    return costs.round + (min(parts, cores) * (costs.task + costs.driver) + parts * each) / cores
 
 
 # ---- what is measured ----------------------------------------------------------------------------------------------
@@ -148,7 +149,7 @@ def rounds(parts, question, repeats=10):
 
 def of_tasks(spark, sizes=EMPTY):
     """Seconds that a task costs the driver and an executor, and a round beyond its tasks."""
-    told = np.array([rounds(_parts(spark, size), (_nothing,)) for size in sizes])
+    told = np.array([rounds(_parts(spark, size, tasks=size), (_nothing,)) for size in sizes])
     driver, task = (np.polyfit(sizes, told[:, k], 1)[0] for k in (1, 2))
     return max(0.0, driver), max(0.0, task), max(0.0, np.polyfit(sizes, told[:, 0], 1)[1])
 
@@ -159,8 +160,8 @@ def of_numbers(numbers=10**6, repeats=5):
     return cluster.processor(lambda: total + pickle.loads(answer).value, repeats) / numbers
 
 
-def _parts(spark, parts, rows=0):
-    made = EngineParts(engines.spark(spark.range(parts, numPartitions=parts)))
+def _parts(spark, parts, rows=0, tasks=None):
+    made = EngineParts(engines.spark(spark.range(parts, numPartitions=parts), tasks=tasks))
     return made.map(_piece, rows) if rows else made
 
 

@@ -57,19 +57,28 @@ def ray(tables: Any, *, actors: int | None = None) -> Backend:
     return ray_backend(tables, actors=actors)
 
 
-def spark(frame: Any) -> Backend:
+def spark(frame: Any, *, tasks: int | None = None) -> Backend:
     """Return an engine on the executors of a Spark cluster.
 
     Parameters
     ----------
     frame : pyspark.sql.DataFrame
-        Each of its partitions is a part, and must have the same rows, in the same order, each time it is computed.
+        Each of its partitions that has rows is a part, and must have the same rows, in the same order, each time it is
+        computed.
+    tasks : int, optional
+        The most tasks of a round; a task answers for several parts if there are more. By default as many as the cluster
+        runs at a time when the engine is made.
 
     Returns
     -------
     dpfast.parts.Backend
         Its method `close` removes the files of the executors.
+
+    Raises
+    ------
+    ValueError
+        If the DataFrame has no rows.
     """
     from dpfast.parts.spark_parts import spark_backend
 
-    return spark_backend(frame)
+    return spark_backend(frame, tasks=tasks)

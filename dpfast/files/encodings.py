@@ -86,7 +86,9 @@ class FileParts(Source):
         spool = Spool(self.memory, self.scratch)
         with _unchanged(self.path):
             room = {"room": partial(Room, spool), "unit": unit}
-            return read_encoding(self.path, schema, label, **room, **self._text)
+            encoding = read_encoding(self.path, schema, label, **room, **self._text)
+        pa.default_memory_pool().release_unused()
+        return encoding
 
     def header(self) -> dict[str, Any]:
         return header_of_file(self.path, **self._text)

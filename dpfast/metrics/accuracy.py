@@ -99,7 +99,8 @@ def confusion_matrix(
     true, predicted = (class_codes(y, len(y), classes) for y in (y_true, y_pred))
     k = len(true.classes)
     counter = Counter(epsilon, neighbors, budget, random_state)
-    counts = np.bincount(k * true.codes + predicted.codes, minlength=k * k).reshape(k, k)
+    cells = k * true.codes.astype(np.int64) + predicted.codes
+    counts = np.bincount(cells, minlength=k * k).reshape(k, k)
     return ConfusionMatrix(counter.release(counts), true.classes, counter.deviation, counter.privacy)
 
 

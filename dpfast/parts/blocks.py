@@ -247,6 +247,11 @@ def read_block(X, k):
     return block
 
 
+_PIECE = 1 << 20  # bytes of a piece of an array of unknown length, unless more are appended at a time
+_PAGES = 1 << 16  # bytes of a piece that has pages of its own, which go back to the system when it is freed
+_PRIVATE: dict[str, Any] = {"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRIVATE") else {}
+
+
 class Spool:
     """Arrays of declared lengths, each filled once from its start.
 
@@ -331,7 +336,7 @@ class Filling:
     """An array that is being filled; `whole` returns the filled part."""
 
     def __init__(self, array: np.ndarray):
-        self._array, self.n = array, 0
+        self._array, self.n, self.held = array, 0, array.nbytes  # bytes in memory
 
     def append(self, rows: np.ndarray) -> None:
         """Append rows, cast to the type."""
@@ -344,6 +349,8 @@ class Filling:
 
 class FileFilling:
     """An array that is being filled in a file by writing, so that a full disk raises an error and not a bus fault."""
+
+    held = 0  # bytes in memory
 
     def __init__(self, file: "_Nameless", start: int, shape: tuple[int, ...], dtype: np.dtype):
         self._file, self._start, self._shape, self._dtype = file, start, shape, dtype
@@ -367,36 +374,41 @@ class FileFilling:
 class Growing:
     """An array of unknown length that is being filled: pieces in memory while there is space, else in the file.
 
-    `whole` joins the pieces, once; until then a piece in the file takes its space there twice.
+    `whole` joins the pieces, once, and frees each as soon as it is copied; until then a piece in the file takes its
+    space there twice.
     """
 
     def __init__(self, spool: Spool, dtype: np.dtype):
         self._spool, self._dtype, self.n = spool, dtype, 0
-        self._pieces: list[np.ndarray | Filling | FileFilling] = []
+        self._pieces: list[Filling | FileFilling] = []
+        self._left = 0  # rows that the last piece has space for
         self._whole: Filling | FileFilling | None = None
 
     def append(self, rows: np.ndarray) -> None:
         """Append rows, which are cast to the type and copied."""
-        self.n += len(rows)
-        if self._spool.holds(len(rows) * self._dtype.itemsize):
-            self._pieces.append(np.array(rows, self._dtype))  # a view would keep the whole batch
-            return
-        filling = self._spool.array(len(rows), self._dtype)
-        filling.append(rows)
-        self._pieces.append(filling)
+        while len(rows):
+            if not self._left:
+                self._left = max(len(rows), min(self.n, _PIECE // self._dtype.itemsize))
+                self._pieces.append(self._piece())
+            some, rows = rows[: self._left], rows[self._left :]
+            self._pieces[-1].append(some)
+            self.n, self._left = self.n + len(some), self._left - len(some)
 
     def whole(self) -> np.ndarray:
         if self._whole is None:
-            pieces, self._pieces = self._pieces[::-1], []
+            pieces, self._pieces, self._left = self._pieces[::-1], [], 0
             self._whole = self._spool.array(self.n, self._dtype)
             while pieces:
                 piece = pieces.pop()
-                if isinstance(piece, np.ndarray):
-                    self._whole.append(piece)
-                    self._spool.free(piece.nbytes)
-                else:
-                    self._whole.append(piece.whole())
+                self._whole.append(piece.whole())
+                self._spool.free(piece.held)
         return self._whole.whole()
+
+    def _piece(self):
+        size = self._left * self._dtype.itemsize
+        if size < _PAGES or not self._spool.holds(size):
+            return self._spool.array(self._left, self._dtype)
+        return Filling(np.frombuffer(mmap.mmap(-1, size, **_PRIVATE), self._dtype))
 
 
 class _Nameless:

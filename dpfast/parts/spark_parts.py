@@ -1,8 +1,11 @@
 """Parts on the executors of a Spark cluster, by `mapInArrow` alone, which Spark Connect has too.
 
 The state of a part is a file of the executor that computed it. Spark caches one row per part, the path of this file. It
-sends a question to the executor that caches the row, and recomputes row and file if that executor is lost. If another
-executor is asked, which does not have the file, the state is recomputed from the source for this question.
+sends a question to the machine that caches the row, and recomputes row and file if that executor is lost. If another
+machine is asked, which does not have the file, the state is recomputed from the source for this question.
+
+A question has no more tasks than the cluster has slots: a task answers for several parts, one after another. A part is
+therefore known by the number of its partition in the source, not by that of the task.
 """
 
 import copy
@@ -11,7 +14,6 @@ import pickle
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
-from glob import glob
 from mmap import ACCESS_READ, mmap
 from typing import Any
 from uuid import uuid4
@@ -20,62 +22,99 @@ import pyarrow as pa
 
 from dpfast.parts.engine import Answer, EngineLost, answered, made
 
-HELD = 16  # states that a process of an executor keeps mapped, with their memos
+HELD = 64  # states that a process of an executor keeps mapped, with their memos
+_MOST_SLOTS = 1 << 16  # tasks that a question has at most
+_PREFIX = "dpfast-part-"  # of the names of files
 _ROW = pa.schema([("part", pa.int64()), ("found", pa.binary())])
 
 
 class SparkBackend:
-    """Engine on executors of a Spark cluster; a part is a partition of a DataFrame.
+    """Engine on executors of a Spark cluster; a part is a partition of a DataFrame that has rows.
 
     Parameters
     ----------
     frame : pyspark.sql.DataFrame
         Its partitions must have the same rows, in the same order, each time they are computed.
+    tasks : int, optional
+        The most tasks of a question; by default the number of tasks that the cluster runs at a time.
+
+    Raises
+    ------
+    ValueError
+        If the DataFrame has no rows.
     """
 
-    def __init__(self, frame: Any):
-        self._frame, self._empty = frame, frame.limit(0).toArrow().schema
+    def __init__(self, frame: Any, tasks: int | None = None):
+        from pyspark.sql.functions import spark_partition_id
+
+        self._frame = frame.select(spark_partition_id().alias("dpfast partition"), "*")
         self._steps: tuple[Any, ...] = ()
         self._names: tuple[str, ...] = (uuid4().hex,)  # of the first states, and of those after each step
-        self._closed: set[str] = set()  # names; shared with the engines derived from this one
-        self._paths = _asks(frame, _spread, empty=self._empty, name=self._names[0]).persist()
-        self._size = len(self._paths.collect())
+        self._files = _Files(self._names[0])  # shared with the engines derived from this one
+        self._paths = _asks(self._frame, _spread, name=self._names[0]).persist()
+        self._parts = sorted({row["part"] for row in self._paths.collect()})  # partitions without rows are none
+        if not self._parts:
+            raise ValueError("X must have at least one row, the table has none")
+        self._tasks = min(len(self._parts), tasks or _slots(frame.sparkSession))
 
     def size(self) -> int:
-        return self._size
+        return len(self._parts)
 
     def make(self, f: Callable, *public: Any, own: Sequence | None = None) -> "SparkBackend":
         engine, name = copy.copy(self), uuid4().hex
-        engine._steps, engine._names = (*self._steps, (f, public, own)), (*self._names, name)
-        engine._paths = _asks(self._paths, _made, f=f, public=public, own=own, name=name).persist()
-        for _ in engine.ask(_nothing, (), None):
-            pass  # compute the states now
+        engine._steps, engine._names = (*self._steps, (f, public, self._by_part(own))), (*self._names, name)
+        self._files.open.add(name)
+        told = {"f": f, "public": public, "own": self._by_part(own), "name": name}
+        engine._paths = self._waited(lambda: _asks(self._paths, _made, **told).persist())
+        try:
+            self._waited(engine._paths.collect)  # compute the states now
+        except EngineLost:
+            engine.close()
+            raise
         return engine
 
     def ask(self, f: Callable, public: Sequence, own: Sequence | None) -> Iterable[tuple[int, Answer]]:
-        asked, lacking = {"f": f, "public": public, "own": own}, []
-        for part, answer in self._collected(self._paths, _asked, **asked):
+        numbers = {part: number for number, part in enumerate(self._parts)}
+        asked = {"f": f, "public": public, "own": self._by_part(own)}
+        gone, lacking = frozenset(self._files.gone), []
+        paths = self._paths if self._tasks == len(self._parts) else self._paths.coalesce(self._tasks)
+        for part, answer in self._collected(paths, _asked, gone=gone, **asked):
             if answer is None:
                 lacking.append(part)
             else:
-                yield part, pickle.loads(answer)
+                yield numbers[part], pickle.loads(answer)
+        self._files.gone -= gone
         if lacking:
-            again = {"parts": lacking, "empty": self._empty, "steps": self._steps}
+            again = {"parts": lacking, "steps": self._steps}
             for part, answer in self._collected(self._frame, _asked_again, **again, **asked):
-                yield part, pickle.loads(answer)
+                yield numbers[part], pickle.loads(answer)
 
     def close(self) -> None:
-        """Remove the files of this engine, and recomputed files of closed engines that it was derived from."""
-        if self._names[-1] in self._closed:
+        """Let go of the states of this engine.
+
+        Their files are removed with the next question, or, by one job, when all engines derived from one are closed.
+        """
+        files, name = self._files, self._names[-1]
+        if name not in files.open:
             return
-        self._closed.add(self._names[-1])
+        files.open.remove(name)
+        files.gone.add(name)
+        files.closed.add(name)
         with suppress(Exception):  # of Spark, py4j or gRPC: the files are lost with the executors
-            _asks(self._paths, _removed, names=self._closed.intersection(self._names)).collect()
+            if not files.open:
+                _asks(self._paths, _removed, gone=files.closed).collect()
             self._paths.unpersist()
 
+    def _by_part(self, own):
+        """Return arguments by the partitions of the parts."""
+        return None if own is None else dict(zip(self._parts, own, strict=True))
+
     def _collected(self, rows, task, **told):
+        return self._waited(lambda: _asks(rows, task, **told).collect())
+
+    def _waited(self, answer):
         try:
-            return _asks(rows, task, **told).collect()
+            return answer()
         except Exception as error:  # Spark, py4j and gRPC have no common class
             raise EngineLost(
                 f"the Spark cluster did not answer ({type(error).__name__}); what was released until then is in the "
@@ -83,7 +122,14 @@ class SparkBackend:
             ) from None
 
 
-def spark_backend(X: Any, columns: list[str] | None = None) -> SparkBackend:
+class _Files:
+    """The names of states whose files are in use, those that may be removed, and all that were closed."""
+
+    def __init__(self, name):
+        self.open, self.gone, self.closed = {name}, set(), set()
+
+
+def spark_backend(X: Any, columns: list[str] | None = None, tasks: int | None = None) -> SparkBackend:
     """Return the engine of a DataFrame of Spark.
 
     Parameters
@@ -91,6 +137,8 @@ def spark_backend(X: Any, columns: list[str] | None = None) -> SparkBackend:
     X : pyspark.sql.DataFrame
     columns : list of str, optional
         The columns to read.
+    tasks : int, optional
+        The most tasks of a question; see `SparkBackend`.
 
     Returns
     -------
@@ -100,11 +148,16 @@ def spark_backend(X: Any, columns: list[str] | None = None) -> SparkBackend:
         there = {*X.columns}
         named = [name.replace("`", "``") for name in columns if name in there]  # a part refuses a table that lacks one
         X = X.select(*[f"`{name}`" for name in named])
-    return SparkBackend(X)
+    return SparkBackend(X, tasks)
 
 
 def _asks(rows, task, **told):
     return rows.mapInArrow(partial(_rows, task=task, told=told), "part long, found binary")
+
+
+def _slots(session):
+    """Return the number of tasks that Spark runs at a time, its default for the partitions of a table."""
+    return len(session.range(_MOST_SLOTS).mapInArrow(_once, "part long, found binary").collect())
 
 
 # ---- on an executor --------------------------------------------------------------------------------------------------
@@ -117,9 +170,16 @@ def _rows(batches, task, told):
         yield pa.RecordBatch.from_pylist([{"part": part, "found": found}], _ROW)
 
 
-def _spread(batches, empty, name):
-    part = _part()
-    yield part, _written(part, name, _pair(batches, empty))
+def _once(batches):
+    for _ in batches:
+        pass
+    yield pa.RecordBatch.from_pylist([{"part": 0, "found": b""}], _ROW)
+
+
+def _spread(batches, name):
+    part, pair = _pair(batches)
+    if pair is not None:
+        yield part, _written(part, name, pair)
 
 
 def _made(paths, f, public, own, name):
@@ -127,42 +187,48 @@ def _made(paths, f, public, own, name):
         yield part, None if state is None else _written(part, name, made(state, f, public, part, own))
 
 
-def _asked(paths, f, public, own):
-    for part, state in _found(paths):
+def _asked(paths, gone, f, public, own):
+    for part, path in _paths(paths):
+        _remove(path, gone)
+        state = _mapped(path)
         yield part, None if state is None else pickle.dumps(answered(state, part, f, public, own))
 
 
-def _asked_again(batches, parts, empty, steps, f, public, own):
-    part = _part()
+def _asked_again(batches, parts, steps, f, public, own):
+    part, state = _pair(batches)
     if part in parts:
-        state = _pair(batches, empty)
         for make, told, mine in steps:
             state = made(state, make, told, part, mine)
         yield part, pickle.dumps(answered(state, part, f, public, own))
 
 
-def _removed(paths, names):
-    for part, path in _paths(paths):
-        for name in names if path else ():
-            for each in glob(os.path.join(os.path.dirname(path), f"dpfast-part-{name}-{part}-*")):
-                with suppress(OSError):
-                    os.remove(each)
+def _removed(paths, gone):
+    for _, path in _paths(paths):
+        _remove(path, gone)
     yield from ()
 
 
-def _part():
-    from pyspark import TaskContext
+def _remove(path, gone):
+    """Remove the files of some states from the folders of this executor, and from that of a file."""
+    folders = {*_folders(), *([os.path.dirname(path)] if path else [])}
+    for folder in filter(os.path.isdir, folders if gone else ()):
+        for each in os.listdir(folder):
+            if each.startswith(_PREFIX) and each.removeprefix(_PREFIX).partition("-")[0] in gone:
+                with suppress(OSError):
+                    os.remove(os.path.join(folder, each))
 
-    return TaskContext.get().partitionId()
+
+def _folders():
+    return os.environ["SPARK_LOCAL_DIRS"].split(",")  # removed when the executor ends
 
 
-def _pair(batches, empty):
-    batches = list(batches)
-    return (pa.Table.from_batches(batches) if batches else empty.empty_table()), None  # and no labels beside it
-
-
-def _nothing(state):
-    return 0
+def _pair(batches):
+    """Return the number of a partition, and its rows with None for labels beside them; None twice if it has no rows."""
+    batches = [batch for batch in batches if batch.num_rows]
+    if not batches:
+        return None, None
+    rows = [batch.select(range(1, batch.num_columns)) for batch in batches]
+    return batches[0].column(0)[0].as_py(), (pa.Table.from_batches(rows), None)
 
 
 def _paths(paths):
@@ -181,10 +247,9 @@ def _written(part, name, state):
 
     A task that fails or is killed may have read only some of its rows, so no other task uses its file.
     """
-    folders = os.environ["SPARK_LOCAL_DIRS"].split(",")  # removed when the executor ends
-    arrays, places = [], []
+    folders, arrays, places = _folders(), [], []
     head = pickle.dumps(state, 5, buffer_callback=arrays.append)
-    path = os.path.join(folders[part % len(folders)], f"dpfast-part-{name}-{part}-{uuid4().hex}")
+    path = os.path.join(folders[part % len(folders)], f"{_PREFIX}{name}-{part}-{uuid4().hex}")
     with open(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "wb") as file:
         for array in arrays:
             file.write(bytes(-file.tell() % 64))

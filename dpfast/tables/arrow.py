@@ -16,7 +16,7 @@ from dpfast.tables.arrays import is_spark, refuse_plan
 from dpfast.tables.cells import FIXED, all_numbers, date_codes, number_codes, text_cells
 from dpfast.tables.columns import text_of
 from dpfast.tables.objects import Fault, array_of
-from dpfast.tables.words import Words
+from dpfast.tables.words import Words, narrowest
 
 _TEXT = pa.large_string()
 _BLOCK = 1 << 17  # cells whose words are collected together
@@ -332,24 +332,37 @@ class Kept:
 class KeptTexts:
     """Storage of texts as numbers of the distinct values; a missing one has the number -1.
 
+    Numbers have as few bytes as the values so far need. When they need more, wider numbers follow.
+
     Parameters
     ----------
-    keep : callable
-        Returns storage for an array of a dtype.
+    keep : Kept or dpfast.parts.blocks.Room
     """
 
-    def __init__(self, keep: Callable):
-        self._numbers = keep(np.int32)
+    def __init__(self, keep: Any):
+        self._keep, self._n = keep, 0
+        self._kept: list[Any] = []
+        self._dtype = np.dtype(np.int8)
         self._place: dict[str, int] = {}
 
     def append(self, texts: tuple[np.ndarray, list]) -> None:
         """Append the numbers of some values, and the values."""
         index, values = texts
         place = [-1 if value is None else self._place.setdefault(value, len(self._place)) for value in values]
-        self._numbers.append(np.array([*place, -1], np.int32)[index])
+        dtype = narrowest(len(self._place))
+        if not self._kept or dtype != self._dtype:
+            self._dtype = dtype
+            self._kept.append(self._keep(dtype))
+        self._kept[-1].append(np.array([*place, -1], dtype)[index])
+        self._n += len(index)
 
     def whole(self) -> tuple[np.ndarray, list]:
-        return self._numbers.whole(), [*self._place]
+        if len(self._kept) != 1:
+            joined, several, self._kept = self._keep.apart(self._n, self._dtype), self._kept[::-1], []
+            while several:
+                joined.append(several.pop().whole())
+            self._kept = [joined]
+        return self._kept[0].whole(), [*self._place]
 
 
 class KeptCells:

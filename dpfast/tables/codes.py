@@ -231,6 +231,7 @@ _STEPS = 2.0**24 - 2  # the range of the rounded coefficients of one column: thr
 _LARGE_PARTS = 16  # blocks of bytes in a part, enough for tables of joint codes to pay off
 _NEAR = 1 << 18  # residuals that are computed before they are added up
 _NEAR_PAIRS = 1 << 15  # the same, if codes of pairs are computed too
+_LIMITED = 1 << 16  # rows whose limits are computed together
 
 
 class CodeRows:
@@ -309,10 +310,11 @@ class CodeRows:
 
         def look_up(part):
             rows, columns = part
-            square = kernel.margins(columns, squares).astype(np.int64)
-            limit = np.floor(most * np.sqrt(np.minimum(1.0, allowed / np.maximum(square, 1)))).astype(np.int64)
-            limit -= limit * limit * square > most * most * allowed
-            out[rows] = limit
+            for some in slices(columns.n, _LIMITED):
+                square = kernel.margins(columns.part(some.start, some.stop), squares).astype(np.int64)
+                limit = np.floor(most * np.sqrt(np.minimum(1.0, allowed / np.maximum(square, 1)))).astype(np.int64)
+                limit -= limit * limit * square > most * most * allowed
+                out[rows.start + some.start : rows.start + some.stop] = limit
 
         map_blocks(look_up, self._parts)
         return out

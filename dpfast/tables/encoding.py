@@ -35,7 +35,7 @@ from dpfast.tables.discovered import Discovered, found_codes, looked_up
 from dpfast.tables.labels import LabelColumn, Labels, tidy_labels
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
-from dpfast.tables.words import Counts, tally
+from dpfast.tables.words import Counts, counted, narrowest, taken, tally
 
 _EPOCH = date(1970, 1, 1).toordinal()
 _CODED = 1 << 20  # rows of a discovered column that are encoded at a time
@@ -189,7 +189,7 @@ class Encoding:
         """Return the counts of a column and of its words: by codes if it is declared, otherwise by bands of cells."""
         if not column.to_find:
             made = zip(room, column.code_columns(), strict=True)
-            return [np.bincount(kept.whole(), minlength=each.size) for kept, each in made], Counter()
+            return [counted(kept.whole(), each.size) for kept, each in made], Counter()
         image = room[0].whole()
         if isinstance(column, Numeric):
             return [banded(np.bincount(number_codes(image), minlength=FIXED))], Counter()
@@ -277,8 +277,8 @@ def label_column(label: Label, numbers: np.ndarray, spellings: list) -> LabelCol
     if label.classes is None:
         return LabelColumn(numbers, tidy_labels(spellings))
     place = {text_of(each): k for k, each in enumerate(label.classes)}
-    known = np.array([_code_of(each, place) for each in spellings], np.int64)
-    return LabelColumn(known[numbers], np.array(label.classes))
+    known = np.array([_code_of(each, place) for each in spellings], narrowest(len(place)))
+    return LabelColumn(taken(known, numbers), np.array(label.classes))
 
 
 class _Reader:

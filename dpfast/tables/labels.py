@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from dpfast.tables.arrays import is_dask, refuse_masked
 from dpfast.tables.arrow import Frame
 from dpfast.tables.columns import text_of
+from dpfast.tables.words import narrowest, taken
 
 _CLOSE = 1 << 16
 MOST_READ_OFF = 20  # labels of an undeclared set; more are hardly classes, and may identify persons
@@ -147,7 +148,8 @@ def class_codes(y: Any, n: int | None, classes: ArrayLike | None = None) -> Labe
         only = "" if classes is None else f": {known.tolist()[0]!r}"
         raise ValueError(f"y must have at least two classes, got one class only{only}; see classes=")
     if isinstance(y, LabelColumn):
-        return Labels(_places(known, y.spellings)[y.numbers], known, classes is not None)
+        places = _places(known, y.spellings).astype(narrowest(len(known) + 1))
+        return Labels(taken(places, y.numbers), known, classes is not None)
     return Labels(_places(known, y), known, classes is not None)
 
 
@@ -365,4 +367,4 @@ def labels_among(numbers: np.ndarray, spellings: Iterable, classes: np.ndarray, 
     place = {text_of(each): k for k, each in enumerate(classes.tolist())}
     rest = place[text_of(other)]
     codes = [place.get(text_of(each).strip(), rest) for each in spellings]
-    return LabelColumn(np.array(codes, np.int64)[numbers], classes)
+    return LabelColumn(taken(np.array(codes, narrowest(len(classes))), numbers), classes)

@@ -24,7 +24,7 @@ from dpfast.tables.labels import Labels, class_codes, seen_labels
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import Source, count_rows, picked, units_of
 from dpfast.tables.streams import MEMORY
-from dpfast.tables.words import HELD, Counts, Words, tally
+from dpfast.tables.words import HELD, Counts, Words, narrowest, taken, tally
 
 
 class Parted(Source):
@@ -304,8 +304,8 @@ def _some_words(encoding, share):
 
 def _coded(encoding, schema, numbers):
     labels, spellings = encoding.spelled()
-    place = np.array([numbers.get(each, -1) for each in spellings], np.int64)
-    return Piece(encoding.table(schema), place[labels])
+    place = np.array([numbers.get(each, -1) for each in spellings], narrowest(len(numbers)))
+    return Piece(encoding.table(schema), taken(place, labels))
 
 
 def _column(pair):

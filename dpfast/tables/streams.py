@@ -109,6 +109,7 @@ class StreamParts(Source):
         encoding = Encoding(schema, label, Room(Spool(self.memory, self.scratch)), unit)
         for batch in self.batches(encoding.names):
             encoding.add(batch)
+        pa.default_memory_pool().release_unused()
         return encoding
 
 
@@ -166,7 +167,9 @@ def _of_dataset(source):
 def _of_relation(source):
     def read(names):
         quoted = ", ".join('"' + name.replace('"', '""') + '"' for name in names)
-        return _picked(_reader(source.project(quoted)), names)
+        chosen = source.project(quoted)
+        reader = chosen.to_arrow_reader(_ROWS) if hasattr(chosen, "to_arrow_reader") else _reader(chosen)
+        return _picked(reader, names)
 
     return _reader(source.limit(0)).schema, read
 

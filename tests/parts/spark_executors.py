@@ -114,11 +114,12 @@ def what_is_not_declared_is_discovered_as_in_memory(cluster):
 
 def an_executor_that_is_killed_and_files_that_are_gone_change_nothing(cluster):
     budget, rounds, plain = Budget(1.0, 1e-6, unit="person"), [], EngineParts.sum
-    frame, persons = cluster.frame(PEOPLE, 3), {"units": "patient", "rows_per_unit": 2}
+    frame, persons = cluster.frame(PEOPLE, 4), {"units": "patient", "rows_per_unit": 2}  # one file has no rows
     whole = few(HalfspaceClassifier, schema=SCHEMA).fit(frame.toArrow(), **persons)
 
     def disturbed(self, question, *public, own=None):
         if budget.charges:
+            assert (len(self), self._backend._tasks) == (3, 2)  # a task answers for two parts
             rounds.append(_paths(self._backend))
             if len(rounds) == 2:
                 os.remove(rounds[-1][2])  # as if another machine were asked

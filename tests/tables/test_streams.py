@@ -11,7 +11,11 @@ import dpfast
 from dpfast import FiniteClassLearner, HalfspaceClassifier, StreamParts, TableEncoder
 from dpfast.accounting import Budget
 from dpfast.audit import replay
-from dpfast.parts.blocks import Spool
+from dpfast.metrics import confusion_matrix
+from dpfast.parts.blocks import Room, Spool
+from dpfast.tables import Category, Label, Schema
+from dpfast.tables.arrow import Kept, KeptTexts
+from dpfast.tables.labels import LabelColumn, class_codes
 
 PEOPLE = people(900)
 TABLE = pa.Table.from_pandas(PEOPLE, preserve_index=False)
@@ -212,3 +216,39 @@ def test_arrays_of_unknown_length_are_what_was_put_in(tmp_path, rng):
         for _ in range(2):
             np.testing.assert_array_equal(each.whole(), np.concatenate(kept))
     assert room.growing(np.int8).whole().shape == (0,)
+
+
+def test_an_array_of_unknown_length_reserves_its_bytes_once_it_is_whole_and_grows_in_pieces(rng):
+    room = Spool(1 << 30)
+    growing, rows = room.growing(np.uint8), rng.integers(0, 200, (60, 1 << 16), np.uint8)
+    for k, each in enumerate(rows, 1):
+        growing.append(each)
+        assert k << 16 <= room.in_memory <= (k << 16) + min(k << 16, 1 << 20)  # never a copy of twice the size
+    np.testing.assert_array_equal(growing.whole(), rows.ravel())
+    assert room.in_memory == rows.size
+
+
+@pytest.mark.parametrize("most", [None, 2_000])
+@pytest.mark.parametrize("memory", [None, 300, 10_000])
+@pytest.mark.parametrize("sizes", [(), (0,), (3, 300), (90, 40), (100, 200, 700)], ids=str)
+def test_numbers_of_texts_are_as_narrow_as_their_values_let_them_be(memory, most, sizes, tmp_path, rng):
+    kept, put = KeptTexts(Kept if memory is None else Room(Spool(memory, tmp_path), most)), []
+    for size in sizes:
+        index = rng.integers(-1, size, 200) if size else np.empty(0, np.int64)
+        kept.append((index, [None if k == 2 else f"{size % 7}-{k}" for k in range(size)]))
+        put += [None if k in (-1, 2) else f"{size % 7}-{k}" for k in index.tolist()]
+    for _ in range(2):
+        numbers, values = kept.whole()
+        assert [None if k < 0 else values[k] for k in numbers.tolist()] == put
+        assert numbers.dtype == (np.int8 if len(values) <= 128 else np.int16)
+
+
+@pytest.mark.parametrize("classes", [2, 127, 128, 129, 300])
+def test_many_classes_of_a_column_of_labels_keep_their_numbers(classes):
+    names = [f"c{k:03}" for k in range(classes)]
+    table = pa.table({"x": [str(k % 2) for k in range(classes)], "y": names[::-1]})
+    schema = Schema([Category("x", ["0", "1"])], label=Label("y", names))
+    known = class_codes(StreamParts(table.to_reader()).encoded(schema, schema.label).labels(), classes, names)
+    assert known.codes.tolist() == [*range(classes)][::-1]
+    told = confusion_matrix(LabelColumn(known.codes, known.classes), names[::-1], classes=names, epsilon=1e6)
+    np.testing.assert_array_equal(told.counts, np.eye(classes))

@@ -33,6 +33,7 @@ import scipy.sparse as sp
 from dpfast.kernels import reals
 from dpfast.mechanisms.opening import SURE
 from dpfast.tables.columns import text_of
+from dpfast.tables.words import counted
 
 BINS, HATS = 32, 9  # entries of a column of numbers: those shared by bins, and hats of each scale
 _NUMBERS = 2 * (HATS + 1)
@@ -371,7 +372,7 @@ def _shares(count):
 
 
 def class_counts(piece, classes):
-    return np.bincount(piece.labels, minlength=classes).astype(np.int64)
+    return counted(piece.labels, classes)
 
 
 def _code_counts(piece, classes, weight):
