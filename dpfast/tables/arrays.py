@@ -13,7 +13,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from dpfast.parts.blocks import slices
 from dpfast.parts.engine import Backend, EngineParts, MemoryParts
+
+_ROWS = 1 << 18  # rows that are counted or looked up at a time, since numpy takes eight bytes for each of their codes
 
 
 def is_parted(X: Any) -> bool:
@@ -248,3 +251,24 @@ def _sound(X):
 
 def _outside(indices, width):
     return indices[(indices < 0) | (indices >= width)][0]
+
+
+def narrowest(size: int) -> np.dtype:
+    """Return the signed type with the fewest bytes that holds -1 and the integers below `size`."""
+    return np.min_scalar_type(-max(1, size))
+
+
+def counted(codes: np.ndarray, size: int) -> np.ndarray:
+    """Return how many rows have each of `size` codes: int64, shape (size,)."""
+    total = np.zeros(size, np.int64)
+    for block in slices(len(codes), _ROWS):
+        total += np.bincount(codes[block], minlength=size)
+    return total
+
+
+def taken(table: Any, codes: np.ndarray) -> np.ndarray:
+    """Return the entry of a table for the code of each row; -1 is the last."""
+    out = np.empty(len(codes), table.dtype)
+    for block in slices(len(codes), _ROWS):
+        out[block] = table[codes[block]]
+    return out

@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpfast.tables.arrays import is_spark, refuse_plan
+from dpfast.tables.arrays import is_spark, narrowest, refuse_plan
 from dpfast.tables.cells import FIXED, all_numbers, date_codes, number_codes, text_cells
 from dpfast.tables.columns import text_of
 from dpfast.tables.objects import Fault, array_of
-from dpfast.tables.words import Words, narrowest
+from dpfast.tables.words import Words
 
 _TEXT = pa.large_string()
 _BLOCK = 1 << 17  # cells whose words are collected together

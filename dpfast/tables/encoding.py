@@ -16,6 +16,7 @@ import pyarrow as pa
 from dpfast.kernels.own import frozen
 from dpfast.parts import MemoryParts, Piece
 from dpfast.parts.blocks import BLOCK_BYTES, Table, map_blocks, slices
+from dpfast.tables.arrays import counted, narrowest, taken
 from dpfast.tables.arrow import (
     Frame,
     Kept,
@@ -35,7 +36,7 @@ from dpfast.tables.discovered import Discovered, found_codes, looked_up
 from dpfast.tables.labels import LabelColumn, Labels, tidy_labels
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
-from dpfast.tables.words import Counts, counted, narrowest, taken, tally
+from dpfast.tables.words import Counts, tally
 
 _EPOCH = date(1970, 1, 1).toordinal()
 _CODED = 1 << 20  # rows of a discovered column that are encoded at a time

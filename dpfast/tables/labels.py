@@ -8,10 +8,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike
 
-from dpfast.tables.arrays import is_dask, refuse_masked
+from dpfast.tables.arrays import is_dask, narrowest, refuse_masked, taken
 from dpfast.tables.arrow import Frame
 from dpfast.tables.columns import text_of
-from dpfast.tables.words import narrowest, taken
 
 _CLOSE = 1 << 16
 MOST_READ_OFF = 20  # labels of an undeclared set; more are hardly classes, and may identify persons

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from dpfast.parts.blocks import Piece, Room, Spool, Table, digest
 from dpfast.parts.engine import EngineLost
-from dpfast.tables.arrays import is_dask, is_frame, outline, parts_of
+from dpfast.tables.arrays import is_dask, is_frame, narrowest, outline, parts_of, taken
 from dpfast.tables.arrow import Frame, Kept, distinct, header_of
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Category
@@ -24,7 +24,7 @@ from dpfast.tables.labels import Labels, class_codes, seen_labels
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import Source, count_rows, picked, units_of
 from dpfast.tables.streams import MEMORY
-from dpfast.tables.words import HELD, Counts, Words, narrowest, taken, tally
+from dpfast.tables.words import HELD, Counts, Words, tally
 
 
 class Parted(Source):

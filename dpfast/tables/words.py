@@ -15,9 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dpfast.parts.blocks import slices
+from dpfast.tables.arrays import counted
 
-_ROWS = 1 << 18  # that are counted or looked up at a time: numpy makes eight bytes of each of their codes
 HELD = 1 << 16  # words of a column in memory at a time
 _READ = 1 << 10  # words of a run that are read at a time, for a merge
 
@@ -160,27 +159,6 @@ class Counts:
             for mine, others in zip(self.fixed, other.fixed, strict=True)
         ]
         return Counts(fixed, [], self.labels + other.labels)
-
-
-def narrowest(size: int) -> np.dtype:
-    """Return the signed type with the fewest bytes that holds -1 and the integers below `size`."""
-    return np.min_scalar_type(-max(1, size))
-
-
-def counted(codes: np.ndarray, size: int) -> np.ndarray:
-    """Return how many rows have each of `size` codes: int64, shape (size,)."""
-    total = np.zeros(size, np.int64)
-    for block in slices(len(codes), _ROWS):
-        total += np.bincount(codes[block], minlength=size)
-    return total
-
-
-def taken(table: Any, codes: np.ndarray) -> np.ndarray:
-    """Return the entry of a table for the code of each row; -1 is the last."""
-    out = np.empty(len(codes), table.dtype)
-    for block in slices(len(codes), _ROWS):
-        out[block] = table[codes[block]]
-    return out
 
 
 def tally(index: np.ndarray, values: Any) -> Counter:

@@ -32,8 +32,8 @@ import scipy.sparse as sp
 
 from dpfast.kernels import reals
 from dpfast.mechanisms.opening import SURE
+from dpfast.tables.arrays import counted
 from dpfast.tables.columns import text_of
-from dpfast.tables.words import counted
 
 BINS, HATS = 32, 9  # entries of a column of numbers: those shared by bins, and hats of each scale
 _NUMBERS = 2 * (HATS + 1)
