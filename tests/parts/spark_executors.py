@@ -21,16 +21,16 @@ from pyarrow import parquet
 from pyspark.sql import SparkSession
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from people import OPEN, SCHEMA, few, people, pieces, released
+from people import OPEN, SCHEMA, TWO_SIDED, few, people, pieces, released
 
-from dpfast import BoostedHalfspaceClassifier, DecisionListClassifier, DPWinnowClassifier, HalfspaceClassifier, engines
+from dpfast import DecisionListClassifier, FiniteClassLearner, HalfspaceClassifier, engines
 from dpfast.accounting import Budget
 from dpfast.audit import replay
 from dpfast.parts import Backend, spark_parts
 from dpfast.parts.engine import EngineParts
 
 PEOPLE = people(300).assign(patient=[k * k % 97 for k in range(300)])
-LEARNERS = (DecisionListClassifier, {"max_rules": 2}), (BoostedHalfspaceClassifier, {}), (DPWinnowClassifier, {})
+LEARNERS = {DecisionListClassifier: {"max_rules": 2}} | {each: {} for each in [*TWO_SIDED, FiniteClassLearner]}
 CELL = "cell-of-one-row"
 QUICK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
 
@@ -93,7 +93,7 @@ def executors_give_the_model_of_memory(cluster):
     cluster.held = engine
     assert isinstance(engine, Backend)
     assert engine.size() == 2
-    for learner, given in LEARNERS:
+    for learner, given in LEARNERS.items():
         whole = few(learner, schema=SCHEMA, **given).fit(table)
         assert released(few(learner, schema=SCHEMA, **given).fit(engine)) == released(whole), learner
 
