@@ -114,8 +114,13 @@ class CodeTable:
         sizes, names = [column.size for column in columns], [column.name for column in columns]
         return cls.from_arrays(arrays, sizes, names=names, columns=columns)
 
-    def row_of_zeros(self):
-        """Return a table of one row, all of whose codes are 0, with the names and the sizes of this one."""
+    def row_of_zeros(self) -> "CodeTable":
+        """Return a table of one row, all of whose codes are 0, with the names and the sizes of this one.
+
+        Returns
+        -------
+        CodeTable
+        """
         zeros = [np.zeros(1, np.uint8)] * self.shape[1]
         return CodeTable.from_arrays(zeros, self.sizes, names=self.names, columns=self.columns)
 
