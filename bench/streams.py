@@ -5,7 +5,8 @@
 The table of `bench/engines.py`, 32 columns of 8 codes, lies in 8 Parquet files of row groups of `--group` rows. Each
 source reads the same files in a process of its own. "Imports" is the memory of a process that has imported what the fit
 needs and has read nothing. "Above imports and codes" is what the peak has beyond that and one byte for each code. All
-models must be the same, bit for bit.
+models must be the same, bit for bit. The peaks are those that Linux tells in /proc/self/status: its `ru_maxrss` also
+counts the memory of the process that started this one.
 """
 
 import argparse
@@ -17,10 +18,10 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from resource import RUSAGE_SELF, getrusage
 
 import engines
 import results
+import spool
 from pyarrow import dataset, parquet
 
 import dpfast
@@ -55,18 +56,17 @@ def polars(folder):
 
 
 SOURCES = {each.__name__: each for each in (files, arrow, duckdb, duckdb_frugal, polars)}
-KIB = 1 if sys.platform == "darwin" else 1024  # in which the peak is told
 
 
 def child(name, folder, rounds):
     fit = dpfast.HalfspaceClassifier(1.0, 1e-8, n_rounds=rounds, schema=engines.SCHEMA, random_state=0).fit
-    source, imports = SOURCES[name](folder), getrusage(RUSAGE_SELF).ru_maxrss * KIB
+    source, imports = SOURCES[name](folder), spool.peak() * 1e6
     start, before = time.perf_counter(), time.process_time()
     model = fit(source)
     told = {"clock": time.perf_counter() - start, "processors": time.process_time() - before}
     released = model.coef_.tobytes(), model.intercept_.tobytes(), str(model.privacy_)
     digest = hashlib.sha256(repr(released).encode()).hexdigest()
-    print(json.dumps(told | {"imports": imports, "peak": getrusage(RUSAGE_SELF).ru_maxrss * KIB, "model": digest}))
+    print(json.dumps(told | {"imports": imports, "peak": spool.peak() * 1e6, "model": digest}))
 
 
 def measured(name, folder, rounds):
