@@ -159,6 +159,21 @@ def test_what_is_open_is_found_on_the_workers_and_codes_are_lazy(client):
 
 
 @pytest.mark.parametrize("workers", [1, 3])
+def test_one_worker_and_three_give_every_learner_the_model_of_memory(workers):
+    import dask.dataframe as dd
+
+    frame = people(400)
+    lazy = dd.from_pandas(frame, npartitions=4)
+    options = {"n_workers": workers, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
+    with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as own, own.as_current():
+        for learner in (*LEARNERS, *TWO_SIDED):
+            for schema in (SCHEMA, "discover"):
+                given = {"schema": schema, "epsilon": 20.0}
+                whole, model = (few(learner, **given).fit(X, "buys", classes=["no", "yes"]) for X in (frame, lazy))
+                assert released(model) == released(whole), (learner, schema)
+
+
+@pytest.mark.parametrize("workers", [1, 3])
 def test_persons_with_rows_in_several_parts_give_the_model_of_memory(workers):
     import dask.dataframe as dd
 
