@@ -35,8 +35,7 @@ def terms(model: Any, *, most: int = 12, axes: Any = None) -> Any:
             _map(panel, term)
             continue
         if column.ordered:
-            assert column.edges is not None
-            edges = [column.low, *np.clip(column.edges, column.low, column.high).tolist(), column.high]
+            edges = column.ends()
             panel.stairs(weights[: column.bins], edges, baseline=None, linewidth=2)
             if column.missing is not None:
                 panel.plot([edges[-1]], [weights[column.missing]], "o", label="missing", clip_on=False)

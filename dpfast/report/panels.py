@@ -154,10 +154,7 @@ def _picture(term: Term, scale: Scale, pointed: bool) -> str:
 
 def _axis(column: CodeColumn) -> Axis:
     """Return the places of bins: in proportion, or equally wide if most of them are in a small part of the range."""
-    assert column.edges is not None
-    assert column.low is not None
-    assert column.high is not None
-    ends = np.clip([column.low, *column.edges, column.high], column.low, column.high)
+    ends = column.ends()
     bins = len(ends) - 1
     places = (ends - ends[0]) / ((ends[-1] - ends[0]) or 1.0)
     counts, _ = np.histogram((places[:-1] + places[1:]) / 2, bins=10, range=(0, 1))

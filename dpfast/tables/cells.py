@@ -251,7 +251,8 @@ class CodeColumn:
         The increasing edges of a column of numbers: code k is for numbers above edges[k - 1] and at most edges[k].
         None for a column of values.
     low, high : float or None
-        The declared bounds of the numbers; numbers outside have the first or the last bin.
+        The declared or discovered bounds of the numbers. Numbers outside have the first or the last bin, or bins of
+        their own if discovered edges lie there.
     values : tuple of str
         The values of a column of values.
     other : int
@@ -293,6 +294,16 @@ class CodeColumn:
     def missing(self) -> int | None:
         """Return the code of a missing value, or None."""
         return self.size - 1 if self.nullable else None
+
+    def ends(self) -> np.ndarray:
+        """Return the ends of all bins, from the lowest to the highest.
+
+        Returns
+        -------
+        ndarray of float64, shape (bins + 1,)
+        """
+        edges = self.edges or (self.low,)
+        return np.array([min(self.low, edges[0]), *(self.edges or ()), max(self.high, edges[-1])], np.float64)
 
     def midpoints(self) -> np.ndarray:
         """Return a number for each bin, the middle of its part of [low, high].

@@ -222,6 +222,8 @@ def test_rows_that_were_not_found_are_assumed_beyond_those_found_and_leave_the_b
     assert whole.total == pytest.approx(found.total + 400)
     edges = whole.edges(True, False)
     assert edges[0] < beyond[0] < beyond[1] < edges[-1]
+    drawn = Discovered("x", numbers=edges, ends=whole.between, cells=True).code_columns()[0].ends()
+    assert (drawn[0], drawn[-1]) == (edges[0], edges[-1])  # pictures show the bins beyond the bounds, too
     assert (np.diff(whole.told(edges, 0.0)[1]) >= 0).all()
 
 

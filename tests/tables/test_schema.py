@@ -41,6 +41,7 @@ def test_columns_become_columns_of_codes(schema):
         "above 90",
     ]
     assert age.midpoints().tolist() == [15, 45, 75, 105]
+    assert age.ends().tolist() == [0, 30, 60, 90, 120]
     assert (age.ordered, job.ordered, age.missing, job.missing) == (True, False, None, 3)
     years = Numeric("years", 0, 4, edges=4, integer=True).code_columns()[0]
     assert [years.meaning(code) for code in range(4)] == ["at most 1", "= 2", "= 3", "above 3"]
