@@ -38,6 +38,8 @@ from typing import NamedTuple
 
 from .costs import Cost, curve_delta, gaussian_sums_cost
 from .numbers import (
+    Number,
+    calculator,
     count,
     decimal_above,
     delta_of,
@@ -109,13 +111,7 @@ class BillNoise(NamedTuple):
 
 
 @remembered
-def bill_noise(
-    parts: Sequence[NoisySums | Draws],
-    epsilon: float | Fraction,
-    delta: float | Fraction,
-    *,
-    words: float | Fraction = 0,
-) -> BillNoise:
+def bill_noise(parts: Sequence[NoisySums | Draws], epsilon: Number, delta: Number, *, words: Number = 0) -> BillNoise:
     """Return the least noise at which several releases of one fit are together (epsilon, delta)-DP, by their shares.
 
     Parameters
@@ -176,12 +172,9 @@ def bill_noise(
     return BillNoise(noise, _cost(parts, noise, told))
 
 
+@calculator
 def bill_delta(
-    parts: Sequence[NoisySums | Draws],
-    noise: Sequence[float | Fraction],
-    epsilon: float | Fraction,
-    *,
-    words: float | Fraction = 0,
+    parts: Sequence[NoisySums | Draws], noise: Sequence[Number], epsilon: Number, *, words: Number = 0
 ) -> float:
     """Return the delta at a given epsilon of several releases with given noise.
 
@@ -197,15 +190,6 @@ def bill_delta(
     -------
     float in [0, 1]
         Rounded up.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Claim and proof are in the documentation of this module.
 
     Examples
     --------

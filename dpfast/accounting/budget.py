@@ -351,12 +351,7 @@ class Budget:
             taker = budget if part is None else Part(budget, part)
             kept = [Cost(*each) for each in cost]
             taker.charge(
-                Fraction(epsilon),
-                Fraction(delta),
-                neighbors=budget.neighbors,
-                unit=budget.unit,
-                cost=kept,
-                count=count,
+                Fraction(epsilon), Fraction(delta), neighbors=budget.neighbors, unit=budget.unit, cost=kept, count=count
             )
         return budget
 

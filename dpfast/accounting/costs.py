@@ -92,6 +92,8 @@ from scipy import special
 
 from .numbers import (
     SMALLEST_DELTA,
+    Number,
+    calculator,
     count,
     delta_of,
     epsilon_of,
@@ -262,13 +264,9 @@ def _pure_renyi(epsilon: float, b: float) -> float:
     return min(most, pure_cumulant(b, epsilon) / b * _UP) if b * epsilon > SMALLEST else max(most, SMALLEST)
 
 
+@calculator
 def discrete_gaussian_delta(
-    sigma: float | Fraction,
-    epsilon: float | Fraction,
-    *,
-    sensitivity: float | Fraction = 1,
-    releases: int = 1,
-    size: int = 1,
+    sigma: Number, epsilon: Number, *, sensitivity: Number = 1, releases: int = 1, size: int = 1
 ) -> float:
     """Return the delta at a given epsilon of discrete Gaussian noise on integers.
 
@@ -289,11 +287,6 @@ def discrete_gaussian_delta(
     float in [0, 1]
         The releases together are (epsilon, delta)-DP for the relation that `sensitivity` refers to. Rounded up.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
     Notes
     -----
     Theorem, proof and sources are in the documentation of this module. sigma and sensitivity count steps of the grid;
@@ -309,14 +302,10 @@ def discrete_gaussian_delta(
     return _discrete_delta(sigma, epsilon, squared, entries)
 
 
+@calculator
 @remembered
 def discrete_gaussian_sigma(
-    epsilon: float | Fraction,
-    delta: float | Fraction,
-    *,
-    sensitivity: float | Fraction = 1,
-    releases: int = 1,
-    size: int = 1,
+    epsilon: Number, delta: Number, *, sensitivity: Number = 1, releases: int = 1, size: int = 1
 ) -> float:
     """Return the least sigma at which discrete Gaussian noise is (epsilon, delta)-DP by `discrete_gaussian_delta`.
 
@@ -332,15 +321,6 @@ def discrete_gaussian_sigma(
     float
         In steps of the grid, and rounded up, so that ``discrete_gaussian_delta(discrete_gaussian_sigma(epsilon,
         delta), epsilon) <= delta`` also holds in floats.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Theorem, proof and sources are in the documentation of this module.
 
     Examples
     --------
@@ -374,14 +354,9 @@ def _moved(sensitivity, releases, size) -> tuple[Fraction, int]:
     return T * exact_above("sensitivity", sensitivity) ** 2, T * count("size", size)
 
 
+@calculator
 @remembered
-def laplace_scale(
-    epsilon: float | Fraction,
-    delta: float | Fraction = 0.0,
-    *,
-    sensitivity: float | Fraction = 1,
-    releases: int = 1,
-) -> float:
+def laplace_scale(epsilon: Number, delta: Number = 0.0, *, sensitivity: Number = 1, releases: int = 1) -> float:
     """Return the least scale of (discrete) Laplace noise at which releases are together (epsilon, delta)-DP.
 
     Parameters
@@ -397,15 +372,6 @@ def laplace_scale(
     -------
     float
         b, rounded up.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    The claim and its source are in the documentation of this module.
 
     Examples
     --------

@@ -76,7 +76,18 @@ import math
 from fractions import Fraction
 from numbers import Rational, Real
 
-from .numbers import SMALLEST_DELTA, check_neighbors, delta_of, epsilon_of, is_integer, largest, number, remembered
+from .numbers import (
+    SMALLEST_DELTA,
+    Number,
+    calculator,
+    check_neighbors,
+    delta_of,
+    epsilon_of,
+    is_integer,
+    largest,
+    number,
+    remembered,
+)
 
 PAPER_LARGEST_EXPONENT = 1.0
 
@@ -87,11 +98,12 @@ _LOG_LEAST = math.log(SMALLEST_DELTA) - 1  # stands for what is positive and bel
 _SLACK = 1e-12
 
 
+@calculator
 def cover_delta(
-    exponent: float | Fraction,
-    epsilon: float | Fraction,
+    exponent: Number,
+    epsilon: Number,
     *,
-    coverage_weight: float | Fraction = 0.0,
+    coverage_weight: Number = 0.0,
     neighbors: str = "replace",
     max_rounds: int | None = None,
     accounting: str = "curve",
@@ -118,15 +130,6 @@ def cover_delta(
     float in [0, 1]
         The run is (epsilon, delta)-DP. Rounded up; 0 only where it is pure.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Theorem, proof and source are in the documentation of this module.
-
     Examples
     --------
     >>> f"{cover_delta(0.08, 1.0):.1e}", f"{cover_delta(0.08, 1.0, max_rounds=25):.1e}"
@@ -142,11 +145,12 @@ def cover_delta(
     return min(1.0, max(math.exp(min(log_delta + _SLACK, 0.0)), SMALLEST_DELTA))
 
 
+@calculator
 def cover_epsilon(
-    exponent: float | Fraction,
-    delta: float | Fraction,
+    exponent: Number,
+    delta: Number,
     *,
-    coverage_weight: float | Fraction = 0.0,
+    coverage_weight: Number = 0.0,
     neighbors: str = "replace",
     max_rounds: int | None = None,
     accounting: str = "curve",
@@ -169,15 +173,6 @@ def cover_epsilon(
         ``cover_delta(exponent, cover_epsilon(exponent, delta)) <= delta`` also holds in floats.
         0 if delta alone carries the claim, infinite where the exponent is too large for floats.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Theorem, proof and source are in the documentation of this module.
-
     Examples
     --------
     >>> round(cover_epsilon(0.08, 1e-6), 3), round(cover_epsilon(0.08, 1e-6, max_rounds=10), 3)
@@ -190,12 +185,13 @@ def cover_epsilon(
     return _epsilon_at(t, delta, g, neighbors, rounds, accounting)
 
 
+@calculator
 @remembered
 def cover_exponent(
-    epsilon: float | Fraction,
-    delta: float | Fraction,
+    epsilon: Number,
+    delta: Number,
     *,
-    coverage_weight: float | Fraction = 0.0,
+    coverage_weight: Number = 0.0,
     neighbors: str = "replace",
     max_rounds: int | None = None,
     accounting: str = "curve",
@@ -216,15 +212,6 @@ def cover_exponent(
         Exponent t per unit of score, for weights exp(t * score). Rounded down, so that
         ``cover_epsilon(cover_exponent(epsilon, delta), delta) <= epsilon`` also holds in floats.
         With ``accounting="paper"`` at most 1, where that lemma ends.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Theorem, proof and source are in the documentation of this module.
 
     Examples
     --------
@@ -374,7 +361,7 @@ def _coverage_weight(value) -> float:
     return number("coverage_weight", value, "a number from 0 to 1", lambda x: 0 <= x <= 1)
 
 
-def _check_choices(t: float | Fraction, g: float | Fraction, neighbors, accounting) -> None:
+def _check_choices(t: Number, g: Number, neighbors, accounting) -> None:
     check_neighbors(neighbors)
     if accounting not in ("curve", "paper"):
         raise ValueError(f'accounting must be "curve" or "paper", got {accounting!r}')

@@ -59,7 +59,7 @@ from typing import NamedTuple
 
 from .curves import cover_exponent
 from .lower_bounds import points_lower_bound
-from .numbers import chance, count, number
+from .numbers import Number, calculator, chance, count, number
 from .winnow import feature_ends
 
 _SLACK = 1e-12
@@ -129,9 +129,10 @@ class DecisionListPaper(NamedTuple):
     exponent: float
 
 
+@calculator
 def decision_list_plan(
-    epsilon: float | Fraction,
-    delta: float | Fraction,
+    epsilon: Number,
+    delta: Number,
     n_conditions: int,
     *,
     alpha: float = 0.1,
@@ -164,10 +165,6 @@ def decision_list_plan(
     ValueError
         If an argument is out of its range, or labels are too noisy for any number of rows.
 
-    Notes
-    -----
-    Claim and proof are in the documentation of this module.
-
     Examples
     --------
     >>> plan = decision_list_plan(1.0, 1e-6, 72)
@@ -191,9 +188,10 @@ def decision_list_plan(
     return DecisionListPlan(n, t, log_lists, lower, M, noise)
 
 
+@calculator
 def decision_list_paper(
-    epsilon: float | Fraction,
-    delta: float | Fraction,
+    epsilon: Number,
+    delta: Number,
     n_conditions: int,
     *,
     alpha: float = 0.1,
@@ -210,11 +208,6 @@ def decision_list_paper(
     Returns
     -------
     DecisionListPaper
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
 
     Notes
     -----

@@ -43,10 +43,21 @@ Floats in a privacy claim are rounded towards safety.
 """
 
 import math
-from fractions import Fraction
 from typing import NamedTuple
 
-from .numbers import check_neighbors, count, delta_of, epsilon_of, float_above, float_below, largest, number, remembered
+from .numbers import (
+    Number,
+    calculator,
+    check_neighbors,
+    count,
+    delta_of,
+    epsilon_of,
+    float_above,
+    float_below,
+    largest,
+    number,
+    remembered,
+)
 from .zcdp import SLACK, SMALLEST, composed_epsilon, draws_rho
 
 
@@ -74,9 +85,8 @@ def experts_range(neighbors: str = "replace", *, signed: bool = False) -> int:
     return (2 if neighbors == "replace" else 1) * (2 if signed else 1)
 
 
-def experts_epsilon(
-    learning_rate: float | Fraction, delta: float | Fraction, *, horizon: int, loss_range: float | Fraction = 2
-) -> float:
+@calculator
+def experts_epsilon(learning_rate: Number, delta: Number, *, horizon: int, loss_range: Number = 2) -> float:
     """Return the epsilon of all draws of randomized weighted majority at a given delta.
 
     Parameters
@@ -94,15 +104,6 @@ def experts_epsilon(
     float
         The draws are (epsilon, delta)-DP for the relation that R is for. Rounded up.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Theorem and proof are in the documentation of this module.
-
     Examples
     --------
     >>> round(experts_epsilon(0.007, 1e-6, horizon=1000), 3)
@@ -115,12 +116,7 @@ def experts_epsilon(
 
 @remembered
 def experts_learning_rate(
-    epsilon: float | Fraction,
-    delta: float | Fraction,
-    *,
-    horizon: int,
-    loss_range: float | Fraction = 2,
-    calibration: str = "tight",
+    epsilon: Number, delta: Number, *, horizon: int, loss_range: Number = 2, calibration: str = "tight"
 ) -> float:
     """Return the learning rate at which all draws of randomized weighted majority are (epsilon, delta)-DP.
 
@@ -187,6 +183,7 @@ class ExpertsPaper(NamedTuple):
     likely_regret: float  # Theorem 11.4, as printed
 
 
+@calculator
 def experts_regret(
     learning_rate: float, n_experts: int, rounds: int, *, failure: float | None = None, signed: bool = False
 ) -> float:
@@ -212,11 +209,6 @@ def experts_regret(
     float
         eta * T + ln(d) / eta, of all rounds together; with a failure, sqrt(T ln(1/b) / 2) more, twice that if signed.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
     Examples
     --------
     >>> round(experts_regret(0.05, 10, 1000), 1)
@@ -230,7 +222,7 @@ def experts_regret(
 
 
 def experts_paper(
-    epsilon: float | Fraction, delta: float | Fraction, *, n_experts: int, horizon: int, failure: float = 0.05
+    epsilon: Number, delta: Number, *, n_experts: int, horizon: int, failure: float = 0.05
 ) -> ExpertsPaper:
     """Return the learning rate and the regrets of [DR11] Theorems 11.2, 11.3 and 11.4.
 
@@ -273,6 +265,7 @@ def experts_paper(
     return ExpertsPaper(eta, experts_regret(eta, k, horizon), printed * (1 + SLACK))
 
 
+@calculator
 def linear_excess(learning_rate: float, dimension: int, rounds: int, *, failure: float = 0.05) -> float:
     """Return a bound on the excess of the average of the drawn vectors on new rows: [DR11] Theorem 11.6.
 
@@ -292,15 +285,6 @@ def linear_excess(learning_rate: float, dimension: int, rounds: int, *, failure:
     float
         eta / 2 + ln(d) / (eta T) + sqrt(10 ln(1/b) / T): the most by which the mean of <theta, x> exceeds that of the
         best coordinate.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Proof in the documentation of this module.
 
     Examples
     --------

@@ -21,10 +21,9 @@ ln(1/beta)) / epsilon more wrong rows than the best but for probability beta, is
 """
 
 import math
-from fractions import Fraction
 from typing import NamedTuple
 
-from .numbers import chance, check_neighbors, count, epsilon_of, least_integer, planned_epsilon
+from .numbers import Number, calculator, chance, check_neighbors, count, epsilon_of, least_integer, planned_epsilon
 
 _SLACK = 1e-12
 
@@ -50,8 +49,9 @@ class FiniteClassPlan(NamedTuple):
     paper_order: int
 
 
+@calculator
 def finite_class_plan(
-    epsilon: float | Fraction,
+    epsilon: Number,
     n_hypotheses: int,
     *,
     alpha: float = 0.1,
@@ -75,15 +75,6 @@ def finite_class_plan(
     Returns
     -------
     FiniteClassPlan
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Claims and proofs are in the documentation of this module.
 
     Examples
     --------

@@ -94,7 +94,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from .lower_bounds import halfspace_lower_bound, problem_of
-from .numbers import check_neighbors, count, epsilon_of, least_integer, number
+from .numbers import Number, calculator, check_neighbors, count, epsilon_of, least_integer, number
 from .zcdp import gaussian_sigma
 
 HINGE_SHARE = 0.86  # the part of the margin at which the loss of Algorithm 1 [NUZ] ends
@@ -161,8 +161,8 @@ class NetPlan(NamedTuple):
 
 
 def boost_plan(
-    epsilon: float | Fraction,
-    delta: float | Fraction,
+    epsilon: Number,
+    delta: Number,
     *,
     margin: float,
     alpha: float = 0.1,
@@ -265,9 +265,10 @@ def boost_plan(
     )
 
 
+@calculator
 def projected_plan(
-    epsilon: float | Fraction,
-    delta: float | Fraction,
+    epsilon: Number,
+    delta: Number,
     *,
     margin: float,
     alpha: float = 0.1,
@@ -288,11 +289,6 @@ def projected_plan(
     -------
     ProjectedPlan
         `sigma` is the noise on each entry of a gradient, `step` the learning rate eta.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
 
     Notes
     -----
@@ -329,8 +325,9 @@ def projected_plan(
     return ProjectedPlan(n, m, T, eta, sigma, lower)
 
 
+@calculator
 def net_plan(
-    epsilon: float | Fraction,
+    epsilon: Number,
     *,
     margin: float,
     alpha: float = 0.1,
@@ -352,11 +349,6 @@ def net_plan(
         The net has 10**`log10_size` members and `side` places along an edge; a member's weight is exp(-exponent) to
         the number of rows it does not get right. What can be searched is a few components; larger nets show what
         the theorem costs.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
 
     Notes
     -----

@@ -34,11 +34,10 @@ distance exist.
 """
 
 import math
-from fractions import Fraction
 from typing import NamedTuple
 
 from .lower_bounds import problem_of
-from .numbers import least_integer
+from .numbers import Number, calculator, least_integer
 
 _C = math.sqrt(2)  # c of [BCS] Theorem 27
 
@@ -100,9 +99,8 @@ class ProjectionPaper(NamedTuple):
     lower_bound: int
 
 
-def boost_paper(
-    epsilon: float | Fraction, delta: float | Fraction, *, margin: float, alpha: float = 0.1, beta: float = 0.1
-) -> BoostPaper:
+@calculator
+def boost_paper(epsilon: Number, delta: Number, *, margin: float, alpha: float = 0.1, beta: float = 0.1) -> BoostPaper:
     """Return rounds, parameters and rows of [BCS] Theorems 27 to 30 and 33 with its constants; not claimed here.
 
     Parameters
@@ -113,11 +111,6 @@ def boost_paper(
     Returns
     -------
     BoostPaper
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
 
     Notes
     -----
@@ -135,7 +128,7 @@ def boost_paper(
     sigma = tau / (8 * _C * math.sqrt(math.log(3072 * log / (beta * tau**2))))
     T = math.ceil(1024 * log / tau**2)
 
-    def private(epsilon: float | Fraction, delta: float | Fraction) -> int:
+    def private(epsilon: Number, delta: Number) -> int:
         return math.ceil(3 * math.sqrt(8 * T * math.log(1 / delta)) / (epsilon * kappa * sigma))
 
     D = 4 * (128 / tau) ** 2
@@ -156,8 +149,9 @@ def boost_paper(
     return BoostPaper(max(rows), *rows, noisy, T, kappa, tau / 8, sigma, alpha * tau / 32)
 
 
+@calculator
 def projected_paper(
-    epsilon: float | Fraction, delta: float | Fraction, *, margin: float, alpha: float = 0.1, beta: float = 0.1
+    epsilon: Number, delta: Number, *, margin: float, alpha: float = 0.1, beta: float = 0.1
 ) -> ProjectionPaper:
     """Return the rows of [NUZ] Theorem 2 with the paper's constants, and of Theorem 6; not claimed here.
 
@@ -169,11 +163,6 @@ def projected_paper(
     Returns
     -------
     ProjectionPaper
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
 
     Notes
     -----
@@ -199,7 +188,8 @@ def projected_paper(
     return ProjectionPaper(n, _components(n, gamma, alpha, beta), n**2 - 1, 0.0, _packing(epsilon, gamma))
 
 
-def net_paper(epsilon: float | Fraction, *, margin: float, alpha: float = 0.1, beta: float = 0.1) -> ProjectionPaper:
+@calculator
+def net_paper(epsilon: Number, *, margin: float, alpha: float = 0.1, beta: float = 0.1) -> ProjectionPaper:
     """Return the rows of [NUZ] Theorem 4 with the paper's constants, and of Theorem 6; not claimed here.
 
     Parameters
@@ -210,11 +200,6 @@ def net_paper(epsilon: float | Fraction, *, margin: float, alpha: float = 0.1, b
     Returns
     -------
     ProjectionPaper
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
 
     Notes
     -----

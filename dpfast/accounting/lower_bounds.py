@@ -28,12 +28,13 @@ from fractions import Fraction
 import numpy as np
 from scipy import special
 
-from .numbers import chance, check_neighbors, count, delta_of, margin_between, planned_epsilon
+from .numbers import Number, calculator, chance, check_neighbors, count, delta_of, margin_between, planned_epsilon
 
 
+@calculator
 def halfspace_lower_bound(
-    epsilon: float | Fraction,
-    delta: float | Fraction,
+    epsilon: Number,
+    delta: Number,
     *,
     margin: float,
     alpha: float = 0.1,
@@ -55,11 +56,6 @@ def halfspace_lower_bound(
         With fewer rows no (epsilon, delta)-DP algorithm, fast or slow, has an error of at most alpha with probability
         1 - beta on every distribution with the margin. 0 if nothing is proved.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
     Notes
     -----
     Claim and proof are in the documentation of this module. The order is 1/(alpha epsilon gamma^2).
@@ -76,6 +72,7 @@ def halfspace_lower_bound(
     return points_lower_bound(epsilon, delta, points, alpha=alpha, beta=beta, neighbors=neighbors)
 
 
+@calculator
 def experts_lower_bound(n_experts: int, rounds: int) -> float:
     """Return the expected regret that every learner from experts has on some losses of 0 and 1.
 
@@ -88,15 +85,6 @@ def experts_lower_bound(n_experts: int, rounds: int) -> float:
     Returns
     -------
     float
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Claim and proof are in the documentation of this module.
 
     Examples
     --------
@@ -112,7 +100,7 @@ def experts_lower_bound(n_experts: int, rounds: int) -> float:
 
 
 def points_lower_bound(
-    epsilon: float | Fraction, delta: float | Fraction, points: int, *, alpha: float, beta: float, neighbors: str
+    epsilon: Number, delta: Number, points: int, *, alpha: float, beta: float, neighbors: str
 ) -> int:
     """Return the lower bound of the module, for any class that has all labels on so many points."""
     pure = delta == 0

@@ -16,9 +16,10 @@ lie within sqrt(ln(2K/b) / (2n)) of the expectations, but for probability b (Hoe
 
 import math
 
-from .numbers import chance, count, number
+from .numbers import calculator, chance, count, number
 
 
+@calculator
 def new_row_error(share: float, n: int, *, dimension: int, failure: float = 0.05) -> float:
     """Return a bound on the probability of an error on a new row, given the share of errors on n rows.
 
@@ -36,15 +37,6 @@ def new_row_error(share: float, n: int, *, dimension: int, failure: float = 0.05
     -------
     float
         At most 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Claim and proof are in the documentation of this module.
 
     Examples
     --------

@@ -4,13 +4,14 @@ Numbers are looked for among those of 40 significant bits. What decides between 
 of a machine's exponential: noise is the same everywhere, and at most a part in 10^12 above the least.
 """
 
+import inspect
 import math
 import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache, wraps
 from numbers import Integral, Rational, Real
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 SMALLEST_DELTA = 1e-300
 LEAST = 1e-9  # planning works with numbers no smaller, so that squares and quotients stay floats
@@ -267,6 +268,7 @@ def split(number: Number, share: Number) -> tuple[float, Fraction]:
     return value, whole - max(Fraction(value), Fraction(repr(value)))
 
 
+_Calculator = TypeVar("_Calculator", bound=Callable)
 _FINE = 2.0**-40  # the step of the numbers looked at, relative
 
 
@@ -312,6 +314,18 @@ def least_integer(fits: Callable[[int], bool]) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if fits(middle) else (middle, high)
     return high
+
+
+def calculator(function: _Calculator) -> _Calculator:
+    """Decorate a public function: complete its docstring by the sections that are the same for all calculators."""
+    if function.__doc__:  # None under python -OO
+        head, *tail = re.split(r"\n\n(?=Notes\n|Examples\n)", inspect.cleandoc(function.__doc__), maxsplit=1)
+        if "\nRaises\n" not in head:
+            head += "\n\nRaises\n------\nValueError\n    If an argument is out of its range."
+        if not tail or tail[0].startswith("Examples"):
+            head += f"\n\nNotes\n-----\nThe documentation of `{function.__module__}` has the theorem and its proof."
+        function.__doc__ = "\n\n".join([head, *tail]) + "\n"
+    return function
 
 
 def remembered(function):

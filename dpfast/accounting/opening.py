@@ -37,11 +37,10 @@ Floats are rounded towards safety: thresholds up.
 """
 
 import math
-from fractions import Fraction
 
 from scipy import special
 
-from .numbers import check_neighbors, count, delta_of
+from .numbers import Number, check_neighbors, count, delta_of
 
 _UP = 1 + 1e-12
 _MOST_ROWS = 1000
@@ -67,9 +66,7 @@ def opening_moves(columns: int, neighbors: str, rows_per_unit: int = 1) -> int:
     return each * count("columns", columns) * count("rows_per_unit", rows_per_unit) ** 2
 
 
-def opening_threshold(
-    sigma: float | Fraction, delta: float, *, unit: int = 1, words: int = 1, rows_per_unit: int = 1
-) -> int:
+def opening_threshold(sigma: Number, delta: float, *, unit: int = 1, words: int = 1, rows_per_unit: int = 1) -> int:
     """Return the least threshold at which lone words are published with probability at most delta.
 
     Parameters

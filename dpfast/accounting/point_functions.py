@@ -25,10 +25,9 @@ delta).
 """
 
 import math
-from fractions import Fraction
 from typing import NamedTuple
 
-from .numbers import check_neighbors, count, delta_of, epsilon_of, float_above
+from .numbers import Number, calculator, check_neighbors, count, delta_of, epsilon_of, float_above
 
 _MOST_INSERTIONS = 10**6  # any k gives a bound; larger ones are best where epsilon is tiny only
 
@@ -48,13 +47,9 @@ class PointBound(NamedTuple):
     insertions: int  # k
 
 
+@calculator
 def point_lower_bound(
-    epsilon: float | Fraction,
-    delta: float | Fraction,
-    *,
-    horizon: int,
-    dimension: int,
-    neighbors: str = "replace",
+    epsilon: Number, delta: Number, *, horizon: int, dimension: int, neighbors: str = "replace"
 ) -> PointBound:
     """Return the expected mistakes that every private online learner makes on some stream of a point function.
 
@@ -72,11 +67,6 @@ def point_lower_bound(
     -------
     PointBound
         The best bound over k, rounded down, and that k; `dpfast.make_point_stream` draws the stream of the proof.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
 
     Notes
     -----

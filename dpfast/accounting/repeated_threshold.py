@@ -1,15 +1,14 @@
 """Privacy cost of tests of counts without threshold noise, up to a number of positive tests."""
 
 import math
-from fractions import Fraction
 from numbers import Real
 
 import numpy as np
 
-from .numbers import count, exact
+from .numbers import Number, count, exact
 
 
-def repeated_epsilon(epsilon: float | Fraction, positives: int, delta: float) -> float:
+def repeated_epsilon(epsilon: Number, positives: int, delta: float) -> float:
     """Return the epsilon of all tests together up to a number of positive ones, if each test is epsilon-DP.
 
     Parameters

@@ -40,11 +40,10 @@ tests.
 
 import math
 from collections.abc import Sequence
-from fractions import Fraction
 
 import numpy as np
 
-from .numbers import SMALLEST_DELTA, count, delta_of, epsilon_of, largest, number, remembered
+from .numbers import SMALLEST_DELTA, Number, calculator, count, delta_of, epsilon_of, largest, number, remembered
 from .zcdp import gaussian_above, zcdp_above
 
 _LINES = 64  # claims of a Gaussian kind
@@ -53,6 +52,7 @@ _SLACK = 1e-12
 _CURVE = 1e-8  # relative error of a Gaussian curve, and more
 
 
+@calculator
 def selection_cost(claims: Sequence[tuple[float, float]], *, runs: int) -> float:
     """Return c of the theorem, which the choice adds to the epsilon of every claim of a run.
 
@@ -68,15 +68,6 @@ def selection_cost(claims: Sequence[tuple[float, float]], *, runs: int) -> float
     float
         Rounded up. O(len(claims) log len(claims)).
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Theorem, proof and sources are in the documentation of this module.
-
     Examples
     --------
     >>> round(selection_cost([(0.5, 1e-7)], runs=30), 2)
@@ -90,7 +81,8 @@ def selection_cost(claims: Sequence[tuple[float, float]], *, runs: int) -> float
     return 2 * math.log(((1 + more * passed) / (1 + more * corners)).max() * (1 + _SLACK + runs * 1e-15))
 
 
-def selection_epsilon(claims: Sequence[tuple[float, float]], delta: float | Fraction, *, runs: int) -> float:
+@calculator
+def selection_epsilon(claims: Sequence[tuple[float, float]], delta: Number, *, runs: int) -> float:
     """Return the epsilon at a given delta of the best of a geometric number of runs.
 
     Parameters
@@ -104,15 +96,6 @@ def selection_epsilon(claims: Sequence[tuple[float, float]], delta: float | Frac
     float
         Rounded up; infinite if no claim's delta is at most delta / runs.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Theorem, proof and sources are in the documentation of this module.
-
     Examples
     --------
     >>> round(selection_epsilon([(0.5, 1e-7)], 1e-5, runs=30), 2)
@@ -123,10 +106,9 @@ def selection_epsilon(claims: Sequence[tuple[float, float]], delta: float | Frac
     return (min(fitting, default=math.inf) + added) * (1 + _SLACK)
 
 
+@calculator
 @remembered
-def selection_base(
-    epsilon: float | Fraction, delta: float | Fraction, *, runs: int, gaussian: bool = False
-) -> tuple[float, float]:
+def selection_base(epsilon: Number, delta: Number, *, runs: int, gaussian: bool = False) -> tuple[float, float]:
     """Return the claim of one run for which the best of a geometric number of runs is (epsilon, delta)-DP.
 
     Parameters
@@ -143,15 +125,6 @@ def selection_base(
     -------
     epsilon, delta : float
         Rounded down. 0 for an epsilon that is too small for anything.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Theorem, proof and sources are in the documentation of this module.
 
     Examples
     --------

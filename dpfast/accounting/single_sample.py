@@ -25,12 +25,11 @@ Floats are rounded towards safety: an epsilon or a sigma from here is never belo
 """
 
 import math
-from fractions import Fraction
 
 import numpy as np
 from scipy.special import erfcx
 
-from .numbers import SMALLEST_DELTA, count, delta_of, epsilon_of, least, positive, remembered
+from .numbers import SMALLEST_DELTA, Number, calculator, count, delta_of, epsilon_of, least, positive, remembered
 
 # E = mu (x + mu/2) for x up to 30: with (a - 1) mu at most 10 the integrand beyond is below e^(10 x - x^2/2), nothing.
 _END, _MOST_ORDER, _CELLS = 30.0, 10.0, 3000
@@ -38,7 +37,8 @@ _ORDERS = sorted({math.ceil(1.1**k) for k in range(7, 90)})  # from 2 to 4800
 _SLACK = 1e-9  # relative error of all floating point here, and more
 
 
-def single_sample_epsilon(mu: float | Fraction, delta: float | Fraction, *, rows: int, steps: int) -> float:
+@calculator
+def single_sample_epsilon(mu: Number, delta: Number, *, rows: int, steps: int) -> float:
     """Return the epsilon of steps that use one secret random row each, `replace`, under continuous Gaussian noise.
 
     Parameters
@@ -55,15 +55,6 @@ def single_sample_epsilon(mu: float | Fraction, delta: float | Fraction, *, rows
     -------
     float
         The steps together are (epsilon, delta)-DP. Rounded up; infinite for mu above 10.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Theorem, proof and sources are in the documentation of this module.
 
     Examples
     --------
@@ -87,15 +78,10 @@ def single_sample_epsilon(mu: float | Fraction, delta: float | Fraction, *, rows
     return max(0.0, best)
 
 
+@calculator
 @remembered
 def single_sample_sigma(
-    epsilon: float | Fraction,
-    delta: float | Fraction,
-    *,
-    sensitivity: float | Fraction = 1,
-    rows: int,
-    steps: int,
-    size: int = 1,
+    epsilon: Number, delta: Number, *, sensitivity: Number = 1, rows: int, steps: int, size: int = 1
 ) -> float:
     """Return the least scale of discrete Gaussian noise at which the steps are (epsilon, delta)-DP.
 
@@ -114,15 +100,6 @@ def single_sample_sigma(
     -------
     float
         In steps of the grid, rounded up.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Theorem, proof and sources are in the documentation of this module.
 
     Examples
     --------

@@ -38,6 +38,8 @@ from typing import NamedTuple
 
 from .numbers import (
     SMALLEST_DELTA,
+    Number,
+    calculator,
     count,
     decimal_below,
     delta_of,
@@ -78,7 +80,8 @@ class SparseSamplePlan(NamedTuple):
     composition: str
 
 
-def sparse_sample_delta(epsilon: float | Fraction, bottom_score: int, max_length: int) -> float:
+@calculator
+def sparse_sample_delta(epsilon: Number, bottom_score: int, max_length: int) -> float:
     """Return the delta with which one draw of SparseSample is (2 epsilon, delta)-DP.
 
     Parameters
@@ -94,15 +97,6 @@ def sparse_sample_delta(epsilon: float | Fraction, bottom_score: int, max_length
     -------
     float in [0, 1]
         L exp(-e B) (1 + exp(e)), rounded up.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Theorem and proof are in the documentation of this module.
 
     Examples
     --------
@@ -121,9 +115,8 @@ def _missed(e: float, bottom: int, length: int) -> float:
     return 1.0 if log >= 0 else max(math.exp(log), SMALLEST_DELTA)
 
 
-def sparse_sample_bottom_score(
-    epsilon: float | Fraction, delta: float | Fraction, max_length: int, *, calibration: str = "tight"
-) -> int:
+@calculator
+def sparse_sample_bottom_score(epsilon: Number, delta: Number, max_length: int, *, calibration: str = "tight") -> int:
     """Return the least score of the empty outcome at which one draw of SparseSample is (2 epsilon, delta)-DP.
 
     Parameters
@@ -141,11 +134,6 @@ def sparse_sample_bottom_score(
     int
         B, rounded up.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
     Examples
     --------
     >>> sparse_sample_bottom_score(0.25, 1e-6, 257), sparse_sample_bottom_score(0.25, 1e-6, 257, calibration="paper")
@@ -159,9 +147,8 @@ def sparse_sample_bottom_score(
     return tight if calibration == "tight" else max(tight, _rounded_up(10 * nats / e))
 
 
-def sparse_sample_epsilon(
-    exponent: float, bottom_score: int, max_length: int, n_releases: int, delta: float | Fraction
-) -> float:
+@calculator
+def sparse_sample_epsilon(exponent: float, bottom_score: int, max_length: int, n_releases: int, delta: Number) -> float:
     """Return the epsilon at a given delta of K draws of SparseSample, the smaller one of the module's compositions.
 
     Parameters
@@ -180,11 +167,6 @@ def sparse_sample_epsilon(
     -------
     float
         Infinite if B is too small for delta. Rounded up.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
 
     Examples
     --------
@@ -211,10 +193,11 @@ def _claim_above(number: Fraction) -> float:
         return math.inf
 
 
+@calculator
 @remembered
 def sparse_sample_plan(
-    epsilon: float | Fraction,
-    delta: float | Fraction,
+    epsilon: Number,
+    delta: Number,
     *,
     n_releases: int,
     max_length: int,
@@ -241,11 +224,6 @@ def sparse_sample_plan(
     SparseSamplePlan
         exponent e (rounded down), bottom_score B (rounded up), threshold_epsilon t, and which of the module's two
         compositions gave the larger e.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
 
     Examples
     --------

@@ -50,12 +50,24 @@ from collections.abc import Sequence
 from fractions import Fraction
 from numbers import Real
 
-from .numbers import check_neighbors, count, delta_of, epsilon_of, float_above, largest, number, remembered
+from .numbers import (
+    Number,
+    calculator,
+    check_neighbors,
+    count,
+    delta_of,
+    epsilon_of,
+    float_above,
+    largest,
+    number,
+    remembered,
+)
 from .zcdp import SLACK, composed_epsilon, draws_rho, square_above, zcdp_rho
 
 WEIGHT_GRID = 256  # G
 
 
+@calculator
 def winnow_weight(interval: int, n_updates: int) -> int:
     """Return the weight of an interval's mistakes in the scores under rising weights, in units of 1 / WEIGHT_GRID.
 
@@ -71,15 +83,6 @@ def winnow_weight(interval: int, n_updates: int) -> int:
     int
         The largest c with c**2 (K - k) <= WEIGHT_GRID**2 K.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Theorem and proof are in the documentation of this module.
-
     Examples
     --------
     >>> [winnow_weight(k, 4) / WEIGHT_GRID for k in range(4)]
@@ -91,10 +94,11 @@ def winnow_weight(interval: int, n_updates: int) -> int:
     return math.isqrt(WEIGHT_GRID**2 * K // (K - interval))
 
 
+@calculator
 def winnow_range(
     neighbors: str = "replace",
     *,
-    feature_range: tuple[float | Fraction, float | Fraction] = (-1, 1),
+    feature_range: tuple[Number, Number] = (-1, 1),
     negations: bool | str = False,
     batch: int | str = "all",
 ) -> Fraction:
@@ -116,15 +120,6 @@ def winnow_range(
         R, exact. With exponent eta one draw has bounded range eta * R, so it is (eta * R)-DP and
         (eta * R)**2 / 8-zCDP.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Lemma and proof are in the documentation of this module.
-
     Examples
     --------
     >>> winnow_range("replace"), winnow_range("add-remove"), winnow_range("add-remove", batch=1)
@@ -140,14 +135,15 @@ def winnow_range(
     return one if neighbors == "add-remove" and batch == "all" else 2 * one
 
 
+@calculator
 def winnow_rho(
-    learning_rate: float | Fraction,
+    learning_rate: Number,
     *,
     n_updates: int,
     n_draws: int,
-    threshold_epsilon: float | Fraction = 0.0,
+    threshold_epsilon: Number = 0.0,
     neighbors: str = "replace",
-    score_range: float | Fraction | None = None,
+    score_range: Number | None = None,
     threshold_runs: int = 1,
 ) -> float:
     """Return the rho for which a whole DP-Winnow run is rho-zCDP: (eta R)^2 m K / 8 + threshold_runs * e^2 / 2.
@@ -162,15 +158,6 @@ def winnow_rho(
     float
         Rounded up.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Theorem and proof are in the documentation of this module.
-
     Examples
     --------
     >>> round(winnow_rho(0.001, n_updates=10, n_draws=200), 6)
@@ -182,15 +169,16 @@ def winnow_rho(
     return (draws_rho(eta, releases, width) + (runs * square_above(e) / 2 if e else 0.0)) * (1 + SLACK)
 
 
+@calculator
 def winnow_epsilon(
-    learning_rate: float | Fraction,
-    delta: float | Fraction,
+    learning_rate: Number,
+    delta: Number,
     *,
     n_updates: int,
     n_draws: int,
-    threshold_epsilon: float | Fraction = 0.0,
+    threshold_epsilon: Number = 0.0,
     neighbors: str = "replace",
-    score_range: float | Fraction | None = None,
+    score_range: Number | None = None,
     threshold_runs: int = 1,
 ) -> float:
     """Return the epsilon of a whole DP-Winnow run at a given delta.
@@ -218,11 +206,6 @@ def winnow_epsilon(
     float
         The run is (epsilon, delta)-DP. Rounded up; infinite where it is too large for floats.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
     Notes
     -----
     Theorem and proof are in the documentation of this module, the conversion in that of
@@ -242,16 +225,17 @@ def winnow_epsilon(
     return composed_epsilon(rho, delta_of(delta), e, runs) if rho < math.inf else math.inf
 
 
+@calculator
 @remembered
 def winnow_learning_rate(
-    epsilon: float | Fraction,
-    delta: float | Fraction,
+    epsilon: Number,
+    delta: Number,
     *,
     n_updates: int,
     n_draws: int,
-    threshold_share: float | Fraction = 0.5,
+    threshold_share: Number = 0.5,
     neighbors: str = "replace",
-    score_range: float | Fraction | None = None,
+    score_range: Number | None = None,
     threshold_runs: int = 1,
 ) -> tuple[float, float]:
     """Return the largest learning rate at which a whole DP-Winnow run is (epsilon, delta)-DP.
@@ -269,11 +253,6 @@ def winnow_learning_rate(
     -------
     learning_rate, threshold_epsilon : float
         Rounded down, so that ``winnow_epsilon`` of both is at most `epsilon` in floats too.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
 
     Examples
     --------

@@ -13,10 +13,20 @@ good but with probability beta/2; then each mistake has y <w, x> <= c rho. The s
 """
 
 import math
-from fractions import Fraction
 from typing import NamedTuple
 
-from .numbers import LEAST, chance, count, delta_of, least_integer, margin_between, number, planned_epsilon
+from .numbers import (
+    LEAST,
+    Number,
+    calculator,
+    chance,
+    count,
+    delta_of,
+    least_integer,
+    margin_between,
+    number,
+    planned_epsilon,
+)
 from .winnow import winnow_learning_rate
 
 
@@ -94,6 +104,7 @@ def winnow_update_bound(dimension: int, margin: float, confidence: float, learni
     return math.floor(math.log(d) / (eta * (gap - eta / 2)) * (1 + 1e-12))
 
 
+@calculator
 def batched_update_bound(dimension: int, margin: float, confidence: float, learning_rate: float, batch: int) -> int:
     """Return a bound on the updates if each uses `batch` mistakes of one interval.
 
@@ -109,11 +120,6 @@ def batched_update_bound(dimension: int, margin: float, confidence: float, learn
     -------
     int
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
     Examples
     --------
     >>> batched_update_bound(1000, 0.25, 0.5, 0.000125, 1000)
@@ -127,9 +133,10 @@ def batched_update_bound(dimension: int, margin: float, confidence: float, learn
     return winnow_update_bound(dimension, margin, confidence, eta * B)
 
 
+@calculator
 def winnow_paper(
-    epsilon: float | Fraction,
-    delta: float | Fraction,
+    epsilon: Number,
+    delta: Number,
     *,
     horizon: int,
     dimension: int,
@@ -159,11 +166,6 @@ def winnow_paper(
     WinnowPlan
         `batch` is 1. `vacuous` says that the promise is not below the horizon, `horizon_needed` from which horizon
         on it is.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
 
     Notes
     -----
@@ -211,9 +213,10 @@ def winnow_paper(
     return _judged(plan, T)
 
 
+@calculator
 def batched_plan(
-    epsilon: float | Fraction,
-    delta: float | Fraction,
+    epsilon: Number,
+    delta: Number,
     *,
     horizon: int,
     dimension: int,
@@ -223,7 +226,7 @@ def batched_plan(
     failure: float = 0.05,
     threshold_share: float = 0.5,
     neighbors: str = "replace",
-    score_range: float | Fraction | None = None,
+    score_range: Number | None = None,
 ) -> WinnowPlan:
     """Return the parameters of the batched update, and the mistakes that the theory guarantees for them.
 
@@ -244,11 +247,6 @@ def batched_plan(
     WinnowPlan
         `threshold` is the count that AboveThreshold waits for. Its noise is discrete Laplace of scale
         2 / threshold_epsilon on the threshold and on every (monotone) count.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
 
     Notes
     -----

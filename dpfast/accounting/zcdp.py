@@ -43,11 +43,22 @@ never above.
 """
 
 import math
-from fractions import Fraction
 
 from scipy import special
 
-from .numbers import SMALLEST_DELTA, delta_of, epsilon_of, float_above, float_below, largest, least, number, positive
+from .numbers import (
+    SMALLEST_DELTA,
+    Number,
+    calculator,
+    delta_of,
+    epsilon_of,
+    float_above,
+    float_below,
+    largest,
+    least,
+    number,
+    positive,
+)
 
 # Relative error of one sum of a few terms; every result is moved by this much of the terms' absolute values.
 SLACK = 2e-15
@@ -55,7 +66,8 @@ SMALLEST = 1e-300  # what is less, and not 0, counts as so much: floats below lo
 _LEAST_LOG, _MOST_LOG = -700.0, 700.0
 
 
-def zcdp_delta(rho: float | Fraction, epsilon: float | Fraction) -> float:
+@calculator
+def zcdp_delta(rho: Number, epsilon: Number) -> float:
     """Return the delta at a given epsilon of any rho-zCDP mechanism.
 
     Parameters
@@ -67,15 +79,6 @@ def zcdp_delta(rho: float | Fraction, epsilon: float | Fraction) -> float:
     -------
     float in [0, 1]
         Every rho-zCDP mechanism is (epsilon, delta)-DP. Rounded up.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Theorem, proof and source are in the documentation of this module.
 
     Examples
     --------
@@ -98,7 +101,8 @@ def zcdp_above(rho: float, epsilon: float) -> float:
     return min(1.0, max(min(converted, _total_variation(rho)), SMALLEST_DELTA))
 
 
-def zcdp_epsilon(rho: float | Fraction, delta: float | Fraction) -> float:
+@calculator
+def zcdp_epsilon(rho: Number, delta: Number) -> float:
     """Return the epsilon at a given delta of any rho-zCDP mechanism: the inverse of `zcdp_delta`.
 
     Parameters
@@ -112,15 +116,6 @@ def zcdp_epsilon(rho: float | Fraction, delta: float | Fraction) -> float:
         Every rho-zCDP mechanism is (epsilon, delta)-DP. Rounded up, so that
         ``zcdp_delta(rho, zcdp_epsilon(rho, delta)) <= delta`` also holds in floats.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Theorem, proof and source are in the documentation of this module.
-
     Examples
     --------
     >>> round(zcdp_epsilon(0.02, 1e-6), 3)
@@ -129,7 +124,8 @@ def zcdp_epsilon(rho: float | Fraction, delta: float | Fraction) -> float:
     return composed_epsilon(_rho(rho), delta_of(delta))
 
 
-def zcdp_rho(epsilon: float | Fraction, delta: float | Fraction) -> float:
+@calculator
+def zcdp_rho(epsilon: Number, delta: Number) -> float:
     """Return the largest rho for which every rho-zCDP mechanism is (epsilon, delta)-DP.
 
     Parameters
@@ -142,15 +138,6 @@ def zcdp_rho(epsilon: float | Fraction, delta: float | Fraction) -> float:
     float
         Rounded down, so that ``zcdp_epsilon(zcdp_rho(epsilon, delta), delta) <= epsilon`` also holds in floats.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Theorem, proof and source are in the documentation of this module.
-
     Examples
     --------
     >>> round(zcdp_rho(1.0, 1e-6), 4)
@@ -160,7 +147,8 @@ def zcdp_rho(epsilon: float | Fraction, delta: float | Fraction) -> float:
     return largest(lambda rho: composed_epsilon(rho, delta) <= epsilon)
 
 
-def gaussian_delta(sigma: float | Fraction, epsilon: float | Fraction, *, sensitivity: float | Fraction = 1.0) -> float:
+@calculator
+def gaussian_delta(sigma: Number, epsilon: Number, *, sensitivity: Number = 1.0) -> float:
     """Return the exact delta at a given epsilon of Gaussian noise.
 
     Parameters
@@ -176,15 +164,6 @@ def gaussian_delta(sigma: float | Fraction, epsilon: float | Fraction, *, sensit
     float in [0, 1]
         Rounded up, by about 1e-9 of itself at most.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Theorem, proof and source are in the documentation of this module.
-
     Examples
     --------
     >>> f"{gaussian_delta(4.5, 1.0):.1e}"
@@ -194,7 +173,8 @@ def gaussian_delta(sigma: float | Fraction, epsilon: float | Fraction, *, sensit
     return gaussian_above(sigma, epsilon_of(epsilon, zero=True), sensitivity)
 
 
-def gaussian_epsilon(sigma: float | Fraction, delta: float | Fraction, *, sensitivity: float | Fraction = 1.0) -> float:
+@calculator
+def gaussian_epsilon(sigma: Number, delta: Number, *, sensitivity: Number = 1.0) -> float:
     """Return the epsilon at a given delta of Gaussian noise: the inverse of `gaussian_delta`.
 
     Parameters
@@ -211,15 +191,6 @@ def gaussian_epsilon(sigma: float | Fraction, delta: float | Fraction, *, sensit
         Rounded up, so that ``gaussian_delta(sigma, gaussian_epsilon(sigma, delta)) <= delta`` also holds in
         floats. Infinite where it is too large for floats.
 
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Theorem, proof and source are in the documentation of this module.
-
     Examples
     --------
     >>> round(gaussian_epsilon(4.5, 1e-6), 3)
@@ -229,7 +200,8 @@ def gaussian_epsilon(sigma: float | Fraction, delta: float | Fraction, *, sensit
     return least(lambda epsilon: gaussian_above(sigma, float_below(epsilon), sensitivity) <= delta)
 
 
-def gaussian_sigma(epsilon: float | Fraction, delta: float | Fraction, *, sensitivity: float | Fraction = 1.0) -> float:
+@calculator
+def gaussian_sigma(epsilon: Number, delta: Number, *, sensitivity: Number = 1.0) -> float:
     """Return the least standard deviation at which Gaussian noise is (epsilon, delta)-DP.
 
     Parameters
@@ -244,15 +216,6 @@ def gaussian_sigma(epsilon: float | Fraction, delta: float | Fraction, *, sensit
     float
         Rounded up, so that ``gaussian_delta(gaussian_sigma(epsilon, delta), epsilon) <= delta`` also holds in
         floats.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of its range.
-
-    Notes
-    -----
-    Theorem, proof and source are in the documentation of this module.
 
     Examples
     --------
