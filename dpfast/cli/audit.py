@@ -52,13 +52,7 @@ def audit(
             with errors.status(f"auditing {name}"), warnings.catch_warnings():
                 warnings.simplefilter("ignore", PrivacyWarning)  # delta is large on purpose
                 found = certify(
-                    case.run,
-                    case.table,
-                    case.neighbor,
-                    epsilon=epsilon,
-                    delta=case.delta,
-                    runs=runs,
-                    random_state=seed,
+                    case.run, case.table, case.neighbor, epsilon=epsilon, delta=case.delta, runs=runs, random_state=seed
                 )
             table.add_row(
                 name, case.what, f"{case.delta:g}", f"{epsilon:g}", f"{found.certified:.3f}", f"{found.runs:,}"

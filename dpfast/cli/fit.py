@@ -8,31 +8,11 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from . import options
 from .figures import Told, figures, kept, printed
 from .files import charged, classes_of, is_packed, limits_of, name_features, read
 from .inputs import declaration_of, read_declared
 from .models import MODELS, Name, estimator_of, parameters_of, reader_of, values_of, with_options_of_models
-from .options import (
-    Data,
-    Decimal,
-    Delta,
-    Encoding,
-    Epsilon,
-    Json,
-    Label,
-    Ledger,
-    Memory,
-    Negations,
-    Neighbors,
-    Numbers,
-    Out,
-    Relation,
-    Schema,
-    Seed,
-    Separator,
-    ShowPrivate,
-    Threshold,
-)
 from .outputs import add_figures, check_files, keep, learning
 from .report import answer, errors, facts, output, progress, reporting, say, some, spent
 
@@ -46,29 +26,29 @@ MODEL = (
 @with_options_of_models
 def fit(
     context: typer.Context,
-    data: Data,
-    epsilon: Epsilon,
+    data: options.Data,
+    epsilon: options.Epsilon,
     model: Annotated[Name | None, typer.Option(help=MODEL, metavar="NAME")] = None,
-    delta: Delta = 1e-6,
-    schema: Schema = None,
+    delta: options.Delta = 1e-6,
+    schema: options.SchemaFile = None,
     encoder_share: Annotated[
         str, typer.Option(help="Share of the budget for discovery; auto uses the default of the model.")
     ] = "auto",
-    label: Label = None,
+    label: options.Label = None,
     classes: Annotated[
         str | None, typer.Option(help="All labels, as a,b,...; by default those of the schema, else those in the data.")
     ] = None,
-    threshold: Threshold = None,
-    numbers: Numbers = None,
-    neighbors: Relation = Neighbors.replace,
-    negations: Negations = True,
+    threshold: options.Threshold = None,
+    numbers: options.Numbers = None,
+    neighbors: options.Relation = options.Neighbors.replace,
+    negations: options.Negations = True,
     test_share: Annotated[
         float, typer.Option(help="Share of the rows kept apart to measure accuracy; 0 learns from all rows.")
     ] = 0.2,
-    separator: Separator = None,
-    decimal: Decimal = ".",
-    encoding: Encoding = "utf-8",
-    memory: Memory = 1.0,
+    separator: options.Separator = None,
+    decimal: options.Decimal = ".",
+    encoding: options.Encoding = "utf-8",
+    memory: options.Memory = 1.0,
     scheduler: Annotated[
         str | None,
         typer.Option(
@@ -76,11 +56,11 @@ def fit(
             help="Learn from all rows on the workers of this Dask cluster, tcp://..., which must see the same files.",
         ),
     ] = None,
-    seed: Seed = None,
-    show_private: ShowPrivate = False,
-    out: Out = None,
-    budget: Ledger = None,
-    json: Json = False,
+    seed: options.Seed = None,
+    show_private: options.ShowPrivate = False,
+    out: options.Out = None,
+    budget: options.Ledger = None,
+    json: options.Json = False,
     unit: Annotated[
         str | None,
         typer.Option(
@@ -208,7 +188,7 @@ def fit(
 
         if json:
             model_of = {"model": model.value, "labels": estimator.classes_.tolist()}
-            rows_of = {"rows": n} if neighbors is Neighbors.replace else {}
+            rows_of = {"rows": n} if neighbors is options.Neighbors.replace else {}
             answer(
                 {
                     "data": data,
@@ -220,7 +200,7 @@ def fit(
                 }
             )
             return
-        public_rows = neighbors is Neighbors.replace or show_private
+        public_rows = neighbors is options.Neighbors.replace or show_private
         count = f"{n:,} rows, " if public_rows else ""
         if declaration is not None:
             shape = f"{len(declaration.columns):,} columns"

@@ -162,8 +162,7 @@ def _ends(text):
 def _boost(
     *,
     density: Annotated[
-        str,
-        _of("boost")(help="Smallest share of the rows that a round looks at.", metavar="auto|X"),
+        str, _of("boost")(help="Smallest share of the rows that a round looks at.", metavar="auto|X")
     ] = "auto",
     rounds: Rounds = "auto",
     learning_rate: Annotated[

@@ -32,6 +32,7 @@ Relation = Annotated[
     Neighbors,
     typer.Option(help="What the claim compares: tables with one row replaced, or with one row added or removed."),
 ]
+Rows = Annotated[int | None, typer.Option("--n", help="Number of rows that you have.", min=1)]
 Label = Annotated[str | None, typer.Option(help="Column that holds the labels.")]
 Threshold = Annotated[float | None, _reading(help="Turn numbers into bits: x > threshold.")]
 Numbers = Annotated[
@@ -50,7 +51,7 @@ Ledger = Annotated[
     typer.Option("--budget", help="Charge this budget, a file made by dpfast budget, before anything is drawn."),
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object for programs instead.")]
-Schema = Annotated[
+SchemaFile = Annotated[
     Path | None, typer.Option(help="A .toml or .json file that declares the columns of the table; see dpfast schema.")
 ]
 Separator = Annotated[

@@ -47,6 +47,15 @@ def facts():
     return grid
 
 
+def columns(title, *headings):
+    """Return an empty table with names on the left and a column of figures for each heading."""
+    table = Table(title=title)
+    table.add_column(overflow="fold")
+    for heading in headings:
+        table.add_column(heading, justify="right", overflow="fold")
+    return table
+
+
 def some(values, most=8):
     shown = [str(value) for value in values[:most]]
     return ", ".join(shown) + (f", ... ({len(values):,} in all)" if len(values) > most else "")

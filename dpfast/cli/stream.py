@@ -11,23 +11,10 @@ import typer
 from rich.live import Live
 from rich.text import Text
 
+from . import options
 from .files import charged, check_there, in_order, limits_of, name_features
 from .inputs import declaration_of
 from .models import Clip, Draws, Range, Updates, values_of, winnow_parameters
-from .options import (
-    Delta,
-    Epsilon,
-    Label,
-    Ledger,
-    Negations,
-    Neighbors,
-    Out,
-    Relation,
-    Schema,
-    Seed,
-    ShowPrivate,
-    Threshold,
-)
 from .outputs import check_files, check_output, keep
 from .printers import show_weights
 from .report import errors, facts, reporting
@@ -40,14 +27,14 @@ def stream(
             metavar="DATA", help="A file as for fit, or - for a CSV table with a header from standard input."
         ),
     ],
-    epsilon: Epsilon,
+    epsilon: options.Epsilon,
     classes: Annotated[str | None, typer.Option(help="Both labels, as a,b, unless a schema declares them.")] = None,
-    delta: Delta = 1e-6,
-    schema: Schema = None,
-    label: Label = None,
-    threshold: Threshold = None,
-    neighbors: Relation = Neighbors.replace,
-    negations: Negations = True,
+    delta: options.Delta = 1e-6,
+    schema: options.SchemaFile = None,
+    label: options.Label = None,
+    threshold: options.Threshold = None,
+    neighbors: options.Relation = options.Neighbors.replace,
+    negations: options.Negations = True,
     updates: Updates = "auto",
     draws: Draws = 5,
     window: Annotated[
@@ -67,10 +54,10 @@ def stream(
         bool, typer.Option("--new-rows", help="DATA begins where the checkpoint ended, not where the stream began.")
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="Write no predictions.")] = False,
-    seed: Seed = None,
-    show_private: ShowPrivate = False,
-    out: Out = None,
-    budget: Ledger = None,
+    seed: options.Seed = None,
+    show_private: options.ShowPrivate = False,
+    out: options.Out = None,
+    budget: options.Ledger = None,
 ):
     """Learn by Winnow from rows in order, and write the prediction for each row before its label is used.
 

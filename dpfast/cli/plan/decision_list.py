@@ -1,28 +1,24 @@
 """dpfast plan decision-list."""
 
 import math
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.table import Table
 
-from ..options import Alpha, Beta, Delta, Epsilon, Json, Neighbors, Relation
-from ..report import answer, enough, number, output, reporting, say
+from ..options import Alpha, Beta, Delta, Epsilon, Json, Neighbors, Relation, Rows, SchemaFile
+from ..report import answer, columns, enough, number, output, reporting, say
 
 _LIKELY = 0.9  # a chance that a person would build on
 
 
 def decision_list(
     epsilon: Epsilon,
-    n: Annotated[int | None, typer.Option("--n", help="Number of rows that you have.", min=1)] = None,
+    n: Rows = None,
     features: Annotated[
         int | None,
         typer.Option(help="Number of conditions that a rule may test; d columns with negations have 2 d.", min=1),
     ] = None,
-    schema: Annotated[
-        Path | None, typer.Option(help="A .toml or .json file that declares the columns of the table.")
-    ] = None,
+    schema: SchemaFile = None,
     delta: Delta = 1e-6,
     alpha: Alpha = 0.1,
     beta: Beta = 0.1,
@@ -56,9 +52,8 @@ def decision_list(
                 {"derived here": plan._asdict(), "the paper's": paper._asdict(), "exponent of a default fit": fitted}
             )
             return
-        table = Table(title=f"decision-list over {M:,} features, ({epsilon}, {delta})-DP, {neighbors}")
-        for heading in ("", "derived here", "the paper's"):
-            table.add_column(heading, justify="right" if heading else "left", overflow="fold")
+        title = f"decision-list over {M:,} features, ({epsilon}, {delta})-DP, {neighbors}"
+        table = columns(title, "derived here", "the paper's")
         table.add_row("rows asked", number(plan.n), number(paper.n), style="bold")
         if n is not None:
             table.add_row(f"n = {n:,}", enough(n, plan.n), enough(n, paper.n))
@@ -95,8 +90,8 @@ def _conditions(path):
     from dpfast.tables.columns import BINS
     from dpfast.tables.schema import Schema
 
-    columns = Schema.from_file(path).columns
-    return 2 * sum(BINS if column.to_find else bit_count(column.code_columns()) for column in columns)
+    declared = Schema.from_file(path).columns
+    return 2 * sum(BINS if column.to_find else bit_count(column.code_columns()) for column in declared)
 
 
 def _lead(features, exponent):

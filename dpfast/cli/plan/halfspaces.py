@@ -4,15 +4,13 @@ import math
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
-from ..options import Alpha, Beta, Delta, Epsilon, Json, Neighbors, Relation
-from ..report import answer, enough, number, output, reporting, say
+from ..options import Alpha, Beta, Delta, Epsilon, Json, Neighbors, Relation, Rows
+from ..report import answer, columns, enough, number, output, reporting, say
 
 _Margin = Annotated[
     float, typer.Option(help="Margin by which some unit vector is right on every row of norm at most 1, in (0, 1].")
 ]
-_Rows = Annotated[int | None, typer.Option("--n", help="Number of rows that you have.", min=1)]
 _Columns = Annotated[int | None, typer.Option("--d", help="Number of columns; few columns need no projection.", min=1)]
 _MOST = 53 * math.log10(2)  # members of a net that the learner numbers
 
@@ -25,7 +23,7 @@ def boost(
     beta: Beta = 0.1,
     noise: Annotated[float, typer.Option(help="Probability with which each label is flipped, below 1/2.")] = 0.0,
     corrupted: Annotated[float, typer.Option(help="Share of the rows that somebody may have replaced.")] = 0.0,
-    n: _Rows = None,
+    n: Rows = None,
     json: Json = False,
 ):
     """Show how many rows the boosted halfspace and every private learner need, and the parameters.
@@ -39,9 +37,6 @@ def boost(
 
         plan = boost_plan(epsilon, delta, margin=margin, alpha=alpha, beta=beta, noise=noise, corrupted=corrupted)
         paper = boost_paper(epsilon, delta, margin=margin, alpha=alpha, beta=beta)
-        if json:
-            answer({"derived here": plan._asdict(), "the paper's": paper._asdict()})
-            return
         rows = {
             "rounds": (plan.n_rounds, paper.n_rounds),
             "density kappa": (plan.density, paper.density),
@@ -54,10 +49,11 @@ def boost(
             "for new rows, Theorem 28": ("", paper.margin_rows),
             "rows by privacy alone, Theorem 33": ("", paper.noise_rows),
         }
-        _show(f"boost at margin {margin}, ({epsilon}, {delta})-DP, replace", plan, paper, n, rows)
         flipped = f", with labels flipped with probability {noise:g}" if noise else ""
         flipped += f", with at most {corrupted:g} of the rows replaced" if corrupted else ""
-        _promise(alpha, beta, flipped, "Bun, Carmosino and Sorrell, Theorem 30")
+        title = f"boost at margin {margin}, ({epsilon}, {delta})-DP, replace"
+        promise = [_asked(alpha, beta, flipped), _sources("Bun, Carmosino and Sorrell, Theorem 30")]
+        _show(title, plan, paper, n, rows, promise, json)
 
 
 def projected(
@@ -66,7 +62,7 @@ def projected(
     delta: Delta = 1e-6,
     alpha: Alpha = 0.1,
     beta: Beta = 0.1,
-    n: _Rows = None,
+    n: Rows = None,
     d: _Columns = None,
     json: Json = False,
 ):
@@ -81,17 +77,14 @@ def projected(
 
         plan = projected_plan(epsilon, delta, margin=margin, alpha=alpha, beta=beta, dimension=d)
         paper = projected_paper(epsilon, delta, margin=margin, alpha=alpha, beta=beta)
-        if json:
-            answer({"derived here": plan._asdict(), "the paper's": paper._asdict()})
-            return
         rows = {
-            "components": (number(plan.n_components) + _unprojected(plan, d), paper.n_components),
+            "components": (_components(plan, d), paper.n_components),
             "rounds": (plan.n_rounds, paper.n_rounds),
             "step eta": (plan.step, ""),
             "noise sigma of a round": (plan.sigma, ""),
         }
-        _show(f"projected at margin {margin}, ({epsilon}, {delta})-DP, replace", plan, paper, n, rows)
-        _promise(alpha, beta, "", "Nguyen, Ullman and Zakynthinou, Theorem 2", plan.n_components != d)
+        promise = [_asked(alpha, beta), *_unprojected(plan, d), _sources("Nguyen, Ullman and Zakynthinou, Theorem 2")]
+        _show(f"projected at margin {margin}, ({epsilon}, {delta})-DP, replace", plan, paper, n, rows, promise, json)
 
 
 def net(
@@ -100,7 +93,7 @@ def net(
     alpha: Alpha = 0.1,
     beta: Beta = 0.1,
     neighbors: Relation = Neighbors.replace,
-    n: _Rows = None,
+    n: Rows = None,
     d: _Columns = None,
     json: Json = False,
 ):
@@ -115,40 +108,40 @@ def net(
 
         plan = net_plan(epsilon, margin=margin, alpha=alpha, beta=beta, dimension=d, neighbors=neighbors.value)
         paper = net_paper(epsilon, margin=margin, alpha=alpha, beta=beta)
-        if json:
-            answer({"derived here": plan._asdict(), "the paper's": paper._asdict()})
-            return
         rows = {
-            "components": (number(plan.n_components) + _unprojected(plan, d), paper.n_components),
+            "components": (_components(plan, d), paper.n_components),
             "places along an edge": (plan.side, ""),
             "members of the net": (_members(plan), _members(paper)),
             "exponent per wrong row": (plan.exponent, epsilon / 2),
         }
-        _show(f"net at margin {margin}, {epsilon}-DP, {neighbors}", plan, paper, n, rows)
-        _promise(alpha, beta, "", "Nguyen, Ullman and Zakynthinou, Theorem 4", plan.n_components != d)
+        promise = [_asked(alpha, beta), *_unprojected(plan, d), _sources("Nguyen, Ullman and Zakynthinou, Theorem 4")]
         if plan.log10_size >= _MOST:
-            say(
+            promise.append(
                 "No learner searches a net so large: it shows what the guarantee costs. "
                 "With few columns (--d) it is smaller."
             )
+        _show(f"net at margin {margin}, {epsilon}-DP, {neighbors}", plan, paper, n, rows, promise, json)
 
 
-def _show(title, plan, paper, n, parameters):
-    table = Table(title=title)
-    for heading in ("", "derived here", "the paper's"):
-        table.add_column(heading, justify="right" if heading else "left", overflow="fold")
+def _show(title, plan, paper, n, parameters, promise, json):
+    """Show a plan beside that of the paper, and what is promised, a line each; for programs only the two plans."""
+    if json:
+        answer({"derived here": plan._asdict(), "the paper's": paper._asdict()})
+        return
+    table = columns(title, "derived here", "the paper's")
     table.add_row("rows asked", number(plan.n), number(paper.n), style="bold")
     if n is not None:
         table.add_row(f"n = {n:,}", enough(n, plan.n), enough(n, paper.n))
-    lower = getattr(paper, "lower_bound", "")
-    table.add_row("rows every private learner needs", *map(_cell, (plan.lower_bound, lower)))
-    for name, values in parameters.items():
-        table.add_row(name, *map(_cell, values))
+    needed = {"rows every private learner needs": (plan.lower_bound, getattr(paper, "lower_bound", ""))}
+    for name, values in (needed | parameters).items():
+        table.add_row(name, *[value if isinstance(value, str) else number(value) for value in values])
     output.print(table)
+    for line in promise:
+        say(line)
 
 
-def _cell(value):
-    return value if isinstance(value, str) else number(value)
+def _components(plan, d):
+    return number(plan.n_components) + (" (all columns)" if plan.n_components == d else "")
 
 
 def _members(plan):
@@ -156,19 +149,21 @@ def _members(plan):
     return number(10**plan.log10_size) if small else f"10^{number(plan.log10_size)}"
 
 
-def _promise(alpha, beta, flipped, theorem, projected=True):
-    say(
+def _asked(alpha, beta, flipped=""):
+    return (
         f"Asked for an error of at most {alpha} with probability {1 - beta:g}, where some halfspace has the margin on "
         f"every row{flipped}."
-    )
-    if not projected:
-        say("The plan is for rows as they are: a random projection to so few components does not keep the margin.")
-    say(
-        "What is derived here are bounds derived in dpfast.accounting.halfspaces, with proofs; they are not the "
-        f"constants of {theorem}. Those stand beside them as the paper's proofs use them, and are not claimed: "
-        "dpfast.accounting.halfspaces_paper."
     )
 
 
 def _unprojected(plan, d):
-    return " (all columns)" if plan.n_components == d else ""
+    if plan.n_components == d:
+        yield "The plan is for rows as they are: a random projection to so few components does not keep the margin."
+
+
+def _sources(theorem):
+    return (
+        "What is derived here are bounds derived in dpfast.accounting.halfspaces, with proofs; they are not the "
+        f"constants of {theorem}. Those stand beside them as the paper's proofs use them, and are not claimed: "
+        "dpfast.accounting.halfspaces_paper."
+    )

@@ -1,0 +1,206 @@
+"""dpfast plan halfspace, --noise and --risk: the noise of a model, and an epsilon from what is wanted."""
+
+import math
+from typing import Annotated
+
+import typer
+from rich.table import Table
+
+from ..options import Delta, Epsilon, Json, Neighbors, Relation, SchemaFile
+from ..report import answer, number, output, reporting, say
+
+_MOST = 100.0  # of epsilon; no promise is worth making beyond
+_CLEAR = 3  # deviations that a person would build on
+_SEEN = 5  # deviations of a band of numbers that is not taken for noise
+
+
+def halfspace(
+    n: Annotated[int, typer.Option("--n", help="Number of rows that you have.", min=1)],
+    epsilon: Epsilon,
+    delta: Delta = 1e-6,
+    schema: SchemaFile = None,
+    columns: Annotated[
+        int | None, typer.Option(help="Number of columns, if nothing is declared or there is no schema yet.", min=1)
+    ] = None,
+    neighbors: Relation = Neighbors.replace,
+    json: Json = False,
+):
+    """Show how noisy the curves of a halfspace on a table will be, from the laws of the noise alone.
+
+    All rounds together reveal about each code (a bin or a value of a column) as much as one noisy count of its rows
+    that spends the whole budget. A code with fewer rows than a few standard deviations of it is lost in the noise.
+    """
+    with reporting("nothing was computed"):
+        if (schema is None) == (columns is None):
+            raise ValueError("say what the table is like: --schema FILE, or --columns K")
+
+        from dpfast.accounting import gaussian_sigma
+
+        shapes = [(1, 2)] * (columns or 0) if schema is None else _shapes(schema)
+        numbers = sum(ordered for ordered, _ in shapes)
+        squares = len(shapes) + numbers + 1  # of the norm of a row, where an indicator counts 1
+        deviation = gaussian_sigma(epsilon, delta) * (2 if neighbors is Neighbors.replace else 1) * math.sqrt(squares)
+        clear = _CLEAR * deviation
+
+        found = None if schema is not None else _discovery(columns, epsilon, delta, neighbors.value)
+        if json:
+            told = {"columns": len(shapes), "noise in rows": deviation, "clear rows": clear, "n": n}
+            if found is not None:
+                told |= {"discovery noise in rows": found.deviation, "published from rows": found.least}
+            answer(told)
+            return
+        title = f"halfspace on {len(shapes)} columns, ({epsilon}, {delta})-DP, {neighbors}"
+        table = Table(title=title, show_header=False)
+        table.add_column()
+        table.add_column(justify="right", overflow="fold")
+        table.add_row("noise of a code, as of so many rows", number(deviation))
+        table.add_row(f"a code is clear of noise ({_CLEAR} deviations) from", f"{number(clear)} rows", style="bold")
+        table.add_row(f"of n = {n:,}", f"{clear / n:.2%}")
+        if schema is not None:
+            table.add_row("codes in all", f"{sum(size for _, size in shapes):,}")
+            table.add_row("bins of equal counts that are clear, at most", f"{max(1, math.floor(n / clear)):,}")
+        if found is not None:
+            seen = _SEEN * found.deviation
+            table.add_row(
+                "if nothing is declared: a word is published from", f"{number(found.least)} rows", style="bold"
+            )
+            table.add_row(f"of n = {n:,}", f"{found.least / n:.2%}")
+            table.add_row("a range of numbers is found from, about", f"{number(seen)} rows")
+            table.add_row("bins of equal counts that are found, at most", f"{max(1, math.floor(n / seen)):,}")
+        output.print(table)
+        if found is not None and found.least > n:
+            say(
+                "The table has too few rows to discover words: they are told apart by groups. Declare them in a schema."
+            )
+        say("More columns add noise with the square root of their number. Fewer bins do not lessen it, but fill each.")
+
+
+def _discovery(columns, epsilon, delta, neighbors):
+    """Return the opening histogram of a table of which nothing is declared."""
+    from dpfast.learners.discovery import plan
+    from dpfast.learners.halfspaces.halfspace import HalfspaceClassifier
+    from dpfast.tables.discovered import Discovered
+    from dpfast.tables.schema import Schema
+
+    schema = Schema([Discovered(f"x{j}") for j in range(columns)], label="y")
+    model = HalfspaceClassifier(epsilon, delta, neighbors=neighbors, schema=schema)
+    p = model._checked()
+    return plan(p.schema, *p.bill[:2], neighbors, labels="open", share=p.bill[2], rest=model._rest(p)).histogram
+
+
+def _shapes(path):
+    """Return for each column of codes whether it is of numbers, and its (estimated) number of codes."""
+    from dpfast.tables.columns import BINS, Numeric
+    from dpfast.tables.schema import Schema
+
+    shapes = []
+    for column in Schema.from_file(path).fine().columns:
+        if column.to_find:
+            shapes.append((int(isinstance(column, Numeric)), BINS))
+        else:
+            shapes += [(int(each.ordered), each.size) for each in column.code_columns()]
+    return shapes
+
+
+def wanted(
+    context: typer.Context,
+    noise: Annotated[
+        float | None,
+        typer.Option(help="Acceptable standard deviation, in rows, of the noise on each value of each column."),
+    ] = None,
+    risk: Annotated[
+        float | None,
+        typer.Option(help="Largest gain over 1/2 of somebody who guesses which of two a row is, in (0, 0.5)."),
+    ] = None,
+    columns: Annotated[int, typer.Option(help="Number of columns of the table, for --noise.", min=1)] = 10,
+    delta: Delta = 1e-6,
+    neighbors: Relation = Neighbors.replace,
+    json: Json = False,
+):
+    """Show what a model needs and what is guaranteed, before there is any data.
+
+    With --noise or --risk, show the epsilon that is needed.
+    """
+    if context.invoked_subcommand is not None:
+        return
+    with reporting("nothing was computed"):
+        if (noise is None) == (risk is None):
+            raise ValueError("say what is wanted, --noise ROWS or --risk GAIN, or name a model: see dpfast plan --help")
+        if not 0 < delta < 1:
+            raise ValueError(f"--delta must lie in (0, 1), got {delta}")
+        if noise is not None:
+            _of_noise(noise, columns, delta, neighbors, json)
+        else:
+            _of_risk(risk, delta, json)
+
+
+def _of_noise(noise, columns, delta, neighbors, json):
+    """The epsilon of a halfspace whose curves have so much noise; the law is that of `dpfast plan halfspace`."""
+    if not 0 < noise < math.inf:
+        raise ValueError(f"--noise must be a number of rows above 0, got {noise}")
+
+    from dpfast.accounting import gaussian_sigma
+
+    moves = (2 if neighbors is Neighbors.replace else 1) * math.sqrt(2 * columns + 1)  # as `plan halfspace` has it
+    epsilon = _least(lambda each: gaussian_sigma(each, delta) * moves <= noise)
+    if epsilon is None:
+        raise ValueError(f"--noise {noise:g} asks for an epsilon above {_MOST:g}: allow more rows")
+    if json:
+        answer({"epsilon": epsilon, "delta": delta, "noise": noise, "columns": columns, "neighbors": neighbors.value})
+        return
+    say(f"epsilon = {epsilon:g}, with delta = {delta:g}")
+    say(
+        f"A halfspace on {columns} columns of numbers then learns of each bin as from a count of its rows with noise "
+        f"of {noise:g} rows, one standard deviation. A bin that {3 * noise:,.0f} rows or more have is clear of the "
+        "noise. A column of categories counts as half of one."
+    )
+
+
+def _of_risk(risk, delta, json):
+    """The largest epsilon whose claim keeps a guess about one row within this gain.
+
+    Somebody knows all rows but one, and that this one is one of two with even odds. Of an (epsilon, delta)-DP release
+    the total variation between the two is at most (e^epsilon - 1 + 2 delta) / (e^epsilon + 1), and the best guess is
+    right with probability one half and half of that.
+    """
+    if not delta < risk < 0.5:
+        raise ValueError(f"--risk must be above delta and below 0.5, got {risk}")
+    exact = math.log((1 + 2 * risk - 2 * delta) / (1 - 2 * risk))
+    epsilon = math.floor(exact * 1000 * (1 - 1e-12)) / 1000
+    if not 0 < epsilon <= _MOST:
+        raise ValueError(f"--risk {risk} asks for an epsilon outside of [0.001, {_MOST:g}]")
+    gaussian = gaussian_gain(epsilon, delta)
+    if json:
+        answer({"epsilon": epsilon, "delta": delta, "risk": risk, "risk of a halfspace": gaussian})
+        return
+    say(f"epsilon = {epsilon:g}, with delta = {delta:g}")
+    say(
+        "Whoever knows all rows but one, and guesses which of two rows with even odds that one is, is right half of "
+        f"the time without the model, and with it at most {0.5 + risk:.1%} of the time."
+    )
+    of_halfspace = math.ceil(1000 * (0.5 + gaussian)) / 1000
+    say(
+        f"That holds for every model of this epsilon. For a halfspace, by its Gaussian noise, it is {of_halfspace:.1%}."
+    )
+
+
+def gaussian_gain(epsilon, delta):
+    """Return the advantage of a guess from an (epsilon, delta)-DP Gaussian release: half its total variation."""
+    from scipy.special import ndtr
+
+    from dpfast.accounting import gaussian_sigma
+
+    gain = ndtr(0.5 / gaussian_sigma(epsilon, delta)) - 0.5
+    return math.ceil(gain * 1e6 * (1 + 1e-9)) / 1e6
+
+
+def _least(enough):
+    """Return the least epsilon of three digits that is enough; None if it exceeds the maximum."""
+    low, high = 0.0, _MOST
+    if not enough(high):
+        return None
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if enough(middle) else (middle, high)
+    digits = 2 - math.floor(math.log10(high))
+    return math.ceil(high * 10**digits) / 10**digits
