@@ -32,10 +32,7 @@ SHARED = {
     "linear learner": dpfast.LinearLearner,
     "one feature": partial(dpfast.FiniteClassLearner, hypotheses="features"),
 }
-MODELS = {
-    "halfspace": (dpfast.HalfspaceClassifier, BLUE),
-    "decision list": (dpfast.DecisionListClassifier, ORANGE),
-}
+MODELS = {"halfspace": (dpfast.HalfspaceClassifier, BLUE), "decision list": (dpfast.DecisionListClassifier, ORANGE)}
 
 
 def tables(folder):

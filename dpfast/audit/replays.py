@@ -86,13 +86,7 @@ class Replay:
 
 
 def replay(
-    estimator: Any,
-    table: Any,
-    neighbor: Any,
-    *,
-    fit: Callable[..., Any] | None = None,
-    seed: int = 0,
-    **given: Any,
+    estimator: Any, table: Any, neighbor: Any, *, fit: Callable[..., Any] | None = None, seed: int = 0, **given: Any
 ) -> Replay:
     """Fit a private learner on a table, and again on a neighbour with the answers of the first fit given back.
 

@@ -157,10 +157,7 @@ class CsvFile:
         return arrow_csv.open_csv(
             pa.PythonFile(lent.pop(0), mode="r"),
             read_options=arrow_csv.ReadOptions(
-                use_threads=threads() > 1,
-                block_size=size,
-                skip_rows=self._header,
-                column_names=self.names,
+                use_threads=threads() > 1, block_size=size, skip_rows=self._header, column_names=self.names
             ),
             parse_options=arrow_csv.ParseOptions(
                 delimiter=self.separator, newlines_in_values=True, invalid_row_handler=lent.pop(0)

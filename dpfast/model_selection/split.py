@@ -258,11 +258,7 @@ class PrivateSplit:
 
 
 def private_split(
-    X: Any,
-    y: ArrayLike,
-    *,
-    test_share: float = 0.2,
-    random_state: int | np.random.Generator | None = None,
+    X: Any, y: ArrayLike, *, test_share: float = 0.2, random_state: int | np.random.Generator | None = None
 ) -> PrivateSplit:
     """Put each row into a training or a test part, by a coin of its own that does not look at it.
 

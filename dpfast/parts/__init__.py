@@ -3,13 +3,4 @@
 from .blocks import Piece, RowBlocks
 from .engine import Answer, Backend, EngineLost, MemoryParts, answered, made
 
-__all__ = [
-    "Answer",
-    "Backend",
-    "EngineLost",
-    "MemoryParts",
-    "Piece",
-    "RowBlocks",
-    "answered",
-    "made",
-]
+__all__ = ["Answer", "Backend", "EngineLost", "MemoryParts", "Piece", "RowBlocks", "answered", "made"]
