@@ -63,6 +63,8 @@ def single_sample_epsilon(mu: Number, delta: Number, *, rows: int, steps: int) -
     """
     mu, delta, n, steps = positive("mu", mu), delta_of(delta), count("rows", rows), count("steps", steps)
     mu *= 1 + _SLACK
+    if mu > _MOST_ORDER:
+        return math.inf
     ends = np.linspace(0, mu * (_END + mu / 2), _CELLS + 1)
     u, curve = np.expm1(ends), _curve(ends[:-1], mu) * np.diff(np.expm1(ends))
     best = math.inf
@@ -112,8 +114,8 @@ def single_sample_sigma(
     def fits(sigma):
         if sigma == 0 or sensitivity / sigma > _MOST_ORDER or epsilon > 700:
             return False
-        left = delta - (1 + math.exp(epsilon)) * steps * size / (24 * sigma**2) * (1 + _SLACK)
-        if left < SMALLEST_DELTA:
+        left = delta - (1 + math.exp(epsilon)) * steps * size / (24 * sigma) / sigma * (1 + _SLACK)
+        if not left >= SMALLEST_DELTA:  # also not a number, if numbers of rows overflow
             return False
         return single_sample_epsilon(sensitivity / sigma, left, rows=n, steps=steps) <= epsilon
 
@@ -122,6 +124,8 @@ def single_sample_sigma(
 
 def _coarse(sigma):
     """Return sigma rounded up to 32 bits: numpy's functions of arrays depend on the processor in the last bit."""
+    if math.isinf(sigma):
+        return sigma
     share, power = math.frexp(sigma)
     return math.ldexp(math.ceil(share * 2**32), power - 32)
 

@@ -1,4 +1,4 @@
-"""Every public function of `dpfast.accounting` that states a number, with sixty digits that say what is unsafe.
+"""Every public function of `dpfast.accounting` that states a number, with balls that prove it to be safe.
 
 A row draws arguments from the whole accepted domain, random or extreme ones, and says whether the answer is on the
 safe side. An argument may be refused by a ValueError.
@@ -9,22 +9,22 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import pairwise, product
+from itertools import accumulate, pairwise, product
 from typing import Any, NamedTuple
 
-import mpmath
 import numpy as np
-from mpmath import mpf
+from flint import arb
+from reference import balls
+from reference.balls import ball
 from reference.many_digits import (
     composed_epsilon,
     cumulant,
-    digits,
+    decimal,
     discrete_curve,
     gaussian_curve,
     high,
     low,
     pure_mu,
-    rational,
     readings,
     zcdp_curve,
 )
@@ -89,15 +89,15 @@ def promise(draw: Callable[[Arguments], dict], slow: int = 1, call: Callable[...
 
     def put(safe):
         name = safe.__name__
-        TABLE.append(Promise(name, call or getattr(accounting, name), draw, digits(safe), slow))
+        TABLE.append(Promise(name, call or getattr(accounting, name), draw, balls.decided(safe), slow))
         return safe
 
     return put
 
 
-def shift(value) -> mpf:
+def shift(value) -> arb:
     """A number that is drawn with as it is: a float is the rational that it is."""
-    return rational(Fraction(value))
+    return ball(Fraction(value))
 
 
 # ---- conversions -----------------------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ def zcdp_epsilon(given, found):
 @promise(lambda a: {"epsilon": a.epsilon(), "delta": a.delta()})
 def zcdp_rho(given, found):
     most = low(given["epsilon"])
-    return composed_epsilon(mpf(found), low(given["delta"]), enough=most) <= most
+    return composed_epsilon(ball(found), low(given["delta"]), enough=most) <= most
 
 
 def _noise(a):
@@ -182,11 +182,12 @@ def _bill(a):
 def _billed(parts, noise, epsilon, words, enough):
     sums = [(p, shift(s)) for p, s in zip(parts, noise, strict=True) if isinstance(p, NoisySums)]
     ranges = [p.times * (p.width * shift(s)) ** 2 for p, s in zip(parts, noise, strict=True) if isinstance(p, Draws)]
-    square = mpmath.fsum(p.times * (p.sensitivity / s) ** 2 for p, s in sums)
-    apart = mpmath.fsum(p.times * p.size / (24 * s**2) for p, s in sums)
-    bent, rho = mpmath.fsum(ranges) * mpmath.pi / 8, square / 2 + mpmath.fsum(ranges) / 8
+    square = balls.total(p.times * (p.sensitivity / s) ** 2 for p, s in sums)
+    apart = balls.total(p.times * p.size / (24 * s**2) for p, s in sums)
+    bent, rho = balls.total(ranges) * balls.pi() / 8, square / 2 + balls.total(ranges) / 8
     told = high(words)
-    return told + (1 - told) * discrete_curve(square + bent, apart, epsilon, rho, (enough - told) / (1 - told))
+    curve = discrete_curve(square + bent, apart, epsilon, rho, (enough - told) / (1 - told))
+    return balls.at_most_one(told + (1 - told) * curve)
 
 
 @promise(lambda a: _bill(a) | {"epsilon": a.epsilon(), "delta": a.delta(), "words": a.choice([0, 1e-20, 1e-301])}, 10)
@@ -203,7 +204,7 @@ def _given_bill(a):
 
 @promise(_given_bill)
 def bill_delta(given, found):
-    return found >= _billed(given["parts"], given["noise"], low(given["epsilon"]), given["words"], mpf(found))
+    return found >= _billed(given["parts"], given["noise"], low(given["epsilon"]), given["words"], ball(found))
 
 
 # ---- costs, together and alone ---------------------------------------------------------------------------------------
@@ -220,11 +221,11 @@ def _squared_mu(cost):
     if cost.kind == "gaussian":
         return cost.times * size**2
     if cost.kind == "range":
-        bent = size**2 * mpmath.pi / 8
+        bent = size**2 * balls.pi() / 8
         return cost.times * (min(bent, pure_mu(size) ** 2) if cost.times == 1 and size < 10**4 else bent)
     if cost.kind == "pure" or (cost.kind == "pair" and not cost.delta):
-        return cost.times * pure_mu(size) ** 2 if size < 10**4 else mpf("inf")
-    return mpf("inf")
+        return cost.times * pure_mu(size) ** 2 if size < 10**4 else ball(math.inf)
+    return ball(math.inf)
 
 
 @promise(lambda a: {"cost": _cost(a)}, call=lambda cost: cost.gaussian)
@@ -233,7 +234,7 @@ def Cost_gaussian(given, found):
 
 
 def _renyi(cost, b):
-    size, b = high(cost.size), mpf(b)
+    size, b = high(cost.size), ball(b)
     pure = lambda: min(size, (1 + b) * size**2 / 2, cumulant(b, size) / b if b * size else 0)  # noqa: E731
     if cost.kind == "gaussian":
         return cost.times * (1 + b) * size**2 / 2
@@ -241,7 +242,7 @@ def _renyi(cost, b):
         return cost.times * (1 + b) * size
     if cost.kind == "range":
         return cost.times * (min(pure(), (1 + b) * size**2 / 8) if cost.times == 1 else (1 + b) * size**2 / 8)
-    return cost.times * pure() if cost.kind == "pure" or not cost.delta else mpf("inf")
+    return cost.times * pure() if cost.kind == "pure" or not cost.delta else ball(math.inf)
 
 
 @promise(lambda a: {"cost": _cost(a), "b": a.real(1e-4, 1e4)}, call=lambda cost, b: cost.renyi(float(b)))
@@ -267,21 +268,21 @@ def _together(costs, epsilon, enough):
     costs = [cost for cost in costs if cost.size or cost.delta]
     on_top = [cost for cost in costs if cost.kind == "pair" and cost.delta]
     rest = [cost for cost in costs if cost not in on_top]
-    lost = mpmath.fsum(low(cost.delta) * cost.times for cost in on_top)
-    left = epsilon - mpmath.fsum(low(cost.size) * cost.times for cost in on_top)
-    apart = (1 + mpmath.exp(min(epsilon, 10**4))) * mpmath.fsum(
+    lost = balls.total(low(cost.delta) * cost.times for cost in on_top)
+    left = epsilon - balls.total(low(cost.size) * cost.times for cost in on_top)
+    apart = (1 + balls.exp(min(epsilon, 10**4))) * balls.total(
         cost.times * low(cost.delta) for cost in rest if cost.kind == "gaussian"
     )
-    best = mpf(1)
+    best = ball(1)
     pure = [cost for cost in rest if cost.kind in ("pure", "range", "pair")]
     other = [cost for cost in rest if cost not in pure]
-    for group, beside in ((rest, mpf(0)), (other, mpmath.fsum(low(cost.size) * cost.times for cost in pure))):
+    for group, beside in ((rest, ball(0)), (other, balls.total(low(cost.size) * cost.times for cost in pure))):
         at = left - beside
-        if at < 0:
+        if not at >= 0:
             continue
-        square = mpmath.fsum(map(_squared_mu, group))
-        if square < mpf("inf"):
-            best = min(best, lost + apart + gaussian_curve(mpmath.sqrt(square), at) if square else lost)
+        square = balls.total(map(_squared_mu, group))
+        if square < ball(math.inf):
+            best = min(best, lost + apart + gaussian_curve(balls.sqrt(square), at) if square else lost)
         best = min(best, lost + _by_renyi(group, at))
         if best <= enough:
             return best
@@ -290,36 +291,36 @@ def _together(costs, epsilon, enough):
 
 def _by_renyi(costs, epsilon):
     if not costs:
-        return mpf(0)
+        return ball(0)
 
     def converted(log_b):
-        b = mpmath.exp(log_b)
-        value = b * (mpmath.fsum(_renyi(cost, b) for cost in costs) - epsilon)
-        return value - b * mpmath.log1p(1 / b) - mpmath.log1p(b)
+        b = balls.exp(log_b)
+        value = b * (balls.total(_renyi(cost, b) for cost in costs) - epsilon)
+        return value - b * balls.log1p(1 / b) - balls.log1p(b)
 
-    a, c = mpf(-700), mpf(700)
+    a, c = ball(-700), ball(700)
     for _ in range(60):
-        left, right = c - (c - a) * mpf("0.618"), a + (c - a) * mpf("0.618")
+        left, right = c - (c - a) * ball("0.618"), a + (c - a) * ball("0.618")
         a, c = (a, right) if converted(left) < converted(right) else (left, c)
-    return mpmath.exp(min(0, converted(a), converted(c)))
+    return balls.exp(min(0, converted(a), converted(c)))
 
 
 def _exactly(rest, pairs, epsilon, apart):
     """(1) of `dpfast.accounting.composition`, where there are few atoms."""
     if any(c.kind == "zcdp" or (c.kind == "range" and c.times > 1) for c in rest):
-        return mpf(1)
+        return ball(1)
     flips = [(low(c.size), c.times) for c in (*rest, *pairs) if c.kind != "gaussian"]
     if math.prod(times + 1 for _, times in flips) > 20_000:
-        return mpf(1)
-    mu = mpmath.sqrt(mpmath.fsum(cost.times * mpf(cost.size) ** 2 for cost in rest if cost.kind == "gaussian"))
-    kept = mpmath.fprod((1 - low(cost.delta)) ** cost.times for cost in pairs)
-    atoms = [(mpf(0), mpf(1))]
+        return ball(1)
+    mu = balls.sqrt(balls.total(cost.times * ball(cost.size) ** 2 for cost in rest if cost.kind == "gaussian"))
+    kept = math.prod(((1 - low(cost.delta)) ** cost.times for cost in pairs), start=ball(1))
+    atoms = [(ball(0), ball(1))]
     for size, times in flips:
-        up = 1 / (1 + mpmath.exp(-size))
-        masses = [(mpf(2 * k - times) * size, mpmath.binomial(times, k) * up**k * (1 - up) ** (times - k))
+        up = 1 / (1 + balls.exp(-size))
+        masses = [(ball(2 * k - times) * size, math.comb(times, k) * up**k * (1 - up) ** (times - k))
                   for k in range(times + 1)]  # fmt: skip
         atoms = [(loss + more, mass * p) for loss, mass in atoms for more, p in masses]
-    return 1 - kept + kept * mpmath.fsum(mass * gaussian_curve(mu, epsilon - loss) for loss, mass in atoms) + apart
+    return 1 - kept + kept * balls.total(mass * gaussian_curve(mu, epsilon - loss) for loss, mass in atoms) + apart
 
 
 def _composed_delta(costs, epsilon):
@@ -328,7 +329,7 @@ def _composed_delta(costs, epsilon):
 
 @promise(lambda a: {"costs": _costs(a), "epsilon": a.real(1e-3, 50, 0.0)}, slow=20, call=_composed_delta)
 def Composed_delta(given, found):
-    return found >= _together(given["costs"], low(given["epsilon"]), mpf(found))
+    return found >= _together(given["costs"], low(given["epsilon"]), ball(found))
 
 
 def _composed_epsilon(costs, delta):
@@ -347,7 +348,7 @@ def Composed_epsilon(given, found):
                     "releases": a.number(1000)})  # fmt: skip
 def laplace_scale(given, found):
     pure, most = high(given["sensitivity"]) / shift(found), readings(given["epsilon"])[-1]  # the decimal
-    most *= 1 + mpf(10) ** -50  # of these digits themselves
+    most *= 1 + ball(10) ** -50  # of these digits themselves
     if given["releases"] * pure <= most or given["delta"] == 0:
         return given["releases"] * pure <= most
     return composed_epsilon(0, low(given["delta"]), pure, given["releases"], most) <= most
@@ -374,9 +375,9 @@ def experts_learning_rate(given, found):
                     "failure": a.choice([None, a.real(1e-6, 1)]), "signed": a.choice([False, True])})  # fmt: skip
 def experts_regret(given, found):
     eta, rounds = shift(given["learning_rate"]), given["rounds"]
-    bound = eta * rounds + mpmath.log(given["n_experts"]) / eta
+    bound = eta * rounds + balls.log(given["n_experts"]) / eta
     if given["failure"] is not None:
-        tail = mpmath.sqrt(rounds * mpmath.log(1 / low(given["failure"])) / 2)
+        tail = balls.sqrt(rounds * balls.log(1 / low(given["failure"])) / 2)
         bound += (2 if given["signed"] else 1) * tail
     return found >= bound
 
@@ -385,8 +386,8 @@ def experts_regret(given, found):
                     "failure": a.real(1e-6, 1)})  # fmt: skip
 def linear_excess(given, found):
     eta, rounds = shift(given["learning_rate"]), given["rounds"]
-    tail = mpmath.sqrt(10 * mpmath.log(1 / low(given["failure"])) / rounds)
-    return found >= eta / 2 + mpmath.log(given["dimension"]) / (eta * rounds) + tail
+    tail = balls.sqrt(10 * balls.log(1 / low(given["failure"])) / rounds)
+    return found >= eta / 2 + balls.log(given["dimension"]) / (eta * rounds) + tail
 
 
 def _winnow(a):
@@ -440,7 +441,7 @@ def _winnow_bound(a):
 def winnow_update_bound(given, found, batch=1):
     eta = batch * shift(given["learning_rate"])
     gap = (1 - high(given["confidence"])) * low(given["margin"])
-    return gap <= eta / 2 or found + 1 > mpmath.log(given["dimension"]) / (eta * (gap - eta / 2)) * (1 - mpf(10) ** -14)
+    return gap <= eta / 2 or found + 1 > balls.log(given["dimension"]) / (eta * (gap - eta / 2)) * (1 - ball(10) ** -14)
 
 
 @promise(lambda a: _winnow_bound(a) | {"batch": a.number(1000)})
@@ -459,20 +460,21 @@ def _cover(a):
 def _cover_curve(t, epsilon, given):
     g, rounds = high(given["coverage_weight"]), given["max_rounds"]
     ends = [((1 + g) * t, (1 + g) * t)] if given["neighbors"] == "replace" else [(g * t, t), (t, g * t)]
-    return max(_f(epsilon - up, s, rounds) for up, s in ends)
+    return balls.at_most_one(balls.largest(_f(epsilon - up, s, rounds) for up, s in ends))
 
 
 def _f(x, s, rounds):
     if x >= 0 and (s == 0 or (rounds is not None and x >= rounds * s)):
-        return mpf(0)
+        return ball(0)
     if x <= -s:
-        return -mpmath.expm1(x)
-    whole = -mpmath.expm1(-s)
+        return -balls.expm1(x)
+    whole = -balls.expm1(-s)
     if rounds is None:
-        return whole * mpmath.exp(-(x + s) / mpmath.expm1(s))
-    with mpmath.workdps(80 + int(abs(mpmath.log10(s)))):
-        share = mpmath.expm1((x + s) / (rounds + 1)) / mpmath.expm1(s)
-        return whole * mpmath.exp((rounds + 1) * mpmath.log1p(-share)) if share < 1 else mpf(0)
+        return whole * balls.exp(-(x + s) / balls.expm1(s))
+    share = balls.expm1((x + s) / (rounds + 1)) / balls.expm1(s)
+    if share < 1:
+        return whole * balls.exp((rounds + 1) * balls.log1p(-share))
+    return whole * balls.largest([0, 1 - share]) ** (rounds + 1)
 
 
 @promise(lambda a: _cover(a) | {"exponent": a.real(1e-4, 5, 0.0), "epsilon": a.real(1e-3, 50, 0.0)})
@@ -498,22 +500,21 @@ def cover_exponent(given, found):
 def decision_list_plan(given, found):
     M, t = given["n_conditions"], shift(found.exponent)
     paid = {"coverage_weight": 0, "neighbors": given["neighbors"], "max_rounds": M + 1}
-    lists = mpmath.loggamma(M + 1) + (M + 1) * mpmath.log(2) + mpf(1) / 2
+    lists = balls.loggamma(M + 1) + (M + 1) * balls.log(2) + ball(1) / 2
     eta = high(given["noise"])
 
     def failed(s):
-        flipped, wrong = eta * mpmath.expm1(s * t * M), 1 - eta - eta * mpmath.exp(s * t * (M + 1))
-        mean = flipped + low(given["alpha"]) * mpmath.expm1(-s * t) * max(wrong, 0)
-        return lists + found.n * mpmath.log1p(mean)
+        flipped, wrong = eta * balls.expm1(s * t * M), 1 - eta - eta * balls.exp(s * t * (M + 1))
+        mean = flipped + low(given["alpha"]) * balls.expm1(-s * t) * balls.largest([0, wrong])
+        return lists + found.n * balls.log1p(mean)
 
-    least = min(failed(mpf(2) ** (-mpf(i) / 8)) for i in range(400 if given["noise"] else 1))
-    return _cover_curve(t, low(given["epsilon"]), paid) <= low(given["delta"]) and least <= mpmath.log(
-        low(given["beta"])
-    )
+    most = balls.log(low(given["beta"]))
+    likely = any(failed(ball(2) ** (-ball(i) / 8)) <= most for i in range(400 if eta else 1))
+    return likely and _cover_curve(t, low(given["epsilon"]), paid) <= low(given["delta"])
 
 
 def _missed(e, bottom, length):
-    return length * mpmath.exp(-e * bottom) * (1 + mpmath.exp(e))
+    return length * balls.exp(-e * bottom) * (1 + balls.exp(e))
 
 
 @promise(lambda a: {"epsilon": a.real(1e-4, 5), "bottom_score": a.choice([-1, 0, a.number(10**5)]),
@@ -532,7 +533,7 @@ def _sampled(e, bottom, length, releases, pure, epsilon, delta):
     """Whether one of the two compositions of `dpfast.accounting.sparse_sample` holds."""
     if epsilon >= 2 * releases * e + pure and delta >= releases * _missed(e, bottom, length):
         return True
-    spilled = (1 + mpmath.exp(epsilon)) * releases * length * mpmath.exp(e - e * bottom)
+    spilled = (1 + balls.exp(epsilon)) * releases * length * balls.exp(e - e * bottom)
     return delta > spilled and composed_epsilon(releases * e**2 / 2, delta - spilled, pure, 1, epsilon) <= epsilon
 
 
@@ -542,7 +543,7 @@ def sparse_sample_epsilon(given, found):
     if math.isinf(found):
         return True
     given_ = shift(given["exponent"]), given["bottom_score"], given["max_length"], given["n_releases"]
-    return _sampled(*given_, mpf(0), low(found), low(given["delta"]))
+    return _sampled(*given_, ball(0), low(found), low(given["delta"]))
 
 
 @promise(lambda a: {"epsilon": a.epsilon(), "delta": a.delta(), "n_releases": a.number(1000),
@@ -557,17 +558,17 @@ def sparse_sample_plan(given, found):
                     "delta": a.delta()}, slow=100)  # fmt: skip
 def repeated_epsilon(given, found):
     e, K, delta = high(given["epsilon"]), given["positives"], low(given["delta"])
-    i = min(int(low(found) / e), 2000)
-    a, b = 1 / (1 + mpmath.exp(-e)), 1 / (1 + mpmath.exp(e))
-    x = [mpf(1)] + [mpf(0)] * (i + K + 2)
+    i = min(balls.floor(low(found) / e), 2000)
+    a, b = 1 / (1 + balls.exp(-e)), 1 / (1 + balls.exp(e))
+    x = [ball(1)] + [ball(0)] * (i + K + 2)
     for _ in range(K):
-        y = [(mpmath.tanh(e / 2) + b * x[1] + b * b * x[2]) / (1 - a * b)]
+        y = [(balls.tanh(e / 2) + b * x[1] + b * b * x[2]) / (1 - a * b)]
         for j in range(1, len(x) - 2):
             y.append(b * x[j + 1] + a * y[-1])
-        x = [*y, mpf(0), mpf(0)]
+        x = [*y, ball(0), ball(0)]
     if i >= 2000:
         return True
-    part = mpmath.expm1(low(found) - i * e) / mpmath.expm1(e)
+    part = balls.expm1(low(found) - i * e) / balls.expm1(e)
     return x[i] + (x[i + 1] - x[i]) * part <= delta
 
 
@@ -581,16 +582,16 @@ def single_sample_epsilon(given, found):
     order = _best_order(float(mu), n, given["steps"], float(given["delta"]))
 
     def integrand(epsilon):
-        u = mpmath.expm1(epsilon)
-        weight = (1 + u / n) ** (order - 2) + (1 + u / n) ** (-order - 1)
-        return weight * gaussian_curve(mu, epsilon) * (1 + u)
+        grown = epsilon.exp()
+        u, x = (grown - 1) / n, epsilon / mu - mu / 2
+        curve = balls.upper_normal(x) - grown * balls.upper_normal(x + mu)
+        return ((1 + u) ** (order - 2) + (1 + u) ** (-order - 1)) * curve * grown
 
-    with mpmath.workdps(15):
-        area = mpmath.quad(integrand, [0, mu, 3 * mu, mu * (20 + mu)], maxdegree=4)
+    area = balls.integral(integrand, 0, mu, 3 * mu, mu * (20 + mu))
     b = order - 1
-    divergence = given["steps"] * mpmath.log1p(order * b * area / n**2) / b
-    tail = (mpmath.log(low(given["delta"])) + mpmath.log1p(b)) / b + mpmath.log1p(1 / mpf(b))
-    return low(found) >= max(0, divergence - tail)
+    divergence = given["steps"] * balls.log1p(order * b * area / n**2) / b
+    tail = (balls.log(low(given["delta"])) + balls.log1p(b)) / b + balls.log1p(1 / ball(b))
+    return low(found) >= balls.largest([0, divergence - tail])
 
 
 def _best_order(mu, n, steps, delta):
@@ -611,25 +612,25 @@ def _best_order(mu, n, steps, delta):
 
 
 def _added(claims, runs):
-    """c of `dpfast.accounting.selection`, of claims as numbers of mpmath."""
-    lines = [(mpf(0), mpf(1))]
+    """c of `dpfast.accounting.selection`, of claims as balls."""
+    lines = [(ball(0), ball(1))]
     for epsilon, delta in claims:
         if epsilon < 10**5:
-            slope = mpmath.exp(epsilon)
+            slope = balls.exp(epsilon)
             lines += [(slope, delta), (1 / slope, 1 - (1 - delta) / slope)]
     kept: list[tuple] = []
     for slope, level in sorted(lines, key=lambda line: (-line[0], line[1])):
-        if kept and slope == kept[-1][0]:
+        if kept and not slope < kept[-1][0]:  # without a line the bound is only larger
             continue
         while len(kept) > 1 and _meet(kept[-2], (slope, level)) <= _meet(kept[-2], kept[-1]):
             kept.pop()
         kept.append((slope, level))
-    corners = [mpf(0), mpf(1), *(_meet(*two) for two in pairwise(kept))]
-    return 2 * mpmath.log(
-        max(
+    corners = [ball(0), ball(1), *(_meet(*two) for two in pairwise(kept))]
+    return 2 * balls.log(
+        balls.largest(
             (1 + (runs - 1) * min(slope * u + level for slope, level in kept)) / (1 + (runs - 1) * u)
             for u in corners
-            if 0 <= u <= 1
+            if not (u < 0 or u > 1)
         )
     )
 
@@ -651,7 +652,7 @@ def selection_cost(given, found):
 def selection_epsilon(given, found):
     claims, delta = [(low(e), low(d)) for e, d in given["claims"]], low(given["delta"])
     fitting = [e for e, d in claims if given["runs"] * d <= delta]
-    return math.isinf(found) or low(found) >= min(fitting) + _added(claims, given["runs"])
+    return math.isinf(found) or low(found) >= min(fitting, default=ball(math.inf)) + _added(claims, given["runs"])
 
 
 @promise(lambda a: {"epsilon": a.epsilon(), "delta": a.delta(), "runs": a.number(1000),
@@ -659,22 +660,22 @@ def selection_epsilon(given, found):
 def selection_base(given, found):
     base, each = map(high, found)
     most, delta, runs = low(given["epsilon"]), low(given["delta"]), given["runs"]
-    if runs * each > delta:
+    if not runs * each <= delta:
         return False
     if base == 0 or base + _added([(base, each)], runs) <= most:
         return True
     if not given["gaussian"]:
         return False
     guess = gaussian_mu(*found)
-    low_mu, high_mu = guess * (1 - mpf(10) ** -6), guess * (1 + mpf(10) ** -6)
-    while high_mu - low_mu > guess * mpf(10) ** -20:
+    low_mu, high_mu = guess * (1 - ball(10) ** -6), guess * (1 + ball(10) ** -6)
+    while high_mu - low_mu > guess * ball(10) ** -20:
         middle = (low_mu + high_mu) / 2
         low_mu, high_mu = (middle, high_mu) if gaussian_curve(middle, base) < each else (low_mu, middle)
-    if gaussian_curve(low_mu, base) > each or gaussian_curve(high_mu, base) < each:
+    if not gaussian_curve(low_mu, base) <= each <= gaussian_curve(high_mu, base):
         return False
-    claims = [(base, each)] + [(e, zcdp_curve(high_mu**2 / 2, e, 1)) for e in (most * (k + mpf(1) / 2) / 64
+    claims = [(base, each)] + [(e, zcdp_curve(high_mu**2 / 2, e, 1)) for e in (most * (k + ball(1) / 2) / 64
                                                                               for k in range(64))]  # fmt: skip
-    return base + _added(claims, runs) <= most * (1 + mpf(10) ** -15)
+    return base + _added(claims, runs) <= most * (1 + ball(10) ** -15)
 
 
 # ---- claims and budgets ----------------------------------------------------------------------------------------------
@@ -690,7 +691,7 @@ def _a_claim(a):
 def compose(given, found):
     claims = given["claims"]
     sums = (
-        mpmath.fsum(readings(getattr(claim, name))[-1] for claim in claims) * (1 - mpf(10) ** -50)
+        balls.total(readings(getattr(claim, name))[-1] for claim in claims) * (1 - ball(10) ** -50)
         <= readings(getattr(found, name))[-1]
         for name in ("epsilon", "delta")
     )
@@ -708,7 +709,7 @@ def compose(given, found):
 def PrivacySpend_printed(given, found):
     exactly = [(given[name], getattr(found, name), getattr(found.cost[0], size)) for name, size in
                (("epsilon", "size"), ("delta", "delta"))]  # fmt: skip
-    return all(readings(asked)[-1] <= readings(told)[-1] for asked, *both in exactly for told in both)
+    return all(decimal(asked) <= decimal(told) for asked, *both in exactly for told in both)
 
 
 def _fill(budget, charges):
@@ -749,13 +750,11 @@ def Budget_charges(given, found):
 def experts_paper(given, found):
     k, T, b = given["n_experts"], given["horizon"], low(given["failure"])
     eta, most = shift(found.learning_rate), low(given["epsilon"])
-    printed = mpmath.sqrt(128 * mpmath.log(1 / low(given["delta"])) * T) * mpmath.log(k) / most
+    printed = balls.sqrt(128 * balls.log(1 / low(given["delta"])) * T) * balls.log(k) / most
     within = composed_epsilon((2 * eta) ** 2 * T / 8, low(given["delta"]), enough=most) <= most
-    regret = eta * T + mpmath.log(k) / eta
+    regret = eta * T + balls.log(k) / eta
     return (
-        within
-        and found.expected_regret >= regret
-        and found.likely_regret >= printed + mpmath.sqrt(T * mpmath.log(k / b))
+        within and found.expected_regret >= regret and found.likely_regret >= printed + balls.sqrt(T * balls.log(k / b))
     )
 
 
@@ -764,11 +763,11 @@ def experts_paper(given, found):
 def point_lower_bound(given, found):
     epsilon, delta = high(given["epsilon"]), high(given["delta"])
     if given["neighbors"] == "add-remove":
-        epsilon, delta = 2 * epsilon, delta * (1 + mpmath.exp(epsilon))
+        epsilon, delta = 2 * epsilon, delta * (1 + balls.exp(epsilon))
     N, k = min(given["horizon"], given["dimension"] - 1), found.insertions
-    powers = [mpmath.exp(i * epsilon) for i in range(k)]
-    lost = delta * mpmath.fsum(power - 1 for power in powers) / mpmath.expm1(epsilon)
-    return found.mistakes <= max(0, (k - lost) / (1 + mpmath.fsum(powers) / (N - k + 1)))
+    powers = [balls.exp(i * epsilon) for i in range(k)]
+    lost = delta * balls.total(power - 1 for power in powers) / balls.expm1(epsilon)
+    return found.mistakes <= max(0, (k - lost) / (1 + balls.total(powers) / (N - k + 1)))
 
 
 @promise(lambda a: {"epsilon": a.real(1e-3, 5), "n_hypotheses": a.number(10**6), "alpha": a.real(1e-3, 0.5),
@@ -776,12 +775,12 @@ def point_lower_bound(given, found):
                     "realizable": a.choice([False, True])})  # fmt: skip
 def finite_class_plan(given, found):
     k, alpha, beta, t = given["n_hypotheses"], low(given["alpha"]), low(given["beta"]), shift(found.exponent)
-    if t * (2 if given["neighbors"] == "replace" else 1) > low(given["epsilon"]):
+    if not t * (2 if given["neighbors"] == "replace" else 1) <= low(given["epsilon"]):
         return False
     if given["realizable"]:
-        return found.n >= mpmath.log(k / beta) / -mpmath.log1p(alpha * mpmath.expm1(-t))
-    every, one = mpmath.log(3 * k / beta), mpmath.log(3 / beta)
-    return mpmath.sqrt(every / (2 * found.n)) + mpmath.sqrt(one / (2 * found.n)) + every / (t * found.n) <= alpha
+        return found.n >= balls.log(k / beta) / -balls.log1p(alpha * balls.expm1(-t))
+    every, one = balls.log(3 * k / beta), balls.log(3 / beta)
+    return balls.sqrt(every / (2 * found.n)) + balls.sqrt(one / (2 * found.n)) + every / (t * found.n) <= alpha
 
 
 def _halfspace(a):
@@ -791,13 +790,13 @@ def _halfspace(a):
 
 @promise(_halfspace, slow=200)
 def boost_plan(given, found):
-    mu = 2 * mpmath.sqrt(found.n_rounds) / (shift(found.density) * found.n) / shift(found.sigma)
+    mu = 2 * balls.sqrt(found.n_rounds) / (shift(found.density) * found.n) / shift(found.sigma)
     return gaussian_curve(mu, low(given["epsilon"])) <= low(given["delta"])
 
 
 @promise(_halfspace, slow=20)
 def projected_plan(given, found):
-    mu = 2 / (mpf(HINGE_SHARE) * low(given["margin"])) * mpmath.sqrt(found.n_rounds) / found.n / shift(found.sigma)
+    mu = 2 / (ball(HINGE_SHARE) * low(given["margin"])) * balls.sqrt(found.n_rounds) / found.n / shift(found.sigma)
     return gaussian_curve(mu, low(given["epsilon"])) <= low(given["delta"])
 
 
@@ -835,7 +834,7 @@ def single_sample_sigma(given, found):
     if math.isinf(found):
         return True
     apart = given["steps"] * given["size"] / (24 * shift(found) ** 2)
-    left = float(low(given["delta"]) - (1 + mpmath.exp(low(given["epsilon"]))) * apart)
+    left = float(low(given["delta"]) - (1 + balls.exp(low(given["epsilon"]))) * apart)
     asked = {"mu": Fraction(given["sensitivity"]) / Fraction(found), "delta": left, "rows": given["rows"]}
     return single_sample_epsilon(asked | {"steps": given["steps"]}, given["epsilon"])
 
@@ -886,30 +885,30 @@ def _with_dimension(a):
 @promise(lambda a: {name: value for name, value in _halfspace(a).items() if name != "delta"} | _with_dimension(a))
 def net_plan(given, found):
     gamma, alpha, beta, t = low(given["margin"]), low(given["alpha"]), low(given["beta"]), shift(found.exponent)
-    if t * (2 if given["neighbors"] == "replace" else 1) > low(given["epsilon"]):
+    if not t * (2 if given["neighbors"] == "replace" else 1) <= low(given["epsilon"]):
         return False
-    R, m, side = -mpmath.log1p(alpha * mpmath.expm1(-t)), found.n_components, found.side
-    e = mpf("0.8") * gamma / (1 - gamma**2 / 5)
-    failing = 2 * mpmath.exp(-(mpf(m) / 2) * (e**2 / 2 - e**3 / 3))
+    R, m, side = -balls.log1p(alpha * balls.expm1(-t)), found.n_components, found.side
+    e = ball("0.8") * gamma / (1 - gamma**2 / 5)
+    failing = 2 * balls.exp(-(ball(m) / 2) * (e**2 / 2 - e**3 / 3))
     kept = (given["dimension"] is not None and m >= given["dimension"]) or failing <= beta * R / (8 * t)
-    members = mpmath.log(2 * m) + (m - 1) * mpmath.log(side)
-    enough = found.n >= (members + mpmath.log(2 / beta)) / (mpf("0.75") * R)
-    return kept and enough and side % 2 == 1 and side >= 10 * mpmath.sqrt(m - 1) / gamma
+    members = balls.log(2 * m) + (m - 1) * balls.log(side)
+    enough = found.n >= (members + balls.log(2 / beta)) / (ball("0.75") * R)
+    return kept and enough and side % 2 == 1 and side >= 10 * balls.sqrt(m - 1) / gamma
 
 
 @promise(lambda a: {"share": min(a.real(1e-9, 1), 1), "n": a.number(10**9), "dimension": a.number(100),
                     "failure": a.real(1e-6, 0.9)})  # fmt: skip
 def new_row_error(given, found):
     e, n, m = high(given["share"]), given["n"], given["dimension"]
-    deviation = (m * mpmath.log(2 * mpmath.e * n / m) + mpmath.log(4 / low(given["failure"]))) / n
-    return found >= (1 if 2 * n < m else min(1, e + 2 * mpmath.sqrt(e * deviation) + 4 * deviation))
+    deviation = (m * balls.log(2 * balls.exp(1) * n / m) + balls.log(4 / low(given["failure"]))) / n
+    return found >= (1 if 2 * n < m else min(1, e + 2 * balls.sqrt(e * deviation) + 4 * deviation))
 
 
 @promise(lambda a: {"n_experts": a.number(1000), "rounds": min(a.number(300), 300)}, slow=5)
 def experts_lower_bound(given, found):
     k, T = given["n_experts"], given["rounds"]
-    more = [mpf(sum(math.comb(T, i) for i in range(j + 1, T + 1))) / 2**T for j in range(T)]
-    return found <= mpf(T) / 2 - mpmath.fsum(p**k for p in more)
+    more = accumulate(math.comb(T, i) for i in range(T, 0, -1))
+    return found <= ball(T) / 2 - balls.total((ball(above) / 2**T) ** k for above in more)
 
 
 @promise(lambda a: _halfspace(a) | _with_dimension(a) | {"delta": a.choice([0, a.delta()])}, slow=10)
@@ -919,17 +918,18 @@ def halfspace_lower_bound(given, found):
         return True
     epsilon, delta = high(given["epsilon"]), high(given["delta"])
     if given["neighbors"] == "add-remove":
-        epsilon, delta = 2 * epsilon, delta * (1 + mpmath.exp(epsilon))
-    Q, n = delta / mpmath.expm1(epsilon), found - 1
+        epsilon, delta = 2 * epsilon, delta * (1 + balls.exp(epsilon))
+    Q, n = delta / balls.expm1(epsilon), found - 1
     points = math.floor(1 / Fraction(repr(float(given["margin"]))) ** 2)
     points = points if given["dimension"] is None else min(points, given["dimension"])
-    for p in (min(mpf(1), 2 * mpf(float(given["alpha"])) * mpf("1.02") ** i) for i in range(200)):
+    for p in (min(ball(1), 2 * ball(float(given["alpha"])) * ball("1.02") ** i) for i in range(200)):
         k, share = points - (p < 1), high(given["alpha"]) / p + high(given["beta"])
         if k < 1:
             continue
-        seen = (1 + 2 * Q) * (1 + mpmath.expm1(-epsilon / 2) * p / k) ** n / (2 * mpmath.cosh(epsilon / 2)) - Q
+        seen = (1 + 2 * Q) * (1 + balls.expm1(-epsilon / 2) * p / k) ** n / (2 * balls.cosh(epsilon / 2)) - Q
         unseen = (1 - p / k) ** n / 2
-        if max(seen, unseen) > share * (1 - mpf(10) ** -11):  # n rows are too few, but for rounding of a real number
+        least = share * (1 - ball(10) ** -11)
+        if seen > least or unseen > least:  # n rows are too few, but for rounding of a real number
             return True
     return False
 
@@ -952,11 +952,11 @@ def staged_plan(given, found):
 @promise(lambda a: _lists(a) | {"dimension": a.randint(2, 4), "horizon": a.randint(2, 10**5),
                                 "threshold_share": a.uniform(0.05, 0.9)}, slow=200)  # fmt: skip
 def staged_online_plan(given, found):
-    share, quarter = mpf(float(given["threshold_share"]) * float(given["epsilon"]) / 2), low(given["delta"]) / 4
+    share, quarter = ball(float(given["threshold_share"]) * float(given["epsilon"]) / 2), low(given["delta"]) / 4
     tests = (found.above_epsilon, 1), (found.below_epsilon, given["dimension"] + 1)
     for epsilon, positives in tests:
         if not repeated_epsilon({"epsilon": epsilon, "positives": positives, "delta": float(quarter)}, float(share)):
             return False
     releases = found.n_releases * found.n_draws
-    numbers = shift(found.exponent), found.bottom_score, found.list_bound, releases, mpf(0)
+    numbers = shift(found.exponent), found.bottom_score, found.list_bound, releases, ball(0)
     return _sampled(*numbers, low(given["epsilon"]) - 2 * share, 2 * quarter)

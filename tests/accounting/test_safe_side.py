@@ -92,3 +92,10 @@ def test_what_adds_next_to_nothing_to_a_pair_is_not_rounded_away():
     together = Composed(costs)
     assert basic <= Fraction(together.epsilon(0.23187323797529416)) < basic * (1 + Fraction(1, 10**9))
     assert together.delta(float(basic) * (1 - 1e-12)) > 0.23187323797529416
+
+
+@pytest.mark.parametrize(
+    "given", [{"epsilon": 701, "delta": 1e-6}, {"epsilon": 0.1, "delta": 1e-300, "steps": 10**300, "size": 10**300}]
+)
+def test_one_random_row_is_hidden_by_no_noise_where_none_is_enough(given):
+    assert accounting.single_sample_sigma(**({"rows": 10, "steps": 10} | given)) == math.inf
