@@ -227,18 +227,10 @@ class Cost:
 
 
 def discrete_gaussian_cost(sigma, *, sensitivity, releases: int, size: int) -> tuple[Cost, ...]:
-    """Return the cost of discrete Gaussian noise, by `dpfast.accounting.discrete_gaussian_delta`.
+    """Return the cost of discrete Gaussian noise, whose arguments are those of `discrete_gaussian_delta`.
 
-    Parameters
-    ----------
-    sigma, sensitivity, releases, size
-        As there.
-
-    Returns
-    -------
-    tuple of one Cost
-        Gaussian, with the total variation of all releases from continuous noise. Its Renyi divergence needs no such
-        term: discrete noise is zCDP as it is.
+    It is Gaussian, with the total variation of all releases from continuous noise. Its Renyi divergence needs no such
+    term: discrete noise is zCDP as it is.
     """
     sigma, moved = exact_positive("sigma", sigma), exact_above("sensitivity", sensitivity)
     T, size = count("releases", releases), count("size", size)

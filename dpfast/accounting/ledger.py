@@ -122,14 +122,6 @@ class Ledger(Budget):
         db.execute(f"INSERT INTO charge VALUES ({', '.join('?' * len(row))})", row)
         db.execute("UPDATE budget SET book = ?, charges = ?", (_json(after.to_dict()), number))
 
-    def _fitting(self, charge: Charge) -> Book:
-        with self._reading() as db:
-            book = _book_of(db)
-        try:
-            return book.charged(charge)
-        except BudgetExceeded as refusal:
-            raise BudgetExceeded(str(refusal).replace("{spent}", str(self.spent))) from None
-
     def _check_process(self) -> None:
         pass  # every process is welcome
 

@@ -47,48 +47,17 @@ _MOST_ROWS = 1000
 
 
 def opening_moves(columns: int, neighbors: str, rows_per_unit: int = 1) -> int:
-    """Return the square of what the counts of so many columns move by, in Euclidean norm.
-
-    Parameters
-    ----------
-    columns : int, >= 1
-        Columns that a row has one cell in, that of the label among them.
-    neighbors : {"replace", "add-remove"}
-    rows_per_unit : int, >= 1, default=1
-        Rows that neighbours may differ in.
-
-    Returns
-    -------
-    int
-    """
+    """Return the square of what the counts of columns, that of the label included, move by in Euclidean norm."""
     check_neighbors(neighbors)
     each = 2 if neighbors == "replace" else 1
     return each * count("columns", columns) * count("rows_per_unit", rows_per_unit) ** 2
 
 
 def opening_threshold(sigma: Number, delta: float, *, unit: int = 1, words: int = 1, rows_per_unit: int = 1) -> int:
-    """Return the least threshold at which lone words are published with probability at most delta.
+    """Return the least threshold, in steps, at which lone words are published with probability at most delta.
 
-    Parameters
-    ----------
-    sigma : real, > 0
-        Scale of the discrete Gaussian noise, in steps of the grid.
-    delta : float
-        Positive, below 1.
-    unit : int, default=1
-        Steps that a row counts.
-    words : int, default=1
-        Columns that may hold words.
-    rows_per_unit : int, default=1
-        Rows that neighbours may differ in.
+    A row counts `unit` steps, and the noise has the scale `sigma` in steps; `words` columns may hold words.
 
-    Returns
-    -------
-    int
-        In steps; rounded up. See the documentation of this module for the theorem.
-
-    Examples
-    --------
     >>> opening_threshold(100, 1e-7)
     522
     """

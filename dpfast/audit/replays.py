@@ -261,15 +261,8 @@ def _copied(estimator, recorder):
 
 
 def _state(rng):
-    """Return the state of a generator, to compare and restore it; None if the state is unknown."""
-    state = copy.deepcopy(rng.bit_generator.state)
-    return _plain(state)
-
-
-def _plain(state):
-    if isinstance(state, dict):
-        return {name: _plain(value) for name, value in state.items()}
-    return state
+    """Return the state of a generator, to compare and restore it."""
+    return copy.deepcopy(rng.bit_generator.state)
 
 
 def _asker(mechanism):

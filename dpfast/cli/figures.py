@@ -32,17 +32,8 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     training part and these releases together are (epsilon, delta)-DP, no more. Of units, each of which is in one part,
     at most `rows_per_unit` rows count, each at so much less of epsilon.
 
-    A label counts by its text; one that is no class of the model is a wrong prediction.
-
-    Parameters
-    ----------
-    estimator : fitted classifier
-    X, y : rows and labels
-    rng : numpy.random.Generator
-    epsilon, neighbors : optional
-        By default those of the estimator.
-    budget : Budget, optional
-        Charged epsilon before anything is drawn.
+    A label counts by its text; one that is no class of the model is a wrong prediction. By default epsilon and
+    neighbors are those of the estimator. A budget is charged epsilon before anything is drawn.
     """
     import numpy as np
 

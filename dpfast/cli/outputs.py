@@ -21,12 +21,8 @@ _BESIDE = {"checkpoint": (".lock",), "budget": ("-journal", "-wal", "-shm")}  # 
 def check_files(out=None, **others):
     """Refuse, before any work, an output that could not be written after it, and two files that are the same one.
 
-    Parameters
-    ----------
-    out : Path or None
-        What the command writes; None is standard output.
-    **others : str, Path or None
-        The other files of the command: DATA and LOSSES are tables, in one file or in several, or bundled.
+    Without `out`, the command writes to standard output. DATA and LOSSES are tables, in one file or in several, or
+    bundled.
     """
     if out is not None:
         _check_writable(out)

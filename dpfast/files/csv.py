@@ -45,22 +45,9 @@ class _LongLine(ValueError):
 
 
 class CsvFile:
-    """A table of text.
+    """A table of text, by the path of a file, compressed if its name ends in .gz, or by the content of a file as bytes.
 
-    Parameters
-    ----------
-    path : path-like or bytes
-        The path of a file, compressed if its name ends in .gz; or the content of a file.
-    separator, decimal : str, of length 1
-        The separator of cells, and the decimal mark of numbers.
-    encoding : str
-    names : list of str, optional
-        The names of the columns, if the content has no header.
-
-    Attributes
-    ----------
-    names : list of str
-        The names of the columns, stripped of blanks.
+    `names` are the names of the columns, stripped of blanks; they are given if the content has no header.
     """
 
     def __init__(self, path, *, separator=",", decimal=".", encoding="utf-8", names=None):
@@ -88,26 +75,9 @@ class CsvFile:
         check_names(self.names, label, needs_label)
 
     def batches(self, types, missing=()):
-        """Yield the rows, block by block.
+        """Yield the rows as Arrow batches; raise `Unparsed` for a cell that is not of its type, and for a ragged row.
 
-        Parameters
-        ----------
-        types : dict of pyarrow.DataType
-            The types to read, by the names of the columns to read.
-        missing : sequence of str
-            The texts of cells that are null.
-
-        Yields
-        ------
-        pyarrow.RecordBatch
-            A batch of at least one row.
-
-        Raises
-        ------
-        Unparsed
-            If a cell is not of its type, or a row has another length than the header.
-        ValueError
-            If a line or a compressed file is too large, or the text has another encoding.
+        `types` maps the names of the columns to read to their types; `missing` has the texts of cells that are null.
         """
         read = 0
         for size in (min(BLOCK, self.line_limit), self.line_limit):

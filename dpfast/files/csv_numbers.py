@@ -13,10 +13,7 @@ TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
 def table_of(file: CsvFile, label, entries, unit="line", before=0):
     """Return the features of a file as bits or numbers, and its labels as a `Labels`.
 
-    Raises
-    ------
-    ValueError
-        If a cell is invalid; names the line of the first one, after `before` others, which are called `unit`.
+    The error for an invalid cell names its line, after `before` others, which are called `unit`.
     """
     names = features_of(file.names, label)
     truths = {name for name, cell in zip(file.names, file.first, strict=False) if _is_truth(cell)}

@@ -8,11 +8,7 @@ from dpfast.files.parquet import ParquetFiles
 def delayed_parquet(path: Any, columns: list[str]) -> tuple[list, int]:
     """Return a list of delayed Arrow tables, for `fit`, and their total number of rows.
 
-    Parameters
-    ----------
-    path : str or path-like
-        A file, a folder of .parquet files, or a pattern; this process and the workers must see it under the same name.
-    columns : list of str
+    This process and the workers must see the file, the folder or the pattern under the same name.
     """
     from dask.delayed import delayed
 

@@ -130,14 +130,7 @@ class FileParts(Source):
 
 
 def source_of(X: Any, y: Any = None) -> Source:
-    """Return the source that a table of any kind is; nothing is read.
-
-    Parameters
-    ----------
-    X : Source, path, stream, table in parts, or table in memory
-    y : array_like or str, optional
-        The labels, or the name of their column.
-    """
+    """Return a table of any kind as a source; nothing is read. `y` are the labels, or the name of their column."""
     if isinstance(X, Source):
         source = X
     elif isinstance(X, str | os.PathLike):
@@ -315,22 +308,9 @@ def read_encoding(path, schema, label=None, *, room=None, unit=None, separator=N
 
 
 def read_code_steps(path, size, schema, *, skip=0):
-    """Yield the codes and the labels of a table a few rows at a time, each step as soon as its rows are there.
+    """Yield the codes and the labels of `size` rows at a time, each as soon as its rows are there, after `skip` rows.
 
-    Parameters
-    ----------
-    path : str or path-like
-        As in `read_codes`, or "-" for a CSV table from standard input.
-    size : int
-        The number of rows per step; the last step may have fewer.
-    schema : Schema
-        A schema that declares everything and names the label.
-    skip : int, default=0
-        The number of rows to skip at the beginning.
-
-    Yields
-    ------
-    tuple of CodeTable and LabelColumn
+    The schema declares everything and names the label. The path "-" is a CSV table from standard input.
     """
     if str(path) != "-" and kind_of(Path(path)) != "csv":
         whole = read_encoding(path, schema, schema.label)

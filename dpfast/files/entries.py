@@ -72,19 +72,10 @@ class Entries:
 
 
 class Gathered:
-    """Collects blocks of rows into a table.
+    """Collects blocks of rows into a table of bits or of numbers, as `entries` says.
 
-    Parameters
-    ----------
-    entries : Entries
-        The valid entries, either bits or numbers.
-    names : list of str or None
-    rows : callable
-        Returns an upper bound of the number of rows; called only for a table of numbers.
-
-    Notes
-    -----
-    n d / 8 bytes for bits and twice that at the end; 4 n d bytes for numbers.
+    `rows` returns an upper bound of the number of rows, and is called only for a table of numbers. Bits take n d / 8
+    bytes, twice that at the end, and numbers 4 n d bytes.
     """
 
     def __init__(self, entries, names, rows):

@@ -126,34 +126,10 @@ def read_table(
 
 
 def read_steps(path, size, classes, *, label=None, threshold=None, values="bits", limits=None, skip=0):
-    """Read a table a few rows at a time, in order, each step as soon as its rows are there.
+    """Yield a `Table` of `size` rows at a time, in order, each as soon as its rows are there, after `skip` rows.
 
-    Parameters
-    ----------
-    path : str or path-like
-        As in `read_table`, or "-" for a CSV table from standard input.
-    size : int
-        The number of rows per step; the last step may have fewer.
-    classes : sequence of str
-        All possible labels.
-    label, threshold, values, limits
-        As in `read_table`; labels are required, and "either" is refused, since all steps have the same type.
-    skip : int, default=0
-        The number of rows to skip at the beginning.
-
-    Yields
-    ------
-    Table
-        One step; labels are integers if all classes are, else str.
-
-    Raises
-    ------
-    ValueError, OSError
-        As in `read_table`, and if there is an unknown label, or fewer rows than have to be skipped.
-
-    Notes
-    -----
-    CSV and TSV files are held a step at a time, other types as a whole.
+    The arguments are those of `read_table`; the path "-" is a CSV table from standard input. `classes` are all possible
+    labels, as texts; labels are integers if all of them are. CSV files are held a step at a time, others as a whole.
     """
     if values == "either":
         raise ValueError('values must be "bits" or "numbers", got "either"')

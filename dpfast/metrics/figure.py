@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
@@ -11,9 +10,8 @@ from scipy.special import log_ndtr, ndtr
 
 from dpfast import random
 from dpfast.accounting import Budget, PrivacySpend, Release
+from dpfast.accounting.numbers import check_neighbors, exact
 from dpfast.mechanisms import discrete_laplace
-
-_RELATIONS = ("replace", "add-remove")
 
 
 class Figure(NamedTuple):
@@ -58,7 +56,7 @@ class ConfusionMatrix:
 
     counts: np.ndarray
     classes: np.ndarray
-    deviation: float  # of the noise on each count
+    deviation: float
     privacy: PrivacySpend
 
 
@@ -118,19 +116,11 @@ class Reliability:
 class Counter:
     """Release a histogram of rows once: check, charge, then draw.
 
-    Parameters
-    ----------
-    epsilon : real, > 0
-    neighbors : {"replace", "add-remove"}
-    budget : Budget or None
-    random_state : None, int or numpy.random.Generator
-    moved : int
-        The sum of the changes of counts if one row is replaced; adding or removing a row changes the sum by one.
+    Replacing a row changes the counts by `moved` together; adding or removing a row changes their sum by one.
     """
 
     def __init__(self, epsilon, neighbors, budget, random_state, *, moved=2):
-        if neighbors not in _RELATIONS:
-            raise ValueError(f'neighbors must be "replace" or "add-remove", got {neighbors!r}')
+        check_neighbors(neighbors)
         if budget is not None and not isinstance(budget, Budget):
             raise ValueError(f"budget must be None or a dpfast.accounting.Budget, got {budget!r}")
         self._rng = random.generator(random_state)
@@ -139,8 +129,7 @@ class Counter:
         )
         if not epsilon > 0:
             raise ValueError(f"epsilon must be a finite number > 0, got {epsilon!r}")
-        exact = epsilon if isinstance(epsilon, Fraction) else Fraction(repr(float(epsilon)))
-        self._scale = (moved if neighbors == "replace" else 1) / exact
+        self._scale = (moved if neighbors == "replace" else 1) / exact("epsilon", epsilon)
         if self._scale > 1 << 52:
             raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {epsilon!r}")
         self._budget, self._spend = budget, (epsilon, neighbors)

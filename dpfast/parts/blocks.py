@@ -225,13 +225,7 @@ class RowBlocks(Protocol):
 
 
 def read_block(X, k):
-    """Return block k of a `RowBlocks` as finite numbers of its declared type.
-
-    Raises
-    ------
-    ValueError
-        For NaN, infinities, a wrong shape, and entries that the declared type cannot hold.
-    """
+    """Return block k of a `RowBlocks` as finite numbers of its declared type; refuse any other entry or shape."""
     from sklearn.utils import assert_all_finite
 
     dtype = np.dtype(getattr(X, "dtype", np.float64))
@@ -255,17 +249,8 @@ _PRIVATE: dict[str, Any] = {"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRI
 class Spool:
     """Arrays of declared lengths, each filled once from its start.
 
-    Parameters
-    ----------
-    memory : int
-        Bytes that are kept in memory; arrays beyond them go to the file.
-    scratch : path-like, optional
-        The folder of the file; by default that of temporary files.
-
-    Attributes
-    ----------
-    in_memory, on_disk : int
-        Bytes requested so far.
+    Arrays beyond `memory` bytes go to the file, in the folder `scratch` or that of temporary files. `in_memory` and
+    `on_disk` are the bytes requested so far.
     """
 
     def __init__(self, memory: int, scratch: Any = None):
@@ -274,13 +259,7 @@ class Spool:
         self.in_memory = self.on_disk = 0
 
     def array(self, shape: tuple[int, ...] | int, dtype: Any) -> "Filling | FileFilling":
-        """Return storage for an array of at most so many rows.
-
-        Raises
-        ------
-        OSError
-            If the scratch folder has no space for it.
-        """
+        """Return storage for an array of at most so many rows; raise OSError if the scratch folder has no space."""
         shape, dtype = (shape,) if isinstance(shape, int) else tuple(shape), np.dtype(dtype)
         size = dtype.itemsize * int(np.prod(shape))
         if self.holds(size):
@@ -314,11 +293,7 @@ class Spool:
 class Room:
     """Factory of the arrays that store the columns of a table read block by block, by their dtypes.
 
-    Parameters
-    ----------
-    spool : Spool
-    most : int, optional
-        An upper bound on the rows; by default their number is unknown.
+    `most` is an upper bound on the rows, or None if their number is unknown.
     """
 
     def __init__(self, spool: Spool, most: int | None = None):

@@ -20,14 +20,7 @@ _TICK = 0.5  # seconds between two checks of the cluster
 
 
 class DaskBackend:
-    """Engine on the workers of a cluster: a part is a future, and the scheduler recomputes lost ones.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    futures : list of distributed.Future
-        The states of the parts, in the order of the rows.
-    """
+    """Engine on the workers of a cluster; its parts are futures, in the order of the rows."""
 
     def __init__(self, client: Any, futures: Sequence[Any]):
         self._client, self._futures = client, list(futures)
@@ -122,26 +115,7 @@ def _fresh():
 
 
 def dask_backend(X: Any, y: Any = None, columns: list[str] | None = None, client: Any = None) -> DaskBackend:
-    """Return the engine of a collection of Dask.
-
-    Parameters
-    ----------
-    X : dask.dataframe.DataFrame, dask.array.Array, or list of delayed tables
-    y : None, or labels in the same parts
-    columns : list of str, optional
-        The columns of a DataFrame to read.
-    client : distributed.Client, optional
-        By default the current client.
-
-    Returns
-    -------
-    DaskBackend
-
-    Raises
-    ------
-    ValueError
-        If there is no client, or the labels are not in the same parts as the rows.
-    """
+    """Return the engine of a collection, as `dpfast.engines.dask`; of a DataFrame only `columns` are read."""
     from distributed import default_client
 
     try:

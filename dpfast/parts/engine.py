@@ -98,13 +98,7 @@ class Backend(Protocol):
 
 
 class Failure:
-    """An exception of a part, passed as a value: no engine logs it, and only the caller sees its text.
-
-    Parameters
-    ----------
-    part : int or None
-    error : Exception
-    """
+    """An exception of a part, passed as a value: no engine logs it, and only the caller sees its text."""
 
     def __init__(self, part: int | None, error: Exception):
         self.part, self.error = part, error
@@ -170,12 +164,7 @@ def answered(state: Any, number: int | None, f: Callable, public: Sequence[Any],
 
 
 def raise_failure(value: Any) -> None:
-    """Raise the exception that a `Failure` holds; do nothing for another value.
-
-    Parameters
-    ----------
-    value : object
-    """
+    """Raise the exception that a `Failure` holds; do nothing for another value."""
     if isinstance(value, Failure):
         if hasattr(value.error, "add_note") and value.part is not None:
             value.error.add_note(f"in part {value.part}, counted from 0")
@@ -322,12 +311,7 @@ class EngineParts:
 
 
 class MemoryBackend:
-    """Engine of this process: its states are objects, and their exceptions are raised at once.
-
-    Parameters
-    ----------
-    states : sequence
-    """
+    """Engine of this process: its states are objects, and their exceptions are raised at once."""
 
     def __init__(self, states: Sequence[Any]):
         self.states = list(states)

@@ -15,18 +15,7 @@ RETRIES = 4  # of a call, and restarts of an actor
 
 
 class RayBackend:
-    """Engine on actors of a Ray cluster.
-
-    The actors end when neither the engine nor an engine derived from it is referenced any more. Pass the same engine to
-    several fits to share the actors.
-
-    Parameters
-    ----------
-    tables : list of ObjectRef
-        One table of Arrow or pandas each, in the order of the rows.
-    actors : int, optional
-        The number of actors; by default one per processor of the cluster, but at most one per table.
-    """
+    """Engine on actors of a Ray cluster, which end when neither it nor an engine derived from it is referenced."""
 
     def __init__(self, tables: Sequence[Any], actors: int | None = None):
         import ray
@@ -79,20 +68,7 @@ class RayBackend:
 
 
 def ray_backend(X: Any, columns: list[str] | None = None, actors: int | None = None) -> RayBackend:
-    """Return the engine of a Dataset of Ray, or of a list of references to tables.
-
-    Parameters
-    ----------
-    X : ray.data.Dataset, or list of ObjectRef
-    columns : list of str, optional
-        The columns of a Dataset to read.
-    actors : int, optional
-        The number of actors; see `RayBackend`.
-
-    Returns
-    -------
-    RayBackend
-    """
+    """Return the engine of tables, as `dpfast.engines.ray`; of a Dataset only `columns` are read."""
     if hasattr(X, "to_arrow_refs"):
         if columns is not None:
             there = {*X.schema().names}

@@ -29,20 +29,7 @@ _ROW = pa.schema([("part", pa.int64()), ("found", pa.binary())])
 
 
 class SparkBackend:
-    """Engine on executors of a Spark cluster; a part is a partition of a DataFrame that has rows.
-
-    Parameters
-    ----------
-    frame : pyspark.sql.DataFrame
-        Its partitions must have the same rows, in the same order, each time they are computed.
-    tasks : int, optional
-        The most tasks of a question; by default the number of tasks that the cluster runs at a time.
-
-    Raises
-    ------
-    ValueError
-        If the DataFrame has no rows.
-    """
+    """Engine on executors of a Spark cluster; a part is a partition of a DataFrame that has rows."""
 
     def __init__(self, frame: Any, tasks: int | None = None):
         from pyspark.sql.functions import spark_partition_id
@@ -130,20 +117,7 @@ class _Files:
 
 
 def spark_backend(X: Any, columns: list[str] | None = None, tasks: int | None = None) -> SparkBackend:
-    """Return the engine of a DataFrame of Spark.
-
-    Parameters
-    ----------
-    X : pyspark.sql.DataFrame
-    columns : list of str, optional
-        The columns to read.
-    tasks : int, optional
-        The most tasks of a question; see `SparkBackend`.
-
-    Returns
-    -------
-    SparkBackend
-    """
+    """Return the engine of a DataFrame, as `dpfast.engines.spark`; only `columns` are read."""
     if columns is not None:
         there = {*X.columns}
         named = [name.replace("`", "``") for name in columns if name in there]  # a part refuses a table that lacks one

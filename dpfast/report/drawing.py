@@ -55,20 +55,10 @@ def steps(
     scale: Scale,
     told: str,
 ) -> str:
-    """Return a curve over bins with a band for its noise.
+    """Return a curve over bins with a band for its noise, given as standard deviations.
 
-    Parameters
-    ----------
-    axis : Axis
-    weights, noise : ndarray of float64, shape (bins,)
-        The standard deviations of the noise, or None if they are not known.
-    missing : pair of float, optional
-        The weight of missing values and its noise, drawn as a mark on the right.
-    texts : sequence of str
-        The tooltips of the bins; empty for none.
-    scale : Scale
-    told : str
-        A description of the picture, for readers who cannot see it.
+    `missing` is the weight of missing values and its noise, drawn as a mark on the right. `texts` are the tooltips of
+    the bins, if any. `told` describes the picture to readers who cannot see it.
     """
     right = _WIDTH - (58 if missing is not None else 8)
 
@@ -151,17 +141,7 @@ def bars(
 
 
 def heat(texts: Sequence[Sequence[str]], weights: np.ndarray, scale: Scale, told: str) -> str:
-    """Return a map of cells; a larger weight is darker.
-
-    Parameters
-    ----------
-    texts : pair of sequences of str
-        The names of the rows and of the columns of the map.
-    weights : ndarray of float64, shape (rows, columns)
-    scale : Scale
-    told : str
-        A description of the picture, for readers who cannot see it.
-    """
+    """Return a map of cells, a larger weight darker, with the names of its rows and of its columns."""
     left, line, below = 130, 18, 96
     wide, bottom = (_WIDTH - left - 4) / weights.shape[1], line * len(weights)
     marks = []
@@ -190,12 +170,8 @@ def _short(text):
 def dots(points: Sequence[tuple[float, float, float, float, str]], told: str) -> str:
     """Return dots with whiskers, and the diagonal.
 
-    Parameters
-    ----------
-    points : sequence of (chance, share, low, high, text)
-        A predicted probability, the share of rows for which the prediction was right with its interval, and a tooltip.
-    told : str
-        As in `steps`.
+    A point is a predicted probability, the share of rows for which the prediction was right, the ends of the interval
+    of that share, and a tooltip.
     """
     side, edge = 240, 38
 

@@ -13,24 +13,12 @@ _DEVIATIONS = 1.96  # of a confidence interval of about 95%
 
 
 class Said(NamedTuple):
-    """A group of rows with about the same predicted probability.
+    """A group of rows with about the same predicted probability."""
 
-    Attributes
-    ----------
-    what : str
-        The predicted label.
-    chance : float
-        Its predicted probability.
-    share : float
-        The share of the rows that have this label, from noisy counts.
-    low, high : float
-        A confidence interval of the share, for the noise and the sample.
-    """
-
-    what: str
-    chance: float
-    share: float
-    low: float
+    what: str  # the predicted label
+    chance: float  # its predicted probability
+    share: float  # of the rows that have this label, from noisy counts
+    low: float  # the ends of a confidence interval of the share, for the noise and the sample
     high: float
 
 
