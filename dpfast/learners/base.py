@@ -14,9 +14,9 @@ from dpfast.kernels.reals import norm
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.fitting import Private, Public
 from dpfast.learners.lazily import lazily
-from dpfast.learners.parameters import PRIVATE, Kind
-from dpfast.learners.probabilities import PROBABILITY_SHARE, SidedProbabilities
-from dpfast.learners.reading import SCHEMAS, TableReader
+from dpfast.learners.parameters import Kind, estimator, parameter
+from dpfast.learners.probabilities import SidedProbabilities
+from dpfast.learners.reading import TableReader
 from dpfast.learners.saving import Read, Saved, entries, reals
 from dpfast.learners.showing import Shown
 from dpfast.parts.blocks import RowBlocks, imaged
@@ -164,10 +164,11 @@ def _note_features(estimator, X):
         estimator.feature_names_in_ = np.array(X.feature_names, dtype=object)
 
 
+@estimator
 class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassifier):
     """Base of the private classifiers, with parameters `epsilon`, `delta`, `neighbors`, `budget` and `threshold`."""
 
-    _parameters = PRIVATE | SCHEMAS
+    verbose: bool = parameter(False, text="bool, default=False\n    Whether `fit` shows its progress.")
 
     def fit(
         self,
@@ -326,7 +327,6 @@ class LinearClassifier(SidedProbabilities, TwoSided, PrivateClassifier):
     """
 
     _numbers: Mapping[str, Kind] = {}
-    _parameters = PrivateClassifier._parameters | PROBABILITY_SHARE
 
     def _scores(self, X):
         X = self._coded(X)

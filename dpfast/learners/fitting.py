@@ -27,7 +27,7 @@ import numpy as np
 from dpfast import random
 from dpfast.accounting import Cost, PrivacySpend, Release
 from dpfast.accounting.claims import warn, warn_of_caller, warn_of_claim, warn_of_edits
-from dpfast.learners.parameters import PRIVATE, PrivateParameters
+from dpfast.learners.parameters import PrivateParameters
 from dpfast.mechanisms.draws import Sole
 
 
@@ -140,7 +140,6 @@ class Private(PrivateParameters):
     `_publish`.
     """
 
-    _parameters = PRIVATE
     _rows_per_unit: int | None = None  # of the current fit, if its privacy unit is a person
 
     @contextmanager

@@ -1,7 +1,7 @@
 """Kinds of parameters: each parameter of a learner is declared once with its kind and checked with the same wording.
 
-A learner lists its kinds in `_parameters`; `Parameters._checked` returns the plain values, or refuses an invalid value
-before any data are read:
+A learner declares its parameters by `parameter` and is decorated by `estimator`. `Parameters._checked` returns plain
+values, or refuses an invalid value before any data are read:
 
 >>> kind = auto(count(1, 100))
 >>> kind.wanted
@@ -16,11 +16,12 @@ import math
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import Field, dataclass, field, make_dataclass
 from fractions import Fraction
+from inspect import cleandoc, get_annotations
 from numbers import Integral, Real
 from types import SimpleNamespace
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar, dataclass_transform
 
 import numpy as np
 
@@ -28,6 +29,7 @@ from dpfast import random
 from dpfast.accounting import Budget
 from dpfast.tables.schema import Schema
 
+T = TypeVar("T")
 FileLike: TypeAlias = str | os.PathLike[str] | None
 SchemaLike: TypeAlias = Schema | FileLike
 
@@ -138,8 +140,63 @@ SCHEMA = Kind(
     lambda value: isinstance(value, Schema | str | os.PathLike),
     lambda value: value if isinstance(value, Schema) else Schema.from_file(value),
 )
-PURE = {"epsilon": EPSILON, "neighbors": NEIGHBORS, "budget": BUDGET}  # of learners whose delta is 0
-PRIVATE = PURE | {"delta": DELTA}
+
+
+def parameter(default: Any, kind: Kind | None = None, text: str = "") -> Any:
+    """Declare a keyword parameter in the body of an `estimator`; `text` is its entry in docstrings, after the colon."""
+    return field(default=default, kw_only=True, metadata=told(kind, text))
+
+
+def told(kind: Kind | None = None, text: str = "") -> dict[str, Any]:
+    """Return the metadata of a parameter that is declared by `dataclasses.field`."""
+    return {"kind": kind, "text": text}
+
+
+@dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
+def estimator(cls: type[T]) -> type[T]:
+    """Write the constructor of a class, which only stores the declared parameters, and complete its docstring.
+
+    Keyword parameters are declared by `parameter`. Positional ones, and those that a class fixes (`init=False`), are
+    declared by `dataclasses.field`, which type checkers can read.
+    """
+    whole: Any = cls
+    own = {
+        name: (annotation, vars(cls)[name])
+        for name, annotation in get_annotations(cls).items()
+        if isinstance(vars(cls).get(name), Field)
+    }
+    for name, (_, each) in own.items():
+        setattr(cls, name, each.default) if not each.init else delattr(cls, name)
+    whole._own_parameters = own
+    bases = [vars(base).get("_own_parameters", {}) for base in cls.__mro__]
+    of: dict[str, Any] = {}
+    for base in reversed(bases):
+        of |= base
+    ordered = [*(name for name in of if not of[name][1].kw_only), *(name for base in bases for name in base)]
+    fields = {name: of[name] for name in ordered if of[name][1].init}
+    kinds = {name: each.metadata["kind"] for name, (_, each) in own.items() if each.init}
+    kinds = dict(item for base in reversed(cls.__mro__) for item in vars(base).get("_parameters", {}).items()) | kinds
+    whole._parameters = {name: kind for name, kind in kinds.items() if kind is not None and name in fields}
+    if "__init__" not in vars(cls):
+        all_of_them = [(name, *declared) for name, declared in fields.items()]
+        made: Any = make_dataclass(cls.__name__, all_of_them, eq=False, repr=False, namespace={"__doc__": cls.__doc__})
+        whole.__init__ = made.__init__
+    if cls.__doc__:
+        cls.__doc__ = _completed(cleandoc(cls.__doc__), {name: each for name, (_, each) in fields.items()}) + "\n"
+    return cls
+
+
+def _completed(text: str, fields: dict[str, Any]) -> str:
+    """Return a docstring whose section "Parameters" has the entries that it lacks, positional parameters first."""
+    head, title, rest = text.partition("\nParameters\n----------\n")
+    own, blank, rest = rest.partition("\n\n")
+    named = {name for line in own.splitlines() if line[:1].strip() for name in line.split(" :")[0].split(", ")}
+    lacking = [name for name, each in fields.items() if each.metadata["text"] and name not in named]
+    first, last = (
+        [f"{name} : {fields[name].metadata['text']}" for name in lacking if fields[name].kw_only is keyword]
+        for keyword in (False, True)
+    )
+    return head + title + "\n".join([*first, own, *last]) + blank + rest if title else text
 
 
 class Parameters:
@@ -157,14 +214,43 @@ class Parameters:
         )
 
 
+@estimator
 class PrivateParameters(Parameters):
     """Parameters of a private estimator; includes its generator as `rng`, and checks that its budget can pay."""
 
-    epsilon: float
-    delta: float
-    neighbors: str
-    budget: Budget | None
-    random_state: Any
+    epsilon: float = field(
+        default=1.0,
+        kw_only=False,
+        metadata=told(
+            EPSILON, "float, default=1.0\n    Privacy budget: a smaller value is more private; 1 is a good start."
+        ),
+    )
+    delta: float = field(
+        default=1e-6,
+        kw_only=False,
+        metadata=told(
+            DELTA,
+            "float, default=1e-6\n    The probability with which the bound of epsilon may fail; choose it well below "
+            "1 / n for n rows.",
+        ),
+    )
+    neighbors: str = parameter(
+        "replace",
+        NEIGHBORS,
+        """{"replace", "add-remove"}, default="replace"
+    Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.""",
+    )
+    budget: Budget | None = parameter(
+        None,
+        BUDGET,
+        """dpfast.accounting.Budget or None, default=None
+    Charged (epsilon, delta) by each `fit`; a fit that exceeds it is refused before the data are read.""",
+    )
+    random_state: int | np.random.Generator | None = parameter(
+        None,
+        text="""None, int or numpy.random.Generator, default=None
+    None uses a cryptographic generator. A seed is for tests and voids the guarantee; `privacy_` then records this.""",
+    )
 
     def _checked(self, X: Any = None, y: Any = None, units: Any = None) -> SimpleNamespace:
         p = super()._checked()
@@ -174,6 +260,9 @@ class PrivateParameters(Parameters):
         if p.budget is not None:
             p.budget.foresee(self.epsilon, self.delta, neighbors=self.neighbors)
         return p
+
+
+PRIVATE = dict(PrivateParameters._parameters)
 
 
 _SENSITIVITY = {"replace": 2, "add-remove": 1}  # of class counts

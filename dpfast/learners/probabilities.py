@@ -22,7 +22,7 @@ from dpfast.kernels.reals import expit
 from dpfast.learners.calibration import LEVELS, Line, fitted_line
 from dpfast.learners.fitting import Private, Run
 from dpfast.learners.lazily import lazily
-from dpfast.learners.parameters import noise_scale, real
+from dpfast.learners.parameters import estimator, noise_scale, parameter, real
 from dpfast.learners.saving import entries, fraction, integers
 from dpfast.mechanisms import discrete_laplace
 
@@ -59,7 +59,6 @@ def class_shares(counts, labels):
     return shares / shares.sum(axis=1, keepdims=True)
 
 
-PROBABILITY_SHARE = {"probability_share": real(0, 1, "[)")}
 _LARGEST_COUNT = 1 << 62
 
 
@@ -85,6 +84,7 @@ def set_apart(p: SimpleNamespace) -> SimpleNamespace:
     return p
 
 
+@estimator
 class Probabilities(Private):
     """Mixin of private classifiers with the parameter `probability_share`; estimates probabilities by predicted class.
 
@@ -92,8 +92,14 @@ class Probabilities(Private):
     ``**p.counting`` to `_spending`, and calls `_count_classes` after the release of its model.
     """
 
-    classes_: np.ndarray
-    probability_share: float
+    probability_share: float = parameter(
+        0.0,
+        real(0, 1, "[)"),
+        """float in [0, 1), default=0.0
+    Share c of epsilon for noisy counts of the rows by predicted and true label. `predict_proba` uses them; 0 releases
+    none. The model is then ((1 - c) epsilon, delta)-DP and the counts are (c epsilon, 0)-DP
+    (`dpfast.learners.probabilities`): together they are (epsilon, delta)-DP by basic composition.""",
+    )
 
     def _checked(self, X=None, y=None, units=None):
         return set_apart(super()._checked(X, y, units))
@@ -116,7 +122,7 @@ class Probabilities(Private):
         for name in p.counting:
             run.used[name] += 1
 
-    def _cells(self) -> int:
+    def _cells(self):
         """Return the number of cells."""
         return len(self.classes_)
 
@@ -156,12 +162,23 @@ class Probabilities(Private):
         self.class_counts_, self.class_counts_scale_ = np.stack(counts), fraction(saved["scale"])
 
 
+@estimator
 class SidedProbabilities(Probabilities):
     """`Probabilities` of classifiers of two classes, by the signed score of a row.
 
     A subclass defines `_scores`, at least 0 for the second class, and `_places`, the numbers in [-1, 1] from which
     levels are computed.
     """
+
+    probability_share: float = parameter(
+        0.0,
+        real(0, 1, "[)"),
+        """float in [0, 1), default=0.0
+    Share c of epsilon for noisy class counts of the rows by level of their score (`dpfast.learners.calibration`).
+    `predict_proba` uses them, and `predict` returns the more probable label; 0 releases none. The model is then
+    ((1 - c) epsilon, delta)-DP and the counts are (c epsilon, 0)-DP (`dpfast.learners.probabilities`): together they
+    are (epsilon, delta)-DP by basic composition.""",
+    )
 
     def _cells(self):
         return LEVELS

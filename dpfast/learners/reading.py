@@ -17,7 +17,7 @@ from dpfast.files.encodings import source_of
 from dpfast.learners.discovery import discover, plan
 from dpfast.learners.encoder import TableEncoder
 from dpfast.learners.fitting import Public
-from dpfast.learners.parameters import SCHEMA, auto, count, optional, real
+from dpfast.learners.parameters import SCHEMA, Parameters, SchemaLike, auto, count, estimator, optional, parameter, real
 from dpfast.learners.saving import entries, found_facts, found_shares
 from dpfast.learners.units import bounded_rows, own_generator
 from dpfast.tables.code_bits import code_bits
@@ -29,12 +29,12 @@ from dpfast.tables.labels import class_codes, completed, labels_among, other_lab
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import with_names
 
-SCHEMAS = {"schema": optional(auto(SCHEMA, "discover")), "encoder_share": auto(real(0, 1, "()"))}
 SHARE = Fraction(1, 10)  # of the budget, for the discovery
 MOST_LABELS = 256  # discovered at most
 
 
-class TableReader:
+@estimator
+class TableReader(Parameters):
     """Mixin of private classifiers with the parameters `schema` and `encoder_share`.
 
     A learner calls `_tabled` within `_fitting` once its parameters are checked, and `_coded` when it predicts. The
@@ -44,6 +44,22 @@ class TableReader:
     _encoder = None  # of the current fit, and then of the model
     _reads_parts = False  # whether it needs only sums over the parts of a table, and not one row after another
     _merges_bins = False  # whether it wants numbers in fine bins, which it merges itself
+    schema: SchemaLike | None = parameter(
+        None,
+        optional(auto(SCHEMA, "discover")),
+        """dpfast.Schema, the path of its file, "discover" or None, default=None
+    The declaration of the table that `fit` and `predict` receive: a DataFrame of pandas or polars, an Arrow table
+    or a dict of arrays, with numbers, categories, dates and missing values. See `dpfast.Schema`. With None,
+    everything about a DataFrame or an Arrow table is discovered except the names and types of its columns, and
+    arrays and sparse matrices are read as vectors. "discover" discovers arrays too.""",
+    )
+    encoder_share: float | str = parameter(
+        "auto",
+        auto(real(0, 1, "()")),
+        """float in (0, 1) or "auto", default="auto"
+    Share of the budget for the discovery: "auto" is a tenth of epsilon and delta. If everything is declared, it
+    costs nothing.""",
+    )
     _discovery_share = SHARE
     _one_bill = False  # whether its releases are Gaussian and share the bill of the discovery
 

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -9,14 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from dpfast.accounting import Budget, Cost
+from dpfast.accounting import Cost
 from dpfast.accounting.numbers import exact, float_above, split
 from dpfast.kernels import bits, scores
 from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.lazily import lazily
-from dpfast.learners.parameters import PURE, SchemaLike, real
-from dpfast.learners.probabilities import PROBABILITY_SHARE, Probabilities, confusion
-from dpfast.learners.reading import SCHEMAS
+from dpfast.learners.parameters import estimator, parameter, real
+from dpfast.learners.probabilities import Probabilities, confusion
 from dpfast.learners.saving import entries, integer, integers
 from dpfast.mechanisms import exponential
 from dpfast.tables import BitMatrix
@@ -26,6 +26,7 @@ from dpfast.tables.labels import two_classes
 _FAILURE = real(0, 1, "()")
 
 
+@estimator
 class FiniteClassLearner(Probabilities, PrivateClassifier):
     """Private agnostic learner of an explicit finite class [DR11, section 11.1]_.
 
@@ -35,25 +36,16 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
     hypothesis by at most one. The vector of errors therefore changes by a vector of range R = 2 if a row is replaced,
     and R = 1 if a row is added or deleted, since all numbers then change in the same direction; t = epsilon / R.
     Source: McSherry, Talwar 2007, see `dpfast.mechanisms.exponential`. A hypothesis must label each row by that row
-    alone. The class is public. With `probability_share` = c the hypothesis is ((1 - c) epsilon, 0)-DP and the class
-    counts are (c epsilon, 0)-DP (`dpfast.learners.probabilities`): together they are (epsilon, 0)-DP by basic
-    composition.
+    alone. The class is public.
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Privacy budget: a smaller value is more private; 1 is a good start.
     hypotheses : "features", BitMatrix or array_like of bool, shape (n_hypotheses, n_points), or sequence of callables
         With "features", the default, and X of d columns of bits: hypothesis j < d is column j, where 1 means
         classes_[1]; d + j is its negation, 2d is always classes_[0], and 2d + 1 is always classes_[1]. Alternatively, a
         table of labels, where 1 means classes_[1] and X holds numbers of points; or functions from X to labels of shape
         (n,), or to booleans, where True means classes_[1].
-    neighbors : {"replace", "add-remove"}, default="replace"
-        Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
-    probability_share : float in [0, 1), default=0.0
-        Share of epsilon for noisy counts of the rows by predicted and true label. `predict_proba` uses them; 0 releases
-        none.
-    threshold, schema, encoder_share, budget, random_state
+    threshold : None, float or array_like of float, shape (d,), default=0.0
         As in `DecisionListClassifier`; threshold and schema are for "features".
 
     Attributes
@@ -90,31 +82,10 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
     _model = "finite-class"
     _reads_parts = True
     _not_saved = (*PrivateClassifier._not_saved, "hypotheses")
-    _parameters = PURE | SCHEMAS | PROBABILITY_SHARE
-    delta = 0.0
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        *,
-        hypotheses: Any = "features",
-        neighbors: str = "replace",
-        threshold: ArrayLike | None = 0.0,
-        probability_share: float = 0.0,
-        schema: SchemaLike | None = None,
-        encoder_share: float | str = "auto",
-        budget: Budget | None = None,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.hypotheses = hypotheses
-        self.neighbors = neighbors
-        self.threshold = threshold
-        self.probability_share = probability_share
-        self.schema = schema
-        self.encoder_share = encoder_share
-        self.budget = budget
-        self.random_state = random_state
+    hypotheses: Any = parameter("features")
+    threshold: ArrayLike | None = parameter(0.0)
+    delta: float = field(default=0.0, init=False)
+    verbose: bool = field(default=False, init=False)
 
     def _checked(self, X=None, y=None, units=None):
         p = super()._checked(X, y, units)

@@ -5,19 +5,20 @@ from functools import partial
 
 import numpy as np
 
-from dpfast.accounting import Budget, Cost, experts_learning_rate, experts_range
+from dpfast.accounting import Cost, experts_learning_rate, experts_range
 from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import weights
 from dpfast.learners.base import PrivateClassifier, TwoSided, shown
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.experts.playing import played
-from dpfast.learners.parameters import SchemaLike, choice, flag, optional
-from dpfast.learners.probabilities import PROBABILITY_SHARE, SidedProbabilities
+from dpfast.learners.parameters import choice, estimator, flag, optional, parameter
+from dpfast.learners.probabilities import SidedProbabilities
 from dpfast.learners.saving import integer, integers
 from dpfast.parts.blocks import BLOCK_BYTES, slices
 from dpfast.tables.signed_rows import SparseRows, signed, signed_rows
 
 
+@estimator
 class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
     """Private linear classifier: the average of unit vectors drawn by their agreement [DR11, Algorithm 17]_.
 
@@ -30,16 +31,10 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
 
     **Privacy.** All draws, and so theta, are (epsilon, delta)-DP if one row (x, y) is replaced. A row is a loss vector
     in [-1, 1]. Replacing it changes the totals by a vector of range R = 4, including the negated copies, so the draws
-    are (4 eta)^2 n / 8-zCDP. `dpfast.accounting.experts` gives theorem and proof. The number of rows is public. With
-    `probability_share` = c the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
-    (`dpfast.learners.probabilities`): together they are (epsilon, delta)-DP by basic composition.
+    are (4 eta)^2 n / 8-zCDP. `dpfast.accounting.experts` gives theorem and proof. The number of rows is public.
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Privacy budget: a smaller value is more private; 1 is a good start.
-    delta : float, default=1e-6
-        The probability with which the bound of epsilon may fail; choose it well below 1 / n for n rows.
     neighbors : {"replace"}, default="replace"
         Only "replace": adding or removing a row changes the number of rounds, which is released.
     negations : bool, default=True
@@ -51,11 +46,6 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
         outside; scale such features by declared bounds, or use a schema.
     calibration : {"tight", "paper"}, default="tight"
         "tight" is the largest learning rate that the accountant allows; "paper" is epsilon / sqrt(32 n ln(1/delta)).
-    probability_share : float in [0, 1), default=0.0
-        Share of epsilon for noisy class counts of the rows by level of their score (`dpfast.learners.calibration`).
-        `predict_proba` uses them, and `predict` returns the more probable label; 0 releases none.
-    schema, encoder_share, budget, random_state, verbose
-        As in `DecisionListClassifier`.
 
     Attributes
     ----------
@@ -101,47 +91,10 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
     """
 
     _model = "linear-learner"
-    _parameters = (
-        PrivateClassifier._parameters
-        | PROBABILITY_SHARE
-        | {
-            "negations": flag(),
-            "fit_intercept": flag(),
-            "out_of_range": choice("error", "clip"),
-            "calibration": choice("tight", "paper"),
-        }
-    )
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        *,
-        neighbors: str = "replace",
-        negations: bool = True,
-        fit_intercept: bool = True,
-        out_of_range: str = "clip",
-        calibration: str = "tight",
-        probability_share: float = 0.0,
-        schema: SchemaLike | None = None,
-        encoder_share: float | str = "auto",
-        budget: Budget | None = None,
-        random_state: int | np.random.Generator | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbors = neighbors
-        self.negations = negations
-        self.fit_intercept = fit_intercept
-        self.out_of_range = out_of_range
-        self.calibration = calibration
-        self.probability_share = probability_share
-        self.schema = schema
-        self.encoder_share = encoder_share
-        self.budget = budget
-        self.random_state = random_state
-        self.verbose = verbose
+    negations: bool = parameter(True, flag())
+    fit_intercept: bool = parameter(True, flag())
+    out_of_range: str = parameter("clip", choice("error", "clip"))
+    calibration: str = parameter("tight", choice("tight", "paper"))
 
     def _learn(self, table, p, run):
         """Learn in one pass over the rows, in random order."""

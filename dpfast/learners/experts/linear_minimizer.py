@@ -7,12 +7,12 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from dpfast.accounting import Budget, experts_learning_rate, experts_range, linear_excess
+from dpfast.accounting import experts_learning_rate, experts_range, linear_excess
 from dpfast.kernels import weights
 from dpfast.learners.base import Watched, refuse_weights, shown
 from dpfast.learners.experts.playing import played
 from dpfast.learners.fitting import Private, Public
-from dpfast.learners.parameters import PRIVATE, choice, flag, real
+from dpfast.learners.parameters import choice, estimator, flag, parameter, real
 from dpfast.parts.blocks import BLOCK_BYTES, slices
 from dpfast.tables import BitMatrix
 from dpfast.tables.signed_rows import SparseRows, signed_rows
@@ -20,6 +20,7 @@ from dpfast.tables.signed_rows import SparseRows, signed_rows
 _FAILURE = real(0, 1, "()")
 
 
+@estimator
 class LinearMinimizer(Private, Watched, BaseEstimator):
     """Private minimizer of <theta, x> over the simplex, for vectors x without labels [DR11, Algorithm 17]_.
 
@@ -33,8 +34,6 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-    delta : float, default=1e-6
     neighbors : {"replace"}, default="replace"
         Only "replace": adding or removing a row changes the number of rounds, which is released.
     out_of_range : {"clip", "error"}, default="clip"
@@ -44,8 +43,8 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
         "tight" is the largest learning rate that the accountant allows. "paper" is epsilon / sqrt(32 n ln(1/delta)),
         and is refused if it exceeds the budget: the paper's theorem is for losses in [0, 1], its algorithm has losses
         in [-1, 1].
-    budget, random_state, verbose
-        As in `DecisionListClassifier`.
+    verbose : bool, default=False
+        Whether `fit` shows its progress.
 
     Attributes
     ----------
@@ -77,32 +76,9 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
     (1, 1.0)
     """
 
-    _parameters = PRIVATE | {
-        "out_of_range": choice("error", "clip"),
-        "calibration": choice("tight", "paper"),
-        "verbose": flag(),
-    }
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        *,
-        neighbors: str = "replace",
-        out_of_range: str = "clip",
-        calibration: str = "tight",
-        budget: Budget | None = None,
-        random_state: int | np.random.Generator | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbors = neighbors
-        self.out_of_range = out_of_range
-        self.calibration = calibration
-        self.budget = budget
-        self.random_state = random_state
-        self.verbose = verbose
+    out_of_range: str = parameter("clip", choice("error", "clip"))
+    calibration: str = parameter("tight", choice("tight", "paper"))
+    verbose: bool = parameter(False, flag())
 
     def fit(self, X: Any, y: Any = None, **refused: Any) -> Self:
         """Follow the experts in one pass over the rows.

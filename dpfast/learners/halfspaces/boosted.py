@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from dpfast.accounting import Budget, Cost, boost_paper, boost_plan, gaussian_sigma
+from dpfast.accounting import Cost, boost_paper, boost_plan, gaussian_sigma
 from dpfast.accounting.claims import pair_cost
 from dpfast.accounting.numbers import exact, float_above
 from dpfast.learners.base import LinearClassifier
 from dpfast.learners.halfspaces.measure import CAP, MOST_ROUNDS, UNIT, LazyBregman, Local, Measure
 from dpfast.learners.halfspaces.parted import measured, weak_rows_of
 from dpfast.learners.halfspaces.weak import LARGEST_SCALE, NoisyCentering, NoisyStump, WeakLearner
-from dpfast.learners.parameters import Kind, SchemaLike, auto, choice, count, flag, optional, positive, real
+from dpfast.learners.parameters import Kind, auto, choice, count, estimator, flag, optional, parameter, positive, real
 from dpfast.mechanisms import discrete_laplace
 from dpfast.tables.labels import two_classes
 
@@ -34,6 +34,7 @@ def _kind(wanted, base, named):
     )
 
 
+@estimator
 class BoostedHalfspaceClassifier(LinearClassifier):
     """Private lazy Bregman boosting [BCS]_: a linear classifier that averages the noisy means of hard rows.
 
@@ -44,27 +45,19 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     hypotheses so far, so it is small for rows that are classified well. Weights are at most 1 and add up to kappa n,
     where kappa is the density. The model is the average of the hypotheses.
 
-    **Privacy.** All hypotheses together are (epsilon, delta)-DP for the relation `neighbors`: "replace" compares
-    tables that differ in one row (x, y); "add-remove" compares tables one of which has one more row. Given the earlier
-    hypotheses, a change of one row moves the weights of all other rows in one direction, by no more than its own
-    weight in sum. A weighted sum of vectors of norm at most 1 therefore changes by at most 2, half of the bound in
-    [BCS, Theorem 27]_. Weights are integers, and their sum is exact. The rounds are adaptive Gaussian mechanisms: see
+    **Privacy.** All hypotheses together are (epsilon, delta)-DP for the relation `neighbors`: "replace" compares tables
+    that differ in one row (x, y); "add-remove" compares tables one of which has one more row. Given the earlier
+    hypotheses, a change of one row moves the weights of all other rows in one direction, by no more than its own weight
+    in sum. A weighted sum of vectors of norm at most 1 therefore changes by at most 2, half of the bound in [BCS,
+    Theorem 27]_. Weights are integers, and their sum is exact. The rounds are adaptive Gaussian mechanisms: see
     `dpfast.learners.halfspaces.weak` and `dpfast.accounting.discrete_gaussian_sigma`. Under "add-remove" the number of
-    rows is private: a noisy count, which costs 5% of epsilon, takes its place in kappa n. With `probability_share` = c
-    the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
-    (`dpfast.learners.probabilities`): together they are (epsilon, delta)-DP by basic composition.
+    rows is private: a noisy count, which costs 5% of epsilon, takes its place in kappa n.
 
     A 1 for the intercept is appended to each row, and rows outside the unit ball are then clipped to it. This map of
     single rows is always applied, and the number of clipped rows is never reported.
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Privacy budget: a smaller value is more private; 1 is a good start.
-    delta : float, default=1e-6
-        The probability with which the bound of epsilon may fail; choose it well below 1 / n for n rows.
-    neighbors : {"replace", "add-remove"}, default="replace"
-        Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     density : "auto" or float in (0, 1], default="auto"
         The density kappa. A larger density means less noise, and less attention to hard rows, which include rows with
         wrong labels. "auto" is min(0.9, 0.29 + 2.4 d^(2/5) / (n mu^(5/4))), where a Gaussian mechanism of sensitivity 1
@@ -98,11 +91,6 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     alpha, beta : float, default=0.1
         The wanted error on new rows and the probability of missing it, for the plan and the paper's calibration; not
         used otherwise.
-    probability_share : float in [0, 1), default=0.0
-        Share of epsilon for noisy class counts of the rows by level of their score (`dpfast.learners.calibration`).
-        `predict_proba` uses them, and `predict` returns the more probable label; 0 releases none.
-    schema, encoder_share, budget, random_state, verbose
-        As in `DecisionListClassifier`.
 
     Attributes
     ----------
@@ -141,64 +129,17 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     _model = "boosted-halfspace"
     _reads_parts = True
     _numbers = {"density": real(0, 1, "(]"), "learning_rate": positive(), "n_rounds": count(1)}  # noqa: RUF012
-    _parameters = LinearClassifier._parameters | {
-        "density": auto(real(0, 1, "(]")),
-        "n_rounds": auto(count(1, MOST_ROUNDS)),
-        "learning_rate": auto(real(0.001, 1e6)),
-        "weak_learner": _kind('be "centering", "stump" or a WeakLearner', WeakLearner, _WEAK),
-        "measure": _kind('be "lazy-bregman", "local" or a Measure', Measure, _MEASURES),
-        "fit_intercept": flag(),
-        "calibration": choice("tight", "plan", "paper"),
-        "margin": optional(real(0, 1, "(]")),
-        "label_noise": real(0, 0.5, "[)"),
-        "alpha": real(0, 1, "()"),
-        "beta": real(0, 1, "()"),
-    }
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        *,
-        neighbors: str = "replace",
-        density: float | str = "auto",
-        n_rounds: int | str = "auto",
-        learning_rate: float | str = "auto",
-        weak_learner: Any = "centering",
-        measure: Any = "lazy-bregman",
-        fit_intercept: bool = True,
-        calibration: str = "tight",
-        margin: float | None = None,
-        label_noise: float = 0.0,
-        alpha: float = 0.1,
-        beta: float = 0.1,
-        probability_share: float = 0.0,
-        schema: SchemaLike | None = None,
-        encoder_share: float | str = "auto",
-        budget: Budget | None = None,
-        random_state: int | np.random.Generator | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbors = neighbors
-        self.density = density
-        self.n_rounds = n_rounds
-        self.learning_rate = learning_rate
-        self.weak_learner = weak_learner
-        self.measure = measure
-        self.fit_intercept = fit_intercept
-        self.calibration = calibration
-        self.margin = margin
-        self.label_noise = label_noise
-        self.alpha = alpha
-        self.beta = beta
-        self.probability_share = probability_share
-        self.schema = schema
-        self.encoder_share = encoder_share
-        self.budget = budget
-        self.random_state = random_state
-        self.verbose = verbose
+    density: float | str = parameter("auto", auto(real(0, 1, "(]")))
+    n_rounds: int | str = parameter("auto", auto(count(1, MOST_ROUNDS)))
+    learning_rate: float | str = parameter("auto", auto(real(0.001, 1e6)))
+    weak_learner: Any = parameter("centering", _kind('be "centering", "stump" or a WeakLearner', WeakLearner, _WEAK))
+    measure: Any = parameter("lazy-bregman", _kind('be "lazy-bregman", "local" or a Measure', Measure, _MEASURES))
+    fit_intercept: bool = parameter(True, flag())
+    calibration: str = parameter("tight", choice("tight", "plan", "paper"))
+    margin: float | None = parameter(None, optional(real(0, 1, "(]")))
+    label_noise: float = parameter(0.0, real(0, 0.5, "[)"))
+    alpha: float = parameter(0.1, real(0, 1, "()"))
+    beta: float = parameter(0.1, real(0, 1, "()"))
 
     def _learn(self, table, p, run):
         """Learn by T rounds of boosting."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.accounting import Budget, NoisySums, discrete_gaussian_sigma
+from dpfast.accounting import NoisySums, discrete_gaussian_sigma
 from dpfast.kernels.reals import exp, expit, log, norm
 from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.halfspaces.images import LIMIT, MOST_PAIRS, CodeImage, Opening
@@ -23,7 +23,7 @@ from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, draws, restored
 from dpfast.learners.halfspaces.plain import PlainImage
 from dpfast.learners.halfspaces.steepness import log_chances, log_odds
 from dpfast.learners.lazily import lazily
-from dpfast.learners.parameters import Kind, SchemaLike, auto, count, flag, optional, positive
+from dpfast.learners.parameters import Kind, auto, count, estimator, flag, optional, parameter, positive
 from dpfast.learners.saving import entries, integer, reals
 from dpfast.learners.showing import terms
 from dpfast.mechanisms import discrete_gaussian
@@ -48,6 +48,7 @@ def image_of(rows, classes, fit_intercept):
     return (CodeImage if isinstance(rows, CodeRows) else PlainImage)(rows, classes, fit_intercept)
 
 
+@estimator
 class HalfspaceClassifier(PrivateClassifier):
     """Private logistic model with nothing to tune: noisy sums of capped residuals.
 
@@ -75,12 +76,6 @@ class HalfspaceClassifier(PrivateClassifier):
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Privacy budget: a smaller value is more private; 1 is a good start.
-    delta : float, default=1e-6
-        The probability with which the bound of epsilon may fail; choose it well below 1 / n for n rows.
-    neighbors : {"replace", "add-remove"}, default="replace"
-        Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     n_rounds : "auto" or int, default="auto"
         The number of rounds; "auto" is 100. The noise of the coefficients hardly depends on it.
     class_weight : dict, "balanced" or None, default=None
@@ -93,8 +88,6 @@ class HalfspaceClassifier(PrivateClassifier):
         The largest number of pairs of columns that are considered together, for a `CodeTable` or a table with a schema;
         "auto" is 8, and 0 for other rows. Pairs are chosen privately after three tenths of the rounds, for a 20th of
         the bill; a pair that is not worth its noise is not chosen: see `dpfast.learners.halfspaces.pairs`.
-    schema, budget, random_state, verbose
-        As in `DecisionListClassifier`.
     encoder_share : float in (0, 1) or "auto", default="auto"
         Share of the bill for what is discovered, in squares of the sensitivity of Gaussian releases. "auto" is 1/21,
         the cost of the opening of a declared table, which the discovery replaces.
@@ -150,43 +143,12 @@ class HalfspaceClassifier(PrivateClassifier):
     _reads_parts = True
     _merges_bins = True
     _not_saved = (*PrivateClassifier._not_saved, "class_weight")  # `class_weight_` is
-    _parameters = PrivateClassifier._parameters | {
-        "n_rounds": auto(count(1, MOST_ROUNDS)),
-        "class_weight": optional(auto(_WEIGHTS, "balanced")),
-        "fit_intercept": flag(),
-        "interactions": auto(count(0, _MOST_INTERACTIONS)),
-    }
+    n_rounds: int | str = parameter("auto", auto(count(1, MOST_ROUNDS)))
+    class_weight: Mapping[Any, float] | str | None = parameter(None, optional(auto(_WEIGHTS, "balanced")))
+    fit_intercept: bool = parameter(True, flag())
+    interactions: int | str = parameter(0, auto(count(0, _MOST_INTERACTIONS)))
     _discovery_share = Fraction(1, ROUNDS_PAID + 1)
     _one_bill = True
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        *,
-        neighbors: str = "replace",
-        n_rounds: int | str = "auto",
-        class_weight: Mapping[Any, float] | str | None = None,
-        fit_intercept: bool = True,
-        interactions: int | str = 0,
-        schema: SchemaLike | None = None,
-        encoder_share: float | str = "auto",
-        budget: Budget | None = None,
-        random_state: int | np.random.Generator | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbors = neighbors
-        self.n_rounds = n_rounds
-        self.class_weight = class_weight
-        self.fit_intercept = fit_intercept
-        self.interactions = interactions
-        self.schema = schema
-        self.encoder_share = encoder_share
-        self.budget = budget
-        self.random_state = random_state
-        self.verbose = verbose
 
     def _learn(self, table, p, run):
         """Learn from noisy sums."""

@@ -1,19 +1,18 @@
 """Purely private large-margin halfspaces: the exponential mechanism over a net of the sphere."""
 
+from dataclasses import field
 from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.accounting import Budget, Cost
+from dpfast.accounting import Cost
 from dpfast.accounting.numbers import exact, float_above
 from dpfast.kernels.net import Net
 from dpfast.learners.base import LinearClassifier
 from dpfast.learners.halfspaces.nets import Nets, net_radius
 from dpfast.learners.halfspaces.parted import projectable_of
-from dpfast.learners.parameters import PURE, Parameters, SchemaLike, auto, count, flag, positive, real
-from dpfast.learners.probabilities import PROBABILITY_SHARE
-from dpfast.learners.reading import SCHEMAS
+from dpfast.learners.parameters import Parameters, auto, count, estimator, flag, parameter, positive, real
 from dpfast.learners.saving import entries, integer
 from dpfast.parts import MemoryParts, Piece
 from dpfast.tables.labels import class_codes, two_classes
@@ -33,6 +32,7 @@ class NetReport(NamedTuple):
     best_intercept: float
 
 
+@estimator
 class NetHalfspaceClassifier(LinearClassifier):
     """Halfspace drawn from a net of a random projection [NUZ, Algorithm 2]_, with delta = 0.
 
@@ -44,19 +44,15 @@ class NetHalfspaceClassifier(LinearClassifier):
 
     **Privacy.** The model is epsilon-DP (delta = 0) for the relation `neighbors`: "replace" compares tables that differ
     in one row (x, y); "add-remove" compares tables one of which has one more row. The matrix does not depend on the
-    data, and the net depends on the parameters only: both are public. A projected row is a function of its own row.
-    One row therefore changes each score by at most 1; if it is added, all scores change in the same direction. The
-    changes have a range R of 2 under "replace" and of 1 under "add-remove", and t = epsilon / R makes the draw
-    epsilon-DP by the theorem of the exponential mechanism. Scores are integers and the draw is exact, so rounding
-    cannot change a probability. The number of rows (under "replace"), the columns and the set of labels are treated as
-    public; with `classes` of `fit` the set of labels is declared and not read off the rows. With `probability_share`
-    = c the model is ((1 - c) epsilon, 0)-DP and the class counts are (c epsilon, 0)-DP
-    (`dpfast.learners.probabilities`): together they are (epsilon, 0)-DP by basic composition.
+    data, and the net depends on the parameters only: both are public. A projected row is a function of its own row. One
+    row therefore changes each score by at most 1; if it is added, all scores change in the same direction. The changes
+    have a range R of 2 under "replace" and of 1 under "add-remove", and t = epsilon / R makes the draw epsilon-DP by
+    the theorem of the exponential mechanism. Scores are integers and the draw is exact, so rounding cannot change a
+    probability. The number of rows (under "replace"), the columns and the set of labels are treated as public; with
+    `classes` of `fit` the set of labels is declared and not read off the rows.
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Privacy budget: a smaller value is more private; 1 is a good start.
     margin : float in (0, 1], default=0.1
         The margin gamma: the least cosine that rows are expected to have with the best halfspace.
     n_components : int, default=4
@@ -69,19 +65,12 @@ class NetHalfspaceClassifier(LinearClassifier):
         projections are often far better than one.
     net_radius : float in (0, 1] or "auto", default="auto"
         The largest distance of a unit vector from the net. "auto" is margin / 10.
-    neighbors : {"replace", "add-remove"}, default="replace"
-        Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     fit_intercept : bool, default=True
         Whether a constant feature 1 is added to the rows, before they are projected and normalised.
     max_seconds : float, default=60.0
         A fit that would take longer is refused before anything is drawn or charged. The time is computed from fixed
         times for each row and member, and the number of threads. A refusal therefore depends on the number of rows; it
         is an error for their owner.
-    probability_share : float in [0, 1), default=0.0
-        Share of epsilon for noisy class counts of the rows by level of their score (`dpfast.learners.calibration`).
-        `predict_proba` uses them, and `predict` returns the more probable label; 0 releases none.
-    schema, encoder_share, budget, random_state, verbose
-        As in `DecisionListClassifier`.
 
     Attributes
     ----------
@@ -131,53 +120,13 @@ class NetHalfspaceClassifier(LinearClassifier):
 
     _model = "net-halfspace"
     _reads_parts = True
-    delta = 0.0
-    _parameters = (
-        PURE
-        | SCHEMAS
-        | PROBABILITY_SHARE
-        | {
-            "margin": real(0, 1, "(]"),
-            "n_components": count(1),
-            "n_projections": count(1, 1 << 32),
-            "net_radius": auto(real(0, 1, "(]")),
-            "fit_intercept": flag(),
-            "max_seconds": positive(),
-        }
-    )
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        *,
-        margin: float = 0.1,
-        n_components: int = 4,
-        n_projections: int = 1,
-        net_radius: float | str = "auto",
-        neighbors: str = "replace",
-        fit_intercept: bool = True,
-        max_seconds: float = 60.0,
-        probability_share: float = 0.0,
-        schema: SchemaLike | None = None,
-        encoder_share: float | str = "auto",
-        budget: Budget | None = None,
-        random_state: int | np.random.Generator | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.epsilon = epsilon
-        self.margin = margin
-        self.n_components = n_components
-        self.n_projections = n_projections
-        self.net_radius = net_radius
-        self.neighbors = neighbors
-        self.fit_intercept = fit_intercept
-        self.max_seconds = max_seconds
-        self.probability_share = probability_share
-        self.schema = schema
-        self.encoder_share = encoder_share
-        self.budget = budget
-        self.random_state = random_state
-        self.verbose = verbose
+    margin: float = parameter(0.1, real(0, 1, "(]"))
+    n_components: int = parameter(4, count(1))
+    n_projections: int = parameter(1, count(1, 1 << 32))
+    net_radius: float | str = parameter("auto", auto(real(0, 1, "(]")))
+    fit_intercept: bool = parameter(True, flag())
+    max_seconds: float = parameter(60.0, positive())
+    delta: float = field(default=0.0, init=False)
 
     def _learn(self, table, p, run):
         """Draw the halfspace."""

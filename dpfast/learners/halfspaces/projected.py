@@ -6,14 +6,14 @@ from functools import partial
 
 import numpy as np
 
-from dpfast.accounting import Budget, discrete_gaussian_sigma, single_sample_sigma
+from dpfast.accounting import discrete_gaussian_sigma, single_sample_sigma
 from dpfast.accounting.claims import pair_cost
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.kernels import signs as projection
 from dpfast.kernels.unit_rows import GRID_BITS
 from dpfast.learners.base import LinearClassifier, shown
 from dpfast.learners.halfspaces.descent import FullBatch, single_sample_steps
-from dpfast.learners.parameters import SchemaLike, auto, choice, count, flag, positive, real
+from dpfast.learners.parameters import auto, choice, count, estimator, flag, parameter, positive, real
 from dpfast.mechanisms import exponential
 from dpfast.mechanisms.draws import Claim
 from dpfast.parts.blocks import Piece
@@ -29,6 +29,7 @@ _STEP_SECONDS, _NOISE_SECONDS = 1e-5, 2e-7  # of a single-sample step, and of ea
 _PATIENCE = 3600.0  # seconds
 
 
+@estimator
 class ProjectedHalfspaceClassifier(LinearClassifier):
     """Private linear classifier for data of large margin [NUZ, Algorithm 1]_: project, normalise, descend.
 
@@ -54,15 +55,8 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     paper the steps get all of epsilon and the choice gets none; here the steps get (epsilon / 2, delta), by
     `dpfast.accounting.single_sample_sigma`, and the choice gets epsilon / 2.
 
-    With `probability_share` = c the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
-    (`dpfast.learners.probabilities`): together they are (epsilon, delta)-DP by basic composition.
-
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Privacy budget: a smaller value is more private; 1 is a good start.
-    delta : float, default=1e-6
-        The probability with which the bound of epsilon may fail; choose it well below 1 / n for n rows.
     margin : "auto" or float in (0, 1], default="auto"
         The margin gamma: y <u, x> is expected to exceed it for some unit vector u and most rows x, scaled to norm 1. It
         is declared, not computed from the rows. "auto" chooses one of 1/128, 1/64, ..., 1 in each round, from the
@@ -76,14 +70,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         The number of rounds; "auto" is 100. The noise of the average hardly depends on it.
     schedule : {"full-batch", "paper"}, default="full-batch"
         "paper" is refused if its steps would take more than an hour, and for "add-remove", as n^2 reveals n.
-    neighbors : {"replace", "add-remove"}, default="replace"
-        Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     fit_intercept : bool, default=True
-    probability_share : float in [0, 1), default=0.0
-        Share of epsilon for noisy class counts of the rows by level of their score (`dpfast.learners.calibration`).
-        `predict_proba` uses them, and `predict` returns the more probable label; 0 releases none.
-    schema, encoder_share, budget, random_state, verbose
-        As in `DecisionListClassifier`.
 
     Attributes
     ----------
@@ -126,46 +113,11 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     _model = "projected-halfspace"
     _reads_parts = True
     _numbers = {"n_components": count(1), "n_rounds": count(1), "sigma": positive()}  # noqa: RUF012
-    _parameters = LinearClassifier._parameters | {
-        "margin": auto(real(0, 1, "(]")),
-        "n_components": auto(count(1, 1 << 20)),
-        "n_rounds": auto(count(1, 1 << 15)),
-        "schedule": choice("full-batch", "paper"),
-        "fit_intercept": flag(),
-    }
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        *,
-        margin: float | str = "auto",
-        n_components: int | str = "auto",
-        n_rounds: int | str = "auto",
-        schedule: str = "full-batch",
-        neighbors: str = "replace",
-        fit_intercept: bool = True,
-        probability_share: float = 0.0,
-        schema: SchemaLike | None = None,
-        encoder_share: float | str = "auto",
-        budget: Budget | None = None,
-        random_state: int | np.random.Generator | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.margin = margin
-        self.n_components = n_components
-        self.n_rounds = n_rounds
-        self.schedule = schedule
-        self.neighbors = neighbors
-        self.fit_intercept = fit_intercept
-        self.probability_share = probability_share
-        self.schema = schema
-        self.encoder_share = encoder_share
-        self.budget = budget
-        self.random_state = random_state
-        self.verbose = verbose
+    margin: float | str = parameter("auto", auto(real(0, 1, "(]")))
+    n_components: int | str = parameter("auto", auto(count(1, 1 << 20)))
+    n_rounds: int | str = parameter("auto", auto(count(1, 1 << 15)))
+    schedule: str = parameter("full-batch", choice("full-batch", "paper"))
+    fit_intercept: bool = parameter(True, flag())
 
     def _learn(self, table, p, run):
         """Learn by noisy descent."""

@@ -1,6 +1,7 @@
 """Decision lists, learned privately by greedy cover."""
 
 from collections.abc import Sequence
+from dataclasses import field
 from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
@@ -10,7 +11,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.accounting import Budget, Cost, cover_epsilon, cover_exponent
+from dpfast.accounting import Cost, cover_epsilon, cover_exponent
 from dpfast.accounting.claims import pair_cost
 from dpfast.accounting.numbers import decimal_above
 from dpfast.kernels import bits, reals
@@ -26,7 +27,7 @@ from dpfast.learners.lists.covering import (
     greedy_cover,
 )
 from dpfast.learners.lists.rule import Literal, Rule, as_text, class_counts, decided, worth
-from dpfast.learners.parameters import SchemaLike, noise_scale
+from dpfast.learners.parameters import estimator, noise_scale, parameter, told
 from dpfast.learners.probabilities import class_shares
 from dpfast.learners.saving import fraction, integer, integers
 from dpfast.learners.showing import found_lines, names_of
@@ -50,6 +51,7 @@ def _counts_rules(self):
     return True
 
 
+@estimator
 class DecisionListClassifier(PrivateClassifier):
     """Private decision list by greedy cover [BF, section 3]_.
 
@@ -68,12 +70,8 @@ class DecisionListClassifier(PrivateClassifier):
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Privacy budget: a smaller value is more private; 1 is a good start.
     delta : float, default=1e-6
         In [0, 1); choose it well below 1 / n for n rows. 0 is pure differential privacy, and pays for few rules only.
-    neighbors : {"replace", "add-remove"}, default="replace"
-        Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     coverage_weight : float in [0, 1] or "auto", default="auto"
         A number gives score = coverage_weight * correct - errors in every draw, which is positive for a rule that is
         right for more than a share 1 / (1 + coverage_weight) of its rows. 0 is the paper's choice: a rule must be right
@@ -99,20 +97,6 @@ class DecisionListClassifier(PrivateClassifier):
         accepts only zeros and ones. For numbers, use thresholds that have a meaning, or a schema.
     accounting : {"curve", "paper"}, default="curve"
         "paper" uses the constants of [BF]_ and requires coverage_weight 0.
-    schema : dpfast.Schema, the path of its file, "discover" or None, default=None
-        The declaration of the table that `fit` and `predict` receive: a DataFrame of pandas or polars, an Arrow table
-        or a dict of arrays, with numbers, categories, dates and missing values. See `dpfast.Schema`. With None,
-        everything about a DataFrame or an Arrow table is discovered except the names and types of its columns, and
-        arrays and sparse matrices are read as vectors. "discover" discovers arrays too.
-    encoder_share : float in (0, 1) or "auto", default="auto"
-        Share of the budget for the discovery: "auto" is a tenth of epsilon and delta. If everything is declared, it
-        costs nothing.
-    budget : dpfast.accounting.Budget or None, default=None
-        Charged (epsilon, delta) by each `fit`; a fit that exceeds it is refused before the data are read.
-    random_state : None, int or numpy.random.Generator, default=None
-        None uses a cryptographic generator. A seed is for tests and voids the guarantee; `privacy_` then records this.
-    verbose : bool, default=False
-        Whether `fit` shows its progress.
 
     Attributes
     ----------
@@ -154,53 +138,15 @@ class DecisionListClassifier(PrivateClassifier):
 
     _model = "decision-list"
     _reads_parts = True
-    _parameters = PrivateClassifier._parameters | {
-        "delta": kinds.real(0, 1, "[)"),
-        "coverage_weight": kinds.auto(kinds.real(0, 1)),
-        "max_rules": kinds.optional(kinds.count(1)),
-        "default_prior": kinds.auto(kinds.count(0, _LARGEST_PRIOR)),
-        "conjunctions": kinds.count(1),
-        "negations": kinds.flag(),
-        "rule_counts": kinds.real(0, 1, "[)"),
-        "accounting": kinds.choice("curve", "paper"),
-    }
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        *,
-        neighbors: str = "replace",
-        coverage_weight: float | str = "auto",
-        max_rules: int | None = 10,
-        default_prior: int | str = "auto",
-        conjunctions: int = 1,
-        negations: bool = True,
-        rule_counts: float = 0.05,
-        threshold: ArrayLike | None = 0.0,
-        accounting: str = "curve",
-        schema: SchemaLike | None = None,
-        encoder_share: float | str = "auto",
-        budget: Budget | None = None,
-        random_state: int | np.random.Generator | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbors = neighbors
-        self.coverage_weight = coverage_weight
-        self.max_rules = max_rules
-        self.default_prior = default_prior
-        self.conjunctions = conjunctions
-        self.negations = negations
-        self.rule_counts = rule_counts
-        self.threshold = threshold
-        self.accounting = accounting
-        self.schema = schema
-        self.encoder_share = encoder_share
-        self.budget = budget
-        self.random_state = random_state
-        self.verbose = verbose
+    delta: float = field(default=1e-6, kw_only=False, metadata=told(kinds.real(0, 1, "[)")))
+    coverage_weight: float | str = parameter("auto", kinds.auto(kinds.real(0, 1)))
+    max_rules: int | None = parameter(10, kinds.optional(kinds.count(1)))
+    default_prior: int | str = parameter("auto", kinds.auto(kinds.count(0, _LARGEST_PRIOR)))
+    conjunctions: int = parameter(1, kinds.count(1))
+    negations: bool = parameter(True, kinds.flag())
+    rule_counts: float = parameter(0.05, kinds.real(0, 1, "[)"))
+    threshold: ArrayLike | None = parameter(0.0)
+    accounting: str = parameter("curve", kinds.choice("curve", "paper"))
 
     def _learn(self, table, p, run):
         """Learn a decision list."""

@@ -1,13 +1,13 @@
 """PAC learning of a Littlestone class, after [Lyu, section 5], with fewer rows and without its guarantee."""
 
 import math
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
-from dpfast.accounting import Budget, sparse_sample_plan
-from dpfast.learners.parameters import auto, choice, count, positive, real
+from dpfast.accounting import sparse_sample_plan
+from dpfast.learners.parameters import auto, choice, count, estimator, parameter, positive, real, told
 from dpfast.mechanisms import AboveThreshold, sparse_sample
 
 from .hypothesis import Hypothesis
@@ -48,6 +48,7 @@ class LittlestonePlan(NamedTuple):
     bottom_score: int
 
 
+@estimator
 class LittlestoneLearner(CountedPointClassifier):
     """Private learning of a Littlestone class from a table of examples, after [Lyu, section 5]_.
 
@@ -70,29 +71,15 @@ class LittlestoneLearner(CountedPointClassifier):
     so a row changes the lists of one teacher, at all accuracies, and each largest vote by at most one, in any
     direction: AboveThreshold is threshold_share * epsilon-DP. SparseSample uses the rest of epsilon, and delta
     (`dpfast.accounting.sparse_sample`). All numbers are computed from the parameters alone: `estimate` returns them.
-    With `probability_share` = c the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
-    (`dpfast.learners.probabilities`): together they are (epsilon, delta)-DP by basic composition.
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Privacy budget: a smaller value is more private; 1 is a good start.
-    delta : float, default=1e-6
-        The probability with which the bound of epsilon may fail; choose it well below 1 / n for n rows.
-    hypothesis_class : FiniteClass, PointFunctions or Thresholds
     accuracy : float in (0, 1/2), default=0.1
         The error alpha to aim for, assuming that some member has error 0.
     confidence : float in (0, 1), default=0.1
         The failure probability beta for which noise and lists are planned.
-    dimension : int or None, default=None
-        The dimension d, at least LDim, which is the default; a class of a larger dimension is refused.
-    neighbors : {"replace", "add-remove"}, default="replace"
-        Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     threshold_share : float in (0, 1), default=0.5
         The share of epsilon for AboveThreshold.
-    probability_share : float in [0, 1), default=0.0
-        Share of epsilon for noisy counts of the rows by predicted and true label. `predict_proba` uses them; 0 releases
-        none.
     calibration : {"tight", "paper"}, default="tight"
         "paper" uses the score of the empty outcome of [Lyu, Lemma 3.1]_, about ten times the tight one: more teachers.
     vote_fraction : float in (0, 1), default=0.75
@@ -107,10 +94,6 @@ class LittlestoneLearner(CountedPointClassifier):
     n_teachers, rows_per_teacher, irreducibility : int or "auto", default="auto"
         The number k of teachers, the planned number of rows of each, and the p of the coarsest accuracy, by default
         this number of rows; p doubles with each accuracy.
-    max_work : int, default=10**9
-        Limit of the number of items on all lists; a run that may exceed it is refused.
-    budget, random_state
-        As in `DecisionListClassifier`.
 
     Attributes
     ----------
@@ -157,64 +140,17 @@ class LittlestoneLearner(CountedPointClassifier):
     """
 
     _model = "littlestone"
-    _parameters = CountedPointClassifier._parameters | {
-        "accuracy": real(0, 0.5, "()"),
-        "confidence": SHARE,
-        "threshold_share": SHARE,
-        "calibration": choice("tight", "paper"),
-        "vote_fraction": SHARE,
-        "agreement": SHARE,
-        "minority": SHARE,
-        "sample_constant": positive(),
-        "n_teachers": auto(count(1)),
-        "rows_per_teacher": auto(count(1)),
-        "irreducibility": auto(count(1)),
-    }
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        hypothesis_class: Any = None,
-        accuracy: float = 0.1,
-        *,
-        confidence: float = 0.1,
-        dimension: int | None = None,
-        neighbors: str = "replace",
-        threshold_share: float = 0.5,
-        calibration: str = "tight",
-        vote_fraction: float = 0.75,
-        agreement: float = 0.9375,
-        minority: float = 0.5,
-        sample_constant: float = 1.0,
-        n_teachers: int | str = "auto",
-        rows_per_teacher: int | str = "auto",
-        irreducibility: int | str = "auto",
-        probability_share: float = 0.0,
-        max_work: int = 10**9,
-        budget: Budget | None = None,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.hypothesis_class = hypothesis_class
-        self.accuracy = accuracy
-        self.confidence = confidence
-        self.dimension = dimension
-        self.neighbors = neighbors
-        self.threshold_share = threshold_share
-        self.calibration = calibration
-        self.vote_fraction = vote_fraction
-        self.agreement = agreement
-        self.minority = minority
-        self.sample_constant = sample_constant
-        self.n_teachers = n_teachers
-        self.rows_per_teacher = rows_per_teacher
-        self.irreducibility = irreducibility
-        self.probability_share = probability_share
-        self.max_work = max_work
-        self.budget = budget
-        self.random_state = random_state
+    accuracy: float = field(default=0.1, kw_only=False, metadata=told(real(0, 0.5, "()")))
+    confidence: float = parameter(0.1, SHARE)
+    threshold_share: float = parameter(0.5, SHARE)
+    calibration: str = parameter("tight", choice("tight", "paper"))
+    vote_fraction: float = parameter(0.75, SHARE)
+    agreement: float = parameter(0.9375, SHARE)
+    minority: float = parameter(0.5, SHARE)
+    sample_constant: float = parameter(1.0, positive())
+    n_teachers: int | str = parameter("auto", auto(count(1)))
+    rows_per_teacher: int | str = parameter("auto", auto(count(1)))
+    irreducibility: int | str = parameter("auto", auto(count(1)))
 
     def _plan(self, p):
         if not p.minority < p.vote_fraction < p.agreement:

@@ -1,12 +1,10 @@
 """Private online learning of a Littlestone class, after [Lyu, Algorithms 3 and 4], for short streams."""
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
-from dpfast.accounting import Budget, sparse_sample_plan
-from dpfast.learners.parameters import Kind, auto, choice, count, positive
+from dpfast.accounting import sparse_sample_plan
+from dpfast.learners.parameters import Kind, auto, choice, count, estimator, parameter, positive
 from dpfast.mechanisms import AboveThreshold, sparse_sample
 
 from .points import SHARE
@@ -49,6 +47,7 @@ class OnlineLittlestonePlan(NamedTuple):
     bottom_score: int
 
 
+@estimator
 class OnlineLittlestoneLearner(PointStream):
     """Private online learning of a Littlestone class on streams of moderate length, after [Lyu, Algorithms 3 and 4]_.
 
@@ -76,19 +75,10 @@ class OnlineLittlestoneLearner(PointStream):
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Privacy budget: a smaller value is more private; 1 is a good start.
-    delta : float, default=1e-6
-        The probability with which the bound of epsilon may fail; choose it well below 1 / n for n rows.
-    hypothesis_class : FiniteClass, PointFunctions or Thresholds
     horizon : int
         The number T of rounds that the stream is expected to have; the noise is planned for that many tests.
     confidence : float in (0, 1), default=0.1
         The failure probability beta for which noise and lists are planned.
-    dimension : int or None, default=None
-        The dimension d, at least LDim, which is the default; a class of a larger dimension is refused.
-    neighbors : {"replace", "add-remove"}, default="replace"
-        Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     n_releases : int or "auto", default="auto"
         The number K of releases; by default release_constant * (d + 1).
     release_constant : float, default=2.0
@@ -101,10 +91,6 @@ class OnlineLittlestoneLearner(PointStream):
         The share of epsilon for AboveThreshold, whose counts are in the hundreds and whose noise is in the dozens.
     calibration : {"tight", "paper"}, default="tight"
         "paper" uses pure composition and the score of the empty outcome of [Lyu, Lemma 3.1]_: more teachers.
-    max_work : int, default=10**9
-        Limit of the items on the lists of one release; a stream that may exceed it is refused.
-    budget, random_state
-        As in `DecisionListClassifier`.
 
     Attributes
     ----------
@@ -147,58 +133,20 @@ class OnlineLittlestoneLearner(PointStream):
     """
 
     _model = "online-littlestone"
-    _parameters = PointStream._parameters | {
-        "n_releases": auto(count(1)),
-        "release_constant": positive(),
-        "batch_constant": Kind(
+    confidence: float = parameter(0.1, SHARE)
+    n_releases: int | str = parameter("auto", auto(count(1)))
+    release_constant: float = parameter(2.0, positive())
+    batch_constant: float = parameter(
+        1.5,
+        Kind(
             "be above ln 2, so that most teachers see a mistake, and finite",
             lambda value: positive().fits(value) and value > math.log(2),
         ),
-        "n_teachers": auto(count(1)),
-        "irreducibility": auto(count(1)),
-        "confidence": SHARE,
-        "threshold_share": SHARE,
-        "calibration": choice("tight", "paper"),
-    }
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        hypothesis_class: Any = None,
-        horizon: int | None = None,
-        *,
-        confidence: float = 0.1,
-        dimension: int | None = None,
-        neighbors: str = "replace",
-        n_releases: int | str = "auto",
-        release_constant: float = 2.0,
-        batch_constant: float = 1.5,
-        n_teachers: int | str = "auto",
-        irreducibility: int | str = "auto",
-        threshold_share: float = 0.15,
-        calibration: str = "tight",
-        max_work: int = 10**9,
-        budget: Budget | None = None,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.hypothesis_class = hypothesis_class
-        self.horizon = horizon
-        self.confidence = confidence
-        self.dimension = dimension
-        self.neighbors = neighbors
-        self.n_releases = n_releases
-        self.release_constant = release_constant
-        self.batch_constant = batch_constant
-        self.n_teachers = n_teachers
-        self.irreducibility = irreducibility
-        self.threshold_share = threshold_share
-        self.calibration = calibration
-        self.max_work = max_work
-        self.budget = budget
-        self.random_state = random_state
+    )
+    n_teachers: int | str = parameter("auto", auto(count(1)))
+    irreducibility: int | str = parameter("auto", auto(count(1)))
+    threshold_share: float = parameter(0.15, SHARE)
+    calibration: str = parameter("tight", choice("tight", "paper"))
 
     def _plan(self, p):
         d = self._dimension(p)

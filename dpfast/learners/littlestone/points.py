@@ -1,5 +1,6 @@
 """Base classes of the private learners of a hypothesis class: points, labels 0 and 1, a hypothesis, a file."""
 
+from dataclasses import field
 from typing import Any, Self
 
 import numpy as np
@@ -7,8 +8,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.learners.fitting import Private, Public
-from dpfast.learners.parameters import PRIVATE, Kind, Parameters, count, optional, real
-from dpfast.learners.probabilities import PROBABILITY_SHARE, Probabilities, confusion, set_apart
+from dpfast.learners.parameters import Kind, Parameters, count, estimator, optional, parameter, real, told
+from dpfast.learners.probabilities import Probabilities, confusion, set_apart
 from dpfast.learners.saving import Saved
 from dpfast.tables.arrays import refuse_parts
 
@@ -18,6 +19,7 @@ from .saved import class_from_json, class_to_json, hypothesis_from_json, hypothe
 SHARE = real(0, 1, "()")
 
 
+@estimator
 class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
     """Base of the private learners of a hypothesis class; has the parameters `hypothesis_class` and `dimension`.
 
@@ -25,11 +27,26 @@ class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
     """
 
     _not_saved = (*Saved._not_saved, "hypothesis_class")  # saved with the released values instead
-    _parameters = PRIVATE | {
-        "hypothesis_class": Kind("be a class of dpfast.littlestone", lambda value: isinstance(value, HypothesisClass)),
-        "dimension": optional(count(0, 1 << 20)),
-        "max_work": count(1),
-    }
+    hypothesis_class: Any = field(
+        default=None,
+        kw_only=False,
+        metadata=told(
+            Kind("be a class of dpfast.littlestone", lambda value: isinstance(value, HypothesisClass)),
+            "FiniteClass, PointFunctions or Thresholds",
+        ),
+    )
+    dimension: int | None = parameter(
+        None,
+        optional(count(0, 1 << 20)),
+        """int or None, default=None
+    The dimension d, at least LDim, which is the default; a class of a larger dimension is refused.""",
+    )
+    max_work: int = parameter(
+        10**9,
+        count(1),
+        """int, default=10**9
+    Limit of the number of items on all lists of a fit or a release; learning that may exceed it is refused.""",
+    )
 
     def estimate(self) -> Any:
         """Return the plan of a run and what it needs, without reading data.
@@ -116,8 +133,6 @@ class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
 
 class CountedPointClassifier(Probabilities, PrivatePointClassifier):
     """Base of the learners that learn once from a table, so that their predictions can be counted."""
-
-    _parameters = PrivatePointClassifier._parameters | PROBABILITY_SHARE
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from examples.

@@ -13,16 +13,15 @@ differential privacy, STOC 2021.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
 
-from dpfast.accounting import Budget
 from dpfast.accounting.littlestone import staged_plan
-from dpfast.learners.parameters import real
+from dpfast.learners.parameters import estimator, parameter, real, told
 from dpfast.mechanisms import AboveThreshold, exponential, sparse_sample
 
 from .hypothesis import Hypothesis
@@ -79,6 +78,7 @@ def best_mixture(errs):
     return found.x[:-1] if found.success else np.full(columns, 1 / columns)
 
 
+@estimator
 class StagedLittlestoneLearner(CountedPointClassifier):
     """Private empirical risk minimization over a Littlestone class in d + 1 stages [Lyu, Theorem 3]_.
 
@@ -92,8 +92,6 @@ class StagedLittlestoneLearner(CountedPointClassifier):
     other rows, so that in each stage one list changes, and the largest vote changes by at most one. AboveThreshold uses
     threshold_share of the epsilon that proper_share leaves, and SparseSample uses the rest of it and delta
     (`dpfast.accounting.sparse_sample`); the exponential mechanism of a proper learner is proper_share * epsilon-DP.
-    With `probability_share` = c the model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP
-    (`dpfast.learners.probabilities`): together they are (epsilon, delta)-DP by basic composition.
 
     **Error.** At scale 1, if some member explains the rows and there are at least `estimate().n_samples` of them, the
     error of the hypothesis on them is below `accuracy` with probability 1 - confidence: Theorem 3 with explicit
@@ -102,32 +100,18 @@ class StagedLittlestoneLearner(CountedPointClassifier):
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Privacy budget: a smaller value is more private; 1 is a good start.
-    delta : float, default=1e-6
-        The probability with which the bound of epsilon may fail; choose it well below 1 / n for n rows.
-    hypothesis_class : FiniteClass, PointFunctions or Thresholds
     accuracy : float in (0, 1/2), default=0.1
         The error alpha.
     confidence : float in (0, 1), default=0.1
         The failure probability beta.
     scale : float in (0, 1], default=1.0
         Factor for the rows of a teacher, the constant of the theorem.
-    dimension : int or None, default=None
-        The dimension d, at least LDim, which is the default; a class of a larger dimension is refused.
     neighbors : {"replace", "add-remove"}, default="replace"
         Under "add-remove" the number of rows is private: rows beyond `estimate().n_samples` are not used.
     threshold_share : float in (0, 1), default=0.5
     proper_share : float in [0, 1), default=0.0
         The share of epsilon for a proper hypothesis: the drawn function, which need not be a member, is replaced by the
         best of few members, a mixture of which is close to it at every point (`dpfast.learners.littlestone.staged`).
-    probability_share : float in [0, 1), default=0.0
-        Share of epsilon for noisy counts of the rows by predicted and true label. `predict_proba` uses them; 0 releases
-        none.
-    max_work : int, default=10**9
-        Limit of the number of items on all lists; a run that may exceed it is refused.
-    budget, random_state
-        As in `DecisionListClassifier`.
 
     Attributes
     ----------
@@ -167,46 +151,11 @@ class StagedLittlestoneLearner(CountedPointClassifier):
     """
 
     _model = "staged-littlestone"
-    _parameters = CountedPointClassifier._parameters | {
-        "accuracy": real(0, 0.5, "()"),
-        "confidence": SHARE,
-        "scale": real(0, 1, "(]"),
-        "threshold_share": SHARE,
-        "proper_share": real(0, 1, "[)"),
-    }
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        hypothesis_class: Any = None,
-        accuracy: float = 0.1,
-        *,
-        confidence: float = 0.1,
-        scale: float = 1.0,
-        dimension: int | None = None,
-        neighbors: str = "replace",
-        threshold_share: float = 0.5,
-        proper_share: float = 0.0,
-        probability_share: float = 0.0,
-        max_work: int = 10**9,
-        budget: Budget | None = None,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.hypothesis_class = hypothesis_class
-        self.accuracy = accuracy
-        self.confidence = confidence
-        self.scale = scale
-        self.dimension = dimension
-        self.neighbors = neighbors
-        self.threshold_share = threshold_share
-        self.proper_share = proper_share
-        self.probability_share = probability_share
-        self.max_work = max_work
-        self.budget = budget
-        self.random_state = random_state
+    accuracy: float = field(default=0.1, kw_only=False, metadata=told(real(0, 0.5, "()")))
+    confidence: float = parameter(0.1, SHARE)
+    scale: float = parameter(1.0, real(0, 1, "(]"))
+    threshold_share: float = parameter(0.5, SHARE)
+    proper_share: float = parameter(0.0, real(0, 1, "[)"))
 
     def _plan(self, p, n_rows=0):
         d = self._dimension(p)

@@ -2,13 +2,11 @@
 
 import math
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
-from dpfast.accounting import Budget
 from dpfast.accounting.littlestone import staged_online_plan
-from dpfast.learners.parameters import choice, real
+from dpfast.learners.parameters import choice, estimator, parameter, real
 from dpfast.mechanisms import RepeatedThreshold, exponential
 from dpfast.mechanisms.sparse_sample import votes
 
@@ -18,6 +16,7 @@ from .splits import equal_parts, rows_of_parts
 from .streams import Following, PointStream
 
 
+@estimator
 class StagedOnlineLittlestoneLearner(PointStream):
     """Private online learning with few mistakes in terms of dimension and log horizon [Lyu, Theorem 1]_.
 
@@ -45,11 +44,6 @@ class StagedOnlineLittlestoneLearner(PointStream):
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Privacy budget: a smaller value is more private; 1 is a good start.
-    delta : float, default=1e-6
-        The probability with which the bound of epsilon may fail; choose it well below 1 / n for n rows.
-    hypothesis_class : FiniteClass, PointFunctions or Thresholds
     horizon : int
         The number T of rounds that the stream is expected to have. Privacy does not depend on it.
     scale : float in (0, 1], default=1.0
@@ -61,14 +55,8 @@ class StagedOnlineLittlestoneLearner(PointStream):
     dimension : int or None, default=None
         The dimension d, at least LDim, which is the default; a class of a larger dimension is refused. At least 2 is
         used: at d = 1 the error rates of all stages are 0, and the classes of teachers do not interleave.
-    neighbors : {"replace", "add-remove"}, default="replace"
-        Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     threshold_share : float in (0, 1), default=0.2
         The share of epsilon for the tests; half of it is for each of the two kinds.
-    max_work : int, default=10**9
-        Limit of the items on the lists of one training; a stream that may exceed it is refused.
-    budget, random_state
-        As in `DecisionListClassifier`.
 
     Attributes
     ----------
@@ -110,40 +98,9 @@ class StagedOnlineLittlestoneLearner(PointStream):
     """
 
     _model = "staged-online-littlestone"
-    _parameters = PointStream._parameters | {
-        "scale": real(0, 1, "(]"),
-        "listing": choice("stage", "printed"),
-        "threshold_share": SHARE,
-    }
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        hypothesis_class: Any = None,
-        horizon: int | None = None,
-        *,
-        scale: float = 1.0,
-        listing: str = "stage",
-        dimension: int | None = None,
-        neighbors: str = "replace",
-        threshold_share: float = 0.2,
-        max_work: int = 10**9,
-        budget: Budget | None = None,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.hypothesis_class = hypothesis_class
-        self.horizon = horizon
-        self.scale = scale
-        self.listing = listing
-        self.dimension = dimension
-        self.neighbors = neighbors
-        self.threshold_share = threshold_share
-        self.max_work = max_work
-        self.budget = budget
-        self.random_state = random_state
+    scale: float = parameter(1.0, real(0, 1, "(]"))
+    listing: str = parameter("stage", choice("stage", "printed"))
+    threshold_share: float = parameter(0.2, SHARE)
 
     def _dimension(self, p):
         return max(2, super()._dimension(p))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfast.learners.fitting import Run, Streamed
-from dpfast.learners.parameters import count
+from dpfast.learners.parameters import count, estimator, told
 
 from .hypothesis import Hypothesis
 from .points import PrivatePointClassifier
@@ -27,13 +27,14 @@ class Released:
     stage: int = 1  # for learners that have stages
 
 
+@estimator
 class PointStream(Streamed, PrivatePointClassifier):
     """Base of the learners of a stream; has the parameter `horizon`.
 
     A subclass defines `_new_state`, which returns a `Following`, and `_why_frozen`, which explains how a stream ended.
     """
 
-    _parameters = PrivatePointClassifier._parameters | {"horizon": count(1)}
+    horizon: int | None = field(default=None, kw_only=False, metadata=told(count(1)))
 
     def fit(self, X: Any, y: Any) -> Self:
         """Start a new stream with these rows; see `stream`.

@@ -5,11 +5,10 @@ from functools import partial
 
 import numpy as np
 
-from dpfast.accounting import Budget
 from dpfast.learners.base import PrivateClassifier, TwoSided
 from dpfast.learners.calibration import level_counts
-from dpfast.learners.parameters import FileLike, SchemaLike, auto, choice, count, ends, flag, optional, real
-from dpfast.learners.probabilities import PROBABILITY_SHARE, SidedProbabilities
+from dpfast.learners.parameters import FileLike, auto, choice, count, ends, estimator, flag, optional, parameter, real
+from dpfast.learners.probabilities import SidedProbabilities
 from dpfast.learners.winnow.plan import at_once, check_paper, first_hypothesis, plan_of
 from dpfast.learners.winnow.scores import NOTHING, in_order, restore, score_vector, to_json
 from dpfast.learners.winnow.streaming import Stream, WinnowStream
@@ -17,6 +16,7 @@ from dpfast.tables.labels import two_classes
 from dpfast.tables.signed_rows import signed, signed_rows
 
 
+@estimator
 class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClassifier):
     """Private Winnow with batched updates [BF, section 4.2]_: a sparse linear threshold, learned in one pass.
 
@@ -29,18 +29,10 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
     Every row is in one interval between releases. There it changes the scores s = sum of y x once, by a vector of range
     R. Each of the n_draws * n_updates draws after it is an exponential mechanism on the scores with exponent eta, which
     is (eta R)^2 / 8-zCDP. In a stream, AboveThreshold counts the rows that count towards an update, and one row affects
-    it in one interval only. `dpfast.accounting.winnow` gives theorems and proofs. With `probability_share` = c the
-    model is ((1 - c) epsilon, delta)-DP and the class counts are (c epsilon, 0)-DP (`dpfast.learners.probabilities`):
-    together they are (epsilon, delta)-DP by basic composition.
+    it in one interval only. `dpfast.accounting.winnow` gives theorems and proofs.
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-        Privacy budget: a smaller value is more private; 1 is a good start.
-    delta : float, default=1e-6
-        The probability with which the bound of epsilon may fail; choose it well below 1 / n for n rows.
-    neighbors : {"replace", "add-remove"}, default="replace"
-        Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     n_updates : int or "auto", default="auto"
         The number K of releases. After the last one a stream is predicted but no longer learned from, unless it has a
         window. "auto" is 20, or more if the budget and the number of rows, if public, allow it
@@ -82,13 +74,6 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
     checkpoint : None or path, default=None
         A file in which `stream` and `partial_fit` keep the stream; see `resume`. It must not exist when a stream
         begins.
-    probability_share : float in [0, 1), default=0.0
-        Share of epsilon for noisy class counts of the rows by level of their score (`dpfast.learners.calibration`).
-        `predict_proba` uses them, and `predict` returns the more probable label; 0 releases none. It must be 0 for a
-        stream, whose model keeps changing.
-    schema, encoder_share, budget, random_state, verbose
-        As in `DecisionListClassifier`. A stream needs a schema that declares everything, as nothing can be discovered
-        privately from rows that have not arrived yet.
 
     Attributes
     ----------
@@ -120,7 +105,9 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
     -----
     Scores and votes are integers, so results are the same at every instruction-set level. `fit` makes one pass over the
     rows, and needs 16 bytes per feature, plus 8 for each release in a window. A stream uses the given order of rows;
-    `fit` assigns each row to a random interval.
+    `fit` assigns each row to a random interval. A stream needs a schema that declares everything, as nothing can be
+    discovered privately from rows that have not arrived yet. Its `probability_share` must be 0, as its model keeps
+    changing.
 
     References
     ----------
@@ -137,79 +124,21 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
 
     _model = "winnow"
     _reads_parts = True
-    _parameters = (
-        PrivateClassifier._parameters
-        | PROBABILITY_SHARE
-        | {
-            "n_updates": auto(count(1, 1 << 62)),
-            "n_draws": count(1, 1 << 62),
-            "window": flag(),
-            "batch": auto(count(1, 1 << 62), "all"),
-            "schedule": choice("auto", "fixed", "sparse-vector"),
-            "horizon": optional(count(1, 1 << 62)),
-            "confidence": real(0, 1, "[)"),
-            "negations": flag(),
-            "fit_intercept": flag(),
-            "feature_range": ends(),
-            "out_of_range": choice("error", "clip"),
-            "average": flag(),
-            "calibration": choice("tight", "paper"),
-            "margin": optional(real(0, 1, "(]")),
-        }
-    )
-
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        *,
-        neighbors: str = "replace",
-        n_updates: int | str = "auto",
-        n_draws: int = 5,
-        window: bool = False,
-        batch: int | str = "all",
-        schedule: str = "auto",
-        horizon: int | None = None,
-        confidence: float = 0.05,
-        negations: bool = True,
-        fit_intercept: bool = True,
-        feature_range: Sequence[float] = (-1, 1),
-        out_of_range: str = "clip",
-        average: bool = True,
-        calibration: str = "tight",
-        margin: float | None = None,
-        checkpoint: FileLike = None,
-        probability_share: float = 0.0,
-        schema: SchemaLike = None,
-        encoder_share: float | str = "auto",
-        budget: Budget | None = None,
-        random_state: int | np.random.Generator | None = None,
-        verbose: bool = False,
-    ) -> None:
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbors = neighbors
-        self.n_updates = n_updates
-        self.n_draws = n_draws
-        self.window = window
-        self.batch = batch
-        self.schedule = schedule
-        self.horizon = horizon
-        self.confidence = confidence
-        self.negations = negations
-        self.fit_intercept = fit_intercept
-        self.feature_range = feature_range
-        self.out_of_range = out_of_range
-        self.average = average
-        self.calibration = calibration
-        self.margin = margin
-        self.checkpoint = checkpoint
-        self.probability_share = probability_share
-        self.schema = schema
-        self.encoder_share = encoder_share
-        self.budget = budget
-        self.random_state = random_state
-        self.verbose = verbose
+    n_updates: int | str = parameter("auto", auto(count(1, 1 << 62)))
+    n_draws: int = parameter(5, count(1, 1 << 62))
+    window: bool = parameter(False, flag())
+    batch: int | str = parameter("all", auto(count(1, 1 << 62), "all"))
+    schedule: str = parameter("auto", choice("auto", "fixed", "sparse-vector"))
+    horizon: int | None = parameter(None, optional(count(1, 1 << 62)))
+    confidence: float = parameter(0.05, real(0, 1, "[)"))
+    negations: bool = parameter(True, flag())
+    fit_intercept: bool = parameter(True, flag())
+    feature_range: Sequence[float] = parameter((-1, 1), ends())
+    out_of_range: str = parameter("clip", choice("error", "clip"))
+    average: bool = parameter(True, flag())
+    calibration: str = parameter("tight", choice("tight", "paper"))
+    margin: float | None = parameter(None, optional(real(0, 1, "(]")))
+    checkpoint: FileLike = parameter(None)
 
     _for_fit = staticmethod(at_once)
 

@@ -1,6 +1,6 @@
 """ConfidentWinnow: online learning of linear thresholds, without privacy."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpfast.kernels import reals
 from dpfast.learners.base import TableClassifier, TwoSided, refuse_weights
-from dpfast.learners.parameters import Kind, Parameters, auto, choice, ends, flag, positive, real
+from dpfast.learners.parameters import Parameters, auto, choice, ends, estimator, flag, parameter, positive, real
 from dpfast.tables.code_bits import code_bits
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.labels import class_codes
@@ -19,6 +19,7 @@ _ZERO = 1e-12
 _PIECE = 1 << 26  # entries of a product, so that it ends within a second
 
 
+@estimator
 class WinnowClassifier(Parameters, TwoSided, TableClassifier):
     """ConfidentWinnow [BF, section 4.1]_: a sparse linear threshold, learned in one pass. **Not private.**
 
@@ -85,34 +86,13 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
     True
     """
 
-    _parameters: Mapping[str, Kind] = {
-        "margin": real(0, 1, "(]"),
-        "confidence": real(0, 1, "[)"),
-        "learning_rate": auto(positive()),
-        "negations": flag(),
-        "fit_intercept": flag(),
-        "feature_range": ends(),
-        "out_of_range": choice("error", "clip"),
-    }
-
-    def __init__(
-        self,
-        *,
-        margin: float = 0.1,
-        confidence: float = 0.5,
-        learning_rate: float | str = "auto",
-        negations: bool = True,
-        fit_intercept: bool = True,
-        feature_range: Sequence[float] = (-1, 1),
-        out_of_range: str = "clip",
-    ) -> None:
-        self.margin = margin
-        self.confidence = confidence
-        self.learning_rate = learning_rate
-        self.negations = negations
-        self.fit_intercept = fit_intercept
-        self.feature_range = feature_range
-        self.out_of_range = out_of_range
+    margin: float = parameter(0.1, real(0, 1, "(]"))
+    confidence: float = parameter(0.5, real(0, 1, "[)"))
+    learning_rate: float | str = parameter("auto", auto(positive()))
+    negations: bool = parameter(True, flag())
+    fit_intercept: bool = parameter(True, flag())
+    feature_range: Sequence[float] = parameter((-1, 1), ends())
+    out_of_range: str = parameter("clip", choice("error", "clip"))
 
     def fit(
         self, X: Any, y: Any, *, classes: ArrayLike | None = None, marks: ArrayLike | None = None, **refused: Any
