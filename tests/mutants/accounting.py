@@ -66,7 +66,7 @@ MUTANTS = [
        "return float_above(Fraction(float_above(sensitivity)) / pure)",
        "return float_above(Fraction(float_above(sensitivity)) / pure) * (1 - 2**-53)",
        "accounting/test_zcdp.py accounting/test_gaussian.py learners/experts/test_statistical_query.py"),
-    _m("single sample: 24 is 240", "single_sample", "(24 * sigma**2)", "(240 * sigma**2)",
+    _m("single sample: 24 is 240", "single_sample", "(24 * sigma) / sigma", "(240 * sigma) / sigma",
        "accounting/test_single_sample.py learners/halfspaces/test_projected.py"),
     _m("single sample: one direction only", "single_sample", "+ np.exp(-(a + 1) * log_g[:-1])", "",
        "accounting/test_single_sample.py"),

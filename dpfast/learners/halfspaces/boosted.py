@@ -49,7 +49,8 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     that differ in one row (x, y); "add-remove" compares tables one of which has one more row. Given the earlier
     hypotheses, a change of one row moves the weights of all other rows in one direction, by no more than its own weight
     in sum. A weighted sum of vectors of norm at most 1 therefore changes by at most 2, half of the bound in [BCS,
-    Theorem 27]_. Weights are integers, and their sum is exact. The rounds are adaptive Gaussian mechanisms: see
+    Theorem 27]_, and by at most 1 for the local measure under "add-remove". Weights are integers, and their sum is
+    exact. The rounds are adaptive Gaussian mechanisms: see
     `dpfast.learners.halfspaces.weak` and `dpfast.accounting.discrete_gaussian_sigma`. Under "add-remove" the number of
     rows is private: a noisy count, which costs 5% of epsilon, takes its place in kappa n.
 
@@ -152,11 +153,12 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         counted = p.n_rounds * p.rows_per_unit**2  # k rows of a person move a round k times as far: k^2 rounds' worth
         if p.rows_per_unit > 1 and type(p.weak_learner) not in _WEAK.values():
             raise ValueError('rows_per_unit above 1 needs weak_learner="centering" or "stump"')
-        noise = p.weak_learner.noise(rows, p.epsilon_of_rounds, p.delta, counted)
+        moved = p.measure.moved(p.neighbors)
+        noise = p.weak_learner.noise(rows, p.epsilon_of_rounds, p.delta, counted, moved)
         public.others.update(learning_rate_=p.learning_rate, n_rounds_=p.n_rounds)
         paid = ({"row count": 1} if p.count_scale else {}) | {"rounds": p.n_rounds}
         cost = [Cost("pure", float_above(1 / p.count_scale))] if p.count_scale else []
-        cost += p.weak_learner.cost(rows, noise, counted) or [pair_cost(p.epsilon_of_rounds, p.delta)]
+        cost += p.weak_learner.cost(rows, noise, counted, moved) or [pair_cost(p.epsilon_of_rounds, p.delta)]
 
         model = _Average(d, density(1))
         run.charge(public, self._all_costs(cost, p), **paid, **p.counting)

@@ -21,7 +21,7 @@ class Measure(ABC):
     **Requirements.** Row i has an integer weight u_i in [0, CAP], a function of the labels, the margins so far and
     public numbers. On tables that differ in one row, replaced or added, the weights of all other rows differ in one
     direction and, in sum, by no more than the largest weight of the row that changed. The noise of a `WeakLearner`
-    relies on this: a sum of y_i u_i h(x_i) with |h| <= 1 then changes by at most 2 CAP. A measure of a fixed mass
+    relies on this: a sum of y_i u_i h(x_i) with |h| <= 1 then changes by at most `moved`. A measure of a fixed mass
     satisfies it if its weights change in one direction [BCS, Lemma 25]; a measure whose weights depend on no other row
     always does.
     """
@@ -46,6 +46,16 @@ class Measure(ABC):
             float32.
         """
 
+    def moved(self, neighbors: str) -> int:
+        """Return the most that one row moves a sum of y_i u_i h(x_i) with |h| <= 1: 2 CAP, unless less is proved.
+
+        Parameters
+        ----------
+        neighbors : {"replace", "add-remove"}
+            The relation of the neighbouring tables.
+        """
+        return 2 * CAP
+
 
 class LazyBregman(Measure):
     """Weights min(1, c exp(-rate s)) of a fixed mass: LB-NxM [BCS, Algorithm 4]."""
@@ -57,13 +67,17 @@ class LazyBregman(Measure):
 class Local(Measure):
     """Weights min(1, exp(-rate s)) that depend on no other row: those of MadaBoost (Domingo and Watanabe 2000).
 
-    The weights of other rows do not change: under "add-remove" a sum changes by at most CAP, while the noise of a
-    round, which is the same for every measure, is for twice as much. The mass is private; sums are divided by the
-    wanted mass, so means are scaled by a factor that is never released.
+    The weight of a row follows from its label, its margins and the rate alone, so the weights of other rows do not
+    change. A row that is added moves a sum by its own term, which is at most CAP; a row that is replaced takes away one
+    such term and adds another. The mass is private; sums are divided by the wanted mass, so means are scaled by a
+    factor that is never released.
     """
 
     def start(self, signs, units, rate):
         return LocalMeasure(signs, rate)
+
+    def moved(self, neighbors: str) -> int:
+        return CAP if neighbors == "add-remove" else 2 * CAP
 
 
 class LocalMeasure:

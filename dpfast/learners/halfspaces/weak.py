@@ -29,8 +29,8 @@ class WeakLearner(ABC):
     tables that differ in one row, replaced or added, the weights of all other rows differ in one direction and, in sum,
     by no more than the largest weight of the row that changed (`dpfast.kernels.measure`). A sum of y_i u_i h(x_i) with
     |h| <= 1 therefore changes by at most 2 CAP, and so does, in Euclidean norm, a sum of y_i u_i x_i with |x_i| <= 1.
-    `sensitivity` follows from this, and with `noise` n_rounds adaptive calls of `learn` are together
-    (epsilon, delta)-DP.
+    For some measures it is less: `moved` is what `Measure.moved` returns. `sensitivity` follows from this, and with
+    `noise` n_rounds adaptive calls of `learn` are together (epsilon, delta)-DP.
     """
 
     @abstractmethod
@@ -38,14 +38,14 @@ class WeakLearner(ABC):
         """Return the table in the form that this learner reads, with a `shape`; refuse an invalid table."""
 
     @abstractmethod
-    def sensitivity(self, rows):
+    def sensitivity(self, rows, moved=2 * CAP):
         """Return how much one row changes the statistic of a round, in the units and the norm of `noise`."""
 
     @abstractmethod
-    def noise(self, rows, epsilon, delta, n_rounds):
+    def noise(self, rows, epsilon, delta, n_rounds, moved=2 * CAP):
         """Return the amount of noise in a round, for `learn`."""
 
-    def cost(self, rows, noise, n_rounds):
+    def cost(self, rows, noise, n_rounds, moved=2 * CAP):
         """Return the cost of n_rounds calls of `learn` as a list of `dpfast.accounting.Cost`.
 
         None stands for the pair (epsilon, delta), if no more is proved.
@@ -84,27 +84,26 @@ class NoisyCentering(WeakLearner):
 
     A 1 for the intercept is appended to each row, and rows outside the unit ball are clipped to it. The noise is
     discrete Gaussian on the grid of the rows, and therefore exact. The rounds are n_rounds adaptive Gaussian mechanisms
-    of sensitivity 2 CAP for the sum, or 2 / (kappa n) for the mean, half of [BCS, Theorem 27]: see
-    `dpfast.accounting.discrete_gaussian_sigma`.
+    of sensitivity `moved` for the sum. This is 2 CAP, or 2 / (kappa n) for the mean, half of [BCS, Theorem 27], for the
+    measure of the paper: see `dpfast.accounting.discrete_gaussian_sigma`.
     """
 
     def rows(self, X, fit_intercept):
         return unit_rows(X, fit_intercept=fit_intercept)
 
-    def sensitivity(self, rows):
-        return 2 * CAP * rows.reach
+    def sensitivity(self, rows, moved=2 * CAP):
+        return moved * rows.reach
 
-    def noise(self, rows, epsilon, delta, n_rounds):
-        sensitivity, size = self.sensitivity(rows), rows.shape[1]
+    def noise(self, rows, epsilon, delta, n_rounds, moved=2 * CAP):
+        sensitivity, size = self.sensitivity(rows, moved), rows.shape[1]
         sigma = discrete_gaussian_sigma(epsilon, delta, sensitivity=sensitivity, releases=n_rounds, size=size)
         if sigma > LARGEST_SCALE:
             raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {epsilon!r}")
         return sigma
 
-    def cost(self, rows, noise, n_rounds):
-        return [
-            *discrete_gaussian_cost(noise, sensitivity=self.sensitivity(rows), releases=n_rounds, size=rows.shape[1])
-        ]
+    def cost(self, rows, noise, n_rounds, moved=2 * CAP):
+        given = {"sensitivity": self.sensitivity(rows, moved), "releases": n_rounds, "size": rows.shape[1]}
+        return [*discrete_gaussian_cost(noise, **given)]
 
     def learn(self, rows, weights, units, noise, rng):
         total = rows.weighted_sum(weights)
@@ -121,9 +120,9 @@ class NoisyStump(WeakLearner):
     """One feature or its negation, chosen by the exponential mechanism on its weighted agreement with the labels.
 
     Features are bits b, and a hypothesis is 2 b - 1 or 1 - 2 b. Its agreement, the sum of y_i u_i h(x_i), changes by at
-    most 2 CAP. Agreements are counted in steps of GRID, so they change by at most 2 CAP / GRID in either direction: the
-    range of a draw is R = 4 CAP / GRID. n_rounds draws of exponent t are n_rounds (t R)^2 / 8-zCDP by Hoeffding's
-    lemma.
+    most `moved`, CAP or 2 CAP, which GRID divides. Agreements are counted in steps of GRID, so they change by at most
+    moved / GRID in either direction: the range of a draw is R = 2 moved / GRID. n_rounds draws of exponent t are
+    n_rounds (t R)^2 / 8-zCDP by Hoeffding's lemma.
 
     Parameters
     ----------
@@ -139,15 +138,15 @@ class NoisyStump(WeakLearner):
     def rows(self, X, fit_intercept):
         return PackedRows(BitMatrix(X, threshold=None if isinstance(X, BitMatrix) else self.threshold))
 
-    def sensitivity(self, rows):
-        return 2 * CAP // self.GRID
+    def sensitivity(self, rows, moved=2 * CAP):
+        return -(-moved // self.GRID)
 
-    def noise(self, rows, epsilon, delta, n_rounds):
+    def noise(self, rows, epsilon, delta, n_rounds, moved=2 * CAP):
         rho = zcdp_rho(epsilon, delta)
-        return math.nextafter(math.sqrt(8 * rho / n_rounds), 0) * (1 - 1e-15) / (2 * self.sensitivity(rows))
+        return math.nextafter(math.sqrt(8 * rho / n_rounds), 0) * (1 - 1e-15) / (2 * self.sensitivity(rows, moved))
 
-    def cost(self, rows, noise, n_rounds):
-        return [Cost("range", 2 * self.sensitivity(rows) * noise * (1 + SLACK), times=n_rounds)]
+    def cost(self, rows, noise, n_rounds, moved=2 * CAP):
+        return [Cost("range", 2 * self.sensitivity(rows, moved) * noise * (1 + SLACK), times=n_rounds)]
 
     def learn(self, rows, weights, units, noise, rng):
         agreements = rows.weighted_sum(weights) // self.GRID

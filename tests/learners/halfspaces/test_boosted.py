@@ -217,9 +217,9 @@ def test_the_parts_of_epsilon_add_up_where_the_number_of_rows_is_private(table, 
         spent.append(1 / scale)
         return n
 
-    def rounds(self, rows, epsilon, delta, n_rounds):
+    def rounds(self, rows, epsilon, delta, n_rounds, moved):
         spent.append(epsilon)
-        return noise(self, rows, epsilon, delta, n_rounds)
+        return noise(self, rows, epsilon, delta, n_rounds, moved)
 
     monkeypatch.setattr("dpfast.learners.halfspaces.boosted.discrete_laplace", count)
     monkeypatch.setattr(NoisyCentering, "noise", rounds)
