@@ -251,12 +251,15 @@ def _number_or_word(name, text):
 
 
 def _split(X, test):
-    """Return the rows of the training and of the test part; an array is consumed, so that it is not held twice."""
+    """Return the rows of the training and of the test part; the table is consumed, so that it is not held twice."""
     import numpy as np
 
     from dpfast.files.entries import block_rows
     from dpfast.parts.blocks import slices
+    from dpfast.tables.encoding import Encoding
 
+    if isinstance(X, Encoding):
+        return X.split(test)
     apart = X[test]
     if not isinstance(X, np.ndarray):
         return X[~test], apart

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet
 import scipy.sparse as sp
 
 from dpfast.files import csv
@@ -24,9 +23,9 @@ from dpfast.files.parquet import ParquetFiles, ParquetRows
 from dpfast.files.readers import csv_steps, fewer, named, read_table
 from dpfast.parts.blocks import BLOCK_BYTES, Room, Spool, Table
 from dpfast.tables.arrays import is_parted, is_stream
-from dpfast.tables.arrow import Kept
 from dpfast.tables.drafts import MARKS
 from dpfast.tables.encoding import Encoding
+from dpfast.tables.kept import Kept
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import Memory, Source
@@ -333,7 +332,9 @@ def read_frame(path, *, separator=None, decimal=".", encoding="utf-8"):
         with dataset_path(str(path)) as bundled:
             return read_frame(bundled)
     if kind == "parquet":
-        return pa.concat_tables([pyarrow.parquet.read_table(each) for each in ParquetFiles(path).paths])
+        from pyarrow.parquet import read_table as read_parquet
+
+        return pa.concat_tables([read_parquet(each) for each in ParquetFiles(path).paths])
     if kind != "csv":
         has_its_labels(path, "of a table")
     with _text_file(path, separator, decimal, encoding) as file:

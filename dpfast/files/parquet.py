@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyarrow import parquet
 
 from dpfast.files.entries import Entries, Gathered, block_rows
 from dpfast.files.names import FILL_OR_DROP, Labels, NotNumbers, check_expansion, check_names, features_of, paths_of
@@ -308,6 +307,8 @@ def _is_large(sizes, d):
 
 @contextmanager
 def _opened(path):
+    from pyarrow import parquet
+
     try:
         with parquet.ParquetFile(path, buffer_size=_BUFFER) as file:
             yield file

@@ -242,7 +242,7 @@ def read_block(X, k):
 
 
 _PIECE = 1 << 20  # bytes of a piece of an array of unknown length, unless more are appended at a time
-_PAGES = 1 << 16  # bytes of a piece that has pages of its own, which go back to the system when it is freed
+_PAGES = 1 << 16  # bytes of an array that has pages of its own
 _PRIVATE: dict[str, Any] = {"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRIVATE") else {}
 
 
@@ -263,7 +263,7 @@ class Spool:
         shape, dtype = (shape,) if isinstance(shape, int) else tuple(shape), np.dtype(dtype)
         size = dtype.itemsize * int(np.prod(shape))
         if self.holds(size):
-            return Filling(np.empty(shape, dtype))
+            return Filling(_pages(shape, dtype, size))
         start = self.on_disk
         self.on_disk = start + -(-size // mmap.ALLOCATIONGRANULARITY) * mmap.ALLOCATIONGRANULARITY
         if self._file is None:
@@ -302,9 +302,9 @@ class Room:
     def __call__(self, dtype: Any) -> "Filling | FileFilling | Growing":
         return self._spool.growing(dtype) if self._most is None else self._spool.array(self._most, dtype)
 
-    def apart(self, n: int, dtype: Any) -> "Filling | FileFilling":
-        """Return storage for a further array of n entries."""
-        return self._spool.array(n, dtype)
+    def of(self, n: int) -> "Room":
+        """Return the factory of arrays of n entries."""
+        return Room(self._spool, n)
 
 
 class Filling:
@@ -364,7 +364,7 @@ class Growing:
         while len(rows):
             if not self._left:
                 self._left = max(len(rows), min(self.n, _PIECE // self._dtype.itemsize))
-                self._pieces.append(self._piece())
+                self._pieces.append(self._spool.array(self._left, self._dtype))
             some, rows = rows[: self._left], rows[self._left :]
             self._pieces[-1].append(some)
             self.n, self._left = self.n + len(some), self._left - len(some)
@@ -379,11 +379,10 @@ class Growing:
                 self._spool.free(piece.held)
         return self._whole.whole()
 
-    def _piece(self):
-        size = self._left * self._dtype.itemsize
-        if size < _PAGES or not self._spool.holds(size):
-            return self._spool.array(self._left, self._dtype)
-        return Filling(np.frombuffer(mmap.mmap(-1, size, **_PRIVATE), self._dtype))
+
+def _pages(shape, dtype, size):
+    """Return an array; a large one has pages of its own, which go back to the system when it is freed."""
+    return np.ndarray(shape, dtype, mmap.mmap(-1, size, **_PRIVATE) if size >= _PAGES else None)
 
 
 class _Nameless:

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpfast.tables.cells import (
+    DATES,
     FIXED,
     GROUPS,
     MISSING,
-    NUMBERS,
     CodeColumn,
     date_ends,
     fixed_groups,
@@ -129,9 +129,9 @@ def found_codes(made: CodeColumn, dtype: Any) -> tuple[np.ndarray, Callable]:
             return fixed, lambda word: place[word] if word in place else made.bins + word_group(word)
         return fixed, lambda word: place.get(word, made.bins)
     if made.dates:
-        fixed[NUMBERS:MISSING] = np.append(np.searchsorted(made.edges, date_ends()), len(made.edges))
+        fixed[:DATES] = np.append(np.searchsorted(made.edges, date_ends()), len(made.edges))
     else:
-        fixed[:NUMBERS] = np.append(np.searchsorted(made.edges, number_ends()), len(made.edges))
+        fixed[DATES:MISSING] = np.append(np.searchsorted(made.edges, number_ends()), len(made.edges))
     return fixed, lambda word: made.missing
 
 

@@ -17,22 +17,12 @@ from dpfast.kernels.own import frozen
 from dpfast.parts import MemoryParts, Piece
 from dpfast.parts.blocks import BLOCK_BYTES, Table, map_blocks, slices
 from dpfast.tables.arrays import counted, narrowest, taken
-from dpfast.tables.arrow import (
-    Frame,
-    Kept,
-    KeptCells,
-    KeptTexts,
-    KeptUnits,
-    blocks_of_cells,
-    cells,
-    days,
-    numbers,
-    texts,
-)
+from dpfast.tables.arrow import Frame, blocks_of_cells, cells, days, numbers, texts
 from dpfast.tables.cells import FIXED, CodeColumn, banded, bin_search, date_codes, number_codes
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Boolean, Category, Column, Date, Numeric, text_of
 from dpfast.tables.discovered import Discovered, found_codes, looked_up
+from dpfast.tables.kept import Kept, KeptCells, KeptTexts, KeptUnits
 from dpfast.tables.labels import LabelColumn, Labels, tidy_labels
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
@@ -150,20 +140,31 @@ class Encoding:
     def __getitem__(self, rows: Any) -> "Encoding":
         """Return the rows that a mask or a slice selects."""
         rows = np.arange(self.n)[rows]  # for columns of bytes much faster than a mask
-        picked = Encoding(self.schema, self._label, self._keep)
-        every = [
-            *zip(picked._kept, self._kept, strict=True),
-            *([([picked._labels], [self._labels])] if self._label else []),
-        ]
-        for into, room in every:
+        picked = self._none(len(rows))
+        for into, room in zip(picked._rooms(), self._rooms(), strict=True):
             for new, kept in zip(into, room, strict=True):
-                if isinstance(kept, KeptCells):
-                    new.append(kept.picked(rows))
-                    continue
-                whole = kept.whole()
-                new.append((whole[0][rows], whole[1]) if isinstance(whole, tuple) else whole[rows])
-        picked.n = len(rows)
+                _pick(new, kept, rows)
         return picked
+
+    def split(self, mask: np.ndarray) -> "tuple[Encoding, Encoding]":
+        """Return the rows outside and inside a mask; this encoding loses its columns, so that none is held twice."""
+        rows = np.flatnonzero(~mask), np.flatnonzero(mask)
+        parts = self._none(len(rows[0])), self._none(len(rows[1]))
+        for room, *both in zip(self._rooms(), *(part._rooms() for part in parts), strict=True):
+            for k in range(len(room)):
+                for into, some in zip(both, rows, strict=True):
+                    _pick(into[k], room[k], some)
+                room[k] = None
+        return parts
+
+    def _none(self, n):
+        """Return an encoding like this one for n rows that are still to be stored."""
+        encoding = Encoding(self.schema, self._label, self._keep.of(n))
+        encoding.n = n
+        return encoding
+
+    def _rooms(self):
+        return [*self._kept, *([] if self._labels is None else [[self._labels]])]
 
     def labels(self) -> LabelColumn:
         """Return the labels of all rows, as the classes of the schema if it declares them."""
@@ -191,16 +192,15 @@ class Encoding:
         if not column.to_find:
             made = zip(room, column.code_columns(), strict=True)
             return [counted(kept.whole(), each.size) for kept, each in made], Counter()
+        if isinstance(column, Discovered):
+            totals = np.zeros(FIXED + 1, np.int64)
+            for block in slices(self.n, _CODED):
+                totals += np.bincount(np.minimum(room[0].codes(block), FIXED), minlength=FIXED + 1)
+            return [banded(totals[:FIXED])], room[0].words.counts()
         image = room[0].whole()
         if isinstance(column, Numeric):
             return [banded(np.bincount(number_codes(image), minlength=FIXED))], Counter()
-        if isinstance(column, Category):
-            return [], tally(*image)
-        codes, words = image
-        totals = np.zeros(FIXED + 1, np.int64)
-        for block in slices(self.n, _CODED):
-            totals += np.bincount(np.minimum(codes[block], FIXED), minlength=FIXED + 1)
-        return [banded(totals[:FIXED])], words.counts()
+        return [], tally(*image)
 
     def table(self, schema: Schema | None = None) -> CodeTable:
         """Return all rows as codes; the table's `columns` give their meaning.
@@ -214,9 +214,7 @@ class Encoding:
         arrays = []
         for column, declared, room in zip(schema.columns, self.schema.columns, self._kept, strict=True):
             if declared.to_find:
-                (kept,) = room
-                image = kept.whole()
-                room = [self._coded(column, made, image) for made in column.code_columns()]
+                room = [self._coded(column, made, room[0]) for made in column.code_columns()]
             arrays += [frozen(kept.whole()) for kept in room]
         return CodeTable.of_columns(schema.code_columns, self.n, arrays)
 
@@ -233,19 +231,19 @@ class Encoding:
         table = self.table(schema)
         return Table(MemoryParts([Piece(table, known.codes)]), self.n, table.row_of_zeros(), known)
 
-    def _coded(self, column, made, image):
-        """Return the codes of an image, by the discovered column."""
+    def _coded(self, column, made, kept):
+        """Return the codes of a stored image, by the discovered column."""
         codes = self._keep(_dtype(made))
         if isinstance(column, Discovered):
-            cells, words = image
             fixed, of_word = found_codes(made, _dtype(made))
-            known = self._keep.apart(len(words), fixed.dtype)
-            for some in words.blocks():
+            known = self._keep.of(len(kept.words))(fixed.dtype)
+            for some in kept.words.blocks():
                 known.append(np.fromiter(map(of_word, some), fixed.dtype, len(some)))
             of_words = known.whole()
             for block in slices(self.n, _CODED):
-                codes.append(looked_up(cells[block], fixed, of_words))
+                codes.append(looked_up(kept.codes(block), fixed, of_words))
             return codes
+        image = kept.whole()
         for block in slices(self.n, _CODED):
             part = (image[0][block], image[1]) if isinstance(image, tuple) else image[block]
             codes.append(_CODES[type(column)](column, made, part))
@@ -271,6 +269,15 @@ class Encoding:
                 some = ", ".join(map(repr, [*known][:8]))
                 raise Fault(name, f"has a label that is not declared; the classes are {some}", int(wrong[0]))
         return index, values
+
+
+def _pick(new, kept, rows):
+    """Append some rows of a stored column to another one."""
+    if isinstance(kept, KeptCells):
+        new.append(kept.picked(rows))
+        return
+    whole = kept.whole()
+    new.append((whole[0][rows], whole[1]) if isinstance(whole, tuple) else whole[rows])
 
 
 def label_column(label: Label, numbers: np.ndarray, spellings: list) -> LabelColumn:

@@ -26,12 +26,12 @@ class Words:
 
     Parameters
     ----------
-    keep : dpfast.tables.arrow.Kept or dpfast.parts.blocks.Room
-        Its method ``apart`` returns the storage of a run.
+    keep : dpfast.tables.kept.Kept or dpfast.parts.blocks.Room
+        The storage of runs.
     """
 
     def __init__(self, keep: Any):
-        self._apart = keep.apart
+        self._keep = keep
         self._runs: list[_Run] = []
         self._closed = 0  # words of all runs
         self._place: dict[str, int] = {}
@@ -45,7 +45,7 @@ class Words:
         rows[: len(self._rows)] += self._rows
         self._rows, start = rows, self._closed
         if len(place) > HELD:
-            self._runs.append(_Run.of([*place], rows, self._apart))
+            self._runs.append(_Run.of([*place], rows, self._keep))
             self._closed += len(place)
             self._place, self._rows = {}, np.zeros(0, np.int64)
         return local + start
@@ -111,12 +111,12 @@ class _Run(NamedTuple):
     n: int
 
     @classmethod
-    def of(cls, words, rows, apart):
+    def of(cls, words, rows, keep):
         order = sorted(range(len(words)), key=words.__getitem__)
         encoded = [word.encode() for word in words]
         ends = np.cumsum([len(each) for each in encoded])
         arrays = np.frombuffer(b"".join(encoded), np.uint8), ends, rows, np.array(order, np.int32)
-        kept = [apart(len(array), array.dtype) for array in arrays]
+        kept = [keep.of(len(array))(array.dtype) for array in arrays]
         for room, array in zip(kept, arrays, strict=True):
             room.append(array)
         return cls(*kept, len(words))

@@ -9,10 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpfast.parts.blocks import Spool
+from dpfast.parts.blocks import Room, Spool
 from dpfast.tables import Boolean, Category, Date, Label, Numeric, Schema
-from dpfast.tables.arrow import Fault, Kept
+from dpfast.tables.arrow import Fault
+from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding, encode
+from dpfast.tables.kept import Kept
 
 SCHEMA = Schema(
     [
@@ -337,3 +339,40 @@ def test_codes_in_a_file_are_not_copied_into_memory():
     encoding = Encoding(Schema([Boolean("smokes")]), keep=lambda dtype: Spool(0).array(9, dtype))
     encoding.add({"smokes": [True, False, True]})
     assert not encoding.table().column(0).flags.owndata
+
+
+@pytest.mark.parametrize(
+    ("cells", "dtype"),
+    [
+        (["a", "b", "", "a"], np.int8),
+        (["a", "3.5", "", "-7"], np.int16),
+        (["3.5", "2020-01-31", "b", "1e300"], np.int32),
+    ],
+)
+def test_cells_are_stored_in_as_few_bytes_as_all_their_codes_need(cells, dtype):
+    schema, every = Schema([Discovered("x")]), Encoding(Schema([Discovered("x")]))
+    every.add({"x": cells})
+    (kept,) = every._kept[0]
+    assert kept.whole()[0].dtype == dtype
+    one_by_one = Encoding(schema)
+    for cell in cells:
+        one_by_one.add({"x": [cell]})
+    np.testing.assert_array_equal(one_by_one._kept[0][0].codes(slice(None)), kept.codes(slice(None)))
+    assert [*one_by_one._kept[0][0].words] == [*kept.words]
+
+
+@pytest.mark.parametrize("keep", [Kept, Room(Spool(1 << 20), 8), Room(Spool(0), 8)])
+def test_a_table_is_split_column_by_column(keep):
+    columns = [Discovered("age"), *SCHEMA.columns[1:]]
+    encoding = Encoding(Schema(columns, label=Label("buys"), missing_values=["", "?"]), Label("buys"), keep)
+    encoding.add(pd.DataFrame(ROWS, columns=["age", "job", "smokes", "seen", "buys"]))
+    mask = np.arange(len(ROWS)) % 3 == 1
+    expected = [encoding[~mask], encoding[mask]]
+    parts = encoding.split(mask)
+    assert encoding._kept == [[None] * len(room) for room in parts[0]._kept]
+    for part, same in zip(parts, expected, strict=True):
+        assert len(part) == len(same)
+        assert part.labels().tolist() == same.labels().tolist()
+        np.testing.assert_array_equal(part._kept[0][0].codes(slice(None)), same._kept[0][0].codes(slice(None)))
+        for room, others in zip(part._kept[1:], same._kept[1:], strict=True):
+            assert [kept.whole().tolist() for kept in room] == [other.whole().tolist() for other in others]

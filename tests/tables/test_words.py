@@ -14,11 +14,11 @@ from dpfast.parts import MemoryParts
 from dpfast.parts.blocks import Room, Spool
 from dpfast.parts.engine import EngineParts
 from dpfast.tables import parted, words
-from dpfast.tables.arrow import Kept
 from dpfast.tables.cells import LONGEST, text_cells
 from dpfast.tables.columns import Category
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding
+from dpfast.tables.kept import Kept
 from dpfast.tables.schema import Schema
 from dpfast.tables.words import Words
 
@@ -116,7 +116,7 @@ def test_words_of_parts_are_told_and_held_so_many_at_a_time(parts, monkeypatch):
 
     def holding(self, some, rows):
         numbers = append(self, some, rows)
-        if isinstance(self._apart.__self__, Room):  # those that come from all parts
+        if isinstance(self._keep, Room):  # those that come from all parts
             held.append(len(self._place))
         return numbers
 
