@@ -51,7 +51,7 @@ def divergences(X, y, exponent, coverage_weight, prior, rounds, negations):
 
 
 @pytest.mark.parametrize("coverage_weight", [0, Fraction(1, 2), 1])
-@pytest.mark.parametrize("rounds", [1, 2, 3, 4])
+@pytest.mark.parametrize("rounds", [1, 2, 3])
 def test_no_pair_of_neighbours_exceeds_the_curve_of_its_rounds(rounds, coverage_weight):
     closest = dict.fromkeys(NEIGHBORS, 0.0)
     for exponent, (X, y, negations, prior) in itertools.product((0.1, 0.7, 2.0), TABLES):
@@ -100,7 +100,7 @@ def potential(r, u, s, rounds):
 
 def test_one_round_never_raises_the_potential():
     rng = np.random.default_rng(0)
-    for _ in range(20_000):
+    for _ in range(4_000):
         u, s = 10 ** rng.uniform(-3, 0.5, size=2)
         r = math.exp(rng.uniform(-4, 4))
         after = [(0.0, u, s)]  # a candidate that touches no row that differs
@@ -123,7 +123,7 @@ def test_one_round_never_raises_the_potential():
 @pytest.mark.parametrize("s", [0.05, 0.5, 1.0])
 def test_the_closed_form_is_the_maximum_over_one_probability_in_every_round(s, rounds):
     p, a = np.linspace(0, 1, 200_001), -math.expm1(-s)
-    for epsilon in np.linspace(0, (rounds + 1.2) * s, 20):
+    for epsilon in np.linspace(0, (rounds + 1.2) * s, 8):
         x = epsilon - s
         best = (((1 - p) / (1 - p * a)) ** rounds - math.exp(x) * (1 - p) ** rounds).max()
         assert cover_delta(s, epsilon, max_rounds=rounds) == pytest.approx(best, rel=1e-5, abs=1e-40)
@@ -166,7 +166,7 @@ def test_add_remove_at_weight_zero_is_nearly_attained(exponent, epsilon):
     claim = cover_delta(exponent, epsilon, neighbors="add-remove")
     reached = max(
         adversary(exponent, epsilon, wrong=40, blank=4_000, others=1_000, rounds=rounds)
-        for rounds in range(10, 2_000, 10)
+        for rounds in range(10, 2_000, 50)
     )
     assert 0.9 * claim <= reached <= claim
 
@@ -227,7 +227,7 @@ def test_the_formulas_at_weight_zero():
 
 def test_delta_at_the_rounded_epsilon_is_never_above_delta():
     draw = random.Random(0)
-    for _ in range(10_000):
+    for _ in range(2_000):
         t = 10 ** draw.uniform(-12, 2.5)
         delta = draw.choice([10 ** draw.uniform(-300, -0.001), draw.uniform(1e-9, 1 - 1e-9)])
         options = {
@@ -249,10 +249,10 @@ def test_delta_at_the_rounded_epsilon_is_never_above_delta():
 def test_delta_falls_with_epsilon_and_grows_with_the_exponent(neighbors, coverage_weight, max_rounds):
     options = {"coverage_weight": coverage_weight, "neighbors": neighbors, "max_rounds": max_rounds}
     for t in (1e-3, 0.1, 1.0, 5.0):
-        deltas = [cover_delta(t, epsilon, **options) for epsilon in np.linspace(0, 10 * t, 80)]
+        deltas = [cover_delta(t, epsilon, **options) for epsilon in np.linspace(0, 10 * t, 30)]
         assert deltas == sorted(deltas, reverse=True)
     for epsilon in (1e-3, 0.1, 1.0):
-        deltas = [cover_delta(t, epsilon, **options) for t in np.geomspace(1e-3, 10, 80)]
+        deltas = [cover_delta(t, epsilon, **options) for t in np.geomspace(1e-3, 10, 30)]
         assert deltas == sorted(deltas)
 
 
@@ -272,7 +272,7 @@ def exact_delta(t, epsilon, up, down, rounds):
 @pytest.mark.parametrize("neighbors", NEIGHBORS)
 def test_delta_is_never_below_the_theorem_and_hardly_above_it(neighbors):
     draw = random.Random(1)
-    for _ in range(2_000):
+    for _ in range(600):
         t, rounds = Fraction(10 ** draw.uniform(-6, 1.5)), draw.choice([1, 2, 25, draw.randrange(1, 10**6)])
         g = draw.choice([Fraction(0), Fraction(1), Fraction(draw.random())])
         pure = (rounds + 1) * (1 + g) * t if neighbors == "replace" else (rounds + g) * t
@@ -405,7 +405,7 @@ def test_the_exponents_of_few_rounds_at_one_and_a_millionth(options, exponents):
 
 def test_the_exponent_fits_and_a_larger_one_does_not():
     draw = random.Random(0)
-    for _ in range(1_000):
+    for _ in range(300):
         epsilon = 10 ** draw.uniform(-9, 3)
         delta = draw.choice([10 ** draw.uniform(-300, -0.31), draw.uniform(1e-9, 0.5)])
         options = {

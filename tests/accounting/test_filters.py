@@ -58,13 +58,13 @@ def _value(book: Book, ratio: float, moves, epsilon: float, depth: int) -> float
     ("composition", "pairs", "moves", "depth"),
     [
         ("basic", (0, 0), [_response(0.25), _response(0.5, 0.02), _response(0.75)], 5),
-        ("renyi", (0, 0), [_response(0.15), _response(0.3), _response(0.6)], 6),
+        ("renyi", (0, 0), [_response(0.15), _response(0.3), _response(0.6)], 5),
         ("renyi", (0, 0), [_gaussian(0.2, 5), _response(0.3)], 5),
         ("gaussian", (0, 0), [_gaussian(0.2, 6), _gaussian(0.4, 6)], 4),
         ("gaussian", (0, 0), [_gaussian(0.3, 5), _response(0.2)], 5),
         ("gaussian", (0.3, 0.02), [_gaussian(0.25, 5), _response(0.3, 0.01), _response(0.15, 0.01)], 4),
         ("renyi", (0.3, 0.02), [_response(0.3), _response(0.3, 0.01), _response(0.15, 0.01)], 5),
-        ("auto", (0, 0), [_response(0.3), _response(0.3, 0.02), _gaussian(0.3, 4)], 5),
+        ("auto", (0, 0), [_response(0.3), _response(0.3, 0.02), _gaussian(0.3, 4)], 4),
     ],
 )
 def test_no_adaptive_rule_gets_more_than_the_budget(composition, pairs, moves, depth):

@@ -245,8 +245,8 @@ def test_a_lower_bound_without_privacy_is_that_of_unseen_points():
 
 @pytest.mark.parametrize("plan", PLANS)
 def test_plans_lie_above_the_lower_bound_and_grow_with_the_demands(plan):
-    for epsilon in (0.03, 0.3, 3.0):
-        for margin in (0.05, 0.4, 1.0):
+    for epsilon in (0.03, 3.0):
+        for margin in (0.05, 1.0):
             easy = plan(epsilon, 1e-6, margin=margin, alpha=0.2, beta=0.2)
             hard = [
                 plan(epsilon / 2, 1e-6, margin=margin, alpha=0.2, beta=0.2),

@@ -54,7 +54,7 @@ def least_mistakes(epsilon, delta, T, d):
 
 
 @pytest.mark.parametrize("delta", [0.0, 0.01, 0.2])
-@pytest.mark.parametrize("epsilon", [0.1, 0.5, 1.5])
+@pytest.mark.parametrize("epsilon", [0.1, 1.5])
 @pytest.mark.parametrize(("T", "d"), [(1, 2), (2, 3), (3, 4)])
 def test_section_4_4_no_private_learner_makes_fewer_mistakes(T, d, epsilon, delta):
     bound = point_lower_bound(epsilon, delta, horizon=T, dimension=d)

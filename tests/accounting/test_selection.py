@@ -31,7 +31,7 @@ def best(law, scores, runs):
 
 @pytest.mark.parametrize("scores", [[0, 1, 2], [1, 0, 1], [0, 0, 0]])
 def test_the_law_of_the_best_is_that_of_all_sequences_of_runs_the_first_among_equals(scores):
-    law, scores, runs, most = np.array([0.5, 0.3, 0.2]), np.array(scores), 2, 9
+    law, scores, runs, most = np.array([0.5, 0.3, 0.2]), np.array(scores), 2, 7
     found = np.zeros(3)
     for k in range(1, most + 1):
         for sequence in itertools.product(range(3), repeat=k):
@@ -40,7 +40,7 @@ def test_the_law_of_the_best_is_that_of_all_sequences_of_runs_the_first_among_eq
     np.testing.assert_allclose(found, best(law, scores, runs), atol=0.5**most)
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@settings(max_examples=50, deadline=None, derandomize=True, database=None)
 @given(seed=st.integers(0, 2**32), runs=st.sampled_from([1, 2, 3, 10, 100]), size=st.integers(2, 7))
 def test_neighbours_are_no_further_apart_than_claimed_at_any_of_the_claims(seed, runs, size):
     rng = np.random.default_rng(seed)

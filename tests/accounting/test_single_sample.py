@@ -22,7 +22,7 @@ def test_no_step_on_a_line_has_more_divergence_than_is_claimed(mu, n):
     """For other rows at either end, in the middle, or at both ends."""
     ends = [-mu / 2, mu / 2]
     for others in ([ends[0]] * (n - 1), [ends[1]] * (n - 1), [0] * (n - 1), np.resize(ends, n - 1)):
-        for order in (2, 3, 6):
+        for order in (2, 6):
             assert math.log(step_moment(mu, n, order, others)) / (order - 1) <= claimed(mu, n, order)
 
 

@@ -24,7 +24,7 @@ def test_the_conversion_agrees_with_dp_accounting():
     from dp_accounting import ZCDpEvent
     from dp_accounting.rdp import RdpAccountant
 
-    orders = 1 + np.geomspace(0.011, 1e6, 6_000)
+    orders = 1 + np.geomspace(0.011, 1e6, 3_000)
     for rho in RHOS:
         theirs = RdpAccountant(orders).compose(ZCDpEvent(rho))
         for delta in DELTAS:
@@ -40,7 +40,7 @@ def test_the_conversion_agrees_with_dp_accounting():
 def test_no_order_does_better_and_the_best_is_reached():
     with mpmath.workdps(40):
         for rho, epsilon in itertools.product((1e-3, 0.02, 0.5, 4.0), (0.3, 1.0, 6.0)):
-            orders = [1 + mpmath.mpf(10) ** (mpmath.mpf(k) / 100) for k in range(-300, 500)]
+            orders = [1 + mpmath.mpf(10) ** (mpmath.mpf(k) / 100) for k in range(-300, 500, 2)]
             best = max(min(converted(rho, epsilon, order) for order in orders), 1e-300)
             trivial = math.sqrt(min(rho / 2, -math.expm1(-rho)))
             assert zcdp_delta(rho, epsilon) <= min(best, trivial) * (1 + 1e-9)
@@ -70,7 +70,7 @@ def test_the_claim_is_below_the_usual_formula():
 
 def test_delta_at_the_rounded_epsilon_is_never_above_delta():
     draw = random.Random(0)
-    for _ in range(4_000):
+    for _ in range(1_000):
         rho = 10 ** draw.uniform(-12, 4)
         delta = draw.choice([10 ** draw.uniform(-300, -0.001), draw.uniform(1e-9, 1 - 1e-9)])
         epsilon = zcdp_epsilon(rho, delta)

@@ -27,7 +27,7 @@ def test_a_damaged_model_is_refused_or_is_the_same(kind, tmp_path, rng, many):
     path = tmp_path / "model.json"
     model = dpfast.load(MODELS / f"{kind}.json")
     model.save(path)
-    whole, says, refused, tried = path.read_bytes(), said(model), 0, many(60, 5000)
+    whole, says, refused, tried = path.read_bytes(), said(model), 0, many(30, 5000)
     for _ in range(tried):
         path.write_bytes(damaged(whole, rng))
         try:
@@ -106,7 +106,7 @@ def test_a_damaged_schema_is_refused_or_declares_something(ending, tmp_path, rng
 
 
 def test_a_damaged_ledger_is_refused_or_tells_the_same(tmp_path, rng, many):
-    path, refused, tried = tmp_path / "budget", 0, many(60, 5000)
+    path, refused, tried = tmp_path / "budget", 0, many(30, 5000)
     ledger = Budget.open(path, epsilon=3.0, delta=1e-5)
     for _ in range(20):
         ledger.charge(0.1, 1e-7)

@@ -110,7 +110,7 @@ def outcomes(whole, cases, path):
 def test_any_field_may_be_anything_in_a_file_with_the_right_digest(kind, tmp_path, rng, many):
     whole = document(kind, tmp_path)
     cases = [(at, value) for at in fields(whole) for value in HOSTILE]
-    cases = [cases[k] for k in rng.permutation(len(cases))[: many(60, len(cases))]]
+    cases = [cases[k] for k in rng.permutation(len(cases))[: many(30, len(cases))]]
     wrong, left = [], cases
     while left:
         said = outcomes(whole, left, tmp_path / "model.json")

@@ -77,7 +77,7 @@ def seeds():
 @pytest.mark.parametrize(("name", "content"), list(seeds()), ids=lambda value: value if isinstance(value, str) else "")
 def test_a_damaged_table_is_refused_or_read(name, content, tmp_path, rng, many):
     path = tmp_path / name
-    for _ in range(many(12, 1700)):
+    for _ in range(many(5, 1700)):
         changed = damaged(content, rng)
         path.write_bytes(changed)
         within(read, path, repr(changed))

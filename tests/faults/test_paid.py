@@ -151,7 +151,7 @@ def test_a_command_that_stops_after_the_charge_leaves_what_was_paid_for_or_says_
         PASSED[name] = whole.passed
     request.addfinalizer(gc.unfreeze)
     gc.freeze()  # what is there already; it would be walked through at each collection below
-    for at in chosen(PASSED[name], rng, many(2, 300)):
+    for at in chosen(PASSED[name], rng, many(1, 300)):
         result, out, _ = ran(at)
         said = result.stderr.replace("\n", " ")
         undrawn = command[0] == "experts" and at <= 2  # the rounds have not begun

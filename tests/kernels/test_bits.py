@@ -27,14 +27,14 @@ def test_packing_and_unpacking_are_inverse_and_the_tail_is_zero(n, d, seed):
     assert bits.popcount(rows) == X.sum()  # so no bit past d is set
 
 
-@pytest.mark.parametrize("d", [*range(1, 130), *WIDTHS, 519, 576, 1000])
-def test_packing_agrees_with_numpy_at_every_width(isa, d):
-    X = table(3, d)
-    expected = np.zeros((3, 8 * bits.words(d)), np.uint8)
-    expected[:, : -(-d // 8)] = np.packbits(X, axis=1, bitorder="little")
-    packed = np.full((3, bits.words(d)), 2**64 - 1, np.uint64)
-    assert bits.pack(X.view(np.uint8), packed) is not None
-    np.testing.assert_array_equal(packed.astype("<u8").view(np.uint8), expected)
+def test_packing_agrees_with_numpy_at_every_width(isa):
+    for d in [*range(1, 130), *WIDTHS, 519, 576, 1000]:
+        X = table(3, d)
+        expected = np.zeros((3, 8 * bits.words(d)), np.uint8)
+        expected[:, : -(-d // 8)] = np.packbits(X, axis=1, bitorder="little")
+        packed = np.full((3, bits.words(d)), 2**64 - 1, np.uint64)
+        assert bits.pack(X.view(np.uint8), packed) is not None
+        np.testing.assert_array_equal(packed.astype("<u8").view(np.uint8), expected)
 
 
 @pytest.mark.parametrize("d", [1, 7, 8, 9, 63, 64, 71, 129, 512, 519])
@@ -72,17 +72,17 @@ def test_row_ends_whose_differences_wrap_around_are_refused():
 
 
 @pytest.mark.parametrize("n", [1, 64, 100, 200, 512, 600, 1025])
-@pytest.mark.parametrize("d", [*WIDTHS, 70, 129, 200, 300, 1024])
-def test_transpose_is_the_transpose(isa, n, d):
-    X = table(n, d)
-    np.testing.assert_array_equal(bits.transpose(pack(X), d), pack(X.T))
+def test_transpose_is_the_transpose(isa, n):
+    for d in (*WIDTHS, 70, 129, 200, 300, 1024):
+        X = table(n, d)
+        np.testing.assert_array_equal(bits.transpose(pack(X), d), pack(X.T))
 
 
 @pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 255, 256, 1000])
-@pytest.mark.parametrize("d", WIDTHS)
-def test_positional_popcount_counts_each_column(isa, n, d):
-    X = table(n, d)
-    np.testing.assert_array_equal(bits.positional_popcount(pack(X), d), X.sum(0))
+def test_positional_popcount_counts_each_column(isa, n):
+    for d in WIDTHS:
+        X = table(n, d)
+        np.testing.assert_array_equal(bits.positional_popcount(pack(X), d), X.sum(0))
 
 
 def test_positional_popcount_spans_column_blocks_of_wide_rows(isa):
@@ -102,13 +102,13 @@ def test_a_column_that_is_not_there_is_refused(j):
         bits.column(pack(table(5, 70)), 70, j)
 
 
-@pytest.mark.parametrize(("n", "d"), [(70_000, 1), (70_000, 600), (40_000, 1_100), (3_000, 12_000)])
+@pytest.mark.parametrize(("n", "d"), [(70_000, 1), (66_000, 520), (3_000, 12_000)])
 def test_positional_popcount_counts_far_and_long_tables(isa, rng, n, d):
-    X = rng.random((n, d), np.float32) < 0.3
+    X = rng.integers(0, 2, (n, d), np.uint8).view(bool)
     np.testing.assert_array_equal(bits.positional_popcount(pack(X), d), X.sum(0))
 
 
-@pytest.mark.parametrize(("n", "d"), [(0, 3), (1, 1), (17, 65), (40_000, 1_100)])
+@pytest.mark.parametrize(("n", "d"), [(0, 3), (1, 1), (17, 65), (10_000, 1_100)])
 def test_positional_popcount_counts_agreement_with_signs(isa, rng, n, d):
     X, signs = rng.random((n, d), np.float32) < 0.3, rng.choice(np.array([-1, 1], np.int8), n)
     np.testing.assert_array_equal(bits.positional_popcount(pack(X), d, signs=signs), ((signs > 0)[:, None] == X).sum(0))

@@ -40,14 +40,14 @@ def halting_law(counts, lengths, threshold, scale, one_sided):
 )
 def test_the_number_of_failing_tests_is_geometric(gap, scale, one_sided, rng):
     law = waiting_law(chance(gap, scale, one_sided), 30)
-    drawn = [sparse_vector.Tests(gap, scale, one_sided=one_sided).run([0], [30], rng) for _ in range(3_000)]
+    drawn = [sparse_vector.Tests(gap, scale, one_sided=one_sided).run([0], [30], rng) for _ in range(1_500)]
     assert_follows(np.bincount([30 if n is None else n for n in drawn], minlength=31), law)
 
 
 @pytest.mark.parametrize("one_sided", [False, True])
 @pytest.mark.parametrize("counts", [[0, 1, 2, 3], [3, 0, 5, 2], [4, 4, 1, 4], [-3, 9, -3, 2]])
 def test_runs_halt_as_tests_with_fresh_noise_each_round_do(counts, one_sided, rng):
-    lengths, threshold, scale, runs = [5, 0, 20, 7], 6, Fraction(5, 2), 2_000
+    lengths, threshold, scale, runs = [5, 0, 20, 7], 6, Fraction(5, 2), 1_000
     law = halting_law(counts, lengths, threshold, scale, one_sided)
     drawn = [sparse_vector.Tests(threshold, scale, one_sided=one_sided).run(counts, lengths, rng) for _ in range(runs)]
     assert_follows(np.bincount([32 if n is None else n for n in drawn], minlength=33), law)
@@ -61,7 +61,7 @@ def test_runs_halt_as_tests_with_fresh_noise_each_round_do(counts, one_sided, rn
 def test_a_rare_pass_is_waited_for_by_the_exponential_law(rng):
     gap, scale = 40, 2  # p is about 1.3e-9
     p, rounds = math.exp(-gap / scale) / (1 + math.exp(-1 / scale)), 10**9
-    drawn = [sparse_vector.Tests(gap, scale).run([0], [rounds], rng) for _ in range(10_000)]
+    drawn = [sparse_vector.Tests(gap, scale).run([0], [rounds], rng) for _ in range(4_000)]
     bins = np.linspace(0, rounds, 11)
     counts = np.histogram([n for n in drawn if n is not None], bins)[0]
     below = -np.expm1(-p * bins)
@@ -83,7 +83,7 @@ def test_outcomes_do_not_depend_on_how_rounds_are_cut_into_calls(cut, one_sided)
     counts = np.repeat(np.arange(40), 2)
     lengths = np.tile([0, 25], 40)
     each = np.repeat(counts, lengths)
-    for seed in range(30):
+    for seed in range(10):
         whole_rng, piece_rng = np.random.default_rng(seed), np.random.default_rng(seed)
         whole = sparse_vector.Tests(60, 4, one_sided=one_sided).run(counts, lengths, whole_rng)
         pieces = sparse_vector.Tests(60, 4, one_sided=one_sided)
@@ -116,7 +116,7 @@ def test_a_state_goes_on_where_it_was_taken():
 @pytest.mark.parametrize("one_sided", [False, True])
 def test_tests_go_on_after_one_that_passed(one_sided, rng):
     tests = sparse_vector.Tests(1, 1, one_sided=one_sided)
-    drawn = [tests.run([0], [10**6], rng) for _ in range(10_000)]
+    drawn = [tests.run([0], [10**6], rng) for _ in range(4_000)]
     law = waiting_law(chance(1, 1, one_sided), 60)
     assert_follows(np.bincount(drawn, minlength=61), law)
 

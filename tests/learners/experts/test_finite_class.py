@@ -75,7 +75,7 @@ def test_a_table_is_the_same_class_in_whatever_form_it_comes(form):
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 def test_a_hypothesis_of_a_table_is_drawn_by_its_errors(neighbors, rng):
     learner = FiniteClassLearner(2.5, hypotheses=TABLE, neighbors=neighbors, random_state=rng)
-    drawn = [learner.fit(X, Y).hypothesis_ for _ in range(500)]
+    drawn = [learner.fit(X, Y).hypothesis_ for _ in range(300)]
     assert_follows(np.bincount(drawn, minlength=5), law(X, Y, 1.25 if neighbors == "replace" else 2.5))
     assert learner.predict([0, 1, 2, 3]).tolist() == TABLE[learner.hypothesis_].astype(int).tolist()
     assert learner.predict(np.array([[2.0]])).tolist() == [TABLE[learner.hypothesis_, 2]]
@@ -90,7 +90,7 @@ def test_a_function_is_drawn_by_its_errors(labels, rng):
         return give
 
     learner = FiniteClassLearner(2.5, hypotheses=[function(h) for h in TABLE], random_state=rng)
-    drawn = [learner.fit(X[:, np.newaxis], names[Y]).hypothesis_ for _ in range(500)]
+    drawn = [learner.fit(X[:, np.newaxis], names[Y]).hypothesis_ for _ in range(300)]
     assert_follows(np.bincount(drawn, minlength=5), law(X, Y, 1.25))
     expected = names[TABLE[learner.hypothesis_].astype(int)]
     assert learner.predict(np.arange(4)[:, np.newaxis]).tolist() == expected.tolist()
@@ -106,7 +106,7 @@ def test_a_feature_its_negation_or_a_constant_is_drawn_by_its_errors(form, rng):
     says = np.vstack([BITS.T, 1 - BITS.T, np.zeros(5), np.ones(5)])
     weights = np.exp(-1.25 * (says != (LABELS == "yes")).sum(axis=1))
     table = form(BITS)
-    drawn = [learner.fit(table, LABELS).hypothesis_ for _ in range(300)]
+    drawn = [learner.fit(table, LABELS).hypothesis_ for _ in range(200)]
     assert_follows(np.bincount(drawn, minlength=8), weights / weights.sum())
     assert learner.n_hypotheses_ == 8
     for h in range(8):

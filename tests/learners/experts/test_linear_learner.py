@@ -62,7 +62,7 @@ def test_a_single_step_follows_its_law(rng):
     """Two rows, either the first: the second draw is one from exp(eta y x)."""
     X, y = np.array([[1.0, -0.5, 0.25], [0, 0, 0]]), np.array([0, 1])
     seen = Counter()
-    for _ in range(1200):
+    for _ in range(700):
         clf = LinearLearner(20.0, 1e-3, random_state=rng).fit(X, y)
         index, count, _ = clf.released_weights_
         eta = clf.learning_rate_

@@ -354,7 +354,7 @@ def test_algorithms_7_and_9_project_the_last_measure_which_is_printed_with_the_i
     value = lambda mu: rate * mu @ losses.sum(axis=0) + relative_entropy(mu, kappa)  # noqa: E731
     meant, printed = (projected(-rate * losses[:t].sum(axis=0) + math.log(kappa), kappa) for t in (2, 1))
     assert value(printed) > value(meant) + 0.1
-    for weights in itertools.product(np.linspace(0.05, 1, 12), repeat=4):
+    for weights in itertools.product(np.linspace(0.05, 1, 7), repeat=4):
         mu = np.array(weights) * 2 / sum(weights)
         assert mu.max() > 1 or value(mu) >= value(meant) - 1e-9
 

@@ -331,10 +331,9 @@ def test_noise_alone_is_hardly_behind_the_shares_of_the_classes(classes, kind, e
     y = np.where(rng.random(4000) < 0.75, 0, 1 + rng.integers(0, classes - 1, 4000))
     X = codes(rng, 4000) if kind == "codes" else rng.normal(size=(4000, 20))
     shares = np.bincount(y) / len(y)
-    for seed in range(2):
-        chances = HalfspaceClassifier(epsilon, random_state=seed).fit(X, y).predict_proba(X)
-        assert (chances.argmax(axis=1) == y).mean() > shares.max() - 0.02
-        assert -np.log(chances[np.arange(4000), y]).mean() < -(shares * np.log(shares)).sum() + 0.1
+    chances = HalfspaceClassifier(epsilon, random_state=0).fit(X, y).predict_proba(X)
+    assert (chances.argmax(axis=1) == y).mean() > shares.max() - 0.02
+    assert -np.log(chances[np.arange(4000), y]).mean() < -(shares * np.log(shares)).sum() + 0.1
 
 
 @pytest.mark.parametrize("relation", ["replace", "add-remove"])
