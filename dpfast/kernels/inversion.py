@@ -19,25 +19,10 @@ _FARTHEST = 10**15  # exponents beyond count as this one; no run draws the 10**1
 
 
 def invert(gaps, masses, exponent, word, next_word):
-    """The outcome that the stream of words `word`, next_word(), ... selects.
+    """Return the index of the outcome that the stream of words `word`, next_word(), ... of U selects.
 
-    Parameters
-    ----------
-    gaps : sequence of int, length N
-        Distance of each outcome's score from the best, at least 0.
-    masses : sequence of int, length N
-        Multiplicity of each outcome, at least 0, not all 0.
-    exponent : Fraction
-        t > 0.
-    word : int
-        The first 64 bits of U.
-    next_word : callable
-        Draws 64 more.
-
-    Returns
-    -------
-    int
-        An index in [0, N).
+    `gaps` are the distances of each outcome's score from the best, `masses` their multiplicities, not all 0, and
+    `exponent` is t.
     """
     levels = sorted(set(gaps))
     place = {gap: i for i, gap in enumerate(levels)}
@@ -75,21 +60,7 @@ def compare_exp(exponent, level):
 
 
 def coin(x, numerator, denominator, word, next_word):
-    """Whether U < numerator / denominator * exp(-x), for the stream of words `word`, next_word(), ... of U.
-
-    Parameters
-    ----------
-    x : Fraction
-        At least 0.
-    numerator, denominator : int
-        Positive.
-    word, next_word
-        As in `invert`.
-
-    Returns
-    -------
-    bool
-    """
+    """Return whether U < numerator / denominator * exp(-x), for the stream of words `word`, next_word(), ... of U."""
     bits = 64
     while True:
         if compare_exp(x, Fraction(word * denominator, numerator << bits)) <= 0:

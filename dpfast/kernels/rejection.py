@@ -10,24 +10,10 @@ from dpfast.kernels.inversion import compare_exp
 
 
 def attempt(strips, area, cells, exponent, word, bits, next_word):
-    """The integer that the uniform with first bits `word`, then next_word(), ..., proposes and keeps, if it does.
+    """Return the integer that the uniform U proposes and keeps, or None; `word` has its first `bits` bits.
 
-    Parameters
-    ----------
-    strips : sequence of (start, width)
-    area, cells : int
-        As in csrc/noise.h.
-    exponent : callable
-        P(x) is proportional to exp(-exponent(abs(x))), a Fraction.
-    word, bits : int
-        The first bits of U, as an integer below 2**bits.
-    next_word : callable
-        Draws 64 more.
-
-    Returns
-    -------
-    int or None
-        None if the proposal is rejected.
+    Strips are pairs (start, width); area and cells are as in csrc/noise.h. P(x) is proportional to
+    exp(-exponent(abs(x))), with a Fraction as exponent. next_word() draws 64 further bits.
     """
     while True:
         unit = 1 << bits

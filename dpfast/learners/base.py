@@ -36,20 +36,10 @@ def shown(
     rows: int | None = None,
     parts: Any = None,
 ) -> Iterable:
-    """Return the same iterable, with a progress bar if wanted.
+    """Return the same iterable of rounds, with a progress bar labelled `what` if wanted.
 
-    Parameters
-    ----------
-    iterable : of rounds
-    what : str
-        The label of the progress bar.
-    verbose : bool
-    total : int, optional
-        The number of rounds, if the iterable has no length.
-    rows : int, optional
-        Rows read in a round, to show rows per second; omitted if their number is private.
-    parts : EngineParts, optional
-        The parts that are asked, to show the bytes that they answer in a round.
+    `total` is for an iterable without a length. With `rows`, unless their number is private, the bar shows rows per
+    second, and with `parts` the bytes that they answer in a round.
     """
     return _tracked(iterable, what, total, rows, parts) if verbose else iterable
 
@@ -226,20 +216,10 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
         raise NotImplementedError
 
     def _asked(self, table, image, form=None):
-        """Return the parts of the table, the image of one part, and what a fit treats as public.
+        """Return the parts of a `_tabled` table, the image of one part, and what a fit treats as public.
 
-        Parameters
-        ----------
-        table : dpfast.parts.blocks.Table
-            The result of `_tabled`.
-        image : callable
-            Maps rows to the form that this learner reads, which has a `shape`.
-        form : callable, optional
-            The image of a row of zeros; needed if `image` may refuse such a row.
-
-        Returns
-        -------
-        tuple of EngineParts, an image, Public
+        `image` maps rows to the form that this learner reads, which has a `shape`; `form` does so for a row of zeros,
+        if `image` may refuse such a row.
         """
         parts = table.parts.map(imaged, image)
         told = parts.each(_read)
@@ -357,14 +337,9 @@ class LinearClassifier(SidedProbabilities, TwoSided, PrivateClassifier):
 
 
 def cosines(X, coef, intercept):
-    """Return the cosine of each row (x, 1) with (coef, intercept) as float32, shape (n,); reads the rows twice.
+    """Return the cosine of each row (x, 1) with (coef, intercept) as float32, shape (n,).
 
-    Parameters
-    ----------
-    X : what `unit_rows` takes, shape (n, d)
-        For codes, their bits are used.
-    coef : ndarray of float64, shape (d,)
-    intercept : float
+    Rows, for codes their bits, are read twice.
     """
     w = np.append(coef, intercept)
     rows = unit_rows(packed_codes(X), fit_intercept=True, normalize=True)

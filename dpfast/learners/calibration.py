@@ -43,17 +43,9 @@ COSINES = Scale(np.concatenate([[-1.0], ENDS, [1.0]]), None, 1.5, 0.5, (0.02, 20
 
 
 def level_counts(places, labels, ends=ENDS):
-    """Return counts of rows by level and class: int64, shape (len(ends) + 1, 2).
+    """Return counts of rows by level and class 0 or 1: int64, shape (len(ends) + 1, 2).
 
-    The level of a row depends on its place alone.
-
-    Parameters
-    ----------
-    places : ndarray of float, shape (n,)
-    labels : ndarray of int, shape (n,)
-        0 and 1.
-    ends : ndarray of float
-        The places between levels, which increase; each belongs to the level above it.
+    The level of a row depends on its place alone; each of the increasing `ends` belongs to the level above it.
     """
     level = np.searchsorted(ends, places.astype(np.float64), side="right")
     return np.bincount(2 * level + labels, minlength=2 * len(ends) + 2).reshape(-1, 2)
@@ -87,16 +79,7 @@ class Group(NamedTuple):
 
 
 def groups(counts, deviation, scale=COSINES) -> list[Group]:
-    """Merge neighbouring levels into the smallest groups whose counts exceed the noise.
-
-    Parameters
-    ----------
-    counts : ndarray, shape (levels, 2)
-        Noisy counts.
-    deviation : float
-        Standard deviation of the noise in each count.
-    scale : Scale
-    """
+    """Merge neighbouring levels into the smallest groups whose counts exceed the noise of this standard deviation."""
     counts = np.asarray(counts, np.float64)
     bounds, levels = scale.bounds, len(counts)
     middles = ((bounds[1:] + bounds[:-1]) / 2).tolist()
@@ -120,11 +103,6 @@ def fitted_line(counts, deviation, scale=COSINES) -> Line:
 
     If all counts may be noise, the slope is that of the prior and the shift is the log odds of the noisy class sizes.
     The shift, the log odds at the middle, is always within 2 of the log odds of the noisy class sizes.
-
-    Parameters
-    ----------
-    counts, deviation, scale
-        As in `groups`.
     """
     found = groups(counts, deviation, scale)
     misses, hits = _sizes(found, deviation) if found else class_sizes(counts, deviation)
@@ -143,13 +121,7 @@ def fitted_line(counts, deviation, scale=COSINES) -> Line:
 
 
 def class_sizes(counts, deviation):
-    """Return the estimated sizes of two classes, each at least two deviations of the noise, as a list of two floats.
-
-    Parameters
-    ----------
-    counts, deviation
-        As in `groups`.
-    """
+    """Return the estimated sizes of two classes, each at least two deviations of the noise, as a list of two floats."""
     return _at_least(np.asarray(counts, np.float64).T.tolist(), deviation, len(counts))
 
 
@@ -170,17 +142,8 @@ def _most_likely(places, found, deviation, scale, usual):
     With a misses and b hits at a place of log odds z, the log likelihood is (b - a) z / 2 - (a + b) log(2 cosh(z / 2)).
     It is concave in z, as groups have more rows than noise. The prior makes the objective strictly concave in slope and
     shift, and both are bounded, so that it has a unique maximum. `_root` finds it for all finite counts: the inner
-    search finds the best shift for a slope, the outer search the best slope.
-
-    Parameters
-    ----------
-    places : list of float
-        One for each group.
-    found : list of Group
-    deviation, scale
-        As in `groups`.
-    usual : float
-        The log odds of the noisy class sizes.
+    search finds the best shift for a slope, the outer search the best slope. `places` has one place for each group;
+    `usual` is the log odds of the noisy class sizes.
     """
     signed = [float(group.rows[1] - group.rows[0]) / 2 for group in found]
     rows = [max(float(group.rows[0] + group.rows[1]), 0.0) for group in found]
@@ -224,15 +187,9 @@ def _most_likely(places, found, deviation, scale, usual):
 def _root(falling, low, high):
     """Return the root in [low, high] of a decreasing function, or the end nearest to the root.
 
-    The next number is that of Newton's method if it lies between the ends and the step is less than half of the step
-    before the last; else it is the midpoint. Every number replaces an end. Hence the step or the distance of the ends
-    halves at least every second time, and the search terminates.
-
-    Parameters
-    ----------
-    falling : callable
-        The function and its derivative at a number.
-    low, high : float
+    `falling` gives the function and its derivative. The next number is that of Newton's method if it lies between the
+    ends and the step is less than half of the step before the last; else it is the midpoint. Every number replaces an
+    end. Hence the step or the distance of the ends halves at least every second time, and the search terminates.
     """
     if falling(low)[0] <= 0:
         return low

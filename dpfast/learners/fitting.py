@@ -50,26 +50,11 @@ class Public:
 class Run:
     """A fit under way.
 
-    Attributes
-    ----------
-    rng : numpy.random.Generator
-    released : list
-        The values given to `release`, in order; a learner may store another object here, such as a running sum.
-    used : dict of int
-        Numbers of releases made so far, by name.
-    reproducible : bool
-        Whether any of the noise so far was drawn with a seed.
-    cost : sequence of Cost
-        The cost of all releases together; empty if the claim is the pair (epsilon, delta) only.
-    attributes : dict
-        Released attributes that `_publish` does not set.
-    claim : PrivacySpend or None
-        The charged claim, for the parameters at the time of the charge; None before the charge.
-    public : Public or None
-    learns : bool
-        Whether the releases of the model itself have been named; until then only the schema has been discovered.
-    label : str or None
-        The public name of the label, if it has one.
+    `released` lists the values given to `release`, in order; a learner may store another object there, such as a
+    running sum. `used` has the numbers of releases by name. `cost` is that of all releases together, and empty if the
+    claim is the pair (epsilon, delta) only. `attributes` are released attributes that `_publish` does not set. `claim`
+    is the charged claim, for the parameters at the time of the charge. Until `learns`, only the schema has been
+    discovered. `label` is the public name of the label, if it has one.
     """
 
     def __init__(self, owner: "Private", rng: np.random.Generator):
@@ -89,21 +74,10 @@ class Run:
     def charge(self, public: Public, cost: Sequence[Cost] = (), *, learns: bool = True, **releases: int | None) -> None:
         """Charge for all releases of the fit, once; later calls only name releases that are already paid for.
 
-        Parameters
-        ----------
-        public : Public
-        cost : sequence of Cost, optional
-            The proved cost of all releases together, from which epsilon and delta follow; by default the cost is at
-            most epsilon and delta.
-        learns : bool, default=True
-            Whether these are releases of the model; False for releases that only discover the schema.
-        **releases : int or None
-            Numbers of paid releases by name; None for a release that each row pays for separately, without limit.
-
-        Raises
-        ------
-        BudgetExceeded, ValueError
-            At the first call only; nothing has changed then.
+        `cost` is the proved cost of all releases together, from which epsilon and delta follow; by default it is at
+        most epsilon and delta. `learns` is False for releases that only discover the schema. `releases` are the numbers
+        of paid releases by name; None is for a release that each row pays for separately, without limit. The first call
+        may raise BudgetExceeded or ValueError; nothing has changed then.
         """
         of, used = self._of | releases, self.used | dict.fromkeys(releases, 0)
         if self.claim is None:
@@ -144,17 +118,7 @@ class Private(PrivateParameters):
 
     @contextmanager
     def _fitting(self, rng: np.random.Generator) -> Iterator[Run]:
-        """Run the block; once it has charged, publish everything that it released, also if it is interrupted.
-
-        Parameters
-        ----------
-        rng : numpy.random.Generator
-            The generator of `_checked`.
-
-        Yields
-        ------
-        Run
-        """
+        """Run the block; once it has charged, publish everything that it released, also if it is interrupted."""
         run = Run(self, rng)
         try:
             yield run

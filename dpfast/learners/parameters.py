@@ -36,16 +36,9 @@ SchemaLike: TypeAlias = Schema | FileLike
 
 @dataclass(frozen=True)
 class Kind:
-    """The set of valid values of a parameter.
+    """The set of valid values of a parameter: those that `fits` accepts, which `plain` converts for learners.
 
-    Parameters
-    ----------
-    wanted : str
-        The text after "must" in error messages: "be an integer of at least 1" or "lie in (0, 1]".
-    fits : callable
-        Returns whether a value is valid.
-    plain : callable
-        Converts a valid value to the one that learners compute with.
+    `wanted` is the text after "must" in error messages: "be an integer of at least 1" or "lie in (0, 1]".
     """
 
     wanted: str

@@ -28,22 +28,11 @@ from dpfast.mechanisms import discrete_laplace
 
 
 def class_shares(counts, labels):
-    """Return the shares of the classes among the rows of each cell, estimated from noisy counts.
+    """Return the shares of the classes among the rows of each cell, from noisy counts of shape (cells, n_classes).
 
     Every cell, such as the rows that a rule decides, has an own class, the one that is predicted for it. Negative
     counts are read as 0. If another class has a larger count than the own class, the two share the difference equally,
     so that the own class stays the largest. Finally one row of each class and one more of the own class are added.
-
-    Parameters
-    ----------
-    counts : ndarray of int, shape (cells, n_classes)
-    labels : ndarray of int, shape (cells,)
-        The class of each cell.
-
-    Returns
-    -------
-    ndarray of float64, shape (cells, n_classes)
-        Rows sum to one; the own class has the largest share.
     """
     shares = np.maximum(counts, 0).astype(np.float64)
     for share, own in zip(shares, labels, strict=True):

@@ -225,18 +225,7 @@ def plain(value):
 
 
 def found_facts(saved: Any, schema: Any) -> dict:
-    """Return the discovered facts of the columns of a schema, from a model's file.
-
-    Parameters
-    ----------
-    saved : dict
-        Lists of facts by names of columns.
-    schema : Schema
-
-    Returns
-    -------
-    dict
-    """
+    """Return the discovered facts of the columns of a schema, lists by their names, from a model's file."""
     facts = {column.name: {*column.facts, "edges"} for column in schema.columns}
     if not isinstance(saved, dict) or not all(
         name in facts and isinstance(each, list) and {*map(str, each)} <= facts[name] for name, each in saved.items()
@@ -246,18 +235,7 @@ def found_facts(saved: Any, schema: Any) -> dict:
 
 
 def found_shares(saved: Any, schema: Any) -> dict:
-    """Return the shares of rows with undiscovered values, from a model's file.
-
-    Parameters
-    ----------
-    saved : dict
-        Shares by names of columns.
-    schema : Schema
-
-    Returns
-    -------
-    dict
-    """
+    """Return the shares of rows with undiscovered values, by names of columns, from a model's file."""
     share = real(0, 1)
     if not isinstance(saved, dict) or not all(name in schema.names and share.fits(saved[name]) for name in saved):
         raise ValueError("what was not found must be shares of rows by the names of columns")

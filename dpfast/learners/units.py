@@ -41,20 +41,7 @@ from dpfast.tables.labels import one_kind
 
 
 def bounded_rows(units: Any, rows_per_unit: int, rng: np.random.Generator) -> np.ndarray | None:
-    """Return a mask of the rows to keep as bool, shape (n,), or None if all are kept.
-
-    Parameters
-    ----------
-    units : array_like, shape (n,)
-        The person of each row, as numbers or texts.
-    rows_per_unit : int, >= 1
-    rng : numpy.random.Generator
-
-    Raises
-    ------
-    ValueError
-        If a row has no person, or if the entries are of several types.
-    """
+    """Return a mask of the rows to keep, or None if all are kept; `units` has the person of each row."""
     ids = np.asarray(units)
     if ids.dtype.kind == "f" and isinstance(units, list | tuple) and all(isinstance(each, Integral) for each in units):
         ids = np.array(units, dtype=object)  # integers too far apart for any of numpy's types

@@ -28,12 +28,8 @@ _Answer = TypeVar("_Answer")
 class Claim:
     """A theorem about several questions together, for a mechanism whose cost is not the sum over its questions.
 
-    Parameters
-    ----------
-    most : float
-        The theorem holds if no question costs more than this, in the units of `Question`.
-    cost : tuple of Cost
-        The cost of all questions together, if any of their answers changes.
+    It holds if no question costs more than `most`, in the units of `Question`; `cost` is then that of all questions
+    together, if any of their answers changes.
     """
 
     most: float
@@ -44,25 +40,13 @@ class Claim:
 class Question:
     """One exact question about private rows, and the amount of noise of its answer.
 
-    Parameters
-    ----------
-    mechanism : str
-        The name of the mechanism.
-    value : ndarray of int, or mapping from public names to int
-        The exact answer; private. Names missing in a mapping count as 0.
-    metric : {"euclidean", "absolute", "range", "largest"}
-        The measure of a change that the noise hides: the Euclidean norm (Gaussian noise), each entry separately
-        (Laplace noise), the largest minus the smallest entry (draws by scores), or the largest absolute entry (tests).
-    rate : real
-        The cost of a change by 1 in the metric: mu of Gaussian DP, else epsilon.
-    draws : int
-        The number of draws in the answer.
-    mirrored : bool
-        Whether the negated scores are drawn from as well.
-    delta : float
-        The part of the mechanism's delta that is independent of the change.
-    claim : Claim, optional
-        The theorem that covers the question, if there is one for several questions.
+    `value` is the exact, private answer: integers, or a mapping from public names to them, where missing names count as
+    0. `metric` measures the change that the noise hides: the Euclidean norm (Gaussian noise), each entry separately
+    ("absolute", Laplace noise), the largest minus the smallest entry ("range", draws by scores), or the largest
+    absolute entry ("largest", tests). `rate` is the cost of a change by 1 in the metric: mu of Gaussian DP, else
+    epsilon. The answer has `draws` draws, of the negated scores too if `mirrored`. `delta` is the part of the
+    mechanism's delta that is independent of the change, and `claim` the theorem that covers several questions, if there
+    is one.
     """
 
     mechanism: str
@@ -111,16 +95,7 @@ class Recorder(Protocol):
 
 
 def asked(question: Callable[[], Question], draw: Callable[[], _Answer], rng: np.random.Generator) -> _Answer:
-    """Return the answer that `draw` draws from `rng`, or that a recorder gives.
-
-    Parameters
-    ----------
-    question : callable
-        Returns the `Question`; it is called only if there is a recorder.
-    draw : callable
-        Draws the whole answer from `rng`.
-    rng : numpy.random.Generator
-    """
+    """Return the whole answer that `draw` draws from `rng`, or that a recorder gives, which is told the `question`."""
     recorder = _recorder.get()
     return draw() if recorder is None else recorder.answer(question(), draw, rng)
 
@@ -156,15 +131,10 @@ def told(name: str) -> Any:
 
 
 class Sole:
-    """Give access to private state to one user at a time.
+    """Give access to private state to one user at a time; errors name it as `what`, such as "a stream".
 
     Otherwise two threads would each see noise meant for one of them, and a fork would draw from a copy of the state
     what was paid for once.
-
-    Parameters
-    ----------
-    what : str
-        The state's name in errors, such as "a stream".
     """
 
     def __init__(self, what: str):
@@ -174,10 +144,7 @@ class Sole:
     def used(self) -> Iterator[None]:
         """Give the caller exclusive access to the state within the block.
 
-        Raises
-        ------
-        RuntimeError
-            In a process other than the one that created it, and while another thread, or an enclosing call, uses it.
+        A RuntimeError refuses other processes, and use by another thread or an enclosing call at the same time.
         """
         self.check_process()
         if not self._lock.acquire(blocking=False):

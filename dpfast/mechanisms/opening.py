@@ -23,22 +23,12 @@ class OpeningHistogram:
     **Privacy.** Let q columns have counted cells, with discrete Gaussian noise on all counts and a threshold for words.
     The release is (E, d + G(E))-DP for every E >= 0, where G is the curve of a Gaussian mechanism of sensitivity
     ``sqrt(opening_moves(q, neighbors, rows_per_unit))`` rows, and d bounds the probability that a word is published
-    which only one of two neighbouring tables has. `dpfast.accounting.opening` gives theorem and proof. With discrete
-    Laplace noise of scale s and no words it is (m / s, 0)-DP, where m is the sum of the absolute changes of counts: 2 q
-    k for "replace" and q k for "add-remove", with k rows per unit.
+    which only one of two neighbouring tables has (`lone`). `dpfast.accounting.opening` gives theorem and proof. With
+    discrete Laplace noise of scale s (`pure`) and no words it is (m / s, 0)-DP, where m is the sum of the absolute
+    changes of counts: 2 q k for "replace" and q k for "add-remove", with k rows per unit.
 
-    Parameters
-    ----------
-    scale : float or Fraction
-        Scale of the noise in grid steps: sigma, or the scale of Laplace noise.
-    unit : int
-        Number of grid steps per row.
-    threshold : int or None
-        Number of grid steps that the noisy count of a word must reach to be published; None publishes no word.
-    pure : bool, default=False
-        Whether the noise is discrete Laplace.
-    lone : float, default=0.0
-        A bound on the probability that `words` publishes a word that only one of two neighbouring tables has.
+    The scale of the noise and the threshold that the noisy count of a word must reach, or None to publish no word, are
+    in grid steps, of which a row is `unit`.
     """
 
     scale: float | Fraction
@@ -58,27 +48,12 @@ class OpeningHistogram:
         return math.inf if self.threshold is None else self.threshold / self.unit
 
     def codes(self, counts: np.ndarray, rng: int | np.random.Generator | None = None) -> np.ndarray:
-        """Return noisy counts of fixed codes, including codes that do not occur: float64, in rows.
-
-        Parameters
-        ----------
-        counts : ndarray of int
-            The number of rows with each code.
-        rng : None, int or numpy.random.Generator
-            None uses a cryptographic generator; a seed is for tests.
-        """
+        """Return noisy counts of fixed codes, including codes that do not occur: float64, in rows."""
         exact = np.asarray(counts, np.int64) * self.unit
         return (discrete_laplace if self.pure else discrete_gaussian)(exact, self.scale, rng=rng) / self.unit
 
     def words(self, counts: Any, rng: int | np.random.Generator | None = None) -> dict[str, float]:
-        """Return the published words with their noisy counts, the most frequent first.
-
-        Parameters
-        ----------
-        counts : Counter or dpfast.tables.words.Merged
-            The number of rows with each word that occurs.
-        rng : None, int or numpy.random.Generator
-        """
+        """Return the published words of a Counter or `Merged` with their noisy counts, the most frequent first."""
         if self.threshold is None:
             return {}
         rng = random.generator(rng)

@@ -100,11 +100,7 @@ def sparse_sample(
 def votes(lists, *, max_length):
     """Return the distinct items of all lists and how many lists contain each, after the cut of `sparse_sample`.
 
-    Returns
-    -------
-    items : list
-    scores : ndarray of int64, shape (len(items),)
-        The largest score changes by at most one if one list changes.
+    The largest score changes by at most one if one list changes.
     """
     if isinstance(max_length, bool) or not isinstance(max_length, Integral) or max_length < 1:
         raise ValueError(f"max_length must be an integer of at least 1, got {max_length!r}")

@@ -114,13 +114,8 @@ def _room(X):
 def parts_of(X: Any, *beside: Any, columns: list[str] | None = None) -> Any:
     """Return parts of pairs of a table and its labels, or None; a table in memory is one part.
 
-    Parameters
-    ----------
-    X : table of any kind
-    *beside
-        Labels in the same parts, or None; several tables only if all are in memory.
-    columns : list of str, optional
-        The columns of a DataFrame to read.
+    `beside` are labels in the same parts; several tables only if all are in memory. `columns` are those of a DataFrame
+    to read.
     """
     if not is_parted(X):
         return MemoryParts([(X, *beside)])
@@ -157,19 +152,9 @@ def _backend(X, y, columns):
 def as_numbers(X, sparse=()):
     """Return X as an ndarray or a sparse matrix of booleans, integers or floats up to float64, all of them finite.
 
-    Parameters
-    ----------
-    X : array_like, sparse matrix or DataFrame, shape (n, d)
-        The type is kept, except that objects, lists (which have no type) and wider floats become float64. Wider floats
-        are converted before they are checked to be finite.
-    sparse : sequence of str
-        The formats that a sparse matrix may keep; any other is converted to the first of them. By default sparse
-        matrices are refused.
-
-    Raises
-    ------
-    ValueError, TypeError
-        For NaN, infinities, wrong shapes and entries that are not numbers; for invalid indices; for a table in parts.
+    The type is kept, except that objects, lists (which have no type) and wider floats become float64. Wider floats are
+    converted before they are checked to be finite. A sparse matrix may keep the formats `sparse`, and is otherwise
+    converted to the first of them; by default sparse matrices are refused, as are tables in parts.
     """
     if sp.issparse(X):
         X = _sound(X)
@@ -211,13 +196,7 @@ def _plain(X, sparse):
 
 
 def sound_csr(X):
-    """Return a sparse matrix as CSR, with checked, unique indices that increase in each row.
-
-    Raises
-    ------
-    ValueError
-        For indices that do not fit the shape, and for rows that do not end where the next one begins.
-    """
+    """Return a sparse matrix as CSR, with checked, unique indices that increase in each row."""
     return canonical(_sound(X).tocsr())
 
 

@@ -29,12 +29,10 @@ _TEXT_TYPES = (
 
 
 class Frame:
-    """The columns of a table by their names; each is converted to an Arrow array when it is used.
+    """The columns of a table by their names, distinct texts; each is converted to an Arrow array when it is used.
 
-    Parameters
-    ----------
-    table : DataFrame of pandas or polars, Arrow table or batch, or dict of arrays
-        Or any object with the Arrow stream interface. Names must be distinct texts.
+    A table is a DataFrame of pandas or polars, an Arrow table or batch, a dict of arrays, or any object with the Arrow
+    stream interface.
     """
 
     def __init__(self, table: Any):

@@ -299,21 +299,8 @@ SPARSE = 1 << 10  # with more entries than this for each stored one, places take
 class SparseBits:
     """A 0/1 table of n rows and d columns, stored as the places of its ones; its memory grows with the stored entries.
 
-    Parameters
-    ----------
-    X : sparse matrix, shape (n, d)
-        Booleans or 0 and 1; any real numbers if `threshold` is given.
-    threshold : None, float or array_like of float, shape (d,)
-        As for `BitMatrix`, and at least 0, so that entries that are not stored become 0.
-
-    Attributes
-    ----------
-    shape : tuple (n, d)
-
-    Raises
-    ------
-    ValueError
-        As `BitMatrix`.
+    `X` and `threshold` are as for `BitMatrix`; the threshold is at least 0, so that entries that are not stored become
+    0.
     """
 
     def __init__(self, X, threshold=None):

@@ -74,16 +74,7 @@ _GLANCE = 16  # texts that are tried first
 
 
 def number_codes(values: np.ndarray) -> np.ndarray:
-    """Return the code of each number; NaN has the code of a missing cell.
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n,)
-
-    Returns
-    -------
-    ndarray of int32, shape (n,)
-    """
+    """Return the code of each float64 as int32; NaN has the code of a missing cell."""
     values = np.ascontiguousarray(values, np.float64)
     positive = values > 0
     steps = ((np.abs(values).view(np.int64) - positive) >> _SHIFT) - _BASE
@@ -157,19 +148,7 @@ def fixed_groups() -> np.ndarray:
 
 
 def text_cells(array: pa.Array) -> tuple[np.ndarray, list[str]]:
-    """Return the codes of texts, and the words that codes from FIXED on stand for.
-
-    Parameters
-    ----------
-    array : pyarrow.Array
-        An array of large_string, with or without a dictionary.
-
-    Returns
-    -------
-    codes : ndarray of int32, shape (n,)
-    words : list of str
-        Code FIXED + k is words[k].
-    """
+    """Return the codes of an array of large_string, as int32, and the words of the codes FIXED, FIXED + 1, ...."""
     if not pa.types.is_dictionary(array.type):
         if (numbers := all_numbers(array)) is not None:
             return number_codes(numbers), []
@@ -380,20 +359,9 @@ def _decimal(number, apart):
 def fine_cuts(low: float, high: float) -> list[float]:
     """Return edges at equal distances and, near 0, at about equal ratios: at most MOST, the same on every machine.
 
-    Parameters
-    ----------
-    low, high : float
-        Finite bounds, low below high.
-
-    Returns
-    -------
-    list of float
-        Increasing, up to rounding, within [low, high].
-
-    Notes
-    -----
-    Numbers with a long tail, such as amounts of money and counts, are mostly in the first of equal bins. Where bins at
-    equal ratios are narrower, their edges are added, starting with the largest.
+    They increase, up to rounding, within [low, high]. Numbers with a long tail, such as amounts of money and counts,
+    are mostly in the first of equal bins. Where bins at equal ratios are narrower, their edges are added, starting with
+    the largest.
     """
     step = high / EQUAL - low / EQUAL
     cuts = {low + i * step for i in range(1, EQUAL)} | ({0.0} if low <= 0 <= high else set())
@@ -410,13 +378,7 @@ def fine_cuts(low: float, high: float) -> list[float]:
 
 @lru_cache(maxsize=_KEPT)
 def bin_search(cuts: tuple[float, ...]) -> Callable[[np.ndarray], np.ndarray]:
-    """Return the function from numbers to the number of cuts below each; for NaN the result is arbitrary.
-
-    Parameters
-    ----------
-    cuts : tuple of float
-        Increasing, at least one.
-    """
+    """Return the function from numbers to the number of increasing cuts below each; for NaN the result is arbitrary."""
     edges = np.array(cuts, np.float64)
     k = len(edges)
     even = np.linspace(edges[0], edges[-1], k)

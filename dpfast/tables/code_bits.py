@@ -17,22 +17,10 @@ _BLOCK_ROWS = 1 << 18  # a multiple of 64
 class CodeBits:
     """The bits of a table of codes, computed when they are used; bit j is 1 for some codes of one column.
 
-    Parameters
-    ----------
-    table : CodeTable
-        A table of n rows. Codes without a meaning in its `columns` are read as values.
-    thresholds : bool, default=True
-        Whether a column of bins has a bit for each edge, such as "age > 37", and one for missing. Otherwise it has one
-        bit for each code, exactly one of which is 1. Columns of values always have one bit for each code.
-
-    Attributes
-    ----------
-    shape : tuple (n, d)
-    feature_names : list of str
-
-    Notes
-    -----
-    With `thresholds`, a column of two values that cannot be missing has a single bit, for the second value.
+    Codes without a meaning in the table's `columns` are read as values. With `thresholds`, a column of bins has a bit
+    for each edge, such as "age > 37", and one for missing, and a column of two values that cannot be missing has a
+    single bit, for the second value. Otherwise, and for other columns of values, each code has a bit, exactly one of
+    which is 1.
     """
 
     ndim = 2
@@ -60,17 +48,8 @@ class CodeBits:
         return codes.match(self._codes, *self._spans[j].tolist())
 
     def counts(self, labels: np.ndarray, classes: int, mask: np.ndarray | None = None) -> np.ndarray:
-        """Return counts of rows with each bit and label: int64, shape (classes, d).
+        """Return counts of rows with each bit and label: int64, shape (classes, d); `mask` packs the rows to count.
 
-        Parameters
-        ----------
-        labels : ndarray of uint8 or uint16, shape (n,)
-        classes : int
-        mask : ndarray of uint64, shape (words(n),), optional
-            A packed mask of the rows to count.
-
-        Notes
-        -----
         The codes are read once; the count of a bit is a difference of cumulative counts of codes.
         """
 

@@ -240,19 +240,9 @@ _LIMITED = 1 << 16  # rows whose limits are computed together
 
 
 class CodeRows:
-    """Rows of a table of codes.
+    """Rows of a table of codes, with `sizes` and `offsets` as in `CodeTable`.
 
-    Parameters
-    ----------
-    table : CodeTable
-
-    Attributes
-    ----------
-    shape : tuple (n, codes)
-    sizes, offsets : ndarray of int64
-        As in `CodeTable`.
-    columns : tuple
-        The meaning of the codes of each column; None for each if the table does not declare it.
+    `columns` has the meaning of the codes of each column; None for each if the table does not declare it.
     """
 
     def __init__(self, table):
@@ -302,14 +292,8 @@ class CodeRows:
     def limits(self, squares, allowed, most):
         """Return a limit for each row with limit * sqrt(square) <= most * sqrt(allowed), exactly: int32, shape (n,).
 
-        Parameters
-        ----------
-        squares : ndarray of int32, shape (codes,)
-            At least 0; the square of a row is the sum over its codes, below 2**31.
-        allowed : int
-            Below 2**29.
-        most : int
-            The largest limit, at most 2**16.
+        The square of a row is the sum of `squares` over its codes, below 2**31; `allowed` is below 2**29, and `most`,
+        the largest limit, at most 2**16.
         """
         out = np.empty(self.shape[0], np.int32)
 
@@ -327,25 +311,14 @@ class CodeRows:
     def residual_sums(self, labels, limits, table, step, constants):
         """Return the exact sums of residuals by code: int64, shape (codes, 1) for two classes, else (codes, k).
 
-        Parameters
-        ----------
-        labels : ndarray of uint8 for two classes, else of uint16, shape (n,)
-        limits : ndarray of int32, shape (n,)
-        table, step
-            The result of `rounded` for the coefficients of the scores.
-        constants : ndarray of float32, shape (1,) or (k,)
+        `table` and `step` are the result of `rounded` for the coefficients of the scores.
         """
         return self._summed(_NEAR, kernel.sums, self.shape[1], labels, limits, table, step, constants)
 
     def pair_sums(self, pairs, labels, limits, table, step, constants):
         """Return the sums of residuals by the cells of pairs of columns: int64, shape (cells of all pairs, 1 or k).
 
-        Parameters
-        ----------
-        pairs : sequence of Interaction
-            A column has the same groups in all pairs.
-        labels, limits, table, step, constants
-            As in `residual_sums`.
+        A column has the same groups in all pairs; the other arguments are those of `residual_sums`.
         """
         cells, add = sum(pair.size for pair in pairs), partial(_pair_sums, pairs)
         return self._summed(_NEAR_PAIRS, add, cells, labels, limits, table, step, constants)

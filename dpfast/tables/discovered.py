@@ -32,22 +32,11 @@ class Discovered(Column):
     Every cell is a number, a date, a word or missing by itself (`dpfast.tables.cells`). The discovered facts decide
     which columns of codes the column becomes: one for its numbers, one for its dates and one for its words.
 
-    Parameters
-    ----------
-    name : str
-    reads : {"text", "number", "integer", "date"}, default="text"
-        The type of the column if the table declares one, as in Arrow and Parquet. Cells of a CSV file are text.
-    numbers, dates : sequence of float or None
-        Discovered: the edges of the bins of numbers, and of dates in days since 1970-01-01. Without any, there is one
-        bin.
-    ends, days : pair of float or None
-        Discovered: the numbers, and the days, between which nearly all rows lie.
-    values : sequence of str or None
-        Discovered: the words that enough rows have.
-    groups : int, default=1
-        The number of codes for all other words: one, or one for each of their groups (`dpfast.tables.cells`).
-    cells : True or None
-        True once the cells were examined privately.
+    `reads` ("text", "number", "integer" or "date") is the type of the column if the table declares one, as in Arrow and
+    Parquet; cells of a CSV file are text. Discovered are the edges of the bins of `numbers`, and of `dates` in days
+    since 1970-01-01, where none make one bin; `ends` and `days`, the numbers and days between which nearly all rows
+    lie; `values`, the words that enough rows have; and `groups`, the number of codes for all other words. `cells` is
+    True once the cells were examined privately.
     """
 
     reads: str = "text"

@@ -77,23 +77,10 @@ def nearly_numbers(schema: Schema, table: Any, missing: Sequence[str] = ()) -> d
 
 
 def remarks(schema: Schema, table: Any, missing: Sequence[str] = ()) -> list[str]:
-    """Return what the owner of a table should know of a draft.
+    """Return texts with what the owner of a table should know of a draft.
 
     These are labels with two spellings, columns that identify units, numbers that are read as words because of their
-    format, and long tails.
-
-    Parameters
-    ----------
-    schema : Schema
-        The draft.
-    table : DataFrame, Arrow table or dict of arrays
-        Only its first 100,000 rows are read.
-    missing : sequence of str, optional
-        As in `draft`.
-
-    Returns
-    -------
-    list of str
+    format, and long tails. Only the first 100,000 rows are read; `missing` is as in `draft`.
     """
     frame, tails, marks = Frame(table), [], (*MARKS, *missing)
     said, label = [], schema.label.name if schema.label else None

@@ -36,17 +36,8 @@ _TRUTH = {"false": 0, "0": 0, "true": 1, "1": 1}
 def encode(table: Any, schema: Schema) -> CodeTable:
     """Return a table as codes, by a schema that declares everything.
 
-    Parameters
-    ----------
-    table : DataFrame, Arrow table or dict of arrays
-        Its columns may have any order; those that the schema does not name are not read.
-    schema : Schema
-
-    Raises
-    ------
-    ValueError
-        For a table that lacks a column, for a value that differs from its declaration (with its place), or for a schema
-        that leaves something to be discovered or confirmed.
+    Columns may have any order; those that the schema does not name are not read. A ValueError says which column is
+    missing, which place differs from its declaration, or that something is left to be discovered or confirmed.
     """
     encoding = Encoding(schema)
     encoding.add(table)
@@ -54,13 +45,7 @@ def encode(table: Any, schema: Schema) -> CodeTable:
 
 
 def read_labelled(table: Any, y: Any, schema: Schema) -> tuple[CodeTable, LabelColumn]:
-    """Return a table and its labels (`y`, or the column that the schema names), by a schema that declares everything.
-
-    Raises
-    ------
-    ValueError
-        As in `encode`, and for invalid labels.
-    """
+    """Return a table and its labels (`y`, or the column that the schema names), as `encode` does."""
     if y is None and schema.label is None:
         raise ValueError("y must be given: the schema declares no label")
     encoding = Encoding(schema, schema.label or Label("y"))
@@ -71,20 +56,8 @@ def read_labelled(table: Any, y: Any, schema: Schema) -> tuple[CodeTable, LabelC
 class Encoding:
     """Tables of one schema that are read block by block, to become codes.
 
-    Parameters
-    ----------
-    schema : Schema
-    label : Label, optional
-        The label to read, for example that of the schema.
-    keep : Kept or dpfast.parts.blocks.Room, default=Kept
-        Returns storage for an array of a dtype, in memory or elsewhere.
-    unit : str, optional
-        The column of the unit of each row; `units.whole()` then returns numbers of units.
-
-    Raises
-    ------
-    ValueError
-        If the schema is an unconfirmed draft.
+    `keep` returns storage for an array of a dtype, in memory or elsewhere. `unit` names the column of the unit of each
+    row; `units.whole()` then returns numbers of units. An unconfirmed draft is refused.
     """
 
     def __init__(self, schema: Schema, label: Label | None = None, keep: Any = Kept, unit: str | None = None):
@@ -203,13 +176,7 @@ class Encoding:
         return [], tally(*image)
 
     def table(self, schema: Schema | None = None) -> CodeTable:
-        """Return all rows as codes; the table's `columns` give their meaning.
-
-        Parameters
-        ----------
-        schema : Schema, optional
-            This schema after the discovery; by default there was nothing to discover.
-        """
+        """Return all rows as codes, by this schema after the discovery, if there was one."""
         schema = self.schema if schema is None else schema
         arrays = []
         for column, declared, room in zip(schema.columns, self.schema.columns, self._kept, strict=True):
@@ -219,15 +186,7 @@ class Encoding:
         return CodeTable.of_columns(schema.code_columns, self.n, arrays)
 
     def numbered(self, schema: Schema, known: Labels) -> Table:
-        """Return all rows as codes, with the numbers of their classes, as a table of one part.
-
-        Parameters
-        ----------
-        schema : Schema
-            This schema after the discovery.
-        known : Labels
-            The result of `class_codes` for the labels.
-        """
+        """Return all rows as codes by this schema after the discovery, and their classes, as a table of one part."""
         table = self.table(schema)
         return Table(MemoryParts([Piece(table, known.codes)]), self.n, table.row_of_zeros(), known)
 

@@ -66,12 +66,7 @@ class KeptIntegers:
 
 
 class KeptTexts:
-    """Storage of texts as numbers of the distinct values; a missing one has the number -1.
-
-    Parameters
-    ----------
-    keep : Kept or dpfast.parts.blocks.Room
-    """
+    """Storage of texts as numbers of the distinct values; a missing one has the number -1."""
 
     def __init__(self, keep: Any):
         self._numbers = KeptIntegers(keep)
@@ -90,14 +85,7 @@ class KeptTexts:
 class KeptCells:
     """Storage of codes of cells (`dpfast.tables.cells`): their differences from MISSING, and the words separately.
 
-    Parameters
-    ----------
-    keep : Kept or dpfast.parts.blocks.Room
-
-    Attributes
-    ----------
-    words : Words
-        Code FIXED + k stands for word k.
+    Code FIXED + k stands for word k of `words`.
     """
 
     def __init__(self, keep: Callable):
@@ -135,15 +123,7 @@ class KeptCells:
 
 
 class KeptUnits:
-    """Storage of the unit of each row: integers as they are, anything else as numbers of texts.
-
-    Parameters
-    ----------
-    name : str
-        The name of the column.
-    keep : callable
-        Returns storage for an array of a dtype.
-    """
+    """Storage of the unit of each row: integers as they are, anything else as numbers of texts."""
 
     def __init__(self, name: str, keep: Callable):
         self.name, self._keep = name, keep

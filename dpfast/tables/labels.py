@@ -39,15 +39,9 @@ def two_classes(classes: np.ndarray) -> None:
 
 
 class LabelColumn:
-    """Labels as files and frames store them: each spelling once, and its number for each row.
+    """Labels as files and frames store them: each distinct spelling once, and its number for each row.
 
     An array of texts would take the width of the longest spelling for every row; ``numpy.asarray`` returns it.
-
-    Parameters
-    ----------
-    numbers : ndarray of int, shape (n,)
-    spellings : ndarray
-        Distinct texts or integers.
     """
 
     def __init__(self, numbers: np.ndarray, spellings: np.ndarray):
@@ -86,13 +80,7 @@ class LabelColumn:
 
 
 def one_kind(y: Any, name: str = "y") -> Any:
-    """Return labels; refuse lists of several types, in which one label would change how numpy reads the others.
-
-    Raises
-    ------
-    ValueError
-        For a list of texts and numbers, or of integers and floats; for a masked array.
-    """
+    """Return labels; refuse lists of several types, in which one label would change how numpy reads the others."""
     refuse_masked(name, y)
     if isinstance(y, list | tuple):
         kinds = {kind for kind in map(type, y) if not issubclass(kind, list | tuple | np.ndarray)}
@@ -108,21 +96,10 @@ _KINDS = (bool, np.bool_, str, Integral, Real)  # the kind of a label is the fir
 
 
 def class_codes(y: Any, n: int | None, classes: ArrayLike | None = None) -> Labels:
-    """Return the labels y of n rows as numbers of classes.
+    """Return the labels y of n rows, or of None if their number is checked later, as numbers of classes.
 
-    Parameters
-    ----------
-    y : array_like or LabelColumn, shape (n,)
-    n : int or None
-        None if the number of rows is checked later.
-    classes : array_like, optional
-        The public set of labels. By default it is read off y, and thereby published.
-
-    Raises
-    ------
-    ValueError
-        For labels that are missing, undeclared or too few, for an undeclared set of more than 20 labels, and for labels
-        that the file of a model cannot hold.
+    Without `classes`, the set of labels is read off y, and thereby published. Refused are labels that are missing,
+    undeclared or too few, an undeclared set of more than 20 labels, and labels that the file of a model cannot hold.
     """
     from sklearn.utils.multiclass import check_classification_targets
     from sklearn.utils.validation import check_consistent_length
@@ -198,13 +175,7 @@ def _beyond(seen, known):
 
 
 def seen_labels(y: Any) -> tuple[Any, np.ndarray]:
-    """Return labels as an array or a LabelColumn, and those that occur, sorted.
-
-    Raises
-    ------
-    ValueError
-        For missing labels, and for values that cannot be labels.
-    """
+    """Return labels as an array or a LabelColumn, and those that occur, sorted; refuse missing and impossible ones."""
     if isinstance(y, LabelColumn):
         return y, y.seen()
 
@@ -262,15 +233,7 @@ KINDS = ("integer", "float", "boolean", "text")
 
 
 def label_kind(X: Any, y: Any, name: str) -> str | None:
-    """Return the type of labels, one of KINDS, or None if it would depend on rows, as in CSV files.
-
-    Parameters
-    ----------
-    X : table
-    y : array_like or None
-        The labels, by default the column `name` of X.
-    name : str
-    """
+    """Return the type of labels y, or of column `name` of X, one of KINDS; None if it depends on rows, as for CSV."""
     known = X if y is None else y
     if is_dask(known):
         known = getattr(known, "_meta", None)  # no row is read
@@ -326,19 +289,9 @@ def typed_labels(column: LabelColumn, kind: str | None) -> LabelColumn:
 
 
 def completed(texts: Sequence[str], kind: str | None) -> np.ndarray:
-    """Return the published classes; if there are fewer than two, further classes stand for all other labels.
+    """Return the published classes, sorted; if there are fewer than two, further classes stand for all other labels.
 
-    Parameters
-    ----------
-    texts : sequence of str
-        Published labels.
-    kind : str or None
-        One of KINDS, or None for the type that all texts have.
-
-    Returns
-    -------
-    ndarray
-        Sorted.
+    `kind` is one of KINDS, or None for the type that all texts have.
     """
     found = [text for text in texts if not text.endswith("\0")]  # which arrays of text do not keep
     if kind == "boolean":
@@ -354,14 +307,7 @@ def completed(texts: Sequence[str], kind: str | None) -> np.ndarray:
 def labels_among(numbers: np.ndarray, spellings: Iterable, classes: np.ndarray, other: Any) -> LabelColumn:
     """Return labels as given classes, compared as texts; all other labels become the class `other`.
 
-    Parameters
-    ----------
-    numbers : ndarray of int, shape (n,)
-        The number of the spelling of each row.
-    spellings : iterable of labels
-    classes : ndarray
-    other : label
-        One of the classes.
+    `numbers` has the number of the spelling of each row.
     """
     place = {text_of(each): k for k, each in enumerate(classes.tolist())}
     rest = place[text_of(other)]

@@ -26,16 +26,7 @@ _TYPES = {  # by kind, for values that Arrow converts one by one
 
 
 class Fault(ValueError):
-    """An invalid value.
-
-    Attributes
-    ----------
-    column : str
-    what : str
-        What is wrong with it, after "row 7, column 'age' ".
-    row : int or None
-        The number of the row, from 0; None if the whole column is invalid.
-    """
+    """An invalid value: its column, its row (from 0; None if the whole column is invalid) and what is wrong with it."""
 
     def __init__(self, column: str, what: str, row: int | None = None):
         self.column, self.what, self.row = column, what, row
@@ -46,17 +37,8 @@ class Fault(ValueError):
 def array_of(name: str, values: Sequence[Any]) -> pa.Array:
     """Return a list of values of one kind as an Arrow array; missing values, including NaN, are null.
 
-    Parameters
-    ----------
-    name : str
-        The name of the column.
-    values : sequence of objects
-        Truth values, numbers, texts, dates, datetimes without a zone, times or timedeltas, of Python or numpy.
-
-    Raises
-    ------
-    Fault
-        For values of several kinds or of none of these.
+    Values are truth values, numbers, texts, dates, datetimes without a zone, times or timedeltas, of Python or numpy.
+    Others, and values of several kinds, are a Fault.
     """
     values = list(values)
     types = list(dict.fromkeys(map(type, values)))

@@ -29,12 +29,7 @@ from dpfast.tables.words import HELD, Counts, Words, tally
 
 
 class Parted(Source):
-    """A table in parts, in this process, on the workers of an engine or in a collection of Dask, Ray or Spark.
-
-    Parameters
-    ----------
-    X : table in parts
-    """
+    """A table in parts, in this process, on the workers of an engine or in a collection of Dask, Ray or Spark."""
 
     in_parts = True
     _names_ignored = False
@@ -79,20 +74,7 @@ class Parted(Source):
 
 
 class PartedEncoding:
-    """Like `dpfast.tables.encoding.Encoding`, for parts.
-
-    Parameters
-    ----------
-    raw : EngineParts
-        Pairs of a table that `Frame` accepts, and labels or None.
-    schema : Schema
-    label : Label, optional
-
-    Raises
-    ------
-    ValueError
-        For a part that differs from its declaration.
-    """
+    """Like `dpfast.tables.encoding.Encoding`, for parts: pairs of a table that `Frame` accepts, and labels or None."""
 
     def __init__(self, raw: Any, schema: Schema, label: Label | None = None):
         parts = raw.map(_read, schema, label)
@@ -121,15 +103,7 @@ class PartedEncoding:
         return counts
 
     def numbered(self, schema: Schema, known: Labels) -> Table:
-        """Return all rows as codes, with the numbers of their classes, like `Encoding.numbered`.
-
-        Parameters
-        ----------
-        schema : Schema
-            This schema after the discovery.
-        known : Labels
-            The result of `class_codes` for `labels()`.
-        """
+        """Return all rows as codes, with the numbers of their classes, like `Encoding.numbered`."""
         like = CodeTable.of_columns(schema.code_columns, 1)
         numbers = dict(zip(self._spellings(), known.codes.tolist(), strict=True))
         return Table(self._parts.map(_coded, schema, numbers), self.n, like, known)
@@ -166,21 +140,9 @@ def _shares(numbers: list[list[int]]) -> Iterator[list]:
 
 
 def parted_numbers(raw: Any, classes: Any = None, *, one_column: bool = False) -> Table:
-    """Return a table of numbers without a schema, in parts.
+    """Return a table of numbers without a schema, in parts that are pairs of rows and labels.
 
-    Parameters
-    ----------
-    raw : EngineParts
-        Pairs of rows (an array, a sparse matrix, a DataFrame or a CodeTable) and labels.
-    classes : array_like, optional
-        The public set of labels; read off the rows by default.
-    one_column : bool
-        Whether rows of one dimension are a column.
-
-    Raises
-    ------
-    ValueError
-        If parts do not fit together, or labels are invalid.
+    The set of labels is read off the rows by default. With `one_column`, rows of one dimension are a column.
     """
     if one_column:
         raw = raw.map(_column)
@@ -201,25 +163,11 @@ def parted_numbers(raw: Any, classes: Any = None, *, one_column: bool = False) -
 
 
 def bounded_parts(parts: Any, units: Any, choose: Callable) -> Any:
-    """Return the kept rows of each person, each in its part.
+    """Return the kept rows of each person, each in its part; `choose` is as in `Source.bounded`.
 
     Rows are chosen among the rows of all parts together, in their order, so that a person whose rows are in several
     parts keeps no more rows than one whose rows are in one part. The parts return the person of each row. This process
     chooses the rows, and tells each part which of its rows are kept.
-
-    Parameters
-    ----------
-    parts : EngineParts
-        Pairs of a table, and labels or None.
-    units : array_like, shape (n,), or str
-        The person of each row, or the name of the column of persons.
-    choose : callable
-        As in `Source.bounded`.
-
-    Raises
-    ------
-    ValueError
-        If some part does not have the column, or its type differs between parts.
     """
     name = units if isinstance(units, str) else None
     units = np.asarray(units) if is_dask(units) else units

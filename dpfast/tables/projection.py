@@ -12,21 +12,7 @@ LARGEST = 1e28  # entry, so that no sum of 2**31 leaves float32
 
 
 def projectable(X):
-    """Return X in a form for `project`; refuse invalid entries before anything is drawn.
-
-    Parameters
-    ----------
-    X : array_like, sparse matrix, DataFrame, BitMatrix or RowBlocks, shape (n, d)
-
-    Returns
-    -------
-    BitMatrix, RowBlocks, ndarray of float32 or CSR matrix of float32
-
-    Raises
-    ------
-    ValueError
-        For NaN, infinities, entries above 1e28 in size and wrong shapes.
-    """
+    """Return X in a form for `project`; refuse NaN, infinities, entries above 1e28 in size and wrong shapes."""
     if isinstance(X, (BitMatrix, RowBlocks)) and 0 in X.shape:
         raise ValueError(f"X must have at least one row and one column, got shape {X.shape}")
     if isinstance(X, BitMatrix):
@@ -45,35 +31,16 @@ def projectable(X):
 
 
 def project(X, m, key):
-    """Return A x for each row x, where A is the m x d matrix of entries +-1/sqrt(m) that `key` determines.
+    """Return A x for each row x: float32, shape (n, m); `key` determines the m x d matrix A of entries +-1/sqrt(m).
 
-    Parameters
-    ----------
-    X : array_like, sparse matrix, DataFrame, BitMatrix or RowBlocks, shape (n, d)
-        Bits and booleans are 0 and 1; real numbers are converted to float32.
-    m : int
-        The number of components.
-    key : int
-        In [0, 2**128), drawn independently of the data; see `dpfast.kernels.signs`.
+    Bits and booleans are 0 and 1; real numbers are converted to float32. The key is in [0, 2**128), drawn independently
+    of the data; see `dpfast.kernels.signs`, whose ``lift(w, d, key)`` maps a linear function w of the components back
+    to the d coordinates.
 
-    Returns
-    -------
-    ndarray of float32, shape (n, m)
-        ``signs.lift(w, d, key)`` maps a linear function w of the components back to the d coordinates.
-
-    Raises
-    ------
-    ValueError
-        As `projectable`.
-
-    Notes
-    -----
     There are m signed additions for each entry of a dense table or each stored entry of a sparse one; for bits, and in
     sparse rows whose entries are all 1, six bit operations for 256 of them. In addition to the result, at most d * m
     bits are stored, and none if X has fewer than d stored entries.
 
-    Examples
-    --------
     >>> project([[3.0, 4.0]], 1000, key=7).shape
     (1, 1000)
     """
@@ -119,25 +86,13 @@ def _is_boolean(X):
 
 
 def readable(X):
-    """Return X in a form for `row_products`; refuse NaN, infinities and wrong shapes.
-
-    Parameters
-    ----------
-    X : array_like, sparse matrix, DataFrame, BitMatrix or RowBlocks, shape (n, d)
-    """
+    """Return X in a form for `row_products`; refuse NaN, infinities and wrong shapes."""
     return X if isinstance(X, (BitMatrix, RowBlocks)) else as_numbers(X, sparse=["csr", "csc"])
 
 
 def row_products(X, w):
     """Return <x_i, w> for each row: float64, shape (n,); bits are 0 and 1.
 
-    Parameters
-    ----------
-    X : result of `readable`, shape (n, d)
-    w : ndarray of float64, shape (d,)
-
-    Notes
-    -----
     At most a block of X is copied at a time. The product of a row depends neither on other rows nor on the machine.
     """
     if sp.issparse(X):

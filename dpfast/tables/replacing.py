@@ -45,13 +45,7 @@ def replace_file(path: str | os.PathLike, write: Callable[[BinaryIO], Any], mode
 
 
 def rehearse_file(path: str | os.PathLike, write: Callable[[BinaryIO], Any], mode: int = 0o666) -> None:
-    """Write a file beside this one to the disk and remove it; fails if `replace_file` would fail.
-
-    Raises
-    ------
-    OSError
-        As `replace_file` does.
-    """
+    """Write a file beside this one to the disk and remove it; fails if `replace_file` would fail."""
     path = Path(path)
     try:
         with _written(path, write, mode):

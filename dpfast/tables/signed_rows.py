@@ -25,27 +25,13 @@ GRID_BITS = 10
 def signed_rows(X, *, feature_range=(-1, 1), out_of_range="error", reads=None):
     """Return X as packed, sparse or dense rows of integers.
 
-    Parameters
-    ----------
-    X : BitMatrix or array_like or sparse matrix, shape (n, d)
-        A BitMatrix or a dense table of booleans has signs: 1 is +1 and 0 is -1. All other tables have numbers.
-    feature_range : pair of float
-        The declared range of every feature; its ends become -1 and +1.
-    out_of_range : {"error", "clip"}
-        What happens to a feature outside the range.
-    reads : {None, "signs", "numbers"}
-        The `reads` of the rows from which a model was learned. Tables of the other kind are refused, since the model
-        would read them on another scale; with a `feature_range` of (0, 1) both have the same scale.
+    A BitMatrix or a dense table of booleans has signs: 1 is +1 and 0 is -1. All other tables have numbers: the ends of
+    the declared `feature_range` of every feature become -1 and +1, and `out_of_range` ("error" or "clip") decides about
+    features outside. It must contain 0 for a sparse matrix.
 
-    Returns
-    -------
-    PackedRows, SparseRows or GridRows
-
-    Raises
-    ------
-    ValueError
-        For NaN, wrong shapes, features outside the declared range and tables of another kind; for a sparse matrix if
-        the range does not contain 0.
+    `reads` ("signs" or "numbers") is that of the rows from which a model was learned. Tables of the other kind are
+    refused, since the model would read them on another scale; with a `feature_range` of (0, 1) both have the same
+    scale.
     """
     low, high = (float(end) for end in feature_range)
     rows = _rows(X, low, high, out_of_range)

@@ -29,18 +29,9 @@ from dpfast.tables.schema import Label, Schema
 class Source:
     """A table that is read once; a subclass has `header` and `encoded`.
 
-    Attributes
-    ----------
-    label : str or None
-        The column of labels, if no schema names it.
-    y : array_like or None
-        The labels, if they are given beside the table.
-    in_parts : bool
-        Whether the rows stay in parts, which return only sums.
-    tabular : bool
-        Whether the columns have names and types, so that they are discovered if no schema is given.
-    X : table or None
-        The table, if it is in memory.
+    `label` is the column of labels, if no schema names it, and `y` the labels, if they are given beside the table. If
+    it is `in_parts`, the rows stay in parts, which return only sums; otherwise X is the table. Columns of a `tabular`
+    source have names and types, so that they are discovered if no schema is given.
     """
 
     label: str | None = None
@@ -239,13 +230,7 @@ class Source:
 
 
 class Memory(Source):
-    """A table in memory, which is a single part: an array, a frame, codes, or an encoding that was read before.
-
-    Parameters
-    ----------
-    X : table
-    y : array_like, optional
-    """
+    """A table in memory, which is a single part: an array, a frame, codes, or an encoding that was read before."""
 
     _names_ignored = False
 

@@ -114,12 +114,7 @@ class StreamParts(Source):
 
 
 class _Stream:
-    """What is known about a stream before it is read, and how to read some of its columns.
-
-    Attributes
-    ----------
-    schema : pyarrow.Schema
-    """
+    """What is known about a stream before it is read, its Arrow schema above all, and how to read its columns."""
 
     def __init__(self, source: Any):
         self.schema: pa.Schema

@@ -19,29 +19,12 @@ MOST_ROWS = 1 << 30  # sums of so many weighted rows fit into 64 bits
 
 
 def unit_rows(X, *, fit_intercept=False, normalize=False):
-    """Return X as rows of the unit ball.
+    """Return X as rows of the unit ball: UnitRows, or CodeRows for codes.
 
-    Parameters
-    ----------
-    X : array_like, sparse matrix, DataFrame, BitMatrix, RowBlocks or CodeTable, shape (n, d)
-        Finite. Bits are 0 and 1.
-    fit_intercept : bool
-        Whether a constant 1 is appended to each row first.
-    normalize : bool
-        Whether rows other than zero are scaled to norm 1; otherwise only rows outside the ball are scaled. Rows of
-        codes are always in the ball.
+    With `fit_intercept`, a constant 1 is appended to each row first. With `normalize`, rows other than zero are scaled
+    to norm 1; otherwise only rows outside the ball are. Rows of codes are always in the ball. Bits are 0 and 1; NaN,
+    infinities and wrong shapes are refused.
 
-    Returns
-    -------
-    UnitRows or CodeRows
-
-    Raises
-    ------
-    ValueError
-        For NaN, infinities and wrong shapes.
-
-    Notes
-    -----
     X is read once, and 8 bytes are kept for each row. C-contiguous floats are not copied, and must not change while the
     rows are used; CSR arrays and packed bits are copied unless they are read-only. Other arrays, and blocks read from a
     file, are converted to floats part by part in every pass.
@@ -71,11 +54,7 @@ def unit_rows(X, *, fit_intercept=False, normalize=False):
 class UnitRows:
     """Rows x_i of the unit ball, with 1 appended before clipping if they have an intercept; made by `unit_rows`.
 
-    Attributes
-    ----------
-    shape : tuple (n, d) or, with an intercept, (n, d + 1)
-    reach : int
-        Integer rows q_i = trunc(reach * x_i) have a Euclidean norm of at most this, exactly.
+    Integer rows q_i = trunc(reach * x_i) have a Euclidean norm of at most `reach`, exactly.
     """
 
     def __init__(self, shape, parts, load, fit_intercept, normalize):
@@ -93,13 +72,7 @@ class UnitRows:
         self.reach = 1 << map_blocks(measure, range(len(parts)))[0]
 
     def margins(self, w):
-        """Return <w, x_i>, clipped to [-1, 1]: float32, shape (n,) or (n, k). The rows are read once for each w.
-
-        Parameters
-        ----------
-        w : array_like, shape (shape[1],) or (shape[1], k)
-            Rounded to float32.
-        """
+        """Return <w, x_i>, clipped to [-1, 1]: float32, shape (n,) or (n, k). The rows are read once for each w."""
         if np.ndim(w) == 2:
             return np.stack([self.margins(column) for column in np.transpose(w)], axis=1)
         vector = np.zeros(self._d + 1, np.float32)
@@ -116,14 +89,8 @@ class UnitRows:
     def weighted_sum(self, weights):
         """Return the sum of weights[i] * q_i, exactly: int64, shape (shape[1],) or (shape[1], k).
 
-        Parameters
-        ----------
-        weights : ndarray of int32, shape (n,) or (n, k)
-            At most 2**12 in size.
-
-        Notes
-        -----
-        The rows whose weights are not zero are read once for each column of weights.
+        The weights are int32 of at most 2**12 in size. The rows whose weights are not zero are read once for each
+        column of them.
         """
         if weights.ndim == 2:
             return np.stack([self.weighted_sum(column) for column in np.ascontiguousarray(weights.T)], axis=1)
@@ -142,16 +109,8 @@ class UnitRows:
     def limits(self, centre, top, radius, reach):
         """Return limits with limit * max(radius, |(q_i - centre, top)|) <= reach, exactly: int32, shape (n,).
 
-        Parameters
-        ----------
-        centre : ndarray of int32, shape (shape[1],)
-            Of norm at most 2**18.
-        top : int
-            A further entry of each row; at most 2**18.
-        radius : int
-            At least 1.
-        reach : int
-            At most 2**31 * radius.
+        The norm of `centre` (int32) and `top`, a further entry of each row, are at most 2**18, and reach at most 2**31
+        * radius.
         """
         whole, out = np.zeros(self._d + 1, np.int32), np.empty(self.shape[0], np.int32)
         whole[: self.shape[1]] = centre

@@ -22,13 +22,7 @@ _READ = 1 << 10  # words of a run that are read at a time, for a merge
 
 
 class Words:
-    """Words that are added block by block, each with a number and a count of rows.
-
-    Parameters
-    ----------
-    keep : dpfast.tables.kept.Kept or dpfast.parts.blocks.Room
-        The storage of runs.
-    """
+    """Words that are added block by block, each with a number and a count of rows; `keep` gives the storage of runs."""
 
     def __init__(self, keep: Any):
         self._keep = keep
@@ -82,14 +76,7 @@ class Words:
 
 
 class Merged:
-    """Counts of words that do not fit into memory.
-
-    Parameters
-    ----------
-    runs : list of _Run
-    held : Counter
-        The counts of the words that are not in a run.
-    """
+    """Counts of words that do not fit into memory: the runs, and the counts of the words that are in none."""
 
     def __init__(self, runs: list["_Run"], held: Counter):
         self._runs, self._held = runs, held
@@ -136,18 +123,10 @@ class _Run(NamedTuple):
 class Counts:
     """Counts of the rows with each code and each word of the columns of a table.
 
-    The codes and labels of parts add up. Words do not, as they may not fit into memory: see
-    `dpfast.tables.parted.PartedEncoding`.
-
-    Attributes
-    ----------
-    fixed : list of list of ndarray of int64
-        For each column of the schema, the rows with each code: of each of its columns of codes if it is declared, and
-        otherwise of the bands of `dpfast.tables.cells`.
-    words : list of Counter or Merged
-        For each column, the rows with each word; `Merged` if they do not fit into memory.
-    labels : Counter
-        The rows with each label.
+    For each column of the schema, `fixed` has the counts of each of its columns of codes if it is declared, and
+    otherwise of the bands of `dpfast.tables.cells`; `words` is a Counter, or `Merged` if the words do not fit into
+    memory. `labels` counts the labels. The codes and labels of parts add up. Words do not, as they may not fit into
+    memory: see `dpfast.tables.parted.PartedEncoding`.
     """
 
     def __init__(self, fixed: list, words: list, labels: Counter):

@@ -18,26 +18,9 @@ def played(
     *,
     mirrored: bool = False,
 ) -> Any:
-    """Return the expert drawn in each round, as `Weights.play` does.
+    """Return the expert drawn in each round by exponent `rate`, as `Weights.play` does: int64, shape (n,).
 
-    Parameters
-    ----------
-    state : Weights
-    losses : Losses
-        One row per round.
-    rate : real
-        The exponent of the draws.
-    rng : numpy.random.Generator
-    rounds : slice, optional
-        The rounds to play; by default all.
-    out : ndarray of int64, shape (n,), optional
-        Array for the experts of all rounds; only the entries of these rounds are written.
-    mirrored : bool
-        Whether negated experts are drawn too.
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
+    `rounds` are those to play, by default all; in `out`, only the entries of these rounds are written.
     """
     rounds = slice(0, losses.shape[0]) if rounds is None else rounds
     if not recorded():

@@ -51,16 +51,9 @@ _LEAST_SHARE = 1e-3  # of the rows, assumed for every class
 class Opening:
     """Public or released facts about a table of codes, known before the first round.
 
-    Attributes
-    ----------
-    n : float
-        The number of rows, public or noisy; at least 1.
-    sizes : ndarray of float64, shape (k,)
-        The number of rows of each class, above 0.
-    counts : tuple of ndarray of float64
-        For each column the number of rows with each code, at least 0.
-    ranks : tuple of ndarray of float64, or None
-        For each column of numbers the rank of each bin, increasing in [-1, 1]; None for a column of values.
+    `n` is the public or noisy number of rows, at least 1. `sizes` are those of the k classes, above 0. `counts` has,
+    for each column, the number of rows with each code, at least 0. `ranks` has, for each column of numbers, the rank of
+    each bin, increasing in [-1, 1], and None for a column of values.
     """
 
     n: float
@@ -70,21 +63,10 @@ class Opening:
 
     @classmethod
     def of(cls, noisy, deviation, rows, classes, n=None, weight=1):
-        """Return the opening computed from a noisy histogram.
+        """Return the opening computed from noisy counts: those of `CodeRows.counts`, then the class sizes.
 
-        Parameters
-        ----------
-        noisy : ndarray of float64, shape (codes + classes,)
-            The counts in the order of `CodeRows.counts`, then the class sizes.
-        deviation : float
-            Standard deviation of the noise in each count.
-        rows : CodeRows
-            Only the sizes and meanings of its columns are read.
-        classes : int
-        n : int, optional
-            The number of rows, if it is public.
-        weight : int, optional
-            How many times each row counts in the class sizes.
+        `deviation` is that of the noise in each count. Of `rows`, only the sizes and meanings of the columns are read.
+        `n` is the number of rows, if it is public; each row counts `weight` times in the class sizes.
         """
         sizes = noisy[len(noisy) - classes :] / weight
         n = float(max(1, sizes.sum() if n is None else n))
@@ -97,16 +79,7 @@ class Opening:
 
     @classmethod
     def of_found(cls, found, classes, planned, n=None):
-        """Return the opening computed from a discovery, for a table whose codes follow from it.
-
-        Parameters
-        ----------
-        found : dpfast.learners.discovery.Found
-        classes : ndarray
-        planned : dpfast.learners.discovery.Plan
-        n : int, optional
-            The number of rows, if it is public.
-        """
+        """Return the opening computed from a discovery, for a table whose codes follow from it; `n` if it is public."""
         noisy = np.array([found.labels.get(text_of(each), 0.0) for each in classes.tolist()])
         n = float(max(1, reals.sum(noisy) if n is None else n))
         counts, ranks = [], []
@@ -164,36 +137,14 @@ def _smooth(counts, cut):
 class CodeImage:
     """Images of rows of codes; some attributes are set by the opening, that is, by `open` or `begin`.
 
-    Parameters
-    ----------
-    rows : CodeRows
-        Only the columns are used, not the codes.
-    classes : int
-    fit_intercept : bool
+    An image has `size` entries, of which `pairs_at` precede the intercept, and `reach` is its largest norm on the grid,
+    times a residual of at most 1. `groups` has the group of each entry, for shrinking, and -1 for the intercept.
+    `fastest` is the largest rate of a descent; it is smaller for rows that are not centred, since they have a mean.
+    `by_margin` says whether residuals are those by margin, and score levels are counted after the rounds.
 
-    Attributes
-    ----------
-    size : int
-        The number of entries of an image.
-    reach : int
-        The largest norm, on the grid, of an image times a residual of at most 1.
-    opening_size : int
-        The number of counts in the opening.
-    shares : ndarray of float64, shape (codes,)
-        The approximate share of the rows with each code, which adds up to 1 for each column. Set by the opening.
-    opening : Opening
-    groups : ndarray of int64, shape (size,)
-        The group of each entry, for shrinking; -1 for the intercept.
-    fastest : float
-        The largest rate of a descent; it is smaller for rows that are not centred, since they have a mean.
-    by_margin : bool
-        Whether residuals are those by margin, and score levels are counted after the rounds.
-    columns, pairs_at : int
-        The number of columns, and the number of entries before the intercept.
-    radius : float
-        R, in entries of an image. Set by the opening.
-    spread : ndarray of float64, shape (size,)
-        The approximate mean square of each entry over the rows, 0 for the intercept. Set by the opening.
+    The opening has `opening_size` counts. It sets `opening`; `shares`, about the share of the rows with each code,
+    which add up to 1 for each column; `radius`, R in entries of an image; and `spread`, about the mean square of each
+    entry over the rows, 0 for the intercept.
     """
 
     reach = LIMIT * _RADIUS
@@ -300,16 +251,10 @@ class CodeImage:
         return np.stack([_product(self._by_code, column) for column in w], axis=1), top - mean, 0.0
 
     def deviations(self, noise):
-        """Return the noise of coefficients of codes minus their mean over the column by `shares`, given the noise of u.
+        """Return the noise of coefficients of codes minus their mean over the column: shape (codes, columns).
 
-        Parameters
-        ----------
-        noise : ndarray of float64, shape (size, columns)
-            Standard deviations of u; the noise of entries is independent.
-
-        Returns
-        -------
-        ndarray of float64, shape (codes, columns)
+        Means are by `shares`; `noise` has the standard deviations of u, shape (size, columns), where entries are
+        independent.
         """
         variances = np.square(noise[: len(self._mean)] / _RADIUS)
         sizes = np.asarray(self._rows.sizes)

@@ -116,16 +116,8 @@ class DenseMeasure:
 
     The state is private, as it is computed from the data. Scores are sums of y_i h(x_i), on a grid. Weights are
     integers in units of 1 / CAP and add up to the mass exactly, so the bound in `dpfast.learners.halfspaces.weak` on
-    the difference between neighbours holds without rounding errors.
-
-    Parameters
-    ----------
-    signs : ndarray of int8, shape (n,)
-        Labels y, -1 or 1.
-    units : int
-        The mass, in units; if it exceeds n * CAP, all weights are 1.
-    rate : float
-        > 0.
+    the difference between neighbours holds without rounding errors. If the mass exceeds n * CAP units, all weights are
+    1.
     """
 
     def __init__(self, signs, units, rate):

@@ -82,20 +82,9 @@ _LATE = 0.8  # the model is the mean over the rounds after this share of them; i
 class ShrunkenDescent:
     """Descent by noisy sums, with coefficients shrunk by their known noise; see the documentation of this module.
 
-    Parameters
-    ----------
-    groups : ndarray of int64, shape (size,)
-        The group of each coefficient; -1 for at most one without a group, the intercept.
-    classes : int
-    deviation : float
-        Standard deviation of the noise on each entry of a sum, for rows of norm 1.
-    n : float
-        The number of rows.
-    n_rounds : int
-    fastest : float
-        The largest rate, for means of rows.
-    pace : float, default=1
-        Smaller rates are multiplied by this.
+    `groups` has the group of each coefficient, and -1 for at most one without a group, the intercept. `deviation` is
+    that of the noise on each entry of a sum, for rows of norm 1. `fastest` is the largest rate, for means of rows;
+    smaller rates are multiplied by `pace`.
     """
 
     def __init__(self, groups, classes, deviation, n, n_rounds, fastest, pace=1.0):
@@ -139,17 +128,9 @@ class ShrunkenDescent:
         """Return the variance of each entry of `model` around the coefficient without noise, given the sums.
 
         A coefficient shrunk by tau / (tau + v) has the variance v tau / (tau + v). Later residuals correct noise: the
-        sum of a round contains minus the curvature times the noise. If noise is added evenly over the rounds and decays
-        by a factor of exp(-x) over all of them, a share of (1 - exp(-2 x)) / (2 x) of its variance remains in the end.
-
-        Parameters
-        ----------
-        curvature : ndarray of float64, shape (size,)
-            By how much the sum of an entry decreases when its coefficient grows by 1; at least 0.
-
-        Returns
-        -------
-        ndarray of float64, shape (size, columns)
+        sum of a round contains minus the curvature times the noise, where the curvature is how much the sum of an entry
+        decreases when its coefficient grows by 1. If noise is added evenly over the rounds and decays by a factor of
+        exp(-x) over all of them, a share of (1 - exp(-2 x)) / (2 x) of its variance remains in the end.
         """
         if not self.used:
             return np.zeros_like(self._total)
@@ -206,14 +187,7 @@ class ShrunkenDescent:
 
 
 class JoinedDescent:
-    """A descent that another one joined later; the coefficients of the second precede the last ones of the first.
-
-    Parameters
-    ----------
-    first, second : ShrunkenDescent
-    at : int
-        The number of coefficients of the first that precede those of the second.
-    """
+    """A descent that another one joined later; `at` coefficients of the first precede those of the second."""
 
     def __init__(self, first, second, at):
         self._first, self._second, self._at = first, second, at
@@ -252,16 +226,7 @@ class JoinedDescent:
 def class_weights(declared, classes):
     """Return the declared weights of classes, scaled so that the largest is 1: float64, shape (k,).
 
-    Parameters
-    ----------
-    declared : dict
-        Positive finite numbers by class; a class that is not named has weight 1.
-    classes : ndarray, shape (k,)
-
-    Raises
-    ------
-    ValueError
-        If a named class does not exist.
+    A class that is not named has weight 1. A named class that does not exist is refused.
     """
     known = classes.tolist()
     if foreign := [label for label in declared if label not in known]:
@@ -271,18 +236,9 @@ def class_weights(declared, classes):
 
 
 def starts(sizes):
-    """Return the scores whose probabilities are the shares of the classes.
+    """Return the scores whose probabilities are the shares of the classes: shape (1,) for two classes, else (k,).
 
     These are the logarithms of p = G^-1(lambda pi), where the pi are the shares and lambda is such that p adds up to 1.
-
-    Parameters
-    ----------
-    sizes : ndarray of float64, shape (k,)
-        Sizes of the classes, each above 0.
-
-    Returns
-    -------
-    ndarray of float64, shape (1,) for two classes, else (k,)
     """
     shares = sizes / sizes.max()
     low, high = 0.0, 0.5  # of lambda: at 1/2 the largest p is 1
@@ -339,12 +295,7 @@ class Noise:
 def sensitivity(reach, classes, neighbors):
     """Return the most by which one row changes the sum of a round, rounded up: int, in steps of the grid.
 
-    Parameters
-    ----------
-    reach : int
-        The norm of the longest image times the largest limit.
-    classes : int
-    neighbors : {"replace", "add-remove"}
+    `reach` is the norm of the longest image times the largest limit.
     """
     changes = 2 if neighbors == "replace" else 1
     return math.isqrt((1 if classes == 2 else 2) * (changes * reach) ** 2 - 1) + 1

@@ -31,14 +31,7 @@ def net_radius(p):
 
 
 class Nets:
-    """Projections of rows of d features and an optional 1, each with a net; or one net for rows without projection.
-
-    Parameters
-    ----------
-    p : namespace
-        With the plain parameters that `_PARAMETERS` names.
-    d : int
-    """
+    """Projections of rows of d features and an optional 1, each with a net; or one net for rows without projection."""
 
     def __init__(self, p, d):
         self._p = SimpleNamespace(**{name: getattr(p, name) for name in _PARAMETERS})
@@ -66,17 +59,7 @@ class Nets:
         return Nets, (self._p, self._d)
 
     def scan(self, parts, n, key, verbose):
-        """Return the mistakes of all members.
-
-        Parameters
-        ----------
-        parts : EngineParts
-            Parts of pieces whose rows are results of `projectable`.
-        n : int
-        key : int
-            The key that determines the matrices.
-        verbose : bool
-        """
+        """Return the mistakes of all members on n rows that `projectable` gives; `key` determines the matrices."""
         if parts.only is not None:
             return Scan(self._net, self.mistakes(parts.only, key), n, verbose)
         mistakes = [PartedMistakes(parts, self, k, key, n) for k in range(self._count)]
@@ -176,18 +159,7 @@ class Scan:
 
 
 class PartedMistakes:
-    """Like `Mistakes`, for rows in parts.
-
-    Parameters
-    ----------
-    parts : EngineParts
-    nets : Nets
-    k : int
-        The number of a net.
-    key : int
-    n : int
-        The number of rows of all parts.
-    """
+    """Like `Mistakes` of net number k, for n rows in parts."""
 
     def __init__(self, parts, nets, k, key, n):
         self._parts, self._told, self._n, self._members = parts, (nets, k, key), n, 2 * nets.side

@@ -49,15 +49,7 @@ _MARGINS = 3.0, 1.0  # of the score of "none", times the exponent: in the first 
 
 @dataclass(frozen=True)
 class Interaction:
-    """Two columns of codes whose combination has weights in a model.
-
-    Attributes
-    ----------
-    columns : tuple of int
-        The numbers of the columns.
-    groups : tuple of two tuples of int
-        For each of the columns the group of each code.
-    """
+    """Two columns of codes whose combination has weights: their numbers, and the group of each of their codes."""
 
     columns: tuple[int, int]
     groups: tuple[tuple[int, ...], tuple[int, ...]]
@@ -88,25 +80,9 @@ def restored(saved: Any) -> Interaction:
 
 
 def draws(neighbors, classes, limit, share, most, rows_per_unit=1):
-    """Return the planned draws of a fit for a bill: the first one, and the others.
+    """Return the planned draws of a fit for a share of the bill, the first one and the others.
 
-    The claim is in the documentation of this module.
-
-    Parameters
-    ----------
-    neighbors : {"replace", "add-remove"}
-    classes : int
-    limit : int
-        The largest limit of a row's residual.
-    share : Fraction
-        The share of the bill.
-    most : int
-        The largest number of pairs.
-    rows_per_unit : int, default=1
-
-    Returns
-    -------
-    list of Draws
+    The claim is in the documentation of this module; `limit` is the largest of a row's residual.
     """
     changes = (2 if neighbors == "replace" else 1) * (1 if classes == 2 else 2) * limit
     width = 2 * rows_per_unit * changes
@@ -116,19 +92,10 @@ def draws(neighbors, classes, limit, share, most, rows_per_unit=1):
 
 
 class Pairs:
-    """The pairs that are considered, and the public part of their scores.
+    """The pairs that are considered (`of`), and the public part of their scores.
 
-    Parameters
-    ----------
-    opening : Opening
-    coef : ndarray of float64, shape (codes, columns)
-        What each code adds to the scores so far; columns is 1 for two classes.
-    deviation : float
-        Standard deviation of the noise in the sum of residuals of a cell, if later rounds released it.
-
-    Attributes
-    ----------
-    of : tuple of Interaction
+    `coef` is what each code adds to the scores so far: shape (codes, columns), with one column for two classes.
+    `deviation` is that of the noise in the sum of residuals of a cell, if later rounds released it.
     """
 
     def __init__(self, opening, coef, deviation):
@@ -150,19 +117,8 @@ class Pairs:
     def drawn(self, total, limit, exponents, most, rng):
         """Draw pairs one after the other, until "none" is drawn, and yield each; "none" is yielded as None.
 
-        Parameters
-        ----------
-        total : ndarray of int64, shape (cells of all pairs, columns)
-            Sums of residuals.
-        limit : int
-            The largest limit of a row.
-        exponents : sequence of Fraction
-            The exponents of the first draw and of the others.
-        most : int
-
-        Yields
-        ------
-        Interaction or None
+        `total` has the sums of residuals, shape (cells of all pairs, columns), and `exponents` that of the first draw
+        and that of the others.
         """
         ends = np.cumsum([0, *(pair.size for pair in self.of)])
         q = np.add.reduceat(np.abs(total).sum(axis=1), ends[:-1])

@@ -31,27 +31,11 @@ def weak_rows_of(X, weak, fit_intercept):
 
 
 def measured(parts, form, n, weak, weighed):
-    """Return what boosting asks in a round, of rows in one part or in several.
+    """Return what boosting asks in a round, of rows that `weak_rows_of` gives, in one part or in several, n together.
 
-    Parameters
-    ----------
-    parts : EngineParts
-        Parts of pieces whose rows are results of `weak_rows_of`.
-    form : the rows of one part
-    n : int
-        The number of all rows.
-    weak : WeakLearner
-    weighed : Measure
-        Of those with a name, if there are several parts.
-
-    Returns
-    -------
-    rows
-        The argument of `WeakLearner.learn`.
-    start : callable
-        Returns an even measure, for the wanted mass and the rate.
-    margins : callable
-        Maps a hypothesis to the argument of the measure's `add`: in several parts the hypothesis itself.
+    The result is the argument of `WeakLearner.learn`; a callable that returns an even measure, for the wanted mass and
+    the rate; and one that maps a hypothesis to the argument of the measure's `add`: in several parts the hypothesis
+    itself. `weighed` is one of the measures with a name, if there are several parts.
     """
     if parts.only is not None:
         signs = (2 * parts.only.labels - 1).astype(np.int8)
@@ -61,16 +45,7 @@ def measured(parts, form, n, weak, weighed):
 
 
 class PartedRows:
-    """Rows of a weak learner in parts, whose weights are `PartedWeights`.
-
-    Parameters
-    ----------
-    parts : EngineParts
-        Of pieces whose rows are what `WeakLearner.rows` gives.
-    form : what `WeakLearner.rows` gives
-        One row like the others.
-    n : int
-    """
+    """Rows of a weak learner in parts, whose weights are `PartedWeights`; `form` is one row like the others."""
 
     def __init__(self, parts, form, n):
         self.parts, self.reach, self.shape = parts, getattr(form, "reach", None), (n, form.shape[1])
@@ -88,15 +63,7 @@ class PartedWeights(NamedTuple):
 
 
 class PartedLocal:
-    """Like `LocalMeasure`, for rows in parts: the weight of a row depends on no other row.
-
-    Parameters
-    ----------
-    weak : WeakLearner
-    units : int
-        The wanted mass, which is not used.
-    rate : float
-    """
+    """Like `LocalMeasure`, for rows in parts: the weight of a row depends on no other row, and `units` is not used."""
 
     def __init__(self, weak, units, rate):
         self._weak, self._table, self._hypotheses = weak, local_table(rate), []
@@ -111,15 +78,7 @@ class PartedLocal:
 
 
 class PartedMeasure:
-    """Like `DenseMeasure`, for rows in parts.
-
-    Parameters
-    ----------
-    parts : EngineParts
-    weak : WeakLearner
-    n, units : int
-    rate : float
-    """
+    """Like `DenseMeasure`, for rows in parts."""
 
     def __init__(self, parts, weak, n, units, rate):
         self._parts, self._weak, self._units = parts, weak, min(units, n * CAP)

@@ -24,14 +24,7 @@ _LIMIT = 1 << 10  # the largest limit; R is at least a quarter, so limits over R
 
 
 class PlainImage:
-    """Images of plain rows, with the methods of `CodeImage`; the opening is the sum of the rows and the class sizes.
-
-    Parameters
-    ----------
-    rows : UnitRows
-    classes : int
-    fit_intercept : bool
-    """
+    """Images of plain rows, with the methods of `CodeImage`; the opening is the sum of the rows and the class sizes."""
 
     def __init__(self, rows, classes, fit_intercept):
         self._linear, self._classes, self._centred = rows.linear, classes, bool(fit_intercept)

@@ -38,12 +38,7 @@ def log_odds(scores):
 
 
 def log_chances(scores):
-    """Return the logarithms of the probabilities of the classes, up to a constant for each row: float64, shape (n, k).
-
-    Parameters
-    ----------
-    scores : ndarray, shape (n, k)
-    """
+    """Return the logarithms of the probabilities of the classes, up to a constant for each row: shape (n, k)."""
     below = np.asarray(scores, np.float64) - scores.max(axis=1, keepdims=True)
     chances = exp(below)
     chances /= chances.sum(axis=1, keepdims=True)
@@ -51,21 +46,9 @@ def log_chances(scores):
 
 
 def slope_and_shift(counts, deviation, shifted=True):
-    """Return the posterior mean slope and shift.
+    """Return the posterior mean slope, in [exp(-1.75), exp(1.75)], and shift, within 3 of 0 and 0 unless `shifted`.
 
-    Parameters
-    ----------
-    counts : ndarray, shape (2 * LEVELS,)
-        Noisy counts, as those of `dpfast.learners.calibration.level_counts` with these ENDS, in one row.
-    deviation : float
-        Of the noise in each count.
-    shifted : bool
-        Whether there is a shift.
-
-    Returns
-    -------
-    tuple of two floats
-        The slope is at least exp(-1.75) and at most exp(1.75); the shift is within 3 of 0.
+    `counts` are noisy `level_counts` of `dpfast.learners.calibration` with these ENDS, in one row.
     """
     steeper, shifts = _SLOPES[:, np.newaxis], (_SHIFTS if shifted else np.zeros(1))[np.newaxis]
     logs = -np.square(steeper / _SPREADS[0]) / 2 - np.square(shifts / _SPREADS[1]) / 2

@@ -85,20 +85,8 @@ def memory():
 class Conditions:
     """The features that the rules over a table of bits test: its columns, or all conjunctions of a few literals.
 
-    Parameters
-    ----------
-    table : BitMatrix or CodeBits
-    conjunctions : int
-        The largest number of literals in a condition.
-    negations : bool
-        Whether "not x" is a literal.
-
-    Attributes
-    ----------
-    count : int
-        The number of features; each is used by at most one rule.
-    candidates : int
-        The number of conditions; a feature whose negation is a condition too counts twice.
+    There are `count` features, each used by at most one rule, and `candidates` conditions: with `negations`, a feature
+    whose negation is a condition too counts twice.
     """
 
     def __init__(self, table, conjunctions, negations):
@@ -194,17 +182,7 @@ def falling_weights(draws):
 class Rest:
     """The uncovered rows of all parts, as `dpfast.kernels.cover.Counts` reads them.
 
-    Parameters
-    ----------
-    parts : EngineParts
-        Parts of pieces whose rows are CodeBits, SparseBits or BitMatrix.
-    n, classes : int
-
-    Attributes
-    ----------
-    first : ndarray of int64, shape (classes, features)
-        Counts of all rows.
-    totals : ndarray of int64, shape (classes,)
+    `first` has the counts of all rows, shape (classes, features), and `totals` the class sizes.
     """
 
     def __init__(self, parts, n, classes):
@@ -301,18 +279,8 @@ def greedy_cover(
 ) -> Iterator[tuple[int, bool, int]]:
     """Yield the candidates that one run draws; the last one is the constant true [BF, Algorithm 2].
 
-    Parameters
-    ----------
-    state : dpfast.kernels.cover.Counts
-    rounds : int
-    rng : numpy.random.Generator
-    claim : Claim, optional
-        The claim that covers all draws together.
-
-    Yields
-    ------
-    tuple of int, bool, int
-        A feature (-1 for the constant true), whether it is negated, and a label.
+    A candidate is a feature (-1 for the constant true), whether it is negated, and a label. `claim` covers all draws
+    together.
     """
 
     def question(labels: bool) -> Question:

@@ -45,10 +45,7 @@ class Rule(NamedTuple):
 def decided(rules, table):
     """Yield for each rule in turn the rows of a BitMatrix that it decides, packed: those where it is the first to hold.
 
-    Yields
-    ------
-    ndarray of uint64, shape (words(n),)
-        Overwritten by the next iteration.
+    The next iteration overwrites them.
     """
     left = packed(np.ones(len(table), dtype=bool))
     holds = np.empty_like(left)

@@ -16,17 +16,7 @@ complete: `robust` may return False for robust members.
 
 
 class Circuits:
-    """Circuits for a fixed path and number of questions.
-
-    Parameters
-    ----------
-    search : Search
-        The search whose dimensions, masks and limit of work are used.
-    astray : dict
-        Maps the points that may be asked to the members that leave the path there.
-    most : int
-        The number m of questions.
-    """
+    """Circuits for a fixed path and at most m questions; `astray` maps points to the members that leave the path."""
 
     def __init__(self, search, astray, most):
         self._search, self._astray, self._most = search, astray, most

@@ -40,15 +40,7 @@ class Hypothesis:
 
 
 class Majority(Hypothesis):
-    """Majority vote of some hypotheses; 0 for ties.
-
-    Parameters
-    ----------
-    domain : HypothesisClass
-        The root class of all of them.
-    votes : dict
-        Maps their codes to their numbers of votes.
-    """
+    """Majority vote of some functions of a root class, by the numbers of votes of their codes; 0 for ties."""
 
     def __init__(self, domain, votes):
         super().__init__(domain, tuple(sorted(votes.items(), key=lambda vote: (str(type(vote[0])), vote[0]))))

@@ -8,15 +8,11 @@ from dpfast.mechanisms.sparse_sample import votes
 
 
 def equal_parts(rng, n, parts, places):
-    """For each of n examples, in order, the part that it is in: places, as many in each part, are given out at random.
+    """Return the part of each of n examples, in order: places, as many in each part, are given out at random.
 
     Places that no example has are blanks; if there are more examples than places, the first have them. One example less
     moves one part: whatever places the others have, they have with the same probability without it, and its own goes to
     a blank, or to the first that had none.
-
-    Returns
-    -------
-    ndarray of int64, shape (min(n, places),)
     """
     return rng.permutation(places)[:n] % parts
 

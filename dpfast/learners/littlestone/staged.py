@@ -34,17 +34,7 @@ _LEAST_WEIGHT = 1e-9
 def members_near(hypothesis_class, code, most):
     """Return codes of members, a mixture of which is close to this function at every point; itself if it is a member.
 
-    Parameters
-    ----------
-    hypothesis_class : HypothesisClass
-    code : int or bytes
-        The code of a function of the root class.
-    most : int
-        Number of members to use of a class that is too large to be listed.
-
-    Returns
-    -------
-    list of int
+    A class that is too large to be listed gives at most `most` of its members.
     """
     if hypothesis_class._is_member(code):
         return [code]
@@ -61,12 +51,7 @@ def members_near(hypothesis_class, code, most):
 
 
 def best_mixture(errs):
-    """Return weights of columns, of sum 1, that minimize the largest row sum; equal weights if no solution is found.
-
-    Parameters
-    ----------
-    errs : ndarray of float, shape (rows, columns)
-    """
+    """Return weights of columns, of sum 1, that minimize the largest row sum; equal weights if no solution is found."""
     rows, columns = errs.shape
     found = linprog(
         np.append(np.zeros(columns), 1),

@@ -77,13 +77,8 @@ class Checkpoint:
     def read(cls, path, model):
         """Return (checkpoint, document, arrays) of a stream of this kind, as they were given to `write`.
 
-        Raises
-        ------
-        ValueError
-            If the file is truncated, damaged or older than the last one written in its place, or is not a checkpoint of
-            this kind and version.
-        OSError
-            If there is no file, or if another stream holds it.
+        A ValueError says that the file is truncated, damaged, of another kind or version, or older than the last one
+        written in its place; an OSError, that there is none or that another stream holds it.
         """
         path = Path(path)
         with open(path, "rb") as file:  # creates no lock if there is no file
@@ -143,13 +138,7 @@ class Checkpoint:
     def write(self, model, stream, arrays):
         """Replace the file atomically; it is on the disk, readable by its owner only, when this returns.
 
-        Parameters
-        ----------
-        model : str
-            The kind of the stream.
-        stream : dict
-            Values for JSON.
-        arrays : list of ndarray of int64
+        `model` is the kind of the stream, and `stream` its values for JSON.
         """
         parts = self._parts(model, stream, arrays)
         replace_file(self.path, lambda file: file.writelines(parts), mode=_MODE)
@@ -157,13 +146,7 @@ class Checkpoint:
         self._lock.keep(self._generation, self._id)
 
     def rehearse(self, model, stream, arrays, more):
-        """Write the content of `write` and further bytes to a temporary file, to test that there is space.
-
-        Raises
-        ------
-        OSError, TypeError
-            If something cannot be written.
-        """
+        """Write the content of `write` and further bytes to a temporary file, to test that there is space."""
         parts = self._parts(model, stream, arrays)
 
         def write(file):

@@ -201,20 +201,9 @@ def check_paper(p: SimpleNamespace) -> None:
 
 
 def plan_of(p: SimpleNamespace, n_features: int, n_rows: int | None = None) -> Plan:
-    """Return the numbers of a run.
+    """Return the numbers of a run, from the checked parameters of `DPWinnowClassifier`, with the final schedule.
 
-    Parameters
-    ----------
-    p : SimpleNamespace
-        The checked parameters of `DPWinnowClassifier`, with the final schedule.
-    n_features : int
-    n_rows : int, optional
-        The number of rows of a table, used if it is public.
-
-    Raises
-    ------
-    ValueError
-        If no amount of noise suffices.
+    The number of rows of a table is used if it is public. A ValueError says that no amount of noise suffices.
     """
     form = {
         "dimension": (n_features + p.fit_intercept) * (1 + p.negations),

@@ -317,14 +317,7 @@ _APART = 1 << 40  # distance of the counters at which two blocks begin: no strea
 
 
 def interval_numbers(key, first, n, intervals):
-    """Return the intervals of rows first, ..., first + n - 1: unsigned integers, shape (n,).
-
-    Parameters
-    ----------
-    key : int
-        In [0, 2**256).
-    first, n, intervals : int
-    """
+    """Return the intervals of rows first, ..., first + n - 1 by a key in [0, 2**256): unsigned integers, shape (n,)."""
     dtype, blocks = np.min_scalar_type(intervals - 1), []
     for block in range(first // _BLOCK, -(-(first + n) // _BLOCK)):
         rng = np.random.Generator(ChaCha(key=key, counter=block * _APART))
@@ -348,12 +341,9 @@ def counting_rows(piece, first, key, k, plan, hypothesis):
 
 
 def interval_sum(piece, own, key, k, plan, hypothesis):
-    """Return the sum of the counting rows of interval k of a piece: of all, or of the first so many.
+    """Return the sum of the counting rows of interval k of a piece.
 
-    Parameters
-    ----------
-    own : tuple (first, most)
-        The number of the piece's first row, and the largest number of rows that count; None for all.
+    `own` is the number of the piece's first row, and the largest number of rows that count, or None for all.
     """
     first, most = own
     rows, signs, chosen = _counting(piece, first, key, k, plan, hypothesis)

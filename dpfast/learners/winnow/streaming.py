@@ -129,15 +129,7 @@ class Stream:
         return predicted
 
     def learn(self, parts, intervals) -> None:
-        """Learn from a table whose rows are each in a random interval.
-
-        Parameters
-        ----------
-        parts : EngineParts
-            Parts of pieces whose rows are results of `signed_rows`.
-        intervals : iterable of int
-            The numbers below n_updates in increasing order.
-        """
+        """Learn from a table of `signed_rows`, each in a random interval, of those below n_updates in turn."""
         key, sizes = int.from_bytes(self.run.rng.bytes(KEY_BYTES)), parts.each(row_count)
         firsts = [0, *accumulate(sizes[:-1])]
         for k in intervals:
