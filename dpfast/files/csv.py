@@ -95,10 +95,14 @@ class CsvFile:
 
     def _blocks(self, size, types, missing):
         """Yield the rows in blocks of so many bytes, as `batches` does; refuse a line that is longer."""
-        returned, failures = SimpleQueue(), []
+        returned, failures, lives = SimpleQueue(), [], []
+
+        def watch(each):
+            lives.append(ref(each, returned.put))
+            return each
+
         with self._binary() as file:
-            lent = [_Source(file, self.encoding, failures), partial(_skip_blank)]
-            lives = [ref(each, returned.put) for each in lent]
+            lent = [watch(_LentSource(file, self.encoding, failures, watch)), watch(partial(_skip_blank))]
             try:
                 yield from self._reader(lent, size, types, missing)
                 if failures:
@@ -115,10 +119,11 @@ class CsvFile:
                 raise Unparsed("a row that cannot be parsed") from None
             finally:
                 # pyarrow reads ahead on its own threads. A thread that still holds Python objects when the interpreter
-                # ends aborts the process, so wait until none does; the last act of the thread, in C, shows that.
+                # ends aborts the process, so wait until none does; the last act of the thread, in C, shows that. While
+                # the source lives, blocks that it reads are added to the list.
                 lent.clear()
-                for _ in lives:
-                    with suppress(Empty):
+                with suppress(Empty):
+                    for _ in lives:
                         returned.get(timeout=_PATIENCE)
 
     def _reader(self, lent, size, types, missing):
@@ -216,6 +221,18 @@ class _Source:
 
     def close(self):
         """Do nothing: the opener of the file closes it."""
+
+
+class _LentSource(_Source):
+    """A source whose blocks are watched: pyarrow holds them until it has parsed them."""
+
+    def __init__(self, file, encoding, failures, watch):
+        super().__init__(file, encoding, failures)
+        self._watch = watch
+
+    def read(self, size):
+        """Return at most so many bytes of the file as a view, to which there can be a weak reference."""
+        return self._watch(memoryview(super().read(size)))
 
 
 @contextmanager

@@ -1,6 +1,9 @@
 import gzip
+import io
 import subprocess
 import sys
+import weakref
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -8,6 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from dpfast import Schema
+from dpfast.files import csv
 from dpfast.files.encodings import read_codes, read_encoding
 from dpfast.tables import Boolean, Category, Date, Label, Numeric
 from dpfast.tables.encoding import encode
@@ -237,3 +241,24 @@ def test_a_refusal_leaves_no_thread_that_would_abort_the_process(write):
         done = subprocess.run([sys.executable, "-c", SLOW_FILE, path], capture_output=True, text=True, check=False)
         assert done.returncode == 1, done.stderr
         assert "wrong" in done.stderr
+
+
+def test_a_refusal_leaves_no_block_of_a_file_with_a_thread(write, monkeypatch):
+    """A thread of pyarrow that still holds a block when the interpreter ends stops the process with SIGABRT."""
+    path, blocks = write("a,y\n1,x\nwrong,x\n" + "1.25,x\n" * 500_000), []
+    content = Path(path).read_bytes()
+
+    class Watched(io.BytesIO):
+        def read(self, size=-1):
+            block = memoryview(super().read(size))
+            blocks.append(weakref.ref(block))
+            return block
+
+    monkeypatch.setattr(csv, "BLOCK", 1 << 18)
+    for _ in range(40):
+        file = csv.CsvFile(content)
+        monkeypatch.setattr(file, "_binary", lambda: Watched(content))
+        with pytest.raises(csv.Unparsed):
+            list(file.batches({"a": pa.float64()}))
+        assert blocks
+        assert not any(block() for block in blocks)
