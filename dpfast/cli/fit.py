@@ -12,7 +12,7 @@ from . import options
 from .figures import Told, figures, kept, printed
 from .files import charged, classes_of, is_packed, limits_of, name_features, read
 from .inputs import declaration_of, read_declared
-from .models import MODELS, Name, estimator_of, parameters_of, reader_of, values_of, with_options_of_models
+from .models import MODELS, OPTIONS, Name, estimator_of, parameters_of, reader_of, values_of, with_options_of
 from .outputs import add_figures, check_files, keep, learning
 from .report import answer, errors, facts, output, progress, reporting, say, some, spent
 
@@ -23,7 +23,7 @@ MODEL = (
 )
 
 
-@with_options_of_models
+@with_options_of(*OPTIONS)
 def fit(
     context: typer.Context,
     data: options.Data,

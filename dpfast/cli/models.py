@@ -1,7 +1,6 @@
-"""The models that `fit` learns. To add one: its own options as a function, and its entry in MODELS.
+"""The models that `fit` learns. To add one: its own options in OPTIONS, and its entry in MODELS.
 
-The arguments of the function are the options, and what it returns are the estimator's own parameters. What
-`fit` asks for every model (epsilon, delta, ...) is passed on if the estimator has a parameter of that name.
+What `fit` asks for every model (epsilon, delta, ...) is passed on if the estimator has a parameter of that name.
 
 The help and the completion of `fit` are those of one model if it is named, and otherwise those of all models.
 """
@@ -10,9 +9,8 @@ import inspect
 import math
 from collections.abc import Callable
 from enum import StrEnum
-from functools import partial
 from itertools import pairwise
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from typer.core import TyperCommand
@@ -24,15 +22,27 @@ class Model(NamedTuple):
     """A kind of model."""
 
     estimator: str  # the name of its class in dpfast
-    parameters: Callable  # from its own options to the estimator's parameters
+    names: str  # of its own options
     show: Callable  # as in printers
     values: Callable = lambda own: "bits"  # from its own options to what it reads, as in dpfast.files.readers
     may_stay: bool = False  # whether it reads tables that stay on disk
     lacks: tuple[str, ...] = ()  # of the options that all models share, those it has no parameter for
+    fixed: dict[str, Any] = {}  # noqa: RUF012 - parameters that no option changes; never changed in place
+    auto: dict[str, Any] = {}  # noqa: RUF012 - what "auto" stands for in its options; never changed in place
 
     @property
     def options(self):
-        return inspect.signature(self.parameters).parameters
+        return {name: PARAMETERS[name] for name in self.names.split()}
+
+    def parameters(self, own):
+        """Return the parameters of the estimator, from the values of its own options."""
+        if own.get("clip") and own["feature_range"] is None:
+            raise ValueError("--clip needs a --feature-range")
+        read = {}
+        for name, value in own.items():
+            option, auto = OPTIONS[name], value == "auto" and name in self.auto
+            read[option.parameter] = self.auto[name] if auto else option.read(f"--{name.replace('_', '-')}", value)
+        return self.fixed | read
 
 
 class Accounting(StrEnum):
@@ -45,243 +55,174 @@ class WeakLearner(StrEnum):
     stump = "stump"
 
 
-_COUNTED = ("winnow", "boost", "projected", "net", "finite-class", "linear-learner")
+def _read(wanted, kind, **words):
+    """Return a reader of the text of an option: a number, or what one of the words stands for."""
+
+    def read(option, text):
+        if text in words:
+            return words[text]
+        try:
+            return kind(text)
+        except ValueError:
+            raise ValueError(f"{option} must be {wanted} or {' or '.join(words)}, got {text!r}") from None
+
+    return read
 
 
-def _of(*models):
-    """Return an option of these models only; the help shows it under their names."""
-    return partial(typer.Option, rich_help_panel=f"Options of {' and '.join(models)}")
-
-
-Weight = Annotated[
-    str,
-    _of("decision-list")(
-        help="0 to 1: a larger weight makes shorter lists, 0 is the paper's score; auto raises it from rule to rule.",
-        metavar="auto|X",
-    ),
-]
-Updates = Annotated[str, _of("winnow")(help="Number of releases of new weights.", metavar="auto|N")]
-Draws = Annotated[int, _of("winnow")(help="Number of features drawn for each release.")]
-Range = Annotated[
-    str | None,
-    _of("winnow")(metavar="LOW,HIGH", help="Features are numbers in this declared range; by default they are bits."),
-]
-Clip = Annotated[
-    bool, _of("winnow")("--clip", help="Move numbers outside the range to its ends instead of refusing them.")
-]
-Rounds = Annotated[str, _of("halfspace", "boost", "projected")(help="Number of rounds of learning.", metavar="auto|N")]
-Interactions = Annotated[
-    str, _of("halfspace")(help="Largest number of pairs of columns to learn from together.", metavar="auto|N")
-]
-Margin = Annotated[
-    str,
-    _of("projected", "net")(
-        help="Smallest cosine that rows are assumed to have with the best halfspace; auto is 0.1 for net.",
-        metavar="auto|X",
-    ),
-]
-Components = Annotated[
-    str,
-    _of("projected", "net")(help="Number of columns that rows are projected to; auto is 4 for net.", metavar="auto|N"),
-]
-Intercept = Annotated[
-    bool, _of("halfspace", "boost", "projected", "net", "linear-learner")(help="Add a constant feature.")
-]
-
-Share = Annotated[
-    float,
-    _of(*_COUNTED)("--probability-share", help="Share of epsilon to spend on probabilities; with 0 there are none."),
-]
-
-
-def _decision_list(
-    *,
-    coverage_weight: Weight = "auto",
-    max_rules: Annotated[
-        str, _of("decision-list")(help="Largest number of rules, or none for no limit.", metavar="N|none")
-    ] = "10",
-    conjunctions: Annotated[
-        int, _of("decision-list")(help="Largest number of conditions in a rule, joined by and.")
-    ] = 1,
-    rule_counts: Annotated[
-        float,
-        _of("decision-list")(
-            help="Share of epsilon to spend on counts of the rows of each rule; with 0 there are none."
-        ),
-    ] = 0.05,
-    accounting: Annotated[
-        Accounting, _of("decision-list")(help="Privacy accounting: the tight curve, or the paper's constants.")
-    ] = (Accounting.curve),
-):
-    return {
-        "coverage_weight": _read("--coverage-weight", coverage_weight, "a number", float, auto="auto"),
-        "max_rules": _read("--max-rules", max_rules, "an integer of at least 1", int, none=None),
-        "conjunctions": conjunctions,
-        "rule_counts": rule_counts,
-        "accounting": accounting.value,
-    }
-
-
-def winnow_parameters(*, updates: Updates = "auto", draws: Draws = 5, feature_range: Range = None, clip: Clip = False):
-    if clip and feature_range is None:
-        raise ValueError("--clip needs a --feature-range")
-    return {
-        "n_updates": _read("--updates", updates, "an integer of at least 1", int, auto="auto"),
-        "n_draws": draws,
-        "feature_range": [-1, 1] if feature_range is None else _ends(feature_range),
-        "out_of_range": "clip" if clip else "error",
-    }
-
-
-def _winnow(
-    *,
-    updates: Updates = "auto",
-    draws: Draws = 5,
-    feature_range: Range = None,
-    clip: Clip = False,
-    probability_share: Share = 0.0,
-):
-    own = winnow_parameters(updates=updates, draws=draws, feature_range=feature_range, clip=clip)
-    return own | {"probability_share": probability_share}
-
-
-def winnow_values(own):
-    return "bits" if own["feature_range"] is None else "numbers"
-
-
-def _ends(text):
+def _ends(option, text):
+    if text is None:
+        return [-1, 1]
     try:
         low, high = map(float, text.split(","))
     except ValueError:
         low = high = math.nan
     if not -math.inf < low < high < math.inf:
-        raise ValueError(f"--feature-range must be two numbers, the lower first, as in -1,1; got {text!r}")
+        raise ValueError(f"{option} must be two numbers, the lower first, as in -1,1; got {text!r}")
     return [low, high]
 
 
-def _boost(
-    *,
-    density: Annotated[
-        str, _of("boost")(help="Smallest share of the rows that a round looks at.", metavar="auto|X")
-    ] = "auto",
-    rounds: Rounds = "auto",
-    learning_rate: Annotated[
-        str, _of("boost")(help="Rate at which the weights of rows fall.", metavar="auto|X")
-    ] = "auto",
-    weak_learner: Annotated[WeakLearner, _of("boost")(help="What a round learns: a noisy mean, or one feature.")] = (
-        WeakLearner.centering
+_number, _integer = _read("a number", float, auto="auto"), _read("an integer", int, auto="auto")
+
+
+class Own(NamedTuple):
+    """An option of some models; what `read` makes of its value is a parameter of their estimators."""
+
+    parameter: str
+    default: Any
+    help: str
+    read: Callable = lambda option, value: value
+    metavar: str | None = None
+    kind: Any = None  # by default that of the default
+    flags: tuple[str, ...] = ()
+
+
+OPTIONS = {
+    "coverage_weight": Own(
+        "coverage_weight", "auto",
+        "0 to 1: a larger weight makes shorter lists, 0 is the paper's score; auto raises it from rule to rule.",
+        _number, "auto|X",
     ),
-    intercept: Intercept = True,
-    probability_share: Share = 0.0,
-):
-    return {
-        "density": _read("--density", density, "a number", float, auto="auto"),
-        "n_rounds": _read("--rounds", rounds, "an integer", int, auto="auto"),
-        "learning_rate": _read("--learning-rate", learning_rate, "a number", float, auto="auto"),
-        "weak_learner": weak_learner.value,
-        "fit_intercept": intercept,
-        "probability_share": probability_share,
-    }
+    "max_rules": Own(
+        "max_rules", "10", "Largest number of rules, or none for no limit.",
+        _read("an integer of at least 1", int, none=None), "N|none",
+    ),
+    "conjunctions": Own("conjunctions", 1, "Largest number of conditions in a rule, joined by and."),
+    "rule_counts": Own(
+        "rule_counts", 0.05, "Share of epsilon to spend on counts of the rows of each rule; with 0 there are none."
+    ),
+    "accounting": Own(
+        "accounting", Accounting.curve, "Privacy accounting: the tight curve, or the paper's constants.",
+        lambda option, value: value.value,
+    ),
+    "updates": Own(
+        "n_updates", "auto", "Number of releases of new weights.",
+        _read("an integer of at least 1", int, auto="auto"), "auto|N",
+    ),
+    "draws": Own("n_draws", 5, "Number of features drawn for each release."),
+    "feature_range": Own(
+        "feature_range", None, "Features are numbers in this declared range; by default they are bits.", _ends,
+        "LOW,HIGH", str | None,
+    ),
+    "clip": Own(
+        "out_of_range", False, "Move numbers outside the range to its ends instead of refusing them.",
+        lambda option, value: "clip" if value else "error", flags=("--clip",),
+    ),
+    "density": Own("density", "auto", "Smallest share of the rows that a round looks at.", _number, "auto|X"),
+    "rounds": Own("n_rounds", "auto", "Number of rounds of learning.", _integer, "auto|N"),
+    "learning_rate": Own("learning_rate", "auto", "Rate at which the weights of rows fall.", _number, "auto|X"),
+    "weak_learner": Own(
+        "weak_learner", WeakLearner.centering, "What a round learns: a noisy mean, or one feature.",
+        lambda option, value: value.value,
+    ),
+    "interactions": Own(
+        "interactions", "0", "Largest number of pairs of columns to learn from together.", _integer, "auto|N"
+    ),
+    "margin": Own(
+        "margin", "auto", "Smallest cosine that rows are assumed to have with the best halfspace; auto is 0.1 for net.",
+        _number, "auto|X",
+    ),
+    "components": Own(
+        "n_components", "auto", "Number of columns that rows are projected to; auto is 4 for net.", _integer, "auto|N"
+    ),
+    "projections": Own("n_projections", 1, "Number of independent projections, each with its own net."),
+    "net_radius": Own(
+        "net_radius", "auto", "Largest distance of a unit vector from the net; auto is a tenth of the margin.", _number,
+        "auto|X",
+    ),
+    "max_seconds": Own("max_seconds", 60.0, "Refuse a net that would take longer."),
+    "intercept": Own("fit_intercept", True, "Add a constant feature."),
+    "probability_share": Own(
+        "probability_share", 0.0, "Share of epsilon to spend on probabilities; with 0 there are none."
+    ),
+}  # fmt: skip
 
 
 def _boost_values(own):
     return "bits" if own["weak_learner"] is WeakLearner.stump else "either"
 
 
-def _projected(
-    *,
-    margin: Margin = "auto",
-    components: Components = "auto",
-    rounds: Rounds = "auto",
-    intercept: Intercept = True,
-    probability_share: Share = 0.0,
-):
-    return {
-        "margin": _read("--margin", margin, "a number", float, auto="auto"),
-        "n_components": _read("--components", components, "an integer", int, auto="auto"),
-        "n_rounds": _read("--rounds", rounds, "an integer", int, auto="auto"),
-        "fit_intercept": intercept,
-        "probability_share": probability_share,
-    }
-
-
-def _halfspace(*, rounds: Rounds = "auto", intercept: Intercept = True, interactions: Interactions = "0"):
-    return {
-        "n_rounds": _read("--rounds", rounds, "an integer", int, auto="auto"),
-        "fit_intercept": intercept,
-        "interactions": _read("--interactions", interactions, "an integer", int, auto="auto"),
-    }
-
-
-def _net(
-    *,
-    margin: Margin = "auto",
-    components: Components = "auto",
-    projections: Annotated[int, _of("net")(help="Number of independent projections, each with its own net.")] = 1,
-    net_radius: Annotated[
-        str,
-        _of("net")(
-            help="Largest distance of a unit vector from the net; auto is a tenth of the margin.", metavar="auto|X"
-        ),
-    ] = "auto",
-    max_seconds: Annotated[float, _of("net")(help="Refuse a net that would take longer.")] = 60.0,
-    intercept: Intercept = True,
-    probability_share: Share = 0.0,
-):
-    return {
-        "margin": _read("--margin", margin, "a number", float, auto=0.1),
-        "n_components": _read("--components", components, "an integer", int, auto=4),
-        "n_projections": projections,
-        "net_radius": _read("--net-radius", net_radius, "a number", float, auto="auto"),
-        "max_seconds": max_seconds,
-        "fit_intercept": intercept,
-        "probability_share": probability_share,
-    }
+def _winnow_values(own):
+    return "bits" if own["feature_range"] is None else "numbers"
 
 
 def _either(own):
     return "either"
 
 
-def _finite_class(*, probability_share: Share = 0.0):
-    return {"hypotheses": "features", "probability_share": probability_share}
-
-
-def _linear_learner(*, intercept: Intercept = True, probability_share: Share = 0.0):
-    return {"fit_intercept": intercept, "out_of_range": "error", "probability_share": probability_share}
-
-
-def _read(option, text, wanted, kind, **words):
-    """A number, or what one of the words stands for."""
-    if text in words:
-        return words[text]
-    try:
-        return kind(text)
-    except ValueError:
-        raise ValueError(f"{option} must be {wanted} or {' or '.join(words)}, got {text!r}") from None
-
-
 _NO_SIGNS = ("negations",)
+_NO_DELTA = ("delta", *_NO_SIGNS)
 MODELS = {
-    "decision-list": Model("DecisionListClassifier", _decision_list, show_rules),
-    "winnow": Model("DPWinnowClassifier", _winnow, show_weights, winnow_values),
-    "halfspace": Model("HalfspaceClassifier", _halfspace, show_scores, _either, True, _NO_SIGNS),
-    "boost": Model("BoostedHalfspaceClassifier", _boost, show_halfspace, _boost_values, True, _NO_SIGNS),
-    "projected": Model("ProjectedHalfspaceClassifier", _projected, show_halfspace, _either, True, _NO_SIGNS),
-    "net": Model("NetHalfspaceClassifier", _net, show_halfspace, _either, lacks=("delta", *_NO_SIGNS)),
-    "finite-class": Model("FiniteClassLearner", _finite_class, show_feature, lacks=("delta", *_NO_SIGNS)),
-    "linear-learner": Model("LinearLearner", _linear_learner, show_average, _either),
-}
+    "decision-list": Model(
+        "DecisionListClassifier", "coverage_weight max_rules conjunctions rule_counts accounting", show_rules
+    ),
+    "winnow": Model(
+        "DPWinnowClassifier", "updates draws feature_range clip probability_share", show_weights, _winnow_values
+    ),
+    "halfspace": Model("HalfspaceClassifier", "rounds intercept interactions", show_scores, _either, True, _NO_SIGNS),
+    "boost": Model(
+        "BoostedHalfspaceClassifier", "density rounds learning_rate weak_learner intercept probability_share",
+        show_halfspace, _boost_values, True, _NO_SIGNS,
+    ),
+    "projected": Model(
+        "ProjectedHalfspaceClassifier", "margin components rounds intercept probability_share", show_halfspace, _either,
+        True, _NO_SIGNS,
+    ),
+    "net": Model(
+        "NetHalfspaceClassifier", "margin components projections net_radius max_seconds intercept probability_share",
+        show_halfspace, _either, lacks=_NO_DELTA, auto={"margin": 0.1, "components": 4},
+    ),
+    "finite-class": Model(
+        "FiniteClassLearner", "probability_share", show_feature, lacks=_NO_DELTA, fixed={"hypotheses": "features"}
+    ),
+    "linear-learner": Model(
+        "LinearLearner", "intercept probability_share", show_average, _either, fixed={"out_of_range": "error"}
+    ),
+}  # fmt: skip
+
+
+def _parameter(name, own):
+    """Return an option as a parameter of a command; the help shows it under the names of its models."""
+    panel = f"Options of {' and '.join(model for model, entry in MODELS.items() if name in entry.names.split())}"
+    told = typer.Option(*own.flags, help=own.help, metavar=own.metavar, rich_help_panel=panel)
+    annotation = Annotated[own.kind or type(own.default), told]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=own.default, annotation=annotation)
+
+
+PARAMETERS = {name: _parameter(name, own) for name, own in OPTIONS.items()}
 Name = StrEnum("Name", {name.replace("-", "_"): name for name in MODELS})  # type: ignore[misc]  # of a table
 
 
-def with_options_of_models(command):
-    """Return the command for typer, with the options of all models instead of its ``**own``."""
-    signature = inspect.signature(command)
-    shared = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
-    own = {name: option for model in MODELS.values() for name, option in model.options.items()}
-    command.__signature__ = signature.replace(parameters=[*shared, *own.values()])
-    return command
+def with_options_of(*names):
+    """Return a decorator for typer, which gives a command these options of models instead of its ``**own``."""
+
+    def decorate(command):
+        signature = inspect.signature(command)
+        shared = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+        own = [PARAMETERS[name] for name in names]
+        command.__signature__ = signature.replace(parameters=[*shared, *own])
+        return command
+
+    return decorate
 
 
 def parameters_of(model, context, asked, own):
@@ -299,7 +240,7 @@ def parameters_of(model, context, asked, own):
         if option.name in entry.lacks:
             raise ValueError(f"{option.opts[0]} is not for --model {model}")
     shared = {name: value for name, value in asked.items() if name not in entry.lacks}
-    return shared | entry.parameters(**{name: own[name] for name in entry.options})
+    return shared | entry.parameters({name: own[name] for name in entry.options})
 
 
 def estimator_of(model, parameters):

@@ -14,12 +14,13 @@ from rich.text import Text
 from . import options
 from .files import charged, check_there, in_order, limits_of, name_features
 from .inputs import declaration_of
-from .models import Clip, Draws, Range, Updates, values_of, winnow_parameters
+from .models import MODELS, values_of, with_options_of
 from .outputs import check_files, check_output, keep
 from .printers import show_weights
 from .report import errors, facts, reporting
 
 
+@with_options_of("updates", "draws", "feature_range", "clip")
 def stream(
     data: Annotated[
         str,
@@ -35,14 +36,10 @@ def stream(
     threshold: options.Threshold = None,
     neighbors: options.Relation = options.Neighbors.replace,
     negations: options.Negations = True,
-    updates: Updates = "auto",
-    draws: Draws = 5,
     window: Annotated[
         bool,
         typer.Option("--window", help="Learn without end: each row counts for as many releases as there are updates."),
     ] = False,
-    feature_range: Range = None,
-    clip: Clip = False,
     step: Annotated[
         int, typer.Option(help="Number of rows to read, learn from, save and show together.", min=1)
     ] = 1000,
@@ -58,6 +55,7 @@ def stream(
     show_private: options.ShowPrivate = False,
     out: options.Out = None,
     budget: options.Ledger = None,
+    **own,
 ):
     """Learn by Winnow from rows in order, and write the prediction for each row before its label is used.
 
@@ -76,7 +74,7 @@ def stream(
             names = [name.strip() for name in (classes or "").split(",")]
         else:
             names = [str(each) for each in declaration.label.classes or ()]
-            if threshold is not None or feature_range is not None:
+            if threshold is not None or own["feature_range"] is not None:
                 raise ValueError("--threshold, --feature-range and --clip are for tables without a schema")
         if len(names) != 2 or names[0] == names[1]:
             raise ValueError(f"--classes must be two labels, as a,b, got {classes or names!r}")
@@ -95,14 +93,14 @@ def stream(
         from dpfast.tables.labels import tidy_labels
 
         declared = tidy_labels(names) if declaration is None else np.array(declaration.label.classes)
-        values = values_of("winnow", {"feature_range": feature_range}, threshold=threshold)
+        values = values_of("winnow", own, threshold=threshold)
         asked = {
             "epsilon": epsilon,
             "delta": delta,
             "neighbors": neighbors.value,
             "negations": negations,
             "window": window,
-            **winnow_parameters(updates=updates, draws=draws, feature_range=feature_range, clip=clip),
+            **MODELS["winnow"].parameters(own),
         }
         paying = None if budget is None else charged(budget, neighbors.value)
         skip = 0
