@@ -222,7 +222,7 @@ class PrivacyWarning(UserWarning):
     """A claim of privacy is true and yet protects less than its reader may think."""
 
 
-def warn(message: str) -> None:
+def warn(message: str, category: type[Warning] = PrivacyWarning) -> None:
     """Warn, at the line of the user's that called into dpfast."""
     level = 1
     frame: FrameType | None = sys._getframe()
@@ -231,7 +231,7 @@ def warn(message: str) -> None:
         frame.f_code.co_filename.startswith(inside) or frame.f_globals.get("__name__", "").startswith(_BETWEEN)
     ):
         level, frame = level + 1, frame.f_back
-    warnings.warn(message, PrivacyWarning, stacklevel=level)
+    warnings.warn(message, category, stacklevel=level)
 
 
 def warn_of_claim(epsilon: float, delta: float, n: int | None = None) -> None:

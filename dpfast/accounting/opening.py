@@ -8,17 +8,17 @@ count, and is published, with its noisy count, if that reaches a threshold.
 counts move by sqrt(q) and sqrt(2 q) in Euclidean norm, and k rows by k times that. A column in which a row counts c
 times, as that of the labels, stands for c^2 of the q.
 
-**Theorem (words).** Let w columns hold words, neighbours differ in at most k rows, and let a count of j <= k rows of a
-word that only one of two neighbours has reach the threshold with probability at most j d / (k w), where d < 1. With G
-the curve of the Gaussian mechanism that moves as above,
+**Theorem (words).** Let neighbours differ in at most k rows. In each column i that holds words, let a count of j <= k
+rows of a word that only one of two neighbours has reach the threshold with probability at most j d_i / k, and let d < 1
+be the sum of the d_i. With G the curve of the Gaussian mechanism that moves as above,
 
     delta(E) <= d + G(E).
 
-Proof. Call a word lone if only one of the two tables has it. At most k rows differ, with at most one word in each of
-w columns, so the counts of all lone words of one table add up to at most k w. By the union bound a lone word is
-published with probability a <= d on one table and b <= d on the other; write P_0 and P_0' for the laws given that none
-is. What is released then is a function of noisy counts of fixed codes and of words that both tables have, so that
-P_0(S) <= e^F P_0'(S) + G(F) for every event S and every real F. With e^F = e^E (1 - b) / (1 - a),
+Proof. Call a word lone if only one of the two tables has it. At most k rows differ, so the counts of all lone words of
+one table in column i add up to at most k, and by the union bound one of them is published with probability at most d_i.
+So a lone word is published with probability a <= d on one table and b <= d on the other; write P_0 and P_0' for the
+laws given that none is. What is released then is a function of noisy counts of fixed codes and of words that both
+tables have, so that P_0(S) <= e^F P_0'(S) + G(F) for every event S and every real F. With e^F = e^E (1 - b) / (1 - a),
 
     P(S) <= a + (1 - a) P_0(S) <= a + e^E (1 - b) P_0'(S) + (1 - a) G(F) <= e^E P'(S) + a + (1 - a) G(F).
 
@@ -30,8 +30,9 @@ mechanism on both sides, and G is the curve of all of them.
 **Threshold.** On the grid a row counts `unit` steps, and X is discrete Gaussian noise of scale sigma steps. A lone word
 of j rows is published if j unit + X >= t. P(X >= m) <= P(N(0, sigma^2) >= m - 1) (Canonne, Kamath, Steinke 2020,
 proposition 25), so that t = max over j of j unit + 1 + sigma z(1 - j d / (k w)) will do, where z is the quantile of
-N(0, 1). In j the first term rises and the second falls along a curve whose slope falls, so that the maximum over real j
-is not always at an end: the maximum is taken over all j = 1 .. k, or, for k above 1000, of both terms apart.
+N(0, 1), if w columns with the same threshold have d_i = d / w each. In j the first term rises and the second falls
+along a curve whose slope falls, so that the maximum over real j is not always at an end: the maximum is taken over all
+j = 1 .. k, or, for k above 1000, of both terms apart.
 
 Floats are rounded towards safety: thresholds up.
 """

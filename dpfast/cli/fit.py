@@ -230,7 +230,7 @@ def fit(
             nothing = [name for name, share in estimator.encoder_.other_.items() if share == 1]
             if nothing:
                 told.add_row(
-                    "", f"nothing was found of {some(nothing)}: no value has enough rows. --ignore leaves a column out"
+                    "", f"no value of {some(nothing)} has enough rows to be discovered. --ignore leaves a column out"
                 )
         if show_private:
             taken = f"{fitted - done:.3f} s to learn, {done - start:.3f} s to read (not private)"

@@ -40,7 +40,8 @@ from dpfast.tables.words import Counts
 UNIT = 1 << 30  # grid steps per row, or fewer if the noise is too large for it
 _LARGEST = 2.0**52  # the largest scale of noise
 _KEPT = 1 - Fraction(1, 10**8)  # share of delta; the rest covers what a budget rounds up when it composes the costs
-WORDS_SHARE = Fraction(1, 10)  # of delta, for publishing words
+WORDS_SHARE = Fraction(1, 10)  # of delta, for publishing words of columns, and as much for publishing labels
+LABELS = {"open": 1, "declared": 1 / 4}  # the budget for counts of labels, as a multiple of that for all columns
 RANK_BINS, EQUAL_BINS = 32, 96
 TAIL = 0.005  # share of the rows that may lie beyond either end
 MOST_WORDS = 250  # discovered for one column
@@ -118,11 +119,11 @@ def plan(
         )
     epsilon, delta = exact("epsilon", epsilon), exact("delta", delta)
     columns = sum(len(_counted(column)) for column in schema.columns)
-    weight = 0 if labels is None else max(1, round(math.sqrt(columns / (2 if labels == "open" else 4))))
+    weight = 0 if labels is None else max(1, round(math.sqrt(columns * LABELS[labels])))
     if not delta:
         return _pure_plan(schema, epsilon, neighbors, labels, (columns + (labels is not None)) * rows_per_unit)
-    words = sum(_holds_words(column) for column in schema.columns) + (labels == "open")
-    told = delta * WORDS_SHARE if words else Fraction(0)
+    words = [sum(_holds_words(column) for column in schema.columns), int(labels == "open")]
+    told = delta * WORDS_SHARE * sum(map(bool, words))
     moves, unit = opening_moves(columns + weight**2, neighbors, rows_per_unit), UNIT
     noise = bill_noise((NoisySums(unit, share, times=moves), *rest), epsilon, delta * _KEPT, words=told)
     if any(each > _LARGEST / 2 for each in noise.noise[1:]):
@@ -131,19 +132,23 @@ def plan(
         unit //= 2
         noise = bill_noise((NoisySums(unit, share, times=moves), *rest), epsilon, delta * _KEPT, words=told)
     sigma = noise.noise[0]
-    thresholds: list[int | None] = [None, None]
-    units = [unit, unit * max(1, weight)]
     cost = discrete_gaussian_cost(sigma, sensitivity=unit, releases=moves, size=1)
-    if words:
-        chance = float(told) * (1 - 1e-12)
-        told_of = {"words": words, "rows_per_unit": rows_per_unit}
-        thresholds = [opening_threshold(sigma, chance, unit=each, **told_of) for each in units]
+    if told:
         cost = (*cost, Cost("pair", 0.0, delta=float_above(told)))
-    lone = float(told) / max(1, words)
     columns_of, labels_of = [
-        OpeningHistogram(sigma, each, threshold, lone=lone) for each, threshold in zip(units, thresholds, strict=True)
+        _histogram(sigma, each, float(delta * WORDS_SHARE), of, rows_per_unit)
+        for each, of in zip((unit, unit * max(1, weight)), words, strict=True)
     ]
     return Plan(columns_of, labels_of, cost, noise.noise[1:], noise.cost)
+
+
+def _histogram(sigma, unit, delta, words, rows_per_unit):
+    """Return a histogram in which so many columns hold words, and lone ones are published with probability `delta`."""
+    if not words:
+        return OpeningHistogram(sigma, unit)
+    chance = delta * (1 - 1e-12)
+    threshold = opening_threshold(sigma, chance, unit=unit, words=words, rows_per_unit=rows_per_unit)
+    return OpeningHistogram(sigma, unit, threshold, lone=delta / words)
 
 
 def _pure_plan(schema, epsilon, neighbors, labels, moved):
@@ -193,6 +198,7 @@ def discover(
     rng: np.random.Generator,
     classes: Sequence | None = None,
     fine: bool = False,
+    n: int | None = None,
 ) -> Found:
     """Release the opening histogram of a table, and compute the schema and counts from it.
 
@@ -207,6 +213,8 @@ def discover(
         The declared labels; all of them are counted.
     fine : bool, default=False
         Whether numbers also get bins at equal distances.
+    n : int, optional
+        The number of rows, if it is public; by default the sum of the noisy numbers of rows by label.
     """
     opening = planned.histogram
     if classes is None:
@@ -218,7 +226,7 @@ def discover(
     counts: list[np.ndarray] = []
     ranks: list[np.ndarray | None] = []
     other: dict[str, float] = {}
-    rows = max(0.0, sum(labels.values()))
+    rows = max(0.0, sum(labels.values())) if n is None else float(n)
     grouped = fine and opening.least * COMMON > rows
     for column, fixed, words in zip(schema.columns, exact.fixed, exact.words, strict=True):
         noisy = [opening.codes(each, rng) for each in fixed]

@@ -204,7 +204,8 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         with self._fitting(p.rng) as run:
             run.charge(self._public(encoding), planned.cost, **{"opening histogram": 1})
             run.released = p.schema
-            found = discover(p.schema, counts, planned, run.rng)
+            n = encoding.n if self.neighbors == "replace" else None
+            found = discover(p.schema, counts, planned, run.rng, n=n)
             run.released = found.schema
             run.attributes |= {"found_": _facts(p.schema), "other_": found.other}
             run.used["opening histogram"] += 1

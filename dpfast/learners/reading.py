@@ -11,7 +11,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import validate_data
 
 from dpfast.accounting import PrivacySpend
-from dpfast.accounting.claims import warn_of_repeated_rows
+from dpfast.accounting.claims import warn, warn_of_repeated_rows
 from dpfast.accounting.numbers import split
 from dpfast.files.encodings import source_of
 from dpfast.learners.discovery import discover, plan
@@ -29,7 +29,7 @@ from dpfast.tables.labels import class_codes, completed, labels_among, other_lab
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import with_names
 
-SHARE = Fraction(1, 10)  # of the budget, for the discovery
+SHARE = Fraction(1, 8)  # of the budget, for the discovery
 MOST_LABELS = 256  # discovered at most
 
 
@@ -57,10 +57,11 @@ class TableReader(Parameters):
         "auto",
         auto(real(0, 1, "()")),
         """float in (0, 1) or "auto", default="auto"
-    Share of the budget for the discovery: "auto" is a tenth of epsilon and delta. If everything is declared, it
+    Share of the budget for the discovery: "auto" is an eighth of epsilon and delta. If everything is declared, it
     costs nothing.""",
     )
     _discovery_share = SHARE
+    _open_share = None  # the same if labels are discovered, too, for a learner with `_one_bill`
     _one_bill = False  # whether its releases are Gaussian and share the bill of the discovery
 
     def _checked(self, X=None, y=None, units=None):
@@ -178,23 +179,19 @@ class TableReader(Parameters):
         if declared is None and isinstance(getattr(p, "class_weight", None), Mapping):
             raise ValueError("class_weight names classes, and discovered labels may lack one: declare classes=")
         self._refuse_rows(encoding.n, p)
-        epsilon, delta, share = p.bill
-        asked = "declared" if declared is not None else "open"
-        p.plan = planned = plan(
-            p.schema,
-            epsilon,
-            delta,
-            self.neighbors,
-            labels=asked,
-            share=share,
-            rest=self._rest(p),
-            rows_per_unit=p.rows_per_unit,
-        )
+        p.plan = planned = self._planned(p, "open" if declared is None else "declared")
+        n = encoding.n if self.neighbors == "replace" else None
+        if n is not None and declared is None and n < planned.labels.least:
+            warn(
+                f"the table has too few rows to discover labels ({n:,}): one is published if about "
+                f"{planned.labels.least:,.0f} rows have it, and further classes stand for all others; declare classes=",
+                UserWarning,
+            )
         names, counts = np.array(p.schema.names, dtype=object), encoding.counts()
         public = Public(encoding.n, len(names), names, declared=classes is not None or not pure)
         run.charge(public, planned.total if self._one_bill else (), learns=False, **{"opening histogram": 1})
         spelled = None if declared is None else [text_of(each) for each in declared.tolist()]
-        p.found = found = discover(p.schema, counts, planned, run.rng, spelled, fine=self._merges_bins)
+        p.found = found = discover(p.schema, counts, planned, run.rng, spelled, fine=self._merges_bins, n=n)
         run.used["opening histogram"] += 1
         encoder._found(encoding, found, planned, run)
         if declared is None:
@@ -204,6 +201,22 @@ class TableReader(Parameters):
             labels = labels_among(*encoding.spelled(), declared, encoder.other_label_)
             known = class_codes(labels, len(labels), declared)
         return known
+
+    def _planned(self, p, labels):
+        """Return the plan of the opening histogram; labels are "open" or "declared"."""
+        if labels == "open" and self._one_bill and self.encoder_share == "auto":
+            p.bill = (*p.bill[:2], self._open_share)
+        epsilon, delta, share = p.bill
+        return plan(
+            p.schema,
+            epsilon,
+            delta,
+            self.neighbors,
+            labels=labels,
+            share=share,
+            rest=self._rest(p),
+            rows_per_unit=p.rows_per_unit,
+        )
 
     def _rest(self, p):
         """Return the learner's releases that share the bill of the discovery, if `_one_bill`."""

@@ -284,7 +284,10 @@ def column_line(column: Any, facts: Any, other: Any) -> tuple[str, str, str]:
         known = f"discovered: {', '.join(facts)}"
     holds = "; ".join(_holds(each) for each in made if len(made) == 1 or each.ordered or each.values)
     if other == 1:
-        holds = "nothing was found: no value has enough rows"
+        bins = [f"{each.bins:,} default bins" for each in made if each.ordered and each.bins > 1]
+        groups = [f"{each.other} groups of values" for each in made if each.other > 1]
+        read = f"read by {' and '.join([*bins, *groups])}" if bins or groups else "only missing cells are told apart"
+        holds = f"no value has enough rows to be discovered; {read}"
     elif other:
         holds += f"; other cells: about {other:.1%} of the rows"
     if facts != ["cells"]:
@@ -298,13 +301,16 @@ def _holds(column: CodeColumn) -> str:
         assert column.high is not None
         kind = "dates" if column.dates else "whole numbers" if column.whole else "numbers"
         low, high = column.written(column.low), column.written(column.high)
-        return f"{kind} from {low} to {high}, {column.bins:,} bins"
+        ends = column.ends()
+        beyond = " and beyond" if ends[0] < column.low or column.high < ends[-1] else ""
+        return f"{kind} from {low} to {high}{beyond}, {column.bins:,} bins"
+    rest = f"other values in {column.other} groups" if column.other > 1 else "other" if column.other else ""
     if not column.values:
-        return "nothing that enough rows have"
+        return rest if column.other > 1 else "nothing that enough rows have"
     text = ", ".join(column.values[:_MOST_VALUES])
     text = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
     more = f", ... ({len(column.values):,} values)" if len(column.values) > _MOST_VALUES else ""
-    return text + more + (", other" if column.other and not more else "")
+    return text + more + (f", {rest}" if rest and not (more and column.other == 1) else "")
 
 
 class Numbered(Sequence):

@@ -72,6 +72,7 @@ def tables(tmp_path, monkeypatch, rng):
 
 
 @pytest.mark.parametrize("page", FOUND)
+@pytest.mark.filterwarnings("ignore:the table has too few rows to discover labels")
 def test_the_commands_of_a_page_run_as_printed(page, tables):
     if page == "docs/winnow.md":
         tables.to_csv("people.csv", index=False)

@@ -53,6 +53,7 @@ def test_a_stream_takes_no_weights(estimator, table):
 
 
 @every
+@pytest.mark.filterwarnings("ignore:the table has too few rows to discover labels")
 def test_frames_of_any_kind_are_one_table(name, table):
     X, y = table
     frame = pd.DataFrame(X, columns=["wet", "cold", "windy"])

@@ -9,7 +9,9 @@ from sklearn.model_selection import cross_val_score
 
 import dpfast
 from dpfast.accounting import Budget
+from dpfast.accounting.composition import Composed
 from dpfast.learners.discovery import Cells
+from dpfast.learners.showing import column_line
 from dpfast.mechanisms.opening import smooth
 from dpfast.report.page import page
 from dpfast.tables import Schema
@@ -127,6 +129,7 @@ def test_labels_that_too_few_rows_have_count_as_the_most_frequent_one(frame):
     assert (alone.predict(X) == "no").mean() > 0.99
 
 
+@pytest.mark.filterwarnings("ignore:the table has too few rows to discover labels")
 @pytest.mark.parametrize("name", LEARNERS)
 @pytest.mark.parametrize("rows", [1, 5])
 def test_whatever_is_discovered_makes_a_model(name, rows, frame):
@@ -148,7 +151,7 @@ def test_a_model_that_has_predicted_is_pickled(name, frame):
 
 def test_what_was_found_is_shown_beside_the_model(frame):
     X, y = frame
-    for model in (dpfast.DecisionListClassifier(random_state=0), dpfast.HalfspaceClassifier(random_state=0)):
+    for model in (dpfast.DecisionListClassifier(2.0, random_state=0), dpfast.HalfspaceClassifier(random_state=0)):
         model.fit(X, y)
         for text in (str(model), str(model.encoder_), getattr(model, "to_text", model.__str__)()):
             _, _, found = text.partition("discovered privately:\n")
@@ -157,6 +160,45 @@ def test_what_was_found_is_shown_beside_the_model(frame):
             assert "seen: dates from " in found
     declared = dpfast.DecisionListClassifier(random_state=0, schema=model.encoder_.schema_).fit(X, y)
     assert "found privately" not in str(declared) + str(declared.encoder_)
+
+
+def test_discovered_labels_get_as_much_of_the_budget_as_all_columns_together():
+    schema = Schema([Discovered(f"x{j}") for j in range(16)], label="y")
+    planned = dpfast.HalfspaceClassifier(schema=schema)
+    planned = planned._planned(planned._checked(), "open")
+    assert planned.labels.deviation == pytest.approx(planned.histogram.deviation / 4)
+    assert planned.labels.least < planned.histogram.least / 4
+    assert Composed(planned.total).delta(1.0) <= 1e-6
+
+
+def test_too_few_rows_to_discover_labels_are_warned_of_before_the_charge_if_their_number_is_public(frame):
+    X, y = frame
+    budget = Budget(1.0, 1e-6)
+    with pytest.raises(UserWarning, match=r"too few rows to discover labels \(30\): .* declare classes="):
+        dpfast.HalfspaceClassifier(budget=budget).fit(X[:30], y[:30])
+    assert budget.spent == (0, 0)
+    dpfast.HalfspaceClassifier(neighbors="add-remove", random_state=0).fit(X[:30], y[:30])
+    dpfast.HalfspaceClassifier(random_state=0).fit(X[:30], y[:30], classes=[False, True])
+
+
+def test_noise_is_not_taken_for_numbers_of_more_rows_than_the_table_has():
+    frame = pd.DataFrame({"x": np.arange(30.0)})
+    for seed in (0, 22):
+        encoder = dpfast.TableEncoder(Schema([Discovered("x")]), epsilon=0.01, random_state=seed).fit(frame)
+        assert encoder.other_ == {"x": 1.0}
+
+
+def test_what_is_said_of_a_column_covers_bins_beyond_its_bounds_and_columns_without_discovered_values(frame):
+    def told(other, **facts):
+        return column_line(Discovered("x", cells=True, **facts), ["cells"], other)[1]
+
+    assert told(0, numbers=(1.0, 2.0), ends=(0.5, 3.0)) == "numbers from 0.5 to 3, 3 bins"
+    assert told(0, numbers=(0.0, 8.0), ends=(0.5, 3.0)) == "numbers from 0.5 to 3 and beyond, 3 bins"
+    assert told(0.2, values=("a",), groups=GROUPS).startswith("a, other values in 64 groups; other cells: about 20.0%")
+    none = "no value has enough rows to be discovered; "
+    assert told(1, numbers=(1.0, 2.0), ends=(0.0, 0.0)) == none + "read by 3 default bins"
+    assert told(1, values=(), groups=GROUPS) == none + "read by 64 groups of values"
+    assert told(1, values=()) == none + "only missing cells are told apart"
 
 
 def test_units_are_protected_where_nothing_is_declared(frame):
@@ -308,5 +350,5 @@ def test_the_encoder_says_which_share_of_each_column_was_not_found(rng, tmp_path
     model.save(tmp_path / "model.json")
     assert dpfast.load(tmp_path / "model.json").encoder_.other_ == other
     text = page(model)
-    assert "nothing was found: no value has enough rows" in text
+    assert "no value has enough rows to be discovered; only missing cells are told apart" in text
     assert "often, other; other cells: about" in text

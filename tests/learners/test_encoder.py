@@ -106,12 +106,14 @@ def test_a_plan_costs_no_more_than_what_was_asked_for_and_nearly_all_of_it(colum
 def test_a_lone_word_is_published_no_more_often_than_its_share_of_delta(neighbors, k):
     """By the exact law of the noise: the threshold is on its grid, and a word of j <= k rows reaches it rarely."""
     planned = plan(Schema([Discovered("a"), Discovered("b")]), 1.0, 1e-3, neighbors, labels="open", rows_per_unit=k)
-    histogram, words = planned.histogram, 3
-    for rows in range(1, k + 1):
-        least = histogram.threshold - rows * histogram.unit
-        tail = 0.5 * math.erfc((least - 1) / float(histogram.scale) / math.sqrt(2))  # bounds the discrete tail
-        assert tail <= rows * 1e-4 / (k * words)
-    assert 0.5 * math.erfc((least - histogram.unit * 0.5) / float(histogram.scale) / math.sqrt(2)) < 1e-3
+    assert planned.cost[1].delta == pytest.approx(2e-4)  # a tenth of delta for both columns, and a tenth for the labels
+    for histogram, words in ((planned.histogram, 2), (planned.labels, 1)):
+        assert words * histogram.lone == pytest.approx(1e-4)
+        for rows in range(1, k + 1):
+            least = histogram.threshold - rows * histogram.unit
+            tail = 0.5 * math.erfc((least - 1) / float(histogram.scale) / math.sqrt(2))  # bounds the discrete tail
+            assert tail <= rows * 1e-4 / (k * words)
+        assert 0.5 * math.erfc((least - histogram.unit * 0.5) / float(histogram.scale) / math.sqrt(2)) < 1e-3
 
 
 def test_a_refusal_charges_and_draws_nothing(table, rng):

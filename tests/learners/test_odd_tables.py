@@ -69,6 +69,7 @@ def test_a_table_that_will_not_do_is_refused_before_the_charge(what, rng):
     assert rng.bit_generator.state == before
 
 
+@pytest.mark.filterwarnings("ignore:the table has too few rows to discover labels")
 @pytest.mark.parametrize("epsilon", [0.01, 50.0])
 @pytest.mark.parametrize("what", TAKEN)
 def test_an_odd_table_makes_a_model_that_predicts_and_is_saved(what, epsilon, tmp_path):

@@ -209,6 +209,7 @@ def test_a_sum_moves_by_no_more_than_a_person_is_counted_for(k):
 # ---- tables ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:the table has too few rows to discover labels")
 def test_tables_of_all_kinds_are_bounded():
     from scipy import sparse
 

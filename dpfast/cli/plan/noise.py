@@ -46,7 +46,11 @@ def halfspace(
         if json:
             told = {"columns": len(shapes), "noise in rows": deviation, "clear rows": clear, "n": n}
             if found is not None:
-                told |= {"discovery noise in rows": found.deviation, "published from rows": found.least}
+                told |= {
+                    "discovery noise in rows": found.histogram.deviation,
+                    "published from rows": found.histogram.least,
+                    "label published from rows": found.labels.least,
+                }
             answer(told)
             return
         title = f"halfspace on {len(shapes)} columns, ({epsilon}, {delta})-DP, {neighbors}"
@@ -60,15 +64,14 @@ def halfspace(
             table.add_row("codes in all", f"{sum(size for _, size in shapes):,}")
             table.add_row("bins of equal counts that are clear, at most", f"{max(1, math.floor(n / clear)):,}")
         if found is not None:
-            seen = _SEEN * found.deviation
-            table.add_row(
-                "if nothing is declared: a word is published from", f"{number(found.least)} rows", style="bold"
-            )
-            table.add_row(f"of n = {n:,}", f"{found.least / n:.2%}")
+            seen, least = _SEEN * found.histogram.deviation, found.histogram.least
+            table.add_row("if nothing is declared: a word is published from", f"{number(least)} rows", style="bold")
+            table.add_row(f"of n = {n:,}", f"{least / n:.2%}")
+            table.add_row("a label is published from", f"{number(found.labels.least)} rows")
             table.add_row("a range of numbers is found from, about", f"{number(seen)} rows")
             table.add_row("bins of equal counts that are found, at most", f"{max(1, math.floor(n / seen)):,}")
         output.print(table)
-        if found is not None and found.least > n:
+        if found is not None and found.histogram.least > n:
             say(
                 "The table has too few rows to discover words: they are told apart by groups. Declare them in a schema."
             )
@@ -76,16 +79,14 @@ def halfspace(
 
 
 def _discovery(columns, epsilon, delta, neighbors):
-    """Return the opening histogram of a table of which nothing is declared."""
-    from dpfast.learners.discovery import plan
+    """Return the plan of the discovery of a table of which nothing is declared."""
     from dpfast.learners.halfspaces.halfspace import HalfspaceClassifier
     from dpfast.tables.discovered import Discovered
     from dpfast.tables.schema import Schema
 
     schema = Schema([Discovered(f"x{j}") for j in range(columns)], label="y")
     model = HalfspaceClassifier(epsilon, delta, neighbors=neighbors, schema=schema)
-    p = model._checked()
-    return plan(p.schema, *p.bill[:2], neighbors, labels="open", share=p.bill[2], rest=model._rest(p)).histogram
+    return model._planned(model._checked(), "open")
 
 
 def _shapes(path):

@@ -66,13 +66,15 @@ class HalfspaceClassifier(PrivateClassifier):
     **Privacy.** All releases together are (epsilon, delta)-DP for the relation `neighbors`: "replace" compares tables
     that differ in one row (x, y); "add-remove" compares tables one of which has one more row. In the opening, a row is
     in one cell for each of p columns of codes, and in one cell for its class, where it counts c times, with c about
-    sqrt(p) / 2. So the opening changes by at most sqrt(2 (p + c^2)) under "replace" and sqrt(p + c^2) under
-    "add-remove". For plain rows, which have norm 1, it changes by at most sqrt(6) and sqrt(2). Given the earlier
-    releases, a row adds a vector of norm at most 1 (sqrt(2) for more than two classes) to the sum of a round, so the
-    sum changes by at most 2 (2 sqrt(2)) under "replace" and 1 (sqrt(2)) under "add-remove". A row is in one of the
-    counts by class and level, which change by at most sqrt(2) and 1. Rows and residuals are integers on a grid, sums
-    are exact, and all releases are adaptive discrete Gaussian mechanisms: `dpfast.accounting.discrete_gaussian_sigma`.
-    Nothing else that is released depends on the rows, except their number under "replace", which is public.
+    sqrt(p) / 2, or sqrt(p) if labels are discovered. So the opening changes by at most sqrt(2 (p + c^2)) under
+    "replace" and sqrt(p + c^2) under "add-remove". For plain rows, which have norm 1, it changes by at most sqrt(6) and
+    sqrt(2). Given the earlier releases, a row adds a vector of norm at most 1 (sqrt(2) for more than two classes) to
+    the sum of a round, so the sum changes by at most 2 (2 sqrt(2)) under "replace" and 1 (sqrt(2)) under "add-remove".
+    A row is in one of the counts by class and level, which change by at most sqrt(2) and 1. Rows and residuals are
+    integers on a grid, sums are exact, and all releases are adaptive discrete Gaussian mechanisms:
+    `dpfast.accounting.discrete_gaussian_sigma`. Nothing else that is released depends on the rows, except their number
+    under "replace", which is public. If words or labels are discovered, delta also covers that one which a single row
+    has is published: `dpfast.accounting.opening`.
 
     Parameters
     ----------
@@ -90,7 +92,8 @@ class HalfspaceClassifier(PrivateClassifier):
         the bill; a pair that is not worth its noise is not chosen: see `dpfast.learners.halfspaces.pairs`.
     encoder_share : float in (0, 1) or "auto", default="auto"
         Share of the bill for what is discovered, in squares of the sensitivity of Gaussian releases. "auto" is 1/21,
-        the cost of the opening of a declared table, which the discovery replaces.
+        the cost of the opening of a declared table, which the discovery replaces, or 1/8 if labels are discovered, too:
+        half of it for the counts of the labels, as the rows of a label that is missed are never predicted.
 
     Attributes
     ----------
@@ -148,6 +151,7 @@ class HalfspaceClassifier(PrivateClassifier):
     fit_intercept: bool = parameter(True, flag())
     interactions: int | str = parameter(0, auto(count(0, _MOST_INTERACTIONS)))
     _discovery_share = Fraction(1, ROUNDS_PAID + 1)
+    _open_share = Fraction(1, 8)
     _one_bill = True
 
     def _learn(self, table, p, run):
