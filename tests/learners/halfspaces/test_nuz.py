@@ -80,7 +80,7 @@ def test_algorithm_2_draws_by_the_law_of_its_twin(neighbors, rng):
         member = NetHalfspaceClassifier(3.0, **settings).fit(X, y).member_
         return tuple(net.vectors([member])[0].tolist())
 
-    seen = Counter(draw() for _ in range(400))
+    seen = Counter(draw() for _ in range(250))
     assert_follows([seen[p] for p in law], list(law.values()))
 
 

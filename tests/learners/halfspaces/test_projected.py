@@ -90,7 +90,7 @@ def test_an_intercept_is_learned(rng):
 
 
 def test_many_columns_are_projected_and_the_model_is_mapped_back(rng):
-    d = 3000
+    d = 1500
     x = rng.normal(size=(6, d))
     y = rng.random(2500) < 0.5
     X = np.where(y[:, np.newaxis], 1.0, -1.0) * x[0] + 3 * rng.normal(size=(2500, d))

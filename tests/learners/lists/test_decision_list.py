@@ -83,7 +83,7 @@ def test_whole_lists_follow_the_enumerated_law(name, setting, rng):
             ((j, int(negated)) if j >= 0 else None, label) for j, negated, label in greedy_cover(state, rounds, rng)
         )
 
-    seen = Counter(draw() for _ in range(2_000))
+    seen = Counter(draw() for _ in range(1_200))
     assert set(seen) <= set(law)
     assert_follows([seen[rules] for rules in law], list(law.values()))
 
@@ -176,7 +176,7 @@ def test_lists_with_a_falling_bar_follow_the_enumerated_law(name, rng):
             ((j, int(negated)) if j >= 0 else None, label) for j, negated, label in greedy_cover(state, rounds, rng)
         )
 
-    seen = Counter(draw() for _ in range(2_000))
+    seen = Counter(draw() for _ in range(1_200))
     assert set(seen) <= set(law)
     assert_follows([seen[rules] for rules in law], list(law.values()))
 
@@ -199,7 +199,7 @@ def test_a_conjunction_list_follows_the_law_over_its_conjunctions(rng):
         rules = [(tuple(map(tuple, rule.literals)), rule.label) for rule in clf.rules_]
         return tuple(((number[literals], 0) if literals else None, label) for literals, label in rules)
 
-    seen = Counter(draw() for _ in range(1500))
+    seen = Counter(draw() for _ in range(800))
     assert_follows([seen[rules] for rules in law], list(law.values()))
 
 
