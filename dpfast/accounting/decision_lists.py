@@ -85,8 +85,8 @@ class DecisionListPlan(NamedTuple):
     """
 
     n: int
-    exponent: float  # t, per wrong row
-    log_lists: float  # ln L
+    exponent: float
+    log_lists: float
     lower_bound: int
     n_conditions: int
     noise: float

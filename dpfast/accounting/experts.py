@@ -178,9 +178,9 @@ class ExpertsPaper(NamedTuple):
         Theorem 11.4, as printed.
     """
 
-    learning_rate: float  # Theorem 11.2
-    expected_regret: float  # Theorem 11.3
-    likely_regret: float  # Theorem 11.4, as printed
+    learning_rate: float
+    expected_regret: float
+    likely_regret: float
 
 
 @calculator

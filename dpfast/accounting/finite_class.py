@@ -44,8 +44,8 @@ class FiniteClassPlan(NamedTuple):
     """
 
     n: int
-    exponent: float  # t
-    excess: float  # rows that the hypothesis drawn gets wrong beyond the best one's, of these n
+    exponent: float
+    excess: float
     paper_order: int
 
 

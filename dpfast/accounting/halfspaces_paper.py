@@ -63,16 +63,16 @@ class BoostPaper(NamedTuple):
         The rate of flipped labels that both theorems allow.
     """
 
-    n: int  # Theorem 30: the largest of the next three
+    n: int
     privacy_rows: int
     corrupted_rows: int
     margin_rows: int
-    noise_rows: int  # Theorem 33
+    noise_rows: int
     n_rounds: int
     density: float
     learning_rate: float
     sigma: float
-    noise: float  # the rate of flipped labels that both theorems allow
+    noise: float
 
 
 class ProjectionPaper(NamedTuple):
@@ -94,8 +94,8 @@ class ProjectionPaper(NamedTuple):
 
     n: int
     n_components: int
-    n_rounds: int  # steps of one repetition; 0 for a net
-    log10_size: float  # members of the net; 0 for descent
+    n_rounds: int
+    log10_size: float
     lower_bound: int
 
 

@@ -44,7 +44,7 @@ class PointBound(NamedTuple):
     """
 
     mistakes: float
-    insertions: int  # k
+    insertions: int
 
 
 @calculator

@@ -121,11 +121,9 @@ def sparse_sample_bottom_score(epsilon: Number, delta: Number, max_length: int, 
 
     Parameters
     ----------
-    epsilon : real, > 0
-        The exponent e per unit of score.
+    epsilon, max_length
+        As in `sparse_sample_delta`.
     delta : real, at least 1e-300 and below 1
-    max_length : int, >= 1
-        L, the longest list.
     calibration : {"tight", "paper"}
         "paper" is Lyu's Lemma 3.1, 10 ln(L / delta) / e, if that is enough.
 
@@ -155,10 +153,8 @@ def sparse_sample_epsilon(exponent: float, bottom_score: int, max_length: int, n
     ----------
     exponent : real, > 0
         e, per unit of score.
-    bottom_score : int
-        B, the score of nothing.
-    max_length : int, >= 1
-        L, the longest list.
+    bottom_score, max_length
+        As in `sparse_sample_delta`.
     n_releases : int, >= 1
         K draws, each from lists of which one differs.
     delta : real, at least 1e-300 and below 1

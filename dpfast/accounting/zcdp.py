@@ -179,11 +179,9 @@ def gaussian_epsilon(sigma: Number, delta: Number, *, sensitivity: Number = 1.0)
 
     Parameters
     ----------
-    sigma : real, > 0
-        Standard deviation of the noise on each coordinate.
+    sigma, sensitivity
+        As in `gaussian_delta`.
     delta : real, at least 1e-300 and below 1
-    sensitivity : real, > 0
-        The most that neighbours differ by, in Euclidean norm; sensitivity * sqrt(T) for T releases.
 
     Returns
     -------
@@ -208,8 +206,8 @@ def gaussian_sigma(epsilon: Number, delta: Number, *, sensitivity: Number = 1.0)
     ----------
     epsilon : real, > 0
     delta : real, at least 1e-300 and below 1
-    sensitivity : real, > 0
-        The most that neighbours differ by, in Euclidean norm; sensitivity * sqrt(T) for T releases.
+    sensitivity
+        As in `gaussian_delta`.
 
     Returns
     -------
