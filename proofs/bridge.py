@@ -151,7 +151,7 @@ ROWS = (
     (
         "boosting: 2 max(mu, mu') / (kappa n)",
         "Sensitivity.boosting_sensitivity Sensitivity.boosting_sensitivity_of_the_mean",
-        ("learners/halfspaces/weak.py", "of sensitivity 2 CAP"),
+        ("learners/halfspaces/weak.py", "This is 2 CAP, or 2 / (kappa n) for the mean"),
         ("learners/halfspaces/test_measure.py", "test_one_row_moves_a_sum_of_vectors_by_at_most_two_and_does"),
     ),
     (
