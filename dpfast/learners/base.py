@@ -118,6 +118,24 @@ def _heard(fit: Callable[..., Any]) -> Callable[..., Any]:
 class TableClassifier(Read, ClassifierMixin, BaseEstimator):
     """Base of all classifiers; checks a table and its labels."""
 
+    decision_function: Callable[..., np.ndarray]
+    classes_: np.ndarray
+
+    @lazily
+    def predict(self, X: Any) -> np.ndarray:
+        """Return the predicted label of each row.
+
+        Parameters
+        ----------
+        X : table of a kind that `fit` takes, shape (n, d)
+
+        Returns
+        -------
+        ndarray, shape (n,)
+        """
+        scores = self.decision_function(X)
+        return self.classes_[(scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
     def _check_features(self, X, reset):
         """Check the width and the column names of X, or store them, as scikit-learn does for frames and arrays."""
         if reset:
@@ -156,7 +174,19 @@ def _note_features(estimator, X):
 
 @estimator
 class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassifier):
-    """Base of the private classifiers, with parameters `epsilon`, `delta`, `neighbors`, `budget` and `threshold`."""
+    """Base of the private classifiers.
+
+    Attributes
+    ----------
+    classes_ : ndarray, shape (n_classes,)
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str, shape (n_features_in_,)
+        Only if X had names.
+    encoder_ : TableEncoder
+        Only with a schema: `encoder_.schema_` is the completed schema, `encoder_.privacy_` the cost of its discovery.
+    privacy_ : dpfast.accounting.PrivacySpend
+        The claim of everything that the fit released.
+    """
 
     verbose: bool = parameter(False, text="bool, default=False\n    Whether `fit` shows its progress.")
 
@@ -274,24 +304,6 @@ def packed_rows(X, threshold, packs=True):
 
 class TwoSided:
     """Mixin of classifiers of two classes; the sign of `decision_function` gives the class."""
-
-    decision_function: Callable[..., np.ndarray]
-    classes_: np.ndarray
-
-    @lazily
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted label of each row.
-
-        Parameters
-        ----------
-        X : table of a kind that `fit` takes, shape (n, d)
-
-        Returns
-        -------
-        ndarray, shape (n,)
-        """
-        positive = self.decision_function(X) >= 0
-        return self.classes_[positive.astype(int)]
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -14,12 +14,12 @@ ValueError: n_rounds must be "auto" or an integer in [1, 100], got 0
 
 import math
 import os
+import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, make_dataclass
 from fractions import Fraction
 from inspect import cleandoc, get_annotations
-from numbers import Integral, Real
 from types import SimpleNamespace
 from typing import Any, TypeAlias, TypeVar, dataclass_transform
 
@@ -27,6 +27,7 @@ import numpy as np
 
 from dpfast import random
 from dpfast.accounting import Budget
+from dpfast.accounting.numbers import is_integer, is_real
 from dpfast.tables.schema import Schema
 
 T = TypeVar("T")
@@ -56,12 +57,12 @@ def count(least: int, most: int | None = None) -> Kind:
     """Return the kind of integers of at least `least` and, if given, at most `most`."""
     high = math.inf if most is None else most
     wanted = f"of at least {least}" if most is None else f"in [{least}, {most}]"
-    return Kind(f"be an integer {wanted}", lambda value: _is_integer(value) and least <= value <= high, int)
+    return Kind(f"be an integer {wanted}", lambda value: is_integer(value) and least <= value <= high, int)
 
 
 def positive() -> Kind:
     """Return the kind of finite numbers above 0."""
-    return Kind("be a finite number > 0", lambda value: _is_real(value) and 0 < value <= sys.float_info.max)
+    return Kind("be a finite number > 0", lambda value: is_real(value) and 0 < value <= sys.float_info.max)
 
 
 def real(low: float, high: float, ends: str = "[]") -> Kind:
@@ -69,7 +70,7 @@ def real(low: float, high: float, ends: str = "[]") -> Kind:
     above = (lambda value: low < value) if ends[0] == "(" else (lambda value: low <= value)
     below = (lambda value: value < high) if ends[1] == ")" else (lambda value: value <= high)
     return Kind(
-        f"lie in {ends[0]}{low:g}, {high:g}{ends[1]}", lambda value: _is_real(value) and above(value) and below(value)
+        f"lie in {ends[0]}{low:g}, {high:g}{ends[1]}", lambda value: is_real(value) and above(value) and below(value)
     )
 
 
@@ -80,7 +81,7 @@ def ends() -> Kind:
         lambda value: (
             isinstance(value, Sequence)
             and len(value) == 2
-            and all(_is_real(end) and math.isfinite(end) for end in value)
+            and all(is_real(end) and math.isfinite(end) for end in value)
             and value[0] < value[1]
         ),
         lambda value: (float(value[0]), float(value[1])),
@@ -114,14 +115,6 @@ def _or(words: str, is_word: Callable[[Any], bool], kind: Kind) -> Kind:
         lambda value: is_word(value) or kind.fits(value),
         lambda value: value if is_word(value) else kind.plain(value),
     )
-
-
-def _is_integer(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool)
-
-
-def _is_real(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 EPSILON = positive()
@@ -175,21 +168,29 @@ def estimator(cls: type[T]) -> type[T]:
         made: Any = make_dataclass(cls.__name__, all_of_them, eq=False, repr=False, namespace={"__doc__": cls.__doc__})
         whole.__init__ = made.__init__
     if cls.__doc__:
-        cls.__doc__ = _completed(cleandoc(cls.__doc__), {name: each for name, (_, each) in fields.items()}) + "\n"
+        texts = {name: each.metadata["text"] for name, (_, each) in fields.items()}
+        entries = [f"{name} : {text}" for name, text in texts.items() if text]
+        text = _completed(cleandoc(cls.__doc__), "Parameters", entries, first=("epsilon", "delta", "hypothesis_class"))
+        bases = [_section(cleandoc(base.__doc__ or ""), "Attributes")[1] for base in reversed(cls.__mro__[1:])]
+        cls.__doc__ = _completed(text, "Attributes", [entry for base in bases for entry in base]) + "\n"
     return cls
 
 
-def _completed(text: str, fields: dict[str, Any]) -> str:
-    """Return a docstring whose section "Parameters" has the entries that it lacks, positional parameters first."""
-    head, title, rest = text.partition("\nParameters\n----------\n")
-    own, blank, rest = rest.partition("\n\n")
-    named = {name for line in own.splitlines() if line[:1].strip() for name in line.split(" :")[0].split(", ")}
-    lacking = [name for name, each in fields.items() if each.metadata["text"] and name not in named]
-    first, last = (
-        [f"{name} : {fields[name].metadata['text']}" for name in lacking if fields[name].kw_only is keyword]
-        for keyword in (False, True)
-    )
-    return head + title + "\n".join([*first, own, *last]) + blank + rest if title else text
+def _section(text: str, title: str) -> tuple[str, list[str], str]:
+    """Return a docstring up to the heading of a section, the entries of this section, and the rest."""
+    head, heading, rest = text.partition(f"\n{title}\n{'-' * len(title)}\n")
+    own, blank, after = rest.partition("\n\n")
+    return head + heading, [each for each in re.split(r"\n(?=\S)", own.strip("\n")) if each], blank + after
+
+
+def _completed(text: str, title: str, inherited: list[str], first: tuple[str, ...] = ()) -> str:
+    """Return a docstring whose section, if there is one, has the inherited entries that it lacks."""
+    before, own, after = _section(text, title)
+    entries = {each.split(" :")[0].split("\n")[0]: each for each in inherited}
+    named = {name for each in own for name in each.split("\n")[0].split(" :")[0].split(", ")}
+    lacking = {name: each for name, each in entries.items() if own and name not in named}
+    lead = [lacking.pop(name) for name in first if name in lacking]
+    return before + "\n".join([*lead, *own, *lacking.values()]) + after
 
 
 class Parameters:

@@ -79,6 +79,12 @@ class Probabilities(Private):
 
     After `_checked`, p.epsilon is the budget of the model alone. A learner passes the costs of `_all_costs` and
     ``**p.counting`` to `_spending`, and calls `_count_classes` after the release of its model.
+
+    Attributes
+    ----------
+    class_counts_ : ndarray of int64, shape (n_classes, n_classes)
+        Noisy counts of rows by predicted and true class; the noise has scale `class_counts_scale_`. Only with
+        `probability_share`.
     """
 
     probability_share: float = parameter(
@@ -157,6 +163,12 @@ class SidedProbabilities(Probabilities):
 
     A subclass defines `_scores`, at least 0 for the second class, and `_places`, the numbers in [-1, 1] from which
     levels are computed.
+
+    Attributes
+    ----------
+    class_counts_ : ndarray of int64, shape (LEVELS, 2)
+        Noisy counts of rows by level and class; the noise has scale `class_counts_scale_`. Only with
+        `probability_share`.
     """
 
     probability_share: float = parameter(

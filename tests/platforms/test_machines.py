@@ -27,7 +27,7 @@ ALLOWED = {  # by file: what is used there, and why no release, model or predict
 OURS = "reals", "rows"  # whose `dot` is our own
 PRODUCTS = {  # files with products by @: of integers, which numpy and scipy multiply without BLAS
     "learners/halfspaces/images.py",
-    "learners/littlestone/finite_class.py",
+    "learners/littlestone/listed.py",
     "tables/codes.py",
 }
 

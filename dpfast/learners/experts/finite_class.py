@@ -55,11 +55,6 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
     n_hypotheses_ : int
     classes_ : ndarray, shape (n_classes,)
         Two classes for a table and for "features".
-    class_counts_ : ndarray of int64, shape (n_classes, n_classes)
-        Noisy counts of rows by predicted and true class; the noise has scale `class_counts_scale_`. Only with
-        `probability_share`.
-    n_features_in_, feature_names_in_, privacy_
-        As in `DecisionListClassifier`.
 
     Notes
     -----
@@ -133,16 +128,6 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
 
     @lazily
     def predict(self, X: Any) -> np.ndarray:
-        """Return the labels that the drawn hypothesis predicts.
-
-        Parameters
-        ----------
-        X : as in `fit`
-
-        Returns
-        -------
-        ndarray, shape (n,)
-        """
         check_is_fitted(self, "hypothesis_")
         X = self._coded(X)
         if self._of_features():

@@ -49,7 +49,6 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray, shape (2,)
     coef_ : ndarray, shape (n_features_in_,)
     intercept_ : float
     learning_rate_ : float
@@ -60,11 +59,6 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
     reads_ : {"signs", "numbers"}
         The type of entries that the model was trained on and expects: booleans are signs, other numbers are used as
         they are.
-    class_counts_ : ndarray of int64, shape (LEVELS, 2)
-        Noisy counts of rows by level and class; the noise has scale `class_counts_scale_`. Only with
-        `probability_share`.
-    n_features_in_, feature_names_in_, privacy_
-        As in `DecisionListClassifier`.
 
     Notes
     -----

@@ -10,10 +10,10 @@ import numpy as np
 
 from dpfast.accounting import Cost, boost_paper, boost_plan, gaussian_sigma
 from dpfast.accounting.claims import pair_cost
-from dpfast.accounting.numbers import exact, float_above
+from dpfast.accounting.numbers import exact, float_above, float_below
 from dpfast.learners.base import LinearClassifier
+from dpfast.learners.halfspaces.boosting_parts import measured, weak_rows_of
 from dpfast.learners.halfspaces.measure import CAP, MOST_ROUNDS, UNIT, LazyBregman, Local, Measure
-from dpfast.learners.halfspaces.parted import measured, weak_rows_of
 from dpfast.learners.halfspaces.weak import LARGEST_SCALE, NoisyCentering, NoisyStump, WeakLearner
 from dpfast.learners.parameters import Kind, auto, choice, count, estimator, flag, optional, parameter, positive, real
 from dpfast.mechanisms import discrete_laplace
@@ -95,17 +95,11 @@ class BoostedHalfspaceClassifier(LinearClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray, shape (2,)
     coef_ : ndarray, shape (n_features_in_,)
     intercept_ : float
     density_, learning_rate_ : float
     n_rounds_ : int
         The parameters, or the values that "auto" stands for.
-    class_counts_ : ndarray of int64, shape (LEVELS, 2)
-        Noisy counts of rows by level and class; the noise has scale `class_counts_scale_`. Only with
-        `probability_share`.
-    n_features_in_, feature_names_in_, privacy_
-        As in `DecisionListClassifier`.
 
     Notes
     -----
@@ -240,7 +234,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         if p.neighbors == "add-remove":
             epsilon = exact("epsilon", p.epsilon)
             p.count_scale = 1 / (_COUNT_SHARE * epsilon)
-            p.epsilon_of_rounds = _float_below(epsilon - 1 / p.count_scale)
+            p.epsilon_of_rounds = float_below(epsilon - 1 / p.count_scale)
             if p.count_scale > LARGEST_SCALE:
                 raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {self.epsilon!r}")
         return p
@@ -290,8 +284,3 @@ class _Average:
     def linear(self):
         """Return the coefficients and the intercept."""
         return self._coef / max(1, self._used), self._intercept / max(1, self._used)
-
-
-def _float_below(number):
-    nearest = float(number)
-    return nearest if nearest <= number else math.nextafter(nearest, 0)

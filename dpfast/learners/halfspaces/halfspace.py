@@ -121,8 +121,6 @@ class HalfspaceClassifier(PrivateClassifier):
         The weights of the classes, the largest 1; only if there are any.
     sigma_ : float
         Scale of the noise on each component of a sum of rows of norm 1.
-    n_features_in_, feature_names_in_, privacy_
-        As in `DecisionListClassifier`.
 
     Notes
     -----
@@ -290,21 +288,6 @@ class HalfspaceClassifier(PrivateClassifier):
             return logs
         weights = log(self.class_weight_)
         return logs + (weights[1] - weights[0] if two else weights)
-
-    @lazily
-    def predict(self, X: Any) -> np.ndarray:
-        """Return the most probable label of each row.
-
-        Parameters
-        ----------
-        X : table of a kind that `fit` takes, shape (n, d)
-
-        Returns
-        -------
-        ndarray, shape (n,)
-        """
-        scores = self.decision_function(X)
-        return self.classes_[(scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
     @lazily
     def predict_proba(self, X: Any) -> np.ndarray:

@@ -10,8 +10,8 @@ from dpfast.accounting import Cost
 from dpfast.accounting.numbers import exact, float_above
 from dpfast.kernels.net import Net
 from dpfast.learners.base import LinearClassifier
+from dpfast.learners.halfspaces.boosting_parts import projectable_of
 from dpfast.learners.halfspaces.nets import Nets, net_radius
-from dpfast.learners.halfspaces.parted import projectable_of
 from dpfast.learners.parameters import Parameters, auto, count, estimator, flag, parameter, positive, real
 from dpfast.learners.saving import entries, integer
 from dpfast.parts import MemoryParts, Piece
@@ -87,12 +87,6 @@ class NetHalfspaceClassifier(LinearClassifier):
         The key that determines the stacked matrices; see `dpfast.kernels.signs`.
     net_size_ : int
         The number of members of all nets.
-    classes_ : ndarray, shape (2,)
-    class_counts_ : ndarray of int64, shape (LEVELS, 2)
-        Noisy counts of rows by level and class; the noise has scale `class_counts_scale_`. Only with
-        `probability_share`.
-    n_features_in_, feature_names_in_, privacy_
-        As in `DecisionListClassifier`.
 
     Notes
     -----

@@ -74,7 +74,6 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray, shape (2,)
     coef_ : ndarray, shape (n_features_in_,)
     intercept_ : float
     n_components_ : int
@@ -83,11 +82,6 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         The number of rounds or steps that were paid for.
     sigma_ : float
         Scale of the noise on each component of a sum of rows of norm 1.
-    class_counts_ : ndarray of int64, shape (LEVELS, 2)
-        Noisy counts of rows by level and class; the noise has scale `class_counts_scale_`. Only with
-        `probability_share`.
-    n_features_in_, feature_names_in_, privacy_
-        As in `DecisionListClassifier`.
 
     Notes
     -----

@@ -107,13 +107,6 @@ class DecisionListClassifier(PrivateClassifier):
     rule_counts_scale_ : Fraction
         The scale of that noise: P(x) is proportional to exp(-abs(x) / scale). It does not depend on the rows.
     classes_ : ndarray, shape (n_classes,)
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str, shape (n_features_in_,)
-        Only if X had names.
-    encoder_ : TableEncoder
-        Only with a schema: `encoder_.schema_` is the completed schema, `encoder_.privacy_` the cost of its discovery.
-    privacy_ : dpfast.accounting.PrivacySpend
-        The claim of everything that the fit released.
 
     Notes
     -----
@@ -195,16 +188,6 @@ class DecisionListClassifier(PrivateClassifier):
 
     @lazily
     def predict(self, X: Any) -> np.ndarray:
-        """Return the label of the first rule that holds for each row.
-
-        Parameters
-        ----------
-        X : as in `fit`, shape (n, d)
-
-        Returns
-        -------
-        ndarray, shape (n,)
-        """
         check_is_fitted(self)
         table = self._bits(X)
         predicted = np.empty(len(table), dtype=self.classes_.dtype)

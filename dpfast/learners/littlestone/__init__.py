@@ -5,10 +5,10 @@
 
 from .closed_forms import PointFunctions, Thresholds
 from .decomposition import Tree
-from .finite_class import FiniteClass, littlestone_dimension
 from .hypothesis import Hypothesis
 from .hypothesis_class import ClassCost
 from .learner import LittlestoneLearner, LittlestonePlan
+from .listed import FiniteClass, littlestone_dimension
 from .online import HalvingLearner, SOALearner
 from .online_learner import OnlineLittlestoneLearner, OnlineLittlestonePlan
 from .staged import StagedLittlestoneLearner

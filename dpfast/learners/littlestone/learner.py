@@ -1,7 +1,7 @@
 """PAC learning of a Littlestone class, after [Lyu, section 5], with fewer rows and without its guarantee."""
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
@@ -10,8 +10,7 @@ from dpfast.accounting import sparse_sample_plan
 from dpfast.learners.parameters import auto, choice, count, estimator, parameter, positive, real, told
 from dpfast.mechanisms import AboveThreshold, sparse_sample
 
-from .hypothesis import Hypothesis
-from .points import SHARE, CountedPointClassifier
+from .points import SHARE, CountedPointClassifier, Selected
 from .splits import classes_of_parts, first_agreement, rows_of_parts
 
 
@@ -103,12 +102,6 @@ class LittlestoneLearner(CountedPointClassifier):
         Whether a hypothesis was drawn.
     level_ : int or None
         The number of the accuracy, counted from 0, at which AboveThreshold stopped.
-    class_counts_ : ndarray of int64, shape (2, 2)
-        Noisy counts of rows by predicted and true label; the noise has scale `class_counts_scale_`. Only with
-        `probability_share`.
-    classes_ : ndarray, [0, 1]
-    n_features_in_ : int, 1
-    privacy_ : dpfast.accounting.PrivacySpend
 
     Notes
     -----
@@ -139,6 +132,7 @@ class LittlestoneLearner(CountedPointClassifier):
     <1 at point 123456789>
     """
 
+    _step = "level"
     _model = "littlestone"
     accuracy: float = field(default=0.1, kw_only=False, metadata=told(real(0, 0.5, "()")))
     confidence: float = parameter(0.1, SHARE)
@@ -191,38 +185,20 @@ class LittlestoneLearner(CountedPointClassifier):
         plan, d = self._plan(p), self._dimension(p)
         fallback = p.hypothesis_class.soa_hypothesis()
         with self._spending(self._public(len(points)), p.rng, accuracy=1, hypothesis=1, **p.counting) as run:
-            run.released = released = _Released(fallback)
+            run.released = released = Selected(fallback)
             tests = AboveThreshold(plan.votes_needed, plan.threshold_epsilon, rng=run.rng)
             teacher = run.rng.integers(plan.n_teachers, size=len(points), dtype=np.min_scalar_type(plan.n_teachers))
             rows = rows_of_parts(teacher, plan.n_teachers)
             teachers = classes_of_parts(p.hypothesis_class, points, labels, rows, plan.accuracies)
             needed = [plan.irreducibility << j for j in range(len(plan.accuracies))]
-            released.level, lists = first_agreement(teachers, needed, d, plan.list_bound, tests)
+            released.step, lists = first_agreement(teachers, needed, d, plan.list_bound, tests)
             run.used["accuracy"] += 1  # or "none of them"
-            if released.level is not None:
+            if released.step is not None:
                 drawn = sparse_sample(lists, plan.exponent, plan.bottom_score, max_length=plan.list_bound, rng=run.rng)
                 run.used["hypothesis"] += 1
                 if drawn is not None:
                     released.hypothesis, released.selected = p.hypothesis_class._hypothesis(drawn), True
             self._count_predictions(run, p, released.hypothesis, points, labels)
-
-    def _publish(self, run):
-        released = run.released
-        self.hypothesis_, self.level_, self.selected_ = released.hypothesis, released.level, released.selected
-
-    def _released(self):
-        return {**super()._released(), "level": self.level_, "selected": self.selected_}
-
-    def _restore(self, released):
-        super()._restore(released)
-        self.level_, self.selected_ = released["level"], bool(released["selected"])
-
-
-@dataclass
-class _Released:
-    hypothesis: Hypothesis
-    level: int | None = None
-    selected: bool = False
 
 
 def _rows(p, d, gap):

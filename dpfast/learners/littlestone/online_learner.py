@@ -100,9 +100,6 @@ class OnlineLittlestoneLearner(PointStream):
         The hypotheses drawn by the releases; None if nothing was drawn.
     frozen_ : bool
         Whether all K releases have been made.
-    classes_ : ndarray, [0, 1]
-    n_features_in_ : int, 1
-    privacy_ : dpfast.accounting.PrivacySpend
 
     Notes
     -----

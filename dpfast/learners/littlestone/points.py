@@ -1,6 +1,6 @@
 """Base classes of the private learners of a hypothesis class: points, labels 0 and 1, a hypothesis, a file."""
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
@@ -13,6 +13,7 @@ from dpfast.learners.probabilities import Probabilities, confusion, set_apart
 from dpfast.learners.saving import Saved
 from dpfast.tables.arrays import refuse_parts
 
+from .hypothesis import Hypothesis
 from .hypothesis_class import HypothesisClass, check_labels
 from .saved import class_from_json, class_to_json, hypothesis_from_json, hypothesis_to_json
 
@@ -24,6 +25,13 @@ class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
     """Base of the private learners of a hypothesis class; has the parameters `hypothesis_class` and `dimension`.
 
     A subclass defines `_plan`, which returns the plan of a run with checked parameters.
+
+    Attributes
+    ----------
+    classes_ : ndarray, [0, 1]
+    n_features_in_ : int, 1
+    privacy_ : dpfast.accounting.PrivacySpend
+        The claim of everything that the fit or the stream released.
     """
 
     _not_saved = (*Saved._not_saved, "hypothesis_class")  # saved with the released values instead
@@ -131,8 +139,19 @@ class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
         return tags
 
 
+@dataclass
+class Selected:
+    """The hypothesis that a fit has released, and the step at which its teachers agreed."""
+
+    hypothesis: Hypothesis
+    step: int | None = None
+    selected: bool = False  # whether the hypothesis was drawn
+
+
 class CountedPointClassifier(Probabilities, PrivatePointClassifier):
     """Base of the learners that learn once from a table, so that their predictions can be counted."""
+
+    _step: str  # what a step is called
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from examples.
@@ -161,6 +180,19 @@ class CountedPointClassifier(Probabilities, PrivatePointClassifier):
     def _learn(self, p, points, labels):
         """Charge, and learn from examples."""
         raise NotImplementedError
+
+    def _publish(self, run):
+        self.hypothesis_, self.selected_ = run.released.hypothesis, run.released.selected
+        setattr(self, f"{self._step}_", run.released.step)
+
+    def _released(self):
+        step = getattr(self, f"{self._step}_")
+        return {**super()._released(), self._step: step, "selected": self.selected_}
+
+    def _restore(self, released):
+        super()._restore(released)
+        self.selected_ = bool(released["selected"])
+        setattr(self, f"{self._step}_", released[self._step])
 
     def _foreseen(self):
         return set_apart(super()._foreseen())

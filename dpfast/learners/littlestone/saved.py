@@ -3,8 +3,8 @@
 from dpfast.learners.parameters import count
 
 from .closed_forms import PointFunctions, Thresholds
-from .finite_class import FiniteClass
 from .hypothesis import Hypothesis, Majority
+from .listed import FiniteClass
 
 _KINDS = {kind.__name__: kind for kind in (FiniteClass, PointFunctions, Thresholds)}
 

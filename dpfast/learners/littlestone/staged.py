@@ -13,7 +13,7 @@ differential privacy, STOC 2021.
 """
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import field
 from fractions import Fraction
 from typing import Any
 
@@ -24,8 +24,7 @@ from dpfast.accounting.littlestone import staged_plan
 from dpfast.learners.parameters import estimator, parameter, real, told
 from dpfast.mechanisms import AboveThreshold, exponential, sparse_sample
 
-from .hypothesis import Hypothesis
-from .points import SHARE, CountedPointClassifier
+from .points import SHARE, CountedPointClassifier, Selected
 from .splits import classes_of_parts, equal_parts, first_agreement, rows_of_parts
 
 _LEAST_WEIGHT = 1e-9
@@ -106,12 +105,6 @@ class StagedLittlestoneLearner(CountedPointClassifier):
         Whether a hypothesis was drawn.
     stage_ : int or None
         The stage j at which AboveThreshold stopped.
-    class_counts_ : ndarray of int64, shape (2, 2)
-        Noisy counts of rows by predicted and true label; the noise has scale `class_counts_scale_`. Only with
-        `probability_share`.
-    classes_ : ndarray, [0, 1]
-    n_features_in_ : int, 1
-    privacy_ : dpfast.accounting.PrivacySpend
 
     Notes
     -----
@@ -135,6 +128,7 @@ class StagedLittlestoneLearner(CountedPointClassifier):
     (<1 from point 6 on>, 1)
     """
 
+    _step = "stage"
     _model = "staged-littlestone"
     accuracy: float = field(default=0.1, kw_only=False, metadata=told(real(0, 0.5, "()")))
     confidence: float = parameter(0.1, SHARE)
@@ -164,13 +158,13 @@ class StagedLittlestoneLearner(CountedPointClassifier):
         fallback = H._soa_code()
         paid: dict[str, Any] = {"stage": 1, "hypothesis": 1} | ({"member": 1} if p.proper_share else {})
         with self._spending(self._public(len(points)), p.rng, **paid, **p.counting) as run:
-            run.released = released = _Released(H._hypothesis(fallback))
+            run.released = released = Selected(H._hypothesis(fallback))
             k, code = plan.n_teachers, fallback
             tests = AboveThreshold(plan.votes_needed, plan.threshold_epsilon, rng=run.rng)
             rows = rows_of_parts(equal_parts(run.rng, len(points), k, public_rows or plan.n_samples), k)
             teachers = classes_of_parts(H, points, labels, rows, _rates(p.accuracy, d))
             stage, lists = first_agreement(teachers, plan.irreducibilities, d, plan.list_bound, tests)
-            released.stage = None if stage is None else stage + 1
+            released.step = None if stage is None else stage + 1
             run.used["stage"] += 1  # or "none of them"
             if stage is not None:
                 drawn = sparse_sample(lists, plan.exponent, plan.bottom_score, max_length=plan.list_bound, rng=run.rng)
@@ -191,24 +185,6 @@ class StagedLittlestoneLearner(CountedPointClassifier):
         """Return the exponent per error; the vector of errors has range 2 if a row is replaced, 1 if one is added."""
         epsilon = Fraction(p.epsilon) - Fraction(_without(p.epsilon, p.proper_share))
         return epsilon / (2 if p.neighbors == "replace" else 1)
-
-    def _publish(self, run):
-        released = run.released
-        self.hypothesis_, self.stage_, self.selected_ = released.hypothesis, released.stage, released.selected
-
-    def _released(self):
-        return {**super()._released(), "stage": self.stage_, "selected": self.selected_}
-
-    def _restore(self, released):
-        super()._restore(released)
-        self.stage_, self.selected_ = released["stage"], bool(released["selected"])
-
-
-@dataclass
-class _Released:
-    hypothesis: Hypothesis
-    stage: int | None = None
-    selected: bool = False
 
 
 def _rates(accuracy, d):

@@ -68,9 +68,6 @@ class StagedOnlineLittlestoneLearner(PointStream):
         The stage j of the last training.
     frozen_ : bool
         Whether the learner has halted.
-    classes_ : ndarray, [0, 1]
-    n_features_in_ : int, 1
-    privacy_ : dpfast.accounting.PrivacySpend
 
     Notes
     -----

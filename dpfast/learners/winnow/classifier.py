@@ -77,7 +77,6 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
 
     Attributes
     ----------
-    classes_ : ndarray, shape (2,)
     coef_ : ndarray, shape (n_features_in_,)
         The weights of `predict` for features in [-1, 1]; absolute values, including the intercept, sum to at most 1.
     intercept_ : float
@@ -95,11 +94,6 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         The numbers K and m: the parameters, or the paper's numbers.
     rounds_ : int
         The number of rows of the stream so far; only if the stream can be continued.
-    class_counts_ : ndarray of int64, shape (LEVELS, 2)
-        Noisy counts of rows by level and class; the noise has scale `class_counts_scale_`. Only with
-        `probability_share`.
-    n_features_in_, feature_names_in_, privacy_
-        As in `DecisionListClassifier`.
 
     Notes
     -----

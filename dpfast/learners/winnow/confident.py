@@ -10,8 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from dpfast.kernels import reals
 from dpfast.learners.base import TableClassifier, TwoSided, refuse_weights
 from dpfast.learners.parameters import Parameters, auto, choice, ends, estimator, flag, parameter, positive, real
-from dpfast.tables.code_bits import code_bits
-from dpfast.tables.codes import CodeTable
+from dpfast.tables.code_bits import packed_codes
 from dpfast.tables.labels import class_codes
 from dpfast.tables.signed_rows import signed_rows
 
@@ -157,7 +156,7 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
             In [-1, 1].
         """
         check_is_fitted(self)
-        X = _bits(X)
+        X = packed_codes(X)
         rows = self._rows(X, self.reads_)
         self._check_features(X, reset=False)
         return _votes(rows, np.append(self.coef_, self.intercept_))
@@ -165,7 +164,7 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
     def _learn(self, X, y, classes, marks, *, reset):
         p = self._checked()
         eta = (1 - p.confidence) * p.margin if p.learning_rate == "auto" else float(p.learning_rate)
-        X = _bits(X)
+        X = packed_codes(X)
         rows = self._rows(X, None if reset else self.reads_)
         if not reset:
             self._check_features(X, reset=False)
@@ -243,8 +242,3 @@ def _marked(marks, n):
     if marked.shape != (n,) or marked.dtype != bool:
         raise ValueError(f"marks must be booleans of shape ({n},), got {marked.dtype} {marked.shape}")
     return marked
-
-
-def _bits(X):
-    """Return codes of a preceding `TableEncoder` as bits, and other tables unchanged."""
-    return code_bits(X) if isinstance(X, CodeTable) else X
