@@ -4,7 +4,7 @@ Each value is mapped by itself. An invalid cell is refused as a `Fault` with its
 repeated.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dpfast.parts.blocks import slices
 from dpfast.tables.arrays import is_spark, refuse_plan
 from dpfast.tables.cells import all_numbers, date_codes, number_codes, text_cells
 from dpfast.tables.columns import text_of
@@ -77,11 +78,19 @@ class Frame:
 
     def column(self, name: str) -> pa.Array:
         """Return one whole column; NaN of pandas and numpy are nulls."""
+        return _whole(self._stored(name))
+
+    def pieces(self, name: str, size: int) -> list[Callable[[], pa.Array]]:
+        """Return functions that return one column, so many rows each, so that chunks are not joined all at once."""
+        stored = self._stored(name)
+        return [lambda rows=rows: _whole(stored[rows]) for rows in slices(self.n, size)]
+
+    def _stored(self, name: str) -> pa.Array | pa.ChunkedArray:
         if isinstance(self._table, pa.Table | pa.RecordBatch):
-            return _whole(self._table.column(name))
+            return self._table.column(name)
         values = self._table[name]
         if isinstance(values, pa.Array | pa.ChunkedArray):
-            return _whole(values)
+            return values
         if getattr(values, "ndim", 1) != 1:
             raise Fault(name, f"must be one-dimensional, got {values.ndim} dimensions")
         if _objects(values):

@@ -44,15 +44,14 @@ def draft(table: Any, label: str | None = None, missing: Sequence[str] = ()) -> 
     seen: set[str] = set()
     columns, ignored, target = [], [], None
     for name in frame.names:
-        array = frame.column(name)
-        values = None if name == label else _numbers(name, array, marks)
-        words = pc.dictionary_encode(array).dictionary if values is None and _is_text(array.type) else array
+        pieces = frame.pieces(name, LOOK)
+        values = None if name == label else _numbers(name, frame.n, pieces, marks)
         if values is None or np.isnan(values).any():
-            seen |= _seen(words, marks)
+            seen = seen.union(*(_seen(piece(), marks) for piece in pieces))
         if name == label:
-            target = Label(name, _values(name, words, marks), True)
+            target = Label(name, _values(name, _once(frame, name), marks), True)
             continue
-        column = _drafted(name, words, len(array), marks) if values is None else _numeric(name, values)
+        column = _drafted(name, _once(frame, name), frame.n, marks) if values is None else _numeric(name, values)
         if column is None:
             ignored.append(name)
         else:
@@ -67,7 +66,7 @@ def nearly_numbers(schema: Schema, table: Any, missing: Sequence[str] = ()) -> d
     frame, found = Frame(table), {}
     text = [column.name for column in schema.columns if isinstance(column, Category)]
     for name in (*text, *schema.ignore):
-        array = frame.column(name)
+        array = _once(frame, name)
         if _is_text(array.type):
             values = _values(name, array, (*MARKS, *missing))
             odd = [value for value in values if not _is_number(value) and not _AMOUNT.fullmatch(value)]
@@ -192,6 +191,14 @@ def _amount(name, array, marks):
     return next((value for value in amounts if not _is_number(value)), None)
 
 
+def _once(frame, name):
+    """Return a column, or each value once, if it is text."""
+    pieces = frame.pieces(name, LOOK)
+    if not _is_text(pieces[0]().type):
+        return frame.column(name)
+    return pc.unique(pa.chunked_array([pc.unique(piece()) for piece in pieces])).drop_null()
+
+
 def _is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
@@ -204,13 +211,18 @@ def _is_number(text: str) -> bool:
     return True
 
 
-def _numbers(name, array, marks):
-    """Return the numbers of a column of numbers; None for a column of something else, or of nothing."""
-    if pa.types.is_dictionary(array.type) or pa.types.is_boolean(array.type):
-        return None
+def _numbers(name, n, pieces, marks):
+    """Return the numbers of a column of n numbers; None for a column of something else, or of nothing."""
+    values, done = np.empty(n), 0
     try:
-        numbers(name, array.slice(0, _GLANCE), marks)  # refuses words early
-        values = numbers(name, array, marks)
+        for piece in pieces:
+            array = piece()
+            if pa.types.is_dictionary(array.type) or pa.types.is_boolean(array.type):
+                return None
+            if not done:
+                numbers(name, array.slice(0, _GLANCE), marks)  # refuses words early
+            values[done : done + len(array)] = numbers(name, array, marks)
+            done += len(array)
     except Fault:
         return None
     return values if np.isfinite(values).any() else None
