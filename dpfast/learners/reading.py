@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -61,7 +61,7 @@ class TableReader(Parameters):
     costs nothing.""",
     )
     _discovery_share = SHARE
-    _open_share = None  # the same if labels are discovered, too, for a learner with `_one_bill`
+    _open_share: ClassVar[Fraction | None] = None  # if labels are discovered too, with `_one_bill`
     _one_bill = False  # whether its releases are Gaussian and share the bill of the discovery
 
     def _checked(self, X=None, y=None, units=None):

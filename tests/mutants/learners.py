@@ -84,7 +84,7 @@ MUTANTS = [
     _m("centering: rounds not composed", "halfspaces/weak", "sensitivity=sensitivity, releases=n_rounds, size=size", "sensitivity=sensitivity, size=size",
        f"{_HALF}/test_weak.py {_HALF}/test_boosted.py"),
     _m("stump: R 4 is 2", "halfspaces/weak", "(1 - 1e-15) / (2 * self.sensitivity(rows, moved))", "(1 - 1e-15) / self.sensitivity(rows, moved)", f"{_HALF}/test_weak.py"),
-    _m("boost, add-remove: all of epsilon for the rounds", "halfspaces/boosted", "p.epsilon_of_rounds = _float_below(epsilon - 1 / p.count_scale)",
+    _m("boost, add-remove: all of epsilon for the rounds", "halfspaces/boosted", "p.epsilon_of_rounds = float_below(epsilon - 1 / p.count_scale)",
        "p.epsilon_of_rounds = float(epsilon)", f"{_HALF}/test_boosted.py"),
     _m("boost, add-remove: exact n", "halfspaces/boosted", "size = max(1, int(discrete_laplace(n, p.rows_per_unit * p.count_scale, rng=run.rng)))", "size = n", f"{_HALF}/test_boosted.py"),
     _m("boost: a measure of single rows grows", "halfspaces/measure", "reals.exp(-rate * ", "reals.exp(rate * ", f"{_HALF}/test_bcs.py"),
