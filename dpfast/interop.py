@@ -19,20 +19,20 @@ _OPSET = 17
 def to_onnx(model: Any) -> Any:
     """Return a fitted model as an ONNX graph.
 
-    The graph computes in double precision what `predict` and `predict_proba` do; scores of plain rows are of single
-    precision there. What it holds was released: there is no cost in privacy.
+    The graph computes `predict` and `predict_proba` in double precision; dpfast computes the scores of plain rows in
+    single precision. The graph holds only what was released, so it costs no privacy.
 
     Parameters
     ----------
     model : HalfspaceClassifier, DecisionListClassifier or another halfspace
-        Fitted. Of halfspaces other than `HalfspaceClassifier` those without `probability_share`.
+        A fitted model; a halfspace other than `HalfspaceClassifier` must not have a `probability_share`.
 
     Returns
     -------
     onnx.ModelProto
-        Of one input: "X", float64 of shape (n, d), for a model of plain rows; "codes", int64 of shape (n, p), for a
-        model of a table with a schema, which are those of ``model.encoder_.transform(table).toarray()``. Its outputs
-        are "label" and, where the model has them, "probabilities", float64 of shape (n, k).
+        It has one input. For a model of plain rows this is "X", float64 of shape (n, d); for a model of a table with a
+        schema, "codes", int64 of shape (n, p), which is ``model.encoder_.transform(table).toarray()``. The outputs are
+        "label" and, if the model has them, "probabilities", float64 of shape (n, k).
 
     Raises
     ------
@@ -65,7 +65,7 @@ def to_onnx(model: Any) -> Any:
 
 
 def _halfspace(graph, model):
-    """The place of the most probable class of each row, and the probabilities of all classes."""
+    """Return the place of the most probable class of each row, and the probabilities of all classes."""
     two = len(model.classes_) == 2
     if hasattr(model, "encoder_"):
         at = graph("Add", "codes", _offsets(model))
@@ -96,7 +96,7 @@ def _halfspace(graph, model):
 
 
 def _cells(graph, pair, start):
-    """The places in `coef_` of the cells of a pair of columns, shape (n, 1), where they begin at `start`."""
+    """Return the places in `coef_` of the cells of a pair of columns, shape (n, 1); they begin at `start`."""
     groups = [
         graph("Gather", np.array(group, np.int64), graph("Gather", "codes", np.array([j], np.int64), axis=1))
         for j, group in zip(pair.columns, pair.groups, strict=True)
@@ -105,7 +105,7 @@ def _cells(graph, pair, start):
 
 
 def _rules(graph, model):
-    """The place of the class of the first rule that holds, and the shares of all classes."""
+    """Return the place of the class of the first rule that holds, and the shares of all classes."""
     literals = sorted({literal.feature for rule in model.rules_ for literal in rule.literals})
     if hasattr(model, "encoder_"):
         spans = CodeBits(_no_rows(model)).spans[literals].reshape(-1, 3)
@@ -131,7 +131,7 @@ def _rules(graph, model):
 
 
 def _second(graph, score):
-    """The place of the second class where a score is at least 0, else of the first."""
+    """Return the place of the second class where a score is at least 0, and otherwise of the first."""
     return graph.cast(graph("GreaterOrEqual", score, 0.0), "INT64")
 
 
@@ -154,7 +154,7 @@ class _Graph:
         self._onnx, self._nodes, self._constants = onnx, [], []
 
     def __call__(self, kind, *inputs, **attributes):
-        """A node; inputs are names, or arrays and numbers that become constants. Return the name of its output."""
+        """Add a node and return the name of its output; inputs are names, or arrays and numbers, made constants."""
         names = [each if isinstance(each, str) else self._constant(each) for each in inputs]
         name = f"{kind} {len(self._nodes)}"
         self._nodes.append(self._onnx.helper.make_node(kind, names, [name], **attributes))
@@ -164,7 +164,7 @@ class _Graph:
         return self("Cast", name, to=getattr(self._onnx.TensorProto, kind))
 
     def model(self, model, label, probabilities):
-        """The whole graph, checked."""
+        """Return the whole graph, checked."""
         helper, kinds = self._onnx.helper, self._onnx.TensorProto
         coded = hasattr(model, "encoder_")
         width = len(model.encoder_.schema_.code_columns) if coded else model.n_features_in_

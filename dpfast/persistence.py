@@ -39,7 +39,7 @@ _PLAIN = Kind(
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The fitted estimator that ``estimator.save(path)`` wrote.
+    """Return the fitted estimator that ``estimator.save(path)`` wrote.
 
     Parameters
     ----------
@@ -48,17 +48,17 @@ def load(path: str | os.PathLike[str]) -> Any:
     Returns
     -------
     estimator
-        Predicts; holds no budget and no random state.
+        It can predict, and has no budget and no random state.
 
     Raises
     ------
     ValueError
-        If the file is cut short, damaged or no dpfast model, or was written by a newer version.
+        If the file is cut short, damaged or not a dpfast model, or was written by a newer version.
 
     Notes
     -----
-    A digest over the whole file tells any damage; it is no signature, and whoever may write the file may write another
-    model. Files of version 0.1.0 have none, and are checked for holding a model that could be.
+    A digest of the whole file detects damage. It is not a signature: anyone who may write the file may write another
+    model. Files of version 0.1.0 have no digest; their content is checked to be a possible model.
     """
     path = Path(path)
     document = read_document(path)
@@ -73,7 +73,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 
 
 def _kind(name):
-    """Return the class that names its models so, also one of another package; ours is imported when it is asked for."""
+    """Return the class whose models have this name, or None; a class of dpfast is imported, others must have been."""
     if name in _HOMES:
         import_module(f"dpfast.learners.{_HOMES[name]}")
     waiting = [Saved]
@@ -126,7 +126,7 @@ def _restored(kind, document):
 
 
 def _figures(saved):
-    """Figures by their names, each with its numbers by theirs; texts say what they are of."""
+    """Return saved figures, checked: each has its numbers by their names, and texts that describe them."""
     texts = ("of", "label")
     for figure in saved.values() if isinstance(saved, dict) else [None]:
         for point in figure if isinstance(figure, list) else [figure]:

@@ -10,14 +10,14 @@ from dpfast.accounting import Budget, Composed, PrivacySpend
 
 
 def terms(model: Any, *, most: int = 12, axes: Any = None) -> Any:
-    """One curve for each column of an additive model, one map for each pair; those that move scores most first.
+    """Draw a curve for each column of an additive model and a map for each pair, the most important ones first.
 
     Parameters
     ----------
     model : HalfspaceClassifier
         Fitted on a table with a schema.
     most : int
-        Pictures at most.
+        The largest number of pictures.
     axes : sequence of matplotlib.axes.Axes, optional
         Where to draw; a new figure by default.
 
@@ -52,7 +52,7 @@ def terms(model: Any, *, most: int = 12, axes: Any = None) -> Any:
 
 
 def _map(panel, term):
-    """The weights of a pair of columns as colours."""
+    """Draw the weights of a pair of columns as colours."""
     first, second = term.sides
     most = float(np.abs(term.weights).max()) or 1.0
     panel.imshow(term.map, cmap="RdBu", vmin=-most, vmax=most, aspect="auto")
@@ -61,7 +61,7 @@ def _map(panel, term):
 
 
 def rules(model: Any, *, axes: Any = None) -> Any:
-    """The rules of a list, each with the rows that it decides by their class, where `rule_counts_` were released.
+    """Draw the rules of a list, each with its rows by class if `rule_counts_` were released.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def rules(model: Any, *, axes: Any = None) -> Any:
 
 
 def roc(curve: Any, *, axes: Any = None) -> Any:
-    """A private ROC curve with the band of one standard deviation.
+    """Draw a private ROC curve with a band of one standard deviation.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def roc(curve: Any, *, axes: Any = None) -> Any:
 
 
 def calibration(reliability: Any, *, axes: Any = None) -> Any:
-    """How often what was predicted came true.
+    """Draw the observed frequencies against the predicted probabilities.
 
     Parameters
     ----------
@@ -136,13 +136,13 @@ def calibration(reliability: Any, *, axes: Any = None) -> Any:
 
 
 def privacy(what: Any, *, epsilon: tuple[float, float] | None = None, axes: Any = None) -> Any:
-    """Delta against epsilon: the whole curve of a claim, of several together, or of what a budget was charged.
+    """Draw delta against epsilon: the curve of a claim, of several claims together, or of the charges of a budget.
 
     Parameters
     ----------
     what : PrivacySpend, sequence of PrivacySpend, or Budget
     epsilon : pair of float, optional
-        From where to where; from 0 to about three times the epsilon at delta = 1e-6 by default.
+        The ends of the axis; by default 0 and about three times the epsilon at delta = 1e-6.
     axes : matplotlib.axes.Axes, optional
 
     Returns
@@ -171,7 +171,7 @@ def privacy(what: Any, *, epsilon: tuple[float, float] | None = None, axes: Any 
 
 
 def _grid(axes, rows, columns, height=None):
-    """A figure and its panels: those given, or new ones."""
+    """Return a figure and its panels: the given ones, or new ones."""
     if axes is not None:
         axes = list(np.ravel(np.asarray(axes, dtype=object)))
         return axes[0].figure, axes

@@ -1,7 +1,7 @@
 """Randomness: a cryptographic generator keyed from the operating system, unless a seed is asked for.
 
-A seed makes results reproducible and therefore not private: whoever knows it can take the noise away. It is for
-tests and experiments, and a model fitted with one says so.
+A seed makes results reproducible and therefore not private: anyone who knows it can remove the noise. Seeds are for
+tests and experiments, and a model that was fitted with one states it.
 """
 
 import os
@@ -17,9 +17,9 @@ from dpfast.kernels.rng import Watch
 class SystemKeyed:
     """A cipher in counter mode under a key from the operating system.
 
-    The key is this process's own: every draw compares the process, and a fork, whoever made it, is keyed anew before
-    its first word. A copy or a pickle is a new generator. So no two ever give the same stream, and no stream is ever
-    written down. One that is seeded, set to a state or moved along its stream is no secret any more: `known` says so.
+    Each process has its own key: every draw compares the process, and a forked process gets a new key before its first
+    word. A copy or an unpickled generator has a new key, too, so no two generators share a stream and no stream is
+    stored. A generator that was seeded, set to a state or advanced is no longer secret, and `known` is True.
     """
 
     def __init__(self, key_bytes: int, **options: Any) -> None:
@@ -37,7 +37,7 @@ class SystemKeyed:
 
     @property
     def state(self) -> Any:
-        """The cipher's state, which holds the key."""
+        """Return the state of the cipher, which holds the key."""
         self._watch.check()
         return self._cipher.state.__get__(self)
 
@@ -47,7 +47,7 @@ class SystemKeyed:
         self._cipher.state.__set__(self, state)
 
     def seed(self, *args: Any, **kwargs: Any) -> None:
-        """Take a seed in place of the key: the stream is known from then on."""
+        """Use a seed instead of the key: the stream is known from then on."""
         self.known = True
         cipher: Any = super()
         cipher.seed(*args, **kwargs)
@@ -60,7 +60,7 @@ class SystemKeyed:
 
     @property
     def _cipher(self) -> Any:
-        """The class of the cipher itself."""
+        """Return the class of the cipher itself."""
         classes = type(self).__mro__
         return classes[classes.index(SystemKeyed) + 1]
 
@@ -74,8 +74,8 @@ class SystemKeyed:
 class SystemKeyedAES(SystemKeyed, AESCounter):
     """AES-128, all ten rounds, in counter mode; for processors with instructions for it.
 
-    A cipher repeats no block, as chance would: q blocks of 16 bytes are told from true randomness with advantage at
-    most q**2 / 2**129 over an ideal cipher, 2**-49 after 16 TB.
+    A cipher repeats no block, unlike true randomness. With an ideal cipher, q blocks of 16 bytes can therefore be
+    distinguished from true randomness with advantage at most q**2 / 2**129, which is 2**-49 after 16 TB.
     """
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class SystemKeyedChaCha(SystemKeyed, ChaCha):
 
 
 def system_keyed() -> Any:
-    """The bit generator that suits this machine, newly keyed."""
+    """Return the bit generator that suits this machine, with a new key."""
     return _cipher()
 
 
@@ -102,17 +102,17 @@ def _another(name: str) -> Any:
 
 
 def default_rng() -> np.random.Generator:
-    """A numpy.random.Generator whose stream is cryptographic, keyed from the operating system."""
+    """Return a numpy.random.Generator whose stream is cryptographic, with a key from the operating system."""
     return np.random.Generator(system_keyed())
 
 
 def generator(random_state: int | np.random.Generator | None = None) -> np.random.Generator:
-    """The generator that a `random_state` or `rng` argument stands for.
+    """Return the generator for an argument `random_state` or `rng`.
 
     Parameters
     ----------
     random_state : None, int or numpy.random.Generator
-        None is `default_rng()`; an int seeds numpy's default generator, for tests; a Generator is used as it is.
+        None means `default_rng()`; an int seeds numpy's default generator, for tests; a Generator is used as it is.
 
     Returns
     -------
@@ -135,15 +135,12 @@ def generator(random_state: int | np.random.Generator | None = None) -> np.rando
 
 
 def is_reproducible(rng: np.random.Generator) -> bool:
-    """Whether a generator's stream may be known to others.
-
-    Any is, but one that was keyed from the operating system and was never seeded or set since.
-    """
+    """Return whether others may know the stream: not if the key is of the operating system and was never replaced."""
     return not isinstance(rng.bit_generator, SystemKeyed) or rng.bit_generator.known
 
 
 def by_instructions() -> bool:
-    """Whether this machine has instructions for AES."""
+    """Return whether this machine has instructions for AES."""
     return bool(AESCounter(key=0).use_aesni)
 
 

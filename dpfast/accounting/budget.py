@@ -16,22 +16,20 @@ from .numbers import count as checked_count
 
 
 class Budget:
-    """A privacy budget that several releases draw from, and that refuses what does not fit.
+    """A privacy budget that several releases share; it refuses a charge that does not fit.
 
-    Releases may be chosen one after another with all earlier results in view, and what each costs too: whatever is
-    charged, all of it together is (epsilon, delta)-DP. A charge is a curve (`Cost`) where one is known, and a filter
-    says whether it fits: for costs that have a Gaussian one, five fits at (1, 1e-6) fit into (2.4, 1e-6). The
-    theorems are in the documentation of `dpfast.accounting.filters`. Give the same Budget to every estimator that
-    reads the same rows.
+    Give the same Budget to every estimator that reads the same rows. All charges together are (epsilon, delta)-DP, even
+    if each release and its cost were chosen by earlier results. A charge is a curve (`Cost`) if one is known, so costs
+    add up to less than the sum of their epsilons: five fits at (1, 1e-6) with Gaussian noise fit into (2.4, 1e-6). The
+    theorems are in the documentation of `dpfast.accounting.filters`.
 
-    Sums are exact. A float counts as the decimal it prints as, so ten charges of 0.1 fill a budget
-    of 1.0 exactly; a `fractions.Fraction` counts as itself.
+    Sums are exact. A float counts as the decimal that it prints as, so ten charges of 0.1 fill a budget of 1.0 exactly;
+    a `fractions.Fraction` counts as itself.
 
-    Copies are the same object: scikit-learn's ``clone``, and with it cross-validation, deep-copies an
-    estimator's parameters, and a copied ledger would let every clone spend the whole budget again.
-    For the same reason a Budget charges only in the process that made it; one that was pickled and
-    loaded is closed: it tells what had been spent and refuses every charge. A budget for several
-    processes is a file: `Budget.open`.
+    A copy of a Budget is the same object. Otherwise every ``clone`` of scikit-learn, as in cross-validation, could
+    spend the whole budget again. For the same reason, a Budget charges only in the process that made it. A Budget that
+    was pickled and loaded shows what had been spent and refuses every charge. `Budget.open` makes a budget in a file,
+    for several processes.
 
     Parameters
     ----------
@@ -40,15 +38,14 @@ class Budget:
     neighbors : {"replace", "add-remove"}
         The neighbour relation of the budget and of every charge.
     unit : {"row", "person"}
-        What it protects: one row, or all rows of one person. Charges must be for the same.
+        The unit that the budget and every charge protect: one row, or all rows of one person.
     composition : {"auto", "basic", "gaussian", "renyi"}
-        The filter. "auto": the first charge with a delta settles it: by Gaussian DP if its cost has a mu, else by
-        Renyi divergence if it has one, else by adding epsilons and deltas up, as "basic" does with all charges. A
-        curve may come with words that a threshold publishes: half of delta is then set aside for them. A
-        Gaussian filter refuses what has only rho, and both refuse what has only a pair, but for what `pairs` sets
-        aside.
+        How charges add up. With "basic", epsilons and deltas add up. With "auto", the first charge with a positive
+        delta decides: Gaussian DP if its cost has a mu, Renyi divergence if it has one, and otherwise "basic"; if the
+        charge also has words that a threshold publishes, half of delta is set aside for them. "gaussian" refuses a cost
+        that has only rho. "gaussian" and "renyi" refuse a cost that has only a pair, except within `pairs`.
     pairs : pair of real
-        (epsilon, delta) set aside for charges that have only a pair, beside a "gaussian" or "renyi" filter.
+        (epsilon, delta) set aside for charges that have only a pair, in addition to "gaussian" or "renyi".
 
     Raises
     ------
@@ -83,15 +80,15 @@ class Budget:
 
     @staticmethod
     def open(path: str | os.PathLike, epsilon: Number | None = None, delta: Number | None = None, **how: Any) -> Any:
-        """Open a budget that is a file, for many processes of one machine; create the file if it does not exist.
+        """Open a budget in a file, for many processes of one machine; create the file if it does not exist.
 
-        ``Budget.open("patients.budget", epsilon=3, delta=1e-6)`` makes the file, and ``Budget.open("patients.budget")``
-        joins it.
+        ``Budget.open("patients.budget", epsilon=3, delta=1e-6)`` creates the file, and
+        ``Budget.open("patients.budget")`` opens it.
 
         Parameters
         ----------
         path, epsilon, delta, **how
-            As `dpfast.accounting.ledger.open_ledger` takes them: the other arguments of `Budget` have their names.
+            As in `dpfast.accounting.ledger.open_ledger`.
 
         Returns
         -------
@@ -101,9 +98,9 @@ class Budget:
         Raises
         ------
         LedgerError, ValueError
-            If the file cannot be used, or a value is out of its range or is not what the file was made with.
+            If the file cannot be used, or a value is out of its range or differs from that of the file.
         """
-        from .ledger import open_ledger  # which is of budgets
+        from .ledger import open_ledger  # which imports this module
 
         return open_ledger(path, epsilon, delta, **how)
 
@@ -147,18 +144,16 @@ class Budget:
     def spent(self) -> tuple[float, float]:
         """Return (epsilon, delta) of all charges together, rounded up.
 
-        Sums where epsilons and deltas are added up; else the epsilon of all costs (`dpfast.accounting.composition`)
-        at the budget's delta, which is a claim for costs that were settled beforehand. What always holds is the
-        budget.
+        If epsilons and deltas add up, these are their sums. Otherwise epsilon is that of all costs composed
+        (`dpfast.accounting.composition`) at the budget's delta, which assumes that all costs were fixed in advance.
         """
         return self._book.spent(lambda: tuple(self._charges), self._part)
 
     @property
     def left(self) -> tuple[float, float]:
-        """Return (epsilon, delta) that still fit, rounded down.
+        """Return (epsilon, delta) of a charge that still fits, rounded down.
 
-        ``charge(*left)`` is never refused where epsilons and deltas are added up; by another filter, no fit of that
-        epsilon and delta is refused whose cost is Gaussian, or zCDP.
+        If epsilons and deltas do not simply add up, this is for a fit whose cost is Gaussian, or zCDP.
         """
         return self._book.left(self._part)
 
@@ -185,25 +180,26 @@ class Budget:
         ----------
         name : str
         persons_apart : bool, default=False
-            Whether no person has rows in two parts, as a budget that protects persons needs: True says so. Parts by
-            person or by region of residence may be so, parts by month are not.
+            Declare that no person has rows in two parts, which a budget that protects persons requires. This may be
+            true for parts by region of residence; it is not true for parts by month.
 
         Returns
         -------
         Budget
-            Charges of it count for that part: parts do not add up, the whole and a part do. Neighbouring tables must
-            differ in one part only: under "replace" which part a row is in is public.
+            Its charges count for that part. Charges of different parts do not add up; a charge to the whole budget
+            counts for every part. Neighbouring tables must differ in one part only, so under "replace" the part of a
+            row is public.
 
         Raises
         ------
         ValueError
-            If the name is no text, or the budget protects persons and `persons_apart` is not True.
+            If the name is not a text, or the budget protects persons and `persons_apart` is not True.
         """
         if not isinstance(name, str) or not name:
             raise ValueError(f"the name of a part must be a text, got {name!r}")
         if self._unit == "person" and persons_apart is not True:
             raise ValueError(
-                "a budget that protects persons has parts only if no person has rows in two of them: say so by "
+                "a budget that protects persons has parts only if no person has rows in two of them: declare that by "
                 "persons_apart=True, or charge the whole budget"
             )
         return Part(self, name)
@@ -221,11 +217,11 @@ class Budget:
         unit : {"row", "person"}
             The relation and unit under which the claim holds; they must be the budget's.
         cost : sequence of Cost, optional
-            What is proved of the release besides; by default no more than the pair.
+            The proved cost of the release as curves; by default only the pair.
         count : int, >= 1
-            So many releases of the same cost at once.
+            The number of releases with this cost.
         what : dict, optional
-            What a ledger notes of it.
+            A description that a ledger stores.
 
         Raises
         ------
@@ -242,7 +238,7 @@ class Budget:
     def check(
         self, epsilon: Number, delta: Number = 0.0, *, neighbors: str = "replace", unit: str = "row", cost: Any = None
     ) -> None:
-        """Refuse what `charge` would refuse now, and charge nothing.
+        """Raise the error that `charge` would raise now, and charge nothing.
 
         Parameters
         ----------
@@ -252,7 +248,7 @@ class Budget:
         Raises
         ------
         BudgetExceeded, ValueError
-            If the budget does not suffice; if a value is out of its range or not what the budget is for.
+            If the budget does not suffice; if a value is out of its range or does not match the budget.
         """
         charge = self._asked(epsilon, delta, neighbors, unit, cost, 1)
         self._fitting(charge)
@@ -260,7 +256,7 @@ class Budget:
     def foresee(
         self, epsilon: Number, delta: Number = 0.0, *, neighbors: str = "replace", unit: str | None = None
     ) -> None:
-        """Refuse a claim that `charge` will refuse whatever its cost turns out to be.
+        """Raise an error if `charge` will refuse this claim whatever its cost is.
 
         Parameters
         ----------
@@ -270,7 +266,7 @@ class Budget:
         Raises
         ------
         BudgetExceeded, ValueError
-            If the budget cannot suffice; if a value is out of its range or not what the budget is for.
+            If the budget cannot suffice; if a value is out of its range or does not match the budget.
         """
         charge = self._asked(epsilon, delta, neighbors, unit or self._unit, None, 1)
         if self._book.filter.kind in ("auto", "basic"):
@@ -335,7 +331,7 @@ class Budget:
 
     @classmethod
     def from_dict(cls, state: dict) -> "Budget":
-        """Return the ledger that `to_dict` wrote, to be resumed by one process; the old one must not go on.
+        """Return the ledger that `to_dict` wrote, for one process; do not charge the old one any more.
 
         Parameters
         ----------
@@ -424,7 +420,7 @@ class Pairs(Part):
 
 @lru_cache(maxsize=256)
 def _known(pair: Amount) -> tuple[Cost, ...]:
-    """Return the cost of a claim of which nothing else is known."""
+    """Return the cost of a claim of which only (epsilon, delta) is known."""
     return (pair_cost(*pair.above()),)
 
 

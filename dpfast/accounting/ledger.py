@@ -1,21 +1,19 @@
 """A budget in a file: an SQLite database that many processes and users of one machine charge.
 
-A charge is a transaction: the sums are read, the charge is judged by the filter, and the charge and the new sums are
-written together, under a lock that one process at a time has. It is on the disk (`PRAGMA synchronous = EXTRA`) before
-`charge` returns, and so before anything is drawn. A process that is killed leaves either nothing or the whole charge;
-half of one is taken back by whoever opens the file next. A charge that was made and not followed by a draw stays: too
-much is counted then, never too little.
+A charge is a transaction. Under a lock that one process holds at a time, the sums are read, the filter checks the
+charge, and the charge and the new sums are written together. They are on the disk (`PRAGMA synchronous = EXTRA`) before
+`charge` returns, and therefore before anything is drawn. A killed process leaves either nothing or the whole charge; an
+incomplete charge is undone when the file is opened next. A charge remains even if no draw followed it.
 
-**What is noticed.** A copy, and a file put back from a backup by a new file, are not the file that was made and are
-refused: its inode is noted, and when the file was born, as systems use the inodes of deleted files again.
-``Budget.open(path, moved=True)`` says that the file was moved, that the old one is gone, and is noted. A file that is
-cut short, damaged, of a newer version, or whose sums are not those of its charges is refused. So is one with a second
-link, whose journals would not be found. A budget object that has seen more charges than the file holds refuses it.
+**What is detected.** A copied file is refused, and so is a file restored from a backup: the ledger stores its inode and
+its time of creation. ``Budget.open(path, moved=True)`` accepts a file that was moved, and records the move. A file is
+refused if it is cut short, damaged or of a newer version, if its sums are not those of its charges, or if it has a
+second link, under which its journals would not be found. A budget object refuses a file that holds fewer charges than
+it has seen.
 
-**What is not.** A file put back under the inode of a deleted one, where the file system keeps no time of birth. An
-earlier content that is written over the file in place (``cp backup file``) while no process has it open; a file that
-was deleted and made anew; the same table under two budgets. Files are not merged: two ledgers of one table are two
-budgets, and the table has spent the sum of both.
+**What is not detected.** A file restored under the inode of a deleted one, if the file system stores no time of
+creation; older content that is written over the file in place (``cp backup file``) while no process has it open; a file
+that was deleted and created again; and one table under two budgets, which has spent the sum of both.
 """
 
 import ctypes
@@ -56,14 +54,14 @@ _TABLES = (
 
 
 class LedgerError(ValueError):
-    """A ledger cannot be used; nothing was charged, and nothing may be drawn."""
+    """A ledger cannot be used. Nothing was charged, so nothing may be drawn."""
 
 
 class Ledger(Budget):
-    """A budget in a file; `Budget.open` makes and joins it.
+    """A budget in a file; `Budget.open` creates and opens it.
 
-    It is charged in any process and thread, pickled as its path, and closed after every charge. Reading `spent` of a
-    filter other than "basic" takes time for each charge; a charge does not.
+    It can be charged in any process and thread. It is pickled as its path, and the file is closed after every charge.
+    Unless `composition` is "basic", reading `spent` takes longer with each charge; a charge does not.
 
     Attributes
     ----------
@@ -90,7 +88,8 @@ class Ledger(Budget):
     def notes(self) -> list[dict]:
         """Return the notes of all charges, in order.
 
-        Each has number, time, user, process, model, parameters, schema (a keyed digest), part, epsilon, delta, count.
+        Each note has number, time, user, process, model, parameters, schema (a keyed digest), part, count, epsilon and
+        delta.
         """
         names = ("number", "time", "user", "process", "model", "parameters", "schema", "part", "count")
         with self._reading() as db:
@@ -106,7 +105,7 @@ class Ledger(Budget):
             with self._writing() as db:
                 after, number = _book_of(db).charged(charge), db.execute("SELECT charges FROM budget").fetchone()[0]
                 self._write(db, number + 1, charge, what or {}, after)
-        except BudgetExceeded as refusal:  # what was spent may take long to say: the others need not wait for it
+        except BudgetExceeded as refusal:  # `spent` may take long: compute it without the lock
             raise BudgetExceeded(str(refusal).replace("{spent}", str(self.spent))) from None
         self._seen = number + 1
 
@@ -129,7 +128,7 @@ class Ledger(Budget):
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:
-        mode = "rw" if self._writable() else "ro"  # what a killed process left half done is taken back by writing
+        mode = "rw" if self._writable() else "ro"  # an incomplete charge is undone by writing
         with self._refusing(), closing(_connect(self.path, mode)) as db:
             self._look(db)
             yield db
@@ -138,7 +137,7 @@ class Ledger(Budget):
     def _writing(self) -> Iterator[sqlite3.Connection]:
         with self._refusing():
             if not self._writable():
-                raise LedgerError("it may not be written: its mode is read-only")
+                raise LedgerError("it cannot be written: its mode is read-only")
             with closing(_connect(self.path, "rw")) as db:
                 db.execute("BEGIN IMMEDIATE")
                 try:
@@ -154,18 +153,18 @@ class Ledger(Budget):
         return not self.path.exists() or (bool(self.path.stat().st_mode & 0o222) and os.access(self.path, os.W_OK))
 
     def _look(self, db) -> None:
-        """Refuse what is no ledger, or an older one than was seen."""
+        """Refuse a file that is not a ledger, or that has fewer charges than were seen."""
         application, version = (
             db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
         )
         if application != _APPLICATION:
-            raise LedgerError("it is no dpfast budget, or was cut short")
+            raise LedgerError("it is not a dpfast budget, or it was cut short")
         if version > _VERSION:
-            raise LedgerError(f"it has version {version}, this dpfast knows up to {_VERSION}: install a newer one")
+            raise LedgerError(f"it has version {version}, this dpfast reads up to {_VERSION}: install a newer one")
         charges = db.execute("SELECT charges FROM budget").fetchone()[0]
         if charges < self._seen:
             raise LedgerError(
-                f"it holds {charges:,} charges and had {self._seen:,}: an earlier content was put in its place"
+                f"it holds {charges:,} charges and had {self._seen:,}: it was overwritten with older content"
             )
         self._seen = charges
 
@@ -173,19 +172,19 @@ class Ledger(Budget):
         place = db.execute("SELECT place FROM budget").fetchone()[0]
         if place != _place(self.path):
             raise LedgerError(
-                "it is a copy of a budget, or was put back from one: what either spends the other does not know. Use "
-                "the file that was made; if it was moved here and the old one is gone, open it with moved=True"
+                "it is a copy of a budget, or was restored from one, and does not know what the other file has spent. "
+                "Use the original file; if it was moved here and the old one is gone, open it with moved=True"
             )
-        for _ in range(20):  # while it is being made it has two names
+        for _ in range(20):  # while it is being created it has two names
             links = self.path.stat().st_nlink
             if links == 1:
                 return
             time.sleep(0.05)
-        raise LedgerError(f"it has {links} links, and changes under one name are not safe under another: remove them")
+        raise LedgerError(f"it has {links} links, and changes under different names are not safe: remove the others")
 
     def _verify(self, db) -> None:
         """Refuse a damaged file, and one whose sums are not those of its charges."""
-        db.execute("BEGIN")  # what others charge meanwhile is in all of it or in nothing
+        db.execute("BEGIN")  # a concurrent charge is read completely or not at all
         found = db.execute("PRAGMA quick_check").fetchone()[0]
         first, kept, charges = db.execute("SELECT first, book, charges FROM budget").fetchone()
         rows = db.execute(_CHARGES).fetchall()
@@ -217,7 +216,7 @@ class Ledger(Budget):
             raise LedgerError(f"{self.path.name}: it is damaged: {error!r}; nothing was charged") from None
 
     def to_dict(self) -> dict:
-        raise ValueError(f"this budget is a file, {self.path.name}: open it where it is wanted")
+        raise ValueError(f"this budget is a file, {self.path.name}: open the file where it is needed")
 
     def __reduce__(self):
         return open_ledger, (str(self.path),)
@@ -229,16 +228,15 @@ class Ledger(Budget):
 def open_ledger(
     path, epsilon=None, delta=None, *, neighbors=None, unit=None, composition=None, pairs=None, moved=False
 ) -> Ledger:
-    """Make a budget in a file, or join one.
+    """Create a budget in a file, or open it if the file exists.
 
     Parameters
     ----------
     path : str or path-like
     epsilon, delta, neighbors, unit, composition, pairs : optional
-        As in `Budget`, where there is no such file; of one that there is, what is given must be what it was made
-        with.
+        As in `Budget`, for a new file. If the file exists, each given value must be that of the file.
     moved : bool, default=False
-        Accept a file that is not where it was made: the old one is gone, which cannot be checked. It is noted.
+        Accept a file that was moved, and record the move. The old file must be gone, which cannot be checked.
 
     Returns
     -------
@@ -247,15 +245,15 @@ def open_ledger(
     Raises
     ------
     LedgerError
-        If the file does not exist and epsilon is not given, or is invalid: see the documentation of this module.
+        If the file does not exist and epsilon is not given, or it is invalid: see the documentation of this module.
     ValueError
-        If a value is out of its range, or is not what the file was made with.
+        If a value is out of its range, or differs from that of the file.
     """
     path = Path(path).resolve()
     asked = {"neighbors": neighbors, "unit": unit, "composition": composition, "pairs": pairs}
     if not path.exists():
         if epsilon is None:
-            raise LedgerError(f"{path.name}: there is no such file; give epsilon= to make a budget")
+            raise LedgerError(f"{path.name}: there is no such file; give epsilon= to create a budget")
         known: dict[str, Any] = {"neighbors": "replace", "unit": "row", "composition": "auto", "pairs": (0.0, 0.0)}
         known |= {name: value for name, value in asked.items() if value is not None}
         _make(path, new_book(epsilon, 0.0 if delta is None else delta, **known), known["neighbors"], known["unit"])
@@ -293,7 +291,7 @@ def _make(path: Path, book: Book, neighbors: str, unit: str) -> None:
         except FileExistsError:
             return
     except (sqlite3.DatabaseError, OSError) as error:
-        raise LedgerError(f"{path.name}: no budget could be made there: {error}") from None
+        raise LedgerError(f"{path.name}: the budget could not be created: {error}") from None
     finally:
         partial.unlink(missing_ok=True)
     if os.name == "posix":  # else the name could be gone after a power cut
@@ -362,7 +360,7 @@ def _born(path: Path) -> int | None:
 def _said(error: sqlite3.DatabaseError) -> str:
     text = str(error)
     if "readonly" in text:
-        return "it may not be written: the file or its folder is read-only"
+        return "it cannot be written: the file or its folder is read-only"
     if "full" in text:
         return "the disk is full"
     if "unable to open" in text:
