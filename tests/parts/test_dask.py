@@ -168,11 +168,10 @@ def test_one_worker_and_three_give_every_learner_the_model_of_memory(workers):
     lazy = dd.from_pandas(frame, npartitions=4)
     options = {"n_workers": workers, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as own, own.as_current():
-        for learner in (*LEARNERS, *TWO_SIDED):
-            for schema in (SCHEMA, "discover"):
-                given = {"schema": schema, "epsilon": 20.0}
-                whole, model = (few(learner, **given).fit(X, "buys", classes=["no", "yes"]) for X in (frame, lazy))
-                assert released(model) == released(whole), (learner, schema)
+        for k, learner in enumerate((*LEARNERS, *TWO_SIDED)):  # each with one worker declared, or with three
+            given = {"schema": SCHEMA if (k + workers // 2) % 2 else "discover", "epsilon": 20.0}
+            whole, model = (few(learner, **given).fit(X, "buys", classes=["no", "yes"]) for X in (frame, lazy))
+            assert released(model) == released(whole), (learner, given)
 
 
 @pytest.mark.parametrize("workers", [1, 3])
@@ -183,12 +182,11 @@ def test_persons_with_rows_in_several_parts_give_the_model_of_memory(workers):
     lazy = dd.from_pandas(frame, npartitions=4)
     options = {"n_workers": workers, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as own, own.as_current():
-        for schema, X, whose in (
-            (SCHEMA, lazy, "patient"),
-            (OPEN, lazy, "patient"),
-            ("discover", lazy, "patient"),
-            ("discover", lazy.drop(columns="patient"), lazy["patient"]),
-        ):
+        cases = {
+            1: [(SCHEMA, lazy, "patient"), ("discover", lazy.drop(columns="patient"), lazy["patient"])],
+            3: [(OPEN, lazy, "patient"), ("discover", lazy, "patient")],
+        }
+        for schema, X, whose in cases[workers]:
             given = {"schema": schema, "epsilon": 20.0}
             whole = few(HalfspaceClassifier, **given).fit(frame, "buys", units="patient", rows_per_unit=2)
             model = few(HalfspaceClassifier, **given).fit(X, "buys", units=whose, rows_per_unit=2)
@@ -270,9 +268,6 @@ VERBS = ("ask", "make", "pair", "sum", "tell")
 SOON = {"distributed.comm.timeouts.connect": "1s"}  # what is lost is given up; not while a cluster starts
 
 
-PERSONS = {HalfspaceClassifier: {"units": "patient", "rows_per_unit": 2}}
-
-
 def two_workers(client):
     """The processes of both workers, once both answer: one may have been killed a moment ago, and still be counted."""
     while len(processes := client.run(os.getpid, on_error="ignore")) < 2:
@@ -281,37 +276,35 @@ def two_workers(client):
     return [*processes.values()]
 
 
-@pytest.mark.parametrize("learner", [HalfspaceClassifier, FiniteClassLearner])
-def test_a_worker_killed_in_the_middle_changes_nothing(learner, client, monkeypatch):
+def test_a_worker_killed_in_the_middle_changes_nothing(client, monkeypatch):
     """Its parts are computed again where another worker, or the one that takes its place, is."""
     alive = two_workers(client)
     client.run(lambda: dask.config.set(SOON) and None)
-    persons, frame, asked, killed = PERSONS.get(learner, {}), people(), [], []
-    budget = Budget(1.0, 1e-6, unit="person" if persons else "row")
+    frame, budget, killed = people(), Budget(1.0, 1e-6, unit="person"), []
     frame["patient"] = np.random.default_rng(3).integers(0, 500, len(frame))
-    whole = few(learner, schema=SCHEMA).fit(frame, **persons)
+    persons = {"units": "patient", "rows_per_unit": 2}
+    whole = few(HalfspaceClassifier, schema=SCHEMA).fit(frame, **persons)
     plain = dask_parts.DaskBackend._ask
 
     def killing(self, verb, question, public, own=None):
-        asked.append(question)
         futures = plain(self, verb, question, public, own)
-        if not killed and (len(asked) > 6 if learner is FiniteClassLearner else budget.charges):  # which asks no more
+        if not killed and budget.charges:
             killed.append(alive[0])
             os.kill(killed[0], signal.SIGKILL)
         return futures
 
     monkeypatch.setattr(dask_parts.DaskBackend, "_ask", killing)
     with dask.config.set(SOON):
-        model = few(learner, schema=SCHEMA, budget=budget).fit(delayed(frame, 5), **persons)
+        model = few(HalfspaceClassifier, schema=SCHEMA, budget=budget).fit(delayed(frame, 5), **persons)
     assert killed
     assert released(model)[:1] == released(whole)[:1]
     assert len(budget.charges) == 1
 
 
-@pytest.mark.parametrize("learner", [*LEARNERS, *TWO_SIDED])
+@pytest.mark.parametrize("learner", [*LEARNERS, *TWO_SIDED, FiniteClassLearner])
 def test_a_worker_that_joins_and_one_that_leaves_change_nothing(learner, monkeypatch):
     """What the one that leaves has held is computed again where the other is."""
-    frame, budget, plain, joined = people(), Budget(1.0, 1e-6), dask_parts.DaskBackend._ask, []
+    frame, budget, plain, asked, joined = people(), Budget(1.0, 1e-6), dask_parts.DaskBackend._ask, [], []
     one_at_a_time = threading.Lock()
     whole = few(learner, schema=SCHEMA).fit(frame)
     options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
@@ -319,7 +312,8 @@ def test_a_worker_that_joins_and_one_that_leaves_change_nothing(learner, monkeyp
 
         def joining(self, verb, question, public, own_of=None):
             with one_at_a_time:  # a net asks from several threads
-                if budget.charges and not joined:
+                asked.append(question)
+                if not joined and (len(asked) > 6 if learner is FiniteClassLearner else budget.charges):  # asks no more
                     first = next(iter(cluster.workers.values()))
                     cluster.scale(2)
                     own.wait_for_workers(2, timeout=600)
