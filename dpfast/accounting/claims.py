@@ -152,7 +152,7 @@ class PrivacySpend:
 
 
 def pair_cost(epsilon: float, delta: float) -> Cost:
-    """Return the cost of a claim of (epsilon, delta) of which nothing else is known."""
+    """Return the cost of a claim of which only (epsilon, delta) is known."""
     size = decimal_above(exact("epsilon", epsilon))
     return Cost("pair", size, delta=decimal_above(exact("delta", delta, below=1))) if delta else Cost("pure", size)
 
@@ -165,23 +165,23 @@ def compose(claims: Iterable[PrivacySpend], *, delta: float | None = None) -> Pr
     claims : iterable of PrivacySpend
         `privacy_` of models, of one unit and one relation `neighbors`.
     delta : float in [0, 1), optional
-        At which epsilon is stated. By default the largest of the claims' deltas, or the sum of those of claims that
-        have nothing but a pair where that is more.
+        The delta at which epsilon is stated. By default the largest delta of the claims, or the sum of the deltas of
+        claims that have only a pair, if that is larger.
 
     Returns
     -------
     PrivacySpend
-        With all costs. The least epsilon that `dpfast.accounting.composition` proves.
+        It has the costs of all claims, and the least epsilon that `dpfast.accounting.composition` proves.
 
     Raises
     ------
     ValueError
-        If there is no claim, they are of different relations or units, or no epsilon holds at that delta.
+        If there is no claim, the claims have different relations or units, or no epsilon holds at that delta.
 
     Notes
     -----
-    It holds for releases that were chosen one after another, as long as what each was to cost was settled beforehand.
-    Where that, too, was chosen by what had been seen, charge a `Budget`.
+    The releases may be chosen one after another, but their costs must have been fixed in advance. If costs were chosen
+    by earlier results, too, charge a `Budget`.
 
     Examples
     --------
@@ -219,11 +219,11 @@ def _total(numbers: Iterable[Fraction]) -> Fraction:
 
 
 class PrivacyWarning(UserWarning):
-    """A claim of privacy is true and yet protects less than its reader may think."""
+    """A claim of privacy is true, but may protect less than its reader thinks."""
 
 
 def warn(message: str, category: type[Warning] = PrivacyWarning) -> None:
-    """Warn, at the line of the user's that called into dpfast."""
+    """Issue a warning at the line of the user's code that called dpfast."""
     level = 1
     frame: FrameType | None = sys._getframe()
     inside = dpfast.__path__[0]
@@ -235,33 +235,27 @@ def warn(message: str, category: type[Warning] = PrivacyWarning) -> None:
 
 
 def warn_of_claim(epsilon: float, delta: float, n: int | None = None) -> None:
-    """Warn of an epsilon above 10, and of a delta of at least 1 / n where the number of rows n is public."""
+    """Warn of an epsilon above 10 and, if the number of rows n is public, of a delta of at least 1 / n."""
     if epsilon > 10:
-        warn(f"epsilon = {epsilon:g} promises next to nothing: above 10 a row can be all but certain; lower it")
+        warn(f"epsilon = {epsilon:g} promises next to nothing: above 10 a row may be nearly certain; use a smaller one")
     if n is not None and delta * n >= 1:
         warn(
-            f"delta = {delta:g} is at least one in {n:,}, the number of rows, and publishing one at random would "
-            "satisfy it: take a delta well below"
+            f"delta = {delta:g} is at least one over {n:,}, the number of rows; publishing a random row would satisfy "
+            "this claim: use a much smaller delta"
         )
 
 
 def warn_of_repeated_rows(X) -> None:
-    """Warn where two rows of a DataFrame have one label in its index; no value is looked at."""
+    """Warn if two rows of a DataFrame have the same label in its index; no values are examined."""
     if not getattr(getattr(X, "index", None), "is_unique", True):
         warn(
-            "rows have one label of the index in common: if they repeat a row, or are of one person, the claim, which "
-            "is for one of them, does not cover all: leave one of each"
+            "several rows have the same label in the index. If they are copies of a row, or belong to one person, the "
+            "claim covers only one of them: keep one row of each"
         )
 
 
 def warn_of_caller(charged: bool) -> None:
-    """Warn where a fit is one of many that something of scikit-learn makes, by who called.
-
-    Parameters
-    ----------
-    charged : bool
-        Whether there is a budget, which counts them all.
-    """
+    """Warn if scikit-learn makes this fit as one of many; `charged` says whether a budget counts them all."""
     frame: FrameType | None = sys._getframe()
     said = None
     while frame is not None and said is None:
@@ -269,19 +263,18 @@ def warn_of_caller(charged: bool) -> None:
         ensemble = frame.f_locals.get("ensemble") if name == _BAGGING else None
         if getattr(ensemble, "bootstrap", False):
             said = (
-                "a row is drawn several times into one fit of an ensemble, and moves it as often; each fit is a "
-                "release of its own besides: fit once on all rows, or set bootstrap=False and charge all fits to one "
-                "budget"
+                "this ensemble draws a row several times into one fit, and the row then affects it several times; "
+                "besides, each fit is a separate release: fit once on all rows, or set bootstrap=False and charge all "
+                "fits to one budget"
             )
         elif name in _SEARCHES:
             said = (
-                "a search or a cross-validation fits again and again and looks at rows to choose, and no claim of a "
-                "single fit says what that costs: dpfast.model_selection.private_search states its total"
+                "a search or a cross-validation fits many times and looks at rows to choose; the claim of a single fit "
+                "does not cover that: dpfast.model_selection.private_search states its total cost"
             )
         elif name in _ENSEMBLES and not charged:
             said = (
-                "something that fits many times called, and the claim is for one fit: give all fits one budget, which "
-                "counts them"
+                "the caller fits many times, and the claim is for one fit: give all fits one budget, which counts them"
             )
         frame = frame.f_back
     if said is not None:
@@ -289,11 +282,11 @@ def warn_of_caller(charged: bool) -> None:
 
 
 def warn_of_edits(claim: PrivacySpend, epsilon, delta, neighbors) -> None:
-    """Warn where the parameters of a fitted estimator are no longer those of its claim."""
+    """Warn if the parameters of a fitted estimator are no longer those of its claim."""
     if claim.epsilon and (claim.epsilon, claim.delta, claim.neighbors) != (float(epsilon), float(delta), neighbors):
         warn(
-            f"parameters were edited after the fit, whose claim stays ({claim.epsilon}, {claim.delta}) for "
-            f"{claim.neighbors!r}: fit again for the new ones to hold"
+            f"parameters were edited after the fit; its claim is still ({claim.epsilon}, {claim.delta}) for "
+            f"{claim.neighbors!r}: fit again to use the new parameters"
         )
 
 
@@ -309,4 +302,4 @@ _ENSEMBLES = {
         "multiclass", "multioutput",
     )
 }  # fmt: skip
-_BETWEEN = "contextlib", "sklearn.callback"  # what stands between a call and what it runs
+_BETWEEN = "contextlib", "sklearn.callback"  # modules between a call and the code that it runs

@@ -1,4 +1,4 @@
-"""Choosing among private learners, and telling how they do, at a price that is known beforehand."""
+"""Choose among private learners, and measure them, at a cost that is known in advance."""
 
 from .search import PrivateSearch, private_search
 from .split import PrivateSplit, private_split

@@ -1,4 +1,4 @@
-"""The best of several private learners, chosen by how they do on rows held out, all under one claim."""
+"""The best of several private learners, chosen by its accuracy on held-out rows, all under one claim."""
 
 import warnings
 from collections.abc import Sequence
@@ -28,21 +28,20 @@ _MOST_RUNS = 1000
 
 @dataclass(frozen=True)
 class PrivateSearch:
-    """What `private_search` released.
+    """The release of `private_search`.
 
     Attributes
     ----------
     estimator : private classifier
-        The chosen one, fitted. Its `epsilon`, `delta` and `privacy_` are those of the whole search.
+        The chosen estimator, fitted. Its `epsilon`, `delta` and `privacy_` are those of the whole search.
     index : int
-        Its place among those that were offered.
+        Its place in `estimators`.
     right : int
-        How many of the rows held out it labels as they are labelled, with noise. The best of several noisy counts, it
-        flatters.
+        The noisy number of held-out rows that it predicts correctly. It is the best of several, so it is optimistic.
     run_epsilon, run_delta : float
         The claim of each fit and of each count.
     privacy : PrivacySpend
-        Of all of it.
+        The claim of the whole search.
     """
 
     estimator: PrivateClassifier
@@ -67,35 +66,35 @@ def private_search(
     budget: Budget | None = None,
     random_state: int | np.random.Generator | None = None,
 ) -> PrivateSearch:
-    """Fit private learners of several kinds or settings, and release the best, with its price for having looked.
+    """Fit private learners of several kinds or settings, and release the best one.
 
-    Each row is held out or not, by a coin that does not look at it. Then, again and again, one of the estimators is
-    drawn, fitted to the rows that are not held out, and the rows held out that it labels as they are labelled are
-    counted, with noise; after each time it goes on with probability 1 - 1 / runs. What did best by its noisy count is
-    released, and nothing else, not even how often there was a fit.
+    A coin toss that does not depend on the row decides whether it is held out. A run draws one of the estimators, fits
+    it to the rows that are not held out, and counts, with noise, the held-out rows that it predicts correctly. After
+    each run, the search continues with probability 1 - 1 / runs. Only the estimator with the best noisy count is
+    released; the number of runs is not.
 
-    **Privacy.** (epsilon, delta)-DP for the relation `neighbors`, all of it: `dpfast.accounting.selection`. A row is in
-    one of the two parts, so that a fit and its count cost what one of them does (parallel composition). Each gets the
-    claim `run_epsilon`, `run_delta`, by `dpfast.accounting.selection.selection_base`: of epsilon 1 some 0.6 is left at
-    30 runs where what every fit costs is as good as Gaussian noise, as it is for a `HalfspaceClassifier` or a
-    `ProjectedHalfspaceClassifier` without `probability_share`, and 0.35 otherwise, where 30 fits that share the budget
-    would get 0.16 or 0.03. Each estimator is asked for its cost before anything is charged or drawn. What is claimed
-    does not cover time: how long a search takes tells how many fits there were.
+    **Privacy.** The whole search is (epsilon, delta)-DP for the relation `neighbors`, by `dpfast.accounting.selection`.
+    Each row is in one of the two parts, so a fit and its count together cost as much as one of them (parallel
+    composition). Each has the claim `run_epsilon`, `run_delta`, by `selection_base`. At epsilon = 1 and 30 runs, that
+    is about 0.6 if the cost of every fit is at most that of Gaussian noise, as for a `HalfspaceClassifier` or a
+    `ProjectedHalfspaceClassifier` without `probability_share`, and 0.35 otherwise; 30 fits that share the budget would
+    have 0.16 or 0.03. The cost of each estimator is computed before anything is charged or drawn. The claim does not
+    cover time: the duration of a search reveals the number of fits.
 
     Parameters
     ----------
     estimators : sequence of private classifiers
-        With parameters `epsilon` and `delta`, which are set here, as `neighbors` is; without a budget or random state
-        of their own, and without a schema that leaves something to be found.
+        Their parameters `epsilon`, `delta` and `neighbors` are set here. They must have no budget, no random state, and
+        no schema that leaves something to be discovered.
     X : table, shape (n, d)
-        As all estimators take it, and as a mask of rows indexes it.
+        A table that all estimators accept and that a mask of rows can index.
     y : array_like, shape (n,)
     epsilon : float, default=1.0
     delta : float, default=1e-6
     neighbors : {"replace", "add-remove"}, default="replace"
     runs : int, optional
-        The mean number of fits, at most 1000; by default three times the number of estimators, which tries the best
-        one of many with probability 3/4: it is runs / (runs + len(estimators) - 1).
+        The mean number of fits, at most 1000; by default three times the number of estimators. A given estimator is
+        tried with probability runs / (runs + len(estimators) - 1), which is then about 3/4.
     validation : float in (0, 1), default=0.2
         The share of rows held out.
     classes : array_like, optional
@@ -117,7 +116,7 @@ def private_search(
 
     Notes
     -----
-    Cost: a geometric number of fits, of mean `runs`; up to several times as many.
+    The number of fits is geometric with mean `runs`, and may be several times as large.
 
     References
     ----------
@@ -158,7 +157,7 @@ def private_search(
     claim = PrivacySpend(epsilon, delta, neighbors, released, reproducible=random.is_reproducible(rng))
     warn_of_claim(epsilon, delta, n if neighbors == "replace" else None)
     if not declared:
-        warn("the set of labels was read off the rows, and is published with the model: declare it by classes=")
+        warn("the set of labels was read off the rows, and is published with the model: declare it with classes=")
     if budget is not None:
         budget.charge(epsilon, delta, neighbors=neighbors)
 
@@ -178,7 +177,7 @@ def private_search(
 
 
 def _offered(estimators):
-    """Clones of what may be searched."""
+    """Return clones of the estimators; refuse what cannot be searched."""
     offered = list(estimators)
     if not offered:
         raise ValueError("estimators must be at least one private classifier, got none")
@@ -190,14 +189,14 @@ def _offered(estimators):
         checked = estimator._checked()
         if checked.schema is not None and checked.schema.to_find:
             raise ValueError(
-                f"the schema of {estimator!r} leaves something to be found: find it first, by TableEncoder, and "
-                "declare it"
+                f"the schema of {estimator!r} leaves something to be discovered: do that first, with a TableEncoder, "
+                "and declare it"
             )
     return [clone(estimator) for estimator in offered]
 
 
 def _run_claim(offered, train, classes, claimed, runs):
-    """Set the estimators to the claim of each fit, and return it: by Gaussian claims if what all fits cost has them."""
+    """Set the estimators to the claim of each fit, and return it; use Gaussian claims if all costs allow that."""
     epsilon, delta, neighbors = claimed
     for gaussian in (True, False):
         base, each = selection_base(epsilon, delta, runs=runs, gaussian=gaussian)
@@ -215,13 +214,13 @@ def _run_claim(offered, train, classes, claimed, runs):
 
 @remembered
 def _as_gaussian(cost, base, each, most):
-    """Return whether releases of this cost have all of the claims of Gaussian noise."""
+    """Return whether a release of this cost has all claims of Gaussian noise."""
     together = Composed(cost)
     return all(together.delta(epsilon) <= delta for epsilon, delta in gaussian_claims(base, each, most))
 
 
 class _Asks(Budget):
-    """A budget that keeps what a fit would cost, and refuses to pay."""
+    """A budget that stores the cost of a fit and ends the fit."""
 
     cost: tuple[Cost, ...]
 
@@ -231,14 +230,14 @@ class _Asks(Budget):
 
 
 class _Asked(Exception):
-    """A fit has said what it costs."""
+    """The cost of a fit is known."""
 
 
 def _cost(estimator, train, classes):
-    """Return what a fit would cost, if it says so; raise what the fit refuses."""
+    """Return the cost of a fit without making it; raise the error that the fit would raise."""
     asks = _Asks(estimator.epsilon, estimator.delta, neighbors=estimator.neighbors)
     asks.cost = (pair_cost(estimator.epsilon, estimator.delta),)
     with warnings.catch_warnings(), suppress(_Asked):
-        warnings.simplefilter("ignore")  # the fits themselves will say it
+        warnings.simplefilter("ignore")  # the fits themselves will warn
         clone(estimator).set_params(budget=asks).fit(*train, classes=classes)
     return asks.cost

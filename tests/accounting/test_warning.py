@@ -37,9 +37,9 @@ def test_a_sound_claim_warns_of_nothing():
     ("run", "message"),
     [
         (lambda: fit(LIST.set_params(epsilon=11.0)), "promises next to nothing"),
-        (lambda: fit(LIST.set_params(delta=1 / 60)), "take a delta well below"),
+        (lambda: fit(LIST.set_params(delta=1 / 60)), "use a much smaller delta"),
         (lambda: fit(LIST, classes=None), "declare it by classes="),
-        (lambda: fit(LIST, pd.DataFrame(X, index=[0, *range(59)])), "leave one of each"),
+        (lambda: fit(LIST, pd.DataFrame(X, index=[0, *range(59)])), "keep one row of each"),
     ],
 )
 def test_each_warning_says_what_to_do(run, message, monkeypatch):
@@ -60,7 +60,7 @@ def test_rows_that_bagging_repeats_are_warned_of_and_rows_it_draws_once_are_not(
 
     def bagged(bootstrap):
         bag = BaggingClassifier(model, 2, bootstrap=bootstrap, max_samples=0.5)
-        return [each for each in said(lambda: bag.fit(X, Y)) if "drawn several times" in each]
+        return [each for each in said(lambda: bag.fit(X, Y)) if "several times into one fit" in each]
 
     assert len(bagged(True)) == 2
     assert bagged(False) == []
@@ -95,14 +95,17 @@ def test_ensembles_are_warned_of_unless_a_budget_counts_their_fits():
 
 def test_learners_of_points_see_who_calls():
     learner = dpfast.littlestone.LittlestoneLearner(1.0, 1e-6, dpfast.littlestone.PointFunctions(8), n_teachers=9)
-    assert any("fits again and again" in each for each in said(lambda: cross_val_score(learner, X[:, :1], Y, cv=2)))
+    assert any(
+        "fits many times and looks at rows" in each
+        for each in said(lambda: cross_val_score(learner, X[:, :1], Y, cv=2))
+    )
 
 
 def test_a_claim_is_that_of_the_fit_whatever_becomes_of_the_parameters(tmp_path):
     model = fit(LIST)
     model.set_params(epsilon=0.1, neighbors="add-remove")
     (sentence,) = said(lambda: model.privacy_)
-    assert "the fit, whose claim stays (1.0, 1e-06) for 'replace': fit again" in sentence
+    assert "the fit; its claim is still (1.0, 1e-06) for 'replace': fit again" in sentence
     (sentence,) = said(lambda: model.save(tmp_path / "m.json"))
     assert "fit again" in sentence
     loaded = dpfast.load(tmp_path / "m.json")
@@ -115,7 +118,7 @@ def test_a_claim_is_that_of_the_fit_whatever_becomes_of_the_parameters(tmp_path)
 
 def test_experts_and_oracles_warn_as_fits_do():
     (sentence,) = said(lambda: dpfast.RandomizedWeightedMajority(1.0, 0.1, horizon=10))
-    assert "one in 10" in sentence
+    assert "one over 10" in sentence
     (sentence,) = said(lambda: dpfast.StatisticalQueryOracle(X, 20.0, 1e-6, n_queries=1))
     assert "promises next to nothing" in sentence
 
