@@ -147,10 +147,6 @@ cdef _same_size(const uint64_t[::1] a, const uint64_t[::1] b, uint64_t[::1] out)
         aligned(&a[0], sizeof(uint64_t))
         aligned(&b[0], sizeof(uint64_t))
         aligned(&out[0], sizeof(uint64_t))
-    if out.shape[0]:
-        aligned(&a[0], sizeof(uint64_t))
-        aligned(&b[0], sizeof(uint64_t))
-        aligned(&out[0], sizeof(uint64_t))
 
 
 def bitwise_and(const uint64_t[::1] a, const uint64_t[::1] b, uint64_t[::1] out):

@@ -14,9 +14,5 @@ def two(
     by_margin: bool = ...,
 ) -> NDArray[np.int32]: ...
 def many(
-    scores: _Scores,
-    labels: NDArray[np.uint16],
-    limits: NDArray[np.int32],
-    step: float,
-    constants: NDArray[np.float32],
+    scores: _Scores, labels: NDArray[np.uint16], limits: NDArray[np.int32], step: float, constants: NDArray[np.float32]
 ) -> NDArray[np.int32]: ...

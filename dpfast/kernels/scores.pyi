@@ -60,10 +60,6 @@ def votes_packed(
     rows: _Words, d: int, index: NDArray[np.int64], count: NDArray[np.int64], encoding: _Encoding = "pm1"
 ) -> NDArray[np.int64]: ...
 def votes_csr(
-    indptr: _Index,
-    indices: _Index,
-    data: NDArray[np.int32] | None,
-    index: NDArray[np.int64],
-    count: NDArray[np.int64],
+    indptr: _Index, indices: _Index, data: NDArray[np.int32] | None, index: NDArray[np.int64], count: NDArray[np.int64]
 ) -> NDArray[np.int64]: ...
 def votes_grid(rows: NDArray[np.int32], index: NDArray[np.int64], count: NDArray[np.int64]) -> NDArray[np.int64]: ...

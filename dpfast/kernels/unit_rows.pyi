@@ -30,15 +30,8 @@ def margins(
     out: NDArray[np.float32] | None = None,
 ) -> NDArray[np.float32]: ...
 def add(
-    total: NDArray[np.int64],
-    rows: _Rows,
-    scale: NDArray[np.float64],
-    weights: NDArray[np.int32],
-    constant: float = 0.0,
+    total: NDArray[np.int64], rows: _Rows, scale: NDArray[np.float64], weights: NDArray[np.int32], constant: float = 0.0
 ) -> None: ...
 def apart(
-    rows: _Rows,
-    scale: NDArray[np.float64],
-    centre: NDArray[np.int32],
-    constant: float = 0.0,
+    rows: _Rows, scale: NDArray[np.float64], centre: NDArray[np.int32], constant: float = 0.0
 ) -> NDArray[np.int64]: ...

@@ -324,13 +324,7 @@ class _Cells(_Reader):
         return [image] if self.column.to_find else image
 
 
-READERS: dict[type, Callable] = {
-    Numeric: _Numbers,
-    Category: _Texts,
-    Boolean: _Truths,
-    Date: _Days,
-    Discovered: _Cells,
-}
+READERS: dict[type, Callable] = {Numeric: _Numbers, Category: _Texts, Boolean: _Truths, Date: _Days, Discovered: _Cells}
 
 
 def _bins(column, made: CodeColumn, values):

@@ -91,7 +91,6 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
         return p
 
     def _learn(self, table, p, run):
-        """Draw a hypothesis according to the errors of all."""
         hypotheses = p.table
         image: Callable[[Any], Any]
         question: Callable[..., np.ndarray]

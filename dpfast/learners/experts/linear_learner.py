@@ -91,7 +91,6 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
     calibration: str = parameter("tight", choice("tight", "paper"))
 
     def _learn(self, table, p, run):
-        """Learn in one pass over the rows, in random order."""
         _, rows, public = self._asked(table, partial(signed, out_of_range=p.out_of_range))
         n, d = rows.shape
         labels = table.labels

@@ -137,7 +137,6 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     beta: float = parameter(0.1, real(0, 1, "()"))
 
     def _learn(self, table, p, run):
-        """Learn by T rounds of boosting."""
         image = partial(weak_rows_of, weak=p.weak_learner, fit_intercept=p.fit_intercept)
         parts, form, public = self._asked(table, image)
         two_classes(public.classes)

@@ -12,13 +12,7 @@ from dpfast.accounting import NoisySums, discrete_gaussian_sigma
 from dpfast.kernels.reals import exp, expit, log, norm
 from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.halfspaces.images import LIMIT, MOST_PAIRS, CodeImage, Opening
-from dpfast.learners.halfspaces.model import (
-    ROUNDS_PAID,
-    Model,
-    Noise,
-    class_weights,
-    sensitivity,
-)
+from dpfast.learners.halfspaces.model import ROUNDS_PAID, Model, Noise, class_weights, sensitivity
 from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, draws, restored
 from dpfast.learners.halfspaces.plain import PlainImage
 from dpfast.learners.halfspaces.steepness import log_chances, log_odds
@@ -153,7 +147,6 @@ class HalfspaceClassifier(PrivateClassifier):
     _one_bill = True
 
     def _learn(self, table, p, run):
-        """Learn from noisy sums."""
         parts, rows, public = self._asked(table, self._image())
         k = len(public.classes)
         self._refuse_classes(public.classes, p)

@@ -123,7 +123,6 @@ class NetHalfspaceClassifier(LinearClassifier):
     delta: float = field(default=0.0, init=False)
 
     def _learn(self, table, p, run):
-        """Draw the halfspace."""
         parts, _, public = self._asked(table, projectable_of)
         two_classes(public.classes)
         nets = Nets(p, public.n_features)

@@ -114,7 +114,6 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     fit_intercept: bool = parameter(True, flag())
 
     def _learn(self, table, p, run):
-        """Learn by noisy descent."""
         image = partial(_seen, most=p.n_components, fit_intercept=p.fit_intercept)
         parts, rows, public = self._asked(table, image)
         two_classes(public.classes)

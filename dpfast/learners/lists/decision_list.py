@@ -142,7 +142,6 @@ class DecisionListClassifier(PrivateClassifier):
     accounting: str = parameter("curve", kinds.choice("curve", "paper"))
 
     def _learn(self, table, p, run):
-        """Learn a decision list."""
         image = partial(packed_rows, threshold=self.threshold, packs=p.conjunctions > 1)
         parts, rows, public = self._asked(table, image)
         conditions = Conditions(rows, p.conjunctions, p.negations)

@@ -220,8 +220,7 @@ def _teachers(p, mechanism, length, levels):
     nats = math.log(3 / p.confidence)
     noise = (13 / 5 + 13 / 4) / mechanism.threshold_epsilon * (nats + math.log(2 * levels))
     k = max(
-        noise / (p.agreement - p.vote_fraction),
-        (mechanism.bottom_score + nats / mechanism.exponent) / p.vote_fraction,
+        noise / (p.agreement - p.vote_fraction), (mechanism.bottom_score + nats / mechanism.exponent) / p.vote_fraction
     )
     for _ in range(50):  # k appears in its own logarithm
         k = max(k, (nats + math.log(k * length)) / mechanism.exponent / (p.vote_fraction - p.minority))

@@ -137,7 +137,6 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
     _for_fit = staticmethod(at_once)
 
     def _learn(self, table, p, run):
-        """Learn in one pass over the rows, each in a random interval."""
         parts, public, plan, stream = self._read(table, p)
         run.charge(public, self._all_costs(plan.cost, p), updates=plan.releases, **p.counting)
         stream = stream(run)

@@ -257,12 +257,7 @@ def _updates(p, dimension, score_range, n_rows):
 def _paper(p, form):
     """Return the plan of [BF, Theorem 4.5]; warn if its guarantee is void."""
     paper = _planned(
-        p.epsilon,
-        p.delta,
-        horizon=p.horizon,
-        dimension=form["dimension"],
-        margin=p.margin,
-        confidence=p.confidence,
+        p.epsilon, p.delta, horizon=p.horizon, dimension=form["dimension"], margin=p.margin, confidence=p.confidence
     )
     if paper.vacuous:
         warnings.warn(

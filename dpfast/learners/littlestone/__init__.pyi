@@ -1,0 +1,15 @@
+from .closed_forms import PointFunctions as PointFunctions
+from .closed_forms import Thresholds as Thresholds
+from .decomposition import Tree as Tree
+from .hypothesis import Hypothesis as Hypothesis
+from .hypothesis_class import ClassCost as ClassCost
+from .learner import LittlestoneLearner as LittlestoneLearner
+from .learner import LittlestonePlan as LittlestonePlan
+from .listed import FiniteClass as FiniteClass
+from .listed import littlestone_dimension as littlestone_dimension
+from .online import HalvingLearner as HalvingLearner
+from .online import SOALearner as SOALearner
+from .online_learner import OnlineLittlestoneLearner as OnlineLittlestoneLearner
+from .online_learner import OnlineLittlestonePlan as OnlineLittlestonePlan
+from .staged import StagedLittlestoneLearner as StagedLittlestoneLearner
+from .staged_online import StagedOnlineLittlestoneLearner as StagedOnlineLittlestoneLearner
