@@ -6,6 +6,7 @@ repeated.
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,7 @@ class Frame:
     def pieces(self, name: str, size: int) -> list[Callable[[], pa.Array]]:
         """Return functions that return one column, so many rows each, so that chunks are not joined all at once."""
         stored = self._stored(name)
-        return [lambda rows=rows: _whole(stored[rows]) for rows in slices(self.n, size)]
+        return [partial(lambda rows: _whole(stored[rows]), rows) for rows in slices(self.n, size)]
 
     def _stored(self, name: str) -> pa.Array | pa.ChunkedArray:
         if isinstance(self._table, pa.Table | pa.RecordBatch):
