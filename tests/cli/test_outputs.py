@@ -33,10 +33,11 @@ def files_of(command):
 COMMANDS = typer.main.get_command(cli.app).commands
 FILES = {name: files_of(command) for name, command in COMMANDS.items() if command.callback is not None}
 WRITING = {name: files for name, files in FILES.items() if WRITTEN & {each.name for each in files} and len(files) > 1}
+LINKS = itertools.cycle(["the same name", "a symbolic link", "a hard link"])
 PAIRS = [
-    pytest.param(name, pair, id=f"{name} {pair[0].name} {pair[1].name}")
+    pytest.param(name, pair, link, id=f"{name} {pair[0].name} {pair[1].name} by {link}")
     for name, files in WRITING.items()
-    for pair in itertools.combinations(files, 2)
+    for pair, link in zip(itertools.combinations(files, 2), LINKS, strict=False)
 ]
 
 
@@ -44,8 +45,7 @@ def test_the_commands_that_write_are_known():
     assert set(WRITING) == {"fit", "stream", "predict", "experts", "report", "score"}
 
 
-@pytest.mark.parametrize("link", ["the same name", "a symbolic link", "a hard link"])
-@pytest.mark.parametrize(("name", "pair"), PAIRS)
+@pytest.mark.parametrize(("name", "pair", "link"), PAIRS)
 def test_two_files_of_a_command_that_are_one_are_refused_and_left_alone(refused, name, pair, link, tmp_path):
     one = tmp_path / "one.csv"
     one.write_text("a,b\n1,oak\n0,elm\n")

@@ -34,7 +34,7 @@ def test_dp_greedy_cover_follows_the_law_of_its_listing(rng, monkeypatch):
         clf = DecisionListClassifier(**settings, random_state=rng).fit(np.array(X), y, classes=[0, 1])
         return tuple((r.literals[0].feature if r.literals else None, r.label) for r in clf.rules_)
 
-    seen = Counter(draw() for _ in range(1200))
+    seen = Counter(draw() for _ in range(800))
     assert set(seen) <= set(law)
     assert_follows([seen[rules] for rules in law], list(law.values()))
 
@@ -46,7 +46,7 @@ def test_emcover_with_scores_that_change_by_what_was_drawn_follows_its_listing(r
     score = lambda drawn: lambda S, h: sum(worth(drawn)[z, h] for z in S if covers[z, h])  # noqa: E731
     law = law_of(lambda chance: twin.em_cover(chance, S, H, lambda h, z: covers[z, h], score, 3, 0.6))
     draw = lambda: tuple(exponential_cover(covers, 0.6, rounds=3, worth=worth, bounds=(-1, 1), rng=rng))  # noqa: E731
-    seen = Counter(draw() for _ in range(2500))
+    seen = Counter(draw() for _ in range(1200))
     assert_follows([seen[drawn] for drawn in law], list(law.values()))
 
 

@@ -185,11 +185,11 @@ def test_it_is_a_transformer_of_pipelines(table):
     ids=str,
 )
 @pytest.mark.parametrize("epsilon", [1e-3, 10.0])
-@pytest.mark.parametrize("values", [[-1e308, 1e308, 3.0], [7.0] * 50, [0.0], [-2.0, -1.0]], ids=str)
-def test_whatever_is_drawn_makes_a_schema(column, epsilon, values, rng):
-    encoder = TableEncoder(Schema([column]), epsilon=epsilon, random_state=rng).fit({"x": values})
-    assert not encoder.schema_.to_find
-    assert len(encoder.transform({"x": values})) == len(values)
-    assert Schema.from_dict(encoder.schema_.to_dict()) == encoder.schema_
-    made = encoder.schema_.code_columns[0]
-    assert not made.ordered or np.isfinite(made.midpoints()).all()
+def test_whatever_is_drawn_makes_a_schema(column, epsilon, rng):
+    for values in ([-1e308, 1e308, 3.0], [7.0] * 50, [0.0], [-2.0, -1.0]):
+        encoder = TableEncoder(Schema([column]), epsilon=epsilon, random_state=rng).fit({"x": values})
+        assert not encoder.schema_.to_find
+        assert len(encoder.transform({"x": values})) == len(values)
+        assert Schema.from_dict(encoder.schema_.to_dict()) == encoder.schema_
+        made = encoder.schema_.code_columns[0]
+        assert not made.ordered or np.isfinite(made.midpoints()).all()
