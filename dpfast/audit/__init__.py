@@ -1,4 +1,4 @@
-"""Audits: what a claim of privacy withstands when the code that makes it is run.
+"""Audits of privacy claims, which run the code that makes the claim.
 
 `certify` runs a mechanism many times on two neighbouring tables and bounds its epsilon from below. `replay` fits a
 learner twice, gives the second fit the answers of the first, and compares all that it asked.

@@ -1,8 +1,8 @@
-"""Certificates: what a mechanism's epsilon is at least, measured by running it.
+"""Certificates: lower bounds on the epsilon of a mechanism, measured by running it.
 
-A proof says what a mechanism's epsilon is at most. An audit says what it is at least: the mechanism is run many times
-on two neighbouring tables, and the frequencies of one event are compared. If the audit's epsilon exceeds the
-claim, the claim is false, but for the audit's chance of failure; if it comes near the claim, the claim is tight.
+A proof bounds the epsilon of a mechanism from above, and an audit bounds it from below: it runs the mechanism many
+times on two neighbouring tables and compares the frequencies of one event. A lower bound above the claim refutes the
+claim, up to the failure probability of the audit. A lower bound near the claim shows that the claim is tight.
 
 >>> from dpfast.mechanisms import discrete_laplace
 >>> result = certify(lambda count, rng: discrete_laplace(count, 1, rng=rng), 10, 11, epsilon=1.0, random_state=0)
@@ -36,13 +36,13 @@ class Audit:
     epsilon, delta : float
         The claim.
     certified : float
-        With probability 1 - failure, the mechanism is (e, delta)-DP for no e below this. At least 0.
+        With probability 1 - failure, the mechanism is (e, delta)-DP for no e below this number. At least 0.
     runs : int
-        Of the mechanism, on each of the two tables.
+        The number of runs of the mechanism on each of the two tables.
     event : str
-        The event that tells the tables apart, and the table that it is more frequent on.
+        The event that distinguishes the tables, and the table on which it is more frequent.
     frequencies : tuple of float
-        Of the event on that table and on the other one, in the half of the runs that did not choose it.
+        The frequencies of the event on that table and on the other one, in the half of the runs that did not choose it.
     """
 
     epsilon: float
@@ -54,7 +54,7 @@ class Audit:
 
     @property
     def holds(self) -> bool:
-        """Return whether the claim withstood the audit."""
+        """Return whether the lower bound is at most the claim."""
         return self.certified <= self.epsilon
 
     def __str__(self):
@@ -80,17 +80,17 @@ def certify(
     Parameters
     ----------
     mechanism : callable
-        From a table and a generator to an outcome. It draws from this generator only. A float is an outcome on a line,
-        and events are half-lines and single outcomes, NaN among them; any other hashable outcome is one by itself, and
+        A function of a table and a generator that returns an outcome; it draws only from this generator. If all
+        outcomes are floats, events are half-lines and single outcomes, including NaN. Other outcomes are hashable, and
         events are sets of them. All NaN are one outcome, also within tuples.
     table, neighbor : object
         Two tables that are neighbours in the relation of the claim.
     epsilon, delta : float
         The claim.
     runs : int, default=10,000
-        On each table. The first half chooses an event, the second bounds its probabilities.
+        The number of runs on each table. The first half chooses an event, the second half bounds its probabilities.
     failure : float, default=1e-6
-        Probability with which the bound may be above the truth.
+        The probability with which the bound may be above the truth.
     random_state : None, int or numpy.random.Generator
 
     Returns
@@ -104,11 +104,11 @@ def certify(
 
     Notes
     -----
-    For every event S, (e, delta)-DP asks for P(S) <= exp(e) Q(S) + delta. P(S) is at least, and Q(S) at most, its
-    Clopper-Pearson bound at failure / 2 from the second half of the runs, which is independent of the choice of S. So
-    e is at least ln((P - delta) / Q) but with probability `failure`. For each table an event is chosen for which these
-    bounds, on the first half, give most: half-lines and single outcomes, or sets of the outcomes that are relatively
-    most frequent.
+    (e, delta)-DP means that P(S) <= exp(e) Q(S) + delta for every event S. The second half of the runs is independent
+    of the choice of S, and gives a lower Clopper-Pearson bound for P(S) and an upper one for Q(S), each at failure / 2.
+    So e is at least ln((P - delta) / Q), except with probability `failure`. For each table, the event is the one with
+    the largest bound on the first half of the runs, among half-lines and single outcomes, or among sets of the
+    relatively most frequent outcomes.
     """
     claimed, allowed = float(exact("epsilon", epsilon)), float(exact("delta", delta, below=1))
     runs, failure = _RUNS.read("runs", runs), _FAILURE.read("failure", failure)

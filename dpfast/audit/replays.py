@@ -93,17 +93,17 @@ def replay(
     Parameters
     ----------
     estimator : estimator
-        It is copied, not fitted, and its budget is not charged. What it adds noise to and draws goes through
+        It is copied, not fitted, and its budget is not charged. Its noise and draws must come from
         `dpfast.mechanisms`.
     table, neighbor : tuple, mapping or table
-        Two tables that are neighbours in the relation of the claim: the arguments of `fit`, as a tuple (X, y), or by
-        their names, or X alone.
+        Two tables that are neighbours in the relation of the claim: the arguments of `fit` as a tuple (X, y), as a
+        mapping of their names, or X alone.
     fit : callable, optional
-        Called as ``fit(estimator, *arguments)`` in the place of the method `fit`.
+        Called as ``fit(estimator, *arguments)`` instead of the method `fit`.
     seed : int
-        Of the first fit.
+        The seed of the first fit.
     **given
-        Further arguments of `fit` by their names, the same for both tables: `classes`, `units`.
+        Further arguments of `fit`, the same for both tables, such as `classes` or `units`.
 
     Returns
     -------
@@ -112,16 +112,15 @@ def replay(
     Raises
     ------
     ValueError
-        If it is not known what the learner claims: it has neither `privacy_` nor the parameter `epsilon`.
+        If the claim is unknown, because the learner has neither `privacy_` nor the parameter `epsilon`.
 
     Notes
     -----
-    Times, rates and blanks are left out of what is printed before it is compared. A fit that is refused before it has
-    charged or asked anything on one table and not on the other is a difference, too: whoever sees the refusal learns
-    that the table is not as was declared.
+    Printed times, rates and blanks are not compared. It is a difference if only one fit is refused, even before it has
+    charged or asked anything: the refusal reveals that the table is not as declared.
 
-    Under "add-remove" leave out the last row. Learners that deal out rows at random do so by their numbers: without the
-    last row the others are dealt out as before.
+    Under "add-remove", leave out the last row. Learners that assign rows at random do so by the numbers of the rows, so
+    the other rows are then assigned as before.
 
     Examples
     --------
@@ -151,11 +150,11 @@ def replay(
 
 
 class _Strayed(BaseException):
-    """The second fit asks what the first did not: there is no answer to give. No learner is to catch it."""
+    """The second fit asks what the first did not, so there is no answer to give; no learner may catch this."""
 
 
 class _Watched(Budget):
-    """A budget of any size, which notes the charges and when they were made."""
+    """A budget of any size, which records the charges and when they were made."""
 
     def __init__(self, recorder: "_Recorder"):
         super().__init__(1.0)
@@ -252,7 +251,7 @@ def _fit(model, arguments, given, fit):
 
 
 def _copied(estimator, recorder):
-    """An estimator of the same parameters that draws from the recorder's generator and charges a watched budget."""
+    """Return an estimator with the same parameters, the recorder's generator and a watched budget, and this budget."""
     parameters = dict(estimator.get_params(deep=False)) if hasattr(estimator, "get_params") else {}
     watched = _Watched(recorder) if "budget" in parameters else None
     replaced = {"budget": watched, "random_state": recorder.rng}
@@ -288,7 +287,7 @@ def _claimed(model, estimator):
     claim = vars(model).get("privacy_") if hasattr(model, "__dict__") else None
     claim = claim if claim is not None else getattr(model, "privacy_", estimator)
     if not hasattr(claim, "epsilon"):
-        raise ValueError(f"{type(estimator).__name__} has no privacy_ after a fit, nor the parameter epsilon: no claim")
+        raise ValueError(f"{type(estimator).__name__} has no claim: neither privacy_ after a fit nor parameter epsilon")
     return float(claim.epsilon), float(getattr(claim, "delta", 0.0))
 
 
@@ -303,7 +302,7 @@ def _compared(tape, asked, epsilon, delta):
         told += question.delta
         claim = before.claim
         if claim is None:
-            squares[k] = sum(_square(cost) for cost in costs)
+            squares[k] = sum(cost.size**2 * cost.times for cost in costs)  # in proportion to the square of the change
             moved += costs
         else:
             ratios[k] = sum(cost.size for cost in costs) / claim.most
@@ -316,11 +315,6 @@ def _compared(tape, asked, epsilon, delta):
     ratio = max([together, *ratios])
     question = names[largest] if largest is not None and ratio > 0 else ""
     return ratio, question, tuple(zip(names, ratios, strict=False))
-
-
-def _square(cost: Cost) -> float:
-    """Return a comparable size of a cost of any kind; its square root is proportional to the change."""
-    return cost.size**2 * cost.times
 
 
 def _ratio(moved: list[Cost], claims, epsilon: float, delta: float) -> float:
@@ -349,7 +343,7 @@ def _ratio(moved: list[Cost], claims, epsilon: float, delta: float) -> float:
 
 
 def _differences(first: _Run, second: _Run, epsilon: float, delta: float) -> Iterator[str]:
-    """Return in words how the two runs differ."""
+    """Yield the differences of the two runs, in words."""
     for run, which in ((first, "first"), (second, "second")):
         if run.recorder.early:
             yield f"the {which} fit {run.recorder.early}"
@@ -390,7 +384,7 @@ def _published(model):
 
 
 def _unlike(one, other, name) -> Iterator[str]:
-    """Return where two published values differ."""
+    """Yield the differences of two published values, in words."""
     if type(one) is not type(other):
         yield f"{name} is a {type(one).__name__} of the first fit, a {type(other).__name__} of the second"
     elif isinstance(one, Mapping):

@@ -1,4 +1,4 @@
-"""A training and a test part that remember which rows they have, so that figures on the test part are free, checked."""
+"""A training and a test part of a table; figures on the test part cost nothing extra, which is checked."""
 
 import math
 import threading
@@ -27,43 +27,43 @@ class Rows(NamedTuple):
 
 
 class PrivateSplit:
-    """Rows in a training and a test part, one model of the first, and private figures of it on the second.
+    """A training part for one model, and a test part for private figures of this model.
 
-    Made by `private_split`. `fit` fits one model to the training rows; `accuracy`, `confusion_matrix`, `roc` and
-    `calibration` are figures of that model on the test rows. They are paid for by the model's own claim, and refused
-    where they cost more than it.
+    `private_split` makes it. `fit` fits one model to the training rows. `accuracy`, `confusion_matrix`, `roc` and
+    `calibration` are figures of that model on the test rows. The claim of the model pays for them, and a figure that
+    would cost more is refused.
 
     **Privacy.** Neighbouring tables differ in one row, by the relation `neighbors` of the model. Let the model be
-    (epsilon, delta)-DP in the training rows, and all figures together epsilon-DP in the test rows whatever the model
-    is. Then the model and all figures together are (epsilon, delta)-DP in the whole table (parallel composition). For
-    the coins do not look at the rows. Given the coins, the row in which two tables differ is in one part: if it is a
-    test row, then the model has the same law for both tables, and given the model the figures are epsilon-DP; if it is
-    a training row, then the figures are a function of the model and of rows that are equal in both. An average over
-    coins of (epsilon, delta)-DP releases is one. Under "replace" a row replaced stays in its part, sizes are public,
-    and which rows went where may be. Under "add-remove" the row more has a coin of its own, and which rows went where
-    must stay unknown; a part without rows is refused there as well, which adds (1 - test_share)^n + test_share^n to
-    delta, n the rows of the smaller table: 2e-10 of 100 rows at test_share=.2. The model is fitted at so much less
-    than its delta, so that all together has the delta that was asked for; where that is 0, `privacy` and the charge
-    have what is added.
+    (epsilon, delta)-DP in the training rows, and all figures together epsilon-DP in the test rows for any model. Then
+    the model and all figures together are (epsilon, delta)-DP in the whole table (parallel composition). Proof. The
+    coin tosses do not depend on the rows, so fix them. The row in which two tables differ is then in one part. If it is
+    a test row, the model has the same distribution for both tables, and given the model the figures are epsilon-DP. If
+    it is a training row, the figures are a function of the model and of rows that are equal in both tables. An average
+    over coin tosses of (epsilon, delta)-DP releases is (epsilon, delta)-DP.
 
-    Figures' epsilons add up, in a `Budget` of the model's claim that only this object has: it has a lock, and charges
-    only in the process that made it. Copies are the same object, and pickling is refused.
+    Under "replace", a replaced row stays in its part, and the sizes and members of the parts may be public. Under
+    "add-remove", the added row has a coin toss of its own, and the members of the parts must stay secret. A part
+    without rows is refused, which adds (1 - test_share)^n + test_share^n to delta, where n is the number of rows of the
+    smaller table: 2e-10 for 100 rows at test_share=.2. The model is fitted with a delta that is smaller by this number,
+    so that the total is the requested delta; if that is 0, `privacy` and the charge have the number as their delta.
 
-    What it cannot know: other models of these rows, the same rows in another table or in another split, and figures of
-    `test` that were not asked from here. They cost what they cost, on top: give a `Budget`. Several rows of one person
-    are several rows.
+    The epsilons of the figures add up, in a `Budget` of the model's claim that only this object has. It has a lock, and
+    charges only in the process that made it. A copy is the same object, and pickling is refused.
+
+    A split cannot detect other models of these rows, the same rows in another table or split, and figures of `test`
+    that it did not compute. Their costs are added: charge a `Budget`. Several rows of one person are several rows.
 
     Parameters
     ----------
     X, y, is_test, test_share, seeded
-        As `private_split` gives them.
+        The values that `private_split` passes.
 
     Attributes
     ----------
     train, test : Rows
         Pairs (X, y).
     is_test : ndarray of bool, shape (n,)
-        Which rows are test rows; cannot be written.
+        A mask of the test rows; read-only.
     """
 
     def __init__(self, X: Any, y: np.ndarray, is_test: np.ndarray, test_share: float, *, seeded: bool):
@@ -79,33 +79,33 @@ class PrivateSplit:
         Parameters
         ----------
         estimator : private classifier
-            Its budget, if it has one, is charged its epsilon and delta for the model and all figures together: as a
-            pair, for what the model alone costs as a curve does not hold for the figures.
+            If it has a budget, its epsilon and delta are charged for the model and all figures together. The charge is
+            a pair, because the curve of the model alone does not cover the figures.
         classes : array_like, optional
-            The public set of labels; read off the training rows by default.
+            The public set of labels; by default it is read off the training rows.
 
         Returns
         -------
         private classifier
-            Fitted.
+            The fitted clone.
 
         Raises
         ------
         ValueError
-            If a model was fitted before, the estimator is no private classifier, or rows are too few for its delta
-            under "add-remove", and what the fit refuses.
+            If a model was fitted before, the estimator is not a private classifier, there are too few rows for its
+            delta under "add-remove", or the fit raises it.
         BudgetExceeded
             If the budget of the estimator does not suffice.
         """
         if not isinstance(estimator, PrivateClassifier):
             raise ValueError(f"estimator must be a private classifier, got {estimator!r}")
         model = clone(estimator)
-        model.random_state = estimator.random_state  # whose copy would draw the same numbers again
+        model.random_state = estimator.random_state  # a copy would draw the same numbers again
         delta, more = exact("delta", model.delta, below=1), self._refused if model.neighbors == "add-remove" else 0
         if more >= (delta or 1):
             raise ValueError(
                 f'{len(self.is_test)} rows are too few for a split under "add-remove" with delta = {model.delta!r}: '
-                f"that a part has no row is refused, and adds {float(more):.2g} to delta"
+                f"a part without rows is refused, which adds {float(more):.2g} to delta"
             )
         if isinstance(model.budget, Budget):
             model.budget = model.budget.as_pairs(more)
@@ -114,7 +114,7 @@ class PrivateSplit:
         free = Budget(model.epsilon, model.delta, neighbors=model.neighbors, composition="basic")
         with self._lock:
             if self._model is not None:
-                raise ValueError("a split is for one model, and has one: another costs more, so split again and pay")
+                raise ValueError("this split has a model, and another one costs more: split again, and pay for both")
             try:
                 model.fit(*self.train, classes=classes)
             finally:
@@ -125,7 +125,7 @@ class PrivateSplit:
 
     @property
     def privacy(self) -> PrivacySpend:
-        """The claim of the model and of all figures together, for one row of the whole table."""
+        """Return the claim of the model and all figures together, for one row of the whole table."""
         self._fitted()
         claim = self._claim
         seeded = claim.reproducible or (self._seeded and claim.neighbors == "add-remove")
@@ -133,12 +133,12 @@ class PrivateSplit:
 
     @property
     def left(self) -> float:
-        """Epsilon that figures may still cost."""
+        """Return the epsilon that further figures may cost."""
         self._fitted()
         return self._free.left[0]
 
     def accuracy(self, *, epsilon: float, **options: Any) -> Figure:
-        """The model's accuracy on the test rows: `dpfast.metrics.accuracy`.
+        """Return the accuracy of the model on the test rows: `dpfast.metrics.accuracy`.
 
         Parameters
         ----------
@@ -154,9 +154,9 @@ class PrivateSplit:
         Raises
         ------
         ValueError
-            Before a model was fitted, and after it was fitted again elsewhere.
+            If no model was fitted, or if it was fitted again elsewhere.
         BudgetExceeded
-            If figures cost more than the model; nothing is drawn.
+            If the figures would cost more than the model; nothing is drawn.
         """
         return metrics.accuracy(self.test.y, self._fitted().predict(self.test.X), **self._paid(epsilon), **options)
 
@@ -228,13 +228,13 @@ class PrivateSplit:
         return metrics.calibration(positive, probability, **self._paid(epsilon), **options)
 
     def _fitted(self) -> PrivateClassifier:
-        """The model, if it still is what was fitted here."""
+        """Return the model; refuse a model that was fitted again elsewhere."""
         if self._model is None:
             raise ValueError("no model was fitted to the training rows: call fit of this split first")
         if vars(self._model).get("privacy_") is not self._claim:
             raise ValueError(
-                "the model was fitted again, to what may be the test rows: figures of it cost more than its claim; "
-                "dpfast.metrics has them, for a budget"
+                "the model was fitted again, perhaps to the test rows, so its claim no longer pays for figures: use "
+                "dpfast.metrics with a budget"
             )
         return self._model
 
@@ -254,32 +254,32 @@ class PrivateSplit:
         return self
 
     def __reduce__(self):
-        raise TypeError("a split keeps what was spent on its test rows, in its process: a pickled one would forget it")
+        raise TypeError("a split cannot be pickled: the copy would not know what is spent on the test rows")
 
 
 def private_split(
     X: Any, y: ArrayLike, *, test_share: float = 0.2, random_state: int | np.random.Generator | None = None
 ) -> PrivateSplit:
-    """Put each row into a training or a test part, by a coin of its own that does not look at it.
+    """Put each row into a training or a test part, by a coin toss that does not depend on the row.
 
     Parameters
     ----------
     X : table, shape (n, d)
-        An array, a sparse matrix, a frame or a table that the model to come takes.
+        An array, a sparse matrix, a frame or a table that the model accepts.
     y : array_like, shape (n,)
     test_share : float in (0, 1), default=0.2
-        The chance of each row to be a test row.
+        The probability with which each row is a test row.
     random_state : None, int or numpy.random.Generator
 
     Returns
     -------
     PrivateSplit
-        Which states what is claimed.
+        Its documentation states the claim.
 
     Raises
     ------
     ValueError
-        If X and y have not as many rows, test_share is out of its range, or a part got no row.
+        If X and y have different numbers of rows, test_share is out of its range, or a part has no row.
 
     Examples
     --------
@@ -308,11 +308,11 @@ def private_split(
 
 
 def _refusal(n: int, test_share: float) -> Fraction:
-    """(1 - test_share)^n + test_share^n, rounded up."""
+    """Return (1 - test_share)^n + test_share^n, rounded up."""
     logs = n * math.log1p(-test_share), n * math.log(test_share)
     return sum((Fraction(max(math.exp(log * (1 - 1e-12)), SMALLEST_DELTA)) for log in logs), Fraction())
 
 
 def coins(n: int, share: float, rng: np.random.Generator) -> np.ndarray:
-    """True with probability `share`, n times, each on its own; a number of 53 bits decides."""
+    """Return n independent coin tosses, each True with probability `share`; a number of 53 bits decides."""
     return rng.random(n) < share

@@ -209,7 +209,7 @@ def test_the_estimator_and_its_budget_are_left_alone():
 
 
 def test_a_learner_without_a_claim_is_refused():
-    with pytest.raises(ValueError, match="object has no privacy_ after a fit, nor the parameter epsilon"):
+    with pytest.raises(ValueError, match="neither privacy_ after a fit"):
         replay(object(), (X,), (X,), fit=lambda model, X: None)
 
 
