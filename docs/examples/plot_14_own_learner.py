@@ -45,13 +45,6 @@ class PrivateNaiveBayes(PrivateClassifier):
     _model = "naive Bayes"
     _reads_parts = True
 
-    def __init__(
-        self, epsilon=1.0, delta=1e-6, *, neighbors="replace",
-        schema=None, encoder_share="auto", budget=None, random_state=None,
-    ):  # fmt: skip
-        self.epsilon, self.delta, self.neighbors = epsilon, delta, neighbors
-        self.schema, self.encoder_share, self.budget, self.random_state = schema, encoder_share, budget, random_state
-
     def _read_codes(self, X):
         return X
 
@@ -72,7 +65,7 @@ class PrivateNaiveBayes(PrivateClassifier):
         check_is_fitted(self)
         X = self._coded(X)
         table = codes(X)
-        self._check_features(X, reset=False)
+        self._check_features(X)
         counts = np.split(np.maximum(self.counts_, 0) + 1.0, np.cumsum(self.sizes_)[:-1])
         prior = sum(each.sum(axis=0) for each in counts)
         score = reals.log(prior / prior.sum())

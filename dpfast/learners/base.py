@@ -136,11 +136,8 @@ class TableClassifier(Read, ClassifierMixin, BaseEstimator):
         scores = self.decision_function(X)
         return self.classes_[(scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
-    def _check_features(self, X, reset):
-        """Check the width and the column names of X, or store them, as scikit-learn does for frames and arrays."""
-        if reset:
-            _note_features(self, X)
-            return
+    def _check_features(self, X):
+        """Check the width and the column names of X, as scikit-learn does for frames and arrays."""
         if not isinstance(X, (BitMatrix, RowBlocks, CodeBits, CodeTable)):
             validate_data(self, X, skip_check_array=True, reset=False)
             return
@@ -323,13 +320,13 @@ class LinearClassifier(SidedProbabilities, TwoSided, PrivateClassifier):
     def _scores(self, X):
         X = self._coded(X)
         rows = readable(X)
-        self._check_features(X, reset=False)
+        self._check_features(X)
         return row_products(rows, self.coef_) + self.intercept_
 
     def _places(self, X):
         X = self._coded(X)
         rows = readable(X)
-        self._check_features(X, reset=False)
+        self._check_features(X)
         return cosines(rows, self.coef_, self.intercept_)
 
     def _count_levels(self, run, p, parts, linear):

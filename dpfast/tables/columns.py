@@ -218,17 +218,6 @@ class Numeric(Column):
         return self if declared else replace(self, spacing="fine")
 
     def found(self, **facts: Any) -> "Numeric":
-        """Return the same column with discovered facts.
-
-        Parameters
-        ----------
-        **facts
-            `low`, `high` or `edges`, a list.
-
-        Returns
-        -------
-        Numeric
-        """
         return replace(self, **(facts | ({"spacing": None} if "edges" in facts else {})))
 
 

@@ -131,7 +131,7 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
         X = self._coded(X)
         if self._of_features():
             X = _features(X, self.threshold)
-            self._check_features(X, reset=False)
+            self._check_features(X)
             return self.classes_[_feature_says(X, self.hypothesis_)]
         if self._labelling is None:
             X = validate_data(self, X, reset=False)

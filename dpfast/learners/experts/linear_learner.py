@@ -143,7 +143,7 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
     def _read(self, X):
         X = self._coded(X)
         rows = signed_rows(X, out_of_range=self.out_of_range, reads=self.reads_)
-        self._check_features(X, reset=False)
+        self._check_features(X)
         return rows
 
     def _released(self):

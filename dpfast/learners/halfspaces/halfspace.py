@@ -268,7 +268,7 @@ class HalfspaceClassifier(PrivateClassifier):
         check_is_fitted(self)
         X = self._coded(X)
         rows = self._image()(X)
-        self._check_features(X, reset=False)
+        self._check_features(X)
         if isinstance(X, CodeTable):
             rows = rows.joined(self.interactions_) if self.interactions_ else rows
             scores = rows.looked_up(self.coef_.T, self.intercept_ + self.shift_)

@@ -165,7 +165,7 @@ class NetHalfspaceClassifier(LinearClassifier):
             return super()._scores(X)
         X = self._coded(X)
         table = projectable(X)
-        self._check_features(X, reset=False)
+        self._check_features(X)
         x = project(table, len(self.direction_), self.projection_key_)
         return row_products(x, self.direction_) + self.intercept_
 
@@ -192,7 +192,7 @@ class NetHalfspaceClassifier(LinearClassifier):
         check_is_fitted(self, "coef_")
         nets, X = self._nets(), self._coded(X)
         table = projectable(X)
-        self._check_features(X, reset=False)
+        self._check_features(X)
         labels = class_codes(y, table.shape[0], self.classes_)
         signs = labels.signs()
         nets.check_time(len(signs), self.max_seconds)

@@ -175,7 +175,7 @@ class DecisionListClassifier(PrivateClassifier):
     def _bits(self, X):
         X = self._coded(X)
         table = packed_rows(X, self.threshold, packs=False)
-        self._check_features(X, reset=False)
+        self._check_features(X)
         return table
 
     def _publish(self, run):

@@ -2,8 +2,7 @@
 
 Points x may be asked; then the members `astray[x]` that leave the followed path are removed. A *circuit* of members for
 a dimension t and a number of questions m is a set C of points such that the dimension stays at least t if no point of C
-and at most m points in total are asked. Members are *robust* if the empty set is a circuit. and at most m points in
-all, are asked. Members are *robust* if the empty set is one.
+and at most m points in total are asked. Members are *robust* if the empty set is a circuit.
 
 * t = 0: C is the points that remove a member; robust if m questions cannot remove all (the m largest together do not).
 * t = 1: C is the points that remove one of two members; robust if m questions leave at least two.

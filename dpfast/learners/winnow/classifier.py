@@ -166,7 +166,7 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         """Return the rows of a table of the type that the model was trained on."""
         X = self._coded(X)
         rows = signed_rows(X, feature_range=self.feature_range, out_of_range=self.out_of_range, reads=self.reads_)
-        self._check_features(X, reset=False)
+        self._check_features(X)
         return rows
 
     def _read(self, table, p):

@@ -158,7 +158,7 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
         check_is_fitted(self)
         X = packed_codes(X)
         rows = self._rows(X, self.reads_)
-        self._check_features(X, reset=False)
+        self._check_features(X)
         return _votes(rows, np.append(self.coef_, self.intercept_))
 
     def _learn(self, X, y, classes, marks, *, reset):
@@ -167,7 +167,7 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
         X = packed_codes(X)
         rows = self._rows(X, None if reset else self.reads_)
         if not reset:
-            self._check_features(X, reset=False)
+            self._check_features(X)
         labels = class_codes(y, rows.shape[0], classes if reset else self.classes_)
         signs, marked = labels.signs(), _marked(marks, rows.shape[0])
         if reset:
