@@ -56,16 +56,9 @@ _FARTHEST = 12  # powers of two beyond the bands found, where rows that were not
 class Plan:
     """A planned opening histogram, and its cost.
 
-    Attributes
-    ----------
-    histogram, labels : OpeningHistogram
-        The histograms of the columns and of the labels; a row counts more in the labels, as the model starts with them.
-    cost : tuple of Cost
-        The cost of both.
-    rest : tuple of float
-        The noise of the other releases that share the bill, in their order.
-    total : tuple of Cost
-        The cost of all releases that share the bill.
+    A row counts more in the histogram of `labels` than in that of the columns, as the model starts with them. `cost` is
+    that of both. `rest` is the noise of the other releases that share the bill, in their order, and `total` the cost of
+    all.
     """
 
     histogram: OpeningHistogram
@@ -86,31 +79,13 @@ def plan(
     rest: Sequence[NoisySums] = (),
     rows_per_unit: int = 1,
 ) -> Plan:
-    """Plan the opening histogram of a schema.
+    """Plan the opening histogram of a schema, for the budget of this release and of all that share its bill (`rest`).
 
-    Parameters
-    ----------
-    schema : Schema
-    epsilon, delta : real
-        The budget of this release and of all that share its bill.
-    neighbors : {"replace", "add-remove"}
-    labels : {"open", "declared"} or None
-        Whether labels are counted too, and whether their set has to be discovered.
-    share : Fraction, default=1
-        The share of this release in the bill, in units of squared sensitivity over variance.
-    rest : sequence of NoisySums, optional
-        The other releases that share the bill; they get the rest.
-    rows_per_unit : int, default=1
+    `labels` says whether labels are counted too ("declared"), and whether their set has to be discovered ("open").
+    `share` is that of this release in the bill, in units of squared sensitivity over variance; the others get the rest.
 
-    Returns
-    -------
-    Plan
-
-    Raises
-    ------
-    ValueError
-        If the budget does not suffice, if words have to be discovered with delta = 0, or if more than MOST_COLUMNS
-        columns have to be discovered.
+    A ValueError refuses a budget that does not suffice, words to be discovered with delta = 0, and more than
+    MOST_COLUMNS columns to be discovered.
     """
     if len(schema.to_find) > MOST_COLUMNS:
         raise ValueError(
@@ -166,22 +141,13 @@ def _pure_plan(schema, epsilon, neighbors, labels, moved):
 
 @dataclass(frozen=True)
 class Found:
-    """The facts of a table that an opening histogram gives.
+    """The facts of a table that an opening histogram gives: the schema with everything discovered, and estimated
+    counts.
 
-    Attributes
-    ----------
-    schema : Schema
-        The schema with everything discovered.
-    labels : dict from str to float
-        Noisy numbers of rows by label, the most frequent first.
-    counts : list of ndarray of float64
-        For each column of codes, the estimated number of rows with each code, at least 0; for declared bins the noisy
-        counts.
-    ranks : list of ndarray of float64 or None
-        For each column of codes that are discovered bins, the middle rank of each bin in [-1, 1].
-    other : dict from str to float
-        For each name of a column, the estimated share of the rows whose cell has no discovered value; 1 if nothing was
-        discovered for the column.
+    `labels` are noisy numbers of rows by label, the most frequent first. For each column of codes, `counts` has the
+    estimated number of rows with each code, at least 0, or for declared bins the noisy counts; and `ranks` the middle
+    rank of each discovered bin in [-1, 1], or None. `other` has, for each name of a column, the estimated share of the
+    rows whose cell has no discovered value; 1 if nothing was discovered for the column.
     """
 
     schema: Schema
@@ -200,21 +166,10 @@ def discover(
     fine: bool = False,
     n: int | None = None,
 ) -> Found:
-    """Release the opening histogram of a table, and compute the schema and counts from it.
+    """Release the opening histogram of a table with these exact, private counts; compute the schema and counts from it.
 
-    Parameters
-    ----------
-    schema : Schema
-    exact : Counts
-        The counts of all rows, private.
-    planned : Plan
-    rng : numpy.random.Generator
-    classes : sequence of str, optional
-        The declared labels; all of them are counted.
-    fine : bool, default=False
-        Whether numbers also get bins at equal distances.
-    n : int, optional
-        The number of rows, if it is public; by default the sum of the noisy numbers of rows by label.
+    All declared labels, `classes`, are counted. With `fine`, numbers also get bins at equal distances. `n` is the
+    number of rows, if it is public; by default it is the sum of the noisy numbers of rows by label.
     """
     opening = planned.histogram
     if classes is None:
@@ -349,24 +304,9 @@ class Cells:
     """Estimated numbers of rows in bands of numbers, with the bounds, edges and quantiles that follow from them.
 
     Rows are assumed to be spread evenly within a band. Every edge is the end of a code, so that a code determines the
-    side.
-
-    Parameters
-    ----------
-    rows : ndarray of float64, shape (m,)
-        At least 0.
-    ends : ndarray of float64, shape (m - 1,)
-        The largest number of each band but the last.
-    codes : ndarray of float64
-        The largest number of each code but the last.
-    left : float, default=0.0
-        The number of rows in unknown bands. They are assumed in the tails of `rows`; they move ranks, but not bounds.
-
-    Attributes
-    ----------
-    between : tuple of two floats
-        The numbers that nearly all of `rows` lie between; 0 and 0 if there are none.
-    total : float
+    side. `ends` and `codes` are the largest numbers of each band and of each code but the last. The `left` rows in
+    unknown bands are assumed in the tails of `rows`; they move ranks, but not bounds. Nearly all of `rows` lie
+    `between` two numbers, 0 and 0 if there are none.
     """
 
     def __init__(self, rows: np.ndarray, ends: np.ndarray, codes: np.ndarray, left: float = 0.0):

@@ -130,10 +130,10 @@ SCHEMA = Kind(
 
 def parameter(default: Any, kind: Kind | None = None, text: str = "") -> Any:
     """Declare a keyword parameter in the body of an `estimator`; `text` is its entry in docstrings, after the colon."""
-    return field(default=default, kw_only=True, metadata=told(kind, text))
+    return field(default=default, kw_only=True, metadata=described(kind, text))
 
 
-def told(kind: Kind | None = None, text: str = "") -> dict[str, Any]:
+def described(kind: Kind | None = None, text: str = "") -> dict[str, Any]:
     """Return the metadata of a parameter that is declared by `dataclasses.field`."""
     return {"kind": kind, "text": text}
 
@@ -171,8 +171,8 @@ def estimator(cls: type[T]) -> type[T]:
         texts = {name: each.metadata["text"] for name, (_, each) in fields.items()}
         entries = [f"{name} : {text}" for name, text in texts.items() if text]
         text = _completed(cleandoc(cls.__doc__), "Parameters", entries, first=("epsilon", "delta", "hypothesis_class"))
-        bases = [_section(cleandoc(base.__doc__ or ""), "Attributes")[1] for base in reversed(cls.__mro__[1:])]
-        cls.__doc__ = _completed(text, "Attributes", [entry for base in bases for entry in base]) + "\n"
+        above = [_section(cleandoc(base.__doc__ or ""), "Attributes")[1] for base in reversed(cls.__mro__[1:])]
+        cls.__doc__ = _completed(text, "Attributes", [entry for entries in above for entry in entries]) + "\n"
     return cls
 
 
@@ -215,14 +215,14 @@ class PrivateParameters(Parameters):
     epsilon: float = field(
         default=1.0,
         kw_only=False,
-        metadata=told(
+        metadata=described(
             EPSILON, "float, default=1.0\n    Privacy budget: a smaller value is more private; 1 is a good start."
         ),
     )
     delta: float = field(
         default=1e-6,
         kw_only=False,
-        metadata=told(
+        metadata=described(
             DELTA,
             "float, default=1e-6\n    The probability with which the bound of epsilon may fail; choose it well below "
             "1 / n for n rows.",

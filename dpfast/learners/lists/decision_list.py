@@ -27,7 +27,7 @@ from dpfast.learners.lists.covering import (
     greedy_cover,
 )
 from dpfast.learners.lists.rule import Literal, Rule, as_text, class_counts, decided, worth
-from dpfast.learners.parameters import estimator, noise_scale, parameter, told
+from dpfast.learners.parameters import described, estimator, noise_scale, parameter
 from dpfast.learners.probabilities import class_shares
 from dpfast.learners.saving import fraction, integer, integers
 from dpfast.learners.showing import found_lines, names_of
@@ -131,7 +131,7 @@ class DecisionListClassifier(PrivateClassifier):
 
     _model = "decision-list"
     _reads_parts = True
-    delta: float = field(default=1e-6, kw_only=False, metadata=told(kinds.real(0, 1, "[)")))
+    delta: float = field(default=1e-6, kw_only=False, metadata=described(kinds.real(0, 1, "[)")))
     coverage_weight: float | str = parameter("auto", kinds.auto(kinds.real(0, 1)))
     max_rules: int | None = parameter(10, kinds.optional(kinds.count(1)))
     default_prior: int | str = parameter("auto", kinds.auto(kinds.count(0, _LARGEST_PRIOR)))

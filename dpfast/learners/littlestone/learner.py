@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpfast.accounting import sparse_sample_plan
-from dpfast.learners.parameters import auto, choice, count, estimator, parameter, positive, real, told
+from dpfast.learners.parameters import auto, choice, count, described, estimator, parameter, positive, real
 from dpfast.mechanisms import AboveThreshold, sparse_sample
 
 from .points import SHARE, CountedPointClassifier, Selected
@@ -134,7 +134,7 @@ class LittlestoneLearner(CountedPointClassifier):
 
     _step = "level"
     _model = "littlestone"
-    accuracy: float = field(default=0.1, kw_only=False, metadata=told(real(0, 0.5, "()")))
+    accuracy: float = field(default=0.1, kw_only=False, metadata=described(real(0, 0.5, "()")))
     confidence: float = parameter(0.1, SHARE)
     threshold_share: float = parameter(0.5, SHARE)
     calibration: str = parameter("tight", choice("tight", "paper"))

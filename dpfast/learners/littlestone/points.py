@@ -8,7 +8,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.learners.fitting import Private, Public
-from dpfast.learners.parameters import Kind, Parameters, count, estimator, optional, parameter, real, told
+from dpfast.learners.parameters import Kind, Parameters, count, described, estimator, optional, parameter, real
 from dpfast.learners.probabilities import Probabilities, confusion, set_apart
 from dpfast.learners.saving import Saved
 from dpfast.tables.arrays import refuse_parts
@@ -38,7 +38,7 @@ class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
     hypothesis_class: Any = field(
         default=None,
         kw_only=False,
-        metadata=told(
+        metadata=described(
             Kind("be a class of dpfast.littlestone", lambda value: isinstance(value, HypothesisClass)),
             "FiniteClass, PointFunctions or Thresholds",
         ),

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from dpfast.accounting.littlestone import staged_plan
-from dpfast.learners.parameters import estimator, parameter, real, told
+from dpfast.learners.parameters import described, estimator, parameter, real
 from dpfast.mechanisms import AboveThreshold, exponential, sparse_sample
 
 from .points import SHARE, CountedPointClassifier, Selected
@@ -130,7 +130,7 @@ class StagedLittlestoneLearner(CountedPointClassifier):
 
     _step = "stage"
     _model = "staged-littlestone"
-    accuracy: float = field(default=0.1, kw_only=False, metadata=told(real(0, 0.5, "()")))
+    accuracy: float = field(default=0.1, kw_only=False, metadata=described(real(0, 0.5, "()")))
     confidence: float = parameter(0.1, SHARE)
     scale: float = parameter(1.0, real(0, 1, "(]"))
     threshold_share: float = parameter(0.5, SHARE)

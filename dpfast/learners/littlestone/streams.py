@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfast.learners.fitting import Run, Streamed
-from dpfast.learners.parameters import count, estimator, told
+from dpfast.learners.parameters import count, described, estimator
 
 from .hypothesis import Hypothesis
 from .points import PrivatePointClassifier
@@ -34,7 +34,7 @@ class PointStream(Streamed, PrivatePointClassifier):
     A subclass defines `_new_state`, which returns a `Following`, and `_why_frozen`, which explains how a stream ended.
     """
 
-    horizon: int | None = field(default=None, kw_only=False, metadata=told(count(1)))
+    horizon: int | None = field(default=None, kw_only=False, metadata=described(count(1)))
 
     def fit(self, X: Any, y: Any) -> Self:
         """Start a new stream with these rows; see `stream`.
