@@ -14,13 +14,13 @@ import dpfast
 from dpfast.accounting import Budget
 
 ESTIMATORS = {
-    "boosted": lambda: dpfast.BoostedHalfspaceClassifier(random_state=0),
+    "boosted": lambda: dpfast.BoostedHalfspaceClassifier(n_rounds=9, random_state=0),
     "finite class": lambda: dpfast.FiniteClassLearner(hypotheses="features", random_state=0),
     "halfspace": lambda: dpfast.HalfspaceClassifier(n_rounds=9, random_state=0),
     "linear learner": lambda: dpfast.LinearLearner(random_state=0),
     "list": lambda: dpfast.DecisionListClassifier(random_state=0),
     "net": lambda: dpfast.NetHalfspaceClassifier(n_components=2, n_projections=2, random_state=0),
-    "projected": lambda: dpfast.ProjectedHalfspaceClassifier(random_state=0),
+    "projected": lambda: dpfast.ProjectedHalfspaceClassifier(n_rounds=9, random_state=0),
     "winnow": lambda: dpfast.DPWinnowClassifier(random_state=0),
     "winnow, not private": lambda: dpfast.WinnowClassifier(),
 }

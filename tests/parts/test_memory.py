@@ -78,7 +78,7 @@ def test_tables_of_codes_give_one_model_in_any_parts(learner, rng):
 def test_a_measure_is_projected_over_parts_as_over_the_whole(neighbors, density, rng):
     X = rng.normal(size=(700, 6))
     y = X[:, 2] + 0.5 * rng.normal(size=700) > 0
-    given = {"neighbors": neighbors, "density": density, "n_rounds": 8, "epsilon": 30.0, "random_state": 2}
+    given = {"neighbors": neighbors, "density": density, "n_rounds": 4, "epsilon": 30.0, "random_state": 2}
     whole = released(BoostedHalfspaceClassifier(**given).fit(X, y))
     for parts in (1, 17):
         assert released(BoostedHalfspaceClassifier(**given).fit(MemoryParts(pieces(X, y, parts)))) == whole

@@ -430,7 +430,7 @@ def cluster():
         yield
 
 
-@pytest.mark.parametrize("name", ["list", "halfspace", "boosted", "projected", "winnow"])
+@pytest.mark.parametrize("name", ["list", "halfspace", "winnow"])
 def test_one_row_in_a_part_of_a_cluster_tells_no_more_than_was_charged(name, cluster):
     dask, frame = pytest.importorskip("dask"), people(12)
     tables = [[dask.delayed(frame.iloc[a:b]) for a, b in ((0, 5), (5, 11), (11, end))] for end in (11, 12)]

@@ -136,13 +136,16 @@ def test_sums_move_by_no_more_than_their_noise_is_made_for(name, relation, seed,
 def test_what_noise_is_made_for_is_not_far_above_what_can_happen(name, relation):
     """So that the test above has power: a halved sensitivity would be seen."""
     entry, most = SUMS[name], 0.0
+    near = (0.5 if name == "boosted" and relation == "add-remove" else 0.9) - 1e-3
     for seed in range(30):
         released, (_, table, neighbor) = [], _table(seed, relation, entry.classes)
         before, paid = _fitted(entry, relation, seed, table, np.asarray, released)
         after, _ = _fitted(entry, relation, seed, neighbor, np.asarray, released)
         for a, b in zip(before[:ROUNDS], after, strict=False):
             most = max(most, float(np.linalg.norm((a - b).astype(float))) / float(paid["sensitivity"]))
-    assert most > (0.5 if name == "boosted" and relation == "add-remove" else 0.9) - 1e-3
+        if most > near:
+            return
+    pytest.fail(f"the largest ratio is {most:.3g}")
 
 
 # ---- scores and counts -------------------------------------------------------------------------------------------
