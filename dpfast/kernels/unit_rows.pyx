@@ -204,8 +204,13 @@ cdef _check(what, array, Py_ssize_t size):
 
 
 cdef _check_scale(_Rows rows, const double[::1] scale):
-    most = 1e36 if rows.x32 != NULL or rows.x64 != NULL else 2.0**19  # of ones; times a weight it is below 2**31
-    if not 0 <= np.min(scale) <= np.max(scale) < most:
+    cdef double most = 1e36 if rows.x32 != NULL or rows.x64 != NULL else 2.0**19  # of ones; with a weight below 2**31
+    cdef const double *s = &scale[0]
+    cdef bint valid = True
+    cdef Py_ssize_t i, n = len(scale)
+    for i in range(n):
+        valid &= (s[i] >= 0) & (s[i] < most)
+    if not valid:
         raise ValueError(f"scale must lie in [0, {most:g}), as scales makes it, got {np.min(scale)} to {np.max(scale)}")
 
 
@@ -309,7 +314,9 @@ def add(int64_t[::1] total, _Rows rows, const double[::1] scale, const int32_t[:
     -----
     One read of the rows; rows of weight 0 are skipped.
     """
-    cdef size_t n = rows.n, d = rows.d
+    cdef size_t n = rows.n, d = rows.d, i
+    cdef const int32_t *u
+    cdef bint valid = True
     _check("total", total, d + 1)
     _check("scale", scale, n)
     _check("weights", weights, n)
@@ -318,7 +325,10 @@ def add(int64_t[::1] total, _Rows rows, const double[::1] scale, const int32_t[:
     aligned(&total[0], sizeof(int64_t))
     aligned(&scale[0], sizeof(double))
     aligned(&weights[0], sizeof(int32_t))
-    if not -2**12 <= np.min(weights) <= np.max(weights) <= 2**12:
+    u = &weights[0]
+    for i in range(n):
+        valid &= (u[i] >= -(1 << 12)) & (u[i] <= 1 << 12)
+    if not valid:
         raise ValueError(f"weights must lie within 2**12, got {np.min(weights)} to {np.max(weights)}")
     _check_scale(rows, scale)
     with nogil:

@@ -50,3 +50,9 @@ def test_what_does_not_divide_the_words_evenly_is_rejected(rng):
     """Four words would stand for three numbers: one residue by 3 twice as often as each other one."""
     drawn = draw.below([3 << 62] * 20_000, rng)
     assert_follows(np.bincount((drawn % np.uint64(3)).astype(int), minlength=3), np.full(3, 1 / 3))
+
+
+def test_half_of_all_words_are_rejected_where_the_bound_is_just_above_half_of_them(rng):
+    n = (1 << 63) + 1
+    drawn = draw.below(np.full(20_000, n, np.uint64), rng)
+    assert_follows(np.bincount((drawn >> np.uint64(60)).astype(int), minlength=8)[:8], np.full(8, 1 / 8))
