@@ -53,9 +53,9 @@ class HalfspaceClassifier(PrivateClassifier):
     Each round then releases, with noise, the sum of the rows times their residuals. A residual is the difference
     between the label and its probability under the released coefficients, doubled, and at most 1. The coefficients are
     accumulated from these sums, and rows are scored by coefficients that are shrunk in proportion to their known noise.
-    The model is the mean over the last fifth of the rounds. For plain rows of two classes, the last release counts the
-    rows of each class by levels of their score; the slope and the shift of the log odds follow from these counts. See
-    `dpfast.learners.halfspaces.images`, `plain`, `model` and `steepness` beside it.
+    The model is the mean over the last fifth of the rounds. For plain rows of two classes, the last two releases are
+    the mean of the scores and the number of rows of each class by levels of their score. The slope and the shift of the
+    log odds follow from them. See `dpfast.learners.halfspaces.images`, `plain`, `model` and `steepness` beside it.
 
     **Privacy.** All releases together are (epsilon, delta)-DP for the relation `neighbors`: "replace" compares tables
     that differ in one row (x, y); "add-remove" compares tables one of which has one more row. In the opening, a row is
@@ -64,8 +64,9 @@ class HalfspaceClassifier(PrivateClassifier):
     "replace" and sqrt(p + c^2) under "add-remove". For plain rows, which have norm 1, it changes by at most sqrt(6) and
     sqrt(2). Given the earlier releases, a row adds a vector of norm at most 1 (sqrt(2) for more than two classes) to
     the sum of a round, so the sum changes by at most 2 (2 sqrt(2)) under "replace" and 1 (sqrt(2)) under "add-remove".
-    A row is in one of the counts by class and level, which change by at most sqrt(2) and 1. Rows and residuals are
-    integers on a grid, sums are exact, and all releases are adaptive discrete Gaussian mechanisms:
+    A row adds a number of size at most 2 to the sum of the scores, which changes by at most 4 and 2. A row is in one of
+    the counts by class and level, which change by at most sqrt(2) and 1. Rows and residuals are integers on a grid,
+    sums are exact, and all releases are adaptive discrete Gaussian mechanisms:
     `dpfast.accounting.discrete_gaussian_sigma`. Nothing else that is released depends on the rows, except their number
     under "replace", which is public. If words or labels are discovered, delta also covers that one which a single row
     has is published: `dpfast.accounting.opening`.
@@ -106,7 +107,7 @@ class HalfspaceClassifier(PrivateClassifier):
     intercept_ : ndarray, shape (1,) or (k,)
     shift_ : ndarray, shape (1,) or (k,)
         Added to every score: the score whose probabilities are the noisy shares of the classes. For rows that are not
-        codes it also corrects for the mean that was subtracted, and for two classes for the counts by score level.
+        codes it also corrects for the mean that was subtracted and, for two classes, for the mean and counts of scores.
     n_rounds_ : int
     interactions_ : tuple of Interaction
         The chosen pairs, in this order: `columns` are the numbers of their columns, and `groups` has the group of each
@@ -161,9 +162,9 @@ class HalfspaceClassifier(PrivateClassifier):
         model = Model(image, k, rows.shape[1])
         n = public.n_rows if p.neighbors == "replace" else None
         releases = {"pairs": most} if most else {}
-        levels = {"levels": 1} if image.by_margin else {}
+        last = ({"middle": 1} if image.by_middle else {}) | ({"levels": 1} if image.by_margin else {})
         if p.found is None:
-            run.charge(public, noise.cost, opening=1, **releases, rounds=p.n_rounds, **levels)
+            run.charge(public, noise.cost, opening=1, **releases, rounds=p.n_rounds, **last)
             run.released = model
             counts = parts.sum(*image.opening_question())
             noisy = discrete_gaussian(noise.unit * counts, noise.sigma, rng=run.rng) / noise.unit
@@ -184,8 +185,13 @@ class HalfspaceClassifier(PrivateClassifier):
             total = model.image.entries(parts.sum(*model.image.question(model.descent.seen(), model.constants)))
             model.descent.add(discrete_gaussian(total, noise.sigma, rng=run.rng) / image.reach)
             run.used["rounds"] += 1
+        if image.by_middle:
+            total = parts.sum(*model.middle_question())
+            noisy = discrete_gaussian(noise.middle_unit * total, noise.sigma, rng=run.rng) / noise.middle_unit
+            model.centre(float(noisy[0]), noise.sigma / noise.middle_unit)
+            run.used["middle"] += 1
         if image.by_margin:
-            counts = parts.sum(*image.level_question(model.descent.model(), model.constants))
+            counts = parts.sum(*model.level_question())
             noisy = discrete_gaussian(noise.level_unit * counts, noise.sigma, rng=run.rng) / noise.level_unit
             model.level(noisy, noise.sigma / noise.level_unit)
             run.used["levels"] += 1

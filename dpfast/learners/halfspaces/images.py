@@ -140,7 +140,8 @@ class CodeImage:
     An image has `size` entries, of which `pairs_at` precede the intercept, and `reach` is its largest norm on the grid,
     times a residual of at most 1. `groups` has the group of each entry, for shrinking, and -1 for the intercept.
     `fastest` is the largest rate of a descent; it is smaller for rows that are not centred, since they have a mean.
-    `by_margin` says whether residuals are those by margin, and score levels are counted after the rounds.
+    `by_margin` says whether residuals are those by margin, and score levels are counted after the rounds; `by_middle`
+    says whether the mean of the scores is released before these counts.
 
     The opening has `opening_size` counts. It sets `opening`; `shares`, about the share of the rows with each code,
     which add up to 1 for each column; `radius`, R in entries of an image; and `spread`, about the mean square of each
@@ -148,7 +149,7 @@ class CodeImage:
     """
 
     reach = LIMIT * _RADIUS
-    fastest, by_margin = 128.0, False
+    fastest, by_margin, by_middle = 128.0, False, False
 
     def __init__(self, rows, classes, fit_intercept):
         self._rows, self._classes, self._constant = rows, classes, bool(fit_intercept)

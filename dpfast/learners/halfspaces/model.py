@@ -18,8 +18,8 @@ as pi and determines pi. For two classes whose scores differ by f, the log odds 
 
 **Plain rows of two classes** have the residual min(1, (1 + e^-4) / (1 + e^(2 m - 4))) instead, where m is the score of
 the row's own class. It decreases in m and is at most 1, so it is the gradient of a convex loss and has the same
-sensitivities. It is 1 up to m = 0 and about a half at m = 2. The slope and the shift of the scores come from class
-counts of score levels, which are released after the rounds (`dpfast.learners.halfspaces.steepness`).
+sensitivities. It is 1 up to m = 0 and about a half at m = 2. The slope and the shift of the scores come from their mean
+and from class counts of score levels, which are released after the rounds (`dpfast.learners.halfspaces.steepness`).
 
 **Shrinking.** After t rounds the coefficients w are a rate times the sum of t noisy sums, and their noise has a known
 variance v. If the squares of a group of coefficients add up to little more than v explains, the group holds little but
@@ -64,9 +64,9 @@ from dpfast.kernels import reals
 from dpfast.kernels.reals import log
 from dpfast.learners.halfspaces.images import LIMIT, CodeImage
 from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, Pairs, draws
-from dpfast.learners.halfspaces.steepness import LEVELS, slope_and_shift
+from dpfast.learners.halfspaces.steepness import LEVELS, REACH, STEPS, middle_of, slope_and_height
 
-ROUNDS_PAID = 20  # the opening and the counts of score levels each cost one round for every so many rounds
+ROUNDS_PAID = 20  # the opening costs one round for every so many rounds
 _LARGEST_SIGMA = 2.0**52
 _CURVED = 0.25  # the mean curvature of the loss if both classes have half of the rows
 _HALVINGS = 60  # of an interval of length 1/2
@@ -258,10 +258,12 @@ class Noise:
     """The noise of a run, in steps of the grid, that makes its releases together (epsilon, delta)-DP.
 
     The opening counts every row `unit` times, such that its sensitivity is at most sqrt(`paid`) times that of a round.
-    It therefore costs as much as `paid` rounds. The same holds for the counts of score levels, which count every row
-    `level_unit` times; replacing a row changes two of them, and adding a row changes one. If a discovery took the place
-    of the opening, the noise of the rounds was planned with it, for two classes. The exponents of the draws of pairs
-    are chosen such that the draws cost a 20th of the bill.
+    It therefore costs as much as `paid` rounds. The sum of the scores and the counts of score levels together cost as
+    much as twice `paid` rounds, of which the counts have three quarters, and all if there is no sum. The sum counts
+    every row `middle_unit` times, and a row adds at most STEPS to it in size. The counts count every row `level_unit`
+    times; replacing a row changes two of them, and adding a row changes one. If a discovery took the place of the
+    opening, the noise of the rounds was planned with it, for two classes. The exponents of the draws of pairs are
+    chosen such that the draws cost a 20th of the bill.
     """
 
     def __init__(self, p, image, classes, pairs):
@@ -275,9 +277,10 @@ class Noise:
         paid = -(-p.n_rounds // ROUNDS_PAID)
         changes = 2 if p.neighbors == "replace" else 1
         self.unit = math.isqrt(paid * moves**2 // image.opening_square(changes))
-        self.level_unit = math.isqrt(paid * moves**2 // changes)
+        self.level_unit = math.isqrt((3 if image.by_middle else 4) * paid * moves**2 // (2 * changes))
+        self.middle_unit = math.isqrt(paid * moves**2 // (2 * (changes * STEPS) ** 2))
         size = max((1 if classes == 2 else classes) * (image.size + pairs * GROUPS**2), image.opening_size, 2 * LEVELS)
-        others = paid * (2 if image.by_margin else 1)
+        others = paid * (3 if image.by_margin else 1)
         releases = {"sensitivity": p.rows_per_unit * moves, "releases": p.n_rounds + others, "size": size}
         if pairs:
             share = Fraction(1, SHARE)
@@ -308,12 +311,11 @@ class Model:
         self.image, self._columns = image, 1 if classes == 2 else classes
         self._width, self.constants, self.descent = width, np.zeros(self._columns), None
         self.interactions = ()
-        self._slope, self._shift, self._shifted = 1.0, 0.0, False
+        self._slope, self._shift, self._middle = 1.0, 0.0, 0.0
 
     def begin(self, deviation, p):
         """Start the descent from the opening of the image."""
         self.descent = self._descent(self.image.groups, deviation, p.n_rounds)
-        self._shifted = p.fit_intercept
         if p.fit_intercept:
             self.constants = starts(self.image.opening.sizes)
 
@@ -334,9 +336,25 @@ class Model:
         joined = self._descent(self.image.groups[at : self.image.pairs_at], deviation, n_rounds)
         self.descent = JoinedDescent(self.descent, joined, at)
 
+    def middle_question(self):
+        """Return the question for the sum of the scores, and its arguments."""
+        return self.image.middle_question(self.descent.model(), self.constants)
+
+    def centre(self, total, deviation):
+        """Set the middle of the scores by their released sum, in STEPS of REACH."""
+        unit, n = REACH / STEPS, self.image.opening.n
+        self._middle = self.image.of_mean(self.descent.model(), self.constants)
+        self._middle += middle_of(unit * total, unit * deviation, n)
+
+    def level_question(self):
+        """Return the question that counts score levels from the middle, and its arguments."""
+        return self.image.level_question(self.descent.model(), self.constants - self._middle)
+
     def level(self, counts, deviation):
         """Set slope and shift by the released counts of score levels."""
-        self._slope, self._shift = slope_and_shift(counts, deviation, self._shifted)
+        odds = self.image.odds if self.image.by_middle else None
+        self._slope, height = slope_and_height(counts, deviation, self.image.opening.n, self._middle, odds)
+        self._shift = height - self._slope * self._middle
 
     def linear(self):
         """Return coefficients, intercepts and shifts, of shapes (columns, m), (columns,) and (columns,)."""

@@ -1,13 +1,14 @@
 """Images of plain rows for noisy descent: rows of numbers or bits, as opposed to rows of codes (`images`).
 
 Rows, dense, sparse or packed, are scaled to norm 1 on the grid of `UnitRows`: a row is an integer vector q of norm at
-most 2**17. With two classes the rounds use the residual by margin, and score levels are counted after them
-(`steepness`).
+most 2**17. With two classes the rounds use the residual by margin. After them, the mean of the scores is released, and
+counts of score levels (`steepness`).
 
 The opening is the sum of the rows, together with the class sizes. An entry of the sum is set to 0 where it may be
-nothing but noise, and otherwise shrunk by the share of its square that noise may explain. The mean m computed from
+nothing but noise, and otherwise shrunk by the share of its square that is noise on average. The mean m computed from
 it therefore has entries only for columns whose mean is large. A round uses the vectors (q - m, h) with limits, as for
-codes: limit * |(q - m, h)| is at most `reach`, exactly (`UnitRows.limits`).
+codes: limit * |(q - m, h)| is at most `reach`, exactly (`UnitRows.limits`). The mean square of q - m is about that of
+rows minus that of m, plus twice the noise that is left in m.
 """
 
 import math
@@ -17,7 +18,7 @@ import numpy as np
 from dpfast.kernels import logistic, reals
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.halfspaces.images import LEAST, SHORTER, TOP, Opening, class_counts, class_sizes, labels_of
-from dpfast.learners.halfspaces.steepness import ENDS
+from dpfast.learners.halfspaces.steepness import ENDS, REACH, STEPS, class_odds
 from dpfast.mechanisms.opening import SURE
 
 _LIMIT = 1 << 10  # the largest limit; R is at least a quarter, so limits over R fit into the sums
@@ -29,6 +30,7 @@ class PlainImage:
     def __init__(self, rows, classes, fit_intercept):
         self._linear, self._classes, self._centred = rows.linear, classes, bool(fit_intercept)
         self.by_margin = classes == 2
+        self.by_middle = self.by_margin and self._centred
         self._width, self._unit = rows.shape[1], rows.reach
         self.size, self.reach = self._width + self._centred, _LIMIT * rows.reach
         self.fastest = 128.0 if self._centred else 32.0
@@ -55,19 +57,32 @@ class PlainImage:
         sizes = noisy[len(noisy) - self._classes :] / self._weight
         n = float(max(1, reals.sum(sizes) if n is None else n))
         self.opening = Opening(n, class_sizes(sizes, deviation / self._weight, n), (), ())
+        if self.by_margin:
+            share = 0.5 + (sizes[1] - sizes[0]) / (2 * n)
+            self.odds = class_odds(share, deviation / self._weight / n * 0.5**0.5)
         if not self._centred:
             return
-        mean, cut = noisy[: self._width] / self._unit / n, _certain(self._width) * deviation / self._unit / n
-        mean *= np.maximum(0, 1 - np.square(cut / np.maximum(np.abs(mean), cut)))
+        mean, noise = noisy[: self._width] / self._unit / n, deviation / self._unit / n
+        large = np.abs(mean) > _certain(self._width) * noise
+        mean = np.where(large, mean * (1 - np.square(noise / np.where(large, mean, 1.0))), 0.0)
         mean /= max(1.0, reals.norm(mean))
         self._mean = np.rint(mean * self._unit).astype(np.int32)
-        square = SHORTER * max(1 - reals.dot(mean, mean), LEAST)
+        apart = 1 - reals.dot(mean, mean) + 2 * np.count_nonzero(large) * noise**2
+        square = SHORTER * min(max(apart, LEAST), 1.0)
         self._top = int(TOP * math.sqrt(square) * self._unit)
         self._radius = int(math.sqrt(square * (1 + TOP**2)) * self._unit)
 
     def question(self, u, constants):
         centring = self._mean, self._top, self._radius, self.reach
         return _plain_sums, centring, *self._told(u, constants)
+
+    def of_mean(self, u, constants):
+        """Return the score of a row that is the released mean: float; scores are those of a round."""
+        return float(self._constant(u)[0] + constants[0])
+
+    def middle_question(self, u, constants):
+        """Return the question for the sum of the scores minus that of the mean, and its arguments."""
+        return _plain_middle, *self._told(u, constants - self.of_mean(u, constants))
 
     def level_question(self, u, constants):
         """Return the question that counts score levels, and its arguments; scores are those of a round."""
@@ -91,7 +106,11 @@ class PlainImage:
         coef = u[: self._width] * (self._unit / self._radius)
         mean = self._mean.astype(np.float64) / self._unit
         of_mean = np.array([reals.dot(mean, column) for column in np.ascontiguousarray(coef.T)])
-        return coef, u[self._width :].sum(axis=0) * (self._top / self._radius) - of_mean
+        return coef, self._constant(u) - of_mean
+
+    def _constant(self, u):
+        """Return what the intercept adds to all scores: float64, shape (columns,)."""
+        return u[self._width :].sum(axis=0) * (self._top / self._radius)
 
 
 def _certain(size):
@@ -118,6 +137,12 @@ def _plain_sums(piece, centring, w, step, constants):
     else:
         residuals = logistic.many(scores, labels, limits, step, constants)
     return np.concatenate([piece.rows.weighted_sum(residuals), residuals.sum(axis=0, dtype=np.int64)[np.newaxis]])
+
+
+def _plain_middle(piece, w, step, constants):
+    """Return the sum of the scores, each within REACH of 0, in STEPS of REACH: int64, shape (1,)."""
+    scores = (piece.rows.margins(w)[:, 0] * np.float32(step) + constants[0]).astype(np.float64)
+    return np.rint(np.clip(scores, -REACH, REACH) * (STEPS / REACH)).astype(np.int64).sum(keepdims=True)
 
 
 def _plain_levels(piece, w, step, constants):

@@ -11,7 +11,8 @@ from dpfast import BitMatrix, CodeTable, HalfspaceClassifier
 from dpfast.accounting import Budget, BudgetExceeded, discrete_gaussian_delta
 from dpfast.learners.halfspaces import halfspace
 from dpfast.learners.halfspaces.halfspace import image_of
-from dpfast.learners.halfspaces.model import ShrunkenDescent
+from dpfast.learners.halfspaces.model import ROUNDS_PAID, ShrunkenDescent
+from dpfast.learners.halfspaces.steepness import STEPS
 from dpfast.tables.cells import CodeColumn
 from dpfast.tables.unit_rows import unit_rows
 
@@ -218,7 +219,7 @@ def test_a_saved_model_keeps_the_weights_of_its_classes(table, tmp_path):
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize(("neighbors", "moves"), [("replace", 2), ("add-remove", 1)])
 @pytest.mark.parametrize("n_rounds", [1, 7, 100])
-@pytest.mark.parametrize("kind", ["codes", "plain"])
+@pytest.mark.parametrize("kind", ["codes", "plain", "without an intercept"])
 def test_all_releases_together_are_worth_what_is_claimed(kind, n_rounds, neighbors, moves, classes, rng, monkeypatch):
     """From what is in fact drawn: the sum of (how far a row moves a release / its noise)^2, against the claim."""
     drawn = []
@@ -228,21 +229,27 @@ def test_all_releases_together_are_worth_what_is_claimed(kind, n_rounds, neighbo
         "discrete_gaussian",
         lambda total, sigma, rng: drawn.append((total, sigma)) or plain(total, sigma, rng=rng),
     )
-    X = {"codes": codes(rng, 60), "plain": rng.normal(size=(60, 4))}[kind]
-    clf = HalfspaceClassifier(0.7, 1e-5, n_rounds=n_rounds, neighbors=neighbors, random_state=0)
+    X, constant = codes(rng, 60) if kind == "codes" else rng.normal(size=(60, 4)), kind != "without an intercept"
+    options = {"n_rounds": n_rounds, "neighbors": neighbors, "fit_intercept": constant}
+    clf = HalfspaceClassifier(0.7, 1e-5, **options, random_state=0)
     clf.fit(X, np.arange(60) % classes)
-    leveled = kind == "plain" and classes == 2  # score levels are counted after the rounds
-    assert len(drawn) == n_rounds + 1 + leveled
+    leveled = kind != "codes" and classes == 2  # the mean score and the counts of levels follow the rounds
+    assert len(drawn) == n_rounds + 1 + leveled + (leveled and constant)
     assert clf.n_rounds_ == n_rounds
     (counts, sigma), *rounds = drawn
-    image = image_of(unit_rows(X, fit_intercept=True, normalize=True), classes, True)
+    image = image_of(unit_rows(X, fit_intercept=constant, normalize=True), classes, constant)
     reach, weight = image.reach, image.opening_question()[2]
     unit = int(counts[-classes:].sum()) // 60 // weight
-    cells = (2 if kind == "codes" else moves * 2**34) + weight**2  # two columns, or rows of norm 2^17
+    cells = (2 if kind == "codes" else moves * 2**34 * constant) + weight**2  # two columns, or rows of norm 2^17
     spent = n_rounds * (1 if classes == 2 else 2) * (moves * reach) ** 2 / sigma**2
     spent += unit**2 * moves * cells / sigma**2
     if leveled:
         spent += (int(drawn[-1][0].sum()) // 60) ** 2 * moves / sigma**2
+    if leveled and constant:
+        middle_unit = math.isqrt(-(-n_rounds // ROUNDS_PAID) * (moves * reach) ** 2 // (2 * (moves * STEPS) ** 2))
+        assert (drawn[-2][0] % middle_unit == 0).all()
+        assert abs(drawn[-2][0]).max() <= 60 * STEPS * middle_unit
+        spent += (middle_unit * moves * STEPS) ** 2 / sigma**2
     assert {each for _, each in rounds} == {sigma}
     assert clf.sigma_ == sigma / reach
     entries = sum(total.size for total, _ in drawn)
@@ -289,7 +296,7 @@ def test_what_was_released_before_an_interruption_is_kept(table, monkeypatch):
     clf = HalfspaceClassifier(random_state=0)
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, y)
-    assert [release.used for release in clf.privacy_.events] == [1, 5, 0]
+    assert [release.used for release in clf.privacy_.events] == [1, 5, 0, 0]
     assert clf.score(X, y) > 0.8
 
 
@@ -303,7 +310,7 @@ def test_a_model_without_an_opening_is_level(kind, table, rng, monkeypatch):
     clf = HalfspaceClassifier(random_state=0)
     with pytest.raises(KeyboardInterrupt):
         clf.fit(X, y)
-    assert [release.used for release in clf.privacy_.events] == [0, 0] + [0] * (kind == "plain")
+    assert [release.used for release in clf.privacy_.events] == [0, 0] + [0, 0] * (kind == "plain")
     np.testing.assert_array_equal(clf.predict_proba(X), 0.5)
 
 

@@ -12,6 +12,7 @@ from dpfast import BitMatrix, CodeTable
 from dpfast.learners.halfspaces.halfspace import image_of
 from dpfast.learners.halfspaces.images import BINS, HATS, CodeImage, Opening
 from dpfast.learners.halfspaces.model import sensitivity
+from dpfast.learners.halfspaces.steepness import STEPS
 from dpfast.parts.blocks import Piece
 from dpfast.tables.cells import CodeColumn
 from dpfast.tables.codes import CodeRows
@@ -222,18 +223,21 @@ def test_one_row_moves_a_sum_by_the_sensitivity_at_most(form, seed, classes):
     question, *told = image.question(*drawn)
     counts, *given = image.opening_question()
     levels, *asked = image.level_question(*drawn) if image.by_margin else (lambda piece: np.zeros(1),)
-    totals, openings, leveled = [], [], []
+    middle, *also = image.middle_question(*drawn) if image.by_middle else (lambda piece: np.zeros(1),)
+    totals, openings, leveled, middles = [], [], [], []
     for rows, of in zip(made, (labels, others, np.delete(labels, i)), strict=True):
         piece = Piece(None, of, rows=rows)
         totals.append(image.entries(question(piece, *told)).astype(object))
         openings.append(counts(piece, *given))
         leveled.append(levels(piece, *asked))
+        middles.append(middle(piece, *also))
     for other, relation, moves in ((1, "replace", 2), (2, "add-remove", 1)):
         moved = int(((totals[0] - totals[other]) ** 2).sum())
         assert moved <= sensitivity(image.reach, classes, relation) ** 2
         moved = int(((openings[0] - openings[other]).astype(object) ** 2).sum())
         assert moved <= image.opening_square(moves)
         assert ((leveled[0] - leveled[other]) ** 2).sum() <= moves
+        assert abs(middles[0] - middles[other]) <= moves * STEPS
 
 
 @pytest.mark.parametrize("classes", [2, 5])
