@@ -227,6 +227,8 @@ def fit(
         told.add_row("privacy", str(estimator.privacy_))
         if declaration is not None and declaration.to_find:
             told.add_row("", f"with it {some([*declaration.to_find])} were discovered")
+            if other is not None:
+                told.add_row("", f"labels were discovered, too; rows of all others count as {other}")
             nothing = [name for name, share in estimator.encoder_.other_.items() if share == 1]
             if nothing:
                 told.add_row(
