@@ -141,8 +141,7 @@ def _pure_plan(schema, epsilon, neighbors, labels, moved):
 
 @dataclass(frozen=True)
 class Found:
-    """The facts of a table that an opening histogram gives: the schema with everything discovered, and estimated
-    counts.
+    """The facts of a table that an opening histogram gives: the schema with everything discovered, and counts.
 
     `labels` are noisy numbers of rows by label, the most frequent first. For each column of codes, `counts` has the
     estimated number of rows with each code, at least 0, or for declared bins the noisy counts; and `ranks` the middle

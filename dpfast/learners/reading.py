@@ -327,10 +327,8 @@ class TableReader(Parameters):
         entries(saved, "schema", "privacy", maybe=("found", "other"))
         schema, claim = Schema.from_dict(saved["schema"]), PrivacySpend.from_dict(saved["privacy"])
         width, names = self.n_features_in_, getattr(self, "feature_names_in_", None)
-        self.schema, self.encoder_ = (
-            schema,
-            TableEncoder(schema, claim.epsilon or 1.0, claim.delta or 1e-6, neighbors=self.neighbors),
-        )
+        self.schema = schema
+        self.encoder_ = TableEncoder(schema, claim.epsilon or 1.0, claim.delta or 1e-6, neighbors=self.neighbors)
         self.encoder_._become(Public(0, len(schema.names), np.array(schema.names, dtype=object)))
         self.encoder_.schema_, self.encoder_.privacy_ = schema, claim
         self.encoder_.found_ = found_facts(saved.get("found", {}), schema)

@@ -177,10 +177,8 @@ def terms(model: Any) -> list[Term]:
     for label, row, of_row in zip(labels.tolist(), weights, noise, strict=True):
         for (column, sides), start, stop in zip(every, ends[:-1], ends[1:], strict=True):
             of_rows = np.full(column.size, 1 / column.size) if shares is None else shares[start:stop]
-            part, of_part = (
-                row[start:stop] - reals.dot(of_rows, row[start:stop]),
-                None if of_row is None else of_row[start:stop],
-            )
+            part = row[start:stop] - reals.dot(of_rows, row[start:stop])
+            of_part = None if of_row is None else of_row[start:stop]
             if sides:
                 found.append(PairTerm(column, label, part, of_part, of_rows, sides))
             else:

@@ -40,7 +40,7 @@ from dpfast.accounting.numbers import float_above
 from dpfast.kernels import noise, sparse_vector
 from dpfast.mechanisms.draws import Claim, Question, asked
 
-from .draws import Sole, told
+from .draws import Sole, read_only
 
 _LARGEST = 1 << 60  # of thresholds; noise exceeds this with probability below e**-300
 
@@ -63,10 +63,10 @@ class _Tests:
         self._rng = random.generator(rng)
         self._count, self._sole = 0, Sole(f"an instance of {type(self).__name__}")
 
-    threshold = told("_threshold")
-    epsilon = told("_epsilon")
-    test_scale = told("_test_scale")
-    fired = told("_fired")
+    threshold = read_only("_threshold")
+    epsilon = read_only("_epsilon")
+    test_scale = read_only("_test_scale")
+    fired = read_only("_fired")
 
     def add(self, number: int = 1) -> None:
         """Add to the running count.
@@ -254,10 +254,10 @@ class AboveThreshold(_Tests):
         self._runs = 0
         self.reset()
 
-    monotone = told("_monotone")
-    noise = told("_noise")
-    threshold_scale = told("_threshold_scale")
-    runs = told("_runs")
+    monotone = read_only("_monotone")
+    noise = read_only("_noise")
+    threshold_scale = read_only("_threshold_scale")
+    runs = read_only("_runs")
 
     def reset(self) -> None:
         """Start again with new threshold noise and a count of 0; this costs epsilon once more."""
@@ -355,7 +355,7 @@ class RepeatedThreshold(_Tests):
         self._test_scale, self._fired = 1 / self._exact, 0
         self._tests, self._claim = sparse_vector.Tests(self._threshold, self._test_scale), Claim(float(self._exact))
 
-    positives = told("_positives")
+    positives = read_only("_positives")
 
     def claim(self, delta: float) -> tuple[float, float]:
         """Return the claim of all tests together; see `repeated_epsilon`.

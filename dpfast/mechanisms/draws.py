@@ -125,7 +125,7 @@ def _change(one, other):
     return (one.astype(np.int64) - other.astype(np.int64)).astype(np.float64)
 
 
-def told(name: str) -> Any:
+def read_only(name: str) -> Any:
     """Return a read-only property for an attribute, so that callers cannot edit noise or counts."""
     return property(attrgetter(name))
 

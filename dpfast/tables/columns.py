@@ -206,12 +206,9 @@ class Numeric(Column):
     def code_columns(self) -> tuple[CodeColumn, ...]:
         edges = np.unique(np.floor(self.cuts()) if self.integer else self.cuts()).tolist()
         step = edges[1] - edges[0] if len(edges) > 1 else 1.0
-        low, high = (
-            edges[0] - step if self.low is None else self.low,
-            edges[-1] + step if self.high is None else self.high,
-        )
-        ends = float(low), float(high)
-        return (CodeColumn(self.name, tuple(edges), *ends, nullable=self.nullable, whole=self.integer),)
+        low = float(edges[0] - step if self.low is None else self.low)
+        high = float(edges[-1] + step if self.high is None else self.high)
+        return (CodeColumn(self.name, tuple(edges), low, high, nullable=self.nullable, whole=self.integer),)
 
     def fine(self) -> "Numeric":
         declared = self.edges is not None or self.spacing is not None

@@ -26,7 +26,7 @@ from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels.grid import to_grid
 from dpfast.learners.parameters import PRIVATE, Parameters, choice, count, real
 from dpfast.mechanisms import discrete_gaussian, discrete_laplace
-from dpfast.mechanisms.draws import Sole, told
+from dpfast.mechanisms.draws import Sole, read_only
 from dpfast.parts.blocks import slices
 from dpfast.tables.arrays import parts_of
 
@@ -160,9 +160,9 @@ class StatisticalQueryOracle(Parameters):
             counted = self._noisy([self._rows << _GRID_BITS])
             self._counted = max(1.0, counted[0] / (1 << _GRID_BITS))
 
-    noise_scale_ = told("_noise_scale")
-    n_rows_ = told("_counted")
-    answered_ = told("_answered")
+    noise_scale_ = read_only("_noise_scale")
+    n_rows_ = read_only("_counted")
+    answered_ = read_only("_answered")
 
     def answer(self, query: Callable[..., Any]) -> float:
         """Return the noisy mean of a query.
@@ -238,9 +238,7 @@ class StatisticalQueryOracle(Parameters):
             return noise + query_deviation(rows, self._paid.n_queries, failure / 2)
         counted = self._paid.neighbors == "add-remove"
         each = -math.expm1(math.log1p(-failure) / (self._paid.n_queries + counted))  # the noise terms are independent
-        if (
-            self._paid.noise == "discrete-gaussian"
-        ):  # P(|X| >= m) is at most that of the continuous one at m - 1 [CKS20, 25]
+        if self._paid.noise == "discrete-gaussian":  # P(|X| >= m): at most the continuous one's at m - 1 [CKS20, 25]
             most = math.ceil(-self._scale * special.ndtri(each / 2))
         else:  # P(|X| >= m) = 2 q^m / (1 + q)
             most = max(0, math.ceil(self._scale * math.log(2 / ((1 + math.exp(-1 / self._scale)) * each))) - 1)

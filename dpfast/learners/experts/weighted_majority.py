@@ -23,7 +23,7 @@ from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import weights
 from dpfast.learners.experts.playing import drawn, played
 from dpfast.learners.parameters import PRIVATE, Parameters, choice, count, optional
-from dpfast.mechanisms.draws import Sole, told
+from dpfast.mechanisms.draws import Sole, read_only
 from dpfast.parts.blocks import slices
 from dpfast.tables import BitMatrix
 from dpfast.tables.arrays import refuse_masked, sound_csr
@@ -153,8 +153,8 @@ class RandomizedWeightedMajority(Parameters):
         self._weights: Any = None
         self._parts: list[np.ndarray] = []
 
-    learning_rate_ = told("_eta")
-    rounds_ = told("_rounds")
+    learning_rate_ = read_only("_eta")
+    rounds_ = read_only("_rounds")
 
     def act(self, losses: Any = None) -> int:
         """Draw the expert to follow in the next round.
