@@ -161,7 +161,7 @@ def experts_learning_rate(
         return eta
     eta = largest(lambda eta: composed_epsilon(draws_rho(eta, T, width), delta) <= epsilon)
     if eta == 0:
-        raise ValueError(f"no learning rate > 0 fits epsilon={epsilon!r}, delta={delta!r}; a larger epsilon is wanted")
+        raise ValueError(f"no learning rate > 0 fits epsilon={epsilon!r}, delta={delta!r}; use a larger epsilon")
     return eta
 
 

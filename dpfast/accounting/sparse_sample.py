@@ -233,7 +233,7 @@ def sparse_sample_plan(
     rest = (Fraction(epsilon) - max(Fraction(threshold), exact("threshold", threshold))) / (2 * k)
     pure = float_below(rest)
     if pure <= 0:
-        raise ValueError(f"no exponent > 0 fits epsilon = {epsilon!r} and {k} releases; a larger epsilon is wanted")
+        raise ValueError(f"no exponent > 0 fits epsilon = {epsilon!r} and {k} releases; use a larger epsilon")
     if calibration != "paper":
         t = float_above(threshold)
         concentrated = largest(

@@ -266,7 +266,7 @@ def winnow_learning_rate(
     e = math.sqrt(2 * share * zcdp_rho(epsilon, delta) / runs) * (1 - SLACK)
     eta = largest(lambda eta: composed_epsilon(draws_rho(eta, releases, width), delta, e, runs) <= epsilon)
     if eta == 0:
-        raise ValueError(f"no learning rate > 0 fits epsilon={epsilon!r}, delta={delta!r}; a larger epsilon is wanted")
+        raise ValueError(f"no learning rate > 0 fits epsilon={epsilon!r}, delta={delta!r}; use a larger epsilon")
     return eta, e
 
 

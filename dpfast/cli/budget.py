@@ -48,8 +48,8 @@ def budget(
         plain = {name: None if value is None else value.value for name, value in how.items()}
         if epsilon is not None and delta is None and not file.exists():
             raise ValueError(
-                "say --delta too, that of all fits together: each fit asks for 1e-6 by default, and --delta 0 allows "
-                "only those that ask for none"
+                "give --delta, too, for all fits together: each fit needs 1e-6 by default, and --delta 0 allows only "
+                "fits that need none"
             )
         ledger = Budget.open(file, epsilon, delta, **plain, moved=moved)
         if json:
@@ -73,7 +73,7 @@ def budget(
 
 
 def _charges(notes):
-    """A line for each charge; columns that say nothing of any are left out, so that the others have room."""
+    """Return a table with a line for each charge, without columns that are empty for all."""
     columns = {
         "#": [str(note["number"]) for note in notes],
         "time (UTC)": [note["time"][:16].replace("T", " ") for note in notes],

@@ -210,7 +210,7 @@ def fit(
         say(f"{data}: {count}{shape}, labels {some(estimator.classes_)}")
         if same := alike(estimator.classes_.tolist()):
             say(
-                f"Labels that differ only in capitals or blanks are classes of their own: {some(same)}. "
+                f"Labels that differ only in capitals or blanks are separate classes: {some(same)}. "
                 "dpfast schema draft shows such labels before a fit."
             )
         say()
@@ -280,7 +280,7 @@ def check_persons(unit, declaration):
             "--unit needs the column of labels (--label), or a --schema, and no --threshold, --numbers or --bits"
         )
     if unit in declaration.names or unit == declaration.label.name:
-        raise ValueError(f"--unit {unit} is a column of the schema: take it out, or the model learns persons")
+        raise ValueError(f"--unit {unit} is a column of the schema: remove it there, or the model learns from it")
 
 
 class Persons:

@@ -1,16 +1,6 @@
 """Tables with a schema: what commands read and declare."""
 
-from typing import Any, NamedTuple
-
 from .report import errors
-
-
-class Declared(NamedTuple):
-    """A table that was read by its schema; as `dpfast.files.readers.Table`."""
-
-    X: Any
-    y: Any
-    feature_names: None = None
 
 
 def declaration_of(data, path, label=None, classes=None, unit=None, ignore=(), **text):
@@ -52,10 +42,11 @@ def declaration_of(data, path, label=None, classes=None, unit=None, ignore=(), *
 def read_declared(data, schema, memory, **text):
     """Return a table of the schema's columns and label, read block by block; so many GB of it stay in memory."""
     from dpfast.files.encodings import FileParts
+    from dpfast.files.readers import Table
 
     with errors.status(f"reading {data}"):
         encoded = FileParts(data, memory=int(memory * 1e9), **text).encoded(schema, schema.label)
-        return Declared(encoded, encoded.labels())
+        return Table(encoded, encoded.labels(), None)
 
 
 def read_codes_of(data, schema, *, label=None, labelled=False, **text):

@@ -117,7 +117,7 @@ def keep(estimator, out, state, names, **table):
     if out is None:
         return None
     where = deliver(content, out, out.name)
-    state.now, state.rescue = f"{RELEASED}; it is whole {where}", None
+    state.now, state.rescue = f"{RELEASED}; the complete model is {where}", None
     return str(where).removeprefix("in ")
 
 

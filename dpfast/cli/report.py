@@ -14,7 +14,7 @@ from rich.text import Text
 
 
 class _Console(Console):
-    """A console that leaves a closed pipe to `reporting`; rich's own would stay quiet for good, and exit."""
+    """A console that leaves a closed pipe to `reporting`; that of rich would exit silently."""
 
     def on_broken_pipe(self):
         raise
@@ -72,7 +72,7 @@ def enough(n, asked):
 
 @contextmanager
 def progress(estimator, what):
-    """Show the rounds of a fit on a terminal, with rows a second, or else only that it is under way."""
+    """Show the rounds of a fit and its rows per second on a terminal; otherwise show only that it is running."""
     if not errors.is_terminal or "verbose" not in estimator.get_params():
         with errors.status(what):
             yield
@@ -86,10 +86,10 @@ def progress(estimator, what):
 
 @contextmanager
 def reporting(state):
-    """Tell what went wrong in one line, on standard error, and exit with 2; with 130 when interrupted.
+    """Report an error in one line on standard error, and exit with status 2, or 130 after an interruption.
 
-    `state` is what holds should the run stop now; the block moves it on, and says if something is spent, which an error
-    must name too. What was paid for and is in no file yet is kept by its `rescue`, whatever stops the run.
+    `state` describes what is true if the run stops now; the block updates it, and sets `kept` if something was spent,
+    which an error must mention. `rescue` writes what was paid for and is not in a file yet, whatever stops the run.
     """
     from dpfast.learners.fitting import interrupts_wait  # at the start: not when memory is at its end
 
@@ -108,7 +108,7 @@ def reporting(state):
 
 
 def _rescued(state):
-    """Keep what was paid for; whatever prevents that, the error that is under way is told."""
+    """Write what was paid for; if that fails, still report the original error."""
     if state.rescue is None:
         return
     try:
@@ -149,13 +149,13 @@ def why(error):
 
 
 def untold(error):
-    """Say that the output of no command, help say, could not be written."""
+    """Report that output outside of a command, such as help, could not be written."""
     complain(f"error: {why(error)}")
     _let_go_of_output()
 
 
 def _let_go_of_output():
-    """Drop what cannot be written to standard output: Python would complain of it at its end."""
+    """Drop what cannot be written to standard output, so that Python does not report it at exit."""
     try:
         sys.stdout.flush()
     except OSError:

@@ -50,7 +50,7 @@ def draft(
         typer.echo(_HEAD.format(data=Path(data).name) + schema.to_toml(), nl=False)
         for name, odd in nearly_numbers(schema, frame, missing).items():
             options = " ".join(f"--missing {text!r}" for text in odd)
-            typer.echo(f"column {name!r} is numbers but for {some(odd)}: if that is missing, add {options}", err=True)
+            typer.echo(f"column {name!r} has numbers and {some(odd)}: if that means missing, add {options}", err=True)
         for remark in remarks(schema, frame.slice(0, LOOK), missing):
             typer.echo(remark, err=True)
 

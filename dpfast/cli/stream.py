@@ -183,7 +183,7 @@ def stream(
 
 
 def _check_same(estimator, asked, classes, declaration, checkpoint):
-    """Refuse to go on with a stream under other terms than those it began with."""
+    """Refuse to continue a stream with other parameters than those it began with."""
     if estimator.schema != declaration:
         raise ValueError(f"{checkpoint} was begun with another schema, or with none")
     for name, value in {**asked, "classes_": sorted(classes.tolist())}.items():
@@ -198,19 +198,19 @@ def _kept(estimator, checkpoint):
     of = "" if estimator.window else f" of {estimator.n_updates_}"
     done = f"{estimator.rounds_:,} rounds and {estimator.updates_}{of} updates"
     if checkpoint is None:
-        return f"the stream ends after {done}, its budget spent; to go on with one takes a --checkpoint"
-    return f"the budget of the stream is spent; {done} are in {checkpoint}, and the same command goes on after them"
+        return f"the stream ended after {done}, and its budget is spent; only a --checkpoint can be continued"
+    return f"the budget of the stream is spent; {done} are in {checkpoint}, and the same command continues after them"
 
 
 def _begun(checkpoint):
-    """Return what a stream leaves behind that was charged and made no step."""
+    """Return what a stream leaves behind that was charged and has made no step."""
     if checkpoint is not None and checkpoint.exists():
-        return f"the budget is spent; the stream is in {checkpoint}, and the same command goes on with it"
+        return f"the budget is spent; the stream is in {checkpoint}, and the same command continues it"
     return "the budget is spent, and nothing of the stream could be kept"
 
 
 @contextmanager
 def _live():
-    """A function that shows a line, and the next in its place, on standard error if that is a terminal."""
+    """Yield a function that shows a line in the place of the last one, on standard error if it is a terminal."""
     with Live(console=errors, transient=True, redirect_stdout=sys.stdout.isatty()) as live:
         yield lambda line: live.update(Text(line))

@@ -254,8 +254,8 @@ def header_of(lines, separator):
         what = {"\t": "tabs", ",": "commas"}.get(separator, repr(separator))
         likely = max(";\t|,", key=names[0].count)
         raise ValueError(
-            f"the header row is one column, {names[0]!r}; columns must be separated by {what}, or by another separator "
-            f"that is given: {likely!r} may be it"
+            f"the header row has only one column, {names[0]!r}; columns must be separated by {what}, unless another "
+            f"separator is given: {likely!r} may be right"
         )
     return names, rows.line_num
 
@@ -305,7 +305,7 @@ def encoded_csv(file, schema, label, keep, place, unit=None):
         if fault.row is None:
             raise
         raise ValueError(f"{place(fault.row)}, column {fault.column!r} {fault.what}") from None
-    raise ValueError("a cell is written in a way that is not read, blanks other than spaces around a number say")
+    raise ValueError("a cell cannot be read; a number may have blanks other than spaces around it")
 
 
 def _encoded(file, encoded, types, marked):

@@ -30,7 +30,7 @@ def check_names(names, label, needs_label):
         hint = "; the first row must name the columns" if all(name.isdecimal() for name in names) else ""
         raise ValueError(f"two columns have the name {twice!r}{hint}")
     if needs_label and label is None:
-        raise ValueError(f"say which column holds the labels (--label); there is {some(names)}")
+        raise ValueError(f"say which column holds the labels (--label); the columns are {some(names)}")
     if label is not None and label not in names:
         raise ValueError(not_there(label, names))
     if len(names) - (label is not None) < 1:

@@ -60,7 +60,7 @@ def _numeric(X, names):
     if X.ndim != 2 or X.dtype.kind not in "biuf":
         raise ValueError(f"X must be a two-dimensional array of numbers, got {X.dtype} of shape {X.shape}")
     if not 1 <= X.shape[1] <= _WIDEST:
-        raise ValueError(f"X has {X.shape[1]:,} columns, from 1 to 2**31 - 1 are read")
+        raise ValueError(f"X must have from 1 to 2**31 - 1 columns, got {X.shape[1]:,}")
     if names is not None and len(names) != X.shape[1]:
-        raise ValueError(f"feature_names must number {X.shape[1]}, got {len(names)}")
+        raise ValueError(f"feature_names must have {X.shape[1]} names, got {len(names)}")
     return X

@@ -189,7 +189,7 @@ def _declared(y, classes, before):
 
 def fewer(there, skip):
     """Return the message for a stream that has read more rows than a file has."""
-    return f"{skip:,} rows were to be left out, there are {there:,}; see --new-rows"
+    return f"{skip:,} rows should be skipped, but there are only {there:,}; see --new-rows"
 
 
 def _bundled(path, label, entries):

@@ -83,7 +83,7 @@ def test_under_add_remove_the_number_of_rows_is_not_shown(run, trees):
 
 
 def test_a_messy_file_is_refused_by_its_place(refused, trees, tmp_path):
-    assert "say which column holds the labels (--label); there is wet, " in refused("fit", trees, *FIT)
+    assert "say which column holds the labels (--label); the columns are wet, " in refused("fit", trees, *FIT)
     assert "no column 'three' to take labels from (is it 'tree'?); there is wet," in refused(
         "fit", trees, *FIT, "--label", "three"
     )
@@ -146,7 +146,7 @@ def test_an_interrupted_run_says_what_state_things_are_in(run, trees, tmp_path, 
     monkeypatch.setitem(MODELS, "decision-list", MODELS["decision-list"]._replace(show=interrupt))
     result = run(*command)
     assert result.exit_code == 130
-    assert "the model is released and its budget spent; it is whole in" in result.stderr
+    assert "the model is released and its budget spent; the complete model is in" in result.stderr
     assert dpfast.load(out).rules_
 
 
@@ -159,7 +159,7 @@ def test_a_model_outlives_what_stops_its_figures(run, trees, tmp_path, monkeypat
     monkeypatch.setattr("dpfast.cli.fit.figures", stopped)
     result = run("fit", trees, *FIT, "--label", "tree", "--out", out)
     assert result.exit_code == (130 if stop is KeyboardInterrupt else 2)
-    assert f"the model is released and its budget spent; it is whole in {out}" in result.stderr
+    assert f"the model is released and its budget spent; the complete model is in {out}" in result.stderr
     assert dpfast.load(out).rules_
 
 

@@ -160,7 +160,7 @@ def test_a_stream_goes_on_where_its_checkpoint_ends(run, refused, forest, tmp_pa
     assert dpfast.DPWinnowClassifier.resume(tmp_path / "c").rounds_ == 6700
     few = run("stream", forest, *kept)
     assert few.exit_code == 2
-    assert "6,700 rows were to be left out, there are 6,000; see --new-rows" in few.stderr
+    assert "6,700 rows should be skipped, but there are only 6,000; see --new-rows" in few.stderr
     assert "begun with epsilon=1.0, this command says 2.0" in refused("stream", forest, *kept, "--epsilon", 2)
     assert "begun with classes=" in refused("stream", forest, *kept, "--classes", "oak,ash")
     (tmp_path / "c").write_bytes((tmp_path / "c").read_bytes()[:300])
@@ -218,7 +218,7 @@ def test_ctrl_c_ends_a_stream_that_waits_and_says_what_is_kept(forest, tmp_path)
         said = process.stderr.read()
     assert set(shown) <= {"oak\n", "elm\n"}
     assert "interrupted: the budget of the stream is spent; 1,000 rounds and " in said
-    assert "of 20 updates are in c, and the same command goes on after them" in said
+    assert "of 20 updates are in c, and the same command continues after them" in said
     assert dpfast.DPWinnowClassifier.resume(tmp_path / "c").rounds_ == 1000
 
 
@@ -233,11 +233,11 @@ def test_an_interrupt_in_a_step_waits_until_it_is_kept_and_written(run, forest, 
     result = run("stream", forest, *STREAM, "--checkpoint", tmp_path / "c", "--out", tmp_path / "m.json")
     assert result.exit_code == 130
     assert len(result.stdout.split()) == 500
-    told = "and the same command goes on after them; the model is released and its budget spent; it is whole in"
+    told = "the same command continues after them; the model is released and its budget spent; the complete model is in"
     assert f"{told} {tmp_path / 'm.json'}\n" in result.stderr
     assert dpfast.DPWinnowClassifier.resume(tmp_path / "c").rounds_ == 500
     result = run("stream", forest, *STREAM)
     assert (
-        "interrupted: the stream ends after 500 rounds and 0 of 20 updates, its budget spent; to go on" in result.stderr
+        "interrupted: the stream ended after 500 rounds and 0 of 20 updates, and its budget is spent" in result.stderr
     )
     assert dpfast.load(result.stderr.split()[-1]).updates_ == 0

@@ -45,7 +45,7 @@ def test_without_a_label_every_column_is_a_feature(write):
 
 def test_needed_labels_are_asked_for_by_naming_the_columns(write, tmp_path):
     said = refusal(write(GOOD), needs_label=True)
-    assert "which column holds the labels (--label); there is wet, cold, tree" in said
+    assert "which column holds the labels (--label); the columns are wet, cold, tree" in said
     np.savez(tmp_path / "t.npz", X=np.eye(2), who=np.arange(2))
     assert "no array 'y' to take labels from; there is who" in refusal(tmp_path / "t.npz", needs_label=True)
 
@@ -275,7 +275,7 @@ def test_an_npz_file_that_will_not_do_is_refused(tmp_path, write):
     assert "two-dimensional" in said(X=np.ones(3))
     assert "two-dimensional array of numbers, got <U1" in said(X=np.array([["a"]]))
     assert "label for each of 2 rows, got shape (3,)" in said(X=np.eye(2), y=np.arange(3))
-    assert "feature_names must number 2, got 1" in said(X=np.eye(2), feature_names=np.array(["a"]))
+    assert "feature_names must have 2 names, got 1" in said(X=np.eye(2), feature_names=np.array(["a"]))
     assert "row 2, column 1 holds 5" in said(X=np.array([[1, 0], [5, 1]]))
     np.savez(path, X=np.eye(2), y=np.arange(2))
     assert "not a whole .npz file" in refusal(write(path.read_bytes()[:200], "short.npz"))
