@@ -62,7 +62,9 @@ class CsvFile:
             if names is None:
                 names, self._header = header_of(lines, separator)
             rows = csv.reader(lines, delimiter=separator)
-            self.first = next((row for row in rows if "".join(row).strip()), [])
+            self.first = []
+            with suppress(csv.Error):  # of a cell that is longer than that reader takes
+                self.first = next((row for row in rows if "".join(row).strip()), [])
             self.names = names
 
     @property
@@ -164,7 +166,8 @@ class CsvFile:
         """Raise an error for the first row that has more or fewer cells than the header."""
         for line, row in self.rows():
             if len(row) != len(self.names):
-                raise ValueError(f"line {line} has {len(row)} cells, the header row {len(self.names)}")
+                hint = "; a quote before it may not be closed" if any("\n" in cell for cell in row) else ""
+                raise ValueError(f"line {line} has {len(row)} cells, the header row {len(self.names)}{hint}")
 
     def count(self):
         """Return an upper bound on the rows: the number of lines, whatever ends them."""
@@ -291,7 +294,8 @@ def _is_utf8(encoding):
 def encoded_csv(file, schema, label, keep, place, unit=None):
     """Return the `Encoding` of a CSV file; refuse invalid cells, and name their place by `place`(number of the row)."""
     encoded = Encoding(schema, label, keep, unit)
-    lacking = next((name for name in encoded.names if name not in file.names), None)
+    there = {*file.names}
+    lacking = next((name for name in encoded.names if name not in there), None)
     if lacking is not None:
         hint = meant(lacking, [name for name in file.names if name not in encoded.names])
         raise ValueError(f"there is no column {lacking!r}, which the schema declares{hint}")

@@ -33,7 +33,7 @@ from dpfast.tables.cells import (
     number_ends,
 )
 from dpfast.tables.columns import Category, Numeric
-from dpfast.tables.discovered import Discovered
+from dpfast.tables.discovered import Discovered, refuse_many
 from dpfast.tables.schema import Schema
 from dpfast.tables.words import Counts
 
@@ -45,7 +45,6 @@ LABELS = {"open": 1, "declared": 1 / 4}  # the budget for counts of labels, as a
 RANK_BINS, EQUAL_BINS = 32, 96
 TAIL = 0.005  # share of the rows that may lie beyond either end
 MOST_WORDS = 250  # discovered for one column
-MOST_COLUMNS = 1 << 14  # discovered in one table: the counts of each column take 33 kB
 SOME = 0.1  # a column of texts has numbers, or dates, if at least this share of the counted rows has them
 MOST_ROWS = 1.5  # times the number of rows: larger totals of the cells of one kind are discarded as noise
 COMMON = 32  # a word is common if one in so many rows has it; where none could be published, other words are grouped
@@ -87,11 +86,7 @@ def plan(
     A ValueError refuses a budget that does not suffice, words to be discovered with delta = 0, and more than
     MOST_COLUMNS columns to be discovered.
     """
-    if len(schema.to_find) > MOST_COLUMNS:
-        raise ValueError(
-            f"at most {MOST_COLUMNS:,} columns can be discovered, got {len(schema.to_find):,}: declare columns in a "
-            "schema, or leave them out"
-        )
+    refuse_many(len(schema.to_find))
     epsilon, delta = exact("epsilon", epsilon), exact("delta", delta)
     columns = sum(len(_counted(column)) for column in schema.columns)
     weight = 0 if labels is None else max(1, round(math.sqrt(columns * LABELS[labels])))

@@ -22,6 +22,7 @@ from dpfast.tables.columns import MOST_CODES, Column, distinct, is_number
 
 READS = ("number", "integer", "date", "text")  # what the type of a column may be
 WIDEST = {"numbers": tuple(map(float, range(32))), "ends": (0.0, 32.0), "values": ()}  # the most columns of codes
+MOST_COLUMNS = 1 << 14  # discovered in one table: the counts of each column take 33 kB
 _MOST_DAYS = 700_000  # from 1970-01-01, in either direction
 
 
@@ -106,6 +107,15 @@ class Discovered(Column):
             name = f"{self.name} (text)" if several else self.name
             made.append(CodeColumn(name, values=self.values, other=self.groups, nullable=True))
         return tuple(made)
+
+
+def refuse_many(columns: int) -> None:
+    """Refuse to discover more than MOST_COLUMNS columns."""
+    if columns > MOST_COLUMNS:
+        raise ValueError(
+            f"at most {MOST_COLUMNS:,} columns can be discovered, got {columns:,}: declare columns in a schema, or "
+            "leave them out"
+        )
 
 
 def found_codes(made: CodeColumn, dtype: Any) -> tuple[np.ndarray, Callable]:

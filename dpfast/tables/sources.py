@@ -18,7 +18,7 @@ from dpfast.tables.arrays import as_numbers, is_frame
 from dpfast.tables.arrow import Frame, header_of, reads_of
 from dpfast.tables.bit_matrix import BitMatrix, SparseBits
 from dpfast.tables.codes import CodeTable
-from dpfast.tables.discovered import Discovered
+from dpfast.tables.discovered import Discovered, refuse_many
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.kept import Kept, KeptUnits
 from dpfast.tables.labels import class_codes, label_kind
@@ -123,8 +123,8 @@ class Source:
         Raises
         ------
         ValueError
-            If there is no such label or column, if the source is not a table, and for a type that a table cannot
-            have.
+            If there is no such label or column, if the source is not a table or has too many columns, and for a type
+            that a table cannot have.
         """
         types = self.header()
         for name, use in [*((name, "") for name in without), (self.label, LABELS)]:
@@ -133,6 +133,7 @@ class Source:
         features = {name: kind for name, kind in types.items() if name != self.label and name not in without}
         if not features:
             raise ValueError("the table has no columns to learn from; give at least one besides the label")
+        refuse_many(len(features))
         columns = [Discovered(name, reads=reads_of(name, kind)) for name, kind in features.items()]
         ignored = tuple(without) if self._names_ignored else ()
         return Schema(columns, label=self.label, ignore=ignored, missing_values=self._marks)

@@ -12,7 +12,7 @@ import pytest
 
 from dpfast import Schema
 from dpfast.files import csv
-from dpfast.files.encodings import read_codes, read_encoding
+from dpfast.files.encodings import FileParts, read_codes, read_encoding
 from dpfast.tables import Boolean, Category, Date, Label, Numeric
 from dpfast.tables.encoding import encode
 
@@ -123,6 +123,23 @@ def test_a_line_longer_than_a_block_is_read_and_each_row_once(write, monkeypatch
     monkeypatch.setattr(csv, "LINE", 1000)
     with pytest.raises(ValueError, match="a line has more than 1,000 bytes"):
         [*file.batches({"word": pa.large_string()})]
+
+
+def test_the_first_row_may_hold_a_long_cell(write):
+    file = csv.CsvFile(write("word,n\n" + "a" * 200_000 + ",1\nb,2\n"))
+    (batch,) = file.batches({"word": pa.large_string()})
+    assert [len(word) for word in batch["word"].to_pylist()] == [200_000, 1]
+
+
+def test_a_quote_that_is_not_closed_is_suspected(write):
+    with pytest.raises(ValueError, match="line 5 has 2 cells, the header row 3; a quote before it may not be closed"):
+        read_codes(write('age,job,n\n1,"clerk,1\n2,smith,2\n3,baker,3\n4,clerk,4\n'), Schema([Numeric("age", 0, 9)]))
+
+
+def test_too_many_columns_to_discover_are_refused_by_the_header(write):
+    header = ",".join(f"c{j}" for j in range(16_385))
+    with pytest.raises(ValueError, match="at most 16,384 columns can be discovered, got 16,385"):
+        FileParts(write(f"{header},y\n")).labelled("y").undeclared()
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
