@@ -126,6 +126,14 @@ SCHEMA = Kind(
     lambda value: isinstance(value, Schema | str | os.PathLike),
     lambda value: value if isinstance(value, Schema) else Schema.from_file(value),
 )
+PAPERS = {  # that docstrings of learners cite
+    "BCS": "M. Bun, M. Carmosino, J. Sorrell, Efficient, Noise-Tolerant, and Private Learning via Boosting, COLT 2020.",
+    "BF": "M. Bun, W. Fang, Privately Learning Decision Lists and a Differentially Private Winnow, arXiv 2602.07370.",
+    "DR11": "C. Dwork, A. Roth, The Algorithmic Foundations of Differential Privacy, 2014.",
+    "Lyu": "X. Lyu, Private Learning of Littlestone Classes, Revisited, arXiv 2510.00076, 2025.",
+    "NUZ": "H. L. Nguyen, J. Ullman, L. Zakynthinou, Efficient Private Algorithms for Learning Large-Margin "
+    "Halfspaces, ALT 2020.",
+}
 
 
 def parameter(default: Any, kind: Kind | None = None, text: str = "") -> Any:
@@ -172,7 +180,10 @@ def estimator(cls: type[T]) -> type[T]:
         entries = [f"{name} : {text}" for name, text in texts.items() if text]
         text = _completed(cleandoc(cls.__doc__), "Parameters", entries, first=("epsilon", "delta", "hypothesis_class"))
         above = [_section(cleandoc(base.__doc__ or ""), "Attributes")[1] for base in reversed(cls.__mro__[1:])]
-        cls.__doc__ = _completed(text, "Attributes", [entry for entries in above for entry in entries]) + "\n"
+        text = _completed(text, "Attributes", [entry for entries in above for entry in entries])
+        papers = "\n".join(f".. [{key}] {paper}" for key, paper in PAPERS.items() if re.search(rf"\[{key}\b", text))
+        title = f"\n\nReferences\n----------\n{papers}" if papers else ""
+        cls.__doc__ = text.replace("\n\nExamples\n", f"{title}\n\nExamples\n", 1) + "\n"
     return cls
 
 

@@ -61,10 +61,6 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
     A table is evaluated with one read of the rows, for any number of hypotheses, and so are features; each function is
     called once, on all rows.
 
-    References
-    ----------
-    .. [DR11] C. Dwork, A. Roth, The Algorithmic Foundations of Differential Privacy, 2014, section 11.1.
-
     Examples
     --------
     >>> thresholds = np.arange(10) >= np.arange(11)[:, np.newaxis]

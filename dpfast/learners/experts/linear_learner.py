@@ -70,10 +70,6 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
     as all draws count equally. Floats are rounded to multiples of 2**-10. Results are the same at every instruction-set
     level.
 
-    References
-    ----------
-    .. [DR11] C. Dwork, A. Roth, The Algorithmic Foundations of Differential Privacy, 2014, section 11.2.
-
     Examples
     --------
     >>> import dpfast

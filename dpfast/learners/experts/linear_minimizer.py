@@ -62,10 +62,6 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
     Rows are processed in a random order that does not depend on them; for the i.i.d. rows of Theorem 11.6 this changes
     nothing. Entries are rounded to multiples of 2**-10.
 
-    References
-    ----------
-    .. [DR11] C. Dwork, A. Roth, The Algorithmic Foundations of Differential Privacy, 2014, section 11.3.
-
     Examples
     --------
     >>> import numpy as np

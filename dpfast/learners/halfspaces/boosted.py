@@ -108,10 +108,6 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     stay on disk. Sums are integers, so results are the same at every instruction-set level, thread count and block
     size.
 
-    References
-    ----------
-    .. [BCS] M. Bun, M. Carmosino, J. Sorrell, Efficient, Noise-Tolerant, and Private Learning via Boosting, COLT 2020.
-
     Examples
     --------
     >>> import dpfast

@@ -96,11 +96,6 @@ class NetHalfspaceClassifier(LinearClassifier):
     score of w / |w| is never below that of w. Rows are rounded to a grid, of 2^-16 at the default parameters, on which
     comparisons are exact.
 
-    References
-    ----------
-    .. [NUZ] H. L. Nguyen, J. Ullman, L. Zakynthinou, Efficient Private Algorithms for Learning Large-Margin Halfspaces,
-       ALT 2020.
-
     Examples
     --------
     >>> import numpy as np

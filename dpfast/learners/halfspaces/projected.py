@@ -90,11 +90,6 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     1 / (0.86 margin) of the loss cancels in it, the threshold of the loss does not. Results are the same at every
     instruction-set level and thread count.
 
-    References
-    ----------
-    .. [NUZ] H. L. Nguyen, J. Ullman, L. Zakynthinou, Efficient Private Algorithms for Learning Large-Margin Halfspaces,
-       ALT 2020.
-
     Examples
     --------
     >>> import dpfast

@@ -114,10 +114,6 @@ class DecisionListClassifier(PrivateClassifier):
     memory for the packed table, for its transpose if there may be more than about 60 rules, and 8 bytes per feature and
     class. For a sparse matrix with less than one entry in 1024 only the positions of the ones are stored.
 
-    References
-    ----------
-    .. [BF] M. Bun, W. Fang, Privately Learning Decision Lists and a Differentially Private Winnow.
-
     Examples
     --------
     >>> import dpfast

@@ -117,10 +117,6 @@ class LittlestoneLearner(CountedPointClassifier):
     `FiniteClass`), its list is empty; this is not reported, as it would reveal something about its rows. It cannot
     happen if p >= n_points, since then the essential hypotheses are the members.
 
-    References
-    ----------
-    .. [Lyu] X. Lyu, Private Learning of Littlestone Classes, Revisited, arXiv 2510.00076, 2025.
-
     Examples
     --------
     >>> import numpy as np

@@ -114,10 +114,6 @@ class OnlineLittlestoneLearner(PointStream):
 
     A round computes its prediction, a mistake one restriction, a release k lists.
 
-    References
-    ----------
-    .. [Lyu] X. Lyu, Private Learning of Littlestone Classes, Revisited, arXiv 2510.00076, 2025.
-
     Examples
     --------
     >>> import numpy as np

@@ -114,10 +114,6 @@ class StagedLittlestoneLearner(CountedPointClassifier):
     The cost is that of the lists of k teachers in each of up to d + 1 stages. If the search of a teacher in a table
     reaches its limit, its list is empty.
 
-    References
-    ----------
-    .. [Lyu] X. Lyu, Private Learning of Littlestone Classes, Revisited, arXiv 2510.00076, 2025.
-
     Examples
     --------
     >>> import numpy as np

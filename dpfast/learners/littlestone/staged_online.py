@@ -78,10 +78,6 @@ class StagedOnlineLittlestoneLearner(PointStream):
 
     A round costs its prediction, by the distinct hypotheses among R; a training costs k lists per stage that it tries.
 
-    References
-    ----------
-    .. [Lyu] X. Lyu, Private Learning of Littlestone Classes, Revisited, arXiv 2510.00076, 2025.
-
     Examples
     --------
     >>> import numpy as np

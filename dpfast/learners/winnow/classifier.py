@@ -103,10 +103,6 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
     discovered privately from rows that have not arrived yet. Its `probability_share` must be 0, as its model keeps
     changing.
 
-    References
-    ----------
-    .. [BF] M. Bun, W. Fang, Privately Learning Decision Lists and a Differentially Private Winnow, arXiv 2602.07370.
-
     Examples
     --------
     >>> import dpfast

@@ -72,10 +72,6 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
     errors do not accumulate, and negated copies, whose scores are -s, are not stored. Rows are predicted in blocks; an
     update costs a pass over the features.
 
-    References
-    ----------
-    .. [BF] M. Bun, W. Fang, Privately Learning Decision Lists and a Differentially Private Winnow, arXiv 2602.07370.
-
     Examples
     --------
     >>> import dpfast
