@@ -35,12 +35,7 @@ class Kept:
 
 
 class KeptIntegers:
-    """Storage of signed integers; when some need a wider type than those before them, integers of that type follow.
-
-    Parameters
-    ----------
-    keep : Kept or dpfast.parts.blocks.Room
-    """
+    """Storage of signed integers; when some need a wider type than those before them, integers of that type follow."""
 
     def __init__(self, keep: Any):
         self._keep, self._n = keep, 0

@@ -31,11 +31,6 @@ class FullBatch:
     noise. Let s be the deviation of one noisy sum along a row, and G the sum of the t sums so far: noise alone gives a
     row a product y <G, x> / |G| of about sqrt(t) s / |G|. The margin is a function of the releases. Given these, a row
     still adds its own vector or nothing, so the claim is the same.
-
-    Parameters
-    ----------
-    margin : float or "auto"
-    n_rounds, size : int
     """
 
     def __init__(self, margin, n_rounds, size):
@@ -80,32 +75,14 @@ def _active_sum(piece, w, hinge):
 
 
 def single_sample_steps(integers, reach, signs, margin, sigma, rng, claim=None):
-    """Make n^2 steps, each along one random row [NUZ, appendix A; BST, Algorithm 1].
+    """Make n^2 steps, each along one random row [NUZ, appendix A; BST, Algorithm 1]; the paper makes n^2 - 1 steps.
 
-    The paper makes n^2 - 1 steps.
+    Yields the vector w after every n steps; the last one is the result. `integers` are the rows q_i, shape (n, size),
+    sigma is in steps of the grid, and `claim` covers all the steps together. The step size of round t is 2 / sqrt(t (1
+    + size s^2)) with s = sigma / reach. In [BST] it is diameter / sqrt(t (n^2 L^2 + size s'^2)) for n times the
+    gradient, where n L cancels.
 
-    Parameters
-    ----------
-    integers : ndarray of int64, shape (n, size)
-        The rows q_i.
-    reach : int
-    signs : ndarray of int8, shape (n,)
-    margin, sigma : float
-        sigma is in steps of the grid.
-    rng : numpy.random.Generator
-    claim : dpfast.mechanisms.draws.Claim, optional
-        The claim that covers all the steps together.
-
-    Yields
-    ------
-    w : ndarray of float64, shape (size,)
-        The vector after every n steps; the last one is the result. The step size of round t is
-        2 / sqrt(t (1 + size s^2)) with s = sigma / reach. In [BST] it is diameter / sqrt(t (n^2 L^2 + size s'^2)) for n
-        times the gradient, where n L cancels.
-
-    References
-    ----------
-    [BST] Bassily, Smith, Thakurta, Private Empirical Risk Minimization, FOCS 2014.
+    [BST] is Bassily, Smith, Thakurta, Private Empirical Risk Minimization, FOCS 2014.
     """
     n, size = integers.shape
     rows = integers / reach * signs[:, np.newaxis]
