@@ -23,9 +23,9 @@ from dpfast.files.parquet import ParquetFiles, ParquetRows
 from dpfast.files.readers import csv_steps, fewer, named, read_table
 from dpfast.parts.blocks import BLOCK_BYTES, Room, Spool, Table
 from dpfast.tables.arrays import is_parted, is_stream
+from dpfast.tables.arrow import Kept
 from dpfast.tables.drafts import MARKS
 from dpfast.tables.encoding import Encoding
-from dpfast.tables.kept import Kept
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import Memory, Source

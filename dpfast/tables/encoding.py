@@ -17,12 +17,22 @@ from dpfast.kernels.own import frozen
 from dpfast.parts import MemoryParts, Piece
 from dpfast.parts.blocks import BLOCK_BYTES, Table, map_blocks, slices
 from dpfast.tables.arrays import counted, narrowest, taken
-from dpfast.tables.arrow import Frame, blocks_of_cells, cells, days, numbers, texts
+from dpfast.tables.arrow import (
+    Frame,
+    Kept,
+    KeptCells,
+    KeptTexts,
+    KeptUnits,
+    blocks_of_cells,
+    cells,
+    days,
+    numbers,
+    texts,
+)
 from dpfast.tables.cells import FIXED, CodeColumn, banded, bin_search, date_codes, number_codes
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Boolean, Category, Column, Date, Numeric, text_of
 from dpfast.tables.discovered import Discovered, found_codes, looked_up
-from dpfast.tables.kept import Kept, KeptCells, KeptTexts, KeptUnits
 from dpfast.tables.labels import LabelColumn, Labels, tidy_labels
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema

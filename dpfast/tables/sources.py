@@ -15,12 +15,11 @@ import pyarrow as pa
 from dpfast.parts import MemoryParts, Piece
 from dpfast.parts.blocks import Table
 from dpfast.tables.arrays import as_numbers, is_frame
-from dpfast.tables.arrow import Frame, header_of, reads_of
+from dpfast.tables.arrow import Frame, Kept, KeptUnits, header_of, reads_of
 from dpfast.tables.bit_matrix import BitMatrix, SparseBits
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.discovered import Discovered, refuse_many
 from dpfast.tables.encoding import Encoding
-from dpfast.tables.kept import Kept, KeptUnits
 from dpfast.tables.labels import class_codes, label_kind
 from dpfast.tables.naming import LABELS, not_there
 from dpfast.tables.schema import Label, Schema

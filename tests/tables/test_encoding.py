@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from dpfast.parts.blocks import Room, Spool
 from dpfast.tables import Boolean, Category, Date, Label, Numeric, Schema
-from dpfast.tables.arrow import Fault
+from dpfast.tables.arrow import Fault, Kept
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding, encode
-from dpfast.tables.kept import Kept
 
 SCHEMA = Schema(
     [

@@ -14,7 +14,7 @@ from dpfast.audit import replay
 from dpfast.metrics import confusion_matrix
 from dpfast.parts.blocks import Room, Spool
 from dpfast.tables import Category, Label, Schema
-from dpfast.tables.kept import Kept, KeptTexts
+from dpfast.tables.arrow import Kept, KeptTexts
 from dpfast.tables.labels import LabelColumn, class_codes
 
 PEOPLE = people(900)

@@ -14,11 +14,11 @@ from dpfast.parts import MemoryParts
 from dpfast.parts.blocks import Room, Spool
 from dpfast.parts.engine import EngineParts
 from dpfast.tables import parted, words
+from dpfast.tables.arrow import Kept
 from dpfast.tables.cells import LONGEST, text_cells
 from dpfast.tables.columns import Category
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding
-from dpfast.tables.kept import Kept
 from dpfast.tables.schema import Schema
 from dpfast.tables.words import Words
 
