@@ -10,7 +10,7 @@ from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import weights
 from dpfast.learners.base import PrivateClassifier, TwoSided, shown
 from dpfast.learners.calibration import level_counts
-from dpfast.learners.experts.playing import played
+from dpfast.learners.experts.playing import REPLACE, played
 from dpfast.learners.parameters import choice, estimator, flag, optional, parameter
 from dpfast.learners.probabilities import SidedProbabilities
 from dpfast.learners.saving import integer, integers
@@ -35,8 +35,6 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
 
     Parameters
     ----------
-    neighbors : {"replace"}, default="replace"
-        Only "replace": adding or removing a row changes the number of rounds, which is released.
     negations : bool, default=True
         Whether the negation of each feature is an expert too.
     fit_intercept : bool, default=True
@@ -81,6 +79,7 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
     """
 
     _model = "linear-learner"
+    neighbors: str = REPLACE
     negations: bool = parameter(True, flag())
     fit_intercept: bool = parameter(True, flag())
     out_of_range: str = parameter("clip", choice("error", "clip"))
@@ -110,14 +109,6 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
 
     def _publish(self, run):
         self.released_weights_ = _weights(run)
-
-    def _checked(self, X=None, y=None, units=None):
-        p = super()._checked(X, y, units)
-        if p.neighbors != "replace":
-            raise ValueError(
-                f'neighbors must be "replace", got {p.neighbors!r}: a row more is a round more, and another release'
-            )
-        return p
 
     def _scores(self, X):
         return _scores(self._read(X), *self.released_weights_)

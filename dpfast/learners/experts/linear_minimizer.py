@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dpfast.accounting import experts_learning_rate, experts_range, linear_excess
 from dpfast.kernels import weights
 from dpfast.learners.base import Watched, refuse_weights, shown
-from dpfast.learners.experts.playing import played
+from dpfast.learners.experts.playing import REPLACE, played
 from dpfast.learners.fitting import Private, Public
 from dpfast.learners.parameters import choice, estimator, flag, parameter, real
 from dpfast.parts.blocks import BLOCK_BYTES, slices
@@ -34,8 +34,6 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
 
     Parameters
     ----------
-    neighbors : {"replace"}, default="replace"
-        Only "replace": adding or removing a row changes the number of rounds, which is released.
     out_of_range : {"clip", "error"}, default="clip"
         Whether entries outside [-1, 1] are clipped or refused. Clipping loses the differences between values far
         outside; scale such columns by declared bounds, or use a schema.
@@ -72,6 +70,7 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
     (1, 1.0)
     """
 
+    neighbors: str = REPLACE
     out_of_range: str = parameter("clip", choice("error", "clip"))
     calibration: str = parameter("tight", choice("tight", "paper"))
     verbose: bool = parameter(False, flag())
@@ -148,14 +147,6 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
 
     def _publish(self, run):
         self.theta_ = run.released / max(1, run.used["draws"])
-
-    def _checked(self):
-        p = super()._checked()
-        if p.neighbors != "replace":
-            raise ValueError(
-                f'neighbors must be "replace", got {p.neighbors!r}: a row more is a round more, and another release'
-            )
-        return p
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

@@ -5,7 +5,15 @@ from typing import Any
 import numpy as np
 
 from dpfast.kernels.weights import Losses, Weights
+from dpfast.learners.parameters import Kind, parameter
 from dpfast.mechanisms.draws import Question, asked, recorded
+
+REPLACE = parameter(
+    "replace",
+    Kind('be "replace", as a row more is a round more and another release', lambda value: value == "replace"),
+    """{"replace"}, default="replace"
+    Only "replace": adding or removing a row changes the number of rounds, which is released.""",
+)
 
 
 def played(

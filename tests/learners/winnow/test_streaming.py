@@ -109,5 +109,5 @@ def test_the_claim_of_a_stream_is_what_was_charged_whatever_becomes_of_its_param
     learner.partial_fit(X, y)
     assert str(learner.privacy_).startswith("(2.0, 1e-06)-DP, replace one row;")
     learner.set_params(epsilon=0.5, delta=1e-9, neighbors="add-remove").partial_fit(X, y)
-    with pytest.warns(UserWarning, match=r"claim stays \(2.0, 1e-06\) for 'replace'"):
+    with pytest.warns(UserWarning, match=r"its claim is still \(2.0, 1e-06\) for 'replace'"):
         assert (learner.privacy_.epsilon, learner.privacy_.neighbors) == (2.0, "replace")
