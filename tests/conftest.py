@@ -11,6 +11,11 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a 
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def pytest_configure(config):
+    if getattr(config.option, "numprocesses", None):  # not for mutants, whose files change
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # workers and hundreds of other processes import the same files
+
+
 def pytest_addoption(parser):
     parser.addoption("--long", action="store_true", help="search for faults for hours, not seconds")
 
