@@ -232,7 +232,9 @@ def fit(
             nothing = [name for name, share in estimator.encoder_.other_.items() if share == 1]
             if nothing:
                 told.add_row(
-                    "", f"no value of {some(nothing)} has enough rows to be discovered. --ignore leaves a column out"
+                    "",
+                    f"no value of {some(nothing)} has enough rows to be discovered. dpfast schema draft points out "
+                    "identifiers and amounts such as $1,200; --ignore leaves a column out",
                 )
         if show_private:
             taken = f"{fitted - done:.3f} s to learn, {done - start:.3f} s to read (not private)"
@@ -296,22 +298,21 @@ class Persons:
     def __init__(self, data, column, rows_per_unit, n, **text):
         import numpy as np
 
-        from dpfast.files.encodings import read_frame
+        from dpfast.files.encodings import header_of_file, read_frame
+        from dpfast.tables.arrow import Frame, texts
         from dpfast.tables.naming import meant
 
-        frame = read_frame(data, **text)
-        if column not in frame.column_names:
-            raise ValueError(f"{data} has no column {column!r}{meant(column, frame.column_names)}")
-        found = frame.column(column)
-        entries = found.to_numpy(zero_copy_only=False)
-        spellings, ids, rows = np.unique(entries.astype(str), return_inverse=True, return_counts=True)
-        none = np.array([not spelling.strip() for spelling in spellings], bool)  # an empty cell names nobody
-        lacking = found.null_count or int(rows[none].sum()) or int(np.count_nonzero(entries != entries))
+        names = [*header_of_file(data, **text)]
+        if column not in names:
+            raise ValueError(f"{data} has no column {column!r}{meant(column, names)}")
+        number, spellings = texts(column, Frame(read_frame(data, columns=[column], **text)).column(column))
+        nobody = [k for k, spelling in enumerate(spellings) if spelling is None or not spelling.strip()]
+        lacking = int(np.count_nonzero((number < 0) | np.isin(number, nobody)))
         if lacking:
             raise ValueError(f"{data}: {lacking} rows have no {column!r}")
-        if len(found) != n:
-            raise ValueError(f"{data} has {len(found)} entries of {column!r} and {n} rows")
-        self._ids = ids
+        if len(number) != n:
+            raise ValueError(f"{data} has {len(number)} entries of {column!r} and {n} rows")
+        self._ids = np.unique(np.array(spellings, str), return_inverse=True)[1][number]
         self._most = rows_per_unit
 
     def apart(self, share, rng):

@@ -325,20 +325,20 @@ def read_code_steps(path, size, schema, *, skip=0):
             yield encoded.table(), encoded.labels()
 
 
-def read_frame(path, *, separator=None, decimal=".", encoding="utf-8"):
-    """Return all columns of a table unchanged, text as text, as a whole Arrow table for its owner to inspect."""
+def read_frame(path, *, columns=None, separator=None, decimal=".", encoding="utf-8"):
+    """Return a table, by default all of its columns, unchanged, text as text, as a whole Arrow table for its owner."""
     kind = kind_of(Path(path))
     if kind == "bundled":
         with dataset_path(str(path)) as bundled:
-            return read_frame(bundled)
+            return read_frame(bundled, columns=columns)
     if kind == "parquet":
         from pyarrow.parquet import read_table as read_parquet
 
-        return pa.concat_tables([read_parquet(each) for each in ParquetFiles(path).paths])
+        return pa.concat_tables([read_parquet(each, columns=columns) for each in ParquetFiles(path).paths])
     if kind != "csv":
         has_its_labels(path, "of a table")
     with _text_file(path, separator, decimal, encoding) as file:
-        schema = pa.schema([(name, pa.string()) for name in file.names])
+        schema = pa.schema([(name, pa.string()) for name in columns or file.names])
         try:
             table = pa.Table.from_batches(file.batches(dict(zip(schema.names, schema.types, strict=True))), schema)
         except csv.Unparsed:

@@ -12,7 +12,7 @@ import pytest
 
 from dpfast import Schema
 from dpfast.files import csv
-from dpfast.files.encodings import FileParts, read_codes, read_encoding
+from dpfast.files.encodings import FileParts, read_codes, read_encoding, read_frame
 from dpfast.tables import Boolean, Category, Date, Label, Numeric
 from dpfast.tables.encoding import encode
 
@@ -279,3 +279,10 @@ def test_a_refusal_leaves_no_block_of_a_file_with_a_thread(write, monkeypatch):
             list(file.batches({"a": pa.float64()}))
         assert blocks
         assert not any(block() for block in blocks)
+
+
+def test_single_columns_of_a_file_are_read(write, tmp_path):
+    frame = read_frame(write("a,b,c\n1,x,\n2,y,z\n"), columns=["b"])
+    assert frame.to_pydict() == {"b": ["x", "y"]}
+    pyarrow.parquet.write_table(pa.table({"a": [1, 2], "b": ["x", "y"]}), tmp_path / "t.parquet")
+    assert read_frame(tmp_path / "t.parquet", columns=["b"]).to_pydict() == {"b": ["x", "y"]}
