@@ -257,6 +257,13 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
         public.n_rows = table.n
         return parts, rows, public
 
+    def _read_by_image(self, X, image):
+        """Return the image of X of `predict`, whose columns must be those of the fit."""
+        X = self._coded(X)
+        rows = image(X)
+        self._check_features(X)
+        return rows
+
     def _shown(self, rounds, what, parts, public, total=None):
         """Return the rounds, with a progress bar if wanted.
 
@@ -318,16 +325,10 @@ class LinearClassifier(SidedProbabilities, TwoSided, PrivateClassifier):
     _numbers: Mapping[str, Kind] = {}
 
     def _scores(self, X):
-        X = self._coded(X)
-        rows = readable(X)
-        self._check_features(X)
-        return row_products(rows, self.coef_) + self.intercept_
+        return row_products(self._read_by_image(X, readable), self.coef_) + self.intercept_
 
     def _places(self, X):
-        X = self._coded(X)
-        rows = readable(X)
-        self._check_features(X)
-        return cosines(rows, self.coef_, self.intercept_)
+        return cosines(self._read_by_image(X, readable), self.coef_, self.intercept_)
 
     def _count_levels(self, run, p, parts, linear):
         """Release the class counts of levels; `linear` returns the released coefficients and intercept."""

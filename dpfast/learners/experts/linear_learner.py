@@ -111,7 +111,8 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
         self.released_weights_ = _weights(run)
 
     def _scores(self, X):
-        return _scores(self._read(X), *self.released_weights_)
+        image = partial(signed_rows, out_of_range=self.out_of_range, reads=self.reads_)
+        return _scores(self._read_by_image(X, image), *self.released_weights_)
 
     @property
     def coef_(self) -> np.ndarray:
@@ -126,12 +127,6 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
         theta = np.zeros(self._width + 1)
         theta[index] = count / max(1, draws)
         return theta
-
-    def _read(self, X):
-        X = self._coded(X)
-        rows = signed_rows(X, out_of_range=self.out_of_range, reads=self.reads_)
-        self._check_features(X)
-        return rows
 
     def _released(self):
         index, count, draws = self.released_weights_

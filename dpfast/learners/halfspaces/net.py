@@ -158,10 +158,7 @@ class NetHalfspaceClassifier(LinearClassifier):
         check_is_fitted(self, "coef_")
         if not self._nets().projected:
             return super()._scores(X)
-        X = self._coded(X)
-        table = projectable(X)
-        self._check_features(X)
-        x = project(table, len(self.direction_), self.projection_key_)
+        x = project(self._read_by_image(X, projectable), len(self.direction_), self.projection_key_)
         return row_products(x, self.direction_) + self.intercept_
 
     def owner_report(self, X: Any, y: Any) -> NetReport:

@@ -169,10 +169,7 @@ class DecisionListClassifier(PrivateClassifier):
         return CodeBits(X) if isinstance(X, CodeTable) else X
 
     def _bits(self, X):
-        X = self._coded(X)
-        table = packed_rows(X, self.threshold, packs=False)
-        self._check_features(X)
-        return table
+        return self._read_by_image(X, partial(packed_rows, threshold=self.threshold, packs=False))
 
     def _publish(self, run):
         self.rules_ = [released for released in run.released if isinstance(released, Rule)]

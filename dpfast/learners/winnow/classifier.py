@@ -160,10 +160,8 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
 
     def _rows(self, X):
         """Return the rows of a table of the type that the model was trained on."""
-        X = self._coded(X)
-        rows = signed_rows(X, feature_range=self.feature_range, out_of_range=self.out_of_range, reads=self.reads_)
-        self._check_features(X)
-        return rows
+        form = {"feature_range": self.feature_range, "out_of_range": self.out_of_range, "reads": self.reads_}
+        return self._read_by_image(X, partial(signed_rows, **form))
 
     def _read(self, table, p):
         """Return the parts, public facts, the plan, and a stream without its run; refuse everything that is invalid."""
