@@ -62,13 +62,13 @@ class NoisySums(NamedTuple):
     Attributes
     ----------
     sensitivity : int or Fraction, > 0
-        The most that a neighbour changes one release, in Euclidean norm and steps of its grid.
+        The largest change of one release between neighbours, in Euclidean norm and steps of its grid.
     share : real, > 0
-        Of mu^2, relative to the other shares.
+        The share of mu^2, relative to the other shares.
     size : int, >= 1
-        Coordinates of one release in which neighbouring tables may differ.
+        The number of coordinates of one release in which neighbouring tables may differ.
     times : int, >= 1
-        So many adaptive releases.
+        The number of adaptive releases.
     """
 
     sensitivity: int | Fraction
@@ -83,11 +83,11 @@ class Draws(NamedTuple):
     Attributes
     ----------
     width : int or Fraction, > 0
-        Differences between neighbours' scores lie in an interval of this length.
+        The length of an interval that contains the changes of all scores between neighbours.
     share : real, > 0
-        Of mu^2, relative to the other shares.
+        The share of mu^2, relative to the other shares.
     times : int, >= 1
-        So many adaptive draws.
+        The number of adaptive draws.
     """
 
     width: int | Fraction
@@ -112,7 +112,7 @@ class BillNoise(NamedTuple):
 
 @remembered
 def bill_noise(parts: Sequence[NoisySums | Draws], epsilon: Number, delta: Number, *, words: Number = 0) -> BillNoise:
-    """Return the least noise at which several releases of one fit are together (epsilon, delta)-DP, by their shares.
+    """Return the least noise, divided by shares, at which several releases of a fit are together (epsilon, delta)-DP.
 
     Parameters
     ----------
@@ -121,13 +121,13 @@ def bill_noise(parts: Sequence[NoisySums | Draws], epsilon: Number, delta: Numbe
     epsilon : real, > 0
     delta : real, at least 1e-300 and below 1
     words : real, at least 0 and below delta
-        The largest chance that a value which only one of two neighbouring tables has is published (delta').
+        The largest probability of publishing a value that only one of two neighbouring tables has.
 
     Returns
     -------
     BillNoise
-        `noise`: for each part its sigma, in steps of its grid, or the exponent of its draws. `cost`: for a `Budget`;
-        costs of several fits compose as Gaussian ones.
+        `noise` has for each part its sigma, in steps of its grid, or the exponent of its draws. `cost` is for a
+        `Budget`; the costs of several fits compose as Gaussian ones.
 
     Raises
     ------
@@ -136,14 +136,12 @@ def bill_noise(parts: Sequence[NoisySums | Draws], epsilon: Number, delta: Numbe
 
     Notes
     -----
-    Claim and proof are in the documentation of this module. A part may be left out of the fit afterwards. None may be
-    added, none may move by more than planned, and none may have more coordinates.
+    Claim and proof are in the documentation of this module. A fit may leave out a part later. It must not add a part,
+    and no part may have a larger sensitivity or more coordinates than planned. A fit proceeds as follows:
 
-    Use it so:
-
-    1. Before any row is read, list the parts with the sensitivity of the declared relation and unit (k rows of a
-       person: k times that of one row), on a fine grid: 2**30 steps a count, so that w is next to nothing and fits
-       compose in a `Budget`, which leaves a 2**10th part of delta to it.
+    1. Before any row is read, list the parts with the sensitivity for the declared relation and unit (for k rows of a
+       person, k times that for one row). Use a fine grid of 2**30 steps a count: w is then tiny, and fits compose in a
+       `Budget`, which reserves a 2**10th part of delta for w.
     2. ``plan = bill_noise(parts, epsilon, delta, words=delta_of_words)``.
     3. Set the thresholds of words from `words` and the sigma of their part.
     4. Charge (epsilon, delta) once, with ``cost=plan.cost``.
@@ -181,7 +179,7 @@ def bill_delta(
     Parameters
     ----------
     parts, words
-        As in `bill_noise`; shares do not matter here.
+        As in `bill_noise`; shares are not used here.
     noise : sequence of real, > 0
         For each part its sigma, in steps of its grid, or the exponent of its draws.
     epsilon : real, >= 0
@@ -250,7 +248,7 @@ def _proposed(parts, scale: float) -> tuple[float, ...] | None:
 
 
 def _sums(parts, noise) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-    """mu^2 and w of the sums, and times r^2 of the draws; exactly. And times r^2 pi / 8, rounded up."""
+    """Return mu^2 and w of the sums and times r^2 of the draws, exactly, and times r^2 pi / 8, rounded up."""
     square, apart, ranges = Fraction(0), Fraction(0), Fraction(0)
     for part, each in zip(parts, map(Fraction, noise), strict=True):
         if isinstance(part, NoisySums):

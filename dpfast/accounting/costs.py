@@ -117,7 +117,7 @@ _UP = 1 + 1e-12  # what special functions may be wrong by, and more
 
 @dataclass(frozen=True)
 class Cost:
-    """Cost of a release: one of the five kinds of this module, `times` times.
+    """Cost of one or several releases, of one of the five kinds of this module.
 
     Parameters
     ----------
@@ -125,9 +125,9 @@ class Cost:
     size : float, >= 0
         epsilon, r, rho, mu, or the epsilon of a pair.
     times : int, >= 1
-        So many releases, adaptively chosen.
+        The number of releases with this cost, which may be chosen adaptively.
     delta : float in [0, 1)
-        Of a pair, or the total variation of "gaussian", for each of them; else 0.
+        For each release, the delta of a pair or the total variation of "gaussian"; 0 for the other kinds.
 
     Raises
     ------
@@ -136,7 +136,7 @@ class Cost:
 
     Notes
     -----
-    What each kind means, and the theorems behind it, are in the documentation of `dpfast.accounting.costs`.
+    The documentation of `dpfast.accounting.costs` defines the kinds and has their theorems.
 
     Examples
     --------
@@ -166,7 +166,7 @@ class Cost:
 
     @property
     def gaussian(self) -> float:
-        """Return mu squared of all releases together; infinite if nothing is proved."""
+        """Return mu squared of all releases together; infinite if no mu is proved."""
         if self.kind == "gaussian":
             square = square_above(self.size)
         elif self.kind == "range":
@@ -189,7 +189,7 @@ class Cost:
         Returns
         -------
         float
-            Infinite for a pair, which bounds no such divergence.
+            Infinite for a pair, which does not bound this divergence.
         """
         if self.kind == "gaussian":
             divergence = (1 + b) * (square_above(self.size) / 2)
@@ -268,11 +268,11 @@ def discrete_gaussian_delta(
         The noise on each coordinate has P(x) proportional to exp(-x**2 / (2 * sigma**2)).
     epsilon : real, >= 0
     sensitivity : real, > 0
-        The most that neighbours change one release, in Euclidean norm.
+        The largest change of one release between neighbours, in Euclidean norm.
     releases : int, >= 1
-        Adaptive releases, all under this noise.
+        The number of adaptive releases with this noise.
     size : int, >= 1
-        Coordinates of a release.
+        The number of coordinates of a release.
 
     Returns
     -------
@@ -281,8 +281,8 @@ def discrete_gaussian_delta(
 
     Notes
     -----
-    Theorem, proof and sources are in the documentation of this module. sigma and sensitivity count steps of the grid;
-    where they are ints or Fractions they enter exactly.
+    Theorem, proof and sources are in the documentation of this module. sigma and sensitivity are numbers of steps of
+    the grid; ints and Fractions are used exactly.
 
     Examples
     --------
@@ -311,7 +311,7 @@ def discrete_gaussian_sigma(
     Returns
     -------
     float
-        In steps of the grid, and rounded up, so that ``discrete_gaussian_delta(discrete_gaussian_sigma(epsilon,
+        sigma in steps of the grid, rounded up, so that ``discrete_gaussian_delta(discrete_gaussian_sigma(epsilon,
         delta), epsilon) <= delta`` also holds in floats.
 
     Examples
@@ -356,14 +356,14 @@ def laplace_scale(epsilon: Number, delta: Number = 0.0, *, sensitivity: Number =
     epsilon : real, > 0
     delta : real, 0 or at least 1e-300, and below 1
     sensitivity : real, > 0
-        The most that neighbours change one release, in sum of absolute values.
+        The largest change of one release between neighbours, as a sum of absolute values.
     releases : int, >= 1
-        Adaptive releases.
+        The number of adaptive releases.
 
     Returns
     -------
     float
-        b, rounded up.
+        The scale b, rounded up.
 
     Examples
     --------

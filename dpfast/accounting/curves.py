@@ -113,22 +113,22 @@ def cover_delta(
     Parameters
     ----------
     exponent : real, >= 0
-        Exponent t per unit of score: a candidate's weight is exp(t * score).
+        The exponent t per unit of score: the weight of a candidate is exp(t * score).
     epsilon : real, >= 0
     coverage_weight : real in [0, 1]
-        The most that one correctly covered row adds to a score; an error takes 1 away at most.
+        The most that one correctly covered row adds to a score; an error subtracts at most 1.
     neighbors : {"replace", "add-remove"}
         Whether neighbouring tables differ by one row replaced, or by one row added or deleted.
     max_rounds : int, >= 1, or None
-        The most draws that the run makes, that of the last rule's label among them. None: any number.
+        The largest number of draws of the run, including the draw of the last rule's label. None: any number.
     accounting : {"curve", "paper"}
-        The module's theorem, or [BF] Lemma A.1 (coverage_weight 0 and exponent at most 1 only), which knows no
-        number of rounds.
+        The theorem of this module, or [BF] Lemma A.1, which ignores the number of rounds and requires coverage_weight
+        0 and an exponent of at most 1.
 
     Returns
     -------
     float in [0, 1]
-        The run is (epsilon, delta)-DP. Rounded up; 0 only where it is pure.
+        The run is (epsilon, delta)-DP. Rounded up; 0 only if the run is pure.
 
     Examples
     --------
@@ -160,7 +160,7 @@ def cover_epsilon(
     Parameters
     ----------
     exponent : real, >= 0
-        Exponent t per unit of score: a candidate's weight is exp(t * score).
+        The exponent t per unit of score.
     delta : real, at least 1e-300 and below 1
         Or 0, for the curve with `max_rounds`.
     coverage_weight, neighbors, max_rounds, accounting
@@ -171,7 +171,7 @@ def cover_epsilon(
     float
         The run is (epsilon, delta)-DP. Rounded up, so that
         ``cover_delta(exponent, cover_epsilon(exponent, delta)) <= delta`` also holds in floats.
-        0 if delta alone carries the claim, infinite where the exponent is too large for floats.
+        0 if delta alone suffices, infinite if the exponent is too large for floats.
 
     Examples
     --------
@@ -211,7 +211,7 @@ def cover_exponent(
     float
         Exponent t per unit of score, for weights exp(t * score). Rounded down, so that
         ``cover_epsilon(cover_exponent(epsilon, delta), delta) <= epsilon`` also holds in floats.
-        With ``accounting="paper"`` at most 1, where that lemma ends.
+        With ``accounting="paper"``, at most 1, because that lemma holds only up to 1.
 
     Examples
     --------

@@ -147,18 +147,18 @@ def decision_list_plan(
     epsilon, delta, neighbors
         As in `cover_exponent`.
     n_conditions : int, >= 1
-        M, the conditions that a rule may test: 2 d for d columns and their negations.
+        The number M of conditions that a rule may test: 2 d for d columns and their negations.
     alpha, beta : real, from 1e-9 to 1 - 1e-9
-        Error wanted, against the labels before flipping, and probability of missing it.
+        The acceptable error on the labels before flipping, and the probability of exceeding it.
     noise : real, at least 0 and below 1/2
-        Each label is flipped, on its own, with a probability of at most this, which may depend on the row.
+        The largest probability with which a label is flipped, independently; it may depend on the row.
 
     Returns
     -------
     DecisionListPlan
-        For `DecisionListClassifier(coverage_weight=0, default_prior=1, max_rules=None, rule_counts=0)`, where some list
-        over these conditions makes no error before labels are flipped. `lower_bound` is what every private learner
-        needs where half of the conditions are free columns and the others their negations.
+        The plan is for `DecisionListClassifier(coverage_weight=0, default_prior=1, max_rules=None, rule_counts=0)`, if
+        some list over these conditions makes no error before labels are flipped. Every private learner needs at least
+        `lower_bound` rows if half of the conditions are free columns and the others are their negations.
 
     Raises
     ------

@@ -52,10 +52,10 @@ from .numbers import (
     count,
     delta_of,
     epsilon_of,
-    float_above,
     float_below,
     largest,
     number,
+    positive_above,
     remembered,
 )
 from .zcdp import SLACK, SMALLEST, composed_epsilon, draws_rho
@@ -67,14 +67,14 @@ def experts_range(neighbors: str = "replace", *, signed: bool = False) -> int:
     Parameters
     ----------
     neighbors : {"replace", "add-remove"}
-        Whether the round's losses are replaced, or become a blank that never counts.
+        Whether the losses of the round are replaced, or become all zero.
     signed : bool
         Whether losses lie in [-1, 1], or in [0, 1].
 
     Returns
     -------
     int
-        R; a draw with learning rate eta is (eta * R)-DP and (eta * R)**2 / 8-zCDP.
+        The bound R; a draw with learning rate eta is (eta * R)-DP and (eta * R)**2 / 8-zCDP.
 
     Examples
     --------
@@ -92,17 +92,17 @@ def experts_epsilon(learning_rate: Number, delta: Number, *, horizon: int, loss_
     Parameters
     ----------
     learning_rate : real, >= 0
-        eta: weights are exp(-eta * loss).
+        The learning rate eta: weights are exp(-eta * loss).
     delta : real, at least 1e-300 and below 1
     horizon : int, >= 1
-        Draws T.
+        The number T of draws.
     loss_range : real, > 0
         R, from `experts_range`.
 
     Returns
     -------
     float
-        The draws are (epsilon, delta)-DP for the relation that R is for. Rounded up.
+        The draws are (epsilon, delta)-DP for the relation of R. Rounded up.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def experts_epsilon(learning_rate: Number, delta: Number, *, horizon: int, loss_
     1.003
     """
     eta = number("learning_rate", learning_rate, "a finite number >= 0", lambda x: 0 <= x < math.inf)
-    rho = draws_rho(eta, count("horizon", horizon), _range(loss_range))
+    rho = draws_rho(eta, count("horizon", horizon), positive_above("loss_range", loss_range))
     return composed_epsilon(rho, delta_of(delta)) if rho < math.inf else math.inf
 
 
@@ -127,7 +127,7 @@ def experts_learning_rate(
     horizon, loss_range
         As in `experts_epsilon`.
     calibration : {"tight", "paper"}
-        The largest that the accountant allows, or that of [DR11] Theorem 11.2.
+        The largest learning rate that the claim allows, or that of [DR11] Theorem 11.2.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def experts_learning_rate(
     0.0015
     """
     epsilon, delta = epsilon_of(epsilon), delta_of(delta)
-    T, width = count("horizon", horizon), _range(loss_range)
+    T, width = count("horizon", horizon), positive_above("loss_range", loss_range)
     if calibration not in ("tight", "paper"):
         raise ValueError(f'calibration must be "tight" or "paper", got {calibration!r}')
     if calibration == "paper":
@@ -200,14 +200,14 @@ def experts_regret(
     rounds : int, >= 1
         T.
     failure : real in (0, 1), optional
-        b: the bound holds but for this probability. Without it, in expectation.
+        The probability b with which the bound may fail. Without it, the bound is on the expectation.
     signed : bool
         Whether losses lie in [-1, 1], or in [0, 1].
 
     Returns
     -------
     float
-        eta * T + ln(d) / eta, of all rounds together; with a failure, sqrt(T ln(1/b) / 2) more, twice that if signed.
+        eta * T + ln(d) / eta for all rounds together. With `failure`, sqrt(T ln(1/b) / 2) is added, twice if signed.
 
     Examples
     --------
@@ -278,7 +278,7 @@ def linear_excess(learning_rate: float, dimension: int, rounds: int, *, failure:
     rounds : int, >= 1
         T rows in [-1, 1]^d, i.i.d.
     failure : real in (0, 1)
-        b: the bound holds but for this probability.
+        The probability b with which the bound may fail.
 
     Returns
     -------
@@ -303,8 +303,3 @@ def _positive_rate(value) -> float:
 def _failure(value) -> float:
     number("failure", value, "above 0 and below 1", lambda x: 0 < x < 1)
     return float_below(value)
-
-
-def _range(value) -> float:
-    number("loss_range", value, "a finite number > 0", lambda x: 0 < x < math.inf)
-    return float_above(value)

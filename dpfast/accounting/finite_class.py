@@ -38,7 +38,7 @@ class FiniteClassPlan(NamedTuple):
     exponent : float
         t: the weight of a hypothesis is exp(-t) to the number of its errors.
     excess : float
-        The rows, of these n, that the hypothesis drawn gets wrong beyond the errors of the best one.
+        The number of errors, on these n rows, of the drawn hypothesis beyond those of the best one.
     paper_order : int
         The paper's number of rows, with 1 for the constant that it does not print.
     """
@@ -65,12 +65,12 @@ def finite_class_plan(
     ----------
     epsilon : real, at least 1e-9
     n_hypotheses : int, >= 1
-        k.
+        The number k of hypotheses.
     alpha, beta : real, from 1e-9 to 1 - 1e-9
-        Error wanted beyond the best hypothesis's, and probability of missing it.
+        The acceptable error above that of the best hypothesis, and the probability of exceeding it.
     neighbors : {"replace", "add-remove"}
     realizable : bool
-        Whether some hypothesis is never wrong, which takes far fewer rows.
+        Whether some hypothesis is never wrong, which requires far fewer rows.
 
     Returns
     -------

@@ -179,17 +179,17 @@ def boost_plan(
     margin : real, from 1e-9 to 1
         gamma: some unit vector u has y <u, x> >= gamma for all rows, |x| <= 1, before labels are flipped.
     alpha, beta : real, from 1e-9 to 1 - 1e-9
-        Error wanted, against the labels before flipping, and probability of missing it.
+        The acceptable error on the labels before flipping, and the probability of exceeding it.
     noise : real, at least 0 and below 1/2
-        Probability with which each label is flipped.
+        The probability with which each label is flipped.
     corrupted : real, at least 0 and below 1/2
-        Share of the rows that may be replaced by any others, by someone who looks at all of them. `alpha` is the error
-        on new rows of the distribution that the others were drawn from.
+        The share of the rows that somebody who knows all rows may have replaced by any others. `alpha` is the error on
+        new rows of the distribution of the other rows.
 
     Returns
     -------
     BoostPlan
-        `sigma` is the noise on each entry of a round's weak learner. n does not depend on the dimension.
+        `sigma` is the noise on each entry of the weak learner of a round. n does not depend on the dimension.
 
     Raises
     ------
@@ -199,11 +199,11 @@ def boost_plan(
     Notes
     -----
     Claim and proof are in the documentation of this module. The order is 1/(alpha epsilon gamma^2) + 1/(alpha gamma)^2
-    up to logarithms, for noise and corruption up to the order of alpha gamma. Where each label is flipped with a
-    probability of its own, at most `noise`, the error is at most alpha + (1 - alpha) noise / (1 - noise).
+    up to logarithms, for noise and corruption up to the order of alpha gamma. If each label is flipped with its own
+    probability of at most `noise`, the error is at most alpha + (1 - alpha) noise / (1 - noise).
 
-    Privacy is that of the rows that the fit is given. Who replaces rows with a look at all others may write one row
-    into many: that row is then as private as so many rows are.
+    The claim protects the rows that the fit is given. Somebody who replaces rows may copy one row into many of them;
+    that row then has only the privacy of as many rows.
 
     Examples
     --------
@@ -282,8 +282,8 @@ def projected_plan(
     epsilon, delta, margin, alpha, beta
         As in `boost_plan`, for labels that are never flipped.
     dimension : int, optional
-        Columns d. Where it is less than the components that a projection needs, the plan is for rows as they are:
-        a random projection to as few components does not keep the margin.
+        The number d of columns. If it is less than the number of components that a projection needs, the plan is for
+        rows without a projection, because one to so few components does not keep the margin.
 
     Returns
     -------
@@ -346,9 +346,9 @@ def net_plan(
     Returns
     -------
     NetPlan
-        The net has 10**`log10_size` members and `side` places along an edge; a member's weight is exp(-exponent) to
-        the number of rows it does not get right. What can be searched is a few components; larger nets show what
-        the theorem costs.
+        The net has 10**`log10_size` members and `side` places along an edge. The weight of a member is exp(-exponent)
+        to the number of rows on which it errs. Only nets of a few components can be searched; larger ones show the cost
+        of the theorem.
 
     Notes
     -----

@@ -26,10 +26,10 @@ def new_row_error(share: float, n: int, *, dimension: int, failure: float = 0.05
     Parameters
     ----------
     share : real from 0 to 1
-        Of the n i.i.d. rows that the hypothesis gets wrong, which may have been chosen by these rows.
+        The share of the n i.i.d. rows on which the hypothesis errs. It may have been chosen by these rows.
     n : int, >= 1
     dimension : int, >= 0
-        VC or Littlestone dimension of the class that the hypothesis is in.
+        The VC or Littlestone dimension of the class of the hypothesis.
     failure : real, from 1e-9 to 1 - 1e-9
         The probability with which the bound fails.
 

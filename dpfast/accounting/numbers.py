@@ -76,6 +76,12 @@ def positive(name: str, value) -> float:
     return number(name, value, "a finite number > 0", lambda x: 0 < x < math.inf)
 
 
+def positive_above(name: str, value) -> float:
+    """Return a finite number above 0, rounded up; refuse other values."""
+    positive(name, value)
+    return float_above(value)
+
+
 def exact_positive(name: str, value) -> Fraction:
     """Return a finite number above 0 exactly; a float is taken exactly, as by the mechanisms."""
     nearest = positive(name, value)

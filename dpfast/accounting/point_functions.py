@@ -38,9 +38,9 @@ class PointBound(NamedTuple):
     Attributes
     ----------
     mistakes : float
-        Mistakes that every learner of the claim makes on some stream of this kind.
+        The expected mistakes that every learner with the claim makes on some stream of this kind.
     insertions : int
-        k, how many rounds of the stream the proof replaces by examples of the point.
+        The number k of rounds that the proof replaces by examples of the point.
     """
 
     mistakes: float
@@ -58,9 +58,9 @@ def point_lower_bound(
     epsilon : real, > 0
     delta : real, 0 or at least 1e-300 and below 1
     horizon : int, >= 1
-        T.
+        The number T of rounds.
     dimension : int, >= 2
-        d: points, or columns of the halfspaces of margin 1 that they are.
+        The number d of points, or of columns of the corresponding halfspaces of margin 1.
     neighbors : {"replace", "add-remove"}
 
     Returns
@@ -70,7 +70,8 @@ def point_lower_bound(
 
     Notes
     -----
-    Theorem and proof are in the documentation of this module. Linear in the best k, about ln(min(T, d)) / epsilon.
+    Theorem and proof are in the documentation of this module. The time is linear in the best k, about
+    ln(min(T, d)) / epsilon.
 
     Examples
     --------

@@ -54,19 +54,19 @@ _CURVE = 1e-8  # relative error of a Gaussian curve, and more
 
 @calculator
 def selection_cost(claims: Sequence[tuple[float, float]], *, runs: int) -> float:
-    """Return c of the theorem, which the choice adds to the epsilon of every claim of a run.
+    """Return the epsilon that the choice adds to every claim of a run: c of the theorem.
 
     Parameters
     ----------
     claims : sequence of (epsilon, delta)
-        A run is (epsilon, delta)-DP for each of them.
+        A run is (epsilon, delta)-DP for each of these pairs.
     runs : int, >= 1
-        m, the mean number of runs.
+        The mean number m of runs.
 
     Returns
     -------
     float
-        Rounded up. O(len(claims) log len(claims)).
+        Rounded up.
 
     Examples
     --------
@@ -116,15 +116,15 @@ def selection_base(epsilon: Number, delta: Number, *, runs: int, gaussian: bool 
     epsilon : real, > 0
     delta : real, at least 1e-300 * runs and below 1
     runs : int, >= 1
-        m, the mean number of runs.
+        The mean number m of runs.
     gaussian : bool
-        Whether a run also has the claims of `gaussian_claims`, as one has whose releases are all noise that
-        `discrete_gaussian_sigma` made fit this claim. Otherwise nothing but the pair is used.
+        Whether a run also has the claims of `gaussian_claims`. It has if all of its noise was calibrated to the
+        returned pair by `discrete_gaussian_sigma`. Otherwise only the pair is used.
 
     Returns
     -------
     epsilon, delta : float
-        Rounded down. 0 for an epsilon that is too small for anything.
+        Rounded down; epsilon is 0 if nothing fits.
 
     Examples
     --------

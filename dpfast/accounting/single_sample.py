@@ -44,12 +44,12 @@ def single_sample_epsilon(mu: Number, delta: Number, *, rows: int, steps: int) -
     Parameters
     ----------
     mu : real, > 0
-        The most that two rows' vectors differ by, in Euclidean norm, over the standard deviation of the noise.
+        The largest difference of the vectors of two rows, in Euclidean norm, over the standard deviation of the noise.
     delta : real, at least 1e-300 and below 1
     rows : int, >= 1
-        n, public.
+        The public number n of rows.
     steps : int, >= 1
-        T.
+        The number T of steps.
 
     Returns
     -------
@@ -92,16 +92,16 @@ def single_sample_sigma(
     epsilon : real, > 0
     delta : real, at least 1e-300 and below 1
     sensitivity : real, > 0
-        The most that two rows' vectors differ by, in Euclidean norm and steps of the grid.
+        The largest difference of the vectors of two rows, in Euclidean norm and steps of the grid.
     rows, steps
         As in `single_sample_epsilon`.
     size : int, >= 1
-        Coordinates of a step's vector.
+        The number of coordinates of the vector of a step.
 
     Returns
     -------
     float
-        In steps of the grid, rounded up.
+        The scale in steps of the grid, rounded up.
 
     Examples
     --------

@@ -69,9 +69,9 @@ class SparseSamplePlan(NamedTuple):
     bottom_score : int
         The score of "no answer".
     threshold_epsilon : float
-        t, the epsilon of the other mechanism.
+        The epsilon t of the other mechanism.
     composition : str
-        The theorem by which the draws are added up.
+        The theorem by which the draws are composed.
     """
 
     exponent: float
@@ -89,9 +89,9 @@ def sparse_sample_delta(epsilon: Number, bottom_score: int, max_length: int) -> 
     epsilon : real, > 0
         The exponent e per unit of score.
     bottom_score : int
-        B, the score of nothing.
+        The score B of the empty outcome.
     max_length : int, >= 1
-        L, the longest list.
+        The largest length L of a list.
 
     Returns
     -------
@@ -130,7 +130,7 @@ def sparse_sample_bottom_score(epsilon: Number, delta: Number, max_length: int, 
     Returns
     -------
     int
-        B, rounded up.
+        The score B, rounded up.
 
     Examples
     --------
@@ -152,17 +152,17 @@ def sparse_sample_epsilon(exponent: float, bottom_score: int, max_length: int, n
     Parameters
     ----------
     exponent : real, > 0
-        e, per unit of score.
+        The exponent e per unit of score.
     bottom_score, max_length
         As in `sparse_sample_delta`.
     n_releases : int, >= 1
-        K draws, each from lists of which one differs.
+        The number K of draws, each from lists of which one differs.
     delta : real, at least 1e-300 and below 1
 
     Returns
     -------
     float
-        Infinite if B is too small for delta. Rounded up.
+        Rounded up; infinite if B is too small for delta.
 
     Examples
     --------
@@ -207,19 +207,19 @@ def sparse_sample_plan(
     epsilon : real, > 0
     delta : real, at least 1e-300 and below 1
     n_releases : int, >= 1
-        K draws.
+        The number K of draws.
     max_length : int, >= 1
-        L, the longest list.
+        The largest length L of a list.
     threshold_share : float in [0, 1)
-        t / epsilon: what one other mechanism (AboveThreshold) takes.
+        The share t / epsilon of one other mechanism, AboveThreshold.
     calibration : {"tight", "paper"}
-        "paper" takes pure composition and Lyu's Lemma 3.1 for the score of nothing.
+        "paper" uses pure composition, and Lyu's Lemma 3.1 for the score of the empty outcome.
 
     Returns
     -------
     SparseSamplePlan
-        exponent e (rounded down), bottom_score B (rounded up), threshold_epsilon t, and which of the module's two
-        compositions gave the larger e.
+        The exponent e (rounded down), the bottom_score B (rounded up), threshold_epsilon t, and which of the two
+        compositions of this module gave the larger e.
 
     Examples
     --------
@@ -250,7 +250,7 @@ def sparse_sample_plan(
 
 def _rounded_up(value: float) -> int:
     if value > _LARGEST_BOTTOM * (1 - 2 * _SLACK):
-        raise ValueError(f"the score of nothing would be {value:.3g}, above 2**60: epsilon is too small")
+        raise ValueError(f"the score of the empty outcome would be {value:.3g}, above 2**60: epsilon is too small")
     return max(0, math.ceil(value * (1 + _SLACK)))
 
 

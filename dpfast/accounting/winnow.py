@@ -60,6 +60,7 @@ from .numbers import (
     float_above,
     largest,
     number,
+    positive_above,
     remembered,
 )
 from .zcdp import SLACK, composed_epsilon, draws_rho, square_above, zcdp_rho
@@ -112,7 +113,7 @@ def winnow_range(
     negations : bool or "complement"
         False: the features only. True: each also as -x. "complement": each also as low + high - x.
     batch : "all" or int
-        Whether all mistakes of an interval enter the scores, or the first so many.
+        The number of mistakes of an interval that enter the scores: all, or the first `batch`.
 
     Returns
     -------
@@ -151,7 +152,7 @@ def winnow_rho(
     Parameters
     ----------
     learning_rate, n_updates, n_draws, threshold_epsilon, neighbors, score_range, threshold_runs
-        As in `winnow_epsilon`, which is tighter than `zcdp_epsilon` of this unless there is no AboveThreshold.
+        As in `winnow_epsilon`. With AboveThreshold, that function is tighter than `zcdp_epsilon` of this rho.
 
     Returns
     -------
@@ -186,20 +187,21 @@ def winnow_epsilon(
     Parameters
     ----------
     learning_rate : real, >= 0
-        Exponent eta per unit of score.
+        The exponent eta, per unit of score.
     delta : real, at least 1e-300 and below 1
     n_updates : int, >= 1
-        K: releases after the first, which is uniform and costs nothing; or the releases that a window keeps a row for.
+        The number K of releases after the first one, which is uniform and costs nothing; with a window, the number of
+        releases for which it keeps a row.
     n_draws : int, >= 1
-        Draws m in a release.
+        The number m of draws in a release.
     threshold_epsilon : real, >= 0
-        Each AboveThreshold is so much DP; 0 for a fixed schedule.
+        The epsilon of each AboveThreshold; 0 for a fixed schedule.
     neighbors : {"replace", "add-remove"}
     score_range : real, optional
         R, from `winnow_range`. By default the widest on [-1, 1], that of batch=1: 4.
     threshold_runs : int, >= 1
-        How many AboveThreshold runs one example can touch: 1 if its counts and noise start afresh after each
-        release, n_updates if they do not.
+        The number of AboveThreshold runs that one example can affect: 1 if counts and noise start afresh after each
+        release, and otherwise n_updates.
 
     Returns
     -------
@@ -247,7 +249,7 @@ def winnow_learning_rate(
     n_updates, n_draws, neighbors, score_range, threshold_runs
         As in `winnow_epsilon`.
     threshold_share : real, at least 0 and below 1
-        AboveThreshold's share of the budget, counted in zCDP; 0 for a fixed schedule.
+        The share of AboveThreshold in the budget, in terms of zCDP; 0 for a fixed schedule.
 
     Returns
     -------
@@ -278,9 +280,8 @@ def _run(learning_rate, n_updates, n_draws, threshold_epsilon, neighbors, score_
     releases = count("n_updates", n_updates) * count("n_draws", n_draws)
     if score_range is None:
         score_range = winnow_range(neighbors, batch=1)
-    number("score_range", score_range, "a finite number > 0", lambda x: 0 < x < math.inf)
     runs = count("threshold_runs", threshold_runs)
-    return eta, releases, float_above(threshold_epsilon), float_above(score_range), runs
+    return eta, releases, float_above(threshold_epsilon), positive_above("score_range", score_range), runs
 
 
 def feature_ends(value) -> tuple[Fraction, Fraction]:

@@ -58,6 +58,7 @@ from .numbers import (
     least,
     number,
     positive,
+    positive_above,
 )
 
 # Relative error of one sum of a few terms; every result is moved by this much of the terms' absolute values.
@@ -157,19 +158,19 @@ def gaussian_delta(sigma: Number, epsilon: Number, *, sensitivity: Number = 1.0)
         Standard deviation of the noise on each coordinate.
     epsilon : real, >= 0
     sensitivity : real, > 0
-        The most that neighbours differ by, in Euclidean norm; sensitivity * sqrt(T) for T releases.
+        The largest change between neighbours, in Euclidean norm; multiply it by sqrt(T) for T releases.
 
     Returns
     -------
     float in [0, 1]
-        Rounded up, by about 1e-9 of itself at most.
+        Rounded up, by at most about one part in 1e9.
 
     Examples
     --------
     >>> f"{gaussian_delta(4.5, 1.0):.1e}"
     '2.5e-07'
     """
-    sigma, sensitivity = positive("sigma", sigma), _moved(sensitivity)
+    sigma, sensitivity = positive("sigma", sigma), positive_above("sensitivity", sensitivity)
     return gaussian_above(sigma, epsilon_of(epsilon, zero=True), sensitivity)
 
 
@@ -194,7 +195,7 @@ def gaussian_epsilon(sigma: Number, delta: Number, *, sensitivity: Number = 1.0)
     >>> round(gaussian_epsilon(4.5, 1e-6), 3)
     0.934
     """
-    sigma, delta, sensitivity = positive("sigma", sigma), delta_of(delta), _moved(sensitivity)
+    sigma, delta, sensitivity = positive("sigma", sigma), delta_of(delta), positive_above("sensitivity", sensitivity)
     return least(lambda epsilon: gaussian_above(sigma, float_below(epsilon), sensitivity) <= delta)
 
 
@@ -220,7 +221,7 @@ def gaussian_sigma(epsilon: Number, delta: Number, *, sensitivity: Number = 1.0)
     >>> round(gaussian_sigma(1.0, 1e-6), 3)
     4.225
     """
-    epsilon, delta, sensitivity = epsilon_of(epsilon), delta_of(delta), _moved(sensitivity)
+    epsilon, delta, sensitivity = epsilon_of(epsilon), delta_of(delta), positive_above("sensitivity", sensitivity)
     return least(lambda sigma: sigma > 0 and gaussian_above(sigma, epsilon, sensitivity) <= delta)
 
 
@@ -267,11 +268,6 @@ def pure_cumulant(b: float, pure: float) -> float:
 def _total_variation(kl: float) -> float:
     kl = max(kl, SMALLEST)
     return math.sqrt(min(kl / 2, -math.expm1(-kl))) * (1 + SLACK)
-
-
-def _moved(sensitivity) -> float:
-    positive("sensitivity", sensitivity)
-    return float_above(sensitivity)
 
 
 def gaussian_above(sigma: float, epsilon: float, sensitivity: float) -> float:
