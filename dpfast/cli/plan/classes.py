@@ -9,7 +9,7 @@ import typer
 from ..options import Alpha, Beta, Delta, Epsilon, Json, Neighbors, Relation, Rows
 from ..report import answer, columns, enough, number, output, reporting, say
 
-_ANY = 10**100  # work: nothing is run here
+_ANY = 10**100  # any amount of work, because nothing is run here
 
 
 def finite_class(
@@ -38,7 +38,7 @@ def finite_class(
         title = f"finite class of {hypotheses:,} hypotheses, {epsilon}-DP, {neighbors}"
         table = columns(title, "some is never wrong", "any labels")
         plans = (realizable, agnostic)
-        table.add_row("rows asked", *[number(plan.n) for plan in plans], style="bold")
+        table.add_row("rows needed", *[number(plan.n) for plan in plans], style="bold")
         if n is not None:
             table.add_row(f"n = {n:,}", *[enough(n, plan.n) for plan in plans])
         table.add_row("the paper's order, its constant 1", "", number(agnostic.paper_order))
@@ -46,8 +46,8 @@ def finite_class(
         table.add_row("exponent per wrong row", *[number(plan.exponent) for plan in plans])
         output.print(table)
         say(
-            f"Asked for an error of at most {alpha} above the best hypothesis's with probability {1 - beta:g}. Proofs: "
-            "dpfast.accounting.finite_class."
+            f"So many rows give an error of at most {alpha} above that of the best hypothesis, with probability "
+            f"{1 - beta:g}. Proofs: dpfast.accounting.finite_class."
         )
 
 
@@ -97,7 +97,7 @@ def littlestone(
         title = f"{hypotheses} on {points:,} points, dimension {d}, ({epsilon}, {delta})-DP, {neighbors}"
         table = columns(title, "Theorem 3", "teachers, no theorem", "exponential mechanism")
         asked = (plan.n_samples, teachers.n_samples, drawn.n)
-        table.add_row("rows asked", *map(number, asked), style="bold")
+        table.add_row("rows needed", *map(number, asked), style="bold")
         if n is not None:
             table.add_row(f"n = {n:,}", *[enough(n, rows) for rows in asked])
         table.add_row("error on new rows", f"{new_row_error(alpha, plan.n_samples, dimension=d):.4g}", "", f"{alpha:g}")
@@ -109,9 +109,9 @@ def littlestone(
         table.add_row("rows every private learner needs", *[number(lower)] * 3)
         output.print(table)
         say(
-            f"Asked for an error of at most {alpha} on the rows with probability {1 - beta:g}, where some member makes "
-            "none. The error on new rows fails with probability 0.05 besides: dpfast.accounting.new_rows. Proofs: "
-            "dpfast.accounting.littlestone and finite_class."
+            f"So many rows give an error of at most {alpha} on the rows with probability {1 - beta:g}, if some member "
+            "makes none. The bound on new rows fails with a further probability of 0.05 (dpfast.accounting.new_rows). "
+            "Proofs: dpfast.accounting.littlestone and finite_class."
         )
         if horizon is not None:
             online: dict[str, Any] = {"horizon": horizon, "neighbors": neighbors.value, "max_work": _ANY}
@@ -123,4 +123,4 @@ def littlestone(
                 theorem = StagedOnlineLittlestoneLearner(epsilon, delta, H, **online).estimate()
                 say(f"Theorem 1 has at most {theorem.mistakes:,}.")
             except ValueError as refusal:
-                say(f"Theorem 1 says nothing here: {refusal}")
+                say(f"Theorem 1 does not apply here: {refusal}")

@@ -54,7 +54,7 @@ def decision_list(
             return
         title = f"decision-list over {M:,} features, ({epsilon}, {delta})-DP, {neighbors}"
         table = columns(title, "derived here", "the paper's")
-        table.add_row("rows asked", number(plan.n), number(paper.n), style="bold")
+        table.add_row("rows needed", number(plan.n), number(paper.n), style="bold")
         if n is not None:
             table.add_row(f"n = {n:,}", enough(n, plan.n), enough(n, paper.n))
             error = plan.error(n, beta)
@@ -66,21 +66,22 @@ def decision_list(
         output.print(table)
         flipped = f" before labels are flipped, each with a probability of at most {noise:g}" if noise else ""
         say(
-            f"Asked for an error of at most {alpha} with probability {1 - beta:g}, where some decision list makes no "
-            f"error{flipped}. What is derived here has its proof in dpfast.accounting.decision_lists. The paper's "
+            f"So many rows give an error of at most {alpha} with probability {1 - beta:g}, if some decision list makes "
+            f"no error{flipped}. The bound derived here is proved in dpfast.accounting.decision_lists. The paper's "
             "constants are those of Bun and Fang, Theorem 3.5, for labels that are never flipped, and are not claimed."
         )
         say(
-            f"A fit with at most {max_rules} rules and otherwise the defaults has the exponent {fitted:.5f}, less what "
-            "its rule counts take; the theorem is about weight 0, so no number of rows is claimed for it."
+            f"A fit with at most {max_rules} rules and other parameters at their defaults has the exponent "
+            f"{fitted:.5f}, less the share of its rule counts. The theorem is for coverage weight 0, so it claims no "
+            "number of rows for this fit."
         )
         lead = _lead(M, fitted)
         part = "" if n is None else f", {lead / n:.1%} of n"
         say(
-            f"In practice: a rule is drawn with probability {_LIKELY} or more once its score is {lead:,.0f} ahead of "
-            f"every other's{part}: rows that it gets right count up to {float(REACH):g} each, rows that "
-            "it gets wrong up to -1. Rules that matter are usually further ahead than that, long before the theorem "
-            "says anything."
+            f"In practice, a rule is drawn with probability {_LIKELY} or more if its score is {lead:,.0f} above all "
+            f"others{part}. A row that the rule gets right adds up to {float(REACH):g} to the score, and a row that it "
+            "gets wrong subtracts up to 1. Rules that matter usually have a larger lead, with far fewer rows than the "
+            "theorem needs."
         )
 
 
@@ -95,10 +96,10 @@ def _conditions(path):
 
 
 def _lead(features, exponent):
-    """How far ahead a candidate is drawn with probability 0.9 at least, among all others and both labels.
+    """Return the lead with which a candidate is drawn with probability 0.9 at least, among all others and both labels.
 
-    By the law: with k others, each at least so far behind, the chance is at least 1 / (1 + k exp(-t lead)). The
-    constant true counts for a quarter of the features.
+    With k others, each at least so far behind, the probability is at least 1 / (1 + k exp(-t lead)). The constant true
+    counts as a quarter of the features.
     """
     others = 2 * (features + math.ceil(features / 4)) - 1
     return math.log(others * _LIKELY / (1 - _LIKELY)) / exponent

@@ -12,7 +12,7 @@ _Margin = Annotated[
     float, typer.Option(help="Margin by which some unit vector is right on every row of norm at most 1, in (0, 1].")
 ]
 _Columns = Annotated[int | None, typer.Option("--d", help="Number of columns; few columns need no projection.", min=1)]
-_MOST = 53 * math.log10(2)  # members of a net that the learner numbers
+_MOST = 53 * math.log10(2)  # members of the largest net that the learner can search
 
 
 def boost(
@@ -117,8 +117,8 @@ def net(
         promise = [_asked(alpha, beta), *_unprojected(plan, d), _sources("Nguyen, Ullman and Zakynthinou, Theorem 4")]
         if plan.log10_size >= _MOST:
             promise.append(
-                "No learner searches a net so large: it shows what the guarantee costs. "
-                "With few columns (--d) it is smaller."
+                "No learner can search so large a net; it shows the cost of the guarantee. "
+                "With few columns (--d) the net is smaller."
             )
         _show(f"net at margin {margin}, {epsilon}-DP, {neighbors}", plan, paper, n, rows, promise, json)
 
@@ -129,7 +129,7 @@ def _show(title, plan, paper, n, parameters, promise, json):
         answer({"derived here": plan._asdict(), "the paper's": paper._asdict()})
         return
     table = columns(title, "derived here", "the paper's")
-    table.add_row("rows asked", number(plan.n), number(paper.n), style="bold")
+    table.add_row("rows needed", number(plan.n), number(paper.n), style="bold")
     if n is not None:
         table.add_row(f"n = {n:,}", enough(n, plan.n), enough(n, paper.n))
     needed = {"rows every private learner needs": (plan.lower_bound, getattr(paper, "lower_bound", ""))}
@@ -151,8 +151,8 @@ def _members(plan):
 
 def _asked(alpha, beta, flipped=""):
     return (
-        f"Asked for an error of at most {alpha} with probability {1 - beta:g}, where some halfspace has the margin on "
-        f"every row{flipped}."
+        f"So many rows give an error of at most {alpha} with probability {1 - beta:g}, if some halfspace has the "
+        f"margin on every row{flipped}."
     )
 
 
@@ -163,7 +163,7 @@ def _unprojected(plan, d):
 
 def _sources(theorem):
     return (
-        "What is derived here are bounds derived in dpfast.accounting.halfspaces, with proofs; they are not the "
-        f"constants of {theorem}. Those stand beside them as the paper's proofs use them, and are not claimed: "
-        "dpfast.accounting.halfspaces_paper."
+        "The bounds derived here are proved in dpfast.accounting.halfspaces; they are not the constants of "
+        f"{theorem}. The table shows those as the paper's proofs use them (dpfast.accounting.halfspaces_paper), but "
+        "they are not claimed."
     )

@@ -72,10 +72,8 @@ def halfspace(
             table.add_row("bins of equal counts that are found, at most", f"{max(1, math.floor(n / seen)):,}")
         output.print(table)
         if found is not None and found.histogram.least > n:
-            say(
-                "The table has too few rows to discover words: they are told apart by groups. Declare them in a schema."
-            )
-        say("More columns add noise with the square root of their number. Fewer bins do not lessen it, but fill each.")
+            say("The table has too few rows to discover words, so groups are used. Declare words in a schema.")
+        say("The noise grows with the square root of the number of columns. With fewer bins, each bin has more rows.")
 
 
 def _discovery(columns, epsilon, delta, neighbors):
@@ -126,7 +124,7 @@ def wanted(
         return
     with reporting("nothing was computed"):
         if (noise is None) == (risk is None):
-            raise ValueError("say what is wanted, --noise ROWS or --risk GAIN, or name a model: see dpfast plan --help")
+            raise ValueError("give --noise ROWS or --risk GAIN, or name a model: see dpfast plan --help")
         if not 0 < delta < 1:
             raise ValueError(f"--delta must lie in (0, 1), got {delta}")
         if noise is not None:
@@ -136,7 +134,7 @@ def wanted(
 
 
 def _of_noise(noise, columns, delta, neighbors, json):
-    """The epsilon of a halfspace whose curves have so much noise; the law is that of `dpfast plan halfspace`."""
+    """Show the epsilon of a halfspace whose curves have so much noise, computed as in `dpfast plan halfspace`."""
     if not 0 < noise < math.inf:
         raise ValueError(f"--noise must be a number of rows above 0, got {noise}")
 
@@ -145,43 +143,43 @@ def _of_noise(noise, columns, delta, neighbors, json):
     moves = (2 if neighbors is Neighbors.replace else 1) * math.sqrt(2 * columns + 1)  # as `plan halfspace` has it
     epsilon = _least(lambda each: gaussian_sigma(each, delta) * moves <= noise)
     if epsilon is None:
-        raise ValueError(f"--noise {noise:g} asks for an epsilon above {_MOST:g}: allow more rows")
+        raise ValueError(f"--noise {noise:g} needs an epsilon above {_MOST:g}: allow more rows")
     if json:
         answer({"epsilon": epsilon, "delta": delta, "noise": noise, "columns": columns, "neighbors": neighbors.value})
         return
     say(f"epsilon = {epsilon:g}, with delta = {delta:g}")
     say(
-        f"A halfspace on {columns} columns of numbers then learns of each bin as from a count of its rows with noise "
-        f"of {noise:g} rows, one standard deviation. A bin that {3 * noise:,.0f} rows or more have is clear of the "
-        "noise. A column of categories counts as half of one."
+        f"A halfspace on {columns} columns of numbers then learns as much about each bin as from a count of its rows "
+        f"with noise of {noise:g} rows, one standard deviation. A bin with {3 * noise:,.0f} rows or more is clear of "
+        "the noise. A column of categories counts as half a column."
     )
 
 
 def _of_risk(risk, delta, json):
-    """The largest epsilon whose claim keeps a guess about one row within this gain.
+    """Show the largest epsilon whose claim keeps a guess about one row within this gain.
 
-    Somebody knows all rows but one, and that this one is one of two with even odds. Of an (epsilon, delta)-DP release
-    the total variation between the two is at most (e^epsilon - 1 + 2 delta) / (e^epsilon + 1), and the best guess is
-    right with probability one half and half of that.
+    Somebody knows all rows but one, and that this one is one of two rows with even odds. An (epsilon, delta)-DP release
+    has a total variation of at most (e^epsilon - 1 + 2 delta) / (e^epsilon + 1) between the two, and the best guess is
+    right with probability 1/2 plus half of that.
     """
     if not delta < risk < 0.5:
         raise ValueError(f"--risk must be above delta and below 0.5, got {risk}")
     exact = math.log((1 + 2 * risk - 2 * delta) / (1 - 2 * risk))
     epsilon = math.floor(exact * 1000 * (1 - 1e-12)) / 1000
     if not 0 < epsilon <= _MOST:
-        raise ValueError(f"--risk {risk} asks for an epsilon outside of [0.001, {_MOST:g}]")
+        raise ValueError(f"--risk {risk} needs an epsilon outside of [0.001, {_MOST:g}]")
     gaussian = gaussian_gain(epsilon, delta)
     if json:
         answer({"epsilon": epsilon, "delta": delta, "risk": risk, "risk of a halfspace": gaussian})
         return
     say(f"epsilon = {epsilon:g}, with delta = {delta:g}")
     say(
-        "Whoever knows all rows but one, and guesses which of two rows with even odds that one is, is right half of "
-        f"the time without the model, and with it at most {0.5 + risk:.1%} of the time."
+        "Suppose that somebody knows all rows but one, and guesses which of two equally likely rows that one is. The "
+        f"guess is right half of the time without the model, and at most {0.5 + risk:.1%} of the time with it."
     )
     of_halfspace = math.ceil(1000 * (0.5 + gaussian)) / 1000
     say(
-        f"That holds for every model of this epsilon. For a halfspace, by its Gaussian noise, it is {of_halfspace:.1%}."
+        f"This holds for every model with this epsilon. For a halfspace, with Gaussian noise, it is {of_halfspace:.1%}."
     )
 
 

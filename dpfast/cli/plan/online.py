@@ -47,12 +47,12 @@ def winnow(
         table = columns(f"winnow over {d:,} columns, ({epsilon}, {delta})-DP, replace", *plans)
         for what, field in (
             ("updates", "n_updates"),
-            ("draws for each", "n_draws"),
-            ("rows that enter one", "batch"),
+            ("draws for each update", "n_draws"),
+            ("mistakes that enter an update", "batch"),
             ("learning rate", "learning_rate"),
-            ("rows that count, for one", "threshold"),
+            ("mistakes that trigger an update", "threshold"),
             ("mistakes, at most", "mistakes"),
-            ("rounds from which that is fewer than all", "horizon_needed"),
+            ("rounds from which the bound is useful", "horizon_needed"),
         ):
             style = "bold" if field == "mistakes" else None
             table.add_row(what, *[number(getattr(each, field)) for each in plans.values()], style=style)
@@ -60,8 +60,8 @@ def winnow(
         for name, each in plans.items():
             if each.vacuous:
                 say(
-                    f"The guarantee of {name} is vacuous: it allows more mistakes than the {horizon:,} rounds planned. "
-                    f"It says something from {number(each.horizon_needed)} rounds on."
+                    f"The guarantee of {name} is vacuous: it allows more mistakes than the {horizon:,} planned rounds. "
+                    f"It is useful from {number(each.horizon_needed)} rounds on."
                 )
             else:
                 say(f"{name.capitalize()} is guaranteed at most {number(each.mistakes)} mistakes.")
@@ -69,9 +69,9 @@ def winnow(
         stream = plan_of(streaming(learner._checked()), d)
         enough = stream.enough(0)
         say(
-            f"In practice: the defaults are {stream.n_updates} updates of {stream.n_draws} draws, which gives the "
-            f"learning rate eta = {stream.learning_rate:.4g}. The first update comes after about {enough:,} rows, "
-            "which all count; later ones need fewer, of those that are mistaken or unsure."
+            f"In practice, the defaults of {stream.n_updates} updates with {stream.n_draws} draws give the learning "
+            f"rate eta = {stream.learning_rate:.4g}. The first update comes after about {enough:,} rows, which all "
+            "count. Later updates need fewer rows, and only those predicted wrongly or with a small margin count."
         )
         if horizon < enough:
             say(f"{horizon:,} rounds are too few for one update.")
