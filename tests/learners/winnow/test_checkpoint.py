@@ -319,8 +319,11 @@ def test_a_lock_that_was_removed_while_another_waited_for_it_is_made_anew(path):
     assert not first._is_there()
 
 
-@pytest.mark.parametrize("options", [{}, {"window": True, "n_updates": 4}, {"average": False, "n_draws": 50}], ids=str)
-@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize(
+    ("options", "sparse"),
+    [({}, False), ({}, True), ({"window": True, "n_updates": 4}, False), ({"average": False, "n_draws": 50}, False)],
+    ids=str,
+)
 def test_what_is_written_before_the_charge_is_no_smaller_than_the_first_checkpoint(path, options, sparse, monkeypatch):
     sizes = []
 

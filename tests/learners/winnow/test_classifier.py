@@ -91,7 +91,7 @@ def test_confident_winnow_takes_the_steps_of_a_plain_twin(form, negations, inter
 @pytest.mark.parametrize("confidence", [0, 0.5, 0.9])
 @pytest.mark.parametrize("margin", [1 / 3, 1 / 5, 1 / 20])
 def test_updates_never_exceed_lemma_4_2_on_rows_with_the_margin(margin, confidence, rng):
-    X = rng.uniform(-1, 1, size=(6000, 40))
+    X = rng.uniform(-1, 1, size=(3000, 40))
     votes = (X[:, 0] + X[:, 1] - X[:, 2]) / 3
     X, y = (
         X[np.abs(votes) >= margin + 0.01],
@@ -237,8 +237,8 @@ def test_paper_calibration_follows_the_pseudo_code_with_the_same_random_numbers(
 @pytest.mark.parametrize("window", [False, True])
 def test_a_stream_is_the_plain_algorithm_with_batches_weights_and_windows(window, batch, average, rng):
     K, m, epsilon = 4, 3, 60.0
-    X = rng.choice([-1, 0, 1], size=(2500, 5))
-    y = np.where(X[:, 1] - X[:, 3] + rng.normal(size=2500) > 0, 1, -1)
+    X = rng.choice([-1, 0, 1], size=(1500, 5))
+    y = np.where(X[:, 1] - X[:, 3] + rng.normal(size=1500) > 0, 1, -1)
     form, noise = {"fit_intercept": True, "negations": True}, np.random.default_rng(3)
     run = {"n_updates": K, "n_draws": m, "threshold_share": 0.05, "score_range": winnow_range("replace")}
     eta, e = winnow_learning_rate(epsilon, 1e-6, **run)
