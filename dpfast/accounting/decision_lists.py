@@ -209,10 +209,6 @@ def decision_list_paper(
     -------
     DecisionListPaper
 
-    Notes
-    -----
-    How they are read off the paper: the documentation of this module.
-
     Examples
     --------
     >>> decision_list_paper(1.0, 1e-6, 72).sample_rows

@@ -112,10 +112,6 @@ def boost_paper(epsilon: Number, delta: Number, *, margin: float, alpha: float =
     -------
     BoostPaper
 
-    Notes
-    -----
-    How they are read off the paper, and what differs from its print: the documentation of this module.
-
     Examples
     --------
     >>> paper = boost_paper(1.0, 1e-6, margin=0.2)
@@ -164,10 +160,6 @@ def projected_paper(
     -------
     ProjectionPaper
 
-    Notes
-    -----
-    As `boost_paper`.
-
     Examples
     --------
     >>> paper = projected_paper(1.0, 1e-6, margin=0.2)
@@ -200,10 +192,6 @@ def net_paper(epsilon: Number, *, margin: float, alpha: float = 0.1, beta: float
     Returns
     -------
     ProjectionPaper
-
-    Notes
-    -----
-    As `boost_paper`.
 
     Examples
     --------

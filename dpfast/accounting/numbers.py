@@ -329,7 +329,7 @@ def calculator(function: _Calculator) -> _Calculator:
         if "\nRaises\n" not in head:
             head += "\n\nRaises\n------\nValueError\n    If an argument is out of its range."
         if not tail or tail[0].startswith("Examples"):
-            head += f"\n\nNotes\n-----\nThe documentation of `{function.__module__}` has the theorem and its proof."
+            head += f"\n\nNotes\n-----\n`{function.__module__}` documents the theorem, and its proof or source."
         function.__doc__ = "\n\n".join([head, *tail]) + "\n"
     return function
 
