@@ -33,6 +33,28 @@ DPF_BODY int64_t far_by(int32_t q, int32_t c) {
     return (int64_t)q * ((int64_t)q - 2 * (int64_t)c);
 }
 
+/* Each lane has its sum and the sum of its sums, in which the place of a word counts. */
+DPF_BODY uint64_t checksum(const void *x, size_t n) {
+    uint32_t sum[LANES] = {0}, sums[LANES] = {0}, rest[LANES] = {0};
+    const size_t whole = n - n % LANES;
+    const char *at = x;
+    for (size_t i = 0; i < whole; i += LANES)
+        for (size_t l = 0; l < LANES; l++) {
+            uint32_t word;
+            memcpy(&word, at + (i + l) * sizeof word, sizeof word);
+            sum[l] += word;
+            sums[l] += sum[l];
+        }
+    if (whole < n) memcpy(rest, at + whole * sizeof *rest, (n - whole) * sizeof *rest);
+    uint64_t mixed = n;
+    for (size_t l = 0; l < LANES; l++) {
+        mixed ^= (uint64_t)sums[l] << 32 | (uint32_t)(sum[l] + rest[l]);
+        mixed *= 0x9e3779b97f4a7c15u;
+        mixed ^= mixed >> 29;
+    }
+    return mixed;
+}
+
 #define REAL float
 #define NAMED(name) float_##name
 #include "unit_rows_real.h"
@@ -166,6 +188,7 @@ DPF_BODY void packed_apart(const uint64_t *rows, size_t n, size_t d, double cons
 
 /* ---- one copy for each level ---------------------------------------------- */
 
+DPF_LEVELS(uint64_t, dpf_unit_rows_checksum, checksum, (const void *x, size_t n), (x, n))
 DPF_LEVELS(void, dpf_unit_rows_scale_float, float_scale,
            (const float *x, size_t n, size_t d, double constant, bool inside, unsigned bits,
             double *DPF_RESTRICT scale),

@@ -26,6 +26,12 @@ typedef struct {
     const uint8_t *ones;
 } dpf_unit_csr;
 
+/*
+ * A checksum of n words of 32 bits, by which an array that was changed is told, rows or columns that were exchanged too.
+ * Not secret: whoever wants to can find another array of the same checksum. One read of x.
+ */
+uint64_t dpf_unit_rows_checksum(const void *x, size_t n);
+
 /* ---- scales ------------------------------------------------------------ */
 
 /*

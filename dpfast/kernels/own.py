@@ -12,11 +12,16 @@ def own(array: Any, dtype: Any = None) -> np.ndarray:
     """
     made = np.require(array, dtype, ("C", "A"))
     if made is array or np.may_share_memory(made, array):
-        if not any(each.flags.writeable for each in _below(made)):
+        if not writeable(made):
             return made
         made = made.copy()
     made.setflags(write=False)
     return made
+
+
+def writeable(array: np.ndarray) -> bool:
+    """Return whether the array, or one that it is a view of, can be written."""
+    return any(each.flags.writeable for each in _below(array))
 
 
 def frozen(array: np.ndarray) -> np.ndarray:

@@ -13,6 +13,8 @@ class _Rows:
     def shape(self) -> tuple[int, int]: ...
 
 class Dense(_Rows):
+    given: int
+    watched: bool
     def __init__(self, x: NDArray[Any]) -> None: ...
 
 class Csr(_Rows):

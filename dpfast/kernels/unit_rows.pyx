@@ -8,7 +8,7 @@ Every function takes the rows as one object: an ndarray of shape (n, d), a `Csr`
 """
 import numpy as np
 
-from dpfast.kernels.own import own
+from dpfast.kernels.own import own, writeable
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from dpfast.kernels.arrays cimport aligned, packed
@@ -20,6 +20,7 @@ cdef extern from "unit_rows.h" nogil:
         const int64_t *indptr
         const int32_t *indices
         const uint8_t *ones
+    uint64_t dpf_unit_rows_checksum(const void *x, size_t n)
     void dpf_unit_rows_scale_float(const float *x, size_t n, size_t d, double constant, bint inside, unsigned bits,
                                    double *scale)
     void dpf_unit_rows_scale_double(const double *x, size_t n, size_t d, double constant, bint inside, unsigned bits,
@@ -89,6 +90,8 @@ cdef class _Rows:
     cdef readonly Py_ssize_t n, d
     cdef readonly unsigned bits
     cdef bint sparse
+    cdef readonly bint watched  # for changes by others
+    cdef readonly uint64_t given
 
     @property
     def shape(self):
@@ -101,8 +104,9 @@ cdef class Dense(_Rows):
     Parameters
     ----------
     x : ndarray of float32 or float64, shape (n, d), C-contiguous
-        Finite. Not copied: the caller must leave it as it is, or the norms of rows are not those that their scales are
-        for. No address follows from an entry.
+        Finite. Not copied; `given` is a checksum of it. If it can be written, `add` and `apart` check that it is as it
+        was when it was given, and refuse it otherwise: by the scales of other rows, rows could be too long. A change
+        while they run is found by the next call.
     """
 
     def __init__(self, x):
@@ -118,6 +122,18 @@ cdef class Dense(_Rows):
             self.wide = x
             aligned(<const void *><size_t>x.ctypes.data, x.itemsize)
             self.x64 = &self.wide[0, 0] if x.size else NULL
+        self.watched = writeable(x)
+        self.given = self._checksum()
+
+    cdef uint64_t _checksum(self) noexcept:
+        cdef size_t words = self.n * self.d
+        cdef const void *start = self.x32
+        cdef uint64_t found
+        if self.x64 != NULL:
+            start, words = self.x64, 2 * words
+        with nogil:
+            found = dpf_unit_rows_checksum(start, words)
+        return found
 
 
 cdef class Csr(_Rows):
@@ -201,6 +217,11 @@ cdef class Packed(_Rows):
 cdef _check(what, array, Py_ssize_t size):
     if len(array) != size:
         raise ValueError(f"{what} must have length {size}, got {len(array)}")
+
+
+cdef _check_unchanged(_Rows rows):
+    if rows.watched and (<Dense>rows)._checksum() != rows.given:
+        raise ValueError("rows must not be changed while they are used: they are not as they were when they were given")
 
 
 cdef _check_scale(_Rows rows, const double[::1] scale):
@@ -320,6 +341,7 @@ def add(int64_t[::1] total, _Rows rows, const double[::1] scale, const int32_t[:
     _check("total", total, d + 1)
     _check("scale", scale, n)
     _check("weights", weights, n)
+    _check_unchanged(rows)
     if n == 0:
         return
     aligned(&total[0], sizeof(int64_t))
@@ -363,6 +385,7 @@ def apart(_Rows rows, const double[::1] scale, const int32_t[::1] centre, double
     cdef size_t n = rows.n, d = rows.d
     _check("scale", scale, n)
     _check("centre", centre, d + 1)
+    _check_unchanged(rows)
     if np.square(np.asarray(centre, np.float64)).sum() > 2.0**36:
         raise ValueError("centre must have a norm of at most 2**18")
     out = np.zeros(n, np.int64)

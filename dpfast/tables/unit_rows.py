@@ -25,9 +25,10 @@ def unit_rows(X, *, fit_intercept=False, normalize=False):
     to norm 1; otherwise only rows outside the ball are. Rows of codes are always in the ball. Bits are 0 and 1; NaN,
     infinities and wrong shapes are refused.
 
-    X is read once, and 8 bytes are kept for each row. C-contiguous floats are not copied, and must not change while the
-    rows are used; CSR arrays and packed bits are copied unless they are read-only. Other arrays, and blocks read from a
-    file, are converted to floats part by part in every pass.
+    X is read once, and 8 bytes are kept for each row. CSR arrays and packed bits are copied unless they are read-only.
+    Dense arrays are not copied: C-contiguous floats are read where they are, and others, as blocks of a file, are
+    converted to floats part by part in every pass. Each sum of rows checks that they are as they were at first; an
+    error says if they were changed meanwhile. Read-only C-contiguous floats need no check.
     """
     if not isinstance(X, (BitMatrix, RowBlocks, CodeTable)):
         X = as_numbers(X, sparse=["csr"])
@@ -39,7 +40,7 @@ def unit_rows(X, *, fit_intercept=False, normalize=False):
         return CodeRows(X)
     if isinstance(X, RowBlocks):
         parts = [slice(*ends) for ends in itertools.pairwise(X.bounds)]
-        return UnitRows(X.shape, parts, lambda k: _kernel_rows(read_block(X, k)), fit_intercept, normalize)
+        return UnitRows(X.shape, parts, lambda k: _kernel_rows(read_block(X, k)), fit_intercept, normalize, True)
     if isinstance(X, BitMatrix):
         rows, d = X.rows, X.shape[1]
         parts = slices(len(rows), BLOCK_BYTES // max(8, rows[:1].nbytes))
@@ -48,7 +49,10 @@ def unit_rows(X, *, fit_intercept=False, normalize=False):
     if sp.issparse(X):
         return _sparse(X, fit_intercept, normalize)
     parts = slices(len(X), BLOCK_BYTES // X[:1].nbytes)
-    return UnitRows(X.shape, parts, lambda k: _kernel_rows(X[parts[k]]), fit_intercept, normalize)
+    if X.dtype in (np.float32, np.float64) and X.flags.c_contiguous and X.flags.aligned:
+        dense = [kernel.Dense(X[part]) for part in parts]
+        return UnitRows(X.shape, parts, dense.__getitem__, fit_intercept, normalize)
+    return UnitRows(X.shape, parts, lambda k: _kernel_rows(X[parts[k]]), fit_intercept, normalize, True)
 
 
 class UnitRows:
@@ -57,16 +61,19 @@ class UnitRows:
     Integer rows q_i = trunc(reach * x_i) have a Euclidean norm of at most `reach`, exactly.
     """
 
-    def __init__(self, shape, parts, load, fit_intercept, normalize):
+    def __init__(self, shape, parts, load, fit_intercept, normalize, again=False):
         self._parts, self._load, self._constant = parts, load, float(fit_intercept)
         self.shape = shape[0], shape[1] + fit_intercept
         self._d = shape[1]
         self._scales = np.empty(shape[0])
+        self._checksums = [None] * len(parts) if again else None  # of those that are read again for each pass
         inside = not normalize
 
         def measure(k):
             rows = load(k)
             self._scales[parts[k]] = kernel.scales(rows, self._constant, inside)
+            if again:
+                self._checksums[k] = rows.given
             return rows.bits
 
         self.reach = 1 << map_blocks(measure, range(len(parts)))[0]
@@ -99,7 +106,7 @@ class UnitRows:
             total = np.zeros(self._d + 1, np.int64)
             for k in reversed(group):  # the last ones may still be in the cache, from the margins
                 part = self._parts[k]
-                kernel.add(total, self._load(k), self._scales[part], weights[part], self._constant)
+                kernel.add(total, self._unchanged(k), self._scales[part], weights[part], self._constant)
             return total
 
         count = len(self._parts)
@@ -118,12 +125,19 @@ class UnitRows:
 
         def measure(k):
             part = self._parts[k]
-            squares = kernel.apart(self._load(k), self._scales[part], whole, self._constant) + rest
+            squares = kernel.apart(self._unchanged(k), self._scales[part], whole, self._constant) + rest
             norms = np.ceil(np.sqrt(squares)).astype(np.int64)  # below 2**52 rounding lowers no ceiling
             out[part] = reach // np.maximum(norms, radius)
 
         map_blocks(measure, range(len(self._parts)))
         return out
+
+    def _unchanged(self, k):
+        """Return the rows of part k; refuse others than those that the scales are for."""
+        rows = self._load(k)
+        if self._checksums is not None and rows.given != self._checksums[k]:
+            raise ValueError("X must not be changed while it is used: rows are not as they were at first")
+        return rows
 
     def linear(self, w):
         """Return w as coefficients (d, k) and intercept (k,), for rows of norm 1."""

@@ -145,11 +145,10 @@ def test_the_largest_entries_are_scaled_and_the_smallest_vanish(dtype, sparse):
 
 def test_rows_of_weight_zero_are_not_read(rng):
     x = rng.normal(size=(5, 3))
-    rows = unit_rows.Dense(x)
-    scale = unit_rows.scales(rows)
+    scale = unit_rows.scales(unit_rows.Dense(x))
     x[2] = np.nan
     total = np.zeros(4, np.int64)
-    unit_rows.add(total, rows, scale, np.array([1, 1, 0, 1, 1], np.int32))
+    unit_rows.add(total, unit_rows.Dense(x), scale, np.array([1, 1, 0, 1, 1], np.int32))
     np.testing.assert_allclose(total[:3], (x * scale[:, None])[[0, 1, 3, 4]].sum(0), atol=5)
 
 
@@ -195,3 +194,37 @@ def test_a_scale_that_no_row_has_is_refused_before_it_is_added(wrong):
         with pytest.raises(ValueError, match=r"scale must lie in \[0, 524288\), as scales makes it"):
             unit_rows.add(total, rows, scale, np.full(2, 4096, np.int32))
         assert not total.any()
+
+
+CHANGES = {
+    "longer rows": lambda x: np.multiply(x, 1000, out=x),
+    "no numbers": lambda x: x.fill(np.nan),
+    "one bit": lambda x: x.view(np.uint8).reshape(-1).__setitem__(3, x.view(np.uint8).reshape(-1)[3] ^ 1),
+    "other rows first": lambda x: x.__setitem__(slice(None), x[::-1].copy()),
+    "two columns exchanged": lambda x: x.__setitem__((slice(None), [0, 64]), x[:, [64, 0]]),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_that_were_changed_are_not_added(change, dtype, rng, each_isa):
+    whole = rng.normal(size=(40, 96)).astype(dtype)
+    rows, total = unit_rows.Dense(whole[4:36]), np.zeros(97, np.int64)
+    scale, weights = unit_rows.scales(rows), np.ones(32, np.int32)
+    unit_rows.add(total, rows, scale, weights)
+    before = total.copy()
+    CHANGES[change](whole[4:36])
+    unit_rows.margins(rows, scale, np.ones(97, np.float32))
+    with pytest.raises(ValueError, match="rows must not be changed while they are used"):
+        unit_rows.add(total, rows, scale, weights)
+    with pytest.raises(ValueError, match="rows must not be changed while they are used"):
+        unit_rows.apart(rows, scale, np.zeros(97, np.int32))
+    assert (total == before).all()
+
+
+def test_rows_that_nobody_can_change_are_not_checked(rng):
+    x = rng.normal(size=(4, 3))
+    x.setflags(write=False)
+    assert not unit_rows.Dense(x).watched
+    assert unit_rows.Dense(np.array(x)).watched
+    assert unit_rows.Dense(np.array(x)).given == unit_rows.Dense(x).given

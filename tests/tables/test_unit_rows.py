@@ -112,3 +112,16 @@ def test_normalized_rows_lie_on_the_sphere_and_others_where_they_were_in_the_bal
         w = X[i] / norms[i]
         assert unit_rows(FORMS[form](X), normalize=True).margins(w)[i] == pytest.approx(1, abs=1e-5)
         assert unit_rows(FORMS[form](X)).margins(w)[i] == pytest.approx(norms[i], abs=1e-5)
+
+
+@pytest.mark.parametrize("form", ["float32", "float64", "int8", "int64", "columns first", "blocks"])
+def test_dense_rows_that_were_changed_are_refused_by_the_next_sum(form, rng):
+    X = FORMS[form](rng.integers(-2, 3, (203, 70)).astype(float))
+    rows, weights = unit_rows(X), np.ones(203, np.int32)
+    rows.weighted_sum(weights)
+    changed = X.X if form == "blocks" else X
+    changed[7] *= 20
+    with pytest.raises(ValueError, match="must not be changed while"):
+        rows.weighted_sum(weights)
+    with pytest.raises(ValueError, match="must not be changed while"):
+        rows.limits(np.zeros(70, np.int32), 0, 1, 1 << 20)
