@@ -61,6 +61,7 @@ from .numbers import (
 from .zcdp import SLACK, SMALLEST, composed_epsilon, draws_rho
 
 
+@calculator
 def experts_range(neighbors: str = "replace", *, signed: bool = False) -> int:
     """Return a bound on how much one round changes the difference of the total losses of two experts.
 
@@ -114,6 +115,7 @@ def experts_epsilon(learning_rate: Number, delta: Number, *, horizon: int, loss_
     return composed_epsilon(rho, delta_of(delta)) if rho < math.inf else math.inf
 
 
+@calculator
 @remembered
 def experts_learning_rate(
     epsilon: Number, delta: Number, *, horizon: int, loss_range: Number = 2, calibration: str = "tight"

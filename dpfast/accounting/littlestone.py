@@ -84,7 +84,7 @@ import math
 from collections.abc import Callable
 from typing import NamedTuple
 
-from .numbers import largest
+from .numbers import calculator, largest
 from .repeated_threshold import repeated_epsilon
 from .sparse_sample import sparse_sample_plan
 
@@ -177,6 +177,7 @@ class StagedOnlinePlan(NamedTuple):
     mistakes: int
 
 
+@calculator
 def staged_plan(
     epsilon: float,
     delta: float,
@@ -211,11 +212,6 @@ def staged_plan(
     Returns
     -------
     StagedLittlestonePlan
-
-    Raises
-    ------
-    ValueError
-        For an epsilon or delta out of range.
     """
     d, nats = dimension, math.log(3 / confidence)
     gap = 1 / (2 * max(1, d))
@@ -245,6 +241,7 @@ def staged_plan(
     )
 
 
+@calculator
 def staged_online_plan(
     epsilon: float,
     delta: float,
@@ -278,11 +275,6 @@ def staged_online_plan(
     Returns
     -------
     StagedOnlinePlan
-
-    Raises
-    ------
-    ValueError
-        For an epsilon or delta out of range.
     """
     d, log_horizon = dimension, math.log(horizon)
     nats = 10 * log_horizon + math.log(6)  # ln(1 / f)

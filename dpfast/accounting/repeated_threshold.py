@@ -5,9 +5,10 @@ from numbers import Real
 
 import numpy as np
 
-from .numbers import Number, count, exact
+from .numbers import Number, calculator, count, exact
 
 
+@calculator
 def repeated_epsilon(epsilon: Number, positives: int, delta: float) -> float:
     """Return the epsilon of all tests together up to a number of positive ones, if each test is epsilon-DP.
 

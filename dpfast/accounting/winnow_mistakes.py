@@ -65,6 +65,7 @@ class WinnowPlan(NamedTuple):
     horizon_needed: int
 
 
+@calculator
 def winnow_update_bound(dimension: int, margin: float, confidence: float, learning_rate: float) -> int:
     """Return a bound on the updates of ConfidentWinnow ([BF] Lemma 4.2).
 

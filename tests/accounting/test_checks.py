@@ -1,9 +1,11 @@
 import ast
+import inspect
 from pathlib import Path
 
 import pytest
 
 import dpfast
+from dpfast import accounting
 from dpfast.accounting import discrete_gaussian_sigma, experts_learning_rate
 from dpfast.accounting.numbers import count, delta_of, epsilon_of, exact, number
 
@@ -19,6 +21,13 @@ def test_no_private_name_is_imported_from_a_sibling(room):
         for name in node.names
     ]
     assert not [name for name in imported if name.startswith("_")]
+
+
+@pytest.mark.parametrize("name", accounting.__all__)
+def test_every_calculator_says_what_it_raises_and_where_its_theorem_is(name):
+    said = inspect.getdoc(getattr(accounting, name))
+    sections = [said.find(f"\n{section}\n---") for section in ("Parameters", "Returns", "Raises", "Notes")]
+    assert not inspect.isfunction(getattr(accounting, name)) or (sections[0] > -1 and sections == sorted(sections))
 
 
 @pytest.mark.parametrize(
