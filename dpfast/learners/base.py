@@ -7,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from dpfast.kernels.reals import norm
@@ -18,6 +17,7 @@ from dpfast.learners.parameters import Kind, estimator, parameter
 from dpfast.learners.probabilities import SidedProbabilities
 from dpfast.learners.reading import TableReader
 from dpfast.learners.saving import Read, Saved, entries, reals
+from dpfast.learners.scikit import BaseEstimator, CallbackSupportMixin, ClassifierMixin, with_callbacks
 from dpfast.learners.showing import Shown
 from dpfast.parts.blocks import RowBlocks, imaged
 from dpfast.tables import BitMatrix, CodeTable
@@ -61,17 +61,6 @@ def _tracked(iterable, what, total, rows, parts):
 
     with Progress(*Progress.get_default_columns(), Rates()) as progress:
         yield from progress.track(iterable, total=total, description=what)
-
-
-try:
-    from sklearn.callback import CallbackSupportMixin, with_callbacks
-except ImportError:  # scikit-learn before 1.9
-
-    class CallbackSupportMixin:  # type: ignore[no-redef]
-        """Empty replacement for the mixin of scikit-learn."""
-
-    def with_callbacks(method: Any) -> Any:
-        return method
 
 
 class Watched(CallbackSupportMixin):

@@ -5,7 +5,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils._set_output import _get_output_config
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,6 +16,7 @@ from dpfast.learners.discovery import discover, plan
 from dpfast.learners.fitting import Private, Public, Run
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import DELTA, PRIVATE, SCHEMA, Parameters, SchemaLike
+from dpfast.learners.scikit import BaseEstimator, TransformerMixin
 from dpfast.learners.showing import found_lines
 from dpfast.tables.arrays import refuse_parts
 

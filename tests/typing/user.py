@@ -52,4 +52,5 @@ def numbers() -> float:
 print(dpfast.HalfspaceClasifier)  # type: ignore[attr-defined]
 dpfast.HalfspaceClassifier(epsilon="one")  # type: ignore[arg-type]
 dpfast.DecisionListClassifier(rules=3)  # type: ignore[call-arg]
+dpfast.NetHalfspaceClassifier(delta=1e-6)  # type: ignore[call-arg]
 Budget(1.0).charge("all")  # type: ignore[arg-type]

@@ -4,7 +4,6 @@ from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from dpfast.accounting import experts_learning_rate, experts_range, linear_excess
@@ -13,6 +12,7 @@ from dpfast.learners.base import Watched, refuse_weights, shown
 from dpfast.learners.experts.playing import REPLACE, played
 from dpfast.learners.fitting import Private, Public
 from dpfast.learners.parameters import choice, estimator, flag, parameter, real
+from dpfast.learners.scikit import BaseEstimator
 from dpfast.parts.blocks import BLOCK_BYTES, slices
 from dpfast.tables import BitMatrix
 from dpfast.tables.signed_rows import SparseRows, signed_rows

@@ -4,13 +4,13 @@ from dataclasses import dataclass, field
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.learners.fitting import Private, Public
 from dpfast.learners.parameters import Kind, Parameters, count, described, estimator, optional, parameter, real
 from dpfast.learners.probabilities import Probabilities, confusion, set_apart
 from dpfast.learners.saving import Saved
+from dpfast.learners.scikit import BaseEstimator, ClassifierMixin
 from dpfast.tables.arrays import refuse_parts
 
 from .hypothesis import Hypothesis
