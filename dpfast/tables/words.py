@@ -32,10 +32,10 @@ class Words:
         self._rows = np.zeros(0, np.int64)
 
     def append(self, words: list[str], rows: np.ndarray) -> np.ndarray:
-        """Add words that so many further rows have, and return their numbers: int64."""
-        place = self._place
-        local = np.array([place.setdefault(word, len(place)) for word in words], np.int64)
-        rows = np.bincount(local, weights=rows, minlength=len(place)).astype(np.int64)
+        """Add words that so many further rows have, and return their numbers, int64; words of no row are not kept."""
+        place, held, local = self._place, np.flatnonzero(rows), np.zeros(len(words), np.int64)
+        local[held] = [place.setdefault(words[k], len(place)) for k in held.tolist()]
+        rows = np.bincount(local[held], weights=rows[held], minlength=len(place)).astype(np.int64)
         rows[: len(self._rows)] += self._rows
         self._rows, start = rows, self._closed
         if len(place) > HELD:

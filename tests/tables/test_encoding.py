@@ -372,6 +372,7 @@ def test_a_table_is_split_column_by_column(keep):
     for part, same in zip(parts, expected, strict=True):
         assert len(part) == len(same)
         assert part.labels().tolist() == same.labels().tolist()
+        assert {*part._kept[0][0].words} == {*same._kept[0][0].words}
         np.testing.assert_array_equal(part._kept[0][0].codes(slice(None)), same._kept[0][0].codes(slice(None)))
         for room, others in zip(part._kept[1:], same._kept[1:], strict=True):
             assert [kept.whole().tolist() for kept in room] == [other.whole().tolist() for other in others]

@@ -79,13 +79,13 @@ def test_words_by_their_numbers_are_those_that_were_given_them(keep, monkeypatch
     monkeypatch.setattr(words, "HELD", 5)
     held = Words(keep)
     for start in range(0, 60, 3):
-        held.append([f"wört {k}" for k in range(start, start + 3)], np.arange(start, start + 3))
+        held.append([f"wört {k}" for k in range(start, start + 3)], np.arange(start + 1, start + 4))
     every, rows = held.some(0, len(held))
     assert every == [*held] == [f"wört {k}" for k in range(60)]
-    assert rows.tolist() == [*range(60)]
+    assert rows.tolist() == [*range(1, 61)]
     for start, stop in ((0, 1), (4, 23), (10, 10), (57, 60)):
         some, theirs = held.some(start, stop)
-        assert (some, theirs.tolist()) == (every[start:stop], [*range(start, stop)])
+        assert (some, theirs.tolist()) == (every[start:stop], [*range(start + 1, stop + 1)])
 
 
 def test_the_same_words_are_published_however_few_are_held(monkeypatch):
@@ -160,3 +160,10 @@ def test_a_word_has_bounded_length_and_long_words_stay_apart():
     assert len({*found}) == len({*codes.tolist()}) == 4
     alone = [text_cells(pa.array([each], pa.large_string()))[1][0] for each in long]
     assert found == alone, "a cell's word follows from the cell alone"
+
+
+def test_words_of_no_row_are_not_kept():
+    encoding = encoded(pa.array(["a", "b", "c", "b"], pa.large_string()), Kept, 4)
+    picked = encoding[np.array([False, True, False, True])]
+    assert [*picked._kept[0][0].words] == ["b"]
+    assert picked.counts().words[0] == {"b": 2}
