@@ -245,7 +245,7 @@ def gaussian_sums_cost(square: Fraction, apart: Fraction) -> Cost:
 
 
 def _pure_mu(epsilon: float) -> float:
-    """mu of Theorem 2; for a small epsilon by 2 P - 1 = tanh(epsilon / 2), where P itself is one half to all digits."""
+    """Return mu of Theorem 2; for small epsilon by 2 P - 1 = tanh(epsilon / 2), as P rounds to one half."""
     if epsilon < 1:
         return float(special.erfinv(math.tanh(epsilon / 2))) * math.sqrt(8) * _UP
     return float(-2 * special.ndtri_exp(-math.log1p(math.exp(epsilon)))) * _UP if epsilon < 700 else math.inf

@@ -376,7 +376,7 @@ def net_plan(
 
 
 def _components(gamma: float, share: float, log_failures: float, dimension: int | None) -> int:
-    """m at which (3) of the module fails with probability exp(-log_failures) * 2, or d if that is less."""
+    """Return m at which (3) of the module fails with probability exp(-log_failures) * 2, or d if that is less."""
     e = (1 - share) * gamma / (1 - share * gamma**2)
     m = math.ceil(2 * log_failures / (e * e * (1 / 2 - e / 3)) * (1 + 1e-12))
     return m if dimension is None else min(m, count("dimension", dimension))

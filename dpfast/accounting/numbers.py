@@ -158,7 +158,7 @@ def _fraction(value) -> Fraction:
 
 
 def _rational(value: Rational) -> Fraction:
-    """Of integers of Python: numpy's overflow."""
+    """Return the fraction of Python integers; those of numpy overflow."""
     return Fraction(int(value.numerator), int(value.denominator))
 
 

@@ -52,7 +52,7 @@ def _version(name):
 
 
 def _models_of_levels():
-    """The text of a list of the bundled mushroom, learned with one seed, by the levels of this machine."""
+    """Return the list learned from mushroom with one seed, as text, for each level of this machine."""
     import dpfast
     from dpfast.kernels import cpu
 

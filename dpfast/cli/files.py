@@ -14,7 +14,7 @@ def read(data, **options):
 
 
 def charged(path, neighbors, person=None, *, as_pairs=False):
-    """The budget in a file, for claims of this relation, for persons if a column says whose a row is."""
+    """Return the budget in a file; refuse it unless it is for this relation, and for persons if a column names them."""
     from dpfast.accounting import Budget
 
     ledger = Budget.open(path)
@@ -23,7 +23,7 @@ def charged(path, neighbors, person=None, *, as_pairs=False):
 
 
 def limits_of(parameters):
-    """What the parameters of an estimator declare that numbers lie between, and refuse others; else None."""
+    """Return the range that the parameters of an estimator declare for numbers, if others are refused; else None."""
     if parameters.get("out_of_range") != "error":
         return None
     return tuple(parameters.get("feature_range", (-1, 1)))
@@ -61,7 +61,7 @@ def bytes_of(estimator, *, bits, threshold):
 
 
 def reading_of(path):
-    """How the table of a saved model was read: its `values` and `threshold`; None if the model was saved in Python."""
+    """Return the `values` and `threshold` with which a model's table was read; None if it was saved in Python."""
     from dpfast.learners.parameters import choice, optional, real
     from dpfast.learners.saving import entries, read_document
 
@@ -75,7 +75,7 @@ def reading_of(path):
 
 
 def in_order(table, estimator, data, model):
-    """The features of a table in the order of a model's, by their names; refuses others, naming one that is amiss."""
+    """Return the features of a table in the order of the model's, by their names; refuse other features."""
     names, wanted = table.feature_names, list(getattr(estimator, "feature_names_in_", []))
     if not wanted or names is None or names == wanted:
         if table.X.shape[1] != estimator.n_features_in_:

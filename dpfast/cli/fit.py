@@ -12,7 +12,7 @@ from . import options
 from .figures import Told, figures, kept, printed
 from .files import charged, classes_of, is_packed, limits_of, name_features, read
 from .inputs import declaration_of, read_declared
-from .models import MODELS, OPTIONS, Name, estimator_of, parameters_of, reader_of, values_of, with_options_of
+from .models import MODELS, Name, estimator_of, parameters_of, read_share, reader_of, values_of, with_options_of
 from .outputs import add_figures, check_files, keep, learning
 from .report import answer, errors, facts, output, progress, reporting, say, some, spent
 
@@ -23,7 +23,7 @@ MODEL = (
 )
 
 
-@with_options_of(*OPTIONS)
+@with_options_of()
 def fit(
     context: typer.Context,
     data: options.Data,
@@ -116,7 +116,7 @@ def fit(
         if declaration is not None:
             if threshold is not None or numbers is not None:
                 raise ValueError("--threshold, --numbers and --bits are for tables without a schema")
-            asked |= {"schema": declaration, "encoder_share": _number_or_word("encoder_share", encoder_share)}
+            asked |= {"schema": declaration, "encoder_share": read_share("--encoder-share", encoder_share)}
         elif model is None:
             raise ValueError("say which column holds the labels (--label), or give a --schema or a --model")
         model = model or Name("halfspace")
@@ -244,14 +244,6 @@ def fit(
         if out is not None:
             told.add_row("saved", Text(str(out)))
         output.print(told)
-
-
-def _number_or_word(name, text):
-    """Return the number in a text; "auto" is returned as it is."""
-    try:
-        return text if text == "auto" else float(text)
-    except ValueError:
-        raise ValueError(f"--{name.replace('_', '-')} must be auto or a number in (0, 1), got {text!r}") from None
 
 
 def _split(X, test):

@@ -82,6 +82,7 @@ def _ends(option, text):
 
 
 _number, _integer = _read("a number", float, auto="auto"), _read("an integer", int, auto="auto")
+read_share = _read("a number in (0, 1)", float, auto="auto")
 
 
 class Own(NamedTuple):
@@ -213,12 +214,12 @@ Name = StrEnum("Name", {name.replace("-", "_"): name for name in MODELS})  # typ
 
 
 def with_options_of(*names):
-    """Return a decorator for typer, which gives a command these options of models instead of its ``**own``."""
+    """Return a decorator for typer: it gives a command these options of models, or all, instead of ``**own``."""
 
     def decorate(command):
         signature = inspect.signature(command)
         shared = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
-        own = [PARAMETERS[name] for name in names]
+        own = [PARAMETERS[name] for name in names or OPTIONS]
         command.__signature__ = signature.replace(parameters=[*shared, *own])
         return command
 
@@ -226,10 +227,10 @@ def with_options_of(*names):
 
 
 def parameters_of(model, context, asked, own):
-    """The parameters of a model's estimator, from what `fit` asks for every model and the own options of all.
+    """Return the parameters of a model's estimator, from the shared options and those of all models.
 
-    An option that was given and is another model's is refused. So is one that the estimator has no parameter for,
-    unless it is one that reading the table makes use of. The estimator, slow to import, is not.
+    A given option of another model is refused, and so is a shared option that the model lacks. The estimator is not
+    imported, because that is slow.
     """
     entry = MODELS[model]
     given = [each for each in context.command.params if context.get_parameter_source(each.name).name != "DEFAULT"]

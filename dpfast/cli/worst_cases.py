@@ -1,7 +1,7 @@
-"""Tables that differ in one row and that a model tells apart as well as any: what `dpfast audit` runs it on.
+"""The pairs of neighbouring tables on which `dpfast audit` runs a model: those that it distinguishes best.
 
-Tables are small, since a row among many moves a model less than its claim allows for. What is looked at is all or the
-telling part of what a model releases.
+The tables are small, because one row among many changes a model less than its claim allows. The audit sees everything
+that the model releases, or the part that distinguishes the tables.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from dpfast.accounting import cover_exponent
 from dpfast.accounting.sparse_sample import sparse_sample_plan
 from dpfast.tables import Category, Schema
 
-_LARGEST_DELTA = 1e-3  # a larger one is paid for, and not seen
+_LARGEST_DELTA = 1e-3  # an audit does not see the effect of a larger one
 
 
 class Case(NamedTuple):
@@ -43,7 +43,7 @@ def _winnow(epsilon, delta):
 
 
 def _winnow_window(epsilon, delta):
-    """A stream, an interval a row: the first row is in the first two releases."""
+    """Return a stream with one row in each interval; the first row is in the first two releases."""
     settings = {"n_updates": 2, "n_draws": 20, "window": True, "schedule": "fixed", "horizon": 2}
 
     def run(rows, rng):
@@ -58,7 +58,7 @@ def _winnow_window(epsilon, delta):
 
 
 def _halfspace(epsilon, delta):
-    """Of many columns only one is not zero: the threshold is further off, and the row takes part in more rounds."""
+    """Set all columns but one to zero, so that the threshold is farther away and the row takes part in more rounds."""
     settings = {"epsilon": epsilon, "delta": delta, "n_rounds": 20, "fit_intercept": False}
     tables = [(X * (np.arange(400) == 0), y) for X, y in _one_row_turned(0)]
     return _fits(dpfast.HalfspaceClassifier, settings, _coefficient, tables, "one row, 20 rounds")
@@ -92,7 +92,7 @@ def _finite_class(epsilon, delta):
 
 
 def _class_counts(epsilon, delta):
-    """One hypothesis, so that hardly anything is left to the draw: what is told are the counts of its rows."""
+    """Use one hypothesis, so that the draw reveals hardly anything and the counts of its rows are audited."""
     settings = {"epsilon": epsilon, "hypotheses": np.array([[0]], bool), "probability_share": 0.999}
     tables = [(np.zeros((len(y), 1), int), y) for _, y in _one_row_turned(1)]
     return _fits(dpfast.FiniteClassLearner, settings, _counted, tables, "2 rows, one hypothesis, its class counts")
@@ -113,12 +113,12 @@ def _fits(estimator, settings, look, tables, what):
 
 
 def _few_rows(epsilon, more=0):
-    """Rows against the one that is turned, so many that what it brings about is neither the rule nor too rare."""
+    """Return tables with so many other rows that the effect of the turned row is neither usual nor too rare."""
     return _one_row_turned(more + min(4, int(2 / epsilon)))
 
 
 def _one_row_turned(others):
-    """Rows that hold a 1, all of the second label but for the first row of the first table."""
+    """Return tables of rows with a 1; all have the second label, except the first row of the first table."""
     X, y = np.ones((others + 1, 1)), np.ones(others + 1, int)
     turned = y.copy()
     turned[0] = 0
@@ -211,7 +211,7 @@ def _queries(epsilon, delta):
 
 
 def _encoder(epsilon, delta):
-    """Values that a schema leaves open: one is at the threshold, the other just below, and they change places."""
+    """Discover two values: one is at the threshold, the other just below it, and they change places."""
     schema, delta = Schema([Category("c")]), min(delta, 0.01)
     threshold = mechanisms.frequent_threshold(epsilon, delta)
 
@@ -225,7 +225,7 @@ def _encoder(epsilon, delta):
 
 
 def _quantiles(epsilon, delta):
-    """The median of two numbers, one of which goes from one end to the other; few candidates are below the other."""
+    """Move one of two numbers from one end to the other; few candidates of the median are below the other number."""
     grid, exponent = np.arange(8.0), epsilon / float(mechanisms.quantiles_cost(2)[0])
 
     def run(values, rng):
@@ -235,7 +235,7 @@ def _quantiles(epsilon, delta):
 
 
 def _exponential_cover(epsilon, delta):
-    """One element, which one candidate covers, or all others."""
+    """Cover one element, which either one candidate covers or all others."""
     exponent = cover_exponent(epsilon, 1e-6, max_rounds=1)
 
     def run(covers, rng):

@@ -69,7 +69,7 @@ class CsvFile:
 
     @property
     def line_limit(self):
-        """Largest number of bytes of a line; the header may be as long as the names of any valid table."""
+        """Return the largest number of bytes of a line; the header may be as long as the names of any valid table."""
         return max(LINE, LINE_OF_COLUMN * len(self.names)) if hasattr(self, "names") else LONGEST_LINE
 
     def check(self, label=None, needs_label=False):
