@@ -93,7 +93,6 @@ def fit(
 
         from dpfast import random
         from dpfast.learners.parameters import EPSILON, real
-        from dpfast.tables.labels import labels_among
         from dpfast.tables.naming import alike
 
         rng = random.generator(seed)
@@ -176,8 +175,6 @@ def fit(
             fitted = time.perf_counter()
             out = keep(estimator, out, state, names, **table_read)
             other = getattr(getattr(estimator, "encoder_", None), "other_label_", None)
-            if other is not None:
-                y_test = labels_among(y_test.numbers, y_test.spellings.tolist(), estimator.classes_, other)
             shown = (
                 figures(estimator, X_test, y_test, rng, **(persons.of(test) if persons else {})) if test_share else []
             )
@@ -228,7 +225,7 @@ def fit(
         if declaration is not None and declaration.to_find:
             told.add_row("", f"with it {some([*declaration.to_find])} were discovered")
             if other is not None:
-                told.add_row("", f"labels were discovered, too; rows of all others count as {other}")
+                told.add_row("", f"labels were discovered, too; all others are learned as {other} and tested as wrong")
             nothing = [name for name, share in estimator.encoder_.other_.items() if share == 1]
             if nothing:
                 told.add_row(

@@ -1,5 +1,6 @@
 import csv
 import io
+import json
 import tomllib
 
 import numpy as np
@@ -186,12 +187,24 @@ def test_without_a_schema_all_is_discovered(run, refused, table, tmp_path):
     result = run("fit", table, "--epsilon", 4, "--label", "buys", "--seed", 1, "--out", tmp_path / "model.json")
     assert result.exit_code == 0, result.stderr
     told = " ".join(result.stdout.split())
-    assert "were discovered labels were discovered, too; rows of all others count as " in told
+    assert "were discovered labels were discovered, too; all others are learned as " in told
     assert run("predict", tmp_path / "model.json", table).exit_code == 0
     assert "say which column holds the labels (--label)" in refused("fit", table, "--epsilon", 1)
     Schema(SCHEMA.columns, missing_values=["?"]).to_file(tmp_path / "s.toml")
     said = refused("fit", table, "--schema", tmp_path / "s.toml", "--epsilon", 1)
     assert "say which column holds the labels (--label), or declare it" in said
+
+
+def test_a_label_that_was_not_discovered_counts_as_a_wrong_prediction(run, tmp_path):
+    path = tmp_path / "rare.csv"
+    path.write_text("x,y\n" + "".join(f"{i % 3},{'common' if i % 2 else f'rare {i}'}\n" for i in range(4000)))
+    result = run("fit", path, "--epsilon", 4, "--label", "y", "--seed", 1, "--json", "--show-private")
+    assert result.exit_code == 0, result.stderr
+    shown = json.loads(result.stdout)
+    assert "common" in shown["labels"] and shown["figures"]["accuracy"]["value"] < 0.7
+    result = run("fit", path, "--epsilon", 4, "--label", "y", "--seed", 1, "--show-private")
+    assert result.exit_code == 0, result.stderr
+    assert "exactly (not private)" in result.stdout
 
 
 def test_the_bundled_table_has_its_schema(run):
