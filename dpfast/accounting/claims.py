@@ -84,10 +84,8 @@ class PrivacySpend:
                 raise ValueError(f"a release must have a name and 0 <= used <= of, got {event}")
         if not isinstance(self.reproducible, bool):
             raise ValueError(f"reproducible must be True or False, got {self.reproducible!r}")
-        object.__setattr__(self, "epsilon", decimal_above(exact("epsilon", self.epsilon)))
-        object.__setattr__(self, "delta", decimal_above(exact("delta", self.delta, below=1)))
-        exact("epsilon", self.epsilon)  # as they are printed
-        exact("delta", self.delta, below=1)
+        object.__setattr__(self, "epsilon", _printed("epsilon", self.epsilon))
+        object.__setattr__(self, "delta", _printed("delta", self.delta, below=1))
         object.__setattr__(self, "events", events)
         check_unit(self.unit)
         if (self.rows_per_unit is None) != (self.unit == "row"):
@@ -149,6 +147,16 @@ class PrivacySpend:
         """
         read = {"events": tuple(Release(**event) for event in state["events"])}
         return cls(**{**state, **read, "cost": tuple(Cost(*each) for each in state.get("cost", ()))})
+
+
+def _printed(name, value, **limits):
+    """Return the least float that prints as no less than a number; a float prints as the number that it stands for."""
+    number = exact(name, value, **limits)
+    if type(value) is float:
+        return value + 0.0  # not -0.0
+    above = decimal_above(number)
+    exact(name, above, **limits)
+    return above
 
 
 def pair_cost(epsilon: float, delta: float) -> Cost:

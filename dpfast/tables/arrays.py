@@ -21,6 +21,8 @@ _ROWS = 1 << 18  # rows that are counted or looked up at a time, since numpy tak
 
 def is_parted(X: Any) -> bool:
     """Return whether a table is in parts: parts in memory, an engine, or a collection of Dask, Ray or Spark."""
+    if isinstance(X, np.ndarray):  # the usual table; protocols are slow to look at
+        return False
     return is_dask(X) or is_ray(X) or is_spark(X) or isinstance(X, EngineParts | Backend)
 
 
