@@ -367,7 +367,7 @@ def test_codes_with_a_rare_class_are_learned_at_a_slower_pace(share, slower, rng
     drawn = rng.integers(0, 4, (5000, 2))
     y = ((drawn[:, 0] > 1) != (drawn[:, 1] > 1)) if share == 0.5 else rng.random(5000) < share
     plain, paces = ShrunkenDescent.__init__, []
-    monkeypatch.setattr(ShrunkenDescent, "__init__", lambda self, *a: paces.append(a[-1]) or plain(self, *a))
+    monkeypatch.setattr(ShrunkenDescent, "__init__", lambda self, *a: paces.append(a[-2]) or plain(self, *a))
     model = HalfspaceClassifier(20.0, n_rounds=10, interactions=1, random_state=0)
     model.fit(CodeTable(drawn, [4, 4]), y, classes=[False, True])
     np.testing.assert_allclose(paces, slower, rtol=0.15)

@@ -70,6 +70,16 @@ def test_a_slower_pace_makes_smaller_rates_smaller_and_not_the_fastest():
         assert slow._rate == factor * usual._rate
 
 
+def test_rates_fall_evenly_to_their_share_and_not_below_it_where_they_may_not_be_faster():
+    for fastest, last in ((128.0, 0.5), (2.0, 0.75), (1.0, 1.0)):  # without this limit the rate is 3
+        descent, moved = ShrunkenDescent(np.array([0, -1]), 2, np.sqrt(5) / 5, 1.0, 5, fastest, fall=0.5), [0.0]
+        for _ in range(5):
+            descent.add(np.array([[1e-9], [1.0]]))
+            moved.append(descent._total[1, 0])
+        np.testing.assert_allclose(np.diff(moved) / min(3.0, fastest), np.linspace(1, last, 5))
+        assert descent._rates == pytest.approx(moved[-1])
+
+
 def test_noise_that_later_residuals_take_back_is_not_left(rng):
     groups, deviation, curvature = np.append(np.arange(300) // 100, -1), 100.0, np.array([0.0, 20.0, 200.0])
     each = np.append(np.repeat(curvature, 100), 0.0)
