@@ -1,3 +1,4 @@
+import gc
 import os
 import signal
 
@@ -14,6 +15,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a 
 def pytest_configure(config):
     if getattr(config.option, "numprocesses", None):  # not for mutants, whose files change
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # workers and hundreds of other processes import the same files
+
+
+def pytest_collection_finish():
+    gc.freeze()  # modules and thousands of tests, which every full collection would walk through
 
 
 def pytest_addoption(parser):

@@ -124,7 +124,7 @@ PASSED = {}  # points that a command passes after the charge if nothing stops it
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_command_that_stops_after_the_charge_leaves_what_was_paid_for_or_says_what_is_spent(
-    name, fault, tmp_path, rng, monkeypatch, many, tmp_path_factory, request
+    name, fault, tmp_path, rng, monkeypatch, many, tmp_path_factory
 ):
     command = COMMANDS[name].split()
     charge = CHARGES[command[0]]
@@ -149,7 +149,6 @@ def test_a_command_that_stops_after_the_charge_leaves_what_was_paid_for_or_says_
         assert result.exit_code == 0, result.output
         assert whole.charged
         PASSED[name] = whole.passed
-    request.addfinalizer(gc.unfreeze)
     gc.freeze()  # what is there already; it would be walked through at each collection below
     for at in chosen(PASSED[name], rng, many(1, 300)):
         result, out, _ = ran(at)
