@@ -34,8 +34,7 @@ def write(frame, folder, parts):
         parquet.write_table(table.slice(a, b - a), folder / f"part-{k:02}.parquet")
 
 
-@pytest.mark.parametrize("parts", [1, 3, 17])
-@pytest.mark.parametrize("memory", [0, 5000, 1 << 30])
+@pytest.mark.parametrize(("parts", "memory"), [(1, 0), (3, 5000), (17, 0), (17, 5000), (3, 1 << 30)])
 @pytest.mark.parametrize("learner", LEARNERS)
 def test_files_give_the_model_of_the_table_in_memory(learner, memory, parts, tmp_path):
     frame = people(600)
