@@ -12,7 +12,7 @@ from typing import NamedTuple
 import dpfast
 from dpfast.accounting.composition import Composed
 from dpfast.accounting.costs import Cost
-from dpfast.accounting.numbers import RELATIONS, check_neighbors, check_unit, count, decimal_above, exact
+from dpfast.accounting.numbers import RELATIONS, check_neighbors, check_unit, count, decimal_above, exact, printed
 
 
 class Release(NamedTuple):
@@ -84,8 +84,8 @@ class PrivacySpend:
                 raise ValueError(f"a release must have a name and 0 <= used <= of, got {event}")
         if not isinstance(self.reproducible, bool):
             raise ValueError(f"reproducible must be True or False, got {self.reproducible!r}")
-        object.__setattr__(self, "epsilon", _printed("epsilon", self.epsilon))
-        object.__setattr__(self, "delta", _printed("delta", self.delta, below=1))
+        object.__setattr__(self, "epsilon", printed("epsilon", self.epsilon))
+        object.__setattr__(self, "delta", printed("delta", self.delta, below=1))
         object.__setattr__(self, "events", events)
         check_unit(self.unit)
         if (self.rows_per_unit is None) != (self.unit == "row"):
@@ -149,20 +149,10 @@ class PrivacySpend:
         return cls(**{**state, **read, "cost": tuple(Cost(*each) for each in state.get("cost", ()))})
 
 
-def _printed(name, value, **limits):
-    """Return the least float that prints as no less than a number; a float prints as the number that it stands for."""
-    number = exact(name, value, **limits)
-    if type(value) is float:
-        return value + 0.0  # not -0.0
-    above = decimal_above(number)
-    exact(name, above, **limits)
-    return above
-
-
 def pair_cost(epsilon: float, delta: float) -> Cost:
     """Return the cost of a claim of which only (epsilon, delta) is known."""
-    size = decimal_above(exact("epsilon", epsilon))
-    return Cost("pair", size, delta=decimal_above(exact("delta", delta, below=1))) if delta else Cost("pure", size)
+    size = printed("epsilon", epsilon)
+    return Cost("pair", size, delta=printed("delta", delta, below=1)) if delta else Cost("pure", size)
 
 
 def compose(claims: Iterable[PrivacySpend], *, delta: float | None = None) -> PrivacySpend:

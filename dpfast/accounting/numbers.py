@@ -261,6 +261,15 @@ def decimal_above(number: Fraction) -> float:
     return value
 
 
+def printed(name: str, value: Any, below: float = math.inf) -> float:
+    """Return the least float that prints as no less than a number from 0 to `below`; a float is itself."""
+    if type(value) is float and 0 <= value < below:
+        return value + 0.0  # not -0.0
+    above = decimal_above(exact(name, value, below))
+    exact(name, above, below)
+    return above
+
+
 def split(number: Number, share: Number) -> tuple[float, Fraction]:
     """Return what a share leaves of a budget, as a float, and a bound of what it takes, exactly.
 

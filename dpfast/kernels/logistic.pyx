@@ -40,7 +40,13 @@ cdef const void *_scores(scores, Py_ssize_t n, Py_ssize_t k) except? NULL:
 cdef _limits(const int32_t[::1] limits, Py_ssize_t n):
     if limits.shape[0] != n:
         raise ValueError(f"limits must have length {n}, got {limits.shape[0]}")
-    if n and not 0 <= np.min(limits) <= np.max(limits) <= MOST_LIMIT:
+    cdef const int32_t *limit = &limits[0] if n else NULL
+    cdef int32_t most = MOST_LIMIT
+    cdef bint valid = True
+    cdef Py_ssize_t i
+    for i in range(n):
+        valid &= (limit[i] >= 0) & (limit[i] <= most)
+    if not valid:
         raise ValueError(f"limits must lie within 0 and 2**24, got {np.min(limits)} to {np.max(limits)}")
 
 

@@ -81,7 +81,7 @@ class UnitRows:
     def margins(self, w):
         """Return <w, x_i>, clipped to [-1, 1]: float32, shape (n,) or (n, k). The rows are read once for each w."""
         if np.ndim(w) == 2:
-            return np.stack([self.margins(column) for column in np.transpose(w)], axis=1)
+            return _side_by_side([self.margins(column) for column in np.transpose(w)])
         vector = np.zeros(self._d + 1, np.float32)
         vector[: self.shape[1]] = w
         out = np.empty(self.shape[0], np.float32)
@@ -100,7 +100,7 @@ class UnitRows:
         column of them.
         """
         if weights.ndim == 2:
-            return np.stack([self.weighted_sum(column) for column in np.ascontiguousarray(weights.T)], axis=1)
+            return _side_by_side([self.weighted_sum(column) for column in np.ascontiguousarray(weights.T)])
 
         def add(group):
             total = np.zeros(self._d + 1, np.int64)
@@ -153,6 +153,11 @@ def _sparse(X, fit_intercept, normalize):
         stored = slice(ends[0], ends[-1])
         rows.append(kernel.Csr(ends - ends[0], indices[stored], data[stored], d))
     return UnitRows(X.shape, parts, rows.__getitem__, fit_intercept, normalize)
+
+
+def _side_by_side(columns):
+    """Return arrays of one length as the columns of an array; a single one is not copied."""
+    return columns[0][:, np.newaxis] if len(columns) == 1 else np.stack(columns, axis=1)
 
 
 def _kernel_rows(block):
