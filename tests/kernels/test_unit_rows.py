@@ -228,3 +228,13 @@ def test_rows_that_nobody_can_change_are_not_checked(rng):
     assert not unit_rows.Dense(x).watched
     assert unit_rows.Dense(np.array(x)).watched
     assert unit_rows.Dense(np.array(x)).given == unit_rows.Dense(x).given
+
+
+@pytest.mark.parametrize("kind", ["dense64", "csr64"])
+@pytest.mark.parametrize("constant", [1.0, 1e152, 1e200])
+def test_the_norm_of_a_long_row_includes_its_constant(kind, constant):
+    x = np.array([[1e151, 0.0]])
+    X = sp.csr_array(x)
+    rows = unit_rows.Dense(x) if kind == "dense64" else unit_rows.Csr(X.indptr, X.indices, X.data, 2)
+    (scale,) = unit_rows.scales(rows, constant)
+    assert np.hypot(1e151 * scale, constant * scale) <= 2.0**rows.bits
