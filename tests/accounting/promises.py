@@ -464,7 +464,9 @@ def _cover_curve(t, epsilon, given):
 
 
 def _f(x, s, rounds):
-    if x >= 0 and (s == 0 or (rounds is not None and x >= rounds * s)):
+    if s == 0:
+        return balls.largest([0, -balls.expm1(x)])
+    if rounds is not None and x >= rounds * s:
         return ball(0)
     if x <= -s:
         return -balls.expm1(x)

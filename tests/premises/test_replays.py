@@ -166,13 +166,20 @@ def uncovered(relation):
     return changed(x, y, relation)
 
 
+def turned(relation):
+    """The last row becomes its opposite with the same label: scores move, too."""
+    x, y = 2.0 * np.resize(BITS, (40, 2)) - 1, np.arange(40) % 3 % 2
+    x[-1], y[-1] = 1, 1
+    return changed(x, y, relation) if relation == "add-remove" else ((x, y), (np.append(x[:-1], -x[-1:], axis=0), y))
+
+
 @pytest.mark.parametrize(
     ("name", "relation"), [(name, each) for name, learner in LEARNERS.items() for each in learner.relations]
 )
 def test_the_most_that_one_row_can_move_is_nearly_what_was_charged(name, relation):
     learner, most = LEARNERS[name], 0.0
     amounts = [100.0] if learner.make().epsilon == 100 else [0.05, 20.0]
-    for seed, table, epsilon in itertools.product(range(30), (opposite, alone, uncovered), amounts):
+    for seed, table, epsilon in itertools.product(range(30), (opposite, alone, uncovered, turned), amounts):
         model = learner.make(neighbors=relation, epsilon=epsilon)
         found = replayed(model, *table(relation), classes=[0, 1], seed=seed)
         assert held(found), found
