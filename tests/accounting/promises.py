@@ -622,8 +622,10 @@ def _added(claims, runs):
             lines += [(slope, delta), (1 / slope, 1 - (1 - delta) / slope)]
     kept: list[tuple] = []
     for slope, level in sorted(lines, key=lambda line: (-line[0], line[1])):
-        if kept and not slope < kept[-1][0]:  # without a line the bound is only larger
-            continue
+        if kept and not slope < kept[-1][0]:  # without one of two lines the bound is only larger
+            if not level < kept[-1][1]:
+                continue
+            kept.pop()
         while len(kept) > 1 and _meet(kept[-2], (slope, level)) <= _meet(kept[-2], kept[-1]):
             kept.pop()
         kept.append((slope, level))
