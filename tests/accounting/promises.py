@@ -265,7 +265,7 @@ def _costs(a):
 
 def _together(costs, epsilon, enough):
     """The least delta that one of the ways of `dpfast.accounting.composition` proves."""
-    costs = [cost for cost in costs if cost.size or cost.delta]
+    costs = [cost for cost in costs if cost.size or (cost.delta and cost.kind == "pair")]  # others tell nothing
     on_top = [cost for cost in costs if cost.kind == "pair" and cost.delta]
     rest = [cost for cost in costs if cost not in on_top]
     lost = balls.total(low(cost.delta) * cost.times for cost in on_top)
@@ -329,7 +329,8 @@ def _composed_delta(costs, epsilon):
 
 @promise(lambda a: {"costs": _costs(a), "epsilon": a.real(1e-3, 50, 0.0)}, slow=20, call=_composed_delta)
 def Composed_delta(given, found):
-    return found >= _together(given["costs"], low(given["epsilon"]), ball(found))
+    found = readings(found)[-1]  # as deltas of pairs are, the decimal
+    return found >= _together(given["costs"], low(given["epsilon"]), found)
 
 
 def _composed_epsilon(costs, delta):
