@@ -46,7 +46,7 @@ class StreamParts(Source):
     >>> import dpfast, pyarrow as pa
     >>> table = pa.table({"age": [31, 64, 47, 25], "buys": ["no", "yes", "no", "yes"]})
     >>> rows = dpfast.StreamParts(table.to_reader(), label="buys")
-    >>> model = dpfast.HalfspaceClassifier(random_state=0).fit(rows)
+    >>> model = dpfast.HalfspaceClassifier(random_state=0).fit(rows, classes=["no", "yes"])
     >>> len(model.predict(table.to_reader()))
     4
     """
