@@ -21,18 +21,17 @@ def own(array: Any, dtype: Any = None) -> np.ndarray:
 
 def writeable(array: np.ndarray) -> bool:
     """Return whether the array, or one that it is a view of, can be written."""
-    return any(each.flags.writeable for each in _below(array))
+    while isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            return True
+        array = array.base
+    return False
 
 
 def frozen(array: np.ndarray) -> np.ndarray:
     """Return an array that its maker hands over, read-only as all arrays are that it is a view of: `own` keeps it."""
-    for each in _below(array):
+    each = array
+    while isinstance(each, np.ndarray):
         each.setflags(write=False)
+        each = each.base
     return array
-
-
-def _below(array):
-    """The array, and those that it is a view of."""
-    while isinstance(array, np.ndarray):
-        yield array
-        array = array.base
