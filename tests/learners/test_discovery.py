@@ -1,4 +1,5 @@
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -8,9 +9,9 @@ import pytest
 from sklearn.model_selection import cross_val_score
 
 import dpfast
-from dpfast.accounting import Budget
+from dpfast.accounting import Budget, NoisySums
 from dpfast.accounting.composition import Composed
-from dpfast.learners.discovery import Cells
+from dpfast.learners.discovery import Cells, plan
 from dpfast.learners.showing import column_line
 from dpfast.mechanisms.opening import smooth
 from dpfast.report.page import page
@@ -169,6 +170,16 @@ def test_discovered_labels_get_as_much_of_the_budget_as_all_columns_together():
     assert planned.labels.deviation == pytest.approx(planned.histogram.deviation / 4)
     assert planned.labels.least < planned.histogram.least / 4
     assert Composed(planned.total).delta(1.0) <= 1e-6
+
+
+@pytest.mark.parametrize("rest", [(), (NoisySums(1, Fraction(1, 2), times=4),)])
+def test_the_cost_covers_lone_words_of_columns_and_of_labels(rest):
+    schema = Schema([Discovered(f"x{j}") for j in range(3)], label="y")
+    planned = plan(schema, 1, Fraction(1, 10**6), "replace", labels="open", rest=rest)
+    lone = 3 * planned.histogram.lone + planned.labels.lone
+    assert lone == pytest.approx(2e-7)
+    for costs in [planned.cost, *([planned.total] if rest else [])]:
+        assert sum(cost.delta for cost in costs if cost.kind == "pair") >= lone * (1 - 1e-12)
 
 
 def test_too_few_rows_to_discover_labels_are_warned_of_before_the_charge_if_their_number_is_public(frame):
