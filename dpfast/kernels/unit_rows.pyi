@@ -9,12 +9,12 @@ class _Rows:
     n: int
     d: int
     bits: int
+    watched: bool
+    given: int
     @property
     def shape(self) -> tuple[int, int]: ...
 
 class Dense(_Rows):
-    given: int
-    watched: bool
     def __init__(self, x: NDArray[Any]) -> None: ...
 
 class Csr(_Rows):
