@@ -21,16 +21,17 @@ def own(array: Any, dtype: Any = None) -> np.ndarray:
 
 def writeable(array: np.ndarray) -> bool:
     """Return whether the array, or one that it is a view of, can be written."""
-    while isinstance(array, np.ndarray):
-        if array.flags.writeable:
+    each: Any = array
+    while isinstance(each, np.ndarray):
+        if each.flags.writeable:
             return True
-        array = array.base
+        each = each.base
     return False
 
 
 def frozen(array: np.ndarray) -> np.ndarray:
     """Return an array that its maker hands over, read-only as all arrays are that it is a view of: `own` keeps it."""
-    each = array
+    each: Any = array
     while isinstance(each, np.ndarray):
         each.setflags(write=False)
         each = each.base
