@@ -161,7 +161,11 @@ def _side_by_side(columns):
 
 
 def _kernel_rows(block):
-    return kernel.Dense(np.require(_floats(block), None, "CA"))
+    """Return rows of the kernel; those that were converted are nobody else's, and need no check of a later change."""
+    rows = np.require(_floats(block), None, "CA")
+    if not np.may_share_memory(rows, block):
+        rows.setflags(write=False)
+    return kernel.Dense(rows)
 
 
 def _floats(values):
