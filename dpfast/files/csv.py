@@ -24,7 +24,7 @@ from dpfast.parts.blocks import threads
 from dpfast.tables.columns import Date, Numeric
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding
-from dpfast.tables.naming import meant
+from dpfast.tables.naming import refuse_lacking
 from dpfast.tables.objects import Fault
 
 LINE, LINE_OF_COLUMN = 1 << 22, 32  # bytes; a line of c columns may have 32 c
@@ -294,11 +294,7 @@ def _is_utf8(encoding):
 def encoded_csv(file, schema, label, keep, place, unit=None):
     """Return the `Encoding` of a CSV file; refuse invalid cells, and name their place by `place`(number of the row)."""
     encoded = Encoding(schema, label, keep, unit)
-    there = {*file.names}
-    lacking = next((name for name in encoded.names if name not in there), None)
-    if lacking is not None:
-        hint = meant(lacking, [name for name in file.names if name not in encoded.names])
-        raise ValueError(f"there is no column {lacking!r}, which the schema declares{hint}")
+    refuse_lacking(encoded.names, file.names)
     try:
         return _encoded(file, encoded, {column.name: _type_of(column) for column in schema.columns}, True)
     except (Unparsed, Fault):

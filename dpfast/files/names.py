@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 
 from dpfast.tables.columns import text_of
 from dpfast.tables.labels import LabelColumn, tidy_labels
-from dpfast.tables.naming import not_there, some
+from dpfast.tables.naming import listed, not_there, repeated
 
 
 def check_names(names, label, needs_label):
@@ -24,13 +24,11 @@ def check_names(names, label, needs_label):
     nul = next((name for name in names if "\0" in name), None)
     if nul is not None:
         raise ValueError(f"the name {nul!r} of column {names.index(nul) + 1} has a NUL in it")
-    seen = set()
-    twice = next((name for name in names if name in seen or seen.add(name)), None)
-    if twice is not None:
+    if (twice := repeated(names)) is not None:
         hint = "; the first row must name the columns" if all(name.isdecimal() for name in names) else ""
         raise ValueError(f"two columns have the name {twice!r}{hint}")
     if needs_label and label is None:
-        raise ValueError(f"say which column holds the labels (--label); the columns are {some(names)}")
+        raise ValueError(f"say which column holds the labels (--label); the columns are {listed(names)}")
     if label is not None and label not in names:
         raise ValueError(not_there(label, names))
     if len(names) - (label is not None) < 1:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from dpfast.files.entries import Entries, Gathered, block_rows
 from dpfast.files.names import FILL_OR_DROP, Labels, NotNumbers, check_expansion, check_names, features_of, paths_of
 from dpfast.parts.blocks import slices
-from dpfast.tables.naming import meant, not_there
+from dpfast.tables.naming import not_there, refuse_lacking
 
 _LARGE = 1 << 30  # bytes
 _BUFFER = 1 << 16  # of a column's pages, so that no row group has to be in memory
@@ -248,10 +248,7 @@ class ParquetFiles:
         """Pass all rows to a `dpfast.tables.encoding.Encoding`."""
         for path in self.paths:
             with _opened(path) as file:
-                lacking = [name for name in encoding.names if name not in file.schema_arrow.names]
-                if lacking:
-                    hint = meant(lacking[0], [name for name in file.schema_arrow.names if name not in encoding.names])
-                    raise ValueError(f"there is no column {lacking[0]!r}, which the schema declares{hint}")
+                refuse_lacking(encoding.names, file.schema_arrow.names)
                 for batch in file.iter_batches(batch_size=1 << 16, columns=encoding.names):
                     encoding.add(batch)
 

@@ -16,7 +16,7 @@ from dpfast.files.entries import Entries, from_sparse
 from dpfast.files.names import WANTED_NAME, check_names, features_of, has_its_labels, kind_of, opened, separator_of
 from dpfast.tables.bit_matrix import BitMatrix
 from dpfast.tables.labels import LabelColumn, tidy_labels
-from dpfast.tables.naming import some
+from dpfast.tables.naming import listed
 
 
 class Table(NamedTuple):
@@ -183,7 +183,7 @@ def _declared(y, classes, before):
     unknown = np.flatnonzero(~np.isin(y, classes.astype(str)))
     if unknown.size:
         label = str(y[unknown[0]])
-        raise ValueError(f"row {before + unknown[0] + 1} has the label {label!r}, the classes are {some(classes)}")
+        raise ValueError(f"row {before + unknown[0] + 1} has the label {label!r}, the classes are {listed(classes)}")
     return y.astype(classes.dtype)
 
 

@@ -28,7 +28,7 @@ from dpfast import random
 from dpfast.accounting import Cost, PrivacySpend, Release
 from dpfast.accounting.claims import warn, warn_of_caller, warn_of_claim, warn_of_edits
 from dpfast.learners.parameters import PrivateParameters
-from dpfast.mechanisms.draws import Sole
+from dpfast.mechanisms.draws import ExclusiveAccess
 
 
 @dataclass
@@ -246,9 +246,9 @@ class Streamed(Private):
         """Return a context for a whole call; it refuses a second thread and a forked process."""
         return self._owned().used()
 
-    def _owned(self) -> Sole:
+    def _owned(self) -> ExclusiveAccess:
         """Return the owner of the stream: the process that calls this first."""
-        return vars(self).setdefault("_sole", Sole(f"the stream of a {type(self).__name__}"))
+        return vars(self).setdefault("_access", ExclusiveAccess(f"the stream of a {type(self).__name__}"))
 
     @contextmanager
     def _going_on(self) -> Iterator[None]:
@@ -278,7 +278,7 @@ class Streamed(Private):
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the stream: an unpickled model predicts but cannot continue learning."""
         state: Any = super().__getstate__()
-        return {name: value for name, value in state.items() if name not in ("_state", "_sole")}
+        return {name: value for name, value in state.items() if name not in ("_state", "_access")}
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from sklearn.utils import estimator_html_repr
 
 from dpfast.kernels import reals
 from dpfast.tables.cells import CodeColumn
-from dpfast.tables.naming import some
+from dpfast.tables.naming import listed
 
 DEVIATIONS = 2.0  # a weight of more than so many standard deviations of its noise is clear of the noise
 MOST_COLUMNS, _MOST_VALUES, _LONGEST = 250, 12, 300  # columns, values of one, letters of all these
@@ -241,7 +241,7 @@ def _by_column(every, classes, most=30):
     if len(found) > most:
         yield f"and {len(found) - most:,} columns that matter less"
     if noise := lost_in_noise(every):
-        yield f"nothing clear of noise: {some(noise)}"
+        yield f"nothing clear of noise: {listed(noise)}"
 
 
 def found_lines(encoder: Any) -> list[str]:

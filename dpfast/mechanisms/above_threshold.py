@@ -38,9 +38,7 @@ from dpfast import random
 from dpfast.accounting import Cost, repeated_epsilon
 from dpfast.accounting.numbers import float_above
 from dpfast.kernels import noise, sparse_vector
-from dpfast.mechanisms.draws import Claim, Question, asked
-
-from .draws import Sole, read_only
+from dpfast.mechanisms.draws import Claim, ExclusiveAccess, Question, asked, read_only
 
 _LARGEST = 1 << 60  # of thresholds; noise exceeds this with probability below e**-300
 
@@ -61,7 +59,7 @@ class _Tests:
         self._threshold, self._epsilon = int(threshold), epsilon
         self._exact = _rational(epsilon)
         self._rng = random.generator(rng)
-        self._count, self._sole = 0, Sole(f"an instance of {type(self).__name__}")
+        self._count, self._access = 0, ExclusiveAccess(f"an instance of {type(self).__name__}")
 
     threshold = read_only("_threshold")
     epsilon = read_only("_epsilon")
@@ -75,7 +73,7 @@ class _Tests:
         ----------
         number : int, default=1
         """
-        with self._sole.used():
+        with self._access.used():
             self._count += _integer("number", number)
 
     def test(self, count: int | None = None) -> bool:
@@ -97,7 +95,7 @@ class _Tests:
             If no further test is allowed because the instance has fired, in a process other than the one that created
             it, or while another thread uses it.
         """
-        with self._sole.used():
+        with self._access.used():
             self._check_open()
             tested = self._count if count is None else _integer("count", count)
             if self._asked([tested], lambda: self._tests.test(tested, self._rng)):
@@ -132,7 +130,7 @@ class _Tests:
         ValueError
             Before anything is drawn.
         """
-        with self._sole.used():
+        with self._access.used():
             return self._run(rounds, increments)
 
     def _run(self, rounds, increments):
@@ -261,7 +259,7 @@ class AboveThreshold(_Tests):
 
     def reset(self) -> None:
         """Start again with new threshold noise and a count of 0; this costs epsilon once more."""
-        with self._sole.used():
+        with self._access.used():
             draw = noise.discrete_laplace if self._noise == "paper" else noise.geometric
             self._runs += 1  # before the draw: what may have been drawn counts
             drawn = draw(self._threshold_scale, 1, self._rng)
@@ -350,8 +348,11 @@ class RepeatedThreshold(_Tests):
         self, threshold: int, epsilon: float | Fraction, positives: int, *, rng: int | np.random.Generator | None = None
     ) -> None:
         super().__init__(threshold, epsilon, rng)
-        self._positives = _positives(positives)
-        _test_epsilon(self._exact)
+        self._positives = _integer("positives", positives)
+        if self._positives < 1:
+            raise ValueError(f"positives must be at least 1, got {positives}")
+        if self._exact > 10:
+            raise ValueError(f"epsilon of one test must be at most 10, got {float(self._exact)!r}")
         self._test_scale, self._fired = 1 / self._exact, 0
         self._tests, self._claim = sparse_vector.Tests(self._threshold, self._test_scale), Claim(float(self._exact))
 
@@ -401,19 +402,6 @@ def _rational(epsilon):
         if Fraction(1, 10**15) <= exact <= 10**15:
             return exact
     raise ValueError(f"epsilon must be a number in [1e-15, 1e15], got {epsilon!r}")
-
-
-def _test_epsilon(exact):
-    if exact > 10:
-        raise ValueError(f"epsilon of one test must be at most 10, got {float(exact)!r}")
-    return exact
-
-
-def _positives(number):
-    number = _integer("positives", number)
-    if number < 1:
-        raise ValueError(f"positives must be at least 1, got {number}")
-    return number
 
 
 def _integer(name, value):

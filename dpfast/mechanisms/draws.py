@@ -130,7 +130,7 @@ def read_only(name: str) -> Any:
     return property(attrgetter(name))
 
 
-class Sole:
+class ExclusiveAccess:
     """Give access to private state to one user at a time; errors name it as `what`, such as "a stream".
 
     Otherwise two threads would each see noise meant for one of them, and a fork would draw from a copy of the state

@@ -78,13 +78,8 @@ def quantiles(
     array([2500., 5000., 7500.])
     """
     values, grid = _checked(values, grid)
-    return quantiles_of_cells(cells(values, grid), grid, shares, exponent, rng=rng)
-
-
-def quantiles_of_cells(counts, grid, shares, exponent, *, rng=None):
-    """Return `quantiles` of numbers whose `cells` are known: int, shape (g + 1,)."""
     shares, exponent, rng = _shares(shares), _exponent(exponent), random.generator(rng)
-    at_most = np.cumsum(counts)  # grid[c]: intervals are ranges of the grid
+    at_most = _at_most(values, grid)  # intervals are ranges of the grid
     edges = np.empty(len(shares))
     # (first and end of the edges to draw, first and end of their candidates, values below the interval and in it)
     level = [(0, len(shares), 0, len(grid), 0, int(at_most[-1]))]
@@ -136,22 +131,12 @@ def quantile_cell(
     5
     """
     values, grid = _checked(values, grid)
-    return quantile_cell_of_cells(cells(values, grid), share, exponent, rng=rng)
-
-
-def quantile_cell_of_cells(counts, share, exponent, *, rng=None):
-    """Return `quantile_cell` of numbers whose `cells` are known: int, shape (g + 1,)."""
     (share,), exponent, rng = _shares([share]), _exponent(exponent), random.generator(rng)
-    at_most = np.cumsum(counts)
+    at_most = _at_most(values, grid)
     below, most = share.denominator * np.append(0, at_most[:-1]), share.denominator * at_most
     wanted = share.numerator * int(at_most[-1])
     distance = np.maximum(0, np.maximum(below - wanted, wanted - most))
     return exponential(-distance, exponent / share.denominator, rng=rng)
-
-
-def cells(values, grid):
-    """Return how many numbers are above grid[c - 1] and at most grid[c], for c from 0 to g: int64, shape (g + 1,)."""
-    return np.bincount(np.searchsorted(grid, values), minlength=len(grid) + 1)
 
 
 def quantiles_cost(shares: Any, neighbors: str = "replace") -> tuple[Any, ...]:
@@ -205,6 +190,11 @@ def _checked(values, grid):
     if grid.ndim != 1 or not grid.size or not np.isfinite(grid).all() or not (np.diff(grid) > 0).all():
         raise ValueError(f"grid must be finite numbers of shape (g,) that rise, got shape {grid.shape}")
     return values, grid
+
+
+def _at_most(values, grid):
+    """Return how many numbers are at most each candidate, and then how many there are: int64, shape (g + 1,)."""
+    return np.bincount(np.searchsorted(grid, values), minlength=len(grid) + 1).cumsum()
 
 
 def _shares(shares):

@@ -234,6 +234,19 @@ def _outside(indices, width):
     return indices[(indices < 0) | (indices >= width)][0]
 
 
+def row_index(index: Any, kind: str) -> Any:
+    """Return what selects rows in the index of a table of this kind: a slice, a mask or an array of row numbers."""
+    if isinstance(index, tuple):
+        if len(index) != 2 or index[1] not in (slice(None), Ellipsis):
+            raise IndexError(f"a {kind} is indexed by rows only")
+        index = index[0]
+    if isinstance(index, list):
+        index = np.asarray(index, None if index else np.intp)
+    if not isinstance(index, slice) and index is not Ellipsis and np.ndim(index) != 1:
+        raise IndexError(f"a {kind} is indexed by several rows at once, got {index!r}")
+    return index
+
+
 def narrowest(size: int) -> np.dtype:
     """Return the signed type with the fewest bytes that holds -1 and the integers below `size`."""
     return np.min_scalar_type(-max(1, size))

@@ -17,12 +17,12 @@ from dpfast.parts.blocks import slices
 from dpfast.tables.arrays import is_spark, narrowest, refuse_plan
 from dpfast.tables.cells import FIXED, MISSING, all_numbers, date_codes, number_codes, text_cells
 from dpfast.tables.columns import text_of
+from dpfast.tables.naming import repeated
 from dpfast.tables.objects import Fault, array_of
 from dpfast.tables.words import Words
 
 _TEXT = pa.large_string()
 _BLOCK = 1 << 17  # cells whose words are collected together
-_DICTIONARY = pa.DictionaryArray.from_arrays
 _BLANKS = " \t"  # allowed around a number, in files too
 _DAY_TYPES = (pa.types.is_date, pa.types.is_timestamp)
 _TEXT_TYPES = (
@@ -62,8 +62,7 @@ class Frame:
         wrong = next((name for name in self.names if not isinstance(name, str)), None)
         if wrong is not None:
             raise ValueError(f"the names of columns must be text, got {wrong!r}")
-        if len({*self.names}) < len(self.names):
-            twice = next(name for name in self.names if self.names.count(name) > 1)
+        if (twice := repeated(self.names)) is not None:
             raise ValueError(f"two columns have the name {twice!r}")
         self.n = self._rows()
 
@@ -249,7 +248,8 @@ def _whole(array):
         if pa.types.is_string(array.type):
             array = array.cast(_TEXT)  # which has no limit of 2 GB
         elif pa.types.is_dictionary(array.type):  # whose chunks together may have more values than its indices can name
-            chunks = [_DICTIONARY(each.indices.cast(pa.int32()), each.dictionary) for each in array.chunks]
+            of = pa.DictionaryArray.from_arrays
+            chunks = [of(each.indices.cast(pa.int32()), each.dictionary) for each in array.chunks]
             array = pa.chunked_array(chunks, pa.dictionary(pa.int32(), array.type.value_type))
         return array.chunk(0) if array.num_chunks == 1 else pa.concat_arrays(array.chunks or [pa.array([], array.type)])
     return array

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from dpfast.kernels import bits
 from dpfast.kernels.own import frozen, own
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
-from dpfast.tables.arrays import as_numbers
+from dpfast.tables.arrays import as_numbers, row_index
 
 
 class BitMatrix:
@@ -145,13 +145,7 @@ class BitMatrix:
 
     def __getitem__(self, index):
         """Return the table of the rows that a slice, a mask or an array of row numbers selects."""
-        if isinstance(index, tuple):
-            if len(index) != 2 or index[1] not in (slice(None), Ellipsis):
-                raise IndexError("a BitMatrix is indexed by rows only")
-            index = index[0]
-        picked = self.rows[index]
-        if picked.ndim != 2:
-            raise IndexError(f"a BitMatrix is indexed by several rows at once, got {index!r}")
+        picked = self.rows[row_index(index, "BitMatrix")]
         table = BitMatrix.from_rows(frozen(np.ascontiguousarray(picked)), self.shape[1])
         table.feature_names = self.feature_names
         return table

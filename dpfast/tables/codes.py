@@ -20,6 +20,7 @@ from dpfast.kernels import logistic
 from dpfast.kernels.codes import MOST_SIZE, Columns
 from dpfast.kernels.own import frozen, own
 from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices, threads
+from dpfast.tables.arrays import row_index
 
 
 class CodeTable:
@@ -172,15 +173,8 @@ class CodeTable:
 
     def __getitem__(self, index):
         """Return the table of the rows that a slice, a mask or an array of row numbers selects."""
-        if isinstance(index, tuple):
-            if len(index) != 2 or index[1] not in (slice(None), Ellipsis):
-                raise IndexError("a CodeTable is indexed by rows only")
-            index = index[0]
-        if isinstance(index, list):
-            index = np.asarray(index, None if index else np.intp)
+        index = row_index(index, "CodeTable")
         picked = [frozen(column[index]) for column in self.codes.columns]
-        if picked[0].ndim != 1:
-            raise IndexError(f"a CodeTable is indexed by several rows at once, got {index!r}")
         return CodeTable.from_arrays(picked, self.sizes, names=self.names, columns=self.columns)
 
     def __eq__(self, other):

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from dpfast.tables.cells import CodeColumn, fine_cuts
+from dpfast.tables.naming import repeated
 
 BINS = 32  # of a numeric column, unless declared
 MOST_CODES = 1 << 16  # of a column, including missing and other
@@ -370,8 +371,7 @@ def distinct(column, values, least=1):
         column._refuse("values must not hold a missing one: declare the column nullable")
     if len(values) < least:
         column._refuse("values must be at least one, the list is empty")
-    seen = set()
-    if (twice := next((value for value in values if value in seen or seen.add(value)), None)) is not None:
+    if (twice := repeated(values)) is not None:
         column._refuse(f"the value {twice!r} is there twice")
     return values
 

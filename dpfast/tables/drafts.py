@@ -16,8 +16,7 @@ from dpfast.parts.blocks import slices
 from dpfast.tables.arrow import Frame, days, numbers, texts
 from dpfast.tables.columns import BINS, Boolean, Category, Column, Date, Numeric, text_of
 from dpfast.tables.encoding import READERS
-from dpfast.tables.naming import alike, not_there
-from dpfast.tables.naming import some as listed
+from dpfast.tables.naming import alike, listed, not_there
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
 
@@ -116,10 +115,10 @@ def remarks(schema: Schema, table: Any, missing: Sequence[str] = ()) -> list[str
             if np.mean(values <= low + (high - low) / BINS) > _MOST:
                 tails.append(name)
     if tails:
-        some = ", ".join(map(repr, tails[:8])) + (f", ... ({len(tails):,} in all)" if len(tails) > 8 else "")
         said.append(
-            f"most values of these columns fall into the first of {BINS} equal bins: {some}. HalfspaceClassifier reads "
-            'them in finer ones; for other models declare edges, or spacing = "quantiles" to have them found privately'
+            f"most values of these columns fall into the first of {BINS} equal bins: {listed([*map(repr, tails)])}. "
+            "HalfspaceClassifier reads them in finer ones; for other models declare edges, or spacing = "
+            '"quantiles" to have them found privately'
         )
     return said
 
@@ -314,5 +313,4 @@ def _undeclared(name, index, values, knows):
     rows = np.isin(index, unknown)
     if not rows.any():
         return []
-    some = ", ".join(repr(values[k]) for k in unknown[:4]) + (f", ... ({len(unknown):,} in all)" if unknown[4:] else "")
-    return _count(name, rows, f"values that are not declared: {some}")
+    return _count(name, rows, f"values that are not declared: {listed([repr(values[k]) for k in unknown], 4)}")

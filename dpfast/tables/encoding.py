@@ -34,6 +34,7 @@ from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Boolean, Category, Column, Date, Numeric, text_of
 from dpfast.tables.discovered import Discovered, found_codes, looked_up
 from dpfast.tables.labels import LabelColumn, Labels, tidy_labels
+from dpfast.tables.naming import refuse_lacking
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.words import Counts, tally
@@ -97,11 +98,7 @@ class Encoding:
         Labels are `y`, an array, or the column of the table that the label names.
         """
         frame = Frame(table)
-        there, wanted = {*frame.names}, self.names if y is None else self.schema.names
-        lacking = [name for name in wanted if name not in there]
-        if lacking:
-            some = ", ".join(map(repr, lacking[:4])) + (f", ... ({len(lacking)} in all)" if len(lacking) > 4 else "")
-            raise ValueError(f"the table lacks columns that the schema declares: {some}")
+        refuse_lacking(self.names if y is None else self.schema.names, frame.names)
         try:
             parts = [read(frame.column(read.column.name)) for read in self._columns]
             labels = None if self._label is None else self._read_labels(frame, y)

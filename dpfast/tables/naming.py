@@ -1,4 +1,4 @@
-"""Messages about missing columns, with the name that may be meant."""
+"""Messages about names, of columns above all: which are missing, repeated or similar."""
 
 from collections import Counter
 from difflib import get_close_matches
@@ -8,7 +8,7 @@ LABELS = " to take labels from"
 
 def not_there(name, names, what="column", use=LABELS):
     """Return the message that there is no column, or array, of this name."""
-    return f"there is no {what} {name!r}{use}{meant(name, names)}; there is {some(names) or 'none'}"
+    return f"there is no {what} {name!r}{use}{meant(name, names)}; there is {listed(names) or 'none'}"
 
 
 def meant(name, names):
@@ -25,5 +25,21 @@ def alike(names):
     return [name for name, fold in zip(names, folded, strict=True) if times[fold] > 1]
 
 
-def some(names):
-    return ", ".join(map(str, names[:8])) + (f", ... ({len(names)} in all)" if len(names) > 8 else "")
+def repeated(names):
+    """Return the first name that occurs a second time, or None."""
+    seen = set()
+    return next((name for name in names if name in seen or seen.add(name)), None)
+
+
+def refuse_lacking(wanted, names):
+    """Refuse a table with these columns if it lacks some of those that a schema declares."""
+    there = {*names}
+    lacking = [name for name in wanted if name not in there]
+    if lacking:
+        hint = meant(lacking[0], [name for name in names if name not in wanted]) if len(lacking) == 1 else ""
+        raise ValueError(f"the table lacks columns that the schema declares: {listed([*map(repr, lacking)], 4)}{hint}")
+
+
+def listed(values, most=8):
+    """Return values as text: the first few, and how many there are if they are more."""
+    return ", ".join(map(str, values[:most])) + (f", ... ({len(values):,} in all)" if len(values) > most else "")

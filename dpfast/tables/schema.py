@@ -12,6 +12,7 @@ from typing import Any
 from dpfast.tables.cells import CodeColumn
 from dpfast.tables.column_dicts import KINDS, column_from_dict, column_to_dict
 from dpfast.tables.columns import Column, text_of
+from dpfast.tables.naming import listed, repeated
 from dpfast.tables.replacing import replace_file
 
 _INFORMATION = ("table", "file")  # further keys that a file may have, for its readers
@@ -127,11 +128,8 @@ class Schema:
         if not {*self._unconfirmed} <= {*_OWN_FACTS}:
             raise ValueError(f"unconfirmed of a schema must be some of {', '.join(_OWN_FACTS)}, got {unconfirmed!r}")
         names = [*self.names, *self.ignore, *([self.label.name] if self.label else [])]
-        seen: set[str] = set()
-        for name in names:
-            if name in seen:
-                raise ValueError(f"the column {name!r} is declared twice")
-            seen.add(name)
+        if (twice := repeated(names)) is not None:
+            raise ValueError(f"the column {twice!r} is declared twice")
 
     @property
     def names(self) -> list[str]:
@@ -160,10 +158,9 @@ class Schema:
         """Refuse the schema if there is anything `unconfirmed`."""
         facts = self.unconfirmed
         if facts:
-            some = ", ".join(facts[:4]) + (f", ... ({len(facts)} in all)" if len(facts) > 4 else "")
             raise ValueError(
-                f"the schema is an unconfirmed draft: {some} read off the rows. Confirm each that is public "
-                "(take .unconfirmed away in the file), or delete its line to have it found privately"
+                f"the schema is an unconfirmed draft: {listed(facts, 4)} read off the rows. Confirm each that is "
+                "public (take .unconfirmed away in the file), or delete its line to have it found privately"
             )
 
     def confirmed(self) -> "Schema":

@@ -9,6 +9,7 @@ import pyarrow as pa
 from dpfast.parts.blocks import Room, Spool
 from dpfast.tables.arrays import is_lazy, is_stream
 from dpfast.tables.encoding import Encoding
+from dpfast.tables.naming import refuse_lacking, repeated
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import Source
 
@@ -68,8 +69,7 @@ class StreamParts(Source):
 
     def header(self) -> dict[str, pa.DataType]:
         schema = self._stream.schema
-        twice = next((name for name in schema.names if schema.names.count(name) > 1), None)
-        if twice is not None:
+        if (twice := repeated(schema.names)) is not None:
             raise ValueError(f"two columns have the name {twice!r}")
         return dict(zip(schema.names, schema.types, strict=True))
 
@@ -98,10 +98,7 @@ class StreamParts(Source):
         ValueError
             If there is no such column, or the stream was read before.
         """
-        there = self.header()
-        lacking = [name for name in names if name not in there]
-        if lacking:
-            raise ValueError(f"the table lacks columns that the schema declares: {_some(lacking)}")
+        refuse_lacking(names, [*self.header()])
         yield from self._stream.batches(list(names))
 
     def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> Encoding:
@@ -184,8 +181,3 @@ def _picked(batches, names):
     """Yield the columns of these names of each batch."""
     for batch in batches:
         yield batch.select(names)
-
-
-def _some(names):
-    more = f", ... ({len(names)} in all)" if len(names) > 4 else ""
-    return ", ".join(map(repr, list(names)[:4])) + more

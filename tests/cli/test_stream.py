@@ -104,7 +104,7 @@ def test_a_stream_refuses_what_its_schema_does_not_declare_by_its_row(run, refus
         assert told in " ".join(result.stderr.split())
         assert "row 900" in " ".join(result.stderr.split())
     broken.write_text("buys,age\nno,3\n")
-    assert "there is no column 'job', which the schema declares" in refused("stream", broken, *command)
+    assert "the table lacks columns that the schema declares: 'job'" in refused("stream", broken, *command)
     assert "for tables without a schema" in refused("stream", path, *command, "--threshold", 0.5)
     open_facts = tmp_path / "open.json"
     Schema([Numeric("age"), Category("job")], label=Label("buys", ["no", "yes"])).to_file(open_facts)

@@ -102,7 +102,7 @@ def test_predictions_know_columns_by_their_names_and_may_have_probabilities(run,
     np.testing.assert_allclose(shares.sum(axis=1), 1, atol=1e-5)
     assert ((shares[:, 1] > 0.5) == (np.array(plain) == "yes")).all()
     other.write_text("ill,job\ntrue,clerk\n")
-    assert "other.csv: there is no column 'age', which the schema declares" in refused("predict", out, other)
+    assert "other.csv: the table lacks columns that the schema declares: 'age'" in refused("predict", out, other)
     assert "are for models without a schema" in refused("predict", out, table, "--threshold", 1)
 
 
@@ -153,7 +153,7 @@ def test_a_check_names_what_differs(run, schema, table):
 
 
 REFUSED = {
-    "a column that is not there": ("age,ill", "old,ill", "there is no column 'age', which the schema declares"),
+    "a column that is not there": ("age,ill", "old,ill", "the table lacks columns that the schema declares: 'age'"),
     "text among numbers": ("\n", "\nclerk,no,old,true\n", "line 2, column 'age' holds text where a number is declared"),
     "a label that is not declared": ("\n", "\nclerk,maybe,3,true\n", "line 2, column 'buys' has a label that is not"),
     "a missing value": ("\n", "\nclerk,no,?,true\n", "line 2, column 'age' is missing, and not declared nullable"),

@@ -15,7 +15,7 @@ from dpfast.accounting import BudgetExceeded
 from dpfast.learners.fitting import Streamed
 from dpfast.littlestone import OnlineLittlestoneLearner, PointFunctions
 from dpfast.mechanisms import AboveThreshold, RepeatedThreshold
-from dpfast.mechanisms.draws import Sole
+from dpfast.mechanisms.draws import ExclusiveAccess
 
 
 def _oracle():
@@ -67,7 +67,7 @@ USES = [
 
 def test_whatever_owns_state_that_draws_is_in_the_table():
     package = Path(dpfast.__file__).parent
-    owners = {path for path in package.rglob("*.py") if "Sole(" in path.read_text(encoding="utf-8")}
+    owners = {path for path in package.rglob("*.py") if "ExclusiveAccess(" in path.read_text(encoding="utf-8")}
     covered = {
         Path(inspect.getsourcefile(base)) for kind in STATE for base in kind.__mro__ if "dpfast" in base.__module__
     }
@@ -76,15 +76,15 @@ def test_whatever_owns_state_that_draws_is_in_the_table():
     assert {each for each in public if inspect.isclass(each)} <= set(STATE)
 
 
-def _sole(kind, each):
-    return each._owned() if issubclass(kind, Streamed) else each._sole
+def _access(kind, each):
+    return each._owned() if issubclass(kind, Streamed) else each._access
 
 
 @pytest.mark.parametrize(("kind", "use"), USES)
 def test_a_second_thread_is_refused_while_one_is_at_it(kind, use):
     make, _, shared, _ = STATE[kind]
     each, told = make(), []
-    assert isinstance(_sole(kind, each), Sole)
+    assert isinstance(_access(kind, each), ExclusiveAccess)
     if shared:
         pytest.skip("threads are counted each, by a lock")
 
@@ -94,7 +94,7 @@ def test_a_second_thread_is_refused_while_one_is_at_it(kind, use):
         except RuntimeError as error:
             told.append(str(error))
 
-    with _sole(kind, each).used():
+    with _access(kind, each).used():
         thread = threading.Thread(target=second)
         thread.start()
         thread.join()

@@ -31,7 +31,7 @@ MUTANTS = [
     _m("queries: counted after they ran", "statistical_query",
        "        self._count(len(queries))  # before the first query runs\n        sums = [self._parts.sum(_sum, query) for query in queries]\n",
        "        sums = [self._parts.sum(_sum, query) for query in queries]\n        self._count(len(queries))\n", _SQ),
-    _m("queries: a query that forked is answered twice", "statistical_query", "        self._sole.check_process()  # a query may have forked\n", "", _SQ),
+    _m("queries: a query that forked is answered twice", "statistical_query", "        self._access.check_process()  # a query may have forked\n", "", _SQ),
     _m("queries: exact n under add-remove", "statistical_query", "self._counted = max(1.0, counted[0] / (1 << _GRID_BITS))", "pass", _SQ),
     _m("queries: one noise for all", "statistical_query", "release(np.array(sums, np.int64), self._scale, rng=self._rng).tolist()", "(np.array(sums, np.int64) + release(0, self._scale, rng=self._rng)).tolist()", _SQ),
     _m("queries: sensitivity of the grid halved", "statistical_query", '"sensitivity": 1 << _GRID_BITS', '"sensitivity": 1 << (_GRID_BITS - 1)', _SQ),

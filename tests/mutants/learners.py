@@ -129,7 +129,7 @@ MUTANTS = [
        f"{_WINNOW}/test_scores.py"),
     _m("touched scores: zeros not doubled when mirrored", "winnow/scores", "zeros = (1 + mirrored) * (self._d - touched)", "zeros = self._d - touched",
        f"{_WINNOW}/test_scores.py"),
-    _m("stream: private state is pickled", "fitting", 'if name not in ("_state", "_sole")}', 'if name != "_sole"}', f"{_WINNOW} {_LITTLE}"),
+    _m("stream: private state is pickled", "fitting", 'if name not in ("_state", "_access")}', 'if name != "_access"}', f"{_WINNOW} {_LITTLE}"),
     _m("littlestone: exponent doubled", "littlestone/learner", "drawn = sparse_sample(lists, plan.exponent,", "drawn = sparse_sample(lists, 2 * plan.exponent,",
        _DRAWS),
     _m("littlestone: teachers by row number", "littlestone/learner",

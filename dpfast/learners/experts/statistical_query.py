@@ -26,7 +26,7 @@ from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels.grid import to_grid
 from dpfast.learners.parameters import PRIVATE, Parameters, choice, count, real
 from dpfast.mechanisms import discrete_gaussian, discrete_laplace
-from dpfast.mechanisms.draws import Sole, read_only
+from dpfast.mechanisms.draws import ExclusiveAccess, read_only
 from dpfast.parts.blocks import slices
 from dpfast.tables.arrays import parts_of
 
@@ -153,7 +153,7 @@ class StatisticalQueryOracle(Parameters):
         warn_of_claim(p.epsilon, p.delta, n if p.neighbors == "replace" else None)
         if budget is not None:
             budget.charge(epsilon, delta, neighbors=neighbors, cost=p.cost, what={"model": type(self).__name__})
-        self._sole, self._counting, self._answered = Sole("an oracle"), threading.Lock(), 0
+        self._access, self._counting, self._answered = ExclusiveAccess("an oracle"), threading.Lock(), 0
         self._noise_scale = self._scale / (1 << _GRID_BITS)
         self._rows = self._counted = n
         if neighbors == "add-remove":
@@ -209,7 +209,7 @@ class StatisticalQueryOracle(Parameters):
         queries = list(queries)
         self._count(len(queries))  # before the first query runs
         sums = [self._parts.sum(_sum, query) for query in queries]
-        self._sole.check_process()  # a query may have forked
+        self._access.check_process()  # a query may have forked
         return np.array([total / (1 << _GRID_BITS) / self._counted for total in self._noisy(sums)])
 
     def tolerance(self, failure: float = 0.05, *, population: bool = False) -> float:
@@ -256,7 +256,7 @@ class StatisticalQueryOracle(Parameters):
 
     def _count(self, queries):
         """Count queries that are about to be called, or refuse them."""
-        self._sole.check_process()
+        self._access.check_process()
         with self._counting:
             left = self._paid.n_queries - self._answered
             if queries > left:

@@ -23,7 +23,7 @@ from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import weights
 from dpfast.learners.experts.playing import drawn, played
 from dpfast.learners.parameters import PRIVATE, Parameters, choice, count, optional
-from dpfast.mechanisms.draws import Sole, read_only
+from dpfast.mechanisms.draws import ExclusiveAccess, read_only
 from dpfast.parts.blocks import slices
 from dpfast.tables import BitMatrix
 from dpfast.tables.arrays import refuse_masked, sound_csr
@@ -149,7 +149,7 @@ class RandomizedWeightedMajority(Parameters):
         if budget is not None:
             budget.check(epsilon, delta, neighbors=neighbors, cost=self._paid.cost)
         warn_of_claim(epsilon, delta, horizon)
-        self._rng, self._sole = random.generator(random_state), Sole("a learner from experts")
+        self._rng, self._access = random.generator(random_state), ExclusiveAccess("a learner from experts")
         self._weights: Any = None
         self._parts: list[np.ndarray] = []
 
@@ -179,11 +179,11 @@ class RandomizedWeightedMajority(Parameters):
             If the losses of the last round have not been observed yet, or in a process other than the learner's.
         """
         if losses is not None:
-            with self._sole.used():
+            with self._access.used():
                 return int(self._played(self._one_round(losses))[0])
         if self.n_experts is None:
             raise ValueError("n_experts= must be given to act before any losses are known")
-        with self._sole.used():
+        with self._access.used():
             self._ready(1)
             self._start(self.n_experts)
             self._next_phase()
@@ -214,7 +214,7 @@ class RandomizedWeightedMajority(Parameters):
             If no action has been drawn.
         """
         losses = self._one_round(losses)
-        with self._sole.used():
+        with self._access.used():
             if not self._waiting:
                 raise RuntimeError("there is no round to observe: draw its action first, by act()")
             self._weights.add(self._rows(losses))
@@ -257,7 +257,7 @@ class RandomizedWeightedMajority(Parameters):
                 block = np.asarray(block)
                 if block.ndim != 2:
                     raise ValueError(f"losses must have shape (n, d), got {block.shape}")
-            with self._sole.used():
+            with self._access.used():
                 followed.append(self._played(block))
         return np.concatenate(followed)
 
@@ -313,7 +313,7 @@ class RandomizedWeightedMajority(Parameters):
             and that of Theorem 11.3 for the paper's rate (infinite if that rate exceeds epsilon and delta). Both hold
             for losses that do not depend on the action of their own round; see `observe`.
         """
-        with self._sole.used():
+        with self._access.used():
             rounds, unit = self.rounds_ - self._waiting, 1 << _GRID_BITS
             if not rounds:
                 raise RuntimeError("there is nothing to report: no round was observed")

@@ -59,7 +59,7 @@ class PointStream(Streamed, PrivatePointClassifier):
                 "stream is for a blank row in its place"
             )
         p, examples = self._checked(), self._examples(X, y)
-        self.__dict__.pop("_sole", None)
+        self.__dict__.pop("_access", None)
         with self._alone():
             self._begin(p)
             self._follow(*examples)

@@ -222,7 +222,7 @@ def test_only_a_checkpoint_holds_the_private_state(path, tmp_path):
         assert b"SystemKeyed" not in public
         assert b"tests" not in public
     assert path.name.encode() not in saved
-    assert b"_sole" not in pickled
+    assert b"_access" not in pickled
     assert stream.checkpoint == path
     for model in (pickle.loads(pickled), dpfast.load(tmp_path / "model.json")):
         assert (model.predict(rows(0, 50)[0]) == stream.predict(rows(0, 50)[0])).all()
