@@ -13,7 +13,7 @@ from .report import some
 
 def show_rules(estimator, console, *, bits=True, rows=None):
     """Show the list, one rule per row; with noisy counts of its rows if released, and exact ones if given."""
-    from dpfast.learners.lists.rule import condition_text, precision_text, support_text
+    from dpfast.report.text import condition_text, precision_text, support_text
 
     names = _names(estimator)
     console.print(Text("The first rule that holds decides."))
@@ -82,7 +82,7 @@ def show_scores(estimator, console, *, bits=True, rows=None, most=15):
     """Show the linear classifier: one column per row if its table has a schema, else the largest weights."""
     import numpy as np
 
-    from dpfast.learners.showing import code_columns
+    from dpfast.report.additive import code_columns
 
     if code_columns(estimator) is not None:
         _show_terms(estimator, console)
@@ -104,7 +104,7 @@ def show_scores(estimator, console, *, bits=True, rows=None, most=15):
 
 def _show_terms(estimator, console, most=30):
     """Show what each column adds to the score, the most important columns first; names only of what may be noise."""
-    from dpfast.learners.showing import lost_in_noise
+    from dpfast.report.additive import lost_in_noise
 
     every, classes = estimator.terms(), estimator.classes_
     found = [term for term in every if term.clear] or every
@@ -158,7 +158,7 @@ def _show_signs(estimator, told, digits, console, bits, most):
 
 
 def _names(estimator):
-    from dpfast.learners.showing import names_of
+    from dpfast.report.text import names_of
 
     return names_of(estimator)
 

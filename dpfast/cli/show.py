@@ -72,7 +72,7 @@ def report(
 
         fitted = dpfast.load(model)
 
-        from dpfast.report import write
+        from dpfast.report.html import write
 
         write(fitted, out)
         say(f"wrote {out}")

@@ -1,5 +1,6 @@
 """Base classes of the estimators: how they read tables and labels, charge a budget and are saved."""
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
 from typing import Any, Self
@@ -7,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import ArrayLike
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from dpfast.kernels.reals import norm
@@ -18,7 +20,6 @@ from dpfast.learners.probabilities import SidedProbabilities
 from dpfast.learners.reading import TableReader
 from dpfast.learners.saving import Read, Saved, entries, reals
 from dpfast.learners.scikit import BaseEstimator, CallbackSupportMixin, ClassifierMixin, with_callbacks
-from dpfast.learners.showing import Shown
 from dpfast.parts.blocks import RowBlocks, imaged
 from dpfast.tables import BitMatrix, CodeTable
 from dpfast.tables.bit_matrix import SparseBits, suits
@@ -156,6 +157,41 @@ def _note_features(estimator, X):
     vars(estimator).pop("feature_names_in_", None)
     if not bare and X.feature_names is not None:
         estimator.feature_names_in_ = np.array(X.feature_names, dtype=object)
+
+
+class Shown:
+    """Mixin of private estimators that `dpfast.report` can draw."""
+
+    __sklearn_is_fitted__: Callable[[], bool]
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write a self-contained HTML page with predictions, accuracy, privacy claim, the model and its table.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file is replaced atomically.
+        """
+        from dpfast.report.html import write
+
+        write(self, path)
+
+    def __str__(self) -> str:
+        if not self.__sklearn_is_fitted__():
+            return repr(self)
+        from dpfast.report.text import summary
+
+        return summary(self)
+
+    def _repr_html_(self) -> str:
+        if not self.__sklearn_is_fitted__():
+            return estimator_html_repr(self)
+        from dpfast.report.html import page
+
+        return page(self)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
 @estimator

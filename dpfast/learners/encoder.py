@@ -17,7 +17,6 @@ from dpfast.learners.fitting import Private, Public, Run
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import DELTA, PRIVATE, SCHEMA, Parameters, SchemaLike
 from dpfast.learners.scikit import BaseEstimator, TransformerMixin
-from dpfast.learners.showing import found_lines
 from dpfast.tables.arrays import refuse_parts
 
 
@@ -167,6 +166,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
     def __str__(self) -> str:
         if not self.__sklearn_is_fitted__():
             return repr(self)
+        from dpfast.report.text import found_lines
 
         return "\n".join([repr(self), str(self.privacy_), *found_lines(self)])
 

@@ -115,6 +115,7 @@ class Private(PrivateParameters):
     """
 
     _rows_per_unit: int | None = None  # of the current fit, if its privacy unit is a person
+    _not_saved: tuple[str, ...] = ("budget", "checkpoint", "random_state", "schema")
 
     @contextmanager
     def _fitting(self, rng: np.random.Generator) -> Iterator[Run]:
@@ -167,6 +168,18 @@ class Private(PrivateParameters):
         columns = public.n_features if names is None else [str(name) for name in names]
         described = schema.to_dict() if hasattr(schema, "to_dict") else columns
         return {"model": type(self).__name__, "parameters": plain, "schema": described}
+
+    def _stated(self: Any, claim: PrivacySpend) -> dict[str, Any]:
+        """Return the parameters that are saved and shown: those of the claim, regardless of later changes."""
+        made = {"epsilon": claim.epsilon, "delta": claim.delta, "neighbors": claim.neighbors}
+        parameters = self.get_params(deep=False)
+        return {name: made.get(name, parameters[name]) for name in parameters if name not in self._not_saved}
+
+    def _came_true(self) -> list[Any]:
+        """Return predicted probabilities beside the shares that came true; empty if no counts were released."""
+        from dpfast.learners.reliability import said
+
+        return said(self)
 
     def _warn(self, public: Public) -> None:
         """Warn if the claim is weak."""

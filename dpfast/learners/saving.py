@@ -40,8 +40,6 @@ class Saved(Read):
     A subclass names its kind in `_model`, and converts its released state by `_released` and `_restore`.
     """
 
-    _not_saved: tuple[str, ...] = ("budget", "checkpoint", "random_state", "schema")
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the released model to a JSON file for `dpfast.load`; the file is replaced atomically.
 
@@ -79,7 +77,7 @@ class Saved(Read):
             "format": FORMAT,
             "version": FORMAT_VERSION,
             "model": self._model,
-            "parameters": parameters_of(self, claim),
+            "parameters": self._stated(claim),
             "classes": self.classes_,
             "n_features": self._width,
             "feature_names": self._names,
@@ -94,14 +92,6 @@ class Saved(Read):
             if encoder.found_:
                 document["encoder"] |= {"found": encoder.found_, "other": encoder.other_}
         return document
-
-
-def parameters_of(estimator, claim):
-    """Return the parameters that are saved and shown; they are those of the claim, regardless of later changes."""
-    params = estimator.get_params(deep=False)
-    made = {"epsilon": claim.epsilon, "delta": claim.delta, "neighbors": claim.neighbors}
-    hidden = getattr(estimator, "_not_saved", Saved._not_saved)
-    return {name: made.get(name, params[name]) for name in params if name not in hidden}
 
 
 def columns_digest(document: dict[str, Any]) -> str:

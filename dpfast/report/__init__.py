@@ -3,8 +3,6 @@
 Everything here is computed from what a model released; nothing looks at rows.
 """
 
-from dpfast.learners.showing import PairTerm, Term, code_columns, found_lines, summary, terms
+from dpfast.lazy import attach
 
-from .page import claim_in_words, page, write
-
-__all__ = ["PairTerm", "Term", "claim_in_words", "code_columns", "found_lines", "page", "summary", "terms", "write"]
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

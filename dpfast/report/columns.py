@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from html import escape
 from typing import Any
 
-from dpfast.learners.showing import MOST_COLUMNS, column_line
+from dpfast.report.text import MOST_COLUMNS, column_line
 
 
 def columns_table(model: Any) -> Iterable[str]:

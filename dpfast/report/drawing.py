@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dpfast.learners.showing import DEVIATIONS
+from dpfast.report.additive import DEVIATIONS
 
 _WIDTH, _HEIGHT = 320, 132
 _LEFT, _BOTTOM, _TOP = 34, 18, 8
@@ -167,12 +167,18 @@ def _short(text):
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
 
 
-def dots(points: Sequence[tuple[float, float, float, float, str]], told: str) -> str:
-    """Return dots with whiskers, and the diagonal.
+class Dot(NamedTuple):
+    """A group of rows with about the same predicted probability."""
 
-    A point is a predicted probability, the share of rows for which the prediction was right, the ends of the interval
-    of that share, and a tooltip.
-    """
+    what: str  # the predicted label
+    chance: float  # its predicted probability
+    share: float  # of the rows that have this label, from noisy counts
+    low: float  # the ends of a confidence interval of the share, for the noise and the sample
+    high: float
+
+
+def dots(points: Sequence[Dot], told: str) -> str:
+    """Return dots with whiskers, and the diagonal."""
     side, edge = 240, 38
 
     def x(value):
@@ -185,7 +191,8 @@ def dots(points: Sequence[tuple[float, float, float, float, str]], told: str) ->
         f'<path d="M{x(0)} {y(0)}L{x(1)} {y(1)}" class="even"/>',
         f'<path d="M{x(0)} {y(1)}V{y(0)}H{x(1)}" class="axis"/>',
     ]
-    for chance, share, low, high, text in points:
+    for what, chance, share, low, high in points:
+        text = f"{what}: said {chance:.2f}, came true {share:.2f}"
         marks.append(
             f'<g><title>{escape(text)}</title><path d="M{x(chance):.1f} {y(low):.1f}V{y(high):.1f}" class="reach"/>'
             f'<circle cx="{x(chance):.1f}" cy="{y(share):.1f}" r="3.5" class="mark"/></g>'

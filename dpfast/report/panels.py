@@ -5,10 +5,10 @@ from html import escape
 
 import numpy as np
 
-from dpfast.learners.lists.rule import condition_text, precision_text, support_text
-from dpfast.learners.showing import PairTerm, Term, code_columns, lost_in_noise, names_of, terms
+from dpfast.report.additive import PairTerm, Term, code_columns, lost_in_noise, terms
 from dpfast.report.columns import scrolled
 from dpfast.report.drawing import Axis, Scale, bars, heat, steps
+from dpfast.report.text import condition_text, names_of, precision_text, support_text
 from dpfast.tables.cells import CodeColumn
 
 _DRAWN, _POINTED = 4000, 900  # bins in all that are drawn, and bins with a tooltip: a page stays below 300 kB

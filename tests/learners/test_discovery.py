@@ -12,9 +12,9 @@ import dpfast
 from dpfast.accounting import Budget, NoisySums
 from dpfast.accounting.composition import Composed
 from dpfast.learners.discovery import Cells, plan
-from dpfast.learners.showing import column_line
 from dpfast.mechanisms.opening import smooth
-from dpfast.report.page import page
+from dpfast.report.html import page
+from dpfast.report.text import column_line
 from dpfast.tables import Schema
 from dpfast.tables.cells import (
     FIXED,

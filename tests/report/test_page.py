@@ -9,8 +9,8 @@ import pytest
 
 import dpfast
 from dpfast import report
-from dpfast.learners.showing import lost_in_noise
-from dpfast.report.reliability import said
+from dpfast.learners.reliability import said
+from dpfast.report.additive import lost_in_noise
 from dpfast.tables import Boolean, Category, CodeTable, Label, Numeric, Schema
 
 SCHEMA = Schema(

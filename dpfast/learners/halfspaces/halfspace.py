@@ -19,7 +19,6 @@ from dpfast.learners.halfspaces.steepness import log_chances, log_odds
 from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import Kind, auto, count, estimator, flag, optional, parameter, positive
 from dpfast.learners.saving import entries, integer, reals
-from dpfast.learners.showing import terms
 from dpfast.mechanisms import discrete_gaussian
 from dpfast.tables.codes import CodeRows, CodeTable
 from dpfast.tables.unit_rows import unit_rows
@@ -315,6 +314,7 @@ class HalfspaceClassifier(PrivateClassifier):
         list of dpfast.report.Term
             The most important terms come first. The table must have a schema, declared or discovered.
         """
+        from dpfast.report.additive import terms
 
         check_is_fitted(self)
         return terms(self)

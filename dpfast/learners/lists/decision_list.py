@@ -26,11 +26,10 @@ from dpfast.learners.lists.covering import (
     falling_weights,
     greedy_cover,
 )
-from dpfast.learners.lists.rule import Literal, Rule, as_text, class_counts, decided, worth
+from dpfast.learners.lists.rule import Literal, Rule, class_counts, decided, worth
 from dpfast.learners.parameters import described, estimator, noise_scale, parameter
 from dpfast.learners.probabilities import class_shares
 from dpfast.learners.saving import fraction, integer, integers
-from dpfast.learners.showing import found_lines, names_of
 from dpfast.mechanisms import discrete_laplace
 from dpfast.mechanisms.draws import Claim
 from dpfast.tables import CodeTable
@@ -264,6 +263,8 @@ class DecisionListClassifier(PrivateClassifier):
         -------
         str
         """
+        from dpfast.report.text import as_text, found_lines, names_of
+
         check_is_fitted(self)
         if feature_names is None:
             feature_names = names_of(self)

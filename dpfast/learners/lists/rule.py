@@ -1,19 +1,16 @@
-"""Rules of a decision list: the rows that each decides, its noisy support and precision, and its text.
+"""Rules of a decision list: the rows that each decides, and its noisy support and precision.
 
 Every row is decided by exactly one rule, so the class counts of all rules are those of `dpfast.learners.probabilities`,
 which states their claim. Everything else here is computed from the noisy counts.
 """
 
 import math
-import re
-from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
 from scipy import optimize, special, stats
 
 from dpfast.kernels import bits
-from dpfast.tables.cells import MISSING_NAME
 
 
 class Literal(NamedTuple):
@@ -121,58 +118,3 @@ def _share_bound(hits, misses, failure):
     """Return a lower bound of a share, given a lower bound of the hits and an upper bound of the misses."""
     hits, misses = max(0, hits), max(0, misses)
     return float(stats.beta.ppf(failure, hits, misses + 1)) if hits else 0.0
-
-
-def as_text(rules, names, worths=None):
-    """Return the rules as text, one per line, with the support and precision of each if known."""
-    conditions = [condition_text(rule, names) for rule in rules]
-    width = max(map(len, conditions))
-    start = ["if", *["else if"] * len(conditions)]
-    lines = [
-        f"{word:7} {condition:{width}}  then  {rule.label}" if condition else f"else  {rule.label}"
-        for word, condition, rule in zip(start, conditions, rules, strict=False)
-    ]
-    if worths is not None:
-        width = max(map(len, lines))
-        lines = [f"{line:{width}}  {worth_text(worth)}" for line, worth in zip(lines, worths, strict=True)]
-    return "\n".join(lines)
-
-
-def condition_text(rule, names):
-    """Return the condition of a rule, empty if it always holds."""
-    return " and ".join(literal_text(literal, names) for literal in rule.literals)
-
-
-def literal_text(literal, names):
-    """Return the text of a literal; numbers and dates are compared with an edge: "age > 37", "not job = clerk"."""
-    name = str(names[literal.feature])
-    if not literal.negated:
-        return name
-    column, above, edge = name.rpartition(" > ")
-    if not above or not _is_edge(edge):
-        return f"not {name}"
-    missing = f"{column} = {MISSING_NAME}"  # a separate feature, if entries may be missing
-    return f"{column} <= {edge}" + (" or missing" if any(str(other) == missing for other in names) else "")
-
-
-def _is_edge(text):
-    try:
-        return isfinite(float(text))
-    except ValueError:
-        return re.fullmatch(r"\d{4}-\d\d-\d\d", text) is not None
-
-
-def worth_text(worth):
-    """Return the support and the precision of a rule as text."""
-    return f"{support_text(worth)} rows, {precision_text(worth)} right"
-
-
-def support_text(worth):
-    """Return the support of a rule and its margin of error."""
-    return f"{worth.support:,} ± {worth.support_interval[1] - worth.support:,}"
-
-
-def precision_text(worth):
-    """Return the interval of a rule's precision as text."""
-    least, most = worth.precision_interval
-    return f"{least:.2f} to {most:.2f}"

@@ -34,7 +34,7 @@ class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
         The claim of everything that the fit or the stream released.
     """
 
-    _not_saved = (*Saved._not_saved, "hypothesis_class")  # saved with the released values instead
+    _not_saved = (*Private._not_saved, "hypothesis_class")  # saved with the released values instead
     hypothesis_class: Any = field(
         default=None,
         kw_only=False,

@@ -1,19 +1,14 @@
-"""A fitted private model as data, text and page: its terms, what was discovered of its table, and its report."""
+"""What a fitted additive model adds to the score of a row: a term for each column and each pair of columns."""
 
-import os
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from sklearn.utils import estimator_html_repr
 
 from dpfast.kernels import reals
 from dpfast.tables.cells import CodeColumn
-from dpfast.tables.naming import listed
 
 DEVIATIONS = 2.0  # a weight of more than so many standard deviations of its noise is clear of the noise
-MOST_COLUMNS, _MOST_VALUES, _LONGEST = 250, 12, 300  # columns, values of one, letters of all these
 _TOLD = 3  # values of a group that are named
 
 
@@ -208,156 +203,3 @@ def _folded(column, groups):
     held = [[column.meaning(code) for code, of in enumerate(groups) if of == g] for g in range(max(groups) + 1)]
     texts = (", ".join(some[:_TOLD]) + (f" and {len(some) - _TOLD} more" if len(some) > _TOLD else "") for some in held)
     return CodeColumn(column.name, values=tuple(texts))
-
-
-def summary(model: Any) -> str:
-    """Return a fitted model as text.
-
-    Parameters
-    ----------
-    model : fitted private estimator
-
-    Returns
-    -------
-    str
-        The parameters, the claim and, for an additive model, what each column adds to the score.
-    """
-    lines = [repr(model), str(model.privacy_)]
-    if code_columns(model) is not None and hasattr(model, "terms"):
-        lines += _by_column(terms(model), model.classes_)
-    lines += found_lines(getattr(model, "encoder_", None))
-    return "\n".join(lines)
-
-
-def _by_column(every, classes, most=30):
-    two, found = len(classes) == 2, [term for term in every if term.clear] or every
-    names = [term.column.name + ("" if two else f" for {term.label}") for term in found[:most]]
-    sides = [f"most for {label}" for label in classes[::-1]] if two else ["most for it", "most against it"]
-    width = max(map(len, names), default=0)
-    for name, term in zip(names, found, strict=False):
-        ends = (f"{term.meaning(code)} ({term.weights[code]:+.2f})" for code in term.extremes())
-        told = "; ".join(f"{side}: {end}" for side, end in zip(sides, ends, strict=True))
-        yield f"{name:{width}}  moves the score by {term.importance:.2f} on average; {told}"
-    if len(found) > most:
-        yield f"and {len(found) - most:,} columns that matter less"
-    if noise := lost_in_noise(every):
-        yield f"nothing clear of noise: {listed(noise)}"
-
-
-def found_lines(encoder: Any) -> list[str]:
-    """Return what was discovered privately of the columns of a table, one line for each column.
-
-    Parameters
-    ----------
-    encoder : TableEncoder or None
-        The fitted encoder of a model; None if the model has none.
-
-    Returns
-    -------
-    list of str
-        A heading and one line for each column, at most a public number of them. Empty if everything was declared.
-    """
-    found = getattr(encoder, "found_", {})
-    if not found:
-        return []
-    columns = [column for column in encoder.schema_.columns if column.name in found]
-    lines = [
-        column_line(column, found[column.name], encoder.other_.get(column.name)) for column in columns[:MOST_COLUMNS]
-    ]
-    more = [f"  and {len(columns) - MOST_COLUMNS:,} more columns"] if columns[MOST_COLUMNS:] else []
-    return ["discovered privately:", *(f"  {name}: {holds}" for name, holds, _ in lines), *more]
-
-
-def column_line(column: Any, facts: Any, other: Any) -> tuple[str, str, str]:
-    """Return the name of a column, what it holds, and how that is known.
-
-    `facts` are what was discovered of it, or None; `other` is the share of rows with other cells.
-    """
-    made = column.code_columns()
-    if facts is None:
-        known = "declared"
-    elif facts == ["cells"]:
-        known = "discovered"
-    else:
-        known = f"discovered: {', '.join(facts)}"
-    holds = "; ".join(_holds(each) for each in made if len(made) == 1 or each.ordered or each.values)
-    if other == 1:
-        bins = [f"{each.bins:,} default bins" for each in made if each.ordered and each.bins > 1]
-        groups = [f"{each.other} groups of values" for each in made if each.other > 1]
-        read = f"read by {' and '.join([*bins, *groups])}" if bins or groups else "only missing cells are told apart"
-        holds = f"no value has enough rows to be discovered; {read}"
-    elif other:
-        holds += f"; other cells: about {other:.1%} of the rows"
-    if facts != ["cells"]:
-        known += "; cells may be missing" if any(each.nullable for each in made) else "; no cell is missing"
-    return column.name, holds, known
-
-
-def _holds(column: CodeColumn) -> str:
-    if column.ordered:
-        assert column.low is not None
-        assert column.high is not None
-        kind = "dates" if column.dates else "whole numbers" if column.whole else "numbers"
-        low, high = column.written(column.low), column.written(column.high)
-        ends = column.ends()
-        beyond = " and beyond" if ends[0] < column.low or column.high < ends[-1] else ""
-        return f"{kind} from {low} to {high}{beyond}, {column.bins:,} bins"
-    rest = f"other values in {column.other} groups" if column.other > 1 else "other" if column.other else ""
-    if not column.values:
-        return rest if column.other > 1 else "nothing that enough rows have"
-    text = ", ".join(column.values[:_MOST_VALUES])
-    text = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
-    more = f", ... ({len(column.values):,} values)" if len(column.values) > _MOST_VALUES else ""
-    return text + more + (f", {rest}" if rest and not (more and column.other == 1) else "")
-
-
-class Numbered(Sequence):
-    """The names x0, x1, ... of columns, created on access, since a file may declare 2^31 columns."""
-
-    def __init__(self, size: int) -> None:
-        self._columns = range(size)
-
-    def __len__(self) -> int:
-        return len(self._columns)
-
-    def __getitem__(self, column: Any) -> Any:
-        return f"x{self._columns[column]}"
-
-
-def names_of(model: Any) -> Sequence[str]:
-    """Return the names of a fitted model's columns, or x0, x1, ... if they have none."""
-    return Numbered(model._width) if model._names is None else model._names
-
-
-class Shown:
-    """Mixin of private estimators that `dpfast.report` can draw."""
-
-    __sklearn_is_fitted__: Callable[[], bool]
-
-    def report(self, path: str | os.PathLike[str]) -> None:
-        """Write a self-contained HTML page with predictions, accuracy, privacy claim, the model and its table.
-
-        Parameters
-        ----------
-        path : str or path-like
-            The file is replaced atomically.
-        """
-        from dpfast.report import write
-
-        write(self, path)
-
-    def __str__(self) -> str:
-        if not self.__sklearn_is_fitted__():
-            return repr(self)
-
-        return summary(self)
-
-    def _repr_html_(self) -> str:
-        if not self.__sklearn_is_fitted__():
-            return estimator_html_repr(self)
-        from dpfast.report import page
-
-        return page(self)
-
-    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
-        return {"text/plain": repr(self), "text/html": self._repr_html_()}

@@ -1,28 +1,19 @@
 """Predicted probabilities beside the shares that came true, by the noisy counts that a model released of its rows."""
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
 from dpfast.learners.calibration import groups
 from dpfast.learners.probabilities import class_shares
+from dpfast.report.drawing import Dot
 
 _DEVIATIONS = 1.96  # of a confidence interval of about 95%
 
 
-class Said(NamedTuple):
-    """A group of rows with about the same predicted probability."""
-
-    what: str  # the predicted label
-    chance: float  # its predicted probability
-    share: float  # of the rows that have this label, from noisy counts
-    low: float  # the ends of a confidence interval of the share, for the noise and the sample
-    high: float
-
-
-def said(model: Any) -> list[Said]:
+def said(model: Any) -> list[Dot]:
     """Return predicted probabilities beside the shares that came true; empty if the model released no counts."""
     if hasattr(model, "rule_counts_"):
         own = np.searchsorted(model.classes_, [rule.label for rule in model.rules_])
@@ -55,4 +46,4 @@ def _one(what, chance, rows, k, scale):
     share = min(max(float(rows[k]) / n, 0.0), 1.0)
     noise = deviation**2 * ((1 - share) ** 2 + (len(rows) - 1) * share**2) / n**2
     reach = _DEVIATIONS * math.sqrt(noise + share * (1 - share) / n)
-    return Said(what, float(chance), share, max(0.0, share - reach), min(1.0, share + reach))
+    return Dot(what, float(chance), share, max(0.0, share - reach), min(1.0, share + reach))

@@ -10,11 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 import dpfast
 from dpfast.accounting import PrivacySpend
-from dpfast.learners.saving import parameters_of
 from dpfast.report.columns import columns_table, plain_table
-from dpfast.report.drawing import dots
+from dpfast.report.drawing import Dot, dots
 from dpfast.report.panels import panels
-from dpfast.report.reliability import Said, said
 from dpfast.tables.replacing import replace_file
 
 _LARGEST_POWER = 700  # of e that is written as a number
@@ -87,7 +85,7 @@ def page(model: Any) -> str:
         HTML.
     """
     claim = model.privacy_
-    parameters = sorted((name, _plain(value)) for name, value in parameters_of(model, claim).items())
+    parameters = sorted((name, _plain(value)) for name, value in model._stated(claim).items())
     parts = [
         f"<style>{_STYLE}</style>",
         f"<h1>{escape(_headline(model))}</h1>",
@@ -209,16 +207,15 @@ def _rounded_up(number: Decimal, digits: int) -> str:
 def _reliability(model) -> Iterable[str]:
     """Yield how often predictions came true: on rows that the model never saw, or else by the counts it released."""
     known = getattr(model, "figures_", {}).get("reliability")
-    points: list[Said]
     if known:
         what, rows = str(model.classes_[-1]), "rows that it never saw"
         points = [
-            Said(what, *(min(max(float(each.get(name, 0)), 0.0), 1.0) for name in ("said", "value", "low", "high")))
+            Dot(what, *(min(max(float(each.get(name, 0)), 0.0), 1.0) for name in ("said", "value", "low", "high")))
             for each in known
         ]
         new = ""
     else:
-        points = said(model)
+        points = model._came_true()
         rows, new = "rows that it learned from", " New rows may differ from these."
         sided = hasattr(model, "class_counts_") and hasattr(model, "decision_function")
         what = points[0].what if points and sided else ""
@@ -231,18 +228,8 @@ def _reliability(model) -> Iterable[str]:
         "came true, with an interval for the noise and the choice of rows. On the dashed line both are the same."
         f"{new}</p>"
     )
-    dotted = [
-        (
-            each.chance,
-            each.share,
-            each.low,
-            each.high,
-            f"{each.what}: said {each.chance:.2f}, came true {each.share:.2f}",
-        )
-        for each in points
-    ]
-    told = f"{len(dotted)} shares that came true beside the probabilities that were given"
-    yield f'<figure style="max-width:22rem">{dots(dotted, told)}</figure>'
+    told = f"{len(points)} shares that came true beside the probabilities that were given"
+    yield f'<figure style="max-width:22rem">{dots(points, told)}</figure>'
 
 
 def _plain(value):
