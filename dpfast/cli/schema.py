@@ -51,7 +51,7 @@ def draft(
         for name, odd in nearly_numbers(schema, frame, missing).items():
             options = " ".join(f"--missing {text!r}" for text in odd)
             typer.echo(f"column {name!r} has numbers and {some(odd)}: if that means missing, add {options}", err=True)
-        for remark in remarks(schema, frame.slice(0, LOOK), missing):
+        for remark in remarks(schema, frame.slice(0, LOOK), missing, decimal):
             typer.echo(remark, err=True)
 
 

@@ -310,26 +310,36 @@ def encoded_csv(file, schema, label, keep, place, unit=None):
 
 def _encoded(file, encoded, types, marked):
     types = {name: types.get(name, TEXT if marked else PLAIN) for name in encoded.names}
+    numbers = {column.name for column in encoded.schema.columns if isinstance(column, Numeric | Discovered)}
     for batch in file.batches(types, encoded.schema.missing_values if marked else ()):
-        encoded.add(batch if marked or file.decimal == "." else _with_points(batch, encoded.schema, file.decimal))
+        encoded.add(batch if file.decimal == "." else with_points(batch, numbers, file.decimal))
     return encoded
 
 
-def _with_points(batch, schema, decimal):
-    """Return texts of numbers with this decimal mark as texts with a point; other points make a text invalid."""
-    kinds = {column.name: type(column) for column in schema.columns}
+def with_points(table, names, decimal):
+    """Return the columns of a table; numbers with this decimal mark in texts of the named columns have a point.
+
+    Cells are read one by one. A number with a point, which this decimal mark excludes, becomes a text that is none.
+    """
     return {
-        name: _as_pointed(array, decimal, kinds[name]) if kinds.get(name) in (Numeric, Discovered) else array
-        for name, array in zip(batch.schema.names, batch.columns, strict=True)
+        name: _pointed(array, decimal) if name in names and not pa.types.is_floating(array.type) else array
+        for name, array in zip(table.column_names, table.columns, strict=True)
     }
 
 
-def _as_pointed(array, decimal, kind):
-    pointed = pc.replace_substring(pc.replace_substring(array, ".", "?"), decimal, ".")
-    if kind is Numeric:
-        return pointed
-    number = pc.match_substring_regex(array, rf"^\s*[-+]?[0-9.]*({re.escape(decimal)}[0-9]*)?([eE][-+]?[0-9]+)?\s*$")
-    return pc.if_else(pc.fill_null(number, False), pointed, array)
+def _pointed(texts, decimal):
+    no_number = pc.replace_substring(texts, ".", "?")
+    with_mark, with_point = (
+        pc.fill_null(pc.match_substring_regex(texts, _number(each)), False) for each in (decimal, ".")
+    )
+    other = pc.if_else(with_point, no_number, texts)
+    return pc.if_else(with_mark, pc.replace_substring(texts, decimal, "."), other)
+
+
+def _number(mark):
+    """Return the pattern of numbers that contain this decimal mark."""
+    mark = re.escape(mark)
+    return rf"^\s*[-+]?([0-9]+{mark}[0-9]*|{mark}[0-9]+)([eE][-+]?[0-9]+)?\s*$"
 
 
 def _type_of(column):

@@ -4,7 +4,6 @@ What was read is kept in memory or in a scratch file.
 """
 
 import os
-import re
 import zipfile
 from contextlib import contextmanager
 from functools import partial
@@ -13,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import scipy.sparse as sp
 
 from dpfast.files import csv
@@ -24,7 +22,6 @@ from dpfast.files.readers import csv_steps, fewer, named, read_table
 from dpfast.parts.blocks import BLOCK_BYTES, Room, Spool, Table
 from dpfast.tables.arrays import is_parted, is_stream
 from dpfast.tables.arrow import Kept
-from dpfast.tables.drafts import MARKS
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
@@ -344,13 +341,4 @@ def read_frame(path, *, columns=None, separator=None, decimal=".", encoding="utf
         except csv.Unparsed:
             file.refuse_ragged()
             raise
-        if decimal == ".":
-            return table
-        return pa.table({name: _pointed(table.column(name), decimal) for name in table.column_names})
-
-
-def _pointed(texts, decimal):
-    """Return a column of numbers with this decimal mark as texts with a point; return any other column unchanged."""
-    missing = pc.is_in(texts, value_set=pa.array(MARKS, texts.type))
-    number = pc.match_substring_regex(texts, rf"^ *[-+]?[0-9]+({re.escape(decimal)}[0-9]+)?([eE][-+]?[0-9]+)? *$")
-    return pc.replace_substring(texts, decimal, ".") if pc.all(pc.or_(missing, number)).as_py() else texts
+        return table if decimal == "." else pa.table(csv.with_points(table, {*table.column_names}, decimal))

@@ -27,6 +27,7 @@ FORMATS = (None, "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%d-%m-%Y", "%Y/%m/%d")  # 
 MOST_ODD = 3  # texts in a column of numbers that may mark missing values
 _GLANCE, LOOK = 1000, 100_000  # rows that are read first, and rows that remarks are about
 _NEARLY, _MOST = 0.95, 0.5  # shares of the rows
+_DATE = re.compile(r"[0-9]{4}[-/.][0-9]{1,2}[-/.][0-9]{1,2}|[0-9]{1,2}[-/.][0-9]{1,2}[-/.][0-9]{4}")
 _AMOUNT = re.compile(  # a number that is written with separators of thousands, a decimal comma or a unit, or without
     r"[+-]?[$€£¥]?\s?([0-9]+|[1-9][0-9]{0,2}([ ,.'\u2019\u00a0\u202f][0-9]{3})+)([.,][0-9]+)?\s?[%$€£¥]?"
 )
@@ -39,7 +40,7 @@ def draft(table: Any, label: str | None = None, missing: Sequence[str] = ()) -> 
         raise ValueError(not_there(label, frame.names))
     if not frame.n:
         raise ValueError("the table has no rows")
-    marks = (*MARKS, *missing)
+    marks = _marks(missing)
     seen: set[str] = set()
     columns, ignored, target = [], [], None
     for name in frame.names:
@@ -67,27 +68,34 @@ def nearly_numbers(schema: Schema, table: Any, missing: Sequence[str] = ()) -> d
     for name in (*text, *schema.ignore):
         array = _once(frame, name)
         if _is_text(array.type):
-            values = _values(name, array, (*MARKS, *missing))
+            values = _values(name, array, _marks(missing))
             odd = [value for value in values if not _is_number(value) and not _AMOUNT.fullmatch(value)]
             if 0 < len(odd) <= MOST_ODD and len(values) > 10 * len(odd):
                 found[name] = odd
     return found
 
 
-def remarks(schema: Schema, table: Any, missing: Sequence[str] = ()) -> list[str]:
+def remarks(schema: Schema, table: Any, missing: Sequence[str] = (), decimal: str = ".") -> list[str]:
     """Return texts with what the owner of a table should know of a draft.
 
-    These are labels with two spellings, columns that identify units, numbers that are read as words because of their
-    format, and long tails. Only the first 100,000 rows are read; `missing` is as in `draft`.
+    These are labels and values with two spellings, columns that may identify units, numbers and dates that are read as
+    words because of their format, and long tails. Only the first 100,000 rows are read; `missing` is as in `draft`, and
+    `decimal` is the decimal mark with which the table was read.
     """
-    frame, tails, marks = Frame(table), [], (*MARKS, *missing)
+    frame, tails, marks = Frame(table), [], _marks(missing)
     said, label = [], schema.label.name if schema.label else None
-    if same := alike((schema.label and schema.label.classes) or ()):
-        said.append(
-            f"classes of the label {label!r} differ only in capitals or blanks: {listed(same)}. If they mean the same, "
-            "write them alike first"
-        )
+    spelled = {f"classes of the label {label!r}": (schema.label and schema.label.classes) or ()}
+    spelled |= {
+        f"values of column {each.name!r}": each.values or () for each in schema.columns if isinstance(each, Category)
+    }
+    for what, values in spelled.items():
+        if same := alike(values):
+            said.append(
+                f"{what} differ only in capitals or blanks: {listed(same)}. If they mean the same, write them alike "
+                "first"
+            )
     ends: dict[str, Any] = {each.name: (each.low, each.high) for each in schema.columns if isinstance(each, Numeric)}
+    dates = {each.name for each in schema.columns if isinstance(each, Date)}
     for name in frame.names:
         array = frame.column(name).slice(0, LOOK)
         if name == label or pa.types.is_nested(array.type) or pa.types.is_dictionary(array.type):
@@ -99,15 +107,24 @@ def remarks(schema: Schema, table: Any, missing: Sequence[str] = ()) -> list[str
         elif amount := _amount(name, array, marks):
             said.append(
                 f"column {name!r} holds numbers that are read as words, such as {amount!r}: write them without "
-                "separators of thousands and without units first; if the comma is the decimal mark, give --decimal ,"
+                "separators of thousands and without units first"
+                + ("; if the comma is the decimal mark, give --decimal ," if decimal == "." else "")
+            )
+            continue
+        elif name not in dates and (two := _two_dates(name, array, marks)):
+            said.append(
+                f"column {name!r} holds dates in several formats, such as {two[0]!r} and {two[1]!r}: without a schema, "
+                "only YYYY-MM-DD is read as a date. Write all of them so first"
             )
             continue
         if values is None or (values == np.rint(values)).all():
-            known = len(array) - array.null_count
-            if known > 20 and pc.count_distinct(array).as_py() > _NEARLY * known:
+            known, different = len(array) - array.null_count, pc.count_distinct(array).as_py()
+            unique = known > 20 and different > _NEARLY * known
+            if unique or (name in schema.ignore and different > MOST_VALUES):
+                how = "is different in nearly every row" if unique else f"has {different:,} different values"
                 said.append(
-                    f"column {name!r} is different in nearly every row. Does it say whose a row is? Then protect "
-                    f"persons: --unit {name!r} --rows-per-unit K. If not, leave it out: --ignore {name!r}"
+                    f"column {name!r} {how}. Does it say whose a row is? Then protect persons: --unit {name!r} "
+                    f"--rows-per-unit K. If not, leave it out: --ignore {name!r}"
                 )
                 continue
         if values is not None and values.size:
@@ -149,6 +166,10 @@ def check(schema: Schema, table: Any) -> list[str]:
     return findings
 
 
+def _marks(missing: Sequence[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((*MARKS, *missing)))
+
+
 def _drafted(name: str, array: pa.Array, rows: int, marks: tuple[str, ...]) -> Column | None:
     """Return the column that the name and type of what is no number suggest; None for one that should be left out.
 
@@ -188,6 +209,16 @@ def _amount(name, array, marks):
     if len(amounts) <= _NEARLY * len(values):
         return None
     return next((value for value in amounts if not _is_number(value)), None)
+
+
+def _two_dates(name, array, marks):
+    """Return two dates in different formats, if nearly all values of a column are dates; else None."""
+    if not _is_text(array.type):
+        return None
+    values = _values(name, array, marks)
+    dates = [value for value in values if _DATE.fullmatch(value)]
+    formats = {re.sub("[0-9]+", "", each) + str(each[:4].isdecimal()): each for each in dates}
+    return None if len(dates) <= _NEARLY * len(values) or len(formats) < 2 else [*formats.values()][:2]
 
 
 def _once(frame, name):

@@ -14,6 +14,7 @@ from dpfast import Schema
 from dpfast.files import csv
 from dpfast.files.encodings import FileParts, read_codes, read_encoding, read_frame
 from dpfast.tables import Boolean, Category, Date, Label, Numeric
+from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import encode
 
 SCHEMA = Schema(
@@ -166,6 +167,23 @@ def test_one_cell_does_not_choose_how_all_are_read(write):
     assert table.toarray().tolist() == [[2], [2], [2], [0], [1]] == encode({"age": rows}, schema).toarray().tolist()
     with pytest.raises(ValueError, match="line 6, column 'age' holds text where a number is declared"):
         read_codes(write("\n".join(["age", *rows[:4], "\u00a012"])), schema)
+
+
+def test_a_number_of_an_undeclared_column_has_the_decimal_mark_of_its_file(write):
+    """Such cells were words once, so that nothing was learned from them."""
+    column = Discovered(
+        "x", cells=True, numbers=(0.0, 2.0), ends=(-8.0, 2048.0), values=("a,b", "31.12.2020"), dates=(), days=(0, 9)
+    )
+    points = ["1.5", " -2.25 ", "7", "1.5e3", ".5", "?", "a,b", "31.12.2020", "2020-01-01"]
+    commas = ["1,5", " -2,25 ", "7", "1,5e3", ",5", "?", "a,b", "31.12.2020", "2020-01-01"]
+    codes = [
+        read_codes(write("\n".join(["x;z", *(f"{cell};" for cell in cells)])), Schema([column]), **options)[0].toarray()
+        for cells, options in ((points, {"separator": ";"}), (commas, {"separator": ";", "decimal": ","}))
+    ]
+    assert np.array_equal(*codes)
+    assert len(np.unique(codes[0], axis=0)) >= 6
+    frame = read_frame(write("x;z\n1,5;a.b\n1.5;k.A.\n"), separator=";", decimal=",")
+    assert frame.to_pydict() == {"x": ["1.5", "1?5"], "z": ["a.b", "k.A."]}
 
 
 def test_a_fault_among_numbers_of_another_decimal_mark_is_found(write):

@@ -191,6 +191,24 @@ def test_a_draft_tells_of_numbers_that_are_read_as_words(written):
     assert nearly_numbers(draft, table) == {}
 
 
+def test_a_draft_tells_of_identifiers_dates_and_values_that_a_fit_could_not_use():
+    table = {
+        "patient": [f"P{k // 2}" for k in range(2400)],
+        "seen": [f"2020-01-{1 + k % 28:02d}" if k % 3 else f"{1 + k % 28:02d}.01.2020" for k in range(2400)],
+        "sex": ["m", "f", "F", "m"] * 600,
+        "gone": ["n/a", "1"] * 1200,
+    }
+    draft = Schema.draft(table, missing=["n/a"])
+    assert draft.missing_values == ("n/a",)
+    assert remarks(draft, table, ["n/a"]) == [
+        "values of column 'sex' differ only in capitals or blanks: F, f. If they mean the same, write them alike first",
+        "column 'patient' has 1,200 different values. Does it say whose a row is? Then protect persons: --unit "
+        "'patient' --rows-per-unit K. If not, leave it out: --ignore 'patient'",
+        "column 'seen' holds dates in several formats, such as '28.01.2020' and '2020-01-28': without a schema, only "
+        "YYYY-MM-DD is read as a date. Write all of them so first",
+    ]
+
+
 def test_a_draft_tells_of_labels_with_two_spellings():
     table = {"x": [1, 2, 3, 4, 5] * 6, "buys": ["yes", "Yes", "no", "no", "may be"] * 6}
     assert remarks(Schema.draft(table, "buys"), table) == [
