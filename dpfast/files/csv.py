@@ -291,9 +291,9 @@ def _is_utf8(encoding):
     return encoding.lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig")
 
 
-def encoded_csv(file, schema, label, keep, place, unit=None):
+def encoded_csv(file, schema, label, storage, place, unit=None):
     """Return the `Encoding` of a CSV file; refuse invalid cells, and name their place by `place`(number of the row)."""
-    encoded = Encoding(schema, label, keep, unit)
+    encoded = Encoding(schema, label, storage, unit)
     refuse_lacking(encoded.names, file.names)
     try:
         return _encoded(file, encoded, {column.name: _type_of(column) for column in schema.columns}, True)

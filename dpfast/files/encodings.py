@@ -19,9 +19,9 @@ from dpfast.files.datasets import dataset_path
 from dpfast.files.names import NotNumbers, check_names, has_its_labels, kind_of, paths_of, separator_of
 from dpfast.files.parquet import ParquetFiles, ParquetRows
 from dpfast.files.readers import csv_steps, fewer, named, read_table
-from dpfast.parts.blocks import BLOCK_BYTES, Room, Spool, Table
+from dpfast.parts.blocks import BLOCK_BYTES, Spool, Storage, Table
 from dpfast.tables.arrays import is_parted, is_stream
-from dpfast.tables.arrow import Kept
+from dpfast.tables.arrow import ArrayStore
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
@@ -81,8 +81,9 @@ class FileParts(Source):
         self.refuse_labels()
         spool = Spool(self.memory, self.scratch)
         with _unchanged(self.path):
-            room = {"room": partial(Room, spool), "unit": unit}
-            encoding = read_encoding(self.path, schema, label, **room, **self._text)
+            encoding = read_encoding(
+                self.path, schema, label, storage_of=partial(Storage, spool), unit=unit, **self._text
+            )
         pa.default_memory_pool().release_unused()
         return encoding
 
@@ -279,19 +280,21 @@ def header_of_file(path, *, separator=None, decimal=".", encoding="utf-8"):
         return dict.fromkeys(file.names, csv.PLAIN)
 
 
-def read_encoding(path, schema, label=None, *, room=None, unit=None, separator=None, decimal=".", encoding="utf-8"):
+def read_encoding(
+    path, schema, label=None, *, storage_of=None, unit=None, separator=None, decimal=".", encoding="utf-8"
+):
     """Like `read_codes`, but return the `Encoding`, for a schema that leaves something to be discovered.
 
-    `room`, if given, maps an upper bound of the rows to the storage of the columns: see `Encoding`. `unit` is the
-    column of the person of each row.
+    `storage_of`, if given, maps an upper bound of the rows to the storage of the columns: see `Encoding`. `unit` is the
+    column of the unit of each row.
     """
-    kind, room = kind_of(Path(path)), room or (lambda most: Kept)
+    kind, storage_of = kind_of(Path(path)), storage_of or (lambda most: ArrayStore)
     if kind == "bundled":
         with dataset_path(str(path)) as bundled:
-            return read_encoding(bundled, schema, label, room=room, unit=unit)
+            return read_encoding(bundled, schema, label, storage_of=storage_of, unit=unit)
     if kind == "parquet":
         files = ParquetFiles(path)
-        encoded = Encoding(schema, label, room(sum(files.sizes)), unit)
+        encoded = Encoding(schema, label, storage_of(sum(files.sizes)), unit)
         try:
             files.encode(encoded)
         except Fault as fault:
@@ -300,7 +303,9 @@ def read_encoding(path, schema, label=None, *, room=None, unit=None, separator=N
     if kind != "csv":
         has_its_labels(path, schema.names[0])
     with _text_file(path, separator, decimal, encoding) as file:
-        return csv.encoded_csv(file, schema, label, room(file.count()), lambda row: f"line {file.line_of(row)}", unit)
+        return csv.encoded_csv(
+            file, schema, label, storage_of(file.count()), lambda row: f"line {file.line_of(row)}", unit
+        )
 
 
 def read_code_steps(path, size, schema, *, skip=0):
@@ -318,7 +323,9 @@ def read_code_steps(path, size, schema, *, skip=0):
         return
     with csv.faults_of(named(path)):
         for file, seen in csv_steps(path, size, skip, schema.label.name):
-            encoded = csv.encoded_csv(file, schema, schema.label, Kept, lambda row, seen=seen: f"row {seen + row + 1}")
+            encoded = csv.encoded_csv(
+                file, schema, schema.label, ArrayStore, lambda row, seen=seen: f"row {seen + row + 1}"
+            )
             yield encoded.table(), encoded.labels()
 
 

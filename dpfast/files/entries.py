@@ -71,7 +71,7 @@ class Entries:
         raise ValueError(f"row {row + i + 1}, column {column} holds {value}; {self.wanted}")
 
 
-class Gathered:
+class TableBuilder:
     """Collects blocks of rows into a table of bits or of numbers, as `entries` says.
 
     `rows` returns an upper bound of the number of rows, and is called only for a table of numbers. Bits take n d / 8
@@ -118,7 +118,7 @@ def from_dense(X, entries, names=None):
         for part in parts:
             entries.check(X[part], names, part.start)
         return X
-    gathered = Gathered(entries, names, lambda: len(X))
+    gathered = TableBuilder(entries, names, lambda: len(X))
     for part in parts:
         gathered.add(X[part])
     return gathered.table()

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from dpfast.files.entries import Entries, Gathered, block_rows
+from dpfast.files.entries import Entries, TableBuilder, block_rows
 from dpfast.files.names import FILL_OR_DROP, Labels, NotNumbers, check_expansion, check_names, features_of, paths_of
 from dpfast.parts.blocks import slices
 from dpfast.tables.naming import not_there, refuse_lacking
@@ -269,7 +269,7 @@ def table_of(path, label, needs_label, entries, may_stay):
     if may_stay and entries.values == "numbers" and _is_large(files.sizes, len(features)):
         rows = ParquetRows(path, label=label, keep=_LARGE)
         return rows, None if label is None else rows.labels(), features
-    labels, gathered = Labels(), Gathered(entries, features, lambda: sum(files.sizes))
+    labels, gathered = Labels(), TableBuilder(entries, features, lambda: sum(files.sizes))
     try:
         check_expansion(
             sum(files.sizes) * len(features) * 4 // (32 if entries.values == "bits" else 1),

@@ -258,12 +258,12 @@ class Spool:
         self._file: Any = None
         self.in_memory = self.on_disk = 0
 
-    def array(self, shape: tuple[int, ...] | int, dtype: Any) -> "Filling | FileFilling":
-        """Return storage for an array of at most so many rows; raise OSError if the scratch folder has no space."""
+    def array(self, shape: tuple[int, ...] | int, dtype: Any) -> "MemoryStore | FileStore":
+        """Return a store for an array of at most so many rows; raise OSError if the scratch folder has no space."""
         shape, dtype = (shape,) if isinstance(shape, int) else tuple(shape), np.dtype(dtype)
         size = dtype.itemsize * int(np.prod(shape))
         if self.holds(size):
-            return Filling(_pages(shape, dtype, size))
+            return MemoryStore(_pages(shape, dtype, size))
         start = self.on_disk
         self.on_disk = start + -(-size // mmap.ALLOCATIONGRANULARITY) * mmap.ALLOCATIONGRANULARITY
         if self._file is None:
@@ -272,11 +272,11 @@ class Spool:
         if self.on_disk - self._file.written > shutil.disk_usage(self._folder).free:
             raise _full(self._folder, self.on_disk)
         self._file.grow(self.on_disk)
-        return FileFilling(self._file, start, shape, dtype)
+        return FileStore(self._file, start, shape, dtype)
 
-    def growing(self, dtype: Any) -> "Growing":
-        """Return storage for a one-dimensional array of unknown length."""
-        return Growing(self, np.dtype(dtype))
+    def growing(self, dtype: Any) -> "GrowingStore":
+        """Return a store for a one-dimensional array of unknown length."""
+        return GrowingStore(self, np.dtype(dtype))
 
     def holds(self, size: int) -> bool:
         """Reserve so many bytes of memory, and return whether they were available."""
@@ -290,8 +290,8 @@ class Spool:
         self.in_memory -= size
 
 
-class Room:
-    """Factory of the arrays that store the columns of a table read block by block, by their dtypes.
+class Storage:
+    """Factory of stores, by the dtypes of their arrays, for the columns of a table that is read block by block.
 
     `most` is an upper bound on the rows, or None if their number is unknown.
     """
@@ -299,15 +299,15 @@ class Room:
     def __init__(self, spool: Spool, most: int | None = None):
         self._spool, self._most = spool, most
 
-    def __call__(self, dtype: Any) -> "Filling | FileFilling | Growing":
+    def __call__(self, dtype: Any) -> "MemoryStore | FileStore | GrowingStore":
         return self._spool.growing(dtype) if self._most is None else self._spool.array(self._most, dtype)
 
-    def of(self, n: int) -> "Room":
-        """Return the factory of arrays of n entries."""
-        return Room(self._spool, n)
+    def of(self, n: int) -> "Storage":
+        """Return the factory of stores of n entries."""
+        return Storage(self._spool, n)
 
 
-class Filling:
+class MemoryStore:
     """An array that is being filled; `whole` returns the filled part."""
 
     def __init__(self, array: np.ndarray):
@@ -322,7 +322,7 @@ class Filling:
         return self._array[: self.n]
 
 
-class FileFilling:
+class FileStore:
     """An array that is being filled in a file by writing, so that a full disk raises an error and not a bus fault."""
 
     held = 0  # bytes in memory
@@ -334,7 +334,7 @@ class FileFilling:
 
     def append(self, rows: np.ndarray) -> None:
         if self.n + len(rows) > self._shape[0]:
-            raise ValueError(f"room is for {self._shape[0]} rows, got {self.n + len(rows)}")
+            raise ValueError(f"the store is for {self._shape[0]} rows, got {self.n + len(rows)}")
         data = np.ascontiguousarray(rows, self._dtype).data.cast("B") if rows.size else b""
         self._file.write(self._start + self.n * self._row, data)
         self.n += len(rows)
@@ -346,7 +346,7 @@ class FileFilling:
         return np.frombuffer(self._file.mapped(self._start, self.n * self._row), self._dtype).reshape(shape)
 
 
-class Growing:
+class GrowingStore:
     """An array of unknown length that is being filled: pieces in memory while there is space, else in the file.
 
     `whole` joins the pieces, once, and frees each as soon as it is copied; until then a piece in the file takes its
@@ -355,9 +355,9 @@ class Growing:
 
     def __init__(self, spool: Spool, dtype: np.dtype):
         self._spool, self._dtype, self.n = spool, dtype, 0
-        self._pieces: list[Filling | FileFilling] = []
+        self._pieces: list[MemoryStore | FileStore] = []
         self._left = 0  # rows that the last piece has space for
-        self._whole: Filling | FileFilling | None = None
+        self._whole: MemoryStore | FileStore | None = None
 
     def append(self, rows: np.ndarray) -> None:
         """Append rows, which are cast to the type and copied."""
@@ -417,5 +417,5 @@ class _Nameless:
 def _full(folder: Any, needed: int | None) -> OSError:
     """Return the error for a scratch folder without space."""
     wanted = "" if needed is None else f", {needed / 1e9:.3g} GB are needed"
-    what = f"the scratch folder has no room left{wanted}; see scratch= and memory="
+    what = f"the scratch folder has no space left{wanted}; see scratch= and memory="
     return OSError(errno.ENOSPC, what, str(folder))

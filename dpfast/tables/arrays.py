@@ -50,12 +50,12 @@ def is_stream(X: Any) -> bool:
     polars, and tables, batches and arrays of pyarrow.
     """
     kind = type(X)
-    room = kind.__module__.partition(".")[0]
-    if room == "pyarrow":
+    package = kind.__module__.partition(".")[0]
+    if package == "pyarrow":
         return any(each.__name__ in _READERS for each in kind.__mro__)
-    if room == "pyspark":
+    if package == "pyspark":
         return False
-    if room in ("pandas", "polars") or hasattr(X, "iloc"):
+    if package in ("pandas", "polars") or hasattr(X, "iloc"):
         return is_lazy(X)
     return hasattr(X, "__arrow_c_stream__") and not isinstance(X, type)
 
@@ -89,17 +89,17 @@ def refuse_masked(name: str, values: Any) -> None:
 
 def is_dask(X: Any) -> bool:
     """Return whether this is a DataFrame, an array or a list of delayed tables of Dask, without importing Dask."""
-    return _room(X) in ("dask", "distributed")
+    return _package(X) in ("dask", "distributed")
 
 
 def is_ray(X: Any) -> bool:
     """Return whether this is a Dataset of Ray, or a list of references to its objects, without importing Ray."""
-    return _room(X) == "ray" and (isinstance(X, list | tuple) or hasattr(X, "to_arrow_refs"))
+    return _package(X) == "ray" and (isinstance(X, list | tuple) or hasattr(X, "to_arrow_refs"))
 
 
 def is_spark(X: Any) -> bool:
     """Return whether this is a DataFrame of Spark, without importing Spark."""
-    return _room(X) == "pyspark" and hasattr(X, "mapInArrow")
+    return _package(X) == "pyspark" and hasattr(X, "mapInArrow")
 
 
 def outline(X: Any) -> Any:
@@ -107,7 +107,7 @@ def outline(X: Any) -> Any:
     return X.limit(0).toArrow() if is_spark(X) else X
 
 
-def _room(X):
+def _package(X):
     """Return the package that defines the type of a table, or of the first of a list of tables."""
     some = X[0] if isinstance(X, list | tuple) and X else X
     return type(some).__module__.partition(".")[0]

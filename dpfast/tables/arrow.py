@@ -312,16 +312,16 @@ def _numeric(marks):
             yield float(mark)
 
 
-class Kept:
-    """An array in memory that grows; `dpfast.parts.blocks.Filling` does the same in a fixed space."""
+class ArrayStore:
+    """An array in memory that grows; `dpfast.parts.blocks.MemoryStore` does the same in a fixed space."""
 
     def __init__(self, dtype: Any):
         self._parts: list[np.ndarray] = []
         self._dtype = dtype
 
     @classmethod
-    def of(cls, n: int) -> "type[Kept]":
-        """Return the storage of arrays of n entries."""
+    def of(cls, n: int) -> "type[ArrayStore]":
+        """Return the factory of stores of n entries."""
         return cls
 
     def append(self, rows: np.ndarray) -> None:
@@ -333,11 +333,11 @@ class Kept:
         return self._parts[0]
 
 
-class KeptIntegers:
-    """Storage of signed integers; when some need a wider type than those before them, integers of that type follow."""
+class IntegerStore:
+    """Store of signed integers; when some need a wider type than those before them, integers of that type follow."""
 
-    def __init__(self, keep: Any):
-        self._keep, self._n = keep, 0
+    def __init__(self, storage: Any):
+        self._storage, self._n = storage, 0
         self._kept: list[Any] = []
         self._dtype = np.dtype(np.int8)
 
@@ -346,24 +346,24 @@ class KeptIntegers:
         dtype = np.promote_types(self._dtype, rows.dtype)
         if not self._kept or dtype != self._dtype:
             self._dtype = dtype
-            self._kept.append(self._keep(dtype))
+            self._kept.append(self._storage(dtype))
         self._kept[-1].append(rows.astype(dtype, copy=False))
         self._n += len(rows)
 
     def whole(self) -> np.ndarray:
         if len(self._kept) != 1:
-            joined, several, self._kept = self._keep.of(self._n)(self._dtype), self._kept[::-1], []
+            joined, several, self._kept = self._storage.of(self._n)(self._dtype), self._kept[::-1], []
             while several:
                 joined.append(several.pop().whole())
             self._kept = [joined]
         return self._kept[0].whole()
 
 
-class KeptTexts:
-    """Storage of texts as numbers of the distinct values; a missing one has the number -1."""
+class TextStore:
+    """Store of texts as numbers of the distinct values; a missing one has the number -1."""
 
-    def __init__(self, keep: Any):
-        self._numbers = KeptIntegers(keep)
+    def __init__(self, storage: Any):
+        self._numbers = IntegerStore(storage)
         self._place: dict[str, int] = {}
 
     def append(self, texts: tuple[np.ndarray, list]) -> None:
@@ -376,14 +376,14 @@ class KeptTexts:
         return self._numbers.whole(), [*self._place]
 
 
-class KeptCells:
-    """Storage of codes of cells (`dpfast.tables.cells`): their differences from MISSING, and the words separately.
+class CellStore:
+    """Store of codes of cells (`dpfast.tables.cells`): their differences from MISSING, and the words separately.
 
     Code FIXED + k stands for word k of `words`.
     """
 
-    def __init__(self, keep: Callable):
-        self._codes, self.words = KeptIntegers(keep), Words(keep)
+    def __init__(self, storage: Callable):
+        self._codes, self.words = IntegerStore(storage), Words(storage)
 
     def append(self, cells: Iterable[tuple[np.ndarray, list]]) -> None:
         """Append blocks of the codes of some cells, and of the words that codes from FIXED on stand for."""
@@ -416,11 +416,11 @@ class KeptCells:
         return self._codes.whole(), self.words
 
 
-class KeptUnits:
-    """Storage of the unit of each row: integers as they are, anything else as numbers of texts."""
+class UnitStore:
+    """Store of the unit of each row: integers as they are, anything else as numbers of texts."""
 
-    def __init__(self, name: str, keep: Callable):
-        self.name, self._keep = name, keep
+    def __init__(self, name: str, storage: Callable):
+        self.name, self._storage = name, storage
         self._kept: Any = None
 
     def read(self, array: pa.Array) -> Any:
@@ -439,7 +439,7 @@ class KeptUnits:
     def append(self, read: Any) -> None:
         """Append a result of `read`."""
         if self._kept is None:
-            self._kept = KeptTexts(self._keep) if isinstance(read, tuple) else self._keep(read.dtype)
+            self._kept = TextStore(self._storage) if isinstance(read, tuple) else self._storage(read.dtype)
         self._kept.append(read)
 
     def whole(self) -> np.ndarray:

@@ -330,8 +330,8 @@ def _differences(column, array, marks):
     findings += [] if column.nullable else _count(name, index < 0, "missing values, and is not nullable")
     if isinstance(column, Category) and column.values is None:
         return findings
-    reader = READERS[type(column)](column, marks)
-    return findings + _undeclared(name, index, values, reader.knows)
+    code = READERS[type(column)](column, marks).code
+    return findings + _undeclared(name, index, values, lambda value: code(value) is not None)
 
 
 def _count(name, rows, what):

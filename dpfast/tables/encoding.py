@@ -7,7 +7,6 @@ numbers or values until it has been discovered.
 from collections import Counter
 from collections.abc import Callable
 from datetime import date
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,11 +17,11 @@ from dpfast.parts import MemoryParts, Piece
 from dpfast.parts.blocks import BLOCK_BYTES, Table, map_blocks, slices
 from dpfast.tables.arrays import counted, narrowest, taken
 from dpfast.tables.arrow import (
+    ArrayStore,
+    CellStore,
     Frame,
-    Kept,
-    KeptCells,
-    KeptTexts,
-    KeptUnits,
+    TextStore,
+    UnitStore,
     blocks_of_cells,
     cells,
     days,
@@ -31,7 +30,7 @@ from dpfast.tables.arrow import (
 )
 from dpfast.tables.cells import FIXED, CodeColumn, banded, bin_search, date_codes, number_codes
 from dpfast.tables.codes import CodeTable
-from dpfast.tables.columns import Boolean, Category, Column, Date, Numeric, text_of
+from dpfast.tables.columns import Boolean, Category, Date, Numeric, text_of
 from dpfast.tables.discovered import Discovered, found_codes, looked_up
 from dpfast.tables.labels import LabelColumn, Labels, tidy_labels
 from dpfast.tables.naming import refuse_lacking
@@ -67,25 +66,25 @@ def read_labelled(table: Any, y: Any, schema: Schema) -> tuple[CodeTable, LabelC
 class Encoding:
     """Tables of one schema that are read block by block, to become codes.
 
-    `keep` returns storage for an array of a dtype, in memory or elsewhere. `unit` names the column of the unit of each
-    row; `units.whole()` then returns numbers of units. An unconfirmed draft is refused.
+    `storage` returns a store for an array of a dtype, in memory or elsewhere. `unit` names the column of the unit of
+    each row; `units.whole()` then returns numbers of units. An unconfirmed draft is refused.
     """
 
-    def __init__(self, schema: Schema, label: Label | None = None, keep: Any = Kept, unit: str | None = None):
+    def __init__(self, schema: Schema, label: Label | None = None, storage: Any = ArrayStore, unit: str | None = None):
         schema.refuse_unconfirmed()
-        self.schema, self.n, self._label, self._keep = schema, 0, label, keep
+        self.schema, self.n, self._label, self._storage = schema, 0, label, storage
         self._columns = [READERS[type(column)](column, schema.missing_values) for column in schema.columns]
-        self._kept = [self._room(read) for read in self._columns]
-        self._labels = None if label is None else KeptTexts(keep)
-        self.units = None if unit is None else KeptUnits(unit, keep)
+        self._stores = [self._new_stores(read) for read in self._columns]
+        self._labels = None if label is None else TextStore(storage)
+        self.units = None if unit is None else UnitStore(unit, storage)
 
-    def _room(self, read):
-        """Return storage for the codes of a column, or for its values if something has to be discovered."""
-        if not read.column.to_find:
-            return [self._keep(_dtype(made)) for made in read.made]
+    def _new_stores(self, read):
+        """Return stores for the codes of a column, or for its image if something has to be discovered."""
+        if read.made:
+            return [self._storage(_dtype(made)) for made in read.made]
         if isinstance(read.column, Discovered):
-            return [KeptCells(self._keep)]
-        return [self._keep(np.float64) if isinstance(read.column, Numeric) else KeptTexts(self._keep)]
+            return [CellStore(self._storage)]
+        return [self._storage(np.float64) if isinstance(read.column, Numeric) else TextStore(self._storage)]
 
     @property
     def names(self) -> list[str]:
@@ -105,9 +104,9 @@ class Encoding:
             units = None if self.units is None else self.units.read(frame.column(self.units.name))
         except Fault as fault:
             raise Fault(fault.column, fault.what, None if fault.row is None else self.n + fault.row) from None
-        for room, part in zip(self._kept, parts, strict=True):
-            for kept, array in zip(room, part, strict=True):
-                kept.append(array)
+        for stores, part in zip(self._stores, parts, strict=True):
+            for store, array in zip(stores, part, strict=True):
+                store.append(array)
         if labels is not None and self._labels is not None:
             self._labels.append(labels)
         if self.units is not None:
@@ -121,30 +120,30 @@ class Encoding:
         """Return the rows that a mask or a slice selects."""
         rows = np.arange(self.n)[rows]  # for columns of bytes much faster than a mask
         picked = self._none(len(rows))
-        for into, room in zip(picked._rooms(), self._rooms(), strict=True):
-            for new, kept in zip(into, room, strict=True):
-                _pick(new, kept, rows)
+        for into, stores in zip(picked._all_stores(), self._all_stores(), strict=True):
+            for new, store in zip(into, stores, strict=True):
+                _pick(new, store, rows)
         return picked
 
     def split(self, mask: np.ndarray) -> "tuple[Encoding, Encoding]":
         """Return the rows outside and inside a mask; this encoding loses its columns, so that none is held twice."""
         rows = np.flatnonzero(~mask), np.flatnonzero(mask)
         parts = self._none(len(rows[0])), self._none(len(rows[1]))
-        for room, *both in zip(self._rooms(), *(part._rooms() for part in parts), strict=True):
-            for k in range(len(room)):
+        for stores, *both in zip(self._all_stores(), *(part._all_stores() for part in parts), strict=True):
+            for k in range(len(stores)):
                 for into, some in zip(both, rows, strict=True):
-                    _pick(into[k], room[k], some)
-                room[k] = None
+                    _pick(into[k], stores[k], some)
+                stores[k] = None
         return parts
 
     def _none(self, n):
         """Return an encoding like this one for n rows that are still to be stored."""
-        encoding = Encoding(self.schema, self._label, self._keep.of(n))
+        encoding = Encoding(self.schema, self._label, self._storage.of(n))
         encoding.n = n
         return encoding
 
-    def _rooms(self):
-        return [*self._kept, *([] if self._labels is None else [[self._labels]])]
+    def _all_stores(self):
+        return [*self._stores, *([] if self._labels is None else [[self._labels]])]
 
     def labels(self) -> LabelColumn:
         """Return the labels of all rows, as the classes of the schema if it declares them."""
@@ -163,22 +162,22 @@ class Encoding:
 
     def counts(self) -> Counts:
         """Count the rows of each code or band, and of each word, of every column, and of each label if there is one."""
-        columns = [self._counted(*each) for each in zip(self.schema.columns, self._kept, strict=True)]
+        columns = [self._counted(*each) for each in zip(self._columns, self._stores, strict=True)]
         labels = Counter() if self._labels is None else tally(*self._labels.whole())
         return Counts([fixed for fixed, _ in columns], [words for _, words in columns], labels)
 
-    def _counted(self, column, room):
+    def _counted(self, read, stores):
         """Return the counts of a column and of its words: by codes if it is declared, otherwise by bands of cells."""
-        if not column.to_find:
-            made = zip(room, column.code_columns(), strict=True)
-            return [counted(kept.whole(), each.size) for kept, each in made], Counter()
-        if isinstance(column, Discovered):
+        if read.made:
+            made = zip(stores, read.made, strict=True)
+            return [counted(store.whole(), each.size) for store, each in made], Counter()
+        if isinstance(read.column, Discovered):
             totals = np.zeros(FIXED + 1, np.int64)
             for block in slices(self.n, _CODED):
-                totals += np.bincount(np.minimum(room[0].codes(block), FIXED), minlength=FIXED + 1)
-            return [banded(totals[:FIXED])], room[0].words.counts()
-        image = room[0].whole()
-        if isinstance(column, Numeric):
+                totals += np.bincount(np.minimum(stores[0].codes(block), FIXED), minlength=FIXED + 1)
+            return [banded(totals[:FIXED])], stores[0].words.counts()
+        image = stores[0].whole()
+        if isinstance(read.column, Numeric):
             return [banded(np.bincount(number_codes(image), minlength=FIXED))], Counter()
         return [], tally(*image)
 
@@ -186,10 +185,11 @@ class Encoding:
         """Return all rows as codes, by this schema after the discovery, if there was one."""
         schema = self.schema if schema is None else schema
         arrays = []
-        for column, declared, room in zip(schema.columns, self.schema.columns, self._kept, strict=True):
+        for column, declared, stores in zip(schema.columns, self.schema.columns, self._stores, strict=True):
             if declared.to_find:
-                room = [self._coded(column, made, room[0]) for made in column.code_columns()]
-            arrays += [frozen(kept.whole()) for kept in room]
+                read = READERS[type(column)](column)
+                stores = [self._coded(read, made, stores[0]) for made in read.made]
+            arrays += [frozen(store.whole()) for store in stores]
         return CodeTable.of_columns(schema.code_columns, self.n, arrays)
 
     def numbered(self, schema: Schema, known: Labels) -> Table:
@@ -197,22 +197,22 @@ class Encoding:
         table = self.table(schema)
         return Table(MemoryParts([Piece(table, known.codes)]), self.n, table.row_of_zeros(), known)
 
-    def _coded(self, column, made, kept):
-        """Return the codes of a stored image, by the discovered column."""
-        codes = self._keep(_dtype(made))
-        if isinstance(column, Discovered):
+    def _coded(self, read, made, store):
+        """Return the codes of a stored image, by the reader of the discovered column."""
+        codes = self._storage(_dtype(made))
+        if isinstance(read.column, Discovered):
             fixed, of_word = found_codes(made, _dtype(made))
-            known = self._keep.of(len(kept.words))(fixed.dtype)
-            for some in kept.words.blocks():
+            known = self._storage.of(len(store.words))(fixed.dtype)
+            for some in store.words.blocks():
                 known.append(np.fromiter(map(of_word, some), fixed.dtype, len(some)))
             of_words = known.whole()
             for block in slices(self.n, _CODED):
-                codes.append(looked_up(kept.codes(block), fixed, of_words))
+                codes.append(looked_up(store.codes(block), fixed, of_words))
             return codes
-        image = kept.whole()
+        image = store.whole()
         for block in slices(self.n, _CODED):
             part = (image[0][block], image[1]) if isinstance(image, tuple) else image[block]
-            codes.append(_CODES[type(column)](column, made, part))
+            codes.append(read.codes(made, part))
         return codes
 
     def _read_labels(self, frame, y):
@@ -228,8 +228,8 @@ class Encoding:
         if (index < 0).any():
             raise Fault(name, "has no label; leave the row out", int(np.argmax(index < 0)))
         if self._label.classes is not None:
-            known = {text_of(each): True for each in self._label.classes}
-            unknown = [k for k, value in enumerate(values) if value is not None and not _code_of(value, known)]
+            known = _places(self._label.classes)
+            unknown = [k for k, value in enumerate(values) if value is not None and _code_of(value, known) is None]
             wrong = np.flatnonzero(np.isin(index, unknown)) if unknown else ()
             if len(wrong):
                 some = ", ".join(map(repr, [*known][:8]))
@@ -237,12 +237,12 @@ class Encoding:
         return index, values
 
 
-def _pick(new, kept, rows):
+def _pick(new, store, rows):
     """Append some rows of a stored column to another one."""
-    if isinstance(kept, KeptCells):
-        new.append(kept.picked(rows))
+    if isinstance(store, CellStore):
+        new.append(store.picked(rows))
         return
-    whole = kept.whole()
+    whole = store.whole()
     new.append((whole[0][rows], whole[1]) if isinstance(whole, tuple) else whole[rows])
 
 
@@ -250,28 +250,36 @@ def label_column(label: Label, numbers: np.ndarray, spellings: list) -> LabelCol
     """Return labels from the numbers of their spellings, as the declared classes if there are any."""
     if label.classes is None:
         return LabelColumn(numbers, tidy_labels(spellings))
-    place = {text_of(each): k for k, each in enumerate(label.classes)}
-    known = np.array([_code_of(each, place) for each in spellings], narrowest(len(place)))
+    places = _places(label.classes)
+    codes = (_code_of(each, places) for each in spellings)
+    known = np.array([-1 if code is None else code for code in codes], narrowest(len(places)))  # no row has others
     return LabelColumn(taken(known, numbers), np.array(label.classes))
 
 
 class _Reader:
-    """A map from the Arrow array of a column to its codes, or to its values if something has to be discovered."""
+    """How a column becomes codes: cells are read as an image, all that codes depend on, and images become codes.
 
-    def __init__(self, column: Column, marks: tuple):
+    `made` has the columns of codes; it is empty if something has to be discovered, and images are stored meanwhile.
+    """
+
+    def __init__(self, column: Any, marks: tuple = ()):
         self.column, self.marks = column, marks
         self.made = () if column.to_find else column.code_columns()
 
-    def __call__(self, array: pa.Array) -> Any:
+    def __call__(self, array: pa.Array) -> list[Any]:
+        """Return the codes of the cells of an Arrow array, for each of the columns of codes, or their image."""
         image = self.image(array)
-        if self.column.to_find:
-            return [image]
-        return [_CODES[type(self.column)](self.column, made, image) for made in self.made]
+        return [self.codes(made, image) for made in self.made] if self.made else [image]
 
-    def image(self, array):
+    def image(self, array: pa.Array) -> Any:
+        """Return the image of the cells of an Arrow array; refuse invalid ones."""
         raise NotImplementedError
 
-    def refuse_missing(self, missing):
+    def codes(self, made: CodeColumn, image: Any) -> np.ndarray:
+        """Return the codes of an image, for one of the columns of codes."""
+        raise NotImplementedError
+
+    def refuse_missing(self, missing: np.ndarray) -> None:
         if not self.column.nullable and missing.any():
             raise Fault(self.column.name, "is missing, and not declared nullable", int(np.argmax(missing)))
 
@@ -282,8 +290,19 @@ class _Numbers(_Reader):
         self.refuse_missing(np.isnan(values))
         return values
 
+    def codes(self, made, image):
+        return _bins(made, image)
+
 
 class _Texts(_Reader):
+    """The image is that of `texts`: numbers of distinct values, and the values."""
+
+    wanted = "there is no other"
+
+    def __init__(self, column, marks=()):
+        super().__init__(column, marks)
+        self._places = _places(column.values or ())
+
     def image(self, array):
         index, values = texts(self.column.name, array, self.marks)
         self.refuse_missing(index < 0)
@@ -293,21 +312,27 @@ class _Texts(_Reader):
             raise Fault(self.column.name, f"holds a value that is not declared; {self.wanted}", int(np.argmax(wrong)))
         return index, values
 
-    def knows(self, value):
-        """Return whether a value is declared."""
-        return _code_of(value, self.column.values) is not None
+    def codes(self, made, image):
+        index, values = image
+        rest = min(made.bins, made.size - 1)  # other; without it no row has such a value
+        known = (None if value is None else self.code(value) for value in values)
+        table = [*(rest if code is None else code for code in known), made.missing or 0]  # the last is of index -1
+        return np.array(table, _dtype(made))[index]
+
+    def code(self, value: str) -> int | None:
+        """Return the code of a value, or None if it is not declared."""
+        return _code_of(value, self._places)
 
     def fits(self, value):
-        return self.column.other or self.knows(value)
-
-    wanted = "there is no other"
+        return self.column.other or self.code(value) is not None
 
 
 class _Truths(_Texts):
-    def knows(self, value):
-        return _truth(value, self.column.values) is not None
+    def code(self, value):
+        return _code_of(value, self._places) if self.column.values else _TRUTH.get(value.strip().lower())
 
-    fits = knows
+    def fits(self, value):
+        return self.code(value) is not None
 
     @property
     def wanted(self):
@@ -315,13 +340,31 @@ class _Truths(_Texts):
 
 
 class _Days(_Reader):
+    """The image is days since 1970-01-01, missing ones NaN."""
+
     def image(self, array):
         values = days(self.column.name, array, self.column.format, self.marks)
         self.refuse_missing(np.isnan(values))
         return values
 
+    def codes(self, made, image):
+        missing = np.isnan(image)
+        known = np.where(missing, 0, image).astype(np.int64)
+        part = made.name.removeprefix(f"{self.column.name} ")
+        if part == "age":
+            return _bins(made, date.fromisoformat(self.column.high).toordinal() - _EPOCH - image)
+        if part == "weekday":
+            codes = (known + 3) % 7  # 1970-01-01 was a Thursday
+        else:
+            codes = known.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) % 12
+        codes = codes.astype(_dtype(made))
+        codes[missing] = made.missing or 0
+        return codes
+
 
 class _Cells(_Reader):
+    """The image is codes of cells and the words among them; of a column to be discovered, blocks of these."""
+
     def image(self, array):
         reads, name = self.column.reads, self.column.name
         if reads == "text":
@@ -330,11 +373,16 @@ class _Cells(_Reader):
         image = (date_codes if reads == "date" else number_codes)(values), []
         return [image] if self.column.to_find else image
 
+    def codes(self, made, image):
+        cells, words = image
+        fixed, of_word = found_codes(made, _dtype(made))
+        return looked_up(cells, fixed, np.fromiter(map(of_word, words), fixed.dtype, len(words)))
+
 
 READERS: dict[type, Callable] = {Numeric: _Numbers, Category: _Texts, Boolean: _Truths, Date: _Days, Discovered: _Cells}
 
 
-def _bins(column, made: CodeColumn, values):
+def _bins(made: CodeColumn, values):
     """Return how many edges are below each number, and the code of missing values for NaN."""
     below, codes = bin_search(made.edges), np.empty(len(values), _dtype(made))
 
@@ -348,59 +396,14 @@ def _bins(column, made: CodeColumn, values):
     return codes
 
 
-def _values(column, made: CodeColumn, image, code_of=None):
-    index, values = image
-    code_of = code_of or partial(_code_of, values=dict(zip(made.values, range(made.bins), strict=True)))
-    table = [made.bins if code is None else code for code in map(code_of, values)]  # otherwise it is other
-    return np.array([*table, made.missing or 0], _dtype(made))[index]  # the last is that of index -1
+def _places(values):
+    """Return the place of each value in a list of values, as texts."""
+    return {text_of(value): k for k, value in enumerate(values)}
 
 
-def _truths(column, made, image):
-    return _values(column, made, image, partial(_truth, values=column.values))
-
-
-def _parts(column, made: CodeColumn, values):
-    missing = np.isnan(values)
-    known = np.where(missing, 0, values).astype(np.int64)
-    part = made.name.removeprefix(f"{column.name} ")
-    if part == "age":
-        return _bins(column, made, date.fromisoformat(column.high).toordinal() - _EPOCH - values)
-    if part == "weekday":
-        codes = (known + 3) % 7  # 1970-01-01 was a Thursday
-    else:
-        codes = known.astype("datetime64[D]").astype("datetime64[M]").astype(np.int64) % 12
-    codes = codes.astype(_dtype(made))
-    codes[missing] = made.missing or 0
-    return codes
-
-
-def _cell_codes(column, made: CodeColumn, image):
-    cells, words = image
-    fixed, of_word = found_codes(made, _dtype(made))
-    return looked_up(cells, fixed, np.fromiter(map(of_word, words), fixed.dtype, len(words)))
-
-
-_CODES: dict[type, Callable] = {
-    Numeric: _bins,
-    Category: _values,
-    Boolean: _truths,
-    Date: _parts,
-    Discovered: _cell_codes,
-}
-
-
-def _code_of(value, values):
-    """Return the code of a value, with or without blanks around it."""
-    if value is None:
-        return None
-    known = values if isinstance(values, dict) else {each: k for k, each in enumerate(values)}
-    return known.get(value, known.get(value.strip()))
-
-
-def _truth(value, values):
-    if value is None:
-        return None
-    return _code_of(value, values) if values else _TRUTH.get(value.strip().lower())
+def _code_of(value, places):
+    """Return the place of a value, with or without blanks around it, or None."""
+    return places.get(value, places.get(value.strip()))
 
 
 def _dtype(made):

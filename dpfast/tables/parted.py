@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow as pa
 import scipy.sparse as sp
 
-from dpfast.parts.blocks import Piece, Room, Spool, Table, digest
+from dpfast.parts.blocks import Piece, Spool, Storage, Table, digest
 from dpfast.parts.engine import EngineLost
 from dpfast.tables.arrays import is_dask, is_frame, narrowest, outline, parts_of, taken
-from dpfast.tables.arrow import Frame, Kept, distinct, header_of
+from dpfast.tables.arrow import ArrayStore, Frame, distinct, header_of
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Category
 from dpfast.tables.discovered import Discovered
@@ -92,8 +92,8 @@ class PartedEncoding:
         Parts send at most HELD words at a time, all parts together. The words are stored like those of a table in
         memory: at most HELD of a column and those received last in memory, the others in runs that may be in a file.
         """
-        counts, room = self._parts.sum(_counted), Room(Spool(MEMORY))
-        words = [Words(room) for _ in self.schema.columns]
+        counts, storage = self._parts.sum(_counted), Storage(Spool(MEMORY))
+        words = [Words(storage) for _ in self.schema.columns]
         for own in _shares(self._parts.each(_numbers_of_words)):
             for told in self._parts.each(_some_words, own=own):
                 for column, some, rows in told:
@@ -209,26 +209,26 @@ class _Read(Encoding):
     def fingerprint(self) -> bytes:
         """Return a digest of the rows, computed once."""
         if not hasattr(self, "_digest"):
-            kept = [each.whole() for room in self._kept for each in room]
-            blocks = (block for each in kept if isinstance(each, tuple) for block in _blocks(each[1]))
+            stored = [store.whole() for stores in self._stores for store in stores]
+            blocks = (block for each in stored if isinstance(each, tuple) for block in _blocks(each[1]))
             words = b"".join(digest(np.frombuffer(repr(block).encode(), np.uint8)) for block in blocks)
-            arrays = [each[0] if isinstance(each, tuple) else each for each in kept]
+            arrays = [each[0] if isinstance(each, tuple) else each for each in stored]
             self._digest = digest(*arrays, np.frombuffer(words, np.uint8))
         return self._digest
 
     def words(self) -> list[Words]:
         """Return the words to count of each column, computed once; none for columns without words."""
         if not hasattr(self, "_words"):
-            self._words = [_words_of(*each) for each in zip(self.schema.columns, self._kept, strict=True)]
+            self._words = [_words_of(*each) for each in zip(self.schema.columns, self._stores, strict=True)]
         return self._words
 
 
-def _words_of(column, room):
+def _words_of(column, stores):
     if isinstance(column, Discovered) and column.to_find:
-        return room[0].words
-    words = Words(Kept)
+        return stores[0].words
+    words = Words(ArrayStore)
     if isinstance(column, Category) and column.to_find:
-        totals = tally(*room[0].whole())
+        totals = tally(*stores[0].whole())
         words.append([*totals], np.array([*totals.values()], np.int64))
     return words
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from dpfast.parts import MemoryParts, Piece
 from dpfast.parts.blocks import Table
 from dpfast.tables.arrays import as_numbers, is_frame
-from dpfast.tables.arrow import Frame, Kept, KeptUnits, header_of, reads_of
+from dpfast.tables.arrow import ArrayStore, Frame, UnitStore, header_of, reads_of
 from dpfast.tables.bit_matrix import BitMatrix, SparseBits
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.discovered import Discovered, refuse_many
@@ -307,7 +307,7 @@ def picked(X: Any, y: Any, kept: np.ndarray | None, n: int) -> tuple[Any, Any]:
 
 def units_of(table: Any, name: str) -> np.ndarray:
     """Return a number for each row of a frame, equal for rows of the same unit, by the column of this name."""
-    frame, kept = Frame(table), KeptUnits(name, Kept)
+    frame, kept = Frame(table), UnitStore(name, ArrayStore)
     if name not in frame.names:
         raise ValueError(f"units= names the column {name!r}, which the table lacks")
     kept.append(kept.read(frame.column(name)))

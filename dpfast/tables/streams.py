@@ -6,7 +6,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dpfast.parts.blocks import Room, Spool
+from dpfast.parts.blocks import Spool, Storage
 from dpfast.tables.arrays import is_lazy, is_stream
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.naming import refuse_lacking, repeated
@@ -103,7 +103,7 @@ class StreamParts(Source):
 
     def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> Encoding:
         self.refuse_labels()
-        encoding = Encoding(schema, label, Room(Spool(self.memory, self.scratch)), unit)
+        encoding = Encoding(schema, label, Storage(Spool(self.memory, self.scratch)), unit)
         for batch in self.batches(encoding.names):
             encoding.add(batch)
         pa.default_memory_pool().release_unused()

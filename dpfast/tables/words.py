@@ -22,10 +22,10 @@ _READ = 1 << 10  # words of a run that are read at a time, for a merge
 
 
 class Words:
-    """Words that are added block by block, each with a number and a count of rows; `keep` gives the storage of runs."""
+    """Words that are added block by block, each with a number and a count of rows; `storage` makes stores of runs."""
 
-    def __init__(self, keep: Any):
-        self._keep = keep
+    def __init__(self, storage: Any):
+        self._storage = storage
         self._runs: list[_Run] = []
         self._closed = 0  # words of all runs
         self._place: dict[str, int] = {}
@@ -39,7 +39,7 @@ class Words:
         rows[: len(self._rows)] += self._rows
         self._rows, start = rows, self._closed
         if len(place) > HELD:
-            self._runs.append(_Run.of([*place], rows, self._keep))
+            self._runs.append(_Run.of([*place], rows, self._storage))
             self._closed += len(place)
             self._place, self._rows = {}, np.zeros(0, np.int64)
         return local + start
@@ -98,15 +98,15 @@ class _Run(NamedTuple):
     n: int
 
     @classmethod
-    def of(cls, words, rows, keep):
+    def of(cls, words, rows, storage):
         order = sorted(range(len(words)), key=words.__getitem__)
         encoded = [word.encode() for word in words]
         ends = np.cumsum([len(each) for each in encoded])
         arrays = np.frombuffer(b"".join(encoded), np.uint8), ends, rows, np.array(order, np.int32)
-        kept = [keep.of(len(array))(array.dtype) for array in arrays]
-        for room, array in zip(kept, arrays, strict=True):
-            room.append(array)
-        return cls(*kept, len(words))
+        stores = [storage.of(len(array))(array.dtype) for array in arrays]
+        for store, array in zip(stores, arrays, strict=True):
+            store.append(array)
+        return cls(*stores, len(words))
 
     def words(self, which):
         text, ends = self.text.whole(), self.ends.whole()

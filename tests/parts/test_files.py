@@ -157,7 +157,7 @@ def test_arrays_of_a_spool_are_what_was_put_in(tmp_path, rng):
             filling.append(arrays[-1][start : min(start + 37, shape[0] - 1)])
     for array, filling in zip(arrays, fillings, strict=True):
         np.testing.assert_array_equal(filling.whole(), array[:-1])
-    with pytest.raises(ValueError, match="room is for 5000 rows"):
+    with pytest.raises(ValueError, match="the store is for 5000 rows"):
         fillings[3].append(np.zeros((2, 2)))
 
 
@@ -173,7 +173,7 @@ def test_a_full_scratch_disk_is_said_before_a_charge(tmp_path, monkeypatch):
                 patch.setattr(blocks.shutil, "disk_usage", lambda folder: type("Usage", (), {"free": 0}))
             else:
                 patch.setattr(blocks.tempfile, "TemporaryFile", Full)
-            with pytest.raises(OSError, match=r"has no room left.*see scratch= and memory="):
+            with pytest.raises(OSError, match=r"has no space left.*see scratch= and memory="):
                 HalfspaceClassifier(schema=SCHEMA, budget=budget).fit(FileParts(tmp_path, memory=0))
         assert budget.charges == ()
 

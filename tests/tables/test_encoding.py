@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dpfast.parts.blocks import Room, Spool
+from dpfast.parts.blocks import Spool, Storage
 from dpfast.tables import Boolean, Category, Date, Label, Numeric, Schema
-from dpfast.tables.arrow import Fault, Kept
+from dpfast.tables.arrow import ArrayStore, Fault
 from dpfast.tables.discovered import Discovered
-from dpfast.tables.encoding import Encoding, encode
+from dpfast.tables.encoding import Encoding, encode, read_labelled
 
 SCHEMA = Schema(
     [
@@ -254,6 +254,16 @@ def test_a_category_without_other_refuses_what_is_not_declared():
         codes({"x": ["b", "c"]}, schema)
 
 
+def test_values_that_are_not_declared_and_that_no_row_has_are_accepted():
+    kinds = [str(k) for k in range(256)]
+    schema = Schema([Category("kind", kinds, other=False)], label=Label("buys", ["no", "yes"]))
+    unused = {"kind": [*kinds, "none"], "buys": ["no", "perhaps", "yes"]}
+    table = pd.DataFrame({"kind": ["255", "0"], "buys": ["yes", "no"]})
+    table = table.astype({name: pd.CategoricalDtype(values) for name, values in unused.items()})
+    rows, labels = read_labelled(table, None, schema)
+    assert (rows.toarray().tolist(), labels.tolist()) == ([[255], [0]], ["yes", "no"])
+
+
 def test_an_unconfirmed_draft_reads_nothing():
     with pytest.raises(ValueError, match="unconfirmed draft"):
         Encoding(Schema([Numeric("x", 0, 1, unconfirmed=("low",))]))
@@ -325,17 +335,17 @@ def test_a_number_is_above_the_edges_below_its_code_and_at_most_the_next(x, edge
     assert code == sum(edge < x for edge in cuts)
 
 
-@pytest.mark.parametrize("keep", [Kept, lambda dtype: Spool(1 << 20).array(9, dtype)])
-def test_the_codes_of_an_encoding_are_those_of_its_table_and_nobody_can_write_them(keep):
-    encoding = Encoding(Schema([Boolean("smokes")]), keep=keep)
+@pytest.mark.parametrize("storage", [ArrayStore, lambda dtype: Spool(1 << 20).array(9, dtype)])
+def test_the_codes_of_an_encoding_are_those_of_its_table_and_nobody_can_write_them(storage):
+    encoding = Encoding(Schema([Boolean("smokes")]), storage=storage)
     encoding.add({"smokes": [True, False, True]})
-    table, kept = encoding.table(), encoding._kept[0][0].whole()
+    table, kept = encoding.table(), encoding._stores[0][0].whole()
     assert np.shares_memory(table.column(0), kept)
     assert not table.column(0).flags.writeable
 
 
 def test_codes_in_a_file_are_not_copied_into_memory():
-    encoding = Encoding(Schema([Boolean("smokes")]), keep=lambda dtype: Spool(0).array(9, dtype))
+    encoding = Encoding(Schema([Boolean("smokes")]), storage=lambda dtype: Spool(0).array(9, dtype))
     encoding.add({"smokes": [True, False, True]})
     assert not encoding.table().column(0).flags.owndata
 
@@ -351,28 +361,28 @@ def test_codes_in_a_file_are_not_copied_into_memory():
 def test_cells_are_stored_in_as_few_bytes_as_all_their_codes_need(cells, dtype):
     schema, every = Schema([Discovered("x")]), Encoding(Schema([Discovered("x")]))
     every.add({"x": cells})
-    (kept,) = every._kept[0]
+    (kept,) = every._stores[0]
     assert kept.whole()[0].dtype == dtype
     one_by_one = Encoding(schema)
     for cell in cells:
         one_by_one.add({"x": [cell]})
-    np.testing.assert_array_equal(one_by_one._kept[0][0].codes(slice(None)), kept.codes(slice(None)))
-    assert [*one_by_one._kept[0][0].words] == [*kept.words]
+    np.testing.assert_array_equal(one_by_one._stores[0][0].codes(slice(None)), kept.codes(slice(None)))
+    assert [*one_by_one._stores[0][0].words] == [*kept.words]
 
 
-@pytest.mark.parametrize("keep", [Kept, Room(Spool(1 << 20), 8), Room(Spool(0), 8)])
-def test_a_table_is_split_column_by_column(keep):
+@pytest.mark.parametrize("storage", [ArrayStore, Storage(Spool(1 << 20), 8), Storage(Spool(0), 8)])
+def test_a_table_is_split_column_by_column(storage):
     columns = [Discovered("age"), *SCHEMA.columns[1:]]
-    encoding = Encoding(Schema(columns, label=Label("buys"), missing_values=["", "?"]), Label("buys"), keep)
+    encoding = Encoding(Schema(columns, label=Label("buys"), missing_values=["", "?"]), Label("buys"), storage)
     encoding.add(pd.DataFrame(ROWS, columns=["age", "job", "smokes", "seen", "buys"]))
     mask = np.arange(len(ROWS)) % 3 == 1
     expected = [encoding[~mask], encoding[mask]]
     parts = encoding.split(mask)
-    assert encoding._kept == [[None] * len(room) for room in parts[0]._kept]
+    assert encoding._stores == [[None] * len(stores) for stores in parts[0]._stores]
     for part, same in zip(parts, expected, strict=True):
         assert len(part) == len(same)
         assert part.labels().tolist() == same.labels().tolist()
-        assert {*part._kept[0][0].words} == {*same._kept[0][0].words}
-        np.testing.assert_array_equal(part._kept[0][0].codes(slice(None)), same._kept[0][0].codes(slice(None)))
-        for room, others in zip(part._kept[1:], same._kept[1:], strict=True):
-            assert [kept.whole().tolist() for kept in room] == [other.whole().tolist() for other in others]
+        assert {*part._stores[0][0].words} == {*same._stores[0][0].words}
+        np.testing.assert_array_equal(part._stores[0][0].codes(slice(None)), same._stores[0][0].codes(slice(None)))
+        for stores, others in zip(part._stores[1:], same._stores[1:], strict=True):
+            assert [kept.whole().tolist() for kept in stores] == [other.whole().tolist() for other in others]

@@ -12,9 +12,9 @@ from dpfast import FiniteClassLearner, HalfspaceClassifier, StreamParts, TableEn
 from dpfast.accounting import Budget
 from dpfast.audit import replay
 from dpfast.metrics import confusion_matrix
-from dpfast.parts.blocks import Room, Spool
+from dpfast.parts.blocks import Spool, Storage
 from dpfast.tables import Category, Label, Schema
-from dpfast.tables.arrow import Kept, KeptTexts
+from dpfast.tables.arrow import ArrayStore, TextStore
 from dpfast.tables.labels import LabelColumn, class_codes
 
 PEOPLE = people(900)
@@ -232,7 +232,7 @@ def test_an_array_of_unknown_length_reserves_its_bytes_once_it_is_whole_and_grow
 @pytest.mark.parametrize("memory", [None, 300, 10_000])
 @pytest.mark.parametrize("sizes", [(), (0,), (3, 300), (90, 40), (100, 200, 700)], ids=str)
 def test_numbers_of_texts_are_as_narrow_as_their_values_let_them_be(memory, most, sizes, tmp_path, rng):
-    kept, put = KeptTexts(Kept if memory is None else Room(Spool(memory, tmp_path), most)), []
+    kept, put = TextStore(ArrayStore if memory is None else Storage(Spool(memory, tmp_path), most)), []
     for size in sizes:
         index = rng.integers(-1, size, 200) if size else np.empty(0, np.int64)
         kept.append((index, [None if k == 2 else f"{size % 7}-{k}" for k in range(size)]))

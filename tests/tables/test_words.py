@@ -11,10 +11,10 @@ import dpfast
 from dpfast.files.encodings import FileParts
 from dpfast.mechanisms.opening import OpeningHistogram
 from dpfast.parts import MemoryParts
-from dpfast.parts.blocks import Room, Spool
+from dpfast.parts.blocks import Spool, Storage
 from dpfast.parts.engine import EngineParts
 from dpfast.tables import parted, words
-from dpfast.tables.arrow import Kept
+from dpfast.tables.arrow import ArrayStore
 from dpfast.tables.cells import LONGEST, text_cells
 from dpfast.tables.columns import Category
 from dpfast.tables.discovered import Discovered
@@ -26,8 +26,8 @@ SCHEMA = Schema([Discovered("word")])
 
 
 @pytest.fixture(params=["memory", "file"])
-def keep(request, tmp_path):
-    return Kept if request.param == "memory" else Room(Spool(0, tmp_path))
+def storage(request, tmp_path):
+    return ArrayStore if request.param == "memory" else Storage(Spool(0, tmp_path))
 
 
 def column(n=400, seed=0):
@@ -37,35 +37,35 @@ def column(n=400, seed=0):
     return pa.array(texts, pa.large_string())
 
 
-def encoded(array, keep, step):
-    encoding = Encoding(SCHEMA, keep=keep)
+def encoded(array, storage, step):
+    encoding = Encoding(SCHEMA, storage=storage)
     for start in range(0, len(array), step):
         encoding.add(pa.table({"word": array.slice(start, step)}))
     return encoding
 
 
-def test_counts_are_the_same_however_few_words_are_held(keep, monkeypatch):
-    expected = encoded(column(), Kept, 400).counts()
+def test_counts_are_the_same_however_few_words_are_held(storage, monkeypatch):
+    expected = encoded(column(), ArrayStore, 400).counts()
     monkeypatch.setattr(words, "HELD", 5)
-    counts = encoded(column(), keep, 13).counts()
+    counts = encoded(column(), storage, 13).counts()
     assert dict(counts.words[0].items()) == dict(expected.words[0])
     assert [*counts.words[0].items()] == sorted(expected.words[0].items())
     assert counts.fixed[0][0].tolist() == expected.fixed[0][0].tolist()
 
 
-def test_codes_are_the_same_however_few_words_are_held(keep, monkeypatch):
+def test_codes_are_the_same_however_few_words_are_held(storage, monkeypatch):
     found = SCHEMA.found({"word": {"cells": True, "values": ("wört 1", "wört 9"), "groups": 64}})
-    whole = encoded(column(), Kept, 400)
+    whole = encoded(column(), ArrayStore, 400)
     rows = np.random.default_rng(1).random(400) < 0.5
     expected = whole.table(found), whole[rows].table(found), whole[50:90].table(found)
     monkeypatch.setattr(words, "HELD", 5)
-    parts = encoded(column(), keep, 13)
+    parts = encoded(column(), storage, 13)
     assert (parts.table(found), parts[rows].table(found), parts[50:90].table(found)) == expected
 
 
 def test_a_dictionary_never_holds_more_than_its_limit_and_a_block(monkeypatch):
     monkeypatch.setattr(words, "HELD", 50)
-    held = Words(Kept)
+    held = Words(ArrayStore)
     most = 0
     for start in range(0, 10_000, 25):
         held.append([f"{k}" for k in range(start, start + 25)], np.ones(25))
@@ -75,9 +75,9 @@ def test_a_dictionary_never_holds_more_than_its_limit_and_a_block(monkeypatch):
     assert sum(rows for _, rows in held.counts().items()) == 10_000
 
 
-def test_words_by_their_numbers_are_those_that_were_given_them(keep, monkeypatch):
+def test_words_by_their_numbers_are_those_that_were_given_them(storage, monkeypatch):
     monkeypatch.setattr(words, "HELD", 5)
-    held = Words(keep)
+    held = Words(storage)
     for start in range(0, 60, 3):
         held.append([f"wört {k}" for k in range(start, start + 3)], np.arange(start + 1, start + 4))
     every, rows = held.some(0, len(held))
@@ -90,9 +90,9 @@ def test_words_by_their_numbers_are_those_that_were_given_them(keep, monkeypatch
 
 def test_the_same_words_are_published_however_few_are_held(monkeypatch):
     opening = OpeningHistogram(1.0, 1, 4)
-    expected = opening.words(encoded(column(), Kept, 400).counts().words[0], 0)
+    expected = opening.words(encoded(column(), ArrayStore, 400).counts().words[0], 0)
     monkeypatch.setattr(words, "HELD", 5)
-    assert opening.words(encoded(column(), Kept, 13).counts().words[0], 0) == expected != {}
+    assert opening.words(encoded(column(), ArrayStore, 13).counts().words[0], 0) == expected != {}
 
 
 @pytest.mark.parametrize("parts", [1, 4])
@@ -116,7 +116,7 @@ def test_words_of_parts_are_told_and_held_so_many_at_a_time(parts, monkeypatch):
 
     def holding(self, some, rows):
         numbers = append(self, some, rows)
-        if isinstance(self._keep, Room):  # those that come from all parts
+        if isinstance(self._storage, Storage):  # those that come from all parts
             held.append(len(self._place))
         return numbers
 
@@ -163,7 +163,7 @@ def test_a_word_has_bounded_length_and_long_words_stay_apart():
 
 
 def test_words_of_no_row_are_not_kept():
-    encoding = encoded(pa.array(["a", "b", "c", "b"], pa.large_string()), Kept, 4)
+    encoding = encoded(pa.array(["a", "b", "c", "b"], pa.large_string()), ArrayStore, 4)
     picked = encoding[np.array([False, True, False, True])]
-    assert [*picked._kept[0][0].words] == ["b"]
+    assert [*picked._stores[0][0].words] == ["b"]
     assert picked.counts().words[0] == {"b": 2}
