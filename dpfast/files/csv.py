@@ -21,10 +21,9 @@ from pyarrow import csv as arrow_csv
 
 from dpfast.files.names import LONGEST_LINE, NotNumbers, check_names, opened
 from dpfast.parts.blocks import threads
-from dpfast.tables.columns import Date, Numeric
+from dpfast.tables.columns import Date, Numeric, refuse_lacking
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding
-from dpfast.tables.naming import refuse_lacking
 from dpfast.tables.objects import Fault
 
 LINE, LINE_OF_COLUMN = 1 << 22, 32  # bytes; a line of c columns may have 32 c

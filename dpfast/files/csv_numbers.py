@@ -5,20 +5,20 @@ import pyarrow as pa
 
 from dpfast.files.csv import TEXT, CsvFile, Unparsed
 from dpfast.files.entries import TableBuilder, block_rows
-from dpfast.files.names import FILL_OR_DROP, LONGEST, Labels, NotNumbers, features_of
+from dpfast.files.names import FILL_OR_DROP, LONGEST, LabelReader, NotNumbers, features_of
 
 TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
 
 
 def table_of(file: CsvFile, label, entries, unit="line", before=0):
-    """Return the features of a file as bits or numbers, and its labels as a `Labels`.
+    """Return the features of a file as bits or numbers, and its labels as a `LabelReader`.
 
     The error for an invalid cell names its line, after `before` others, which are called `unit`.
     """
     names = features_of(file.names, label)
     truths = {name for name, cell in zip(file.names, file.first, strict=False) if _is_truth(cell)}
     types = {name: TEXT if name in truths or name == label else pa.float64() for name in file.names}
-    labels, gathered = Labels(), TableBuilder(entries, names, file.count)
+    labels, gathered = LabelReader(), TableBuilder(entries, names, file.count)
     try:
         for batch in file.batches(types):
             if label is not None:

@@ -6,13 +6,13 @@ import io
 from contextlib import contextmanager
 from pathlib import Path
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpfast.tables.columns import text_of
+from dpfast.tables.arrow import ArrayStore, TextStore
+from dpfast.tables.columns import repeated, text_of
 from dpfast.tables.labels import LabelColumn, tidy_labels
-from dpfast.tables.naming import listed, not_there, repeated
+from dpfast.tables.naming import listed, not_there
 
 
 def check_names(names, label, needs_label):
@@ -110,32 +110,33 @@ class NotNumbers(ValueError):
     """A cell or a column that is read only where a schema declares it, or where it is discovered."""
 
 
-class Labels:
-    """Labels that are being read: each spelling once, and a number for each row."""
+class LabelReader:
+    """Reader of labels, some rows at a time."""
 
     def __init__(self):
-        self._spellings, self._parts = {}, []
+        self._store = TextStore(ArrayStore)
 
     def add(self, column: pa.Array):
         """Add the labels of some rows, without nulls."""
         if not pa.types.is_dictionary(column.type):
             column = pc.dictionary_encode(column)
-        numbers = [self._number(value) for value in column.dictionary.to_pylist()]
-        self._parts.append(np.array([*numbers, 0], np.int32)[column.indices.to_numpy(zero_copy_only=False)])
+        spellings = [_spelling(value) for value in column.dictionary.to_pylist()]
+        self._store.append((column.indices.to_numpy(zero_copy_only=False), spellings))
 
     def column(self) -> LabelColumn:
         """Return the labels of all rows: int64 if all are integers, else text."""
-        return LabelColumn(np.concatenate([np.empty(0, np.int32), *self._parts]), tidy_labels([*self._spellings]))
+        numbers, spellings = self._store.whole()
+        return LabelColumn(numbers, tidy_labels(spellings))
 
-    def _number(self, value):
-        spelling = (
-            value.strip() if isinstance(value, str) else str(value) if isinstance(value, bool) else text_of(value)
-        )
-        if not spelling:
-            raise ValueError(f"a label is empty; {FILL_OR_DROP}")
-        if len(spelling) > LONGEST:
-            raise ValueError(f"a label has {len(spelling):,} characters, it has at most {LONGEST}")
-        return self._spellings.setdefault(spelling, len(self._spellings))
+
+def _spelling(value):
+    """Return a label as text without blanks around it; refuse an empty or a long one."""
+    spelling = str(value) if isinstance(value, bool) else text_of(value).strip()
+    if not spelling:
+        raise ValueError(f"a label is empty; {FILL_OR_DROP}")
+    if len(spelling) > LONGEST:
+        raise ValueError(f"a label has {len(spelling):,} characters, it has at most {LONGEST}")
+    return spelling
 
 
 def kind_of(path):

@@ -10,9 +10,18 @@ import numpy as np
 import pyarrow as pa
 
 from dpfast.files.entries import Entries, TableBuilder, block_rows
-from dpfast.files.names import FILL_OR_DROP, Labels, NotNumbers, check_expansion, check_names, features_of, paths_of
+from dpfast.files.names import (
+    FILL_OR_DROP,
+    LabelReader,
+    NotNumbers,
+    check_expansion,
+    check_names,
+    features_of,
+    paths_of,
+)
 from dpfast.parts.blocks import slices
-from dpfast.tables.naming import not_there, refuse_lacking
+from dpfast.tables.columns import refuse_lacking
+from dpfast.tables.naming import not_there
 
 _LARGE = 1 << 30  # bytes
 _BUFFER = 1 << 16  # of a column's pages, so that no row group has to be in memory
@@ -188,7 +197,7 @@ class ParquetRows:
         """
         if self._label is None:
             raise ValueError("these rows have no label column; see label=")
-        labels = Labels()
+        labels = LabelReader()
         for batch in self._files.batches([self._label]):
             labels.add(batch.column(0))
         return labels.column()[self._chosen]
@@ -269,7 +278,7 @@ def table_of(path, label, needs_label, entries, may_stay):
     if may_stay and entries.values == "numbers" and _is_large(files.sizes, len(features)):
         rows = ParquetRows(path, label=label, keep=_LARGE)
         return rows, None if label is None else rows.labels(), features
-    labels, gathered = Labels(), TableBuilder(entries, features, lambda: sum(files.sizes))
+    labels, gathered = LabelReader(), TableBuilder(entries, features, lambda: sum(files.sizes))
     try:
         check_expansion(
             sum(files.sizes) * len(features) * 4 // (32 if entries.values == "bits" else 1),

@@ -235,10 +235,10 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
         classes : array_like, optional
             The public set of labels; by default it is read from y.
         units : array_like, shape (n,), or str, optional
-            The person that each row belongs to, or the name of the column that says it, for a claim that protects
-            persons. The rows of a person may lie in several parts of X.
+            The privacy unit of each row, such as a person, or the name of the column that holds it, for a claim that
+            protects units. The rows of a unit may lie in several parts of X.
         rows_per_unit : int, optional
-            With `units`: the largest number of rows used per person, chosen at random; see
+            With `units`: the largest number of rows used per unit, chosen at random; see
             `dpfast.learners.units`.
 
         Returns

@@ -114,7 +114,7 @@ class Private(PrivateParameters):
     `_publish`.
     """
 
-    _rows_per_unit: int | None = None  # of the current fit, if its privacy unit is a person
+    _rows_per_unit: int | None = None  # of the current fit, if its privacy unit is not a row
     _not_saved: tuple[str, ...] = ("budget", "checkpoint", "random_state", "schema")
 
     @contextmanager

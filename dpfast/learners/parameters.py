@@ -277,7 +277,7 @@ _LARGEST_SCALE = 1 << 52  # of noise
 def noise_scale(epsilon: Fraction, neighbors: str, share: str = "rule_counts", rows_per_unit: int = 1) -> Fraction:
     """Return the scale of the noise that makes all class counts epsilon-DP; `share` names the parameter in errors.
 
-    For persons of k rows the scale is k times as large, as all k rows may leave one cell and enter another.
+    For units of k rows the scale is k times as large, as all k rows may leave one cell and enter another.
     """
     scale = rows_per_unit * _SENSITIVITY[neighbors] / epsilon
     if scale > _LARGEST_SCALE:

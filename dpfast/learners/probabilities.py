@@ -99,7 +99,7 @@ class Probabilities(Private):
     def _checked(self, X=None, y=None, units=None):
         return set_apart(super()._checked(X, y, units))
 
-    def _refuse_persons(self, p):
+    def _for_units(self, p):
         if p.class_scale is not None:
             p.class_scale = noise_scale(p.epsilon_of_counts, p.neighbors, "probability_share", p.rows_per_unit)
 

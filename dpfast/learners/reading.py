@@ -103,8 +103,8 @@ class TableReader(Parameters):
     def _tabled(self, classes, p, units=None, rows_per_unit=None, run=None):
         """Return the opened table and its labels in the form that learners ask.
 
-        With `units`, at most `rows_per_unit` rows of each person are kept, p.rows_per_unit is this number, and the
-        claim protects persons: see `dpfast.learners.units`.
+        With `units`, at most `rows_per_unit` rows of each unit are kept, p.rows_per_unit is this number, and the claim
+        protects units: see `dpfast.learners.units`.
 
         What the schema leaves open is discovered here, after the table and its labels have been checked. The whole
         budget is charged before the discovery, and nothing is refused afterwards.
@@ -223,20 +223,20 @@ class TableReader(Parameters):
         return ()
 
     def _bounded(self, source, p, label, units, rows_per_unit):
-        """Return the source with the kept rows of each person; files and streams are read for it."""
+        """Return the source with the kept rows of each unit; files and streams are read for it."""
         if units is None or rows_per_unit is None:
-            raise ValueError("units= and rows_per_unit= go together: whose each row is, and how many of a person count")
+            raise ValueError("units= and rows_per_unit= go together: whose each row is, and how many of a unit count")
         p.rows_per_unit = count(1).read("rows_per_unit", rows_per_unit)
         if isinstance(units, str) and p.schema is not None and units in (*p.schema.names, label.name):
-            raise ValueError(f"units={units!r} is a column of the schema: take it out, or the model learns persons")
-        self._refuse_persons(p)
+            raise ValueError(f"units={units!r} is a column of the schema: take it out, or the model learns units")
+        self._for_units(p)
         self._rows_per_unit = p.rows_per_unit
         return source.bounded(
             units, p.schema, label, lambda ids: bounded_rows(ids, p.rows_per_unit, own_generator(p.rng))
         )
 
-    def _refuse_persons(self, p):
-        """Adapt the plan to persons of p.rows_per_unit rows, or refuse it; overridden by learners that need this."""
+    def _for_units(self, p):
+        """Adapt the plan to units of p.rows_per_unit rows, or refuse it; overridden by learners that need this."""
 
     def _refuse_parts(self, p):
         """Refuse a table in parts if rows are read one after another; overridden by learners with such parameters."""

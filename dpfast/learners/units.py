@@ -1,14 +1,14 @@
-"""Persons as privacy unit: tables with several rows per person, and claims that protect all of them.
+"""Privacy units of several rows, such as persons, and claims that protect all rows of a unit.
 
-Neighbouring tables differ in one person. Under "add-remove" all rows of a person are present or absent. Under "replace"
-all rows of a person are replaced, each by another row; the number of rows of each person is public, like the number of
-all rows. Every row belongs to one person, which does not change.
+Neighbouring tables differ in one unit. Under "add-remove" all rows of a unit are present or absent. Under "replace"
+all rows of a unit are replaced, each by another row; the number of rows of each unit is public, like the number of
+all rows. Every row belongs to one unit, which does not change.
 
-**Bounding.** At most k rows of each person are kept, chosen uniformly and independently of the other persons.
+**Bounding.** At most k rows of each unit are kept, chosen uniformly and independently of the other units.
 
 **Lemma.** A release of the kept rows that is (epsilon, delta)-DP for tables that differ in at most k rows (k rows
-replaced, or k added) is (epsilon, delta)-DP for one person. Proof. Fix which rows of all other persons are kept, and
-under "replace" also the positions of the kept rows of the person that differs: the distribution of these choices does
+replaced, or k added) is (epsilon, delta)-DP for one unit. Proof. Fix which rows of all other units are kept, and
+under "replace" also the positions of the kept rows of the unit that differs: the distribution of these choices does
 not depend on the values that differ. The kept tables then differ in at most k rows. The distributions of the outcome
 are mixtures of such pairs with the same weights, and the divergence of mixtures is at most the largest divergence of
 their components. The lemma holds for curves of all kinds (`accounting.costs`).
@@ -17,7 +17,7 @@ their components. The lemma holds for curves of all kinds (`accounting.costs`).
 sensitivity s for one row has sensitivity at most k s. So every learner is calibrated to k times the sensitivity; for
 one claim this requires
 
-    sums with Gaussian noise     k times sigma: mu of one row is that of one person / k
+    sums with Gaussian noise     k times sigma: mu of one row is that of one unit / k
     draws of a range r           exponents / k; draws of many rounds: with x_nj what row j moves draw n by,
                                  sum_n (sum_j x_nj)^2 <= k sum_j sum_n x_nj^2 <= k^2 times the bound for one row
     counts with Laplace noise    k times the scale
@@ -28,7 +28,7 @@ For lists, group privacy of the pair, (k e, d (e^(k e) - 1) / (e^e - 1)), is an 
 exponent (tests/learners/test_units.py compares the two numerically).
 
 The case k = 1 costs nothing. A smaller k needs less noise but keeps fewer rows. For a mean of rows that are alike
-within a person k = 1 is best, since the signal grows with the number of kept rows and the noise with k.
+within a unit k = 1 is best, since the signal grows with the number of kept rows and the noise with k.
 """
 
 from numbers import Integral
@@ -41,7 +41,7 @@ from dpfast.tables.labels import one_kind
 
 
 def bounded_rows(units: Any, rows_per_unit: int, rng: np.random.Generator) -> np.ndarray | None:
-    """Return a mask of the rows to keep, or None if all are kept; `units` has the person of each row."""
+    """Return a mask of the rows to keep, or None if all are kept; `units` has the unit of each row."""
     ids = np.asarray(units)
     if ids.dtype.kind == "f" and isinstance(units, list | tuple) and all(isinstance(each, Integral) for each in units):
         ids = np.array(units, dtype=object)  # integers too far apart for any of numpy's types
@@ -54,16 +54,16 @@ def bounded_rows(units: Any, rows_per_unit: int, rng: np.random.Generator) -> np
         lacking = (np.ma.getmaskarray(units) | (ids != ids)).tolist()
     if any(lacking):
         raise ValueError(f"units must say whose each row is, and row {lacking.index(True)} has none")
-    one_kind(ids if isinstance(units, np.ndarray) else units, "units")  # numpy would make one person of 1 and "1"
+    one_kind(ids if isinstance(units, np.ndarray) else units, "units")  # numpy would make one unit of 1 and "1"
     if ids.dtype.kind == "O":
         kinds = {type(each) for each in ids}
         if len(kinds) > 1:
             raise ValueError(f"units must be of one kind, got {sorted(kind.__name__ for kind in kinds)}")
-    person, sizes = np.unique(ids, return_inverse=True, return_counts=True)[1:]
+    unit, sizes = np.unique(ids, return_inverse=True, return_counts=True)[1:]
     if sizes.max() <= rows_per_unit:
         return None
     shuffled = rng.permutation(len(ids))
-    order = shuffled[np.argsort(person[shuffled], kind="stable")]  # by person, each in random order
+    order = shuffled[np.argsort(unit[shuffled], kind="stable")]  # by unit, each in random order
     place = np.arange(len(ids)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     kept = np.zeros(len(ids), bool)
     kept[order[place < rows_per_unit]] = True
@@ -72,11 +72,7 @@ def bounded_rows(units: Any, rows_per_unit: int, rng: np.random.Generator) -> np
 
 def own_generator(rng: np.random.Generator) -> np.random.Generator:
     """Return a generator for the choice of rows, so that a fit that is refused draws nothing from `rng`."""
-    if random.is_reproducible(rng):
-        return np.random.default_rng(np.random.SeedSequence(_seed_of(rng)))
-    return random.default_rng()
-
-
-def _seed_of(rng: np.random.Generator) -> int:
-    state = np.frombuffer(repr(rng.bit_generator.state).encode(), np.uint8)
-    return int.from_bytes(state.tobytes(), "little")
+    if not random.is_reproducible(rng):
+        return random.default_rng()
+    seed = int.from_bytes(repr(rng.bit_generator.state).encode(), "little")
+    return np.random.default_rng(np.random.SeedSequence(seed))

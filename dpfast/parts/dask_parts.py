@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
 from operator import add, xor
 from typing import Any
+from uuid import uuid4
 
 from dpfast.parts.engine import Answer, EngineLost, answered, made
 
@@ -29,14 +30,14 @@ class DaskBackend:
         return len(self._futures)
 
     def make(self, f: Callable, *public: Any, own: Sequence | None = None) -> "DaskBackend":
-        return DaskBackend(self._client, self._ask("make", f, public, own))
+        return DaskBackend(self._client, self._ask(_made, f, public, own))
 
     def ask(self, f: Callable, public: Sequence, own: Sequence | None) -> Iterable[tuple[int, Answer]]:
-        return enumerate(self._wait(self._ask("ask", f, public, own)))
+        return enumerate(self._wait(self._ask(_answered, f, public, own)))
 
     def total(self, f: Callable, public: Sequence, own: Sequence | None, chosen: Sequence[int]) -> Answer:
         """Return the sum of the answers of some parts, computed in a tree on the workers."""
-        asked = self._ask("ask", f, public, own)
+        asked = self._ask(_answered, f, public, own)
         answers = [asked[k] for k in chosen]
         while len(answers) > FAN:
             groups = [answers[k : k + FAN] for k in range(0, len(answers), FAN)]
@@ -47,14 +48,13 @@ class DaskBackend:
         """Release the futures; the scheduler frees those that are no longer referenced."""
         self._futures = []
 
-    def _ask(self, verb, question, public, own=None):
+    def _ask(self, task, question, public, own):
         # One task holds the public arguments of a question: the parts fetch them from each other, and lost ones are
         # recomputed.
-        told = self._client.submit(_told, public, key=f"dpfast-tell-{_fresh()}", pure=False)
+        told = self._client.submit(_told, public, key=f"dpfast-tell-{uuid4().hex}", pure=False)
         numbers = range(len(self._futures))
         own = [None] * len(numbers) if own is None else [{k: each} for k, each in enumerate(own)]
-        given = {"question": question, "told": told, "key": f"dpfast-{verb}", "pure": False}
-        task = _made if verb == "make" else _answered
+        given = {"question": question, "told": told, "key": f"dpfast{task.__name__}", "pure": False}
         return self._client.map(task, self._futures, numbers, own, **given)
 
     def _wait(self, futures):
@@ -71,20 +71,17 @@ class DaskBackend:
                     return client.gather(futures)
                 except TimeoutError:
                     if client.status != "running":
-                        raise EngineLost(_LOST.format("the connection to the Dask scheduler is")) from None
+                        raise EngineLost("the connection to the Dask scheduler is lost") from None
                     alone = None if client.nthreads() else alone or time.monotonic()
                     if alone and time.monotonic() - alone > PATIENCE:
                         client.cancel(futures)
-                        raise EngineLost(_LOST.format("all workers of the Dask cluster are")) from None
+                        raise EngineLost("all workers of the Dask cluster are lost") from None
         except EngineLost:
             raise
         except KilledWorker:
-            raise EngineLost(_LOST.format("several workers that were given the same part are")) from None
+            raise EngineLost("several workers that were given the same part are lost") from None
         except (FutureCancelledError, OSError):
-            raise EngineLost(_LOST.format("the Dask scheduler, or rows that only a lost worker had, are")) from None
-
-
-_LOST = "{} lost; what was released until then is in the model, and paid for"
+            raise EngineLost("the Dask scheduler, or rows that only a lost worker had, are lost") from None
 
 
 def _told(public):
@@ -103,12 +100,6 @@ def _total(answers):
     """Return the sum of some answers; its fingerprint combines theirs in any order."""
     marks = (int.from_bytes(answer.fingerprint) for answer in answers)
     return Answer(reduce(xor, marks).to_bytes(16), reduce(add, (answer.value for answer in answers)))
-
-
-def _fresh():
-    from uuid import uuid4
-
-    return uuid4().hex
 
 
 # ---- collections ---------------------------------------------------------------------------------------------------

@@ -21,6 +21,9 @@ from dpfast.parts.blocks import one_thread
 class EngineLost(ConnectionError):
     """An engine, or parts of a table that only it held, are lost; or a part came back with other rows."""
 
+    def __str__(self) -> str:
+        return f"{super().__str__()}; what was released until then is in the model, and paid for"
+
 
 class Answer(NamedTuple):
     """The answer of a part.
@@ -248,7 +251,7 @@ class EngineParts:
             found.setdefault(number, answer.value)
         lacking = [number for number in self._chosen if number not in found]
         if lacking:
-            raise EngineLost(f"{len(lacking)} parts of the table did not answer, part {lacking[0]} among them; {_PAID}")
+            raise EngineLost(f"{len(lacking)} parts of the table did not answer, part {lacking[0]} among them")
         answers = [found[number] for number in self._chosen]
         for answer in answers:
             raise_failure(answer)
@@ -305,8 +308,8 @@ class EngineParts:
     def _same(self, number, fingerprint):
         if self._seen.setdefault(number, fingerprint) != fingerprint:
             raise EngineLost(
-                "a part of the table was read again and has other rows than before: the source must give the same "
-                f"rows each time; {_PAID}"
+                "a part of the table was read again and has other rows than before: the source must give the same rows "
+                "each time"
             )
 
 
@@ -341,9 +344,6 @@ class MemoryParts(EngineParts):
 
     def __init__(self, parts: Sequence[Any]):
         super().__init__(MemoryBackend(parts))
-
-
-_PAID = "what was released until then is in the model, and paid for"
 
 
 def _aligned(told):

@@ -53,10 +53,7 @@ class RayBackend:
             for each in asked:
                 yield from ray.get(each)
         except ray.exceptions.RayError as error:
-            raise EngineLost(
-                f"actors of the Ray cluster are lost ({type(error).__name__}); what was released until then is in the "
-                "model, and paid for"
-            ) from None
+            raise EngineLost(f"actors of the Ray cluster are lost ({type(error).__name__})") from None
 
     def close(self) -> None:
         """Free the states of this engine; the actors end when none of their engines is referenced any more."""

@@ -103,10 +103,7 @@ class SparkBackend:
         try:
             return answer()
         except Exception as error:  # Spark, py4j and gRPC have no common class
-            raise EngineLost(
-                f"the Spark cluster did not answer ({type(error).__name__}); what was released until then is in the "
-                "model, and paid for"
-            ) from None
+            raise EngineLost(f"the Spark cluster did not answer ({type(error).__name__})") from None
 
 
 class _Files:

@@ -16,8 +16,7 @@ import pyarrow.compute as pc
 from dpfast.parts.blocks import slices
 from dpfast.tables.arrays import is_spark, narrowest, refuse_plan
 from dpfast.tables.cells import FIXED, MISSING, all_numbers, date_codes, number_codes, text_cells
-from dpfast.tables.columns import text_of
-from dpfast.tables.naming import repeated
+from dpfast.tables.columns import repeated, text_of
 from dpfast.tables.objects import Fault, array_of
 from dpfast.tables.words import Words
 

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from dpfast.tables.cells import CodeColumn, fine_cuts
-from dpfast.tables.naming import repeated
+from dpfast.tables.naming import listed, meant
 
 BINS = 32  # of a numeric column, unless declared
 MOST_CODES = 1 << 16  # of a column, including missing and other
@@ -360,6 +360,21 @@ def text_of(value: Any) -> str:
     if isinstance(value, Real) and not isinstance(value, Integral) and float(value).is_integer():
         return str(int(float(value)))
     return str(value)
+
+
+def repeated(names):
+    """Return the first name that occurs a second time, or None."""
+    seen = set()
+    return next((name for name in names if name in seen or seen.add(name)), None)
+
+
+def refuse_lacking(wanted, names):
+    """Refuse a table with these columns if it lacks some of those that a schema declares."""
+    there = {*names}
+    lacking = [name for name in wanted if name not in there]
+    if lacking:
+        hint = meant(lacking[0], [name for name in names if name not in wanted]) if len(lacking) == 1 else ""
+        raise ValueError(f"the table lacks columns that the schema declares: {listed([*map(repr, lacking)], 4)}{hint}")
 
 
 def distinct(column, values, least=1):

@@ -30,10 +30,9 @@ from dpfast.tables.arrow import (
 )
 from dpfast.tables.cells import FIXED, CodeColumn, banded, bin_search, date_codes, number_codes
 from dpfast.tables.codes import CodeTable
-from dpfast.tables.columns import Boolean, Category, Date, Numeric, text_of
+from dpfast.tables.columns import Boolean, Category, Date, Numeric, refuse_lacking, text_of
 from dpfast.tables.discovered import Discovered, found_codes, looked_up
 from dpfast.tables.labels import LabelColumn, Labels, tidy_labels
-from dpfast.tables.naming import refuse_lacking
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.words import Counts, tally

@@ -1,4 +1,4 @@
-"""Messages about names, of columns above all: which are missing, repeated or similar."""
+"""Messages about missing columns, with the name that may be meant."""
 
 from collections import Counter
 from difflib import get_close_matches
@@ -23,21 +23,6 @@ def alike(names):
     folded = ["".join(str(name).split()).casefold() for name in names]
     times = Counter(folded)
     return [name for name, fold in zip(names, folded, strict=True) if times[fold] > 1]
-
-
-def repeated(names):
-    """Return the first name that occurs a second time, or None."""
-    seen = set()
-    return next((name for name in names if name in seen or seen.add(name)), None)
-
-
-def refuse_lacking(wanted, names):
-    """Refuse a table with these columns if it lacks some of those that a schema declares."""
-    there = {*names}
-    lacking = [name for name in wanted if name not in there]
-    if lacking:
-        hint = meant(lacking[0], [name for name in names if name not in wanted]) if len(lacking) == 1 else ""
-        raise ValueError(f"the table lacks columns that the schema declares: {listed([*map(repr, lacking)], 4)}{hint}")
 
 
 def listed(values, most=8):

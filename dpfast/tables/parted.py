@@ -162,10 +162,10 @@ def parted_numbers(raw: Any, classes: Any = None, *, one_column: bool = False) -
 
 
 def bounded_parts(parts: Any, units: Any, choose: Callable) -> Any:
-    """Return the kept rows of each person, each in its part; `choose` is as in `Source.bounded`.
+    """Return the kept rows of each unit, each in its part; `choose` is as in `Source.bounded`.
 
-    Rows are chosen among the rows of all parts together, in their order, so that a person whose rows are in several
-    parts keeps no more rows than one whose rows are in one part. The parts return the person of each row. This process
+    Rows are chosen among the rows of all parts together, in their order, so that a unit whose rows are in several
+    parts keeps no more rows than one whose rows are in one part. The parts return the unit of each row. This process
     chooses the rows, and tells each part which of its rows are kept.
     """
     name = units if isinstance(units, str) else None
@@ -174,7 +174,7 @@ def bounded_parts(parts: Any, units: Any, choose: Callable) -> Any:
         sizes = parts.each(_rows)
         marks = [b""] * len(sizes)
     else:
-        told = parts.each(_persons, name)
+        told = parts.each(_units_of_rows, name)
         sizes, marks = [len(array) for array, _ in told], [mark for _, mark in told]
         units = units_of({name: _joined(name, [array for array, _ in told])}, name)
     kept = choose(units)
@@ -306,8 +306,8 @@ def _rows(pair):
     return count_rows(pair[0])
 
 
-def _persons(pair, name):
-    """Return the person of each row, as integers or as distinct values and their numbers, and a digest."""
+def _units_of_rows(pair, name):
+    """Return the unit of each row, as integers or as distinct values and their numbers, and a digest."""
     frame = Frame(pair[0])
     if name not in frame.names:
         raise ValueError(f"units= names the column {name!r}, which the table lacks")
@@ -324,9 +324,9 @@ def _persons(pair, name):
 def _kept(pair, own, name):
     """Return the kept rows of a part; refuse a part that has other rows when it is read again."""
     mask, n, mark = own
-    if name is not None and _persons(pair, name)[1] != mark:
+    if name is not None and _units_of_rows(pair, name)[1] != mark:
         raise EngineLost(
-            "a part of the table was read again and has rows of other persons than before: the source must give the "
-            "same rows each time; what was released until then is in the model, and paid for"
+            "a part of the table was read again and has rows of other units than before: the source must give the "
+            "same rows each time"
         )
     return picked(*pair, None if mask is None else np.unpackbits(mask, count=n).astype(bool), n)

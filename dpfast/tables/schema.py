@@ -11,8 +11,8 @@ from typing import Any
 
 from dpfast.tables.cells import CodeColumn
 from dpfast.tables.column_dicts import KINDS, column_from_dict, column_to_dict
-from dpfast.tables.columns import Column, text_of
-from dpfast.tables.naming import listed, repeated
+from dpfast.tables.columns import Column, repeated, text_of
+from dpfast.tables.naming import listed
 from dpfast.tables.replacing import replace_file
 
 _INFORMATION = ("table", "file")  # further keys that a file may have, for its readers

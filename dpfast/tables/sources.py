@@ -353,6 +353,6 @@ def _picked(table: Any, kept: np.ndarray) -> Any:
         return table[kept]
     except TypeError:
         raise ValueError(
-            f"a person has more than rows_per_unit rows, and a {type(table).__name__} cannot be bounded: leave out "
+            f"a unit has more than rows_per_unit rows, and a {type(table).__name__} cannot be bounded: leave out "
             "rows beforehand, by a choice that does not look at them"
         ) from None

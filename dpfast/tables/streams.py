@@ -8,8 +8,8 @@ import pyarrow as pa
 
 from dpfast.parts.blocks import Spool, Storage
 from dpfast.tables.arrays import is_lazy, is_stream
+from dpfast.tables.columns import refuse_lacking, repeated
 from dpfast.tables.encoding import Encoding
-from dpfast.tables.naming import refuse_lacking, repeated
 from dpfast.tables.schema import Label, Schema
 from dpfast.tables.sources import Source
 

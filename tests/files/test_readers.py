@@ -146,7 +146,7 @@ def test_an_interrupt_while_labels_are_read_is_one(write, monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(names.Labels, "add", interrupt)
+    monkeypatch.setattr(names.LabelReader, "add", interrupt)
     with pytest.raises(KeyboardInterrupt):
         read_table(write(GOOD), label="tree")
 

@@ -139,7 +139,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         rows, start, margins = measured(parts, form, public.n_rows, p.weak_learner, p.measure)
         n, d = public.n_rows, public.n_features
         density = self._calibrate(p, n, d)
-        counted = p.n_rounds * p.rows_per_unit**2  # k rows of a person move a round k times as far: k^2 rounds' worth
+        counted = p.n_rounds * p.rows_per_unit**2  # k rows of a unit move a round k times as far: k^2 rounds' worth
         if p.rows_per_unit > 1 and type(p.weak_learner) not in _WEAK.values():
             raise ValueError('rows_per_unit above 1 needs weak_learner="centering" or "stump"')
         moved = p.measure.moved(p.neighbors)

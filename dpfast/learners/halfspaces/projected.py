@@ -185,7 +185,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     def _steps(p, n, m):
         """Return the number of steps of the paper's schedule; refuse it if they would not finish."""
         if p.rows_per_unit > 1:
-            raise ValueError('schedule="paper" is for one row of a person: rows_per_unit must be 1')
+            raise ValueError('schedule="paper" is for one row of a unit: rows_per_unit must be 1')
         steps = _REPETITIONS * n**2
         seconds = steps * (_STEP_SECONDS + _NOISE_SECONDS * m)
         if seconds > _PATIENCE:

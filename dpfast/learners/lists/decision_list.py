@@ -290,7 +290,7 @@ class DecisionListClassifier(PrivateClassifier):
         p.moves = (1 + p.coverage_weight) * (2 if p.neighbors == "replace" else 1)  # of a draw's scores, by one row
         return p
 
-    def _refuse_persons(self, p):
+    def _for_units(self, p):
         p.scale = p.scale and noise_scale(p.epsilon_of_counts, p.neighbors, rows_per_unit=p.rows_per_unit)
 
     def _numbers_of_labels(self):
