@@ -292,7 +292,7 @@ static void measure_weights(bool measuring) {
     for (int32_t s = 0; s < SIZE; s++) table[s] = SIZE - 1 - s;
 }
 
-/* Rows in the unit ball for the two functions below. */
+/* Rows in the unit ball for the functions below. */
 static float *x, *hypothesis, *margin;
 static double *scale;
 
@@ -313,6 +313,27 @@ static void unit_rows_margins(bool measuring) {
     }
     unit_rows();
     margin = zeros(N, 4);
+}
+
+static void unit_rows_margins_narrow(bool measuring) {
+    enum { NARROW = 12 };
+    if (measuring) {
+        dpf_unit_rows_margins_float(x, N, NARROW, 1, 20, scale, hypothesis, margin);
+        return;
+    }
+    unit_rows();
+    dpf_unit_rows_scale_float(x, N, NARROW, 1, true, 20, scale);
+    margin = zeros(N, 4);
+}
+
+static void unit_rows_checksum(bool measuring) {
+    static uint64_t *checksum;
+    if (measuring) {
+        *checksum = dpf_unit_rows_checksum(x, N * D - 1); /* the last words do not fill all lanes */
+        return;
+    }
+    unit_rows();
+    checksum = zeros(1, 8);
 }
 
 static void unit_rows_add(bool measuring) {
@@ -529,6 +550,8 @@ static const struct {
     {"noise_gaussian", noise_gaussian},
     {"measure_weights", measure_weights},
     {"unit_rows_margins", unit_rows_margins},
+    {"unit_rows_margins_narrow", unit_rows_margins_narrow},
+    {"unit_rows_checksum", unit_rows_checksum},
     {"unit_rows_add", unit_rows_add},
     {"unit_rows_apart", unit_rows_apart},
     {"sparse_vector_run", sparse_vector_run},

@@ -37,35 +37,41 @@ DPF_BODY void NAMED(scale_csr)(const dpf_unit_csr *rows, const REAL *data, size_
     }
 }
 
-/*
- * The product of a row and w as LANES sums, of which eight are left. `last` is w for the row's last LANES entries, zero
- * for those that whole lanes have had; so lanes stay in registers.
- */
-DPF_BODY void NAMED(eight_sums)(const REAL *row, size_t d, const float *w, const float *last, REAL *DPF_RESTRICT sum) {
-    REAL lane[LANES] = {0};
-    if (d < LANES) {
-        REAL few[LANES] = {0};
-        for (size_t j = 0; j < d; j++) few[j] = row[j] * (REAL)w[j];
-        for (size_t l = 0; l < LANES; l++) lane[l] = few[l];
-    } else {
-        for (size_t j = 0; j + LANES <= d; j += LANES)
-            for (size_t l = 0; l < LANES; l++) lane[l] += row[j + l] * (REAL)w[j + l];
-        if (d % LANES)
-            for (size_t l = 0; l < LANES; l++) lane[l] += row[d - LANES + l] * (REAL)last[l];
-    }
+DPF_BODY void NAMED(eight)(const REAL *lane, REAL *DPF_RESTRICT sum) {
     for (size_t l = 0; l < 8; l++) sum[l] = (lane[l] + lane[l + 16]) + (lane[l + 8] + lane[l + 24]);
 }
 
+/*
+ * The product of a row of LANES entries or more and w as LANES sums, of which eight are left. `last` is w for the row's
+ * last LANES entries, zero for those that whole lanes have had; so lanes stay in registers.
+ */
+DPF_BODY void NAMED(eight_sums)(const REAL *row, size_t d, const float *w, const float *last, REAL *DPF_RESTRICT sum) {
+    REAL lane[LANES];
+    for (size_t l = 0; l < LANES; l++) lane[l] = 0 + row[l] * (REAL)w[l];
+    for (size_t j = LANES; j + LANES <= d; j += LANES)
+        for (size_t l = 0; l < LANES; l++) lane[l] += row[j + l] * (REAL)w[j + l];
+    if (d % LANES)
+        for (size_t l = 0; l < LANES; l++) lane[l] += row[d - LANES + l] * (REAL)last[l];
+    NAMED(eight)(lane, sum);
+}
+
+/* Products of rows of fewer entries wait in `few` until those of all ROWS are stored, so that no load waits for one. */
 DPF_BODY void NAMED(margins)(const REAL *x, size_t n, size_t d, double constant, unsigned bits, const double *scale,
                              const float *w, float *DPF_RESTRICT margin) {
     enum { ROWS = 16 };
     const double shift = constant * w[d], unit = ldexp(1, -(int)bits);
     float last[LANES] = {0};
+    REAL few[ROWS][LANES] = {0};
     for (size_t l = LANES - d % LANES; l < LANES && d > LANES; l++) last[l] = w[d - LANES + l];
     for (size_t i = 0; i < n; i += ROWS) {
         const size_t size = n - i < ROWS ? n - i : ROWS;
         REAL s[ROWS][8];
-        for (size_t r = 0; r < size; r++) NAMED(eight_sums)(x + (i + r) * d, d, w, last, s[r]);
+        if (d < LANES) {
+            for (size_t r = 0; r < size; r++)
+                for (size_t j = 0; j < d; j++) few[r][j] = x[(i + r) * d + j] * (REAL)w[j];
+            for (size_t r = 0; r < size; r++) NAMED(eight)(few[r], s[r]);
+        } else
+            for (size_t r = 0; r < size; r++) NAMED(eight_sums)(x + (i + r) * d, d, w, last, s[r]);
         for (size_t r = 0; r < size; r++) {
             const REAL even = (s[r][0] + s[r][4]) + (s[r][2] + s[r][6]);
             const REAL odd = (s[r][1] + s[r][5]) + (s[r][3] + s[r][7]);

@@ -88,9 +88,9 @@ _LATE = 0.8  # the model is the mean over the rounds after this share of them; i
 class ShrunkenDescent:
     """Descent by noisy sums, with coefficients shrunk by their known noise; see the documentation of this module.
 
-    `groups` has the group of each coefficient, and -1 for at most one without a group, the intercept. `deviation` is
-    that of the noise on each entry of a sum, for rows of norm 1. `fastest` is the largest rate, for means of rows;
-    smaller rates are multiplied by `pace`, and fall to `fall` times as much in the last round.
+    `groups` has the group of each coefficient; the last one may be -1, for an intercept, which has no group.
+    `deviation` is that of the noise on each entry of a sum, for rows of norm 1. `fastest` is the largest rate, for
+    means of rows; smaller rates are multiplied by `pace`, and fall to `fall` times as much in the last round.
     """
 
     def __init__(self, groups, classes, deviation, n, n_rounds, fastest, pace=1.0, fall=1.0):
@@ -103,17 +103,20 @@ class ShrunkenDescent:
         self._own = deviation**2 * (1 if columns == 1 else 1 - 1 / columns)
         self._along = _TURNED * deviation**2 * (len(groups) * columns) ** 0.5
         self._before, self._noise = np.zeros((len(groups), columns)), 0.0
-        self._shrunk, self._groups = groups >= 0, groups[groups >= 0]
-        self._of = np.where(self._shrunk, groups, groups.max() + 1)  # the last share is that of the intercept
-        self._members = np.bincount(self._groups).astype(np.float64)[:, np.newaxis]
-        self._total = np.zeros((len(groups), columns))
-        self._late, self._rounds, self.used = np.zeros_like(self._total), n_rounds, 0
+        self._shrunk = grouped = int(np.count_nonzero(groups >= 0))
+        self._of = np.where(groups >= 0, groups, groups.max() + 1)  # the last share is that of the intercept
+        members = np.bincount(groups[:grouped])
+        self._members = members.astype(np.float64)[:, np.newaxis]
+        order = np.argsort(groups[:grouped], kind="stable").astype(np.int32)
+        self._by_group = np.append(0, np.cumsum(members)), order, np.ones(grouped)  # a row of ones for each group
+        self._total, self._seen, self._late = (np.zeros((len(groups), columns)) for _ in range(3))
+        self._rounds, self.used = n_rounds, 0
         self._shares, self._by_share, self._by_square = 0.0, 0.0, 0.0
-        self._rates = 0.0
+        self._rates, self._kept = 0.0, 0.0
 
     def seen(self):
         """Return u (see the documentation of this module): float64, shape (size, 1) for two classes, else (size, k)."""
-        return self._total * self._kept()[self._of] if self.used else self._total
+        return self._seen
 
     def noise(self):
         """Return the standard deviation of the entries of `model` due to the noise of all sums.
@@ -128,7 +131,7 @@ class ShrunkenDescent:
             variance = self._shares * (self._shares * self._noise - 2 * self._by_share) + self._by_square
             variance = np.maximum(variance, 0.0) / late**2
         else:
-            variance = self._noise * np.square(self._kept())
+            variance = self._noise * np.square(self._kept)
         return np.sqrt(variance)[self._of]
 
     def left(self, curvature):
@@ -142,19 +145,19 @@ class ShrunkenDescent:
         if not self.used:
             return np.zeros_like(self._total)
         twice = np.maximum(2 * self._rates * curvature, _LITTLE)[:, np.newaxis]
-        return (_LATE * self._noise * self._kept())[self._of] * ((1 - reals.exp(-twice)) / twice)
+        return (_LATE * self._noise * self._kept)[self._of] * ((1 - reals.exp(-twice)) / twice)
 
-    def _kept(self):
-        """Return the share of its coefficients that each group keeps, and last that of the intercept."""
-        square = np.square(self._total[~self._shrunk]).sum(axis=0, keepdims=True)
-        alone = 1 - self._noise / np.maximum(square, self._noise)
-        if not len(self._groups):
-            return alone
-        w, noise = self._total[self._shrunk], _LATE * self._noise
-        squares = np.stack([np.bincount(self._groups, column, len(self._members)) for column in np.square(w).T], axis=1)
-        prior = _PRIOR * max(0.0, reals.sum(np.square(w)) / w.size - noise)
-        own = np.maximum(0.0, squares - self._members * noise + prior) / (self._members + _PRIOR)
-        return np.append(own / (own + noise), alone, axis=0)
+    def _shrink(self):
+        """Set `_kept`, the share that each group keeps, and last that of the intercept; and `_seen`, which is u."""
+        square = np.square(self._total[self._shrunk :]).sum(axis=0, keepdims=True)
+        kept = 1 - self._noise / np.maximum(square, self._noise)
+        if self._shrunk:
+            squared, noise = np.square(self._total[: self._shrunk]), _LATE * self._noise
+            squares = np.stack([reals.products_csr(*self._by_group, column) for column in squared.T], axis=1)
+            prior = _PRIOR * max(0.0, reals.sum(squared) / squared.size - noise)
+            own = np.maximum(0.0, squares - self._members * noise + prior) / (self._members + _PRIOR)
+            kept = np.append(own / (own + noise), kept, axis=0)
+        self._kept, self._seen = kept, self._total * kept.take(self._of, axis=0)
 
     def add(self, noisy):
         """Make a step along a noisy sum, for rows of norm 1: float64, shape (size, columns).
@@ -175,9 +178,10 @@ class ShrunkenDescent:
         self._by_share += rate**2 * self._own * self._shares
         self._by_square += rate**2 * self._own * np.square(self._shares)
         self._total += rate * (noisy if self._columns == 1 else noisy - noisy.mean(axis=1, keepdims=True))
+        self._shrink()
         if self.used > _LATE * self._rounds:
-            self._late += self.seen()
-            self._shares = self._shares + self._kept()
+            self._late += self._seen
+            self._shares = self._shares + self._kept
 
     def rescale(self, factor):
         """Adapt to images that are shorter by this factor; coefficients are larger by it."""
@@ -188,11 +192,13 @@ class ShrunkenDescent:
         self._noise *= factor**2
         self._by_share *= factor**2
         self._by_square *= factor**2
+        if self.used:
+            self._shrink()
 
     def model(self):
         """Return the mean of u over the last rounds, or u before them."""
         late = self.used - int(_LATE * self._rounds)
-        return self._late / late if late > 0 else self.seen()
+        return self._late / late if late > 0 else self._seen
 
 
 class JoinedDescent:

@@ -37,6 +37,7 @@ class PlainImage:
         self._weight = rows.reach if self._centred else 1
         self.opening_size = self._width * self._centred + classes
         self._mean, self._top, self._radius = np.zeros(self._width, np.int32), 0, self._unit
+        self._centre = np.zeros(self._width)  # the mean of rows of norm 1
         self.groups = np.append(np.zeros(self._width, np.int64), np.full(int(self._centred), -1))
 
     def most_pairs(self, interactions):
@@ -67,6 +68,7 @@ class PlainImage:
         mean = np.where(large, mean * (1 - np.square(noise / np.where(large, mean, 1.0))), 0.0)
         mean /= max(1.0, reals.norm(mean))
         self._mean = np.rint(mean * self._unit).astype(np.int32)
+        self._centre = self._mean / self._unit
         apart = 1 - reals.dot(mean, mean) + 2 * np.count_nonzero(large) * noise**2
         square = SHORTER * min(max(apart, LEAST), 1.0)
         self._top = int(TOP * math.sqrt(square) * self._unit)
@@ -104,8 +106,7 @@ class PlainImage:
     def _by_row(self, u):
         """Return <u, image> as coefficients of rows of norm 1, (width, columns), and a constant, (columns,)."""
         coef = u[: self._width] * (self._unit / self._radius)
-        mean = self._mean.astype(np.float64) / self._unit
-        of_mean = np.array([reals.dot(mean, column) for column in np.ascontiguousarray(coef.T)])
+        of_mean = np.array([reals.dot(self._centre, column) for column in np.ascontiguousarray(coef.T)])
         return coef, self._constant(u) - of_mean
 
     def _constant(self, u):
