@@ -20,6 +20,7 @@ from dpfast.accounting import Cost, NoisySums, bill_noise
 from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.accounting.numbers import decimal_above, exact, float_above
 from dpfast.accounting.opening import opening_moves, opening_threshold
+from dpfast.learners.parameters import LARGEST_SCALE, changed_rows, check_scale
 from dpfast.mechanisms.opening import SURE, OpeningHistogram, smooth
 from dpfast.tables.cells import (
     GROUPS,
@@ -38,7 +39,6 @@ from dpfast.tables.schema import Schema
 from dpfast.tables.words import Counts
 
 UNIT = 1 << 30  # grid steps per row, or fewer if the noise is too large for it
-_LARGEST = 2.0**52  # the largest scale of noise
 _KEPT = 1 - Fraction(1, 10**8)  # share of delta; the rest covers what a budget rounds up when it composes the costs
 WORDS_SHARE = Fraction(1, 10)  # of delta, for publishing words of columns, and as much for publishing labels
 LABELS = {"open": 1, "declared": 1 / 4}  # the budget for counts of labels, as a multiple of that for all columns
@@ -96,9 +96,8 @@ def plan(
     told = delta * WORDS_SHARE * sum(map(bool, words))
     moves, unit = opening_moves(columns + weight**2, neighbors, rows_per_unit), UNIT
     noise = bill_noise((NoisySums(unit, share, times=moves), *rest), epsilon, delta * _KEPT, words=told)
-    if any(each > _LARGEST / 2 for each in noise.noise[1:]):
-        raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {float(epsilon)!r}")
-    while noise.noise[0] > _LARGEST and unit > 1:
+    check_scale(2 * max(noise.noise[1:], default=0), float(epsilon))
+    while noise.noise[0] > LARGEST_SCALE and unit > 1:
         unit //= 2
         noise = bill_noise((NoisySums(unit, share, times=moves), *rest), epsilon, delta * _KEPT, words=told)
     sigma = noise.noise[0]
@@ -129,7 +128,7 @@ def _pure_plan(schema, epsilon, neighbors, labels, moved):
         raise ValueError(f"values cannot be found privately with delta = 0: declare those of {names}")
     if labels == "open":
         raise ValueError("labels cannot be found privately with delta = 0: declare them by classes=")
-    scale = moved * (2 if neighbors == "replace" else 1) / epsilon
+    scale = moved * changed_rows(neighbors) / epsilon
     histogram = OpeningHistogram(scale, 1, pure=True)
     return Plan(histogram, histogram, (Cost("pure", decimal_above(epsilon)),))
 

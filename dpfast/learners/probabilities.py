@@ -51,14 +51,24 @@ def class_shares(counts, labels):
 _LARGEST_COUNT = 1 << 62
 
 
-def _counts_classes(self):
-    """Return whether there are noisy class counts, or will be after a fit."""
-    counted = hasattr(self, "class_counts_") if self.__sklearn_is_fitted__() else self.probability_share != 0
-    if not counted:
-        raise AttributeError(
-            "probabilities need noisy counts of the classes of rows: fit with probability_share above 0, .05 say"
-        )
-    return True
+def if_counted(share: str, counts: str) -> Callable[[Any], Any]:
+    """Return the decorator of methods that need noisy counts, an attribute, which cost the parameter `share`."""
+
+    def counted(model: Any) -> bool:
+        """Return whether there are such counts, or will be after a fit."""
+        if not (hasattr(model, counts) if model.__sklearn_is_fitted__() else getattr(model, share) != 0):
+            raise AttributeError(f"probabilities need noisy counts of the classes of rows: fit with {share} above 0")
+        return True
+
+    return available_if(counted)
+
+
+def class_counts_from(saved: Any, cells: int, classes: int) -> np.ndarray:
+    """Return the noisy class counts in a model's file: int64, shape (cells, classes); refuse any other value."""
+    counts = [integers(row, -_LARGEST_COUNT, _LARGEST_COUNT) for row in saved]
+    if [len(row) for row in counts] != [classes] * cells:
+        raise ValueError(f"wanted {classes} counts for each of {cells} cells")
+    return np.stack(counts)
 
 
 def set_apart(p: SimpleNamespace) -> SimpleNamespace:
@@ -121,7 +131,7 @@ class Probabilities(Private):
         """Return the number of cells."""
         return len(self.classes_)
 
-    @available_if(_counts_classes)
+    @if_counted("probability_share", "class_counts_")
     @lazily
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return probabilities of the classes, estimated from noisy counts; the label of `predict` has the largest.
@@ -151,10 +161,8 @@ class Probabilities(Private):
 
     def _restore_counts(self, saved):
         entries(saved, "counts", "scale")
-        counts = [integers(row, -_LARGEST_COUNT, _LARGEST_COUNT) for row in saved["counts"]]
-        if [len(row) for row in counts] != [len(self.classes_)] * self._cells():
-            raise ValueError(f"class counts must be {len(self.classes_)} for each of {self._cells()} cells")
-        self.class_counts_, self.class_counts_scale_ = np.stack(counts), fraction(saved["scale"])
+        self.class_counts_ = class_counts_from(saved["counts"], self._cells(), len(self.classes_))
+        self.class_counts_scale_ = fraction(saved["scale"])
 
 
 @estimator
@@ -214,7 +222,7 @@ class SidedProbabilities(Probabilities):
         odds = self.decision_function(X)
         return np.stack([expit(-odds), expit(odds)], axis=1)
 
-    @available_if(_counts_classes)
+    @if_counted("probability_share", "class_counts_")
     def calibration_line(self) -> Line:
         """Return the line that maps places of rows to log odds of classes_[1].
 

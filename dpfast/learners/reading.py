@@ -17,7 +17,17 @@ from dpfast.files.encodings import source_of
 from dpfast.learners.discovery import discover, plan
 from dpfast.learners.encoder import TableEncoder
 from dpfast.learners.fitting import Public
-from dpfast.learners.parameters import SCHEMA, Parameters, SchemaLike, auto, count, estimator, optional, parameter, real
+from dpfast.learners.parameters import (
+    BETWEEN_0_AND_1,
+    SCHEMA,
+    Parameters,
+    SchemaLike,
+    auto,
+    count,
+    estimator,
+    optional,
+    parameter,
+)
 from dpfast.learners.saving import entries, found_facts, found_shares
 from dpfast.learners.units import bounded_rows, own_generator
 from dpfast.tables.code_bits import code_bits
@@ -55,7 +65,7 @@ class TableReader(Parameters):
     )
     encoder_share: float | str = parameter(
         "auto",
-        auto(real(0, 1, "()")),
+        auto(BETWEEN_0_AND_1),
         """float in (0, 1) or "auto", default="auto"
     Share of the budget for the discovery: "auto" is an eighth of epsilon and delta. If everything is declared, it
     costs nothing.""",

@@ -15,15 +15,13 @@ from dpfast.accounting.numbers import exact, float_above, split
 from dpfast.kernels import bits, scores
 from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.lazily import lazily
-from dpfast.learners.parameters import estimator, parameter, real
+from dpfast.learners.parameters import BETWEEN_0_AND_1, changed_rows, estimator, parameter
 from dpfast.learners.probabilities import Probabilities, confusion
 from dpfast.learners.saving import entries, integer, integers
 from dpfast.mechanisms import exponential
 from dpfast.tables import BitMatrix
 from dpfast.tables.code_bits import packed_codes
 from dpfast.tables.labels import two_classes
-
-_FAILURE = real(0, 1, "()")
 
 
 @estimator
@@ -151,7 +149,7 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
             ln(n_hypotheses / failure) / t; it does not depend on the data.
         """
         check_is_fitted(self)
-        failure = _FAILURE.read("failure", failure)
+        failure = BETWEEN_0_AND_1.read("failure", failure)
         epsilon = self.epsilon
         if hasattr(self, "encoder_") and self.encoder_.privacy_.epsilon > 0:
             epsilon = split(epsilon, self._share_of_discovery())[0]
@@ -163,7 +161,7 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
 
     def _exponent(self, epsilon):
         """Return t, exactly; a float epsilon is read as the decimal number that it prints as."""
-        return exact("epsilon", epsilon) / (2 if self.neighbors == "replace" else 1)
+        return exact("epsilon", epsilon) / changed_rows(self.neighbors)
 
     def _class(self):
         """Return the hypotheses as a BitMatrix, or None if they are functions or features."""

@@ -11,13 +11,11 @@ from dpfast.kernels import weights
 from dpfast.learners.base import Watched, refuse_weights, shown
 from dpfast.learners.experts.playing import REPLACE, played
 from dpfast.learners.fitting import Private, Public
-from dpfast.learners.parameters import choice, estimator, flag, parameter, real
+from dpfast.learners.parameters import BETWEEN_0_AND_1, choice, estimator, flag, parameter
 from dpfast.learners.scikit import BaseEstimator
 from dpfast.parts.blocks import BLOCK_BYTES, slices
 from dpfast.tables import BitMatrix
 from dpfast.tables.signed_rows import SparseRows, signed_rows
-
-_FAILURE = real(0, 1, "()")
 
 
 @estimator
@@ -139,7 +137,7 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
             If the fit was interrupted before its first draw.
         """
         check_is_fitted(self)
-        failure = _FAILURE.read("failure", failure)
+        failure = BETWEEN_0_AND_1.read("failure", failure)
         rounds = sum(event.used for event in self.privacy_.events)
         if not rounds:
             raise ValueError("nothing is proved of theta_: the fit was interrupted before its first draw")

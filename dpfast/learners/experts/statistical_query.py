@@ -24,7 +24,7 @@ from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.accounting.new_rows import query_deviation
 from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels.grid import to_grid
-from dpfast.learners.parameters import PRIVATE, Parameters, choice, count, real
+from dpfast.learners.parameters import BETWEEN_0_AND_1, PRIVATE, Parameters, choice, count, real
 from dpfast.mechanisms import discrete_gaussian, discrete_laplace
 from dpfast.mechanisms.draws import ExclusiveAccess, read_only
 from dpfast.parts.blocks import slices
@@ -32,7 +32,6 @@ from dpfast.tables.arrays import parts_of
 
 _GRID_BITS = 20
 _BLOCK = 1 << 16  # rows per call of a query
-_FAILURE = real(0, 1, "()")
 
 
 class StatisticalQueryOracle(Parameters):
@@ -230,7 +229,7 @@ class StatisticalQueryOracle(Parameters):
             each of the two gets half of the failure probability (`dpfast.accounting.new_rows`). It does not depend on
             the data.
         """
-        failure = _FAILURE.read("failure", failure)
+        failure = BETWEEN_0_AND_1.read("failure", failure)
         if population:
             noise, rows = self.tolerance(failure / 2), self._counted
             if self._paid.neighbors == "add-remove":

@@ -14,8 +14,21 @@ from dpfast.accounting.numbers import exact, float_above, float_below
 from dpfast.learners.base import LinearClassifier
 from dpfast.learners.halfspaces.boosting_parts import measured, weak_rows_of
 from dpfast.learners.halfspaces.measure import CAP, MOST_ROUNDS, UNIT, LazyBregman, Local, Measure
-from dpfast.learners.halfspaces.weak import LARGEST_SCALE, NoisyCentering, NoisyStump, WeakLearner
-from dpfast.learners.parameters import Kind, auto, choice, count, estimator, flag, optional, parameter, positive, real
+from dpfast.learners.halfspaces.weak import NoisyCentering, NoisyStump, WeakLearner
+from dpfast.learners.parameters import (
+    BETWEEN_0_AND_1,
+    Kind,
+    auto,
+    check_scale,
+    choice,
+    count,
+    estimator,
+    flag,
+    optional,
+    parameter,
+    positive,
+    real,
+)
 from dpfast.mechanisms import discrete_laplace
 from dpfast.tables.labels import two_classes
 
@@ -129,8 +142,8 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     calibration: str = parameter("tight", choice("tight", "plan", "paper"))
     margin: float | None = parameter(None, optional(real(0, 1, "(]")))
     label_noise: float = parameter(0.0, real(0, 0.5, "[)"))
-    alpha: float = parameter(0.1, real(0, 1, "()"))
-    beta: float = parameter(0.1, real(0, 1, "()"))
+    alpha: float = parameter(0.1, BETWEEN_0_AND_1)
+    beta: float = parameter(0.1, BETWEEN_0_AND_1)
 
     def _learn(self, table, p, run):
         image = partial(weak_rows_of, weak=p.weak_learner, fit_intercept=p.fit_intercept)
@@ -230,8 +243,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
             epsilon = exact("epsilon", p.epsilon)
             p.count_scale = 1 / (_COUNT_SHARE * epsilon)
             p.epsilon_of_rounds = float_below(epsilon - 1 / p.count_scale)
-            if p.count_scale > LARGEST_SCALE:
-                raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {self.epsilon!r}")
+            check_scale(p.count_scale, self.epsilon)
         return p
 
     @staticmethod

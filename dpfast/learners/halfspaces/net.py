@@ -12,7 +12,7 @@ from dpfast.kernels.net import Net
 from dpfast.learners.base import LinearClassifier
 from dpfast.learners.halfspaces.boosting_parts import projectable_of
 from dpfast.learners.halfspaces.nets import Nets, net_radius
-from dpfast.learners.parameters import Parameters, auto, count, estimator, flag, parameter, positive, real
+from dpfast.learners.parameters import Parameters, auto, changed_rows, count, estimator, flag, parameter, positive, real
 from dpfast.learners.saving import entries, integer
 from dpfast.parts import MemoryParts, Piece
 from dpfast.tables.labels import class_codes, two_classes
@@ -146,7 +146,7 @@ class NetHalfspaceClassifier(LinearClassifier):
 
     def _checked(self, X=None, y=None, units=None):
         p = super()._checked(X, y, units)
-        p.exponent = -exact("epsilon", p.epsilon) / (2 if p.neighbors == "replace" else 1)
+        p.exponent = -exact("epsilon", p.epsilon) / changed_rows(p.neighbors)
         Net(p.n_components, net_radius(p))  # refuses what it may not be
         return p
 

@@ -13,7 +13,18 @@ from dpfast.kernels import signs as projection
 from dpfast.kernels.unit_rows import GRID_BITS
 from dpfast.learners.base import LinearClassifier, shown
 from dpfast.learners.halfspaces.descent import FullBatch, single_sample_steps
-from dpfast.learners.parameters import auto, choice, count, estimator, flag, parameter, positive, real
+from dpfast.learners.parameters import (
+    auto,
+    changed_rows,
+    check_scale,
+    choice,
+    count,
+    estimator,
+    flag,
+    parameter,
+    positive,
+    real,
+)
 from dpfast.mechanisms import exponential
 from dpfast.mechanisms.draws import Claim
 from dpfast.parts.blocks import Piece
@@ -23,7 +34,6 @@ from dpfast.tables.projection import project, projectable, readable
 from dpfast.tables.unit_rows import unit_rows
 
 _ROUNDS = 100
-_LARGEST_SIGMA = 2.0**52
 _REPETITIONS = math.ceil(math.log(8 / 0.05))  # [NUZ, appendix A] at a failure probability of 0.05
 _STEP_SECONDS, _NOISE_SECONDS = 1e-5, 2e-7  # of a single-sample step, and of each of its components
 _PATIENCE = 3600.0  # seconds
@@ -166,7 +176,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
 
     def _noise(self, p, n, m, reach):
         """Return the number of rounds or steps, the noise of one in units of the grid, and the cost."""
-        sensitivity = (2 if p.neighbors == "replace" else 1) * reach * p.rows_per_unit
+        sensitivity = changed_rows(p.neighbors) * reach * p.rows_per_unit
         if p.schedule == "full-batch":
             rounds = p.n_rounds
             releases = {"sensitivity": sensitivity, "releases": rounds, "size": m}
@@ -177,8 +187,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
             sigma = single_sample_sigma(
                 _half(p.epsilon), p.delta, sensitivity=sensitivity, rows=n, steps=rounds, size=m
             )
-        if sigma > _LARGEST_SIGMA:
-            raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {self.epsilon!r}")
+        check_scale(sigma, self.epsilon)
         return rounds, sigma, cost
 
     @staticmethod

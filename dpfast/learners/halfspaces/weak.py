@@ -13,13 +13,12 @@ from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import levels
 from dpfast.learners.halfspaces.measure import CAP
+from dpfast.learners.parameters import check_scale
 from dpfast.mechanisms import discrete_gaussian
 from dpfast.mechanisms.draws import Question, asked
 from dpfast.tables import BitMatrix
 from dpfast.tables.signed_rows import PackedRows
 from dpfast.tables.unit_rows import unit_rows
-
-LARGEST_SCALE = 2.0**52  # of noise that the kernels draw
 
 
 class WeakLearner(ABC):
@@ -97,8 +96,7 @@ class NoisyCentering(WeakLearner):
     def noise(self, rows, epsilon, delta, n_rounds, moved=2 * CAP):
         sensitivity, size = self.sensitivity(rows, moved), rows.shape[1]
         sigma = discrete_gaussian_sigma(epsilon, delta, sensitivity=sensitivity, releases=n_rounds, size=size)
-        if sigma > LARGEST_SCALE:
-            raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {epsilon!r}")
+        check_scale(sigma, epsilon)
         return sigma
 
     def cost(self, rows, noise, n_rounds, moved=2 * CAP):

@@ -4,16 +4,15 @@ from collections.abc import Sequence
 from dataclasses import field
 from fractions import Fraction
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import Cost, cover_epsilon, cover_exponent
 from dpfast.accounting.claims import pair_cost
-from dpfast.accounting.numbers import decimal_above
+from dpfast.accounting.numbers import decimal_above, exact
 from dpfast.kernels import bits, reals
 from dpfast.learners import parameters as kinds
 from dpfast.learners.base import PrivateClassifier, packed_rows
@@ -27,27 +26,16 @@ from dpfast.learners.lists.covering import (
     greedy_cover,
 )
 from dpfast.learners.lists.rule import Literal, Rule, class_counts, decided, worth
-from dpfast.learners.parameters import described, estimator, noise_scale, parameter
-from dpfast.learners.probabilities import class_shares
-from dpfast.learners.saving import fraction, integer, integers
+from dpfast.learners.parameters import changed_rows, described, estimator, noise_scale, parameter
+from dpfast.learners.probabilities import class_counts_from, class_shares, if_counted
+from dpfast.learners.saving import fraction, integer
 from dpfast.mechanisms import discrete_laplace
 from dpfast.mechanisms.draws import Claim
 from dpfast.tables import CodeTable
 from dpfast.tables.code_bits import CodeBits
 
 _LARGEST_PRIOR = 1 << 53  # of the kernel
-_LARGEST_COUNT = 1 << 62
 _FLAG = kinds.flag()
-
-
-def _counts_rules(self):
-    """Return whether there are noisy class counts of the rules, or will be after a fit."""
-    counted = hasattr(self, "rule_counts_") if self.__sklearn_is_fitted__() else self.rule_counts != 0
-    if not counted:
-        raise AttributeError(
-            "probabilities need noisy counts of the rows that each rule decides: fit with rule_counts above 0"
-        )
-    return True
 
 
 @estimator
@@ -158,7 +146,9 @@ class DecisionListClassifier(PrivateClassifier):
             run.release("rules", Rule(conditions.literals(feature, negated), public.classes[label]))
         for name in counting:
             counts = parts.sum(class_counts, tuple(run.released), len(public.classes))
-            run.release(name, _Counts(discrete_laplace(counts, p.scale, rng=run.rng), p.scale))
+            noisy = discrete_laplace(counts, p.scale, rng=run.rng)
+            run.attributes.update(rule_counts_=noisy, rule_counts_scale_=p.scale)
+            run.release(name)
 
     def _refuse_rows(self, n, p):
         if p.schema is not None and p.conjunctions > 1:
@@ -171,9 +161,7 @@ class DecisionListClassifier(PrivateClassifier):
         return self._read_by_image(X, partial(packed_rows, threshold=self.threshold, packs=False))
 
     def _publish(self, run):
-        self.rules_ = [released for released in run.released if isinstance(released, Rule)]
-        if len(self.rules_) < len(run.released):
-            self.rule_counts_, self.rule_counts_scale_ = run.released[-1]
+        self.rules_ = list(run.released)
         if not self.rules_ or self.rules_[-1].literals:  # interrupted
             self.rules_.append(Rule((), self.classes_[0]))
 
@@ -186,7 +174,7 @@ class DecisionListClassifier(PrivateClassifier):
             predicted[bits.nonzero(rows)] = rule.label
         return predicted
 
-    @available_if(_counts_rules)
+    @if_counted("rule_counts", "rule_counts_")
     @lazily
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the shares of the classes among the rows that the deciding rule decides, estimated from noisy counts.
@@ -210,7 +198,7 @@ class DecisionListClassifier(PrivateClassifier):
             probabilities[bits.nonzero(rows)] = share
         return probabilities
 
-    @available_if(_counts_rules)
+    @if_counted("rule_counts", "rule_counts_")
     @lazily
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the logarithms of `predict_proba`; for two classes, the second minus the first.
@@ -226,7 +214,7 @@ class DecisionListClassifier(PrivateClassifier):
         logs = reals.log(self.predict_proba(X))
         return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
 
-    @available_if(_counts_rules)
+    @if_counted("rule_counts", "rule_counts_")
     def rule_worth(self, confidence: float = 0.95) -> list[Any]:
         """Return the support and the precision of each rule, estimated from noisy counts.
 
@@ -242,7 +230,7 @@ class DecisionListClassifier(PrivateClassifier):
         list of RuleWorth(support, support_interval, precision, precision_interval)
         """
         check_is_fitted(self)
-        failure = 1 - kinds.real(0, 1, "()").read("confidence", confidence)
+        failure = 1 - kinds.BETWEEN_0_AND_1.read("confidence", confidence)
         numbers = self._numbers_of_labels()
         return [
             worth(row, own, self.rule_counts_scale_, failure)
@@ -283,11 +271,11 @@ class DecisionListClassifier(PrivateClassifier):
         p.coverage_weight = REACH if p.falls else Fraction(float(p.coverage_weight)).limit_denominator(1000)
         p.curve = {"coverage_weight": p.coverage_weight, "neighbors": p.neighbors, "accounting": p.accounting}
         cover_epsilon(0, p.delta, max_rounds=p.max_rules, **p.curve)  # refuses invalid values
-        epsilon, share = (Fraction(repr(float(value))) for value in (p.epsilon, p.rule_counts))
+        epsilon, share = exact("epsilon", p.epsilon), exact("rule_counts", p.rule_counts)
         p.epsilon_of_counts = share * epsilon
         p.epsilon_of_rules = epsilon - p.epsilon_of_counts
         p.scale = noise_scale(p.epsilon_of_counts, p.neighbors) if share else None
-        p.moves = (1 + p.coverage_weight) * (2 if p.neighbors == "replace" else 1)  # of a draw's scores, by one row
+        p.moves = (1 + p.coverage_weight) * changed_rows(p.neighbors)  # of a draw's scores, by one row
         return p
 
     def _for_units(self, p):
@@ -320,14 +308,5 @@ class DecisionListClassifier(PrivateClassifier):
         if not self.rules_ or self.rules_[-1].literals:
             raise ValueError("the last of the rules must be a default")
         if isinstance(released, dict):
-            counts = [integers(row, -_LARGEST_COUNT, _LARGEST_COUNT) for row in released["counts"]]
-            if [len(row) for row in counts] != [len(self.classes_)] * len(self.rules_):
-                raise ValueError(f"counts must be {len(self.classes_)} for each of {len(self.rules_)} rules")
-            self.rule_counts_, self.rule_counts_scale_ = np.stack(counts), fraction(released["scale"])
-
-
-class _Counts(NamedTuple):
-    """Noisy class counts of the rules, and the scale of their noise."""
-
-    counts: np.ndarray
-    scale: Fraction
+            self.rule_counts_ = class_counts_from(released["counts"], len(self.rules_), len(self.classes_))
+            self.rule_counts_scale_ = fraction(released["scale"])

@@ -7,10 +7,20 @@ from typing import NamedTuple
 import numpy as np
 
 from dpfast.accounting import sparse_sample_plan
-from dpfast.learners.parameters import auto, choice, count, described, estimator, parameter, positive, real
+from dpfast.learners.parameters import (
+    BETWEEN_0_AND_1,
+    auto,
+    choice,
+    count,
+    described,
+    estimator,
+    parameter,
+    positive,
+    real,
+)
 from dpfast.mechanisms import AboveThreshold, sparse_sample
 
-from .points import SHARE, CountedPointClassifier, Selected
+from .points import CountedPointClassifier, Selected
 from .splits import classes_of_parts, first_agreement, rows_of_parts
 
 
@@ -131,12 +141,12 @@ class LittlestoneLearner(CountedPointClassifier):
     _step = "level"
     _model = "littlestone"
     accuracy: float = field(default=0.1, kw_only=False, metadata=described(real(0, 0.5, "()")))
-    confidence: float = parameter(0.1, SHARE)
-    threshold_share: float = parameter(0.5, SHARE)
+    confidence: float = parameter(0.1, BETWEEN_0_AND_1)
+    threshold_share: float = parameter(0.5, BETWEEN_0_AND_1)
     calibration: str = parameter("tight", choice("tight", "paper"))
-    vote_fraction: float = parameter(0.75, SHARE)
-    agreement: float = parameter(0.9375, SHARE)
-    minority: float = parameter(0.5, SHARE)
+    vote_fraction: float = parameter(0.75, BETWEEN_0_AND_1)
+    agreement: float = parameter(0.9375, BETWEEN_0_AND_1)
+    minority: float = parameter(0.5, BETWEEN_0_AND_1)
     sample_constant: float = parameter(1.0, positive())
     n_teachers: int | str = parameter("auto", auto(count(1)))
     rows_per_teacher: int | str = parameter("auto", auto(count(1)))

@@ -4,10 +4,9 @@ import math
 from typing import NamedTuple
 
 from dpfast.accounting import sparse_sample_plan
-from dpfast.learners.parameters import Kind, auto, choice, count, estimator, parameter, positive
+from dpfast.learners.parameters import BETWEEN_0_AND_1, Kind, auto, choice, count, estimator, parameter, positive
 from dpfast.mechanisms import AboveThreshold, sparse_sample
 
-from .points import SHARE
 from .streams import Following, PointStream
 
 
@@ -126,7 +125,7 @@ class OnlineLittlestoneLearner(PointStream):
     """
 
     _model = "online-littlestone"
-    confidence: float = parameter(0.1, SHARE)
+    confidence: float = parameter(0.1, BETWEEN_0_AND_1)
     n_releases: int | str = parameter("auto", auto(count(1)))
     release_constant: float = parameter(2.0, positive())
     batch_constant: float = parameter(
@@ -138,7 +137,7 @@ class OnlineLittlestoneLearner(PointStream):
     )
     n_teachers: int | str = parameter("auto", auto(count(1)))
     irreducibility: int | str = parameter("auto", auto(count(1)))
-    threshold_share: float = parameter(0.15, SHARE)
+    threshold_share: float = parameter(0.15, BETWEEN_0_AND_1)
     calibration: str = parameter("tight", choice("tight", "paper"))
 
     def _plan(self, p):

@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.learners.fitting import Private, Public
-from dpfast.learners.parameters import Kind, Parameters, count, described, estimator, optional, parameter, real
+from dpfast.learners.parameters import Kind, Parameters, count, described, estimator, optional, parameter
 from dpfast.learners.probabilities import Probabilities, confusion, set_apart
 from dpfast.learners.saving import Saved
 from dpfast.learners.scikit import BaseEstimator, ClassifierMixin
@@ -16,8 +16,6 @@ from dpfast.tables.arrays import refuse_parts
 from .hypothesis import Hypothesis
 from .hypothesis_class import HypothesisClass, check_labels
 from .saved import class_from_json, class_to_json, hypothesis_from_json, hypothesis_to_json
-
-SHARE = real(0, 1, "()")
 
 
 @estimator

@@ -21,10 +21,10 @@ import numpy as np
 from scipy.optimize import linprog
 
 from dpfast.accounting.littlestone import staged_plan
-from dpfast.learners.parameters import described, estimator, parameter, real
+from dpfast.learners.parameters import BETWEEN_0_AND_1, changed_rows, described, estimator, parameter, real
 from dpfast.mechanisms import AboveThreshold, exponential, sparse_sample
 
-from .points import SHARE, CountedPointClassifier, Selected
+from .points import CountedPointClassifier, Selected
 from .splits import classes_of_parts, equal_parts, first_agreement, rows_of_parts
 
 _LEAST_WEIGHT = 1e-9
@@ -127,9 +127,9 @@ class StagedLittlestoneLearner(CountedPointClassifier):
     _step = "stage"
     _model = "staged-littlestone"
     accuracy: float = field(default=0.1, kw_only=False, metadata=described(real(0, 0.5, "()")))
-    confidence: float = parameter(0.1, SHARE)
+    confidence: float = parameter(0.1, BETWEEN_0_AND_1)
     scale: float = parameter(1.0, real(0, 1, "(]"))
-    threshold_share: float = parameter(0.5, SHARE)
+    threshold_share: float = parameter(0.5, BETWEEN_0_AND_1)
     proper_share: float = parameter(0.0, real(0, 1, "[)"))
 
     def _plan(self, p, n_rows=0):
@@ -180,7 +180,7 @@ class StagedLittlestoneLearner(CountedPointClassifier):
     def _proper_exponent(p):
         """Return the exponent per error; the vector of errors has range 2 if a row is replaced, 1 if one is added."""
         epsilon = Fraction(p.epsilon) - Fraction(_without(p.epsilon, p.proper_share))
-        return epsilon / (2 if p.neighbors == "replace" else 1)
+        return epsilon / changed_rows(p.neighbors)
 
 
 def _rates(accuracy, d):

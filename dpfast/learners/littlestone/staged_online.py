@@ -6,12 +6,11 @@ from fractions import Fraction
 import numpy as np
 
 from dpfast.accounting.littlestone import staged_online_plan
-from dpfast.learners.parameters import choice, estimator, parameter, real
+from dpfast.learners.parameters import BETWEEN_0_AND_1, choice, estimator, parameter, real
 from dpfast.mechanisms import RepeatedThreshold, exponential
 from dpfast.mechanisms.sparse_sample import votes
 
 from .hypothesis import majority
-from .points import SHARE
 from .splits import equal_parts, rows_of_parts
 from .streams import Following, PointStream
 
@@ -93,7 +92,7 @@ class StagedOnlineLittlestoneLearner(PointStream):
     _model = "staged-online-littlestone"
     scale: float = parameter(1.0, real(0, 1, "(]"))
     listing: str = parameter("stage", choice("stage", "printed"))
-    threshold_share: float = parameter(0.2, SHARE)
+    threshold_share: float = parameter(0.2, BETWEEN_0_AND_1)
 
     def _dimension(self, p):
         return max(2, super()._dimension(p))
