@@ -174,7 +174,6 @@ def fit(
                 estimator.fit(X, y, classes=declared, **(persons.of(~test) if persons else {}))
             fitted = time.perf_counter()
             out = keep(estimator, out, state, names, **table_read)
-            other = getattr(getattr(estimator, "encoder_", None), "other_label_", None)
             shown = (
                 figures(estimator, X_test, y_test, rng, **(persons.of(test) if persons else {})) if test_share else []
             )
@@ -200,7 +199,7 @@ def fit(
         public_rows = neighbors is options.Neighbors.replace or show_private
         count = f"{n:,} rows, " if public_rows else ""
         if declaration is not None:
-            shape = f"{len(declaration.columns):,} columns"
+            shape = f"{len(declaration.columns):,} column{'s' * (len(declaration.columns) != 1)}"
         else:
             kind = "" if values == "bits" else " of 0 and 1" if bits else " of numbers"
             shape = f"{estimator.n_features_in_:,} features{kind}"
@@ -214,25 +213,7 @@ def fit(
         rows = (X, y) if show_private and declaration is None else None
         MODELS[model].show(estimator, output, bits=bits or declaration is not None, rows=rows)
         say()
-        told = facts()
-        for figure in printed(shown):
-            told.add_row(f"test {figure.name}" if figure.name != "largest class" else figure.name, figure.text)
-        if shown:
-            told.add_row("", "noisy figures of the test part, free by parallel composition")
-        if exact is not None:
-            told.add_row("", Text(f"{exact:.4f} exactly (not private)", style="yellow"))
-        told.add_row("privacy", str(estimator.privacy_))
-        if declaration is not None and declaration.to_find:
-            told.add_row("", f"with it {some([*declaration.to_find])} were discovered")
-            if other is not None:
-                told.add_row("", f"labels were discovered, too; all others are learned as {other} and tested as wrong")
-            nothing = [name for name, share in estimator.encoder_.other_.items() if share == 1]
-            if nothing:
-                told.add_row(
-                    "",
-                    f"no value of {some(nothing)} has enough rows to be discovered. dpfast schema draft points out "
-                    "identifiers and amounts such as $1,200; --ignore leaves a column out",
-                )
+        told = _told(estimator, shown, exact, () if declaration is None else declaration.to_find)
         if show_private:
             taken = f"{fitted - done:.3f} s to learn, {done - start:.3f} s to read (not private)"
             told.add_row("time", Text(taken, style="yellow"))
@@ -241,6 +222,32 @@ def fit(
         if out is not None:
             told.add_row("saved", Text(str(out)))
         output.print(told)
+
+
+def _told(estimator, shown, exact, discovered):
+    """Return a table of the figures of a fitted model, of its claim and of what the claim covers."""
+    told = facts()
+    for figure in printed(shown):
+        told.add_row(f"test {figure.name}" if figure.name != "largest class" else figure.name, figure.text)
+    if shown:
+        told.add_row("", "noisy figures of the test part; they cost nothing more, as no row is in both parts")
+    if exact is not None:
+        told.add_row("", Text(f"{exact:.4f} exactly (not private)", style="yellow"))
+    told.add_row("privacy", str(estimator.privacy_))
+    if not discovered:
+        return told
+    told.add_row("", f"this covers the discovery of {some([*discovered])}")
+    other = getattr(estimator.encoder_, "other_label_", None)
+    if other is not None:
+        told.add_row("", f"and of the labels: any other label was learned as {other}, and is wrong in the test part")
+    nothing = [name for name, share in estimator.encoder_.other_.items() if share == 1]
+    if nothing:
+        told.add_row(
+            "",
+            f"no value of {some(nothing)} has enough rows to be discovered. dpfast schema draft points out "
+            "identifiers and amounts such as $1,200; --ignore leaves a column out",
+        )
+    return told
 
 
 def _split(X, test):

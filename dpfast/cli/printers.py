@@ -120,11 +120,13 @@ def _show_terms(estimator, console, most=30):
         ends = [f"{term.meaning(code)} ({term.weights[code]:+.2f})" for code in term.extremes()]
         cells = [term.column.name, *([] if two else [str(term.label)]), f"{term.importance:.2f}", *ends]
         table.add_row(*map(Text, cells), style=None if term.clear else "dim")
+    if not found[0].clear:
+        console.print(Text("No column is clear of noise: noise alone may have made this table."))
     console.print(table)
     if len(found) > most:
         console.print(Text(f"{len(found) - most:,} more move it by at most {found[most].importance:.2f} on average."))
     noise = lost_in_noise(every)
-    if noise:
+    if noise and found[0].clear:
         console.print(Text(f"Nothing clear of noise: {some(noise)}."))
 
 

@@ -4,11 +4,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from dpfast.kernels import reals
 from dpfast.tables.cells import CodeColumn
 
-DEVIATIONS = 2.0  # a weight of more than so many standard deviations of its noise is clear of the noise
+DEVIATIONS = 2.0  # of the noise, that bands and whiskers reach
+_LUCK = 0.1  # the chance with which a column of noise alone seems to be more
 _TOLD = 3  # values of a group that are named
 
 
@@ -57,18 +59,29 @@ class Term:
 
     @property
     def clear(self) -> bool:
-        """Return whether some weight exceeds twice the standard deviation of its noise, or the noise is not known.
+        """Return whether some weight is clear of its noise, or the noise is not known.
 
-        Codes without rows do not count, and all groups of values count together.
+        Codes without rows do not count, and all groups of values count together. A column whose weights are nothing but
+        noise is clear with a chance of at most one in ten, however many codes it has.
         """
         if self.noise is None:
             return True
-        one = np.abs(self.weights) > DEVIATIONS * self.noise
         weights, noise = (np.square(each[self.groups]).sum() for each in (self.weights, self.noise))
-        return bool(one[self.told].any() or weights > DEVIATIONS**2 * noise)
+        return bool(self._clear_codes().any() or weights > self._reach() ** 2 * noise)
+
+    def _clear_codes(self):
+        """Return a mask of the codes in `told` whose weights are clear of their noise."""
+        noise = 0.0 if self.noise is None else self.noise[self.told]
+        return np.abs(self.weights[self.told]) > self._reach() * noise
+
+    def _reach(self):
+        """Return how many deviations noise alone exceeds at some code with a chance of at most `_LUCK`."""
+        return float(-special.ndtri(_LUCK / 2 / (len(self.told) + 1)))
 
     def extremes(self) -> tuple[int, int]:
         """Return the codes of the largest and of the smallest weight, among `told` or, if that is empty, all codes.
+
+        A weight that is clear of its noise goes before one that is not, if it has the right sign.
 
         Returns
         -------
@@ -76,7 +89,13 @@ class Term:
             The codes of the largest and of the smallest weight.
         """
         codes = self.told if len(self.told) else np.arange(self.column.size)
-        return int(codes[np.argmax(self.weights[codes])]), int(codes[np.argmin(self.weights[codes])])
+        clear = self._clear_codes() if len(self.told) else np.zeros(self.column.size, bool)
+
+        def most(sign):
+            weights = sign * self.weights[codes]
+            return int(codes[np.argmax(np.where(clear & (weights > 0), weights + np.ptp(weights), weights))])
+
+        return most(1), most(-1)
 
     def meaning(self, code: int) -> str:
         """Return the meaning of a code as text; all groups of values without known names have the same text.

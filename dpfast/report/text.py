@@ -36,13 +36,15 @@ def _by_column(every, classes, most=30):
     names = [term.column.name + ("" if two else f" for {term.label}") for term in found[:most]]
     sides = [f"most for {label}" for label in classes[::-1]] if two else ["most for it", "most against it"]
     width = max(map(len, names), default=0)
+    if not found[0].clear:
+        yield "no column is clear of noise; noise alone may have made these:"
     for name, term in zip(names, found, strict=False):
         ends = (f"{term.meaning(code)} ({term.weights[code]:+.2f})" for code in term.extremes())
         told = "; ".join(f"{side}: {end}" for side, end in zip(sides, ends, strict=True))
         yield f"{name:{width}}  moves the score by {term.importance:.2f} on average; {told}"
     if len(found) > most:
         yield f"and {len(found) - most:,} columns that matter less"
-    if noise := lost_in_noise(every):
+    if found[0].clear and (noise := lost_in_noise(every)):
         yield f"nothing clear of noise: {listed(noise)}"
 
 

@@ -19,7 +19,7 @@ def test_the_main_job_shows_rules_accuracy_and_privacy_and_no_time(run):
     assert "otherwise" in result.stdout
     assert "test accuracy  0." in result.stdout
     assert "95% interval" in result.stdout
-    assert "noisy figures of the test part, free by parallel composition" in result.stdout
+    assert "noisy figures of the test part; they cost nothing more, as no row is" in result.stdout
     assert "(1.0, 1e-06)-DP, replace one row; " in result.stdout
     assert "s to learn" not in result.stdout
     assert "reproducible" not in result.stdout

@@ -6,12 +6,14 @@ from html.parser import HTMLParser
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 import dpfast
 from dpfast import report
 from dpfast.learners.reliability import said
 from dpfast.report.additive import lost_in_noise
 from dpfast.tables import Boolean, Category, CodeTable, Label, Numeric, Schema
+from dpfast.tables.cells import CodeColumn
 
 SCHEMA = Schema(
     [
@@ -76,6 +78,36 @@ def test_a_column_of_one_value_moves_no_score(rng):
     assert np.ptp(site.weights) > 0  # noise of the values that no row has
     assert site.extremes() == (0, 0)
     assert "Nothing clear of noise was learned from 1 more: site." in report.page(model)
+
+
+@pytest.mark.parametrize("size", [2, 20, 200])
+def test_a_column_of_noise_alone_is_rarely_clear_however_many_codes_it_has(rng, size):
+    """Numbers of hundreds of bins were clear once, as some bin is beyond two deviations of its noise nearly always."""
+    column, noise = CodeColumn("x", values=tuple(map(str, range(size)))), np.ones(size)
+
+    def drawn():
+        return report.Term(column, "yes", rng.normal(size=size), noise, np.full(size, 1 / size))
+
+    assert sum(drawn().clear for _ in range(1000)) < stats.binom.isf(1e-6, 1000, 0.1)
+    weights = np.linspace(-1, 1, size) * 0.1
+    weights[0] = 5.0
+    term = report.Term(column, "yes", weights, noise, np.full(size, 1 / size))
+    assert term.clear
+    assert term.extremes() == (0, 1)
+
+
+def test_a_weight_that_is_clear_of_noise_is_named_before_a_larger_one_that_is_not():
+    column = CodeColumn("x", values=("a", "b", "c", "d"))
+    weights, noise = np.array([2.0, 1.0, -2.0, -1.0]), np.array([2.0, 0.1, 2.0, 0.1])
+    assert report.Term(column, "yes", weights, noise, np.full(4, 0.25)).extremes() == (1, 3)
+    assert report.Term(column, "yes", weights, None, np.full(4, 0.25)).extremes() == (0, 2)
+
+
+def test_a_model_of_noise_alone_says_so(rng):
+    schema = Schema([Numeric("x", 0, 1)], label=Label("y", [0, 1]))
+    columns = {"x": rng.random(500), "y": rng.integers(0, 2, 500)}
+    text = str(dpfast.HalfspaceClassifier(0.1, schema=schema, random_state=0).fit(columns))
+    assert "no column is clear of noise; noise alone may have made these:" in text
 
 
 def test_groups_of_rare_values_share_a_line_and_count_together(rng):
