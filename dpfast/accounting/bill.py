@@ -160,11 +160,11 @@ def bill_noise(parts: Sequence[NoisySums | Draws], epsilon: Number, delta: Numbe
     epsilon = epsilon_of(epsilon)
     most = float_below((exact("delta", delta) - told) / (1 - told))
 
-    def fits(scale: float) -> bool:
+    def claimed(scale: float) -> float:
         noise = _proposed(parts, scale)
-        return noise is not None and _curve(parts, noise, epsilon) <= most
+        return math.inf if noise is None else _curve(parts, noise, epsilon)
 
-    noise = _proposed(parts, least(fits))
+    noise = _proposed(parts, least(claimed, most))
     if noise is None:
         raise ValueError(f"no float is enough noise for epsilon = {epsilon!r} and delta = {delta!r} with these parts")
     return BillNoise(noise, _cost(parts, noise, told))

@@ -36,11 +36,11 @@ import numpy as np
 from scipy import special
 
 from .costs import Cost
-from .numbers import SMALLEST_DELTA, decimal_above, delta_of, epsilon_of, exact, least
+from .numbers import SMALLEST_DELTA, decimal_above, delta_of, epsilon_of, exact, least, lowest
 from .zcdp import SLACK, SMALLEST, gaussian_above
 
 _MOST_ATOMS = 1 << 14
-_ORDERS, _STEPS, _GOLDEN = (-10.0, 25.0), 60, (math.sqrt(5) - 1) / 2  # ln b from, to: every one is valid
+_ORDERS = -10.0, 25.0  # ln b from, to: every one is valid
 _UP = 1 + 1e-9  # binomial probabilities of a million draws are that good
 
 
@@ -116,7 +116,7 @@ class Composed:
             delta_of(delta)
         if not self._ways or not self._reaches(delta):
             return math.inf
-        return least(lambda epsilon: self.delta(epsilon) <= delta)
+        return least(self.delta, delta)
 
     def _reaches(self, delta: float) -> bool:
         return delta > 0 or not (self._pairs or any(math.isinf(cost.pure) for cost in self._curves))
@@ -191,14 +191,7 @@ class Composed:
             if epsilon < added:
                 return 1.0
             left = _less(epsilon, added)
-            low, high = _ORDERS  # log_delta is convex in b, so it falls and then rises
-            for _ in range(_STEPS):
-                below, above = low + (high - low) * (1 - _GOLDEN), low + (high - low) * _GOLDEN
-                if log_delta(below, left) < log_delta(above, left):
-                    high = above
-                else:
-                    low = below
-            least_log = min(log_delta(log_b, left) for log_b in (low, high))
+            least_log = lowest(lambda log_b: log_delta(log_b, left), *_ORDERS)  # convex in b: it falls and then rises
             return max(math.exp(min(0.0, least_log)) * (1 + SLACK), SMALLEST_DELTA)
 
         return delta

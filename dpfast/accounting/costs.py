@@ -321,7 +321,9 @@ def discrete_gaussian_sigma(
     """
     epsilon, delta = epsilon_of(epsilon), delta_of(delta)
     squared, entries = _moved(sensitivity, releases, size)
-    return least(lambda sigma: sigma > 0 and _discrete_delta(Fraction(sigma), epsilon, squared, entries) <= delta)
+    return least(
+        lambda sigma: _discrete_delta(Fraction(sigma), epsilon, squared, entries) if sigma else math.inf, delta
+    )
 
 
 def curve_delta(square: Fraction, rho: Fraction, apart: Fraction, epsilon: float) -> float:
@@ -377,7 +379,7 @@ def laplace_scale(epsilon: Number, delta: Number = 0.0, *, sensitivity: Number =
     pure = exact("epsilon", epsilon) / T
     if delta != 0:
         delta = delta_of(delta)
-        pure = max(pure, Fraction(largest(lambda e: composed_epsilon(0.0, delta, e, T) <= most)))
+        pure = max(pure, Fraction(largest(lambda e: composed_epsilon(0.0, delta, e, T), most)))
     try:
         return float_above(Fraction(float_above(sensitivity)) / pure)
     except OverflowError:

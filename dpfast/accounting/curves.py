@@ -227,10 +227,7 @@ def cover_exponent(
     _check_choices(0, g, neighbors, accounting)
     delta = _delta_of_rounds(delta, rounds, accounting)
 
-    def fits(t: float) -> bool:
-        return _nearly(t, delta, float(g), neighbors, rounds, accounting) <= float(most)
-
-    low = largest(fits)
+    low = largest(lambda t: _nearly(t, delta, float(g), neighbors, rounds, accounting), float(most))
     step = _SLACK
     while _epsilon_at(Fraction(low), delta, g, neighbors, rounds, accounting) > most:
         low, step = low * (1 - step), 2 * step

@@ -161,7 +161,7 @@ def experts_learning_rate(
                 f"delta={delta!r}: its theorem is for smaller ones"
             )
         return eta
-    eta = largest(lambda eta: composed_epsilon(draws_rho(eta, T, width), delta) <= epsilon)
+    eta = largest(lambda eta: composed_epsilon(draws_rho(eta, T, width), delta), epsilon)
     if eta == 0:
         raise ValueError(f"no learning rate > 0 fits epsilon={epsilon!r}, delta={delta!r}; use a larger epsilon")
     return eta

@@ -164,7 +164,7 @@ class Filter:
             return max(0, units_below(self._bound(self.order)))
         epsilon, delta = self._core
         spared = delta * float(1 - _APART) * (1 - SLACK)
-        mu = largest(lambda mu: gaussian_delta(1.0, epsilon, sensitivity=mu) <= spared)
+        mu = largest(lambda mu: gaussian_delta(1.0, epsilon, sensitivity=mu), spared)
         return units_below(mu * mu * (1 - SLACK))
 
     @cached_property

@@ -248,15 +248,20 @@ def boost_plan(
         G = sigma * math.sqrt((1 + 2 * math.sqrt(x) + 2 * x) / T)
         return rate, sigma, kappa + 2 / rho * (1 + G / (2 * tau)) / math.sqrt(n) + math.sqrt(x / (2 * n))
 
-    def rows(kappa: float, T: int) -> int:
-        return least_integer(lambda n: (found := run(n, kappa, T)) is not None and found[2] <= target)
+    def enough(n: int, kappa: float, T: int) -> bool:
+        return (found := run(n, kappa, T)) is not None and found[2] <= target
 
     tried = (
         (kappa, math.ceil(2 ** (j / 2) * -math.log(kappa) / (gamma * (1 - least / kappa)) ** 2))
         for kappa in (least + i / 20 * (target - least) for i in range(4, 20))
         for j in range(4, 24)
     )
-    n, kappa, T = min((rows(kappa, T), kappa, T) for kappa, T in tried)
+    best: tuple[int, float, int] | None = None
+    for kappa, T in tried:
+        if best is None or (best[0] > 1 and enough(best[0] - 1, kappa, T)):
+            best = least_integer(lambda n: enough(n, kappa, T)), kappa, T  # noqa: B023 - called at once
+    assert best is not None
+    n, kappa, T = best
     found = run(n, kappa, T)
     assert found is not None
     rate, sigma, _ = found

@@ -327,7 +327,9 @@ def staged_online_plan(
 
 def _test_epsilon(epsilon: float, positives: int, delta: float) -> float:
     """Return the largest epsilon of a test at which tests up to so many positive ones are (epsilon, delta)-DP."""
-    found = largest(lambda e: e < 1e-15 or (e <= 10 and repeated_epsilon(e, positives, delta) <= epsilon))
+    found = largest(
+        lambda e: repeated_epsilon(e, positives, delta) if 1e-15 <= e <= 10 else 0.0 if e < 1 else math.inf, epsilon
+    )
     if found < 1e-15:
         raise ValueError(f"epsilon is too small for tests: they would have {epsilon:.3g} of it")
     return found

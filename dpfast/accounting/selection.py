@@ -136,13 +136,15 @@ def selection_base(epsilon: Number, delta: Number, *, runs: int, gaussian: bool 
     if each < SMALLEST_DELTA:
         raise ValueError(f"delta must be at least {SMALLEST_DELTA} for each of {runs} runs, got {delta!r} for all")
 
-    def fits(base):
+    def claimed(base: float) -> float:
+        if base > epsilon:
+            return math.inf
         claims = [(base, each)]
         if gaussian:
             claims += gaussian_claims(base, each, epsilon)
-        return base <= epsilon and selection_epsilon(claims, delta, runs=runs) <= epsilon
+        return selection_epsilon(claims, delta, runs=runs)
 
-    return largest(fits), each
+    return largest(claimed, epsilon), each
 
 
 def gaussian_mu(epsilon: float, delta: float) -> float:
@@ -150,7 +152,7 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
     if delta < SMALLEST_DELTA:
         raise ValueError(f"delta must be at least {SMALLEST_DELTA}, got {delta!r}")
     most = delta * (1 + _CURVE)
-    found = largest(lambda mu: gaussian_above(1.0, epsilon, mu) <= most)
+    found = largest(lambda mu: gaussian_above(1.0, epsilon, mu), most)
     return math.nextafter(found, math.inf) * (1 + _SLACK)
 
 

@@ -67,16 +67,17 @@ def single_sample_epsilon(mu: Number, delta: Number, *, rows: int, steps: int) -
         return math.inf
     ends = np.linspace(0, mu * (_END + mu / 2), _CELLS + 1)
     u, curve = np.expm1(ends), _curve(ends[:-1], mu) * np.diff(np.expm1(ends))
-    log_g, best = np.log1p(u / n), math.inf
-    for a in _ORDERS:
-        if (a - 1) * mu > _MOST_ORDER:
-            break
+    log_g = np.log1p(u / n)
+
+    def claimed(a: int) -> float:
         weight = np.exp((a - 2) * log_g[1:]) + np.exp(-(a + 1) * log_g[:-1])  # each at its larger end
         moment = a * (a - 1) / n**2 * math.fsum((curve * weight).tolist()) * (1 + _SLACK)
         divergence, b = steps * math.log1p(moment) / (a - 1), a - 1
         tail = (math.log(delta) + math.log1p(b)) / b + math.log1p(1 / b)
-        best = min(best, divergence - tail + _SLACK * (divergence + abs(tail)))
-    return max(0.0, best)
+        return divergence - tail + _SLACK * (divergence + abs(tail))
+
+    orders = [a for a in _ORDERS if (a - 1) * mu <= _MOST_ORDER]
+    return max(0.0, _least_of(claimed, orders))
 
 
 @calculator
@@ -110,15 +111,24 @@ def single_sample_sigma(
     epsilon, delta, sensitivity = epsilon_of(epsilon), delta_of(delta), positive("sensitivity", sensitivity)
     n, steps, size = count("rows", rows), count("steps", steps), count("size", size)
 
-    def fits(sigma):
+    def claimed(sigma: float) -> float:
         if sigma == 0 or sensitivity / sigma > _MOST_ORDER or epsilon > 700:
-            return False
+            return math.inf
         left = delta - (1 + math.exp(epsilon)) * steps * size / (24 * sigma) / sigma * (1 + _SLACK)
         if not left >= SMALLEST_DELTA:  # also not a number, if numbers of rows overflow
-            return False
-        return single_sample_epsilon(sensitivity / sigma, left, rows=n, steps=steps) <= epsilon
+            return math.inf
+        return single_sample_epsilon(sensitivity / sigma, left, rows=n, steps=steps)
 
-    return _coarse(least(fits))
+    return _coarse(least(claimed, epsilon))
+
+
+def _least_of(value, arguments):
+    """Return nearly the least value, of a function that falls and then rises."""
+    low, high = 0, len(arguments) - 1
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if value(arguments[middle]) <= value(arguments[middle + 1]) else (middle + 1, high)
+    return value(arguments[low])
 
 
 def _coarse(sigma):

@@ -237,7 +237,7 @@ def sparse_sample_plan(
     if calibration != "paper":
         t = float_above(threshold)
         concentrated = largest(
-            lambda e: composed_epsilon(k * square_above(e) / 2 * (1 + _SLACK), delta / 2, t, 1) <= epsilon
+            lambda e: composed_epsilon(k * square_above(e) / 2 * (1 + _SLACK), delta / 2, t, 1), epsilon
         )
         if concentrated > pure:
             nats = math.log(2 * k * length) - math.log(delta) + epsilon + math.log1p(math.exp(-epsilon))

@@ -266,7 +266,7 @@ def winnow_learning_rate(
     _, releases, _, width, runs = _run(1.0, n_updates, n_draws, 0.0, neighbors, score_range, threshold_runs)
     share = number("threshold_share", threshold_share, "at least 0 and below 1", lambda x: 0 <= x < 1)
     e = math.sqrt(2 * share * zcdp_rho(epsilon, delta) / runs) * (1 - SLACK)
-    eta = largest(lambda eta: composed_epsilon(draws_rho(eta, releases, width), delta, e, runs) <= epsilon)
+    eta = largest(lambda eta: composed_epsilon(draws_rho(eta, releases, width), delta, e, runs), epsilon)
     if eta == 0:
         raise ValueError(f"no learning rate > 0 fits epsilon={epsilon!r}, delta={delta!r}; use a larger epsilon")
     return eta, e

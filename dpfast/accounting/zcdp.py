@@ -43,6 +43,7 @@ never above.
 """
 
 import math
+from collections.abc import Callable
 
 from scipy import special
 
@@ -59,12 +60,13 @@ from .numbers import (
     number,
     positive,
     positive_above,
+    solution,
 )
 
 # Relative error of one sum of a few terms; every result is moved by this much of the terms' absolute values.
 SLACK = 2e-15
 SMALLEST = 1e-300  # what is less, and not 0, counts as so much: floats below lose their digits
-_LEAST_LOG, _MOST_LOG = -700.0, 700.0
+_LEAST_ORDER = 1e-304  # of b, so that it and 1 / b are floats with all digits
 
 
 @calculator
@@ -94,7 +96,7 @@ def zcdp_above(rho: float, epsilon: float) -> float:
     if rho == 0:
         return 0.0
     rho = max(rho, SMALLEST)
-    b = _solve(lambda b: (1 + 2 * b) * rho - math.log1p(1 / b), epsilon)
+    b = _order(lambda b: (1 + 2 * b) * rho / (epsilon + math.log1p(1 / b)), 1.0)
     divergence = (1 + b) * rho
     tail = b * math.log1p(1 / b) + math.log1p(b)
     log_delta = b * (divergence - epsilon) - tail + SLACK * (b * (divergence + epsilon) + tail)
@@ -145,7 +147,7 @@ def zcdp_rho(epsilon: Number, delta: Number) -> float:
     0.0244
     """
     epsilon, delta = epsilon_of(epsilon), delta_of(delta)
-    return largest(lambda rho: composed_epsilon(rho, delta) <= epsilon)
+    return largest(lambda rho: composed_epsilon(rho, delta), epsilon)
 
 
 @calculator
@@ -196,7 +198,7 @@ def gaussian_epsilon(sigma: Number, delta: Number, *, sensitivity: Number = 1.0)
     0.934
     """
     sigma, delta, sensitivity = positive("sigma", sigma), delta_of(delta), positive_above("sensitivity", sensitivity)
-    return least(lambda epsilon: gaussian_above(sigma, float_below(epsilon), sensitivity) <= delta)
+    return least(lambda epsilon: gaussian_above(sigma, float_below(epsilon), sensitivity), delta)
 
 
 @calculator
@@ -222,7 +224,7 @@ def gaussian_sigma(epsilon: Number, delta: Number, *, sensitivity: Number = 1.0)
     4.225
     """
     epsilon, delta, sensitivity = epsilon_of(epsilon), delta_of(delta), positive_above("sensitivity", sensitivity)
-    return least(lambda sigma: sigma > 0 and gaussian_above(sigma, epsilon, sensitivity) <= delta)
+    return least(lambda sigma: gaussian_above(sigma, epsilon, sensitivity) if sigma else math.inf, delta)
 
 
 def draws_rho(exponent: float, releases: int, width: float) -> float:
@@ -250,7 +252,7 @@ def composed_epsilon(rho: float, delta: float, pure: float = 0.0, runs: int = 0)
         bent = b * pure * math.tanh((b + 0.5) * pure) - pure_cumulant(b, pure) if runs else 0.0
         return b * b * rho + runs * bent + math.log1p(b)
 
-    b = _solve(log_at, log)
+    b = _order(log_at, log)
     divergence = (1 + b) * rho + runs * pure_cumulant(b, pure) / b
     from_delta, from_order = (log - math.log1p(b)) / b, math.log1p(1 / b)
     error = divergence + runs * pure + (1 + log + math.log1p(b)) / b + from_order
@@ -295,13 +297,9 @@ def _mills(x: float) -> float:
     return math.sqrt(math.pi / 2) * float(special.erfcx(x / math.sqrt(2)))
 
 
-def _solve(increasing, target: float) -> float:
-    """Return a b near the root of increasing(b) = target, with relative error about 1e-9."""
-    low, high = _LEAST_LOG, _MOST_LOG
-    while high - low > 1e-9:
-        middle = (low + high) / 2
-        low, high = (middle, high) if increasing(math.exp(middle)) < target else (low, middle)
-    return math.exp(high)
+def _order(rising: Callable[[float], float], wanted: float) -> float:
+    """Return a b at which a function is nearly the wanted number."""
+    return min(max(solution(rising, wanted), _LEAST_ORDER), 1 / _LEAST_ORDER)
 
 
 def _rho(value) -> float:
