@@ -53,12 +53,12 @@ def _tracked(iterable, what, total, rows, parts):
         """A column of the progress bar that changes when a round ends."""
 
         def render(self, task):
-            told, rounds = [], task.completed
+            rates, rounds = [], task.completed
             if rows is not None and rounds and task.elapsed:
-                told.append(f"{rows * rounds / task.elapsed:,.0f} rows/s")
+                rates.append(f"{rows * rounds / task.elapsed:,.0f} rows/s")
             if getattr(parts, "moved", 0) and getattr(parts, "only", None) is None and rounds:
-                told.append(f"{parts.moved / rounds:,.0f} bytes a round")
-            return Text(", ".join(told))
+                rates.append(f"{parts.moved / rounds:,.0f} bytes a round")
+            return Text(", ".join(rates))
 
     with Progress(*Progress.get_default_columns(), Rates()) as progress:
         yield from progress.track(iterable, total=total, description=what)
@@ -76,14 +76,14 @@ class Watched(CallbackSupportMixin):
         super().__init_subclass__(**options)
         if "fit" in vars(cls):
             own: Any = cls
-            own.fit = _heard(own.fit)
+            own.fit = _watched_fit(own.fit)
 
     def _watched(self, rounds: Iterable[Any], what: str, total: int | None = None) -> Iterable[Any]:
         """Return the same rounds of the current fit, at most `total`, which call the callbacks."""
         whole = vars(self).get("_callback_fit_ctx")
-        return rounds if whole is None else self._told_of(rounds, whole.subcontext(what, max_subtasks=total))
+        return rounds if whole is None else self._calling_back(rounds, whole.subcontext(what, max_subtasks=total))
 
-    def _told_of(self, rounds: Iterable[Any], all_rounds: Any) -> Iterator[Any]:
+    def _calling_back(self, rounds: Iterable[Any], all_rounds: Any) -> Iterator[Any]:
         all_rounds.call_on_fit_task_begin(estimator=self)
         for each in rounds:
             one = all_rounds.subcontext(all_rounds.task_name).call_on_fit_task_begin(estimator=self)
@@ -92,9 +92,9 @@ class Watched(CallbackSupportMixin):
         all_rounds.call_on_fit_task_end(estimator=self)
 
 
-def _heard(fit: Callable[..., Any]) -> Callable[..., Any]:
+def _watched_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(fit)
-    def told(self: Any, *given: Any, **named: Any) -> Any:
+    def watched(self: Any, *given: Any, **named: Any) -> Any:
         if not getattr(self, "_skl_callbacks", None):
             return fit(self, *given, **named)
         whole = self._init_callback_context(max_subtasks=None).call_on_fit_task_begin(estimator=self)
@@ -102,7 +102,7 @@ def _heard(fit: Callable[..., Any]) -> Callable[..., Any]:
         whole.call_on_fit_task_end(estimator=self)
         return self
 
-    return with_callbacks(told)
+    return with_callbacks(watched)
 
 
 class TableClassifier(Read, ClassifierMixin, BaseEstimator):
@@ -274,9 +274,9 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
         if `image` may refuse such a row.
         """
         parts = table.parts.map(imaged, image)
-        told = parts.each(_read)
+        widths = parts.each(_read)
         rows = (form or image)(table.like) if parts.only is None else parts.only.rows
-        if any(each != _told(rows) for each in told):
+        if any(each != _width(rows) for each in widths):
             raise ValueError("parts of X must have the same columns and types")
         public = self._public(self._read_codes(table.like), table.labels)
         public.n_rows = table.n
@@ -311,10 +311,10 @@ def _read(piece):
     n = piece.rows.shape[0]
     if len(piece.labels) != n:
         check_consistent_length(np.empty(n), piece.labels)
-    return _told(piece.rows)
+    return _width(piece.rows)
 
 
-def _told(rows):
+def _width(rows):
     return rows.shape[1], getattr(rows, "reach", None)
 
 

@@ -93,17 +93,17 @@ def plan(
     if not delta:
         return _pure_plan(schema, epsilon, neighbors, labels, (columns + (labels is not None)) * rows_per_unit)
     words = [sum(_holds_words(column) for column in schema.columns), int(labels == "open")]
-    told = delta * WORDS_SHARE * sum(map(bool, words))
+    delta_of_words = delta * WORDS_SHARE * sum(map(bool, words))
     moves, unit = opening_moves(columns + weight**2, neighbors, rows_per_unit), UNIT
-    noise = bill_noise((NoisySums(unit, share, times=moves), *rest), epsilon, delta * _KEPT, words=told)
+    noise = bill_noise((NoisySums(unit, share, times=moves), *rest), epsilon, delta * _KEPT, words=delta_of_words)
     check_scale(2 * max(noise.noise[1:], default=0), float(epsilon))
     while noise.noise[0] > LARGEST_SCALE and unit > 1:
         unit //= 2
-        noise = bill_noise((NoisySums(unit, share, times=moves), *rest), epsilon, delta * _KEPT, words=told)
+        noise = bill_noise((NoisySums(unit, share, times=moves), *rest), epsilon, delta * _KEPT, words=delta_of_words)
     sigma = noise.noise[0]
     cost = discrete_gaussian_cost(sigma, sensitivity=unit, releases=moves, size=1)
-    if told:
-        cost = (*cost, Cost("pair", 0.0, delta=float_above(told)))
+    if delta_of_words:
+        cost = (*cost, Cost("pair", 0.0, delta=float_above(delta_of_words)))
     columns_of, labels_of = [
         _histogram(sigma, each, float(delta * WORDS_SHARE), of, rows_per_unit)
         for each, of in zip((unit, unit * max(1, weight)), words, strict=True)
@@ -184,13 +184,13 @@ def discover(
                 ranks.append(None)
             continue
         common = dict([*opening.words(words, rng).items()][:MOST_WORDS])
-        facts[column.name], told, known = _facts(
+        facts[column.name], counted, known = _facts(
             column, noisy[0] if noisy else None, common, rows, opening.deviation, fine, grouped
         )
         if rows or not known:
             other[column.name] = round(min(max(1 - known / rows, 0.0), 1.0), 4) if known else 1.0
-        counts += [each for each, _ in told]
-        ranks += [each for _, each in told]
+        counts += [each for each, _ in counted]
+        ranks += [each for _, each in counted]
     return Found(schema.found(facts), labels, counts, ranks, other)
 
 
@@ -224,7 +224,7 @@ def _facts(column, noisy, common, rows, deviation, fine, grouped):
     dates = Cells(_possible(smooth(noisy[NUMBER_BANDS:MISSING_BAND], deviation), rows), last_days, date_ends())
     values = tuple(sorted(common))
     facts: dict[str, Any] = {"cells": True} | ({"groups": GROUPS} if grouped else {})
-    told = []
+    counted = []
     gone = missing + sum(common.values())
     known = numbers.total + dates.total + sum(common.values())
     some, left = SOME * max(known, rows), max(0.0, rows - known - missing)
@@ -234,17 +234,17 @@ def _facts(column, noisy, common, rows, deviation, fine, grouped):
         numbers = numbers if numbers.total or not fine else Cells(_usual_numbers() * left, ends, number_ends())
         edges = numbers.edges(fine, column.reads == "integer")
         facts |= {"numbers": edges, "ends": numbers.between}
-        told.append(numbers.told(edges, gone + dates.total))
+        counted.append(numbers.counts_and_ranks(edges, gone + dates.total))
     if column.reads == "date" or (column.reads == "text" and dates.total > some):
         edges = dates.edges(fine, True)
         facts |= {"dates": edges, "days": dates.between}
-        told.append(dates.told(edges, gone + numbers.total))
-    if values or not told or (fine and column.reads == "text" and (grouped or left > some)):
+        counted.append(dates.counts_and_ranks(edges, gone + numbers.total))
+    if values or not counted or (fine and column.reads == "text" and (grouped or left > some)):
         facts["values"] = values
         codes = facts.get("groups", 1)
         rest = np.full(codes, (numbers.total + dates.total + left) / codes)
-        told.append((np.array([*(common[value] for value in values), *rest, missing]), None))
-    return facts, told, known + missing
+        counted.append((np.array([*(common[value] for value in values), *rest, missing]), None))
+    return facts, counted, known + missing
 
 
 def _tails(rows):
@@ -289,7 +289,7 @@ def _numeric(column, cells, missing):
         edges = [edge for edge in cells.quantiles(int(column.edges)) if low <= edge <= high]
         found = facts | {"edges": tuple(edges) or (low,)}
     (made,) = column.found(**found).code_columns()
-    counts, ranks = cells.told(made.edges, missing)
+    counts, ranks = cells.counts_and_ranks(made.edges, missing)
     return found, [(counts[: made.size], ranks)]
 
 
@@ -347,7 +347,7 @@ class Cells:
             return ()
         return tuple(np.unique(self._numbers(np.arange(1, bins) / bins * self.total)).tolist())
 
-    def told(self, edges: Sequence[float], missing: float) -> tuple[np.ndarray, np.ndarray]:
+    def counts_and_ranks(self, edges: Sequence[float], missing: float) -> tuple[np.ndarray, np.ndarray]:
         """Return the rows of each bin, with those of missing numbers at the end, and the middle rank of each bin."""
         below = np.interp(np.asarray(edges, np.float64), self._ends, self._below)
         bounds = np.concatenate([[0.0], below, [self.total]])

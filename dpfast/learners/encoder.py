@@ -10,7 +10,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpfast import random
 from dpfast.accounting import Budget, PrivacySpend, Release
-from dpfast.accounting.numbers import exact
 from dpfast.files.encodings import source_of
 from dpfast.learners.discovery import discover, plan
 from dpfast.learners.fitting import Private, Public, Run
@@ -199,13 +198,12 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
             return encoding
         if not encoding.n:
             raise ValueError("X must have at least one row, the table has none")
-        planned = plan(p.schema, exact("epsilon", self.epsilon), exact("delta", self.delta), self.neighbors)
         counts = encoding.counts()
         with self._fitting(p.rng) as run:
-            run.charge(self._public(encoding), planned.cost, **{"opening histogram": 1})
+            run.charge(self._public(encoding), p.plan.cost, **{"opening histogram": 1})
             run.released = p.schema
             n = encoding.n if self.neighbors == "replace" else None
-            found = discover(p.schema, counts, planned, run.rng, n=n)
+            found = discover(p.schema, counts, p.plan, run.rng, n=n)
             run.released = found.schema
             run.attributes |= {"found_": _facts(p.schema), "other_": found.other}
             run.used["opening histogram"] += 1
@@ -223,7 +221,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         p = Parameters._checked(self)
         p.rng = random.generator(self.random_state)
         if p.schema.to_find:
-            plan(p.schema, exact("epsilon", self.epsilon), exact("delta", self.delta), self.neighbors)
+            p.plan = plan(p.schema, p.epsilon, p.delta, self.neighbors)
         if p.budget is not None and p.schema.to_find:
             p.budget.foresee(self.epsilon, self.delta, neighbors=self.neighbors)
         return p

@@ -97,7 +97,7 @@ class Run:
         self.used[name] += 1
         self.released.extend(what)
 
-    def told(self) -> PrivacySpend:
+    def claim_so_far(self) -> PrivacySpend:
         """Return the charged claim with the releases made so far: the same object until there is a further release."""
         made = self.used | {"reproducible": self.reproducible}
         if self._shown is None or self._shown[0] != made:
@@ -134,7 +134,7 @@ class Private(PrivateParameters):
         if run.label is not None:
             self._facts["label"] = run.label
         if run.learns:
-            self.privacy_ = run.told()
+            self.privacy_ = run.claim_so_far()
             self._publish(run)
             vars(self).update(run.attributes)
 
@@ -155,11 +155,11 @@ class Private(PrivateParameters):
                 neighbors=self.neighbors,
                 unit=claim.unit,
                 cost=claim.cost,
-                what=self._told(public),
+                what=self._ledger_entry(public),
             )
 
-    def _told(self, public: Public) -> dict[str, Any]:
-        """Return the entries that a ledger stores for a charge."""
+    def _ledger_entry(self, public: Public) -> dict[str, Any]:
+        """Return what a ledger stores about a charge."""
         get = getattr(self, "get_params", None)
         parameters: dict[str, Any] = {} if get is None else get(deep=False)
         plain = {name: value for name, value in parameters.items() if isinstance(value, str | bool | int | float)}
@@ -278,7 +278,7 @@ class Streamed(Private):
     def _show(self, run: Run) -> None:
         """Publish the releases so far, and their claim."""
         self._publish(run)
-        self.privacy_ = run.told()
+        self.privacy_ = run.claim_so_far()
 
     def _forget(self) -> None:
         super()._forget()

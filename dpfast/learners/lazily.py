@@ -38,10 +38,10 @@ def _batchwise(model, method, X):
     if not hasattr(model, "encoder_"):
         raise ValueError("X is a stream of columns, and the model learned from vectors: give an array")
     batches = StreamParts(X).batches(model.encoder_.schema_.names)
-    said = [method(model, batch) for batch in batches if len(batch)]
-    if not said:
+    predicted = [method(model, batch) for batch in batches if len(batch)]
+    if not predicted:
         raise ValueError("X must have at least one row, the stream has none")
-    return np.concatenate(said)
+    return np.concatenate(predicted)
 
 
 def _lazy(model, name, X):
@@ -51,15 +51,15 @@ def _lazy(model, name, X):
     if isinstance(X, list | tuple):
         from dask.delayed import delayed
 
-        said = delayed(_said, pure=False)
-        return [said(each, model, name) for each in X]
+        predicted = delayed(_predicted, pure=False)
+        return [predicted(each, model, name) for each in X]
     columns = _columns(model, name)
     if hasattr(X, "to_bag"):
         meta = _as_frame(_nothing(model, name, columns), X._meta.index[:0], columns)
         return X.map_partitions(_said_of_frame, model, name, columns, meta=meta)
     X = X.rechunk({1: -1})
     shape = {"drop_axis": 1} if columns is None else {"chunks": (X.chunks[0], (len(columns),))}
-    return X.map_blocks(_said, model, name, dtype=_nothing(model, name, columns).dtype, **shape)
+    return X.map_blocks(_predicted, model, name, dtype=_nothing(model, name, columns).dtype, **shape)
 
 
 def _released(model):
@@ -85,18 +85,20 @@ def _nothing(model, name, columns):
     return np.empty((0,) if columns is None else (0, len(columns)), dtype)
 
 
-def _said(X, model: Any, name: str):
+def _predicted(X, model: Any, name: str):
     if X.shape[0] == 0:
         return _nothing(model, name, _columns(model, name))
-    said = getattr(model, name)(X)
-    return said.toarray().astype(np.uint16) if name == "transform" else said
+    predicted = getattr(model, name)(X)
+    return predicted.toarray().astype(np.uint16) if name == "transform" else predicted
 
 
 def _said_of_frame(X, model, name, columns):
-    return _as_frame(_said(X, model, name), X.index, columns)
+    return _as_frame(_predicted(X, model, name), X.index, columns)
 
 
-def _as_frame(said, index, columns):
+def _as_frame(predicted, index, columns):
     import pandas as pd
 
-    return pd.Series(said, index=index) if columns is None else pd.DataFrame(said, index=index, columns=columns)
+    if columns is None:
+        return pd.Series(predicted, index=index)
+    return pd.DataFrame(predicted, index=index, columns=columns)

@@ -51,10 +51,10 @@ class DaskBackend:
     def _ask(self, task, question, public, own):
         # One task holds the public arguments of a question: the parts fetch them from each other, and lost ones are
         # recomputed.
-        told = self._client.submit(_told, public, key=f"dpfast-tell-{uuid4().hex}", pure=False)
+        held = self._client.submit(_arguments, public, key=f"dpfast-tell-{uuid4().hex}", pure=False)
         numbers = range(len(self._futures))
         own = [None] * len(numbers) if own is None else [{k: each} for k, each in enumerate(own)]
-        given = {"question": question, "told": told, "key": f"dpfast{task.__name__}", "pure": False}
+        given = {"question": question, "public": held, "key": f"dpfast{task.__name__}", "pure": False}
         return self._client.map(task, self._futures, numbers, own, **given)
 
     def _wait(self, futures):
@@ -84,16 +84,16 @@ class DaskBackend:
             raise EngineLost("the Dask scheduler, or rows that only a lost worker had, are lost") from None
 
 
-def _told(public):
+def _arguments(public):
     return public
 
 
-def _made(state, number, own, question, told):
-    return made(state, question, told, number, own)
+def _made(state, number, own, question, public):
+    return made(state, question, public, number, own)
 
 
-def _answered(state, number, own, question, told):
-    return answered(state, number, question, told, own)
+def _answered(state, number, own, question, public):
+    return answered(state, number, question, public, own)
 
 
 def _total(answers):

@@ -346,8 +346,8 @@ class MemoryParts(EngineParts):
         super().__init__(MemoryBackend(parts))
 
 
-def _aligned(told):
+def _aligned(value):
     """Return an answer with aligned arrays, as kernels require; in a message an array may start at any byte."""
-    if type(told) is tuple:
-        return tuple(map(_aligned, told))
-    return np.require(told, None, "A") if isinstance(told, np.ndarray) else told
+    if type(value) is tuple:
+        return tuple(map(_aligned, value))
+    return np.require(value, None, "A") if isinstance(value, np.ndarray) else value

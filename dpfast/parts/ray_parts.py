@@ -44,9 +44,9 @@ class RayBackend:
     def ask(self, f: Callable, public: Sequence, own: Sequence | None) -> Iterable[tuple[int, Answer]]:
         import ray
 
-        told = ray.put((self._steps, f, tuple(public)))  # once, for all actors
+        question = ray.put((self._steps, f, tuple(public)))  # once, for all actors
         asked = [
-            actor.ask.remote(told, None if own is None else {k: own[k] for k in numbers})
+            actor.ask.remote(question, None if own is None else {k: own[k] for k in numbers})
             for actor, numbers in zip(self._actors, self._numbers, strict=True)
         ]
         try:
@@ -80,8 +80,8 @@ class _Holder:
     def __init__(self, tables):
         self._tables, self._states = tables, {}
 
-    def ask(self, told, own):
-        steps, f, public = told
+    def ask(self, question, own):
+        steps, f, public = question
         return [(k, answered(self._state(k, steps), k, f, public, own)) for k in self._tables]
 
     def forget(self, name):

@@ -51,8 +51,8 @@ class SparkBackend:
         engine, name = copy.copy(self), uuid4().hex
         engine._steps, engine._names = (*self._steps, (f, public, self._by_part(own))), (*self._names, name)
         self._files.open.add(name)
-        told = {"f": f, "public": public, "own": self._by_part(own), "name": name}
-        engine._paths = self._waited(lambda: _asks(self._paths, _made, **told).persist())
+        given = {"f": f, "public": public, "own": self._by_part(own), "name": name}
+        engine._paths = self._waited(lambda: _asks(self._paths, _made, **given).persist())
         try:
             self._waited(engine._paths.collect)  # compute the states now
         except EngineLost:
@@ -96,8 +96,8 @@ class SparkBackend:
         """Return arguments by the partitions of the parts."""
         return None if own is None else dict(zip(self._parts, own, strict=True))
 
-    def _collected(self, rows, task, **told):
-        return self._waited(lambda: _asks(rows, task, **told).collect())
+    def _collected(self, rows, task, **given):
+        return self._waited(lambda: _asks(rows, task, **given).collect())
 
     def _waited(self, answer):
         try:
@@ -122,8 +122,8 @@ def spark_backend(X: Any, columns: list[str] | None = None, tasks: int | None = 
     return SparkBackend(X, tasks)
 
 
-def _asks(rows, task, **told):
-    return rows.mapInArrow(partial(_rows, task=task, told=told), "part long, found binary")
+def _asks(rows, task, **given):
+    return rows.mapInArrow(partial(_rows, task=task, given=given), "part long, found binary")
 
 
 def _slots(session):
@@ -136,8 +136,8 @@ def _slots(session):
 _states: dict[str, Any] = {}  # mapped by this process, by path; the last one used is last
 
 
-def _rows(batches, task, told):
-    for part, found in task(batches, **told):
+def _rows(batches, task, given):
+    for part, found in task(batches, **given):
         yield pa.RecordBatch.from_pylist([{"part": part, "found": found}], _ROW)
 
 
@@ -168,8 +168,8 @@ def _asked(paths, gone, f, public, own):
 def _asked_again(batches, parts, steps, f, public, own):
     part, state = _pair(batches)
     if part in parts:
-        for make, told, mine in steps:
-            state = made(state, make, told, part, mine)
+        for make, arguments, mine in steps:
+            state = made(state, make, arguments, part, mine)
         yield part, pickle.dumps(answered(state, part, f, public, own))
 
 

@@ -83,14 +83,14 @@ def remarks(schema: Schema, table: Any, missing: Sequence[str] = (), decimal: st
     `decimal` is the decimal mark with which the table was read.
     """
     frame, tails, marks = Frame(table), [], _marks(missing)
-    said, label = [], schema.label.name if schema.label else None
+    found, label = [], schema.label.name if schema.label else None
     spelled = {f"classes of the label {label!r}": (schema.label and schema.label.classes) or ()}
     spelled |= {
         f"values of column {each.name!r}": each.values or () for each in schema.columns if isinstance(each, Category)
     }
     for what, values in spelled.items():
         if same := alike(values):
-            said.append(
+            found.append(
                 f"{what} differ only in capitals or blanks: {listed(same)}. If they mean the same, write them alike "
                 "first"
             )
@@ -105,14 +105,14 @@ def remarks(schema: Schema, table: Any, missing: Sequence[str] = (), decimal: st
             values = numbers(name, array, marks)
             values = values[np.isfinite(values)]
         elif amount := _amount(name, array, marks):
-            said.append(
+            found.append(
                 f"column {name!r} holds numbers that are read as words, such as {amount!r}: write them without "
                 "separators of thousands and without units first"
                 + ("; if the comma is the decimal mark, give --decimal ," if decimal == "." else "")
             )
             continue
         elif name not in dates and (two := _two_dates(name, array, marks)):
-            said.append(
+            found.append(
                 f"column {name!r} holds dates in several formats, such as {two[0]!r} and {two[1]!r}: without a schema, "
                 "only YYYY-MM-DD is read as a date. Write all of them so first"
             )
@@ -122,7 +122,7 @@ def remarks(schema: Schema, table: Any, missing: Sequence[str] = (), decimal: st
             unique = known > 20 and different > _NEARLY * known
             if unique or (name in schema.ignore and different > MOST_VALUES):
                 how = "is different in nearly every row" if unique else f"has {different:,} different values"
-                said.append(
+                found.append(
                     f"column {name!r} {how}. Does it say whose a row is? Then protect persons: --unit {name!r} "
                     f"--rows-per-unit K. If not, leave it out: --ignore {name!r}"
                 )
@@ -132,12 +132,12 @@ def remarks(schema: Schema, table: Any, missing: Sequence[str] = (), decimal: st
             if np.mean(values <= low + (high - low) / BINS) > _MOST:
                 tails.append(name)
     if tails:
-        said.append(
+        found.append(
             f"most values of these columns fall into the first of {BINS} equal bins: {listed([*map(repr, tails)])}. "
             "HalfspaceClassifier reads them in finer ones; for other models declare edges, or spacing = "
             '"quantiles" to have them found privately'
         )
-    return said
+    return found
 
 
 def check(schema: Schema, table: Any) -> list[str]:

@@ -95,8 +95,8 @@ class PartedEncoding:
         counts, storage = self._parts.sum(_counted), Storage(Spool(MEMORY))
         words = [Words(storage) for _ in self.schema.columns]
         for own in _shares(self._parts.each(_numbers_of_words)):
-            for told in self._parts.each(_some_words, own=own):
-                for column, some, rows in told:
+            for answer in self._parts.each(_some_words, own=own):
+                for column, some, rows in answer:
                     words[column].append(some, rows)
         counts.words = [each.counts() for each in words]
         return counts
@@ -145,8 +145,8 @@ def parted_numbers(raw: Any, classes: Any = None, *, one_column: bool = False) -
     """
     if one_column:
         raw = raw.map(_column)
-    told = raw.each(_told)
-    facts = [(n, *fact) for n, *fact in told if n]
+    every = raw.each(_facts)
+    facts = [fact for fact in every if fact[0]]
     if not facts:
         raise ValueError("X must have at least one row, all its parts have none")
     odd = next((k for k, fact in enumerate(facts) if fact[1:] != facts[0][1:]), None)
@@ -154,7 +154,7 @@ def parted_numbers(raw: Any, classes: Any = None, *, one_column: bool = False) -
         raise ValueError(
             f"parts of X must have the same columns and types: {_put(facts[0])}, but another {_put(facts[odd])}"
         )
-    raw = raw.pick([k for k, (n, *_) in enumerate(told) if n])
+    raw = raw.pick([k for k, (n, *_) in enumerate(every) if n])
     seen = np.unique(np.concatenate(raw.each(_labels_seen)))
     known = class_codes(seen, len(seen), classes)
     n, like = sum(fact[0] for fact in facts), _like(*facts[0][1:])
@@ -174,9 +174,9 @@ def bounded_parts(parts: Any, units: Any, choose: Callable) -> Any:
         sizes = parts.each(_rows)
         marks = [b""] * len(sizes)
     else:
-        told = parts.each(_units_of_rows, name)
-        sizes, marks = [len(array) for array, _ in told], [mark for _, mark in told]
-        units = units_of({name: _joined(name, [array for array, _ in told])}, name)
+        answers = parts.each(_units_of_rows, name)
+        sizes, marks = [len(array) for array, _ in answers], [mark for _, mark in answers]
+        units = units_of({name: _joined(name, [array for array, _ in answers])}, name)
     kept = choose(units)
     n = len(units) if kept is None else len(kept)
     if n != sum(sizes):
@@ -261,7 +261,7 @@ def _column(pair):
     return (X.reshape(-1, 1) if np.ndim(X) == 1 else X), y
 
 
-def _told(pair):
+def _facts(pair):
     X, y = pair
     if y is None:
         raise ValueError("y must be given: there is no schema that declares a label")

@@ -23,7 +23,7 @@ GRID_BITS = 10
 
 
 def signed_rows(X, *, feature_range=(-1, 1), out_of_range="error", reads=None):
-    """Return X as packed, sparse or dense rows of integers.
+    """Return X as packed, sparse or dense rows of integers; codes are read as bits.
 
     A BitMatrix or a dense table of booleans has signs: 1 is +1 and 0 is -1. All other tables have numbers: the ends of
     the declared `feature_range` of every feature become -1 and +1, and `out_of_range` ("error" or "clip") decides about
@@ -34,15 +34,10 @@ def signed_rows(X, *, feature_range=(-1, 1), out_of_range="error", reads=None):
     scale.
     """
     low, high = (float(end) for end in feature_range)
-    rows = _rows(X, low, high, out_of_range)
+    rows = _rows(packed_codes(X), low, high, out_of_range)
     if reads is not None and rows.reads != reads and (low, high) != (0, 1):
         raise ValueError(_OTHER_KIND[reads])
     return rows
-
-
-def signed(X, **declared):
-    """Return the result of `signed_rows`; codes are read as bits."""
-    return signed_rows(packed_codes(X), **declared)
 
 
 _OTHER_KIND = {

@@ -258,7 +258,7 @@ def test_edges_lie_at_equal_ranks():
     cells = Cells(np.array([0, 0, 40, 0, 0, 0, 60, 0, 0, 0.0]), ends, codes)
     assert cells.quantiles(5) == (2.5, 3.0, 6.5, 6.75)
     assert cells.between[0] >= 2
-    counts, ranks = cells.told((3.0, 6.5), 5.0)
+    counts, ranks = cells.counts_and_ranks((3.0, 6.5), 5.0)
     np.testing.assert_allclose(counts, [40, 30, 30, 5])
     np.testing.assert_allclose(ranks, [-0.6, 0.1, 0.7])
     nothing = Cells(np.zeros(10), ends, codes)
@@ -277,7 +277,7 @@ def test_rows_that_were_not_found_are_assumed_beyond_those_found_and_leave_the_b
     assert edges[0] < beyond[0] < beyond[1] < edges[-1]
     drawn = Discovered("x", numbers=edges, ends=whole.between, cells=True).code_columns()[0].ends()
     assert (drawn[0], drawn[-1]) == (edges[0], edges[-1])  # pictures show the bins beyond the bounds, too
-    assert (np.diff(whole.told(edges, 0.0)[1]) >= 0).all()
+    assert (np.diff(whole.counts_and_ranks(edges, 0.0)[1]) >= 0).all()
 
 
 def test_codes_of_what_was_found_are_those_of_the_numbers():

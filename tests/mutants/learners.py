@@ -112,7 +112,7 @@ MUTANTS = [
     _m("halfspace: the mean of the scores moves by half", "halfspaces/model", "(2 * (changes * STEPS) ** 2)", "(2 * STEPS**2)", _HALF),
     _m("halfspace: levels beside the mean cost as much as alone", "halfspaces/model", "(3 if image.by_middle else 4) * paid", "4 * paid", _HALF),
     _m("halfspace: the mean of the scores is not paid", "halfspaces/model", "others = paid * (3 if image.by_margin else 1)", "others = paid * (2 if image.by_margin else 1)", _HALF),
-    _m("discovery: labels at the delta of words", "discovery", "told = delta * WORDS_SHARE * sum(map(bool, words))", "told = delta * WORDS_SHARE * any(words)", "learners/test_discovery.py"),
+    _m("discovery: labels at the delta of words", "discovery", "delta_of_words = delta * WORDS_SHARE * sum(map(bool, words))", "delta_of_words = delta * WORDS_SHARE * any(words)", "learners/test_discovery.py"),
     _m("halfspace: the histogram moves by twice what is paid", "halfspaces/model", "self.unit = math.isqrt(", "self.unit = 2 * math.isqrt(", _HALF),
     _m("winnow: the batch not kept", "winnow/streaming", "chosen = chosen[: self.plan.batch - self.taken]", "pass", _WINNOW),
     _m("winnow: an update more than paid", "winnow/streaming", "self.updates < self.plan.releases", "self.updates <= self.plan.releases", _WINNOW),

@@ -88,18 +88,18 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
         hypotheses = p.table
         image: Callable[[Any], Any]
         question: Callable[..., np.ndarray]
-        told: tuple[Any, ...]
+        arguments: tuple[Any, ...]
         if self._of_features():
-            image, question, told = partial(_features, threshold=self.threshold), _feature_errors, ()
+            image, question, arguments = partial(_features, threshold=self.threshold), _feature_errors, ()
         elif hypotheses is None:
-            image, question, told = check_array, _function_errors, (tuple(self.hypotheses),)
+            image, question, arguments = check_array, _function_errors, (tuple(self.hypotheses),)
         else:
             image, question = partial(_numbers_of_points, n_points=hypotheses.shape[1]), _table_errors
-            told = (hypotheses,)
+            arguments = (hypotheses,)
         parts, _, public = self._asked(table, image)
         if question is not _function_errors:
             two_classes(public.classes)
-        errors = parts.sum(question, *told, *([public.classes] if question is _function_errors else []))
+        errors = parts.sum(question, *arguments, *([public.classes] if question is _function_errors else []))
         public.others["n_hypotheses_"] = len(errors)
 
         cost = [Cost("range", float_above(exact("epsilon", p.epsilon)))]
@@ -108,12 +108,12 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
         labelling = None if hypotheses is None else bits.unpack(hypotheses.rows[[drawn]], hypotheses.shape[1])[0]
         run.release("hypotheses", drawn, labelling)
         if hypotheses is not None:
-            says = partial(_point_says, labelling=labelling)
+            predict = partial(_predict_by_point, labelling=labelling)
         elif self._of_features():
-            says = partial(_feature_says, h=drawn)
+            predict = partial(_predict_by_feature, h=drawn)
         else:
-            says = partial(_function_says, hypothesis=self.hypotheses[drawn], classes=public.classes)
-        self._count_classes(run, p, lambda: parts.sum(_confused, says, len(public.classes)))
+            predict = partial(_predict_by_function, hypothesis=self.hypotheses[drawn], classes=public.classes)
+        self._count_classes(run, p, lambda: parts.sum(_confused, predict, len(public.classes)))
 
     def _publish(self, run):
         if run.released:
@@ -126,7 +126,7 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
         if self._of_features():
             X = _features(X, self.threshold)
             self._check_features(X)
-            return self.classes_[_feature_says(X, self.hypothesis_)]
+            return self.classes_[_predict_by_feature(X, self.hypothesis_)]
         if self._labelling is None:
             X = validate_data(self, X, reset=False)
             codes = _codes(self.hypotheses[self.hypothesis_], X, self.classes_)
@@ -238,20 +238,20 @@ def _function_errors(piece, hypotheses, classes):
     return np.array([np.count_nonzero(_codes(h, piece.rows, classes) != piece.labels) for h in hypotheses])
 
 
-def _confused(piece, says, classes):
+def _confused(piece, predict, classes):
     """Return counts of the rows of a piece by predicted and true class."""
-    return confusion(says(piece.rows), piece.labels, classes)
+    return confusion(predict(piece.rows), piece.labels, classes)
 
 
-def _point_says(points, labelling):
+def _predict_by_point(points, labelling):
     return labelling[points[:, 0]].astype(np.int64)
 
 
-def _function_says(X, hypothesis, classes):
+def _predict_by_function(X, hypothesis, classes):
     return np.maximum(_codes(hypothesis, X, classes), 0)  # -1, no class, is no class of the model: `predict` refuses it
 
 
-def _feature_says(table, h):
+def _predict_by_feature(table, h):
     """Return the class that hypothesis h of "features" predicts for each row: int64, shape (n,)."""
     d = table.shape[1]
     if h >= 2 * d:

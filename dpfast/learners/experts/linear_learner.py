@@ -10,12 +10,11 @@ from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import weights
 from dpfast.learners.base import PrivateClassifier, TwoSided, shown
 from dpfast.learners.calibration import level_counts
-from dpfast.learners.experts.playing import REPLACE, played
+from dpfast.learners.experts.playing import REPLACE, blocks, played
 from dpfast.learners.parameters import choice, estimator, flag, optional, parameter
 from dpfast.learners.probabilities import SidedProbabilities
 from dpfast.learners.saving import integer, integers
-from dpfast.parts.blocks import BLOCK_BYTES, slices
-from dpfast.tables.signed_rows import SparseRows, signed, signed_rows
+from dpfast.tables.signed_rows import signed_rows
 
 
 @estimator
@@ -86,21 +85,20 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
     calibration: str = parameter("tight", choice("tight", "paper"))
 
     def _learn(self, table, p, run):
-        _, rows, public = self._asked(table, partial(signed, out_of_range=p.out_of_range))
+        _, rows, public = self._asked(table, partial(signed_rows, out_of_range=p.out_of_range))
         n, d = rows.shape
         labels = table.labels
         signs = labels.signs()
         width = p.rows_per_unit * experts_range(p.neighbors, signed=True)
         eta = experts_learning_rate(p.epsilon, p.delta, horizon=n, loss_range=width, calibration=p.calibration)
         state = weights.Weights(d + p.fit_intercept, Fraction(eta) / rows.unit, mirrored=p.negations)
-        step = BLOCK_BYTES // (4 * d) if not isinstance(rows, SparseRows) else 1 << 14
         public.others = {"learning_rate_": eta, "reads_": rows.reads}
 
         cost = [Cost("range", eta * width * (1 + SLACK), times=n)]
         run.charge(public, self._all_costs(cost, p), draws=n, **p.counting)
         run.released = drawn = np.zeros((2, d + p.fit_intercept), np.int64)
         order = run.rng.permutation(n)
-        for part in self._watched(shown(slices(n, step), "rounds", self.verbose), "rounds"):
+        for part in self._watched(shown(blocks(rows), "rounds", self.verbose), "rounds"):
             losses = rows.losses(order[part], -signs, constant=p.fit_intercept)
             experts = played(state, losses, Fraction(eta) / rows.unit, run.rng, mirrored=p.negations)
             drawn += np.bincount(experts, minlength=drawn.size).reshape(2, -1)

@@ -9,13 +9,12 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from dpfast.accounting import experts_learning_rate, experts_range, linear_excess
 from dpfast.kernels import weights
 from dpfast.learners.base import Watched, refuse_weights, shown
-from dpfast.learners.experts.playing import REPLACE, played
+from dpfast.learners.experts.playing import REPLACE, blocks, played
 from dpfast.learners.fitting import Private, Public
 from dpfast.learners.parameters import BETWEEN_0_AND_1, choice, estimator, flag, parameter
 from dpfast.learners.scikit import BaseEstimator
-from dpfast.parts.blocks import BLOCK_BYTES, slices
 from dpfast.tables import BitMatrix
-from dpfast.tables.signed_rows import SparseRows, signed_rows
+from dpfast.tables.signed_rows import signed_rows
 
 
 @estimator
@@ -100,7 +99,6 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
         width = experts_range(p.neighbors, signed=True)
         eta = experts_learning_rate(p.epsilon, p.delta, horizon=n, loss_range=width, calibration=p.calibration)
         state = weights.Weights(d, Fraction(eta) / rows.unit)
-        step = BLOCK_BYTES // (4 * d) if not isinstance(rows, SparseRows) else 1 << 14
         new = BaseEstimator()
         if not isinstance(X, BitMatrix):
             validate_data(new, X, skip_check_array=True, reset=True)
@@ -110,7 +108,7 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
         with self._spending(public, p.rng, draws=n) as run:
             run.released = drawn = np.zeros(d, np.int64)
             order, as_they_are = run.rng.permutation(n), np.ones(n, np.int8)
-            for part in self._watched(shown(slices(n, step), "rounds", self.verbose), "rounds"):
+            for part in self._watched(shown(blocks(rows), "rounds", self.verbose), "rounds"):
                 losses = rows.losses(order[part], as_they_are, constant=False)
                 experts = played(state, losses, Fraction(eta) / rows.unit, run.rng)
                 drawn += np.bincount(experts, minlength=d)

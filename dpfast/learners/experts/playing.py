@@ -7,6 +7,8 @@ import numpy as np
 from dpfast.kernels.weights import Losses, Weights
 from dpfast.learners.parameters import Kind, parameter
 from dpfast.mechanisms.draws import Question, asked, recorded
+from dpfast.parts.blocks import BLOCK_BYTES, slices
+from dpfast.tables.signed_rows import SparseRows
 
 REPLACE = parameter(
     "replace",
@@ -14,6 +16,12 @@ REPLACE = parameter(
     """{"replace"}, default="replace"
     Only "replace": adding or removing a row changes the number of rounds, which is released.""",
 )
+
+
+def blocks(rows: Any) -> list[slice]:
+    """Return the rounds in blocks, if each round takes one of some rows of `dpfast.tables.signed_rows`."""
+    n, d = rows.shape
+    return slices(n, 1 << 14 if isinstance(rows, SparseRows) else BLOCK_BYTES // (4 * d))
 
 
 def played(

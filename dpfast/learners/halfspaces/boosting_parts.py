@@ -90,12 +90,12 @@ class PartedMeasure:
 
     def weights(self):
         """Return the weights, y_i times the units of each row, as a question for the parts."""
-        rounds, told = len(self._hypotheses), (self._weak, tuple(self._hypotheses), self._table)
+        rounds, public = len(self._hypotheses), (self._weak, tuple(self._hypotheses), self._table)
         low, high = -len(self._table) - 1 - rounds * UNIT, rounds * UNIT + 1  # no unit; all that there are
         while True:
             step = max(1, (high - low) // _ASKED)
             levels = np.append(np.arange(low, high, step), high)
-            units = np.array(self._parts.each(_units, *told, levels))
+            units = np.array(self._parts.each(_units, *public, levels))
             k = min(int(np.searchsorted(units.sum(axis=0), self._units, side="right")) - 1, len(levels) - 2)
             if step == 1:
                 break
@@ -104,7 +104,7 @@ class PartedMeasure:
         more = np.diff(units[:, k : k + 2]).ravel()  # what rows weigh more at the next level, part by part
         before = np.cumsum(more) - more
         excess = np.clip(left - before, 0, more)
-        return PartedWeights(_dense_sum, (*told, int(levels[k])), excess.tolist())
+        return PartedWeights(_dense_sum, (*public, int(levels[k])), excess.tolist())
 
 
 def _scores(piece, weak, hypotheses):

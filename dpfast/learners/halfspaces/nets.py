@@ -162,11 +162,11 @@ class PartedMistakes:
     """Like `Mistakes` of net number k, for n rows in parts."""
 
     def __init__(self, parts, nets, k, key, n):
-        self._parts, self._told, self._n, self._members = parts, (nets, k, key), n, 2 * nets.side
+        self._parts, self._public, self._n, self._members = parts, (nets, k, key), n, 2 * nets.side
 
     def scores(self, start, stop):
         """Return how many rows each member of some lines gets wrong: shape (lines, 2 side)."""
-        return self._parts.sum(_scores, *self._told, start, stop)
+        return self._parts.sum(_scores, *self._public, start, stop)
 
     def count(self, start, stop):
         """Return how many of these members get 0, ..., n rows wrong."""

@@ -7,6 +7,7 @@ from dpfast.accounting import sparse_sample_plan
 from dpfast.learners.parameters import BETWEEN_0_AND_1, Kind, auto, choice, count, estimator, parameter, positive
 from dpfast.mechanisms import AboveThreshold, sparse_sample
 
+from .splits import essential_lists
 from .streams import Following, PointStream
 
 
@@ -199,9 +200,8 @@ class _Teachers(Following):
     def _fired(self):
         """Draw the next hypothesis, and start a new interval."""
         plan, released = self.plan, self.run.released
-        lists = {id(H): H._private_codes(plan.irreducibility, self.dimension) for H in self.teachers}
         drawn = sparse_sample(
-            [lists[id(H)] for H in self.teachers],
+            essential_lists(self.teachers, plan.irreducibility, self.dimension),
             plan.exponent,
             plan.bottom_score,
             max_length=plan.list_bound,

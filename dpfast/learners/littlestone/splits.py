@@ -31,10 +31,16 @@ def classes_of_parts(hypothesis_class, points, labels, rows, rates):
     ]
 
 
+def essential_lists(classes, irreducibility, d, degree=None):
+    """Return the list of `_private_codes` of each teacher's class; teachers that share a class share its list."""
+    lists = {id(H): H._private_codes(irreducibility, d, degree) for H in classes}
+    return [lists[id(H)] for H in classes]
+
+
 def first_agreement(teachers, irreducibilities, d, list_bound, tests):
     """Return the number of the first step whose largest vote passes a test, or None, and the lists of the teachers."""
     for step, irreducibility in enumerate(irreducibilities):
-        lists = [next(classes)._private_codes(irreducibility, d) for classes in teachers]
+        lists = essential_lists([next(classes) for classes in teachers], irreducibility, d)
         _, score = votes(lists, max_length=list_bound)
         if tests.test(int(score.max(initial=0))):
             return step, lists

@@ -11,7 +11,7 @@ from dpfast.mechanisms import RepeatedThreshold, exponential
 from dpfast.mechanisms.sparse_sample import votes
 
 from .hypothesis import majority
-from .splits import equal_parts, rows_of_parts
+from .splits import equal_parts, essential_lists, rows_of_parts
 from .streams import Following, PointStream
 
 
@@ -203,8 +203,7 @@ class _JointTraining(Following):
     def _lists(self):
         """Return the essential hypotheses of each teacher: line 8 of Algorithm 4."""
         degree = self.d + 1 - self.stage if self.listing == "stage" else None
-        lists = {id(H): H._private_codes(self.plan.irreducibility << self.stage, self.d, degree) for H in self.classes}
-        return [lists[id(H)] for H in self.classes]
+        return essential_lists(self.classes, self.plan.irreducibility << self.stage, self.d, degree)
 
     def _define_class(self, H, parts):
         """DefineClass of this stage: restrict H to the members that err on few examples of each of these parts."""

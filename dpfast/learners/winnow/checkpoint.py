@@ -99,8 +99,8 @@ class Checkpoint:
             self.close()
             if not isinstance(error, _FAULTS):
                 raise
-            told = error if type(error) is ValueError else f"{type(error).__name__}: {error}"
-            raise ValueError(f"{self.path.name} cannot be resumed: {told}") from None
+            what = error if type(error) is ValueError else f"{type(error).__name__}: {error}"
+            raise ValueError(f"{self.path.name} cannot be resumed: {what}") from None
 
     def _read(self, model):
         content = self.path.read_bytes()

@@ -7,13 +7,29 @@ import numpy as np
 
 from dpfast.learners.base import PrivateClassifier, TwoSided
 from dpfast.learners.calibration import level_counts
-from dpfast.learners.parameters import FileLike, auto, choice, count, ends, estimator, flag, optional, parameter, real
+from dpfast.learners.parameters import (
+    FileLike,
+    auto,
+    choice,
+    count,
+    ends,
+    estimator,
+    flag,
+    optional,
+    parameter,
+    positive,
+    real,
+)
 from dpfast.learners.probabilities import SidedProbabilities
+from dpfast.learners.saving import entries, integer
 from dpfast.learners.winnow.plan import at_once, check_paper, first_hypothesis, plan_of
-from dpfast.learners.winnow.scores import NOTHING, in_order, restore, score_vector, to_json
+from dpfast.learners.winnow.scores import NOTHING, histograms_from_json, histograms_to_json, in_order, score_vector
 from dpfast.learners.winnow.streaming import Stream, WinnowStream
 from dpfast.tables.labels import two_classes
-from dpfast.tables.signed_rows import signed, signed_rows
+from dpfast.tables.signed_rows import signed_rows
+
+_MOST = 1 << 62  # updates, draws and rounds
+_FACTS = ("updates", "n_updates", "n_draws", "learning_rate", "reads")  # saved attributes, beside the weights
 
 
 @estimator
@@ -114,12 +130,12 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
 
     _model = "winnow"
     _reads_parts = True
-    n_updates: int | str = parameter("auto", auto(count(1, 1 << 62)))
-    n_draws: int = parameter(5, count(1, 1 << 62))
+    n_updates: int | str = parameter("auto", auto(count(1, _MOST)))
+    n_draws: int = parameter(5, count(1, _MOST))
     window: bool = parameter(False, flag())
-    batch: int | str = parameter("all", auto(count(1, 1 << 62), "all"))
+    batch: int | str = parameter("all", auto(count(1, _MOST), "all"))
     schedule: str = parameter("auto", choice("auto", "fixed", "sparse-vector"))
-    horizon: int | None = parameter(None, optional(count(1, 1 << 62)))
+    horizon: int | None = parameter(None, optional(count(1, _MOST)))
     confidence: float = parameter(0.05, real(0, 1, "[)"))
     negations: bool = parameter(True, flag())
     fit_intercept: bool = parameter(True, flag())
@@ -165,7 +181,7 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
 
     def _read(self, table, p):
         """Return the parts, public facts, the plan, and a stream without its run; refuse everything that is invalid."""
-        image = partial(signed, feature_range=p.feature_range, out_of_range=p.out_of_range)
+        image = partial(signed_rows, feature_range=p.feature_range, out_of_range=p.out_of_range)
         parts, rows, public = self._asked(table, image, form=partial(image, out_of_range="clip"))
         two_classes(public.classes)
         plan = plan_of(p, public.n_features, public.n_rows)
@@ -190,10 +206,21 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         return NOTHING.plus(self.released_weights_ if self.average else self.released_weights_[-1:], self.n_draws_)
 
     def _released(self):
-        return to_json(self)
+        facts = {name: getattr(self, f"{name}_") for name in _FACTS}
+        return {"weights": histograms_to_json(self.released_weights_), **facts}
 
     def _restore(self, released):
-        restore(self, released)
+        if isinstance(released, list) and self.calibration == "tight":  # of version 1
+            known = {"updates": len(released), "n_updates": self.n_updates, "n_draws": self.n_draws}
+            released = {"weights": released, **known, "learning_rate": None, "reads": None}
+        entries(released, "weights", *_FACTS)
+        self.released_weights_ = histograms_from_json(released["weights"], self._width)
+        self.n_updates_, self.n_draws_ = (integer(released[name], 1, _MOST) for name in ("n_updates", "n_draws"))
+        self.updates_ = integer(released["updates"], 0, _MOST if self.window else self.n_updates_)
+        if len(self.released_weights_) != min(self.updates_, self.n_updates_):
+            raise ValueError(f"{len(self.released_weights_)} releases of {self.updates_} updates")
+        self.learning_rate_ = optional(positive()).read("learning_rate", released["learning_rate"])
+        self.reads_ = optional(choice("signs", "numbers")).read("reads", released["reads"])
 
 
 def _shares_of_votes(hypothesis, rows):

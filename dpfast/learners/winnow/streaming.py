@@ -133,11 +133,11 @@ class Stream:
         key, sizes = int.from_bytes(self.run.rng.bytes(KEY_BYTES)), parts.each(row_count)
         firsts = [0, *accumulate(sizes[:-1])]
         for k in intervals:
-            told, most = (key, k, self.plan, self.hypothesis), [None] * len(firsts)
+            public, most = (key, k, self.plan, self.hypothesis), [None] * len(firsts)
             if self.plan.batch is not None:
-                counts = np.array(parts.each(counting_rows, *told, own=firsts))
+                counts = np.array(parts.each(counting_rows, *public, own=firsts))
                 most = np.clip(self.plan.batch - (np.cumsum(counts) - counts), 0, counts).tolist()
-            self.scores.enter(parts.sum(interval_sum, *told, own=list(zip(firsts, most, strict=True))))
+            self.scores.enter(parts.sum(interval_sum, *public, own=list(zip(firsts, most, strict=True))))
             self._update()
 
     def _counting(self, votes, signs):
