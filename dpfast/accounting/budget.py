@@ -296,7 +296,8 @@ class Budget:
         if unit != self._unit:
             raise ValueError(
                 f"the budget protects one {self._unit} and the charge one {unit}: a claim for one does not hold for "
-                f'the other; fit with units= and rows_per_unit= for persons, or make a budget of unit="{unit}"'
+                "the other; for persons, fit with units= and rows_per_unit= (--unit and --rows-per-unit), or make a "
+                f'budget of unit="{unit}"'
             )
         self._check_process()
         cost = tuple(cost) if cost else _known(pair)

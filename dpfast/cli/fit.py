@@ -92,6 +92,7 @@ def fit(
         check_files(out, DATA=data, schema=schema, budget=budget)
 
         from dpfast import random
+        from dpfast.files.names import NotNumbers
         from dpfast.learners.parameters import EPSILON, real
         from dpfast.tables.naming import alike
 
@@ -146,16 +147,19 @@ def fit(
                 values, table = "codes", read_declared(data, declaration, memory, **text)
             else:
                 values = values_of(model, own, threshold=threshold, numbers=numbers)
-                table = read(
-                    data,
-                    label=label,
-                    needs_label=True,
-                    threshold=threshold,
-                    values=values,
-                    limits=limits_of(parameters),
-                    may_stay=MODELS[model].may_stay,
-                    **text,
-                )
+                try:
+                    table = read(
+                        data,
+                        label=label,
+                        needs_label=True,
+                        threshold=threshold,
+                        values=values,
+                        limits=limits_of(parameters),
+                        may_stay=MODELS[model].may_stay,
+                        **text,
+                    )
+                except NotNumbers as error:
+                    raise ValueError(f"{error}; --schema discover reads text, dates and missing cells, too") from None
             declared = classes_of(table.y, classes, data) if declaration is None else declaration.label.classes
             n = len(table.y)
             persons = Persons(data, unit, rows_per_unit, n, **text) if unit is not None else None

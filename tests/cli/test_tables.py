@@ -190,6 +190,8 @@ def test_without_a_schema_all_is_discovered(run, refused, table, tmp_path):
     assert "and of the labels: any other label was learned as " in told
     assert run("predict", tmp_path / "model.json", table).exit_code == 0
     assert "say which column holds the labels (--label)" in refused("fit", table, "--epsilon", 1)
+    said = refused("fit", table, "--epsilon", 1, "--label", "buys", "--model", "decision-list")
+    assert "--schema discover reads text, dates and missing cells, too" in said
     Schema(SCHEMA.columns, missing_values=["?"]).to_file(tmp_path / "s.toml")
     said = refused("fit", table, "--schema", tmp_path / "s.toml", "--epsilon", 1)
     assert "say which column holds the labels (--label), or declare it" in said
