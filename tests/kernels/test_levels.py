@@ -5,20 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from laws import assert_follows, exponential_law
+from scripted import Scripted
 
 from dpfast.kernels import levels
 
 DTYPES = [np.int8, np.int16, np.int32, np.int64]
-
-
-class Scripted:
-    """A generator whose first words are given."""
-
-    def __init__(self, words):
-        from randomgen import UserBitGenerator
-
-        words = iter(words)
-        self.bit_generator = UserBitGenerator(lambda _: next(words), 64)
 
 
 # ---- laws --------------------------------------------------------------------------------------------------------

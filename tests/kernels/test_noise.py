@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from laws import assert_follows
 from scipy import stats
+from scripted import Scripted
 
 from dpfast import random
 from dpfast.kernels import noise
@@ -13,16 +14,6 @@ from dpfast.kernels import noise
 LAPLACE, GAUSSIAN = noise.discrete_laplace, noise.discrete_gaussian
 DRAWS = [LAPLACE, GAUSSIAN]
 SCALES = [Fraction(1, 10), Fraction(1, 2), Fraction(22, 7), 1000, 2**36, Fraction(10**30 + 1, 3 * 10**18), 2**52]
-
-
-class Scripted:
-    """A generator whose first words are given."""
-
-    def __init__(self, words):
-        from randomgen import UserBitGenerator
-
-        words = iter(words)
-        self.bit_generator = UserBitGenerator(lambda _: next(words), 64)
 
 
 # ---- laws --------------------------------------------------------------------------------------------------------

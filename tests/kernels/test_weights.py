@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from laws import assert_follows, exponential_law
+from scripted import Scripted
 
 from dpfast.kernels import bits, inversion, weights
 
@@ -127,6 +128,14 @@ def test_draws_follow_the_weights(exponent, kind, mirrored, rng):
     for row in range(3):
         state.add(losses, row)
     assert_follows(drawn(state, DRAWS // 4, rng)[: 9 * (1 + mirrored)], law(q.sum(axis=0), exponent, mirrored))
+
+
+@pytest.mark.parametrize(("d", "mirrored"), [(1, True), (2, False), (2048, False)])
+def test_the_middle_of_all_words_divides_two_equal_halves(d, mirrored):
+    """The word for a rank that is the sum of all bounds before an expert, and the one below, draw the two beside it."""
+    middle = d * (1 + mirrored) // 2
+    for word, expert in ((2**63 - 1, middle - 1), (2**63 + 1, middle)):
+        assert weights.Weights(d, 0.01, mirrored=mirrored).draw(Scripted([word, 0])) == expert
 
 
 def test_draws_from_many_blocks_follow_the_weights(rng):

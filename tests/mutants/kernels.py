@@ -57,6 +57,7 @@ MUTANTS = [
     _m("levels: the last of an entry is in the next", "csrc/levels.c", "[n / 2 - 1] <= rank[k]", "[n / 2 - 1] < rank[k]", "kernels/test_levels.py"),
     _m("levels: the least score has a copy", "csrc/levels_scan.h", "return by != MIRRORED || low != LEAST;", "return true;", "kernels/test_levels.py"),
     _m("weights: a guard of zero", "csrc/weights.c", "return fabs(uniform - ratio) > slack ? ", "return fabs(uniform - ratio) >= 0 ? ", "kernels/test_weights.py"),
+    _m("weights: a copy has a share less", "csrc/weights.c", "if (rank >= coin->bound) {", "if (rank > coin->bound) {", "kernels/test_weights.py"),
     _m("weights: integer losses out of range", "csrc/weights.c", "outside |= inside ^ x[j];", "outside |= 0;", "kernels/test_weights.py"),
     _m("weights: the offset of one side", "csrc/weights.c", "w->mirrored ? (high > -low ? high : -low) : -low", "w->mirrored ? high : -low", "kernels/test_weights.py"),
     _m("weights: gaps beyond 32 bits", "csrc/weights.c", "farthest <= INT32_MAX && offset <= INT32_MAX", "true", "kernels/test_weights.py"),
