@@ -374,5 +374,5 @@ def _possible(counts, rows):
 def _smooth_numbers(noisy, deviation):
     """Return denoised counts of the bands of numbers: zero separately, each sign by `smooth`."""
     zero = noisy[SIDE_BANDS] if noisy[SIDE_BANDS] > SURE * deviation else 0.0
-    left, right = noisy[:SIDE_BANDS], noisy[SIDE_BANDS + 1 :]
-    return np.concatenate([smooth(left, deviation), [zero], smooth(right, deviation)])
+    left, right = smooth(np.stack([noisy[:SIDE_BANDS], noisy[SIDE_BANDS + 1 :]]), deviation)
+    return np.concatenate([left, [zero], right])

@@ -79,26 +79,28 @@ class OpeningHistogram:
 
 
 def smooth(noisy, deviation):
-    """Return denoised counts, at least 0, of bands whose number is a power of two.
+    """Return denoised counts, at least 0, of bands whose number is a power of two: the last axis of the array.
 
     Consider all ways to split the bands recursively into halves, where some of the resulting parts are empty and the
     others constant. The result is the split of largest likelihood, with a penalty for each part that is not empty: the
     value that noise alone hardly ever reaches in any part of that size ("dyadic CART", Donoho, Annals of Statistics 25,
     1997).
     """
-    sums = [noisy]
-    while len(sums[-1]) > 1:
-        sums.append(sums[-1][::2] + sums[-1][1::2])
-    variance, best, whole = deviation**2, None, []
-    for total in sums:
-        size, price = len(noisy) // len(total), max(SURE**2, round(2 * math.log(64 * len(total)), 3)) * variance
-        gain = np.where(total > 0, total * total / size - price, 0.0)
-        halves = np.zeros(len(total)) if best is None else best[::2] + best[1::2]
-        whole.append(gain > halves)
-        best = np.maximum(np.maximum(gain, halves), 0.0)
-    rows, open_ = np.zeros(len(noisy)), np.ones(1, bool)
-    for total, taken in zip(sums[::-1], whole[::-1], strict=True):
-        size = len(noisy) // len(total)
-        rows += np.repeat(np.where(open_ & taken, total / size, 0.0), size)
-        open_ = np.repeat(open_ & ~taken, 2)
+    total, best, levels = noisy, np.zeros_like(noisy), []
+    while True:
+        parts = total.shape[-1]
+        size, price = noisy.shape[-1] // parts, max(SURE**2, round(2 * math.log(64 * parts), 3)) * deviation**2
+        gain = np.square(np.maximum(total, 0.0)) / size - price
+        levels.append((total / size, gain > best))
+        if parts == 1:
+            break
+        best = np.maximum(gain, best)
+        total, best = total[..., ::2] + total[..., 1::2], best[..., ::2] + best[..., 1::2]
+    rows, taken = levels.pop()
+    rows = np.where(taken, rows, 0.0)
+    while levels:
+        mean, whole = levels.pop()
+        taken, rows = np.repeat(taken, 2, axis=-1), np.repeat(rows, 2, axis=-1)
+        rows = np.where(taken, rows, np.where(whole, mean, 0.0))
+        taken |= whole
     return rows

@@ -41,6 +41,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from dpfast.kernels.own import frozen
+
 MARKS = ("", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "None", "none", "<NA>", "NaT", "?", "-")
 _BITS = 8  # of mantissa
 _LEAST, _MOST = -20, 44  # powers of two
@@ -94,37 +96,39 @@ def date_codes(days: np.ndarray) -> np.ndarray:
     return codes
 
 
+@cache
 def number_ends() -> np.ndarray:
-    """Return the largest number of each code except the last: float64, shape (NUMBERS - 1,)."""
+    """Return the largest number of each code except the last: float64, shape (NUMBERS - 1,), read-only."""
     sizes = (np.arange(_SIDE + 1, dtype=np.int64) + _BASE << _SHIFT).view(np.float64)
     below = -sizes[:-1][::-1]
     below[-1] = np.nextafter(-LEAST, -np.inf)
-    return np.concatenate([below, [0.0], sizes[1:-1]])
+    return frozen(np.concatenate([below, [0.0], sizes[1:-1]]))
 
 
+@cache
 def date_ends() -> np.ndarray:
-    """Return the day of each code of dates except the last: float64, shape (DATES - 1,)."""
-    return _FIRST_DAY + np.arange(DATES - 1.0)
+    """Return the day of each code of dates except the last: float64, shape (DATES - 1,), read-only."""
+    return frozen(_FIRST_DAY + np.arange(DATES - 1.0))
 
 
+@cache
 def band_ends() -> tuple[np.ndarray, np.ndarray]:
     """Return the largest number of each band of numbers, and the last day of each band of dates, except the last."""
-    bands = _bands()
-    last = np.flatnonzero(np.diff(bands[DATES:MISSING]))
-    return number_ends()[last], date_ends()[_MONTH - 1 :: _MONTH]
+    last = np.flatnonzero(np.diff(_bands()[DATES:MISSING]))
+    return frozen(number_ends()[last]), date_ends()[_MONTH - 1 :: _MONTH]
 
 
-def banded(counts: np.ndarray) -> np.ndarray:
-    """Return the rows of each band, given those of each fixed code: int64, shape (BANDS,)."""
-    return np.bincount(_bands(), weights=counts, minlength=BANDS).astype(np.int64)
+def banded(cells: np.ndarray) -> np.ndarray:
+    """Return the number of cells in each band, given their codes; words are in none: int64, shape (BANDS,)."""
+    return np.bincount(_bands()[np.minimum(cells, FIXED)], minlength=BANDS + 1)[:BANDS]
 
 
 @cache
 def _bands():
-    """Return the band of each fixed code."""
+    """Return the band of each fixed code, and BANDS for words."""
     side = np.arange(_SIDE) // _BAND
     numbers = np.concatenate([SIDE_BANDS - 1 - side[::-1], [SIDE_BANDS], SIDE_BANDS + 1 + side])
-    return np.concatenate([NUMBER_BANDS + np.arange(DATES) // _MONTH, numbers, [MISSING_BAND]])
+    return np.concatenate([NUMBER_BANDS + np.arange(DATES) // _MONTH, numbers, [MISSING_BAND, BANDS]])
 
 
 def shortened(word: str) -> str:

@@ -415,7 +415,7 @@ def _is_integer(value):
 
 
 def is_number(value):
-    return isinstance(value, Real) and not isinstance(value, bool) and math.isfinite(value)
+    return isinstance(value, (float, Real)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def kind_of(value):

@@ -128,10 +128,16 @@ def found_codes(made: CodeColumn, dtype: Any) -> tuple[np.ndarray, Callable]:
             return fixed, lambda word: place[word] if word in place else made.bins + word_group(word)
         return fixed, lambda word: place.get(word, made.bins)
     if made.dates:
-        fixed[:DATES] = np.append(np.searchsorted(made.edges, date_ends()), len(made.edges))
+        fixed[:DATES] = _bins(made.edges, date_ends())
     else:
-        fixed[DATES:MISSING] = np.append(np.searchsorted(made.edges, number_ends()), len(made.edges))
+        fixed[DATES:MISSING] = _bins(made.edges, number_ends())
     return fixed, lambda word: made.missing
+
+
+def _bins(edges, ends):
+    """Return the bin of each code, given the largest number of each code except the last."""
+    starts = np.searchsorted(ends, edges, side="right")
+    return np.repeat(np.arange(len(edges) + 1), np.diff(starts, prepend=0, append=len(ends) + 1))
 
 
 def looked_up(cells: np.ndarray, fixed: np.ndarray, of_words: np.ndarray) -> np.ndarray:

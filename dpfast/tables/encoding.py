@@ -28,7 +28,7 @@ from dpfast.tables.arrow import (
     numbers,
     texts,
 )
-from dpfast.tables.cells import FIXED, CodeColumn, banded, bin_search, date_codes, number_codes
+from dpfast.tables.cells import BANDS, CodeColumn, banded, bin_search, date_codes, number_codes
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Boolean, Category, Date, Numeric, refuse_lacking, text_of
 from dpfast.tables.discovered import Discovered, found_codes, looked_up
@@ -171,13 +171,13 @@ class Encoding:
             made = zip(stores, read.made, strict=True)
             return [counted(store.whole(), each.size) for store, each in made], Counter()
         if isinstance(read.column, Discovered):
-            totals = np.zeros(FIXED + 1, np.int64)
+            totals = np.zeros(BANDS, np.int64)
             for block in slices(self.n, _CODED):
-                totals += np.bincount(np.minimum(stores[0].codes(block), FIXED), minlength=FIXED + 1)
-            return [banded(totals[:FIXED])], stores[0].words.counts()
+                totals += banded(stores[0].codes(block))
+            return [totals], stores[0].words.counts()
         image = stores[0].whole()
         if isinstance(read.column, Numeric):
-            return [banded(np.bincount(number_codes(image), minlength=FIXED))], Counter()
+            return [banded(number_codes(image))], Counter()
         return [], tally(*image)
 
     def table(self, schema: Schema | None = None) -> CodeTable:

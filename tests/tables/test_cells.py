@@ -45,12 +45,11 @@ def test_bands_hold_the_codes_between_their_ends():
     numbers, days = band_ends()
     codes = number_codes(numbers)
     assert (np.diff(codes) > 0).all()
-    counts = np.zeros(FIXED, np.int64)
-    counts[DATES : codes[5] + 1] = 1
-    assert banded(counts)[:6].sum() == codes[5] + 1 - DATES
-    assert banded(counts)[6:].sum() == 0
-    every = banded(np.ones(FIXED, np.int64))
-    assert (every.sum(), len(every)) == (FIXED, BANDS)
+    counts = banded(np.arange(DATES, codes[5] + 1))
+    assert counts[:6].sum() == codes[5] + 1 - DATES
+    assert counts[6:].sum() == 0
+    every = banded(np.arange(FIXED + 3))  # with three words
+    assert (every.sum(), every.min(), len(every)) == (FIXED, 1, BANDS)
     assert np.isin(days, date_ends()).all()
 
 

@@ -180,20 +180,24 @@ class CodeImage:
     def begin(self, opening):
         """Set everything that follows from an `Opening`."""
         self.opening, rows = opening, self._rows
-        blocks, groups = [], []
+        groups, blocks = [], []  # of the entries of each column, and (rows, columns, values) of its part of the matrix
         held = [count / max(opening.n, reals.sum(count)) for count in opening.counts]
-        for column, size, share, rank in zip(rows.columns, rows.sizes, held, opening.ranks, strict=True):
+        at = zip(rows.offsets[:-1], self._starts[:-1], strict=True)
+        each = zip(rows.columns, rows.sizes, held, opening.ranks, at, strict=True)
+        for column, size, share, rank, (code, entry) in each:
             if rank is None:
-                blocks.append(sp.eye_array(size, format="csr"))
+                blocks.append((code + np.arange(size), entry + np.arange(size), np.ones(size)))
                 groups.append(_alike(share))
             else:
-                blocks.append(sp.csr_array(_of_numbers(column, rank)))
-                shared = blocks[-1][:, : _shared(column, size)] > 0
-                groups.append(np.concatenate([_alike(_product(shared.T.tocsr(), share)), _SCALES]))
+                places, block = _of_numbers(column, rank)
+                groups.append(np.concatenate([_alike(np.bincount(places, share, _shared(column, size))), _SCALES]))
+                codes, entries = np.nonzero(block)
+                blocks.append((code + codes, entry + entries, block[codes, entries]))
         self.shares = np.concatenate([_shares(count) for count in opening.counts])
-        matrix = sp.csr_array(sp.block_diag(blocks, format="csr"))
+        codes, entries, values = map(np.concatenate, zip(*blocks, strict=True))
+        matrix = sp.csr_array((values, (codes, entries)), shape=(len(self.shares), self._starts[-1]))
         mean = _product(matrix.T.tocsr(), np.concatenate(held)) * self._constant
-        square = SHORTER * max(len(blocks) - reals.dot(mean, mean), LEAST * len(blocks))
+        square = SHORTER * max(len(groups) - reals.dot(mean, mean), LEAST * len(groups))
         self.radius = math.sqrt(square * (1 + TOP**2 * self._constant))
         unit = min(_RADIUS / self.radius, _FINEST)
         matrix.data = np.rint(matrix.data * unit)
@@ -281,21 +285,22 @@ def _width(column, size):
 
 
 def _of_numbers(column, rank):
-    """Return the entries of each code of a column of numbers: float64, shape (size, entries)."""
+    """Return the shared entry of each code of a column of numbers, and all entries: float64, shape (size, entries)."""
     bins, size = column.bins, column.size
     missing, shared = size - bins, _shared(column, size)
     places = np.arange(bins)
     if bins > BINS:
         places = np.maximum.accumulate(np.clip((rank + 1) / 2 * BINS, 0, BINS - 1).astype(np.int64))
+    places = np.append(places, shared - 1 - np.arange(missing))
     block = np.zeros((size, shared + _NUMBERS))
-    block[np.arange(size), np.append(places, shared - 1 - np.arange(missing))] = _BIN
+    block[np.arange(size), places] = _BIN
     apart = column.high - column.low
     linear = 2 * (column.midpoints() - column.low) / apart - 1 if apart > 0 else np.zeros(bins)
     knots = np.linspace(-1, 1, HATS)
     for start, scale in ((shared, linear), (shared + HATS + 1, rank)):
         v = np.clip(scale, -1, 1)[:, np.newaxis]
         block[:bins, start : start + HATS + 1] = _SCALE * np.hstack([v, np.maximum(0, 1 - np.abs(v - knots) * 4)])
-    return block
+    return places, block
 
 
 def _alike(share):
