@@ -194,7 +194,7 @@ class Cost:
         if self.kind == "gaussian":
             divergence = (1 + b) * (square_above(self.size) / 2)
         elif self.kind == "zcdp":
-            divergence = (1 + b) * self.size
+            divergence = (1 + b) * max(self.size, SMALLEST)
         elif self.kind == "range":
             divergence = (1 + b) * (square_above(self.size) / 8)
             if self.times == 1:

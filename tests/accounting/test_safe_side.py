@@ -61,6 +61,13 @@ def test_the_smallest_charges_are_charges(epsilon):
         budget.charge(epsilon, 0, cost=[Cost("pure", epsilon)], count=10**38)
 
 
+@pytest.mark.parametrize("kind", ["pure", "range", "zcdp", "gaussian"])
+def test_the_smallest_cost_has_no_less_divergence_than_the_decimal_that_it_prints_as(kind):
+    order = 10**300
+    assert Cost(kind, 5e-324).renyi(float(order)) >= min(1, order * Fraction("5e-324")) * Fraction("5e-324")
+    assert kind != "zcdp" or Cost(kind, 5e-324, 24).renyi(float(order)) >= 24 * order * Fraction("5e-324")
+
+
 @pytest.mark.parametrize("neighbors", ["replace", "add-remove"])
 def test_the_smallest_exponents_are_claimed_by_no_less_than_they_are(neighbors):
     for rounds in range(1, 30):
