@@ -54,14 +54,11 @@ def delayed(frame, parts):
 # ---- one model -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("learner", "parts"),
-    [*((each, 3) for each in (*LEARNERS, *TWO_SIDED)), (HalfspaceClassifier, 1), (HalfspaceClassifier, 17)],
-)
-def test_delayed_frames_give_the_model_of_the_whole(learner, parts, client):
+def test_delayed_frames_give_the_model_of_the_whole(client):
     frame = people()
-    whole = few(learner, schema=SCHEMA).fit(frame)
-    assert released(few(learner, schema=SCHEMA).fit(delayed(frame, parts))) == released(whole)
+    whole = few(HalfspaceClassifier, schema=SCHEMA).fit(frame)
+    for parts in (1, 3, 17):
+        assert released(few(HalfspaceClassifier, schema=SCHEMA).fit(delayed(frame, parts))) == released(whole)
 
 
 def test_queries_are_answered_on_the_workers(client, rng):
@@ -91,6 +88,7 @@ def test_classes_are_counted_on_the_workers(learner, client):
     whole = few(learner, **given).fit(frame)
     lazy = dd.from_pandas(frame, npartitions=3)
     model = few(learner, **given).fit(lazy)
+    assert released(model) == released(whole)
     np.testing.assert_array_equal(model.class_counts_, whole.class_counts_)
     said = model.predict_proba(lazy)
     assert [*said.columns] == ["no", "yes"]
@@ -117,8 +115,15 @@ def test_a_frame_of_dask_gives_the_model_and_lazy_answers(learner, client):
     assert [*model.predict_proba(lazy).columns] == ["no", "yes"]
 
 
-@pytest.mark.parametrize("kind", ["float32", "bool", "csr"])
-@pytest.mark.parametrize("learner", LEARNERS)
+@pytest.mark.parametrize(
+    ("learner", "kind"),
+    [
+        (HalfspaceClassifier, "float32"),
+        (DecisionListClassifier, "bool"),
+        (HalfspaceClassifier, "csr"),
+        (DecisionListClassifier, "csr"),
+    ],
+)
 def test_arrays_of_dask_give_the_model_and_lazy_answers(learner, kind, client, rng):
     import dask.array as da
 
@@ -168,8 +173,8 @@ def test_one_worker_and_three_give_every_learner_the_model_of_memory(workers):
     lazy = dd.from_pandas(frame, npartitions=4)
     options = {"n_workers": workers, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster) as own, own.as_current():
-        for k, learner in enumerate((*LEARNERS, *TWO_SIDED)):  # each with one worker declared, or with three
-            given = {"schema": SCHEMA if (k + workers // 2) % 2 else "discover", "epsilon": 20.0}
+        for learner in LEARNERS if workers == 1 else (*LEARNERS, *TWO_SIDED):
+            given = {"schema": SCHEMA if workers == 1 else "discover", "epsilon": 20.0}
             whole, model = (few(learner, **given).fit(X, "buys", classes=["no", "yes"]) for X in (frame, lazy))
             assert released(model) == released(whole), (learner, given)
 
@@ -304,7 +309,7 @@ def test_a_worker_killed_in_the_middle_changes_nothing(client, monkeypatch):
 @pytest.mark.parametrize("learner", [*LEARNERS, *TWO_SIDED, FiniteClassLearner])
 def test_a_worker_that_joins_and_one_that_leaves_change_nothing(learner, monkeypatch):
     """What the one that leaves has held is computed again where the other is."""
-    frame, budget, plain, asked, joined = people(), Budget(1.0, 1e-6), dask_parts.DaskBackend._ask, [], []
+    frame, budget, plain, asked, joined = people(300), Budget(1.0, 1e-6), dask_parts.DaskBackend._ask, [], []
     one_at_a_time = threading.Lock()
     whole = few(learner, schema=SCHEMA).fit(frame)
     options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "dashboard_address": ":0"}
@@ -323,7 +328,7 @@ def test_a_worker_that_joins_and_one_that_leaves_change_nothing(learner, monkeyp
 
         monkeypatch.setattr(dask_parts.DaskBackend, "_ask", joining)
         with own.as_current():
-            model = few(learner, schema=SCHEMA, budget=budget).fit(delayed(frame, 6))
+            model = few(learner, schema=SCHEMA, budget=budget).fit(delayed(frame, 4))
     assert joined
     assert released(model)[:1] == released(whole)[:1]
     assert len(budget.charges) == 1

@@ -6,6 +6,7 @@ Where dpfast differs from the print, and why: `dpfast.accounting.littlestone`. `
 import math
 from collections import Counter
 from fractions import Fraction
+from functools import cache
 from itertools import permutations
 
 from reference import littlestone as slow
@@ -35,12 +36,16 @@ def errors(h, examples):
     return sum(h[x] != y for x, y in examples)
 
 
+@cache
+def ways_of_parts(n, k, places):
+    """The law of the parts of n examples on places of k parts."""
+    ways = Counter(tuple(place % k for place in chosen) for chosen in permutations(range(places), min(places, n)))
+    return {way: count / ways.total() for way, count in ways.items()}
+
+
 def equal_parts(chance, examples, k, places):
     """Examples and blanks on places, as many for each of k parts, every way alike."""
-    ways = Counter(
-        tuple(place % k for place in chosen) for chosen in permutations(range(places), min(places, len(examples)))
-    )
-    chosen = chance.choose({way: count / ways.total() for way, count in ways.items()})
+    chosen = chance.choose(ways_of_parts(len(examples), k, places))
     return [[e for e, i in zip(examples, chosen, strict=False) if i == part] for part in range(k)]
 
 
@@ -95,7 +100,7 @@ class PrivateOnlineLearn:
     def joint_train(self):
         plan, k = self.plan, self.plan.n_teachers
         while self.j <= self.d + 1:
-            lists = [self.essential(self.define_class(S)) for S in self.S]
+            lists = [self.list_of(tuple(map(tuple, S))) for S in self.S]
             m = max(Counter(f for one in lists for f in one).values(), default=0)
             if self.chance.choose(above(m, 4 * k // 5 + 1, plan.below_epsilon)):
                 law = private_sample(lists, plan.exponent, plan.bottom_score)
@@ -105,17 +110,24 @@ class PrivateOnlineLearn:
             self.j += 1
         self.halted = True
 
-    def define_class(self, S):
-        rate = Fraction(1, 10) * (1 - Fraction(1, self.d)) ** self.j
-        return frozenset(h for h in self.hypotheses if all(errors(h, A) <= rate * len(A) for A in S))
+    def list_of(self, S):
+        return members_of(self.hypotheses, S, self.j, self.plan.irreducibility, self.d, self.listing)
 
-    def essential(self, own):
-        p = 2**self.j * self.plan.irreducibility
-        if not own:
-            return set()
-        if self.listing == "stage" and slow.decomposition_dimension(own, p, self.d) != self.d + 1 - self.j:
-            return set()
-        return slow.essential(own, p, self.d)
+
+def define_class(hypotheses, S, j, d):
+    rate = Fraction(1, 10) * (1 - Fraction(1, d)) ** j
+    return frozenset(h for h in hypotheses if all(errors(h, A) <= rate * len(A) for A in S))
+
+
+@cache
+def members_of(hypotheses, S, j, irreducibility, d, listing):
+    """The list of a teacher with the examples S, on which nothing is drawn."""
+    own, p = define_class(hypotheses, S, j, d), 2**j * irreducibility
+    if not own:
+        return frozenset()
+    if listing == "stage" and slow.decomposition_dimension(own, p, d) != d + 1 - j:
+        return frozenset()
+    return frozenset(slow.essential(own, p, d))
 
 
 def published(chance, hypotheses, stream, plan, d, listing):

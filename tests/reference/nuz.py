@@ -47,9 +47,10 @@ def net(m, side):
     return sorted(points)
 
 
-def pure(chance, D, gamma, epsilon, W, neighbors):
-    """Algorithm 2, lines 3 to 5: the member drawn, by u(D, w) = -#{y <w, x> < gamma / 10}; n u, of range 2 or 1."""
+def pure(D, gamma, epsilon, W, neighbors):
+    """Algorithm 2, lines 3 to 5, as a law: drawn by u(D, w) = -#{y <w, x> < gamma / 10}; n u, of range 2 or 1."""
     t = epsilon / 2 if neighbors == "replace" else epsilon
-    u = [-sum(y * float(normalised(np.array(p, float)) @ x) < gamma / 10 for x, y in D) for p in W]
+    w = [normalised(np.array(p, float)) for p in W]
+    u = [-sum(y * float(each @ x) < gamma / 10 for x, y in D) for each in w]
     total = math.fsum(math.exp(t * q) for q in u)
-    return chance.choose({p: math.exp(t * q) / total for p, q in zip(W, u, strict=True)})
+    return {p: math.exp(t * q) / total for p, q in zip(W, u, strict=True)}

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from laws import assert_follows
 from reference import nuz as twin
-from reference.chance import law_of
 from scipy import integrate, stats
 
 from dpfast import NetHalfspaceClassifier
@@ -74,7 +73,7 @@ def test_algorithm_2_draws_by_the_law_of_its_twin(neighbors, rng):
     W = twin.net(3, net.side)
     assert len(W) == net.size == len(set(map(tuple, net.vectors(np.arange(net.size)).tolist())))
     assert set(W) == set(map(tuple, net.vectors(np.arange(net.size)).tolist()))
-    law = law_of(lambda chance: twin.pure(chance, D, 0.5, 3.0, W, neighbors))
+    law = twin.pure(D, 0.5, 3.0, W, neighbors)
 
     def draw():
         member = NetHalfspaceClassifier(3.0, **settings).fit(X, y).member_
