@@ -3,7 +3,9 @@
 import math
 from pathlib import Path
 
-from .report import errors, some
+from dpfast.tables.naming import listed
+
+from .report import errors
 
 
 def read(data, **options):
@@ -87,9 +89,9 @@ def in_order(table, estimator, data, model):
     lacking = [name for name in wanted if name not in there]
     extra = [name for name in names if name not in known]
     if lacking:
-        raise ValueError(f"{data} lacks features that {model} was fitted on: {some(lacking)}")
+        raise ValueError(f"{data} lacks features that {model} was fitted on: {listed(lacking)}")
     if extra:
-        raise ValueError(f"{data} has columns that {model} does not know: {some(extra)}; --label leaves one out")
+        raise ValueError(f"{data} has columns that {model} does not know: {listed(extra)}; --label leaves one out")
     if hasattr(table.X, "block"):
         raise ValueError(f"{data} has the features that {model} was fitted on, in another order")
     place = {name: j for j, name in enumerate(names)}

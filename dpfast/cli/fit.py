@@ -8,13 +8,15 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
+from dpfast.tables.naming import listed
+
 from . import options
 from .figures import Told, figures, kept, printed
 from .files import charged, classes_of, is_packed, limits_of, name_features, read
 from .inputs import declaration_of, read_declared
 from .models import MODELS, Name, estimator_of, parameters_of, read_share, reader_of, values_of, with_options_of
 from .outputs import add_figures, check_files, keep, learning
-from .report import answer, errors, facts, output, progress, reporting, say, some, spent
+from .report import answer, errors, facts, output, progress, reporting, say, spent
 
 TESTED = "the test part, which the model never saw"
 MODEL = (
@@ -207,10 +209,10 @@ def fit(
         else:
             kind = "" if values == "bits" else " of 0 and 1" if bits else " of numbers"
             shape = f"{estimator.n_features_in_:,} features{kind}"
-        say(f"{data}: {count}{shape}, labels {some(estimator.classes_)}")
+        say(f"{data}: {count}{shape}, labels {listed(estimator.classes_)}")
         if same := alike(estimator.classes_.tolist()):
             say(
-                f"Labels that differ only in capitals or blanks are separate classes: {some(same)}. "
+                f"Labels that differ only in capitals or blanks are separate classes: {listed(same)}. "
                 "dpfast schema draft shows such labels before a fit."
             )
         say()
@@ -240,7 +242,7 @@ def _told(estimator, shown, exact, discovered):
     told.add_row("privacy", str(estimator.privacy_))
     if not discovered:
         return told
-    told.add_row("", f"this covers the discovery of {some([*discovered])}")
+    told.add_row("", f"this covers the discovery of {listed([*discovered])}")
     other = getattr(estimator.encoder_, "other_label_", None)
     if other is not None:
         told.add_row("", f"and of the labels: any other label was learned as {other}, and is wrong in the test part")
@@ -248,7 +250,7 @@ def _told(estimator, shown, exact, discovered):
     if nothing:
         told.add_row(
             "",
-            f"no value of {some(nothing)} has enough rows to be discovered. dpfast schema draft points out "
+            f"no value of {listed(nothing)} has enough rows to be discovered. dpfast schema draft points out "
             "identifiers and amounts such as $1,200; --ignore leaves a column out",
         )
     return told
@@ -309,7 +311,7 @@ class Persons:
         nobody = [k for k, spelling in enumerate(spellings) if spelling is None or not spelling.strip()]
         lacking = int(np.count_nonzero((number < 0) | np.isin(number, nobody)))
         if lacking:
-            raise ValueError(f"{data}: {lacking} rows have no {column!r}")
+            raise ValueError(f"{data}: {lacking} rows have no {column!r}: say whose they are, or leave them out")
         if len(number) != n:
             raise ValueError(f"{data} has {len(number)} entries of {column!r} and {n} rows")
         self._ids = np.unique(np.array(spellings, str), return_inverse=True)[1][number]

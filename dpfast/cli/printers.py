@@ -8,7 +8,9 @@ import math
 from rich.table import Table
 from rich.text import Text
 
-from .report import some
+from dpfast.tables.naming import listed
+
+_MOST_WEIGHTS, _MOST_TERMS = 15, 30  # lines of a table
 
 
 def show_rules(estimator, console, *, bits=True, rows=None):
@@ -40,7 +42,7 @@ def show_rules(estimator, console, *, bits=True, rows=None):
     console.print(table)
 
 
-def show_weights(estimator, console, *, bits=True, rows=None, most=15):
+def show_weights(estimator, console, *, bits=True, rows=None):
     """Show the largest weights of Winnow, one feature per row."""
     if not estimator.updates_:
         console.print(Text(f"No update was made yet: every row is predicted as {estimator.classes_[1]}."))
@@ -50,16 +52,16 @@ def show_weights(estimator, console, *, bits=True, rows=None, most=15):
     else:
         low, high = estimator.feature_range
         told = f"Each feature, brought from [{low:g}, {high:g}] to [-1, 1], adds its weight times its value."
-    _show_signs(estimator, told, ".3f", console, bits, most)
+    _show_signs(estimator, told, ".3f", console, bits)
 
 
-def show_average(estimator, console, *, bits=True, rows=None, most=15):
+def show_average(estimator, console, *, bits=True, rows=None):
     """Show the largest weights of the linear learner, one feature per row."""
     told = "if it is 1 and takes it away if it is 0" if bits else "times its value"
-    _show_signs(estimator, f"Each feature adds its weight {told}.", ".3g", console, bits, most)
+    _show_signs(estimator, f"Each feature adds its weight {told}.", ".3g", console, bits)
 
 
-def show_halfspace(estimator, console, *, bits=True, rows=None, most=15):
+def show_halfspace(estimator, console, *, bits=True, rows=None):
     """Show the largest weights of a halfspace, one feature per row."""
     no, yes = estimator.classes_
     if bits:
@@ -75,10 +77,10 @@ def show_halfspace(estimator, console, *, bits=True, rows=None, most=15):
             f"at least {norm * estimator.calibration_line().even:.3g}: from there on it is the more probable"
         )
     console.print(Text(f"{least}, else {no}."))
-    _show_largest(_names(estimator), estimator.coef_, (no, yes), ".3g", console, bits, most)
+    _show_largest(_names(estimator), estimator.coef_, (no, yes), ".3g", console, bits)
 
 
-def show_scores(estimator, console, *, bits=True, rows=None, most=15):
+def show_scores(estimator, console, *, bits=True, rows=None):
     """Show the linear classifier: one column per row if its table has a schema, else the largest weights."""
     import numpy as np
 
@@ -90,7 +92,7 @@ def show_scores(estimator, console, *, bits=True, rows=None, most=15):
     classes, names, always = estimator.classes_, _names(estimator), estimator.intercept_
     told = "that is 1 adds its weight" if bits else "adds its weight times its value"
     console.print(Text(f"Rows are brought to length 1, with a 1 for the intercept. Each feature {told} to a score."))
-    shifts = ", ".join(f"{shift:.3g}" for shift in estimator.shift_[:most])
+    shifts = ", ".join(f"{shift:.3g}" for shift in estimator.shift_[:_MOST_WEIGHTS])
     console.print(Text(f"To the sum is added what the noisy class sizes say: {shifts}."))
     if len(classes) == 2:
         console.print(Text(f"{classes[1]} is the more probable class where the score is at least 0."))
@@ -99,10 +101,10 @@ def show_scores(estimator, console, *, bits=True, rows=None, most=15):
     names = [*names, "(always)"]
     for k, coef in enumerate(estimator.coef_):
         sides = classes if len(classes) == 2 else (f"not {classes[k]}", classes[k])
-        _show_largest(names, np.append(coef, always[k]), sides, ".3g", console, bits, most)
+        _show_largest(names, np.append(coef, always[k]), sides, ".3g", console, bits)
 
 
-def _show_terms(estimator, console, most=30):
+def _show_terms(estimator, console):
     """Show what each column adds to the score, the most important columns first; names only of what may be noise."""
     from dpfast.report.additive import lost_in_noise
 
@@ -116,18 +118,22 @@ def _show_terms(estimator, console, most=30):
     table.add_column("moves the score by, on average", justify="right", style="bold")
     table.add_column(f"most for {classes[1]}" if two else "most for it", overflow="fold")
     table.add_column(f"most for {classes[0]}" if two else "most against it", overflow="fold")
-    for term in found[:most]:
+    for term in found[:_MOST_TERMS]:
         ends = [f"{term.meaning(code)} ({term.weights[code]:+.2f})" for code in term.extremes()]
         cells = [term.column.name, *([] if two else [str(term.label)]), f"{term.importance:.2f}", *ends]
         table.add_row(*map(Text, cells), style=None if term.clear else "dim")
     if not found[0].clear:
         console.print(Text("No column is clear of noise: noise alone may have made this table."))
     console.print(table)
-    if len(found) > most:
-        console.print(Text(f"{len(found) - most:,} more move it by at most {found[most].importance:.2f} on average."))
+    if len(found) > _MOST_TERMS:
+        console.print(
+            Text(
+                f"{len(found) - _MOST_TERMS:,} more move it by at most {found[_MOST_TERMS].importance:.2f} on average."
+            )
+        )
     noise = lost_in_noise(every)
     if noise and found[0].clear:
-        console.print(Text(f"Nothing clear of noise: {some(noise)}."))
+        console.print(Text(f"Nothing clear of noise: {listed(noise)}."))
 
 
 def show_feature(estimator, console, *, bits=True, rows=None):
@@ -147,7 +153,7 @@ def show_feature(estimator, console, *, bits=True, rows=None):
     )
 
 
-def _show_signs(estimator, told, digits, console, bits, most):
+def _show_signs(estimator, told, digits, console, bits):
     """Show weights of features in [-1, 1], including the intercept."""
     import numpy as np
 
@@ -156,7 +162,7 @@ def _show_signs(estimator, told, digits, console, bits, most):
     least = f"{estimator.calibration_line().even:.3g}" if hasattr(estimator, "class_counts_") else "0"
     console.print(Text(f"{yes} if the sum is at least {least}, else {no}."))
     names = [*_names(estimator), "(always)"]
-    _show_largest(names, np.append(estimator.coef_, estimator.intercept_), (no, yes), digits, console, bits, most)
+    _show_largest(names, np.append(estimator.coef_, estimator.intercept_), (no, yes), digits, console, bits)
 
 
 def _names(estimator):
@@ -165,7 +171,7 @@ def _names(estimator):
     return names_of(estimator)
 
 
-def _show_largest(names, weights, classes, digits, console, bits, most):
+def _show_largest(names, weights, classes, digits, console, bits):
     import numpy as np
 
     weights = np.asarray(weights)
@@ -175,13 +181,13 @@ def _show_largest(names, weights, classes, digits, console, bits, most):
     table.add_column("feature", overflow="fold")
     table.add_column("weight", justify="right", style="bold")
     table.add_column("if 1, speaks for" if bits else "if above 0, speaks for", overflow="fold")
-    for j in used[:most]:
+    for j in used[:_MOST_WEIGHTS]:
         side = classes[int(weights[j] > 0)]
         table.add_row(Text(str(names[j])), f"{weights[j]:+{digits}}", Text(str(side)))
     console.print(table)
-    if len(used) > most:
-        rest = abs(weights[used[most]])
-        console.print(Text(f"{len(used) - most:,} more have weights of at most {rest:{digits}}."))
+    if len(used) > _MOST_WEIGHTS:
+        rest = abs(weights[used[_MOST_WEIGHTS]])
+        console.print(Text(f"{len(used) - _MOST_WEIGHTS:,} more have weights of at most {rest:{digits}}."))
 
 
 def _counts(estimator, X, y):

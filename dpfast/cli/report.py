@@ -56,11 +56,6 @@ def columns(title, *headings):
     return table
 
 
-def some(values, most=8):
-    shown = [str(value) for value in values[:most]]
-    return ", ".join(shown) + (f", ... ({len(values):,} in all)" if len(values) > most else "")
-
-
 def number(value):
     """Return a number as text: whole if it is short, else with three digits."""
     return f"{value:,.0f}" if 1 <= value < 1e9 else f"{value:.3g}"

@@ -5,8 +5,10 @@ from typing import Annotated
 
 import typer
 
+from dpfast.tables.naming import listed
+
 from .options import Decimal, Encoding, Label, Separator
-from .report import errors, reporting, some
+from .report import errors, reporting
 
 app = typer.Typer(
     no_args_is_help=True, help="Draft a schema, which declares the columns of a table, and check a table against it."
@@ -50,7 +52,7 @@ def draft(
         typer.echo(_HEAD.format(data=Path(data).name) + schema.to_toml(), nl=False)
         for name, odd in nearly_numbers(schema, frame, missing).items():
             options = " ".join(f"--missing {text!r}" for text in odd)
-            typer.echo(f"column {name!r} has numbers and {some(odd)}: if that means missing, add {options}", err=True)
+            typer.echo(f"column {name!r} has numbers and {listed(odd)}: if that means missing, add {options}", err=True)
         for remark in remarks(schema, frame.slice(0, LOOK), missing, decimal):
             typer.echo(remark, err=True)
 

@@ -116,7 +116,7 @@ class CsvFile:
                 if "straddling object" in str(error):
                     raise _LongLine from None
                 if "UTF8" in str(error):
-                    raise ValueError("not UTF-8 text; see encoding") from None
+                    raise ValueError("not UTF-8 text; give its encoding, such as latin-1") from None
                 raise Unparsed("a row that cannot be parsed") from None
             finally:
                 # pyarrow reads ahead on its own threads. A thread that still holds Python objects when the interpreter
@@ -268,7 +268,9 @@ def faults_of(path):
     try:
         yield
     except UnicodeDecodeError as error:
-        raise ValueError(f"{path} is not {error.encoding.upper()} text: {error}; see encoding") from None
+        raise ValueError(
+            f"{path} is not {error.encoding.upper()} text: {error}; give its encoding, such as latin-1"
+        ) from None
     except LookupError as error:
         raise ValueError(f"{path}: {error}") from None
     except _FAULTS as error:

@@ -113,12 +113,13 @@ def test_counts_are_those_of_the_rows_that_a_rule_decides(rng):
     assert sum(right for _, right in counts) == (fitted.predict(X) == y).sum()
 
 
-def test_a_weight_is_shown_with_its_feature_and_the_label_it_speaks_for():
+def test_a_weight_is_shown_with_its_feature_and_the_label_it_speaks_for(monkeypatch):
+    monkeypatch.setattr("dpfast.cli.printers._MOST_WEIGHTS", 2)
     X = dpfast.BitMatrix(np.eye(3), feature_names=["wet", "cold [C]", "windy"])
     fitted = dpfast.DPWinnowClassifier(n_updates=2, n_draws=10, random_state=0).fit(X, ["oak", "elm", "oak"])
     fitted.released_weights_ = [(np.array([0, 1, 3]), np.array([-9, 5, 2])), (np.array([0, 1]), np.array([-9, 5]))]
     with output.capture() as shown:
-        show_weights(fitted, output, most=2)
+        show_weights(fitted, output)
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.get().splitlines() if "│" in line]
     assert rows == [["wet", "-0.900", "elm"], ["cold [C]", "+0.500", "oak"]]
     assert "1 more have weights of at most 0.100." in shown.get()
@@ -163,12 +164,13 @@ def test_boost_shows_a_halfspace_and_its_options_reach_the_learner(run, refused,
     assert "--negations is not for --model boost" in refused(*boost, "--negations")
 
 
-def test_a_halfspace_shows_its_largest_weights_and_the_label_they_speak_for():
+def test_a_halfspace_shows_its_largest_weights_and_the_label_they_speak_for(monkeypatch):
+    monkeypatch.setattr("dpfast.cli.printers._MOST_WEIGHTS", 2)
     X = dpfast.BitMatrix(np.eye(3), feature_names=["wet", "cold [C]", "windy"])
     fitted = dpfast.BoostedHalfspaceClassifier(random_state=0).fit(X, ["oak", "elm", "oak"])
     fitted.coef_, fitted.intercept_ = np.array([-0.02, 1.23456, 1e-5]), 0.25
     with output.capture() as shown:
-        show_halfspace(fitted, output, most=2)
+        show_halfspace(fitted, output)
     rows = [[cell.strip() for cell in line.split("│")[1:-1]] for line in shown.get().splitlines() if "│" in line]
     assert rows == [["cold [C]", "+1.23", "oak"], ["wet", "-0.02", "elm"]]
     assert "1 more have weights of at most 1e-05." in shown.get()
