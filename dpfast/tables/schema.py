@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dpfast.tables.cells import CodeColumn
-from dpfast.tables.column_dicts import KINDS, column_from_dict, column_to_dict
+from dpfast.tables.column_dicts import KINDS, column_from_dict, column_to_dict, marked, without_marks
 from dpfast.tables.columns import Column, repeated, text_of
 from dpfast.tables.naming import listed
 from dpfast.tables.replacing import replace_file
@@ -301,23 +301,19 @@ class Schema:
             raise ValueError(f"a schema has no {unknown[0]!r}; it has {', '.join(sorted(known))}")
         label = document.get("label")
         if isinstance(label, dict):
-            entry = {key: value for key, value in label.items() if key != "kind"}
-            classes = entry.get("classes")
-            if isinstance(classes, dict) and list(classes) == ["unconfirmed"]:
-                entry |= {"classes": classes["unconfirmed"], "unconfirmed": True}
-            if not {"name"} <= {*entry} <= {"name", "classes", "unconfirmed"}:
+            entry, unconfirmed = without_marks({key: value for key, value in label.items() if key != "kind"})
+            if not {"name"} <= {*entry} <= {"name", "classes"} or "name" in unconfirmed:
                 raise ValueError(f"the label has a name, a kind and classes; got {', '.join(label)}")
-            label = Label(**entry)
+            label = Label(**entry, unconfirmed=bool(unconfirmed))
         own = {"missing_values": document.get("missing_values", ("",)), "ignore": document.get("ignore", ())}
-        marked = [name for name, value in own.items() if isinstance(value, dict) and list(value) == ["unconfirmed"]]
-        own |= {name: own[name]["unconfirmed"] for name in marked}
+        own, unconfirmed = without_marks(own)
         columns, ignore = [], list(_texts("ignore", own["ignore"]))
         for entry in document["columns"]:
             if isinstance(entry, dict) and entry.get("kind") == "ignored" and "name" in entry:
                 ignore.append(entry["name"])
             else:
                 columns.append(column_from_dict(entry))
-        return cls(columns, label=label, missing_values=own["missing_values"], ignore=ignore, unconfirmed=marked)
+        return cls(columns, label=label, missing_values=own["missing_values"], ignore=ignore, unconfirmed=unconfirmed)
 
     def to_dict(self) -> dict:
         """Return the schema as a dictionary that JSON can hold, for `from_dict`.
@@ -328,14 +324,13 @@ class Schema:
         """
         document: dict[str, Any] = {}
         for name, usual in (("missing_values", ("",)), ("ignore", ())):
-            value, marked = getattr(self, name), name in self._unconfirmed
-            if value != usual or marked:
-                document[name] = {"unconfirmed": list(value)} if marked else list(value)
+            value, unconfirmed = getattr(self, name), name in self._unconfirmed
+            if value != usual or unconfirmed:
+                document[name] = marked(list(value), unconfirmed)
         if self.label is not None:
             document["label"] = {"name": self.label.name}
             if self.label.classes is not None:
-                classes = list(self.label.classes)
-                document["label"]["classes"] = {"unconfirmed": classes} if self.label.unconfirmed else classes
+                document["label"]["classes"] = marked(list(self.label.classes), self.label.unconfirmed)
         document["columns"] = [column_to_dict(column) for column in self.columns]
         return document
 
