@@ -31,7 +31,7 @@ dpf_cpu_share(shared_level())
 
 
 def words(bits):
-    """Number of words that hold `bits` entries."""
+    """Return the number of words that hold `bits` entries."""
     return -(-bits // 64)
 
 
@@ -107,7 +107,7 @@ def pack_sparse(indptr, indices, Py_ssize_t d):
 
 
 def unpack(const uint64_t[:, ::1] rows, Py_ssize_t d):
-    """The bool matrix, shape (n, d), that `rows` packs."""
+    """Return the matrix of bool, shape (n, d), that `rows` packs."""
     check_packed("d", rows, d, NULL, 0)
     out = np.empty((rows.shape[0], d), np.uint8)
     cdef uint8_t[:, ::1] x = out
@@ -118,7 +118,7 @@ def unpack(const uint64_t[:, ::1] rows, Py_ssize_t d):
 
 
 def transpose(const uint64_t[:, ::1] rows, Py_ssize_t d):
-    """The packed transpose of n packed rows of d entries: uint64, shape (d, words(n))."""
+    """Return the packed transpose of n packed rows of d entries: uint64, shape (d, words(n))."""
     check_packed("d", rows, d, NULL, 0)
     cdef Py_ssize_t n = rows.shape[0]
     out = np.empty((d, words(n)), np.uint64)
@@ -130,7 +130,7 @@ def transpose(const uint64_t[:, ::1] rows, Py_ssize_t d):
 
 
 def popcount(packed):
-    """Number of ones in a contiguous uint64 array of any shape."""
+    """Return the number of ones in a contiguous uint64 array of any shape."""
     cdef const uint64_t[::1] flat = np.require(packed, np.uint64, "CA").reshape(-1)
     cdef uint64_t ones = 0
     if flat.shape[0]:
@@ -150,7 +150,7 @@ cdef _same_size(const uint64_t[::1] a, const uint64_t[::1] b, uint64_t[::1] out)
 
 
 def bitwise_and(const uint64_t[::1] a, const uint64_t[::1] b, uint64_t[::1] out):
-    """out = a & b, word by word; out may be a or b. Returns the number of ones in it."""
+    """Set out to a & b, word by word, and return the number of ones in it; out may be a or b."""
     _same_size(a, b, out)
     cdef uint64_t ones = 0
     if out.shape[0]:
@@ -160,7 +160,7 @@ def bitwise_and(const uint64_t[::1] a, const uint64_t[::1] b, uint64_t[::1] out)
 
 
 def bitwise_andnot(const uint64_t[::1] a, const uint64_t[::1] b, uint64_t[::1] out):
-    """out = a & ~b, word by word; out may be a or b. Returns the number of ones in it."""
+    """Set out to a & ~b, word by word, and return the number of ones in it; out may be a or b."""
     _same_size(a, b, out)
     cdef uint64_t ones = 0
     if out.shape[0]:
@@ -170,7 +170,7 @@ def bitwise_andnot(const uint64_t[::1] a, const uint64_t[::1] b, uint64_t[::1] o
 
 
 def nonzero(const uint64_t[::1] packed):
-    """Positions of the ones of one packed row, increasing: int64, shape (popcount(packed),)."""
+    """Return the positions of the ones of one packed row, increasing: int64, shape (popcount(packed),)."""
     out = np.empty(popcount(packed), np.int64)
     cdef int64_t[::1] at = out
     if at.shape[0]:
@@ -181,7 +181,7 @@ def nonzero(const uint64_t[::1] packed):
 
 
 def column(const uint64_t[:, ::1] rows, Py_ssize_t d, Py_ssize_t j):
-    """Column j of packed rows, itself packed; where few are wanted, cheaper than a transpose.
+    """Return column j of packed rows, packed; for a few columns this is cheaper than a transpose.
 
     Parameters
     ----------
@@ -210,7 +210,7 @@ def column(const uint64_t[:, ::1] rows, Py_ssize_t d, Py_ssize_t j):
 
 
 def positional_popcount(const uint64_t[:, ::1] rows, Py_ssize_t d, index=None, signs=None):
-    """out[j] = number of rows whose entry j is 1; with signs, of those whose entry agrees with their sign.
+    """Return for each column the number of rows that have a 1 there; with signs, of those that agree with their sign.
 
     Parameters
     ----------
@@ -258,7 +258,7 @@ def positional_popcount(const uint64_t[:, ::1] rows, Py_ssize_t d, index=None, s
 
 
 def conjunctions(const uint64_t[:, ::1] columns, Py_ssize_t n, const int64_t[:, ::1] code):
-    """Packed conjunctions of literals over packed columns.
+    """Return packed conjunctions of literals over packed columns.
 
     Parameters
     ----------

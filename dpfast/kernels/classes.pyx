@@ -42,7 +42,7 @@ cdef _check(const uint64_t[:, ::1] columns, const uint64_t[::1] members):
 
 
 def counts(const uint64_t[:, ::1] columns, const uint64_t[::1] members):
-    """How many members say 1 at each point: uint32, shape (points,)."""
+    """Return how many members say 1 at each point: uint32, shape (points,)."""
     _check(columns, members)
     out = np.zeros(columns.shape[0], np.uint32)
     cdef uint32_t[::1] ones = out
@@ -53,7 +53,7 @@ def counts(const uint64_t[:, ::1] columns, const uint64_t[::1] members):
 
 
 def restrict(const uint64_t[:, ::1] columns, const uint64_t[::1] members, Py_ssize_t point, bint label):
-    """The members that say `label` at `point`: uint64, shape (words,), and how many they are."""
+    """Return the members that say `label` at `point`, uint64 of shape (words,), and their number."""
     _check(columns, members)
     if not 0 <= point < columns.shape[0]:
         raise ValueError(f"point must lie in [0, {columns.shape[0]}), got {point}")
@@ -69,7 +69,7 @@ def restrict(const uint64_t[:, ::1] columns, const uint64_t[::1] members, Py_ssi
 
 
 def memo(Py_ssize_t words, Py_ssize_t slots=1 << 14):
-    """What `dimension` remembers between calls for one class: uint64, shape (slots, words + 1), zero.
+    """Return an empty cache of `dimension` for the calls about one class: uint64, shape (slots, words + 1), zero.
 
     A power of two of slots. It holds subclasses that were asked for, and is to be kept as they are.
     """
@@ -79,7 +79,7 @@ def memo(Py_ssize_t words, Py_ssize_t slots=1 << 14):
 
 
 def dimension(const uint64_t[:, ::1] columns, const uint64_t[::1] members, uint64_t[:, ::1] memo, max_nodes=10**8):
-    """Littlestone dimension of a subclass, no two of whose members agree at all points.
+    """Return the Littlestone dimension of a subclass, no two of whose members agree at all points.
 
     Parameters
     ----------

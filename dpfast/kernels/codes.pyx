@@ -85,8 +85,7 @@ cdef class _Plan:
 
 
 def _groups(sizes, members, limit):
-    """These columns in groups whose sizes multiply to at most `limit`: the largest first, each with the largest that
-    fit."""
+    """Return groups of columns whose sizes multiply to at most `limit`, each from its largest member on."""
     left = sorted(members, key=sizes.__getitem__)
     ordered = [sizes[j] for j in left]
     groups = []
@@ -167,7 +166,7 @@ cdef class Columns:
         return len(self.sizes)
 
     def part(self, Py_ssize_t start, Py_ssize_t stop):
-        """The rows from `start` on, below `stop`; nothing is copied or checked again."""
+        """Return the rows from `start` to `stop` - 1; nothing is copied or checked again."""
         if not 0 <= start <= stop <= self.n:
             raise ValueError(f"rows {start} to {stop} are not among {self.n}")
         cdef Columns part = Columns.__new__(Columns)
@@ -198,7 +197,7 @@ cdef _check_codes(what, column, n):
 
 
 def counts(Columns columns, labels, Py_ssize_t classes, const uint64_t[::1] mask=None):
-    """Rows of each code and label, in one read of the codes.
+    """Return the number of rows with each code and label, in one read of the codes.
 
     Parameters
     ----------
@@ -248,7 +247,7 @@ def counts(Columns columns, labels, Py_ssize_t classes, const uint64_t[::1] mask
 
 
 def _counts_by_label(Columns columns, labels, classes, mask, out):
-    """Where codes and labels together are too many for a table."""
+    """Do what `counts` does if there are too many codes and labels for a table of both."""
     chosen = np.ones(columns.n, bool)
     if mask is not None:
         chosen = np.unpackbits(np.asarray(mask).view(np.uint8), bitorder="little", count=columns.n).astype(bool)
@@ -265,7 +264,7 @@ cdef _check_mask(const uint64_t[::1] mask, Py_ssize_t n):
 
 
 def sums(Columns columns, weights):
-    """Sums of weights by code, exactly, in one read of the codes.
+    """Return the exact sums of weights by code, in one read of the codes.
 
     Parameters
     ----------
@@ -311,7 +310,7 @@ cdef _check_table(Columns columns, table, Py_ssize_t k):
 
 
 def margins(Columns columns, table, int32_t[:, ::1] out=None):
-    """Sums over the columns of what a table has for a row's codes, in one read of the codes.
+    """Return for each row the sum of the table's entries for its codes, in one read of the codes.
 
     Parameters
     ----------
@@ -348,7 +347,7 @@ def margins(Columns columns, table, int32_t[:, ::1] out=None):
 
 
 def match(Columns columns, Py_ssize_t j, Py_ssize_t low, Py_ssize_t high, bint negated=False):
-    """Which rows have a code from `low` to `high` in column j; negated, which have not.
+    """Return which rows have a code from `low` to `high` in column j; if negated, which have not.
 
     Parameters
     ----------

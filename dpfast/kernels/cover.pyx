@@ -59,7 +59,7 @@ _guard_scale = 1.0  # tests widen the guard, so that multiprecision decides ofte
 
 
 def count(const uint64_t[:, ::1] columns, Py_ssize_t n, const uint64_t[:, ::1] labels):
-    """Rows with each feature and label, in one read of the columns.
+    """Return the number of rows with each feature and label, in one read of the columns.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def count(const uint64_t[:, ::1] columns, Py_ssize_t n, const uint64_t[:, ::1] l
 
 
 def count_rows(const uint64_t[:, ::1] rows, Py_ssize_t m, codes, Py_ssize_t classes):
-    """What `count` returns, from packed rows: one read of them for each label.
+    """Return the result of `count`, computed from packed rows, which are read once for each label.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ cdef class Counts:
 
     @property
     def uncovered(self):
-        """Number of rows that no rule covers yet."""
+        """Return the number of rows that no rule covers yet."""
         return sum(self.totals)
 
     def draw(self, rng):
@@ -260,7 +260,7 @@ cdef class Counts:
         return levels.draw(self._constant_scores(), self.exponent, rng)
 
     def draw_tail(self, length, rng):
-        """Up to `length` more candidates when no row is left, when all scores are zero: a list like that of `draw`.
+        """Return up to `length` more candidates, as `draw` would, if no row is left, so that all scores are zero.
 
         It ends with the constant true if that is drawn. One permutation, whatever the length.
         """
@@ -279,7 +279,7 @@ cdef class Counts:
         return tail if plain == length else [*tail, (-1, False, labels[-1])]
 
     def scores(self, labels=False):
-        """Scores of the candidates that are left, in order, or only of the labels of the constant true: int64."""
+        """Return the scores of the candidates that are left, in order, or of the labels of the constant true: int64."""
         if labels:
             return self._constant_scores()
         scores, masses = map(np.concatenate, zip(*self._blocks()))
@@ -301,7 +301,7 @@ cdef class Counts:
             self._set_reference()
 
     def cover_last(self, Py_ssize_t feature, bint negated):
-        """The same before `draw_label`, which needs no counts of features: none are kept up from here on."""
+        """Do what `cover_rows` does, before `draw_label`: counts of features are no longer needed, nor updated."""
         cdef Py_ssize_t c
         self._use(feature)
         if self.by_source:
@@ -313,7 +313,7 @@ cdef class Counts:
         self._next_weights()
 
     cdef int _next_weights(self) except -1:
-        """Take over the weights of the next draw; true if they are others."""
+        """Use the weights of the next draw, and return whether they differ from the last ones."""
         correct, errors = self.weights.pop(0) if len(self.weights) > 1 else self.weights[0]
         changed = self.cover.correct != correct + errors or self.cover.covered != errors
         self.cover.correct, self.cover.covered = correct + errors, errors
@@ -343,7 +343,7 @@ cdef class Counts:
         return covered
 
     cdef void _subtract(self, Py_ssize_t feature, bint negated) noexcept nogil:
-        """Counts without the rows covered: those rows subtracted, or the others counted anew if they are fewer."""
+        """Update the counts: subtract the covered rows, or count the others if these are fewer."""
         cdef size_t m = self.cover.m, c
         cdef uint64_t covered = self._split(feature, negated), left = dpf_bits_popcount(&self.left[0], self.words)
         cdef uint64_t *touched = NULL
@@ -372,7 +372,7 @@ cdef class Counts:
         return self.cover.correct * totals - self.cover.covered * totals.sum()
 
     cdef bint _weigh(self):
-        """Weigh the touched blocks and the constant true; false if the reference no longer suits."""
+        """Weigh the touched blocks and the constant true, and return whether the reference still suits."""
         cdef size_t blocks = self.block_weight.shape[0], b
         cdef double total = 0, mass = self.prior
         cdef int64_t gap, rows = 0
@@ -394,7 +394,7 @@ cdef class Counts:
         return below and total > 1e-19
 
     def _set_reference(self):
-        """Let the best candidate's weight be e**-20, or 1 where one step of score is more than that."""
+        """Set the reference so that the best weight is e**-20, or 1 if one step of the score is more than that."""
         cdef int64_t best
         with nogil:
             best = dpf_cover_highest(&self.cover, &self.score[0])
@@ -405,7 +405,7 @@ cdef class Counts:
         self._weigh()
 
     def _blocks(self):
-        """Scores and masses of all candidates in order: by blocks of features, then the constant true."""
+        """Return the scores and masses of all candidates in order: by blocks of features, then the constant true."""
         cdef size_t b
         cdef int64_t[::1] score = self.score
         variants = self.cover.polarities * self.cover.classes
@@ -416,7 +416,7 @@ cdef class Counts:
         yield self._constant_scores(), np.full(self.cover.classes, self.prior)
 
     def _decide(self, word, words):
-        """The candidate that the words select, in multiprecision."""
+        """Return the candidate that the words select, in multiprecision."""
         scores, masses = map(np.concatenate, zip(*self._blocks()))
         live = np.flatnonzero(masses)
         gaps = scores[live].max() - scores[live]

@@ -15,17 +15,17 @@ cdef const int *shared_level() noexcept:
 
 
 def best():
-    """Name of the highest level that this machine runs."""
+    """Return the name of the highest level that this machine runs."""
     return LEVELS[dpf_cpu_best()]
 
 
 def level():
-    """Name of the level in use."""
+    """Return the name of the level in use."""
     return LEVELS[level_in_use]
 
 
 def _sets():
-    """The instruction sets that levels above "scalar" are compiled for: name to whether this machine has it."""
+    """Return whether this machine has each instruction set that levels above "scalar" are compiled for, by name."""
     told, found, i = dpf_cpu_sets(), {}, 0
     while dpf_cpu_set_name(i) != NULL:
         found[dpf_cpu_set_name(i).decode()] = bool(told >> i & 1)
@@ -34,7 +34,7 @@ def _sets():
 
 
 def _best_of(sets):
-    """Name of the highest level that a machine runs which has the instruction sets of which `sets` says so."""
+    """Return the name of the highest level that a machine with the instruction sets of `sets` runs."""
     return LEVELS[dpf_cpu_best_of(sum(bool(has) << i for i, has in enumerate(sets.values())))]
 
 

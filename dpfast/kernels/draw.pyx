@@ -11,7 +11,7 @@ cdef extern from "draw.h" nogil:
 
 
 def below(n, rng):
-    """Independent integers, out[i] uniform on 0, ..., n[i] - 1, exactly.
+    """Return independent integers, entry i exactly uniform on 0, ..., n[i] - 1.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ def below(n, rng):
 
 
 def bernoulli_exp(num, den, size, rng):
-    """Independent coins, each true with probability exactly exp(-num / den).
+    """Return independent coins, each true with probability exactly exp(-num / den).
 
     Parameters
     ----------

@@ -13,7 +13,7 @@ dpf_cpu_share(shared_level())
 
 
 def to_grid(x, unsigned bits):
-    """Put real numbers on the grid of 2**-bits, and tell their extremes, in one read.
+    """Return real numbers on the grid of 2**-bits, and their extremes, in one read.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ _guard_scale = 1.0  # tests widen the guard, so that multiprecision decides ofte
 
 
 cdef class _Entries:
-    """What is drawn from: blocks of stored scores, and others[i] further candidates of score values[i] each."""
+    """Candidates in entries: blocks of stored scores, and others[i] further candidates of score values[i] each."""
 
     cdef dpf_levels state
     cdef object scores, exponent, arrays
@@ -124,7 +124,7 @@ cdef class _Entries:
             dpf_levels_weigh(&self.state, 0, self.state.entries)
 
     def draw(self, size_t m, rng):
-        """m candidates, (m,) int64; the others' are numbered on from the last of the stored."""
+        """Return m drawn candidates: int64, shape (m,); the others' numbers follow those of the stored ones."""
         cdef int64_t[::1] drawn = np.empty(m, np.int64)
         cdef uint64_t[:, ::1] trials = np.empty((m, sizeof(dpf_levels_trial) // 8), np.uint64)
         cdef dpf_levels_round round
@@ -142,12 +142,12 @@ cdef class _Entries:
         return np.asarray(drawn)
 
     def bounds(self):
-        """Of the entries: best scores, masses and bounds in units of 2**(shift - SCALE); and that shift. For tests."""
+        """Return best scores, masses and bounds of entries in units of 2**(shift - SCALE), and the shift, for tests."""
         best, mass, upto = self.arrays
         return best, mass, np.diff(upto, prepend=np.uint64(0)), self.state.shift
 
     cdef bint _accepts(self, dpf_levels_coin toss, rng) except -1:
-        """A coin that floating point left open."""
+        """Return the outcome of a coin that floating point left open."""
         cdef object mass = toss.mass, bound = toss.bound, word = toss.word  # products have more than 64 bits
         mass <<= DPF_LEVELS_SCALE - self.state.shift
         return coin(self.exponent * toss.gap, mass, bound * toss.share, word, Words(rng))
@@ -193,7 +193,7 @@ def _draw_below(counts, rng):
 # ---- public ------------------------------------------------------------------------------------------------------
 
 def sample(scores, exponent, m, rng, *, mirrored=False, zeros=0):
-    """m independent draws in the order drawn, with P(j) proportional to exp(exponent * scores[j]), exactly.
+    """Return m independent draws in the order drawn, with P(j) proportional to exp(exponent * scores[j]), exactly.
 
     Parameters
     ----------
@@ -253,12 +253,12 @@ def sample(scores, exponent, m, rng, *, mirrored=False, zeros=0):
 
 
 def draw(scores, exponent, rng, *, mirrored=False, zeros=0):
-    """One draw, as an int; see `sample`."""
+    """Return one draw as an int; see `sample`."""
     return int(sample(scores, exponent, 1, rng, mirrored=mirrored, zeros=zeros)[0])
 
 
 def resample(scores, exponent, m, rng, *, mirrored=False, zeros=0):
-    """The histogram of m independent draws; see `sample`.
+    """Return the histogram of m independent draws; see `sample`.
 
     Returns
     -------
@@ -270,7 +270,7 @@ def resample(scores, exponent, m, rng, *, mirrored=False, zeros=0):
 
 
 def draw_counted(counts, exponent, rng):
-    """One draw from candidates known by their numbers alone: counts[k] of score k.
+    """Return one draw from counts[k] candidates of each score k.
 
     Parameters
     ----------

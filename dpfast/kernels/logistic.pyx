@@ -90,7 +90,7 @@ def two(scores, const uint8_t[::1] labels, const int32_t[::1] limits, float step
 
 
 def many(scores, const uint16_t[::1] labels, const int32_t[::1] limits, float step, const float[::1] constants):
-    """The entries of all classes.
+    """Return the residuals of all classes.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ dpf_cpu_share(shared_level())
 
 
 def table(double decay, int cap):
-    """Units of a row by how far its score is above the threshold: cap * exp(-decay * s), rounded down, to the first 0.
+    """Return the units of rows by how far s their scores are above the threshold: cap * exp(-decay * s), rounded down.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def table(double decay, int cap):
 
 
 def project(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::1] table, mass):
-    """The signed weights, sign[i] times row i's units, of the measure whose units add up to `mass`.
+    """Return the signed weights, sign[i] times row i's units, of the measure whose units add up to `mass`.
 
     Parameters
     ----------
@@ -97,7 +97,7 @@ def project(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::
 
 
 def units(const int32_t[::1] scores, const int32_t[::1] table, levels):
-    """What rows weigh together at each of some thresholds: what sums over several tables are made of.
+    """Return the total units of the rows at each of some thresholds; those of several tables add up.
 
     Parameters
     ----------
@@ -118,7 +118,7 @@ def units(const int32_t[::1] scores, const int32_t[::1] table, levels):
 
 
 def weights(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::1] table, threshold, excess):
-    """The signed weights at a threshold, with so many units more, towards those at the next threshold, row by row.
+    """Return the signed weights at a threshold, and so many units more, towards those at the next one, row by row.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def weights(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::
 
 
 def _total(const int32_t[::1] scores, units):
-    """The function from a threshold to what all rows weigh there, and the lowest and the highest score."""
+    """Return the function from a threshold to the total units there, and the lowest and the highest score."""
     cdef size_t n = scores.shape[0]
     cdef int32_t low = 0, high = 0
     aligned(&scores[0], sizeof(int32_t))
@@ -160,7 +160,7 @@ def _total(const int32_t[::1] scores, units):
 
 
 def _counts(const int32_t[::1] scores, int32_t low, int64_t size):
-    """Rows of each score from the lowest on."""
+    """Return the number of rows with each score from the lowest on."""
     counts = np.zeros(size, np.int64)
     cdef int64_t[::1] count = counts
     with nogil:
@@ -169,7 +169,7 @@ def _counts(const int32_t[::1] scores, int32_t low, int64_t size):
 
 
 def _of_counts(counts, low, units):
-    """Totals of rows that lie close together, counts[0] being of the lowest score."""
+    """Return the function from a threshold to the total of rows whose scores are close together, by their counts."""
     capped, size, units = np.cumsum(counts), len(units), units.astype(np.int64)
 
     def total(threshold):
@@ -183,7 +183,7 @@ def _of_counts(counts, low, units):
 
 
 def _of_sorted(scores, units):
-    """Totals of rows that lie far apart."""
+    """Return the function from a threshold to the total of rows whose scores are far apart."""
     scores, size, cap = scores.astype(np.int64), len(units), int(units[0])
 
     def total(threshold):
@@ -194,7 +194,7 @@ def _of_sorted(scores, units):
 
 
 def _threshold(scores, units, mass):
-    """The largest threshold with at most `mass` units, and what is missing to it."""
+    """Return the largest threshold with at most `mass` units, and how many units are missing."""
     total, low, high = _total(scores, units)
     low -= len(units) + 1  # total(low) = 0
     if total(high) <= mass:
@@ -206,7 +206,7 @@ def _threshold(scores, units, mass):
 
 
 def add(int32_t[::1] scores, const int8_t[::1] signs, const float[::1] margins, float unit):
-    """scores[i] += signs[i] * round(unit * margins[i]).
+    """Add signs[i] * round(unit * margins[i]) to scores[i].
 
     Parameters
     ----------

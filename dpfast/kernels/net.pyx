@@ -79,7 +79,7 @@ class Net:
             )
 
     def vectors(self, members):
-        """The integer vectors whose directions some members are.
+        """Return integer vectors in the directions of some members.
 
         Parameters
         ----------
@@ -113,7 +113,7 @@ class Net:
 
 
 def grid(x, y, bits):
-    """y x / abs(x) for each row, on the grid of 2**-bits; a row of zeros stays one.
+    """Return y x / abs(x) for each row, on the grid of 2**-bits; a row of zeros stays one.
 
     Parameters
     ----------
@@ -194,7 +194,7 @@ cdef class Mistakes:
             dpf_net_prepare(&self.net, &self._inverse[0, 0], &self._ends[0])
 
     def scores(self, start, stop):
-        """How many rows each member of lines start, ..., stop - 1 gets wrong: uint32, shape (stop - start, 2 side)."""
+        """Return how many rows each member of lines start to stop - 1 gets wrong: uint32, shape (lines, 2 side)."""
         cdef uint64_t line, first = self._line(start), past = self._line(stop, first)
         cdef uint32_t[::1] scratch = self._scratch()
         cdef uint32_t[:, ::1] wrong = np.empty((past - first, 2 * self.net.side), np.uint32)
@@ -204,7 +204,7 @@ cdef class Mistakes:
         return np.asarray(wrong)
 
     def count(self, start, stop):
-        """How many members of lines start, ..., stop - 1 get g rows wrong, for g = 0, ..., n: uint64, shape (n + 1,)."""
+        """Return how many members of lines from start to stop - 1 get 0, ..., n rows wrong: uint64, shape (n + 1,)."""
         cdef uint64_t first = self._line(start), past = self._line(stop, first)
         cdef uint32_t[::1] scratch = self._scratch(), wrong = np.empty(2 * self.net.side, np.uint32)
         cdef uint64_t[::1] histogram = np.zeros(self.net.n + 1, np.uint64)
@@ -213,7 +213,7 @@ cdef class Mistakes:
         return np.asarray(histogram)
 
     def find(self, start, stop, level, rank):
-        """Member number `rank` (from 0) among those of lines start, ..., stop - 1 that get `level` rows wrong.
+        """Return member number `rank`, from 0, among those of lines from start to stop - 1 that get `level` rows wrong.
 
         Returns
         -------

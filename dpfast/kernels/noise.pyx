@@ -31,7 +31,7 @@ _guard_bits = 16  # tests widen the guard, so that multiprecision decides often
 
 
 def discrete_laplace(scale, size, rng):
-    """Independent integers with P(x) proportional to exp(-abs(x) / scale), exactly.
+    """Return independent integers with P(x) exactly proportional to exp(-abs(x) / scale).
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def discrete_laplace(scale, size, rng):
 
 
 def geometric(scale, size, rng):
-    """Independent integers of at least 0 with P(x) proportional to exp(-x / scale), exactly.
+    """Return independent integers of at least 0 with P(x) exactly proportional to exp(-x / scale).
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def geometric(scale, size, rng):
 
     Notes
     -----
-    What `discrete_laplace` draws that is not below 0: at most two draws for one, on average.
+    Numbers below 0 of `discrete_laplace` are drawn again: at most two draws for one, on average.
     """
     out = discrete_laplace(scale, size, rng)
     while (below := np.flatnonzero(out < 0)).size:
@@ -82,7 +82,7 @@ def geometric(scale, size, rng):
 
 
 def discrete_gaussian(sigma, size, rng):
-    """Independent integers with P(x) proportional to exp(-x**2 / (2 * sigma**2)), exactly.
+    """Return independent integers with P(x) exactly proportional to exp(-x**2 / (2 * sigma**2)).
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def _draw(name, value, squared, size, rng):
 
 
 cdef class _Strips:
-    """The table of csrc/noise.h for one law: what draws from it."""
+    """Draws from one law, by the table of csrc/noise.h."""
 
     cdef dpf_noise_law law
     cdef object scale
@@ -159,16 +159,16 @@ cdef class _Strips:
 
     @property
     def table(self):
-        """(start, width, sure) of each strip."""
+        """Return (start, width, sure) of each strip."""
         return [(self.law.strip[s].start, self.law.strip[s].width, self.law.strip[s].sure)
                 for s in range(self.law.strips)]
 
     def exponent(self, x):
-        """The Fraction with P(x) proportional to exp(-it)."""
+        """Return the Fraction f with P(x) proportional to exp(-f)."""
         return (x / self.scale) ** 2 / 2 if self.law.squared else x / self.scale
 
     def settle(self, word, words):
-        """What the attempt of 128 bits `word` that the C code left open comes to, or None."""
+        """Return the integer of an attempt of 128 bits `word` that the C code left open, or None if it is rejected."""
         strips = [(start, width) for start, width, _ in self.table]
         return attempt(strips, self.law.area, self.law.cells, self.exponent, word, 128, words)
 
@@ -177,7 +177,7 @@ _strips = lru_cache(64)(_Strips)
 
 
 def _rate(scale, squared, shift):
-    """r * 2**shift of csrc/noise.h, rounded down."""
+    """Return r * 2**shift of csrc/noise.h, rounded down."""
     if squared:  # the square root of log2(e) / (2 scale**2), in units of 2**-(60 + shift)
         return math.isqrt((_LOG2_E << 2 * (60 + shift)) * scale.denominator**2 // (scale.numerator**2 << 129))
     return (_LOG2_E << 56 + shift) * scale.denominator // (scale.numerator << 128)

@@ -26,7 +26,7 @@ cdef bitgen_t *bitgen(rng) except NULL:
 
 
 cdef class Words:
-    """The 64-bit words of a generator, one a call; the caller holds its lock."""
+    """The 64-bit words of a generator, one for each call; the caller holds its lock."""
 
     def __init__(self, rng):
         self.bits = bitgen(rng)
@@ -36,7 +36,7 @@ cdef class Words:
 
 
 def process():
-    """A number that no process has from which this one was forked."""
+    """Return a number of this process that differs from those of the processes from which it was forked."""
     return dpf_process_number()
 
 
@@ -49,7 +49,7 @@ cdef struct _Watched:
 
 
 cdef class Watch:
-    """Compares the process at every word of a bit generator, and has it keyed anew where it was keyed in another one.
+    """Watch of a bit generator: compares the process at every word, and has it keyed anew in a forked process.
 
     Parameters
     ----------
@@ -69,11 +69,11 @@ cdef class Watch:
         bits.next_double, bits.next_raw = _next_double, _next_raw
 
     def keyed(self):
-        """Take note of a key that was drawn in this process."""
+        """Record that the key was drawn in this process."""
         self.watched.process = dpf_process_number()
 
     def check(self):
-        """Key the bit generator anew if this is another process than that of its key."""
+        """Key the bit generator anew if its key was drawn in another process."""
         if self.watched.process != dpf_process_number():
             (<object>self.watched.owner).rekey()
 

@@ -112,7 +112,7 @@ cdef class _Rows:
             raise ValueError(f"indices of a row must rise strictly within [0, {d}), row {i} has {seen[:5]}...")
 
     def largest(self):
-        """The largest size of an entry."""
+        """Return the largest size of an entry."""
         if self.csr.data == NULL:
             return 1
         return max(int(np.max(self.data)), -int(np.min(self.data)))
@@ -163,7 +163,7 @@ cdef _check_histogram(const int64_t[::1] index, const int64_t[::1] count, d):
 # ---- updates -----------------------------------------------------------------------------------------------------
 
 def add_packed(scores, const uint64_t[:, ::1] rows, Py_ssize_t d, y, index=None, *, encoding="pm1", bound=None):
-    """scores[j] += sum of y[i] * x[i, j] over the chosen rows of packed bits.
+    """Add the sum of y[i] * x[i, j] over the chosen rows of packed bits to scores[j].
 
     Parameters
     ----------
@@ -216,7 +216,7 @@ def add_packed(scores, const uint64_t[:, ::1] rows, Py_ssize_t d, y, index=None,
 
 
 def add_csr(scores, indptr, indices, data, y, index=None, *, bound=None):
-    """scores[j] += sum of y[i] * x[i, j] over the chosen rows of a CSR matrix.
+    """Add the sum of y[i] * x[i, j] over the chosen rows of a CSR matrix to scores[j].
 
     Parameters
     ----------
@@ -259,7 +259,7 @@ def add_csr(scores, indptr, indices, data, y, index=None, *, bound=None):
 
 
 def add_grid(int64_t[::1] scores, const int32_t[:, ::1] rows, y, index=None, *, bound=None):
-    """scores[j] += sum of y[i] * rows[i, j] over the chosen rows of grid integers, as `to_grid` makes them.
+    """Add the sum of y[i] * rows[i, j] over the chosen rows of grid integers, as of `to_grid`, to scores[j].
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ def add_grid(int64_t[::1] scores, const int32_t[:, ::1] rows, y, index=None, *, 
 
 
 cdef class SparseScores:
-    """Scores of d coordinates of which only those touched are stored, in an open-addressing hash table.
+    """Scores of d coordinates; only those touched are stored, in an open-addressing hash table.
 
     Private state: it knows the data. It is not pickled; `export` and the constructor are for a checkpoint.
 
@@ -365,7 +365,7 @@ cdef class SparseScores:
                 self._grow()
 
     def export(self):
-        """The coordinates touched and their scores, in the order of the table.
+        """Return the coordinates touched and their scores, in the order of the table.
 
         Returns
         -------
@@ -411,7 +411,7 @@ def votes_packed(const uint64_t[:, ::1] rows, Py_ssize_t d, const int64_t[::1] i
 
 
 def votes_csr(indptr, indices, data, const int64_t[::1] index, const int64_t[::1] count):
-    """sum of count[p] * x[i, index[p]] for each row i of a CSR matrix; see `add_csr` and `votes_packed`.
+    """Return the sum of count[p] * x[i, index[p]] for each row i of a CSR matrix; see `add_csr` and `votes_packed`.
 
     Returns
     -------
@@ -433,7 +433,7 @@ def votes_csr(indptr, indices, data, const int64_t[::1] index, const int64_t[::1
 
 
 def votes_grid(const int32_t[:, ::1] rows, const int64_t[::1] index, const int64_t[::1] count):
-    """sum of count[p] * rows[i, index[p]] for each row i of grid integers; see `to_grid` and `votes_packed`.
+    """Return the sum of count[p] * rows[i, index[p]] for each row i of grid integers; see `to_grid` and `votes_packed`.
 
     Returns
     -------

@@ -75,7 +75,7 @@ cdef class _Signs:
 # ---- the functions -----------------------------------------------------------------------------------------------
 
 def matrix(d, m, key):
-    """The signs of A as stored bits: 1 is +1/sqrt(m), 0 is -1/sqrt(m).
+    """Return the signs of A as stored bits: 1 is +1/sqrt(m), 0 is -1/sqrt(m).
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def matrix(d, m, key):
 
 
 def project_csr(indptr, indices, data, d, m, key, *, matrix=None):
-    """A x for each row x of a CSR matrix.
+    """Return A x for each row x of a CSR matrix.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def project_csr(indptr, indices, data, d, m, key, *, matrix=None):
 
 
 def project_dense(X, m, key, *, matrix=None):
-    """A x for each row x of a dense table.
+    """Return A x for each row x of a dense table.
 
     Parameters
     ----------
@@ -222,7 +222,7 @@ def project_dense(X, m, key, *, matrix=None):
 
 
 def project_packed(const uint64_t[:, ::1] rows, d, m, key, encoding="01", *, matrix=None):
-    """A x for each row x of packed bits.
+    """Return A x for each row x of packed bits.
 
     Parameters
     ----------
@@ -270,7 +270,7 @@ def project_packed(const uint64_t[:, ::1] rows, d, m, key, encoding="01", *, mat
 
 
 def lift(v, d, key, *, matrix=None):
-    """A' v: the linear function of d coordinates that v is of the m projected components, <A' v, x> = <v, A x>.
+    """Return A' v, which maps a linear function v of the m components back to the d coordinates: <A' v, x> = <v, A x>.
 
     Parameters
     ----------

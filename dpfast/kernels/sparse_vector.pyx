@@ -72,7 +72,7 @@ cdef class Tests:
         self.tests.count, self.tests.failing, self.tests.passing = pending
 
     def test(self, count, rng):
-        """Whether one test of this count passes.
+        """Return whether one test of this count passes.
 
         Parameters
         ----------
@@ -93,7 +93,7 @@ cdef class Tests:
         return self._made(&counted, &one, 1, rng) is not None
 
     def run(self, counts, lengths, rng):
-        """Tests one after the other, until one passes: lengths[0] of counts[0], then lengths[1] of counts[1], ...
+        """Test until a test passes: lengths[0] times counts[0], then lengths[1] times counts[1], and so on.
 
         Parameters
         ----------
@@ -133,7 +133,7 @@ cdef class Tests:
         return self._made(&count[0], &length[0], count.shape[0], rng)
 
     def state(self):
-        """(threshold, pending): with the law of the noise, all that the future depends on besides `rng`."""
+        """Return (threshold, pending): with the law of the noise, all that later tests depend on besides `rng`."""
         return self.tests.threshold, (self.tests.count, self.tests.failing, self.tests.passing)
 
     def __reduce__(self):
@@ -174,7 +174,7 @@ def _integers(name, values):
 # ---- what doubles could not tell ---------------------------------------------------------------------------------
 
 def _wait(gap, rate, one_sided, word, next_word):
-    """min(N, horizon) for the U whose bits are `word`, next_word(), ...
+    """Return min(N, horizon) for the U whose bits are `word`, next_word(), ...
 
     With q = exp(-rate), 1 - p is (1 + q - q**gap) / (1 + q) or q**(1 - gap) / (1 + q), or one-sided 1 - q**gap. A
     boundary (1 - p)**n = U, n >= 1, at a U of finitely many bits would make q a root of an integer polynomial; but q is transcendental
@@ -189,7 +189,7 @@ def _wait(gap, rate, one_sided, word, next_word):
 
 
 def _floor(gap, rate, one_sided, u, bits):
-    """min(floor(ln U / ln(1 - p)), horizon) at U = u / 2**bits.
+    """Return min(floor(ln U / ln(1 - p)), horizon) at U = u / 2**bits.
 
     ln U loses up to bits / 3 digits to cancellation and ln(1 - p) as many as p has leading zeros, at most
     (bits + 40) / 2.3 here; half of the digits remain and more.

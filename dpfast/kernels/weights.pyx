@@ -62,7 +62,7 @@ _guard_scale = 1.0  # tests widen the guard, so that multiprecision decides ofte
 # ---- losses ------------------------------------------------------------------------------------------------------
 
 cdef class Losses:
-    """Rows of losses of d experts, on a grid; `dense`, `packed` and `csr` make them. `shape` is (n, d)."""
+    """Rows of losses of d experts on a grid, of `shape` (n, d); `dense`, `packed` and `csr` return them."""
 
     cdef dpf_losses rows
     cdef readonly tuple shape
@@ -89,7 +89,7 @@ cdef class Losses:
             self.held = signs, self.held
 
     def check(self):
-        """Raise ValueError if a loss lies outside the declared range, or is not a number. One read of them."""
+        """Raise ValueError if a loss lies outside the declared range or is not a number; the losses are read once."""
         if self.rows.kind not in (DPF_LOSSES_PACKED, DPF_LOSSES_CSR) and self.values.size:
             low, high = self.values.min(), self.values.max()
             if not self._low() <= low <= high <= self._high():
@@ -110,7 +110,7 @@ cdef Losses _new():
 
 
 def dense(values, *, bits=16, low=0, high=1, signs=None):
-    """Rows of losses as an array.
+    """Return rows of losses that are given as an array.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def dense(values, *, bits=16, low=0, high=1, signs=None):
 
 
 def packed(rows, Py_ssize_t d, *, bits=0, low=0, high=1, signs=None):
-    """Rows of losses of two values: a bit 0 is `low`, a bit 1 is `high`.
+    """Return rows of losses of two values: a bit 0 is `low`, a bit 1 is `high`.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ def packed(rows, Py_ssize_t d, *, bits=0, low=0, high=1, signs=None):
 
 
 def csr(indptr, indices, data, Py_ssize_t d, *, bits=16, low=0, high=1, signs=None):
-    """Rows of losses as a CSR matrix; an expert that is not stored loses nothing.
+    """Return rows of losses that are given as a CSR matrix; an expert that is not stored loses nothing.
 
     Parameters
     ----------
@@ -319,7 +319,7 @@ cdef class Weights:
         return self.state.paid
 
     def totals(self):
-        """What each expert lost so far, in grid units: int64, shape (d,)."""
+        """Return what each expert lost so far, in grid units: int64, shape (d,)."""
         return self.totals_ + np.int64(self.base)
 
     def draw(self, rng):
@@ -358,7 +358,7 @@ cdef class Weights:
             self._settled(status, losses, row)
 
     def play(self, Losses losses, rng, size_t start=0, stop=None, out=None):
-        """`draw` and `add`, for each of rows start..stop - 1.
+        """Call `draw` and `add` for each of the rows from start to stop - 1.
 
         Parameters
         ----------
@@ -410,11 +410,11 @@ cdef class Weights:
             raise ValueError(f"rows must lie in [0, {n}], got {start} to {stop}")
 
     cdef bint _kept(self, dpf_weights_coin toss, rng) except -1:
-        """A coin that floating point left open."""
+        """Return the outcome of a coin that floating point left open."""
         return coin(self.exponent * toss.gap, 1 << DPF_WEIGHTS_SCALE, toss.bound, toss.word, Words(rng))
 
     cdef _settled(self, dpf_weights_status status, Losses losses, size_t row):
-        """What there is to do before going on."""
+        """Refuse a row with an invalid loss, or make room for larger totals, before the row is added again."""
         if status == DPF_WEIGHTS_REFUSED:
             seen = losses.values[row]
             losses._refuse(seen[~((seen >= losses._low()) & (seen <= losses._high()))][0])
@@ -422,7 +422,7 @@ cdef class Weights:
             self._make_room()
 
     cdef _make_room(self):
-        """Count from the least total on, if that helps; or else in 8 bytes."""
+        """Store the differences from the least total if they are small enough; otherwise use 8 bytes for each total."""
         cdef int64_t[::1] wide
         with nogil:
             dpf_weights_settle(&self.state)

@@ -12,9 +12,9 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.validation import check_consistent_length, validate_data
 
 from dpfast.kernels.reals import norm
+from dpfast.learners.batches import in_batches
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.fitting import Private, Public
-from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import Kind, estimator, parameter
 from dpfast.learners.probabilities import SidedProbabilities
 from dpfast.learners.reading import TableReader
@@ -111,7 +111,7 @@ class TableClassifier(Read, ClassifierMixin, BaseEstimator):
     decision_function: Callable[..., np.ndarray]
     classes_: np.ndarray
 
-    @lazily
+    @in_batches
     def predict(self, X: Any) -> np.ndarray:
         """Return the predicted label of each row.
 

@@ -11,9 +11,9 @@ from sklearn.utils.validation import check_is_fitted
 from dpfast import random
 from dpfast.accounting import Budget, PrivacySpend, Release
 from dpfast.files.encodings import source_of
+from dpfast.learners.batches import in_batches
 from dpfast.learners.discovery import discover, plan
 from dpfast.learners.fitting import Private, Public, Run
-from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import DELTA, PRIVATE, SCHEMA, Parameters, SchemaLike
 from dpfast.learners.scikit import BaseEstimator, TransformerMixin
 from dpfast.tables.arrays import refuse_parts
@@ -131,7 +131,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         encoding = self._fit(source)
         return self.transform(X) if source.in_parts else self._output(encoding.table(self.schema_))
 
-    @lazily
+    @in_batches
     def transform(self, X: Any) -> Any:
         """Return the codes of a table.
 

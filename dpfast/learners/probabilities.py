@@ -19,9 +19,9 @@ from sklearn.utils.validation import check_is_fitted
 from dpfast.accounting import Cost
 from dpfast.accounting.numbers import decimal_above, split
 from dpfast.kernels.reals import expit
+from dpfast.learners.batches import in_batches
 from dpfast.learners.calibration import LEVELS, Line, fitted_line
 from dpfast.learners.fitting import Private, Run
-from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import estimator, noise_scale, parameter, real
 from dpfast.learners.saving import entries, fraction, integers
 from dpfast.mechanisms import discrete_laplace
@@ -132,7 +132,7 @@ class Probabilities(Private):
         return len(self.classes_)
 
     @if_counted("probability_share", "class_counts_")
-    @lazily
+    @in_batches
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return probabilities of the classes, estimated from noisy counts; the label of `predict` has the largest.
 
@@ -192,7 +192,7 @@ class SidedProbabilities(Probabilities):
     def _cells(self):
         return LEVELS
 
-    @lazily
+    @in_batches
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the score of each row; a score of at least 0 is for classes_[1].
 

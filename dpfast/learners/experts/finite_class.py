@@ -14,7 +14,7 @@ from dpfast.accounting import Cost
 from dpfast.accounting.numbers import exact, float_above, split
 from dpfast.kernels import bits, scores
 from dpfast.learners.base import PrivateClassifier
-from dpfast.learners.lazily import lazily
+from dpfast.learners.batches import in_batches
 from dpfast.learners.parameters import BETWEEN_0_AND_1, changed_rows, estimator, parameter
 from dpfast.learners.probabilities import Probabilities, confusion
 from dpfast.learners.saving import entries, integer, integers
@@ -119,7 +119,7 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
         if run.released:
             self.hypothesis_, self._labelling = run.released
 
-    @lazily
+    @in_batches
     def predict(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "hypothesis_")
         X = self._coded(X)

@@ -11,12 +11,12 @@ from sklearn.utils.validation import check_is_fitted
 from dpfast.accounting import NoisySums, discrete_gaussian_sigma
 from dpfast.kernels.reals import exp, expit, log, norm
 from dpfast.learners.base import PrivateClassifier
+from dpfast.learners.batches import in_batches
 from dpfast.learners.halfspaces.images import LIMIT, MOST_PAIRS, CodeImage, Opening
 from dpfast.learners.halfspaces.model import ROUNDS_PAID, Model, Noise, class_weights, sensitivity
 from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, draws, restored
 from dpfast.learners.halfspaces.plain import PlainImage
 from dpfast.learners.halfspaces.steepness import log_chances, log_odds
-from dpfast.learners.lazily import lazily
 from dpfast.learners.parameters import Kind, auto, count, estimator, flag, optional, parameter, positive
 from dpfast.learners.saving import entries, integer, reals
 from dpfast.mechanisms import discrete_gaussian
@@ -254,7 +254,7 @@ class HalfspaceClassifier(PrivateClassifier):
 
     # ---- what was learned ------------------------------------------------------------------------------------------
 
-    @lazily
+    @in_batches
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the log odds of the classes.
 
@@ -287,7 +287,7 @@ class HalfspaceClassifier(PrivateClassifier):
         weights = log(self.class_weight_)
         return logs + (weights[1] - weights[0] if two else weights)
 
-    @lazily
+    @in_batches
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the probabilities of the classes.
 

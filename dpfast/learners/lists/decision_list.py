@@ -16,7 +16,7 @@ from dpfast.accounting.numbers import decimal_above, exact
 from dpfast.kernels import bits, reals
 from dpfast.learners import parameters as kinds
 from dpfast.learners.base import PrivateClassifier, packed_rows
-from dpfast.learners.lazily import lazily
+from dpfast.learners.batches import in_batches
 from dpfast.learners.lists.covering import (
     REACH,
     Conditions,
@@ -165,7 +165,7 @@ class DecisionListClassifier(PrivateClassifier):
         if not self.rules_ or self.rules_[-1].literals:  # interrupted
             self.rules_.append(Rule((), self.classes_[0]))
 
-    @lazily
+    @in_batches
     def predict(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         table = self._bits(X)
@@ -175,7 +175,7 @@ class DecisionListClassifier(PrivateClassifier):
         return predicted
 
     @if_counted("rule_counts", "rule_counts_")
-    @lazily
+    @in_batches
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the shares of the classes among the rows that the deciding rule decides, estimated from noisy counts.
 
@@ -199,7 +199,7 @@ class DecisionListClassifier(PrivateClassifier):
         return probabilities
 
     @if_counted("rule_counts", "rule_counts_")
-    @lazily
+    @in_batches
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the logarithms of `predict_proba`; for two classes, the second minus the first.
 

@@ -14,23 +14,24 @@ from dpfast.tables.streams import StreamParts
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def lazily(method: F) -> F:
-    """Decorate a method of a model so that it returns a lazy collection with the same parts for a collection of Dask.
+def in_batches(method: F) -> F:
+    """Decorate a method of a model that predicts rows so that it also takes collections of Dask, and streams.
 
-    A stream is read once, batch by batch, and the predictions for all rows are returned as one array.
+    For a collection it returns a lazy collection with the same parts. A stream is read once, batch by batch, and the
+    predictions for all rows are returned as one array.
     """
 
     @wraps(method)
-    def asked(self, X):
+    def predict(self, X):
         if is_dask(X):
             return _lazy(self, method.__name__, X)
         streams = is_stream(X) or isinstance(X, StreamParts)
-        return _batchwise(self, method, X) if streams else method(self, X)
+        return _of_stream(self, method, X) if streams else method(self, X)
 
-    return cast(F, asked)
+    return cast(F, predict)
 
 
-def _batchwise(model, method, X):
+def _of_stream(model, method, X):
     """Return the predictions for the rows of a stream."""
     if method.__name__ == "transform":
         return method(model, X)
