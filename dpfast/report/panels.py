@@ -74,8 +74,9 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
     if len(classes) == 2:
         no, yes = (f"<strong>{escape(str(label))}</strong>" for label in classes.tolist())
         reads = (
-            f"Above 0, or to the right of it, a value speaks for {yes}; below, or to the left, for {no}: +0.7 doubles "
-            f"the odds of {yes}, \N{MINUS SIGN}0.7 halves them."
+            f"Above 0, or to the right of it, a value speaks for {yes}; below, or to the left, for {no}. +0.7 "
+            f"multiplies the odds of {yes} by 1.5 where both are equally likely, and by 2 far from there; "
+            "\N{MINUS SIGN}0.7 divides them by as much."
         )
     else:
         reads = "Above 0, or to the right of it, a value speaks for the class of the panel; below, against it."

@@ -10,6 +10,7 @@ from scipy import stats
 
 import dpfast
 from dpfast import report
+from dpfast.learners.halfspaces.steepness import log_odds
 from dpfast.learners.reliability import said
 from dpfast.report.additive import lost_in_noise
 from dpfast.tables import Boolean, Category, CodeTable, Label, Numeric, Schema
@@ -94,6 +95,13 @@ def test_a_column_of_noise_alone_is_rarely_clear_however_many_codes_it_has(rng, 
     term = report.Term(column, "yes", weights, noise, np.full(size, 1 / size))
     assert term.clear
     assert term.extremes() == (0, 1)
+
+
+def test_a_page_says_what_a_step_of_the_score_does_to_the_odds(additive):
+    """It said that a step of 0.7 doubles them, which is so only far from even odds."""
+    even, above, far, farther = np.exp(log_odds(np.array([0.0, 0.7, 9.0, 9.7])))
+    assert (round(above / even, 1), round(farther / far, 1)) == (1.5, 2.0)
+    assert "by 1.5 where both are equally likely, and by 2 far from there" in report.page(additive)
 
 
 def test_a_weight_that_is_clear_of_noise_is_named_before_a_larger_one_that_is_not():
