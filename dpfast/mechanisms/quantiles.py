@@ -77,22 +77,21 @@ def quantiles(
     >>> quantiles(range(10_000), range(0, 10_000, 100), 4, 0.1, rng=0)
     array([2500., 5000., 7500.])
     """
-    values, grid = _checked(values, grid)
+    at_most, places = _counted(values, grid)
     shares, exponent, rng = _shares(shares), _exponent(exponent), random.generator(rng)
-    at_most = _at_most(values, grid)  # intervals are ranges of the grid
     edges = np.empty(len(shares))
     # (first and end of the edges to draw, first and end of their candidates, values below the interval and in it)
-    level = [(0, len(shares), 0, len(grid), 0, int(at_most[-1]))]
+    level = [(0, len(shares), 0, len(places), 0, int(at_most[-1]))]
     for first, end, low, high, below, inside in level:
         if first == end:
             continue
         middle, q = _middle(shares, first, end)
         if low == high:
-            edges[first:end] = grid[max(low, 1) - 1]
+            edges[first:end] = places[max(low, 1) - 1]
             continue
         distance = np.abs(q.denominator * (at_most[low:high] - below) - q.numerator * inside)
         chosen = low + exponential(-distance, exponent / q.denominator, rng=rng)
-        edges[middle] = grid[chosen]
+        edges[middle] = places[chosen]
         lower = int(at_most[chosen]) - below
         level.append((first, middle, low, chosen, below, lower))
         level.append((middle + 1, end, chosen + 1, high, below + lower, inside - lower))
@@ -130,9 +129,8 @@ def quantile_cell(
     >>> quantile_cell([17.5] * 1000, [1, 2, 4, 8, 16, 32, 64], Fraction(1, 16), 0.5, rng=0)
     5
     """
-    values, grid = _checked(values, grid)
+    at_most, _ = _counted(values, grid)
     (share,), exponent, rng = _shares([share]), _exponent(exponent), random.generator(rng)
-    at_most = _at_most(values, grid)
     below, most = share.denominator * np.append(0, at_most[:-1]), share.denominator * at_most
     wanted = share.numerator * int(at_most[-1])
     distance = np.maximum(0, np.maximum(below - wanted, wanted - most))
@@ -183,18 +181,14 @@ def _middle(shares, first, end):
     return middle, ((shares[middle] - low) / (high - low)).limit_denominator(_FINEST)
 
 
-def _checked(values, grid):
+def _counted(values, grid):
+    """Return how many numbers are at most each candidate, followed by how many there are, and the candidates."""
     values, grid = np.asarray(values, np.float64), np.asarray(grid, np.float64)
     if values.ndim != 1 or np.isnan(values).any():
         raise ValueError(f"values must be numbers of shape (n,), without NaN, got shape {values.shape}")
     if grid.ndim != 1 or not grid.size or not np.isfinite(grid).all() or not (np.diff(grid) > 0).all():
         raise ValueError(f"grid must be finite numbers of shape (g,) that rise, got shape {grid.shape}")
-    return values, grid
-
-
-def _at_most(values, grid):
-    """Return how many numbers are at most each candidate, and then how many there are: int64, shape (g + 1,)."""
-    return np.bincount(np.searchsorted(grid, values), minlength=len(grid) + 1).cumsum()
+    return np.bincount(np.searchsorted(grid, values), minlength=len(grid) + 1).cumsum(), grid
 
 
 def _shares(shares):

@@ -88,8 +88,8 @@ def remarks(schema: Schema, table: Any, missing: Sequence[str] = (), decimal: st
     spelled |= {
         f"values of column {each.name!r}": each.values or () for each in schema.columns if isinstance(each, Category)
     }
-    for what, values in spelled.items():
-        if same := alike(values):
+    for what, spellings in spelled.items():
+        if same := alike(spellings):
             found.append(
                 f"{what} differ only in capitals or blanks: {listed(same)}. If they mean the same, write them alike "
                 "first"
