@@ -27,6 +27,7 @@
 #include "levels.h"
 #include "logistic.h"
 #include "measure.h"
+#include "net.h"
 #include "noise.h"
 #include "project.h"
 #include "scores.h"
@@ -360,6 +361,24 @@ static void unit_rows_apart(bool measuring) {
     apart = zeros(N, 8);
 }
 
+static void net_count(bool measuring) {
+    enum { M = 4, SIDE = 15, FACE = SIDE * SIDE, GRID = 1 << 16 };
+    static dpf_net net = {.n = N, .m = M, .side = SIDE, .tau = GRID / 5};
+    static uint32_t scratch[4 * (SIDE + 1)], wrong[2 * SIDE];
+    static uint64_t *histogram;
+    if (measuring) {
+        dpf_net_count(&net, (M - 2) * FACE, M * FACE, scratch, wrong, histogram); /* both inner coordinates */
+        return;
+    }
+    int32_t *z = scores(N * M, GRID);
+    for (size_t p = 0; p < N * M; p++) z[p] = z[p] / 2 - GRID / 4; /* four coordinates of half a row each */
+    double *inverse = zeros(2 * N, 8);
+    int64_t *ends = zeros(4, 8);
+    net.z = z, net.inverse = inverse, net.ends = ends;
+    dpf_net_prepare(&net, inverse, ends);
+    histogram = zeros(N + 1, 8);
+}
+
 static void sparse_vector_run(bool measuring) {
     static dpf_sparse_vector tests = {.threshold = 4000, .rate = 0.02};
     static int64_t *count, *length, made;
@@ -554,6 +573,7 @@ static const struct {
     {"unit_rows_checksum", unit_rows_checksum},
     {"unit_rows_add", unit_rows_add},
     {"unit_rows_apart", unit_rows_apart},
+    {"net_count", net_count},
     {"sparse_vector_run", sparse_vector_run},
     {"draw_below", draw_below},
     {"classes_counts", classes_counts},

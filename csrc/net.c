@@ -36,26 +36,27 @@ static size_t decode(const dpf_net *net, uint64_t line, int64_t *p) {
 
 /*
  * Table entries of `size` rows: a row is right from place enter[i] on, up to place leave[i]; places of -p are
- * side + 1 higher. A row that is right nowhere gets the place `side` twice, one past the last.
+ * side + 1 higher. A row that is right nowhere gets the same place twice.
  *
  * With A = b^2 - tau^2, C = a^2 - tau^2 c and s = tau sqrt(D), D = a^2 + c A, the roots are (-ab +- s) / A, and the one
- * whose numerator would cancel is C over the other's.
+ * whose numerator would cancel is C over the other's. Where D < 0, A < 0 too.
  */
-DPF_BODY void intersect(const double *a, const int32_t *z, const double *inverse, double c, double tau, double side,
+DPF_BODY void intersect(const int32_t *half, const int32_t *z, const double *inverse, double c, double tau, double side,
                         size_t size, int32_t *DPF_RESTRICT enter, int32_t *DPF_RESTRICT leave) {
-    const double square = tau * tau, opposite = side + 1;
+    const double square = tau * tau, opposite = side + 1, middle = 0.5 * (side + 1);
     for (size_t i = 0; i < size; i++) {
-        const double b = 2.0 * z[i], A = b * b - square, C = a[i] * a[i] - square * c;
-        const double D = a[i] * a[i] + c * A, ab = a[i] * b;
+        const double a = 2.0 * half[i], b = 2.0 * z[i], A = b * b - square, C = a * a - square * c;
+        const double D = a * a + c * A, ab = a * b;
         const double h = tau * sqrt(D > 0 ? D : 0) + fabs(ab);
         const double one = h * inverse[i], other = C / h;
-        const double first = D < 0 ? 2 * side : ab > 0 ? -other : one;
-        const double second = D < 0 ? 2 * side : ab > 0 ? -one : other;
-        const double x = (first + (side - 1)) * 0.5 + 1, y = (second + (side - 1)) * 0.5 + 1;
-        const double place = x > 0 ? (x < side ? x : side) : 0, end = y > 0 ? (y < side ? y : side) : 0;
-        const double sign = A > 0 ? b : a[i], back = A > 0 ? -b : a[i];
-        enter[i] = (int32_t)place + (int32_t)(sign > 0 ? 0 : opposite);
-        leave[i] = (int32_t)end + (int32_t)(back > 0 ? 0 : opposite);
+        const double first = ab > 0 ? -other : one, apart = ab > 0 ? -one : other;
+        const double second = D > 0 ? apart : first;
+        const double x = first * 0.5 + middle, y = second * 0.5 + middle;
+        const double x_most = x < side ? x : side, y_most = y < side ? y : side;
+        const double place = x_most > 0 ? x_most : 0, end = y_most > 0 ? y_most : 0;
+        const double sign = A > 0 ? b : a, back = A > 0 ? -b : a;
+        enter[i] = (int32_t)(place + (sign > 0 ? 0 : opposite));
+        leave[i] = (int32_t)(end + (back > 0 ? 0 : opposite));
     }
 }
 
@@ -64,22 +65,21 @@ DPF_BODY void line_body(const dpf_net *net, uint64_t line, uint32_t *DPF_RESTRIC
     const size_t n = net->n, side = (size_t)net->side, width = 2 * (side + 1);
     int64_t p[DPF_NET_LARGEST_M];
     const size_t inner = decode(net, line, p), last = net->m - 1 - inner;
-    double c = 0, a[TILE];
+    double c = 0;
     for (size_t j = 0; j < net->m; j++) c += (double)(p[j] * p[j]);
 
     uint32_t *entering = scratch, *leaving = scratch + width;
-    int32_t enter[TILE], leave[TILE];
+    int32_t half[TILE], enter[TILE], leave[TILE];
     memset(scratch, 0, 2 * width * sizeof *scratch);
     for (size_t start = 0; start < n; start += TILE) {
         const size_t size = n - start < TILE ? n - start : TILE;
-        for (size_t i = 0; i < size; i++) a[i] = 0;
+        for (size_t i = 0; i < size; i++) half[i] = 0;
         for (size_t j = 0; j < net->m; j++) {
             if (j == inner) continue;
-            const int32_t *z = net->z + j * n + start;
-            const double twice = 2.0 * (double)p[j];
-            for (size_t i = 0; i < size; i++) a[i] += twice * z[i];
+            const int32_t *z = net->z + j * n + start, of = (int32_t)p[j];
+            for (size_t i = 0; i < size; i++) half[i] += of * z[i];
         }
-        intersect(a, net->z + inner * n + start, net->inverse + last * n + start, c, (double)net->tau, (double)side,
+        intersect(half, net->z + inner * n + start, net->inverse + last * n + start, c, (double)net->tau, (double)side,
                   size, enter, leave);
         for (size_t i = 0; i < size; i++) entering[enter[i]]++, leaving[leave[i]]++;
     }

@@ -18,7 +18,8 @@
  *
  * Exact, though in doubles. Multiplied by 4 all coefficients are integers below 2^53, tau and all c + t^2 are odd, so
  * that no discriminant, leading coefficient or value at a place t is zero; a value of at least 1 keeps every root at
- * least 1 / (2 tau sqrt(D)) away from every t, and rounding moves it by less than half of that, if
+ * least 1 / (2 tau sqrt(D)) away from every t; rounding moves it by less than half of that, and what makes it a place of
+ * a table by less than another third, if
  *
  *   tau odd,  tau <= 2^(bits+1) / 10 + 1,   |z| <= 2^bits + m/2 for all rows,   and
  *   (m-1) k^2 (2^(bits+1) + m)^2 <= 2^51.
