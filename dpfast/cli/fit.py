@@ -129,37 +129,26 @@ def fit(
         parameters = parameters_of(model, context, asked, own)
         if unit is not None:
             check_persons(unit, declaration)
-        start = time.perf_counter()
+        estimator, start = estimator_of(model, parameters), time.perf_counter()
+        names, bits, stays, exact = None, False, False, None
+        shown: list[Told] = []
+        read_by = {"label": label, "threshold": threshold}
         if scheduler is not None:
             if test_share and getattr(context.get_parameter_source("test_share"), "name", None) != "DEFAULT":
                 raise ValueError("--scheduler learns from all rows: --test-share must be 0")
-            values, names, bits, stays, exact = "codes", None, False, False, None
-            shown: list[Told] = []
-            estimator = estimator_of(model, parameters)
             with on_cluster(scheduler, data, declaration, unit) as (X, n):
-                done = time.perf_counter()
-                table_read = {"bits": bits, "threshold": threshold, "label": label}
-                learning(state, estimator, names, **table_read)
-                with progress(estimator, f"learning from {data} on {scheduler}"):
-                    estimator.fit(X, classes=declaration.label.classes, units=unit, rows_per_unit=rows_per_unit)
-                fitted = time.perf_counter()
-                out = keep(estimator, out, state, names, **table_read)
+                read_in = time.perf_counter() - start
+                given = {"classes": declaration.label.classes, "units": unit, "rows_per_unit": rows_per_unit}
+                where = f"{data} on {scheduler}"
+                out, learned_in = _fitted(state, estimator, where, (X,), given, out, names, **read_by)
         else:
             if declaration is not None:
-                values, table = "codes", read_declared(data, declaration, memory, **text)
+                table = read_declared(data, declaration, memory, **text)
             else:
-                values = values_of(model, own, threshold=threshold, numbers=numbers)
+                reads = {"threshold": threshold, "values": values_of(model, own, threshold=threshold, numbers=numbers)}
+                reads |= {"limits": limits_of(parameters), "may_stay": MODELS[model].may_stay}
                 try:
-                    table = read(
-                        data,
-                        label=label,
-                        needs_label=True,
-                        threshold=threshold,
-                        values=values,
-                        limits=limits_of(parameters),
-                        may_stay=MODELS[model].may_stay,
-                        **text,
-                    )
+                    table = read(data, label=label, needs_label=True, **reads, **text)
                 except NotNumbers as error:
                     raise ValueError(f"{error}; --schema discover reads text, dates and missing cells, too") from None
             declared = classes_of(table.y, classes, data) if declaration is None else declaration.label.classes
@@ -172,18 +161,12 @@ def fit(
             X, X_test = _split(table.X, test)
             y, y_test = table.y[~test], table.y[test]
             del table  # which has the rows once more
-            estimator = estimator_of(model, parameters)
-            done = time.perf_counter()
-            table_read = {"bits": bits, "threshold": threshold, "label": label}
-            learning(state, estimator, names, **table_read)
-            with progress(estimator, f"learning from {data}"):
-                estimator.fit(X, y, classes=declared, **(persons.of(~test) if persons else {}))
-            fitted = time.perf_counter()
-            out = keep(estimator, out, state, names, **table_read)
-            shown = (
-                figures(estimator, X_test, y_test, rng, **(persons.of(test) if persons else {})) if test_share else []
-            )
-            exact = estimator.score(X_test, y_test) if test_share and show_private else None
+            given = {"classes": declared} | (persons.of(~test) if persons else {})
+            read_in = time.perf_counter() - start
+            out, learned_in = _fitted(state, estimator, data, (X, y), given, out, names, bits=bits, **read_by)
+            if test_share:
+                shown = figures(estimator, X_test, y_test, rng, **(persons.of(test) if persons else {}))
+                exact = estimator.score(X_test, y_test) if show_private else None
         name_features(estimator, names, label)
         if shown:
             add_figures(estimator, out, shown, TESTED)
@@ -191,23 +174,15 @@ def fit(
         if json:
             model_of = {"model": model.value, "labels": estimator.classes_.tolist()}
             rows_of = {"rows": n} if neighbors is options.Neighbors.replace else {}
-            answer(
-                {
-                    "data": data,
-                    **rows_of,
-                    **model_of,
-                    "figures": kept(shown, TESTED) if shown else {},
-                    **spent(estimator),
-                    "saved": out,
-                }
-            )
+            of_test = {"figures": kept(shown, TESTED) if shown else {}}
+            answer({"data": data} | rows_of | model_of | of_test | spent(estimator) | {"saved": out})
             return
         public_rows = neighbors is options.Neighbors.replace or show_private
         count = f"{n:,} rows, " if public_rows else ""
         if declaration is not None:
             shape = f"{len(declaration.columns):,} column{'s' * (len(declaration.columns) != 1)}"
         else:
-            kind = "" if values == "bits" else " of 0 and 1" if bits else " of numbers"
+            kind = "" if reads["values"] == "bits" else " of 0 and 1" if bits else " of numbers"
             shape = f"{estimator.n_features_in_:,} features{kind}"
         say(f"{data}: {count}{shape}, labels {listed(estimator.classes_)}")
         if same := alike(estimator.classes_.tolist()):
@@ -221,13 +196,24 @@ def fit(
         say()
         told = _told(estimator, shown, exact, () if declaration is None else declaration.to_find)
         if show_private:
-            taken = f"{fitted - done:.3f} s to learn, {done - start:.3f} s to read (not private)"
+            taken = f"{learned_in:.3f} s to learn, {read_in:.3f} s to read (not private)"
             told.add_row("time", Text(taken, style="yellow"))
         if stays and public_rows:
             told.add_row("", "the table is large: what exceeds 1 GB was read from its file in every round")
         if out is not None:
             told.add_row("saved", Text(str(out)))
         output.print(told)
+
+
+def _fitted(state, estimator, where, table, given, out, names, *, bits=False, **read_by):
+    """Fit an estimator to a table, and save it; return its file, and the seconds that the fit took."""
+    read_by["bits"] = bits
+    learning(state, estimator, names, **read_by)
+    start = time.perf_counter()
+    with progress(estimator, f"learning from {where}"):
+        estimator.fit(*table, **given)
+    taken = time.perf_counter() - start
+    return keep(estimator, out, state, names, **read_by), taken
 
 
 def _told(estimator, shown, exact, discovered):
