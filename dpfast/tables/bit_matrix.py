@@ -87,10 +87,7 @@ class BitMatrix:
         n : int
             The number of rows.
         """
-        table = cls.__new__(cls)
-        table._rows, table._columns = None, _checked("columns", columns, "n", n)
-        table.shape, table.feature_names = (n, columns.shape[0]), None
-        return table
+        return cls._of(None, _checked("columns", columns, "n", n), (n, columns.shape[0]))
 
     @classmethod
     def from_rows(cls, rows, d):
@@ -103,9 +100,12 @@ class BitMatrix:
         d : int
             The number of columns.
         """
+        return cls._of(_checked("rows", rows, "d", d), None, (rows.shape[0], d))
+
+    @classmethod
+    def _of(cls, rows, columns, shape):
         table = cls.__new__(cls)
-        table._rows, table._columns = _checked("rows", rows, "d", d), None
-        table.shape, table.feature_names = (rows.shape[0], d), None
+        table._rows, table._columns, table.shape, table.feature_names = rows, columns, shape, None
         return table
 
     @property

@@ -4,9 +4,11 @@ A field that is `None` is not declared: it is discovered privately (`dpfast.Tabl
 """
 
 import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, fields, replace
 from datetime import date
 from decimal import Decimal
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, ClassVar, NoReturn
 
@@ -19,6 +21,7 @@ BINS = 32  # of a numeric column, unless declared
 MOST_CODES = 1 << 16  # of a column, including missing and other
 SPACINGS = ("equal", "logarithmic", "quantiles", "fine")
 PARTS = ("age", "weekday", "month")
+_TRUTHS = {"false": 0, "0": 0, "true": 1, "1": 1}
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _MONTHS = (
     *("January", "February", "March", "April", "May", "June"),
@@ -360,6 +363,26 @@ def text_of(value: Any) -> str:
     if isinstance(value, Real) and not isinstance(value, Integral) and float(value).is_integer():
         return str(int(float(value)))
     return str(value)
+
+
+def coder(column: Any) -> Callable[[str], int | None]:
+    """Return the function from texts to the codes of a column of values; None is for values that are not declared."""
+    if isinstance(column, Boolean) and column.values is None:
+        return _truth
+    return places(column.values or ())
+
+
+def places(values: Iterable) -> Callable[[str], int | None]:
+    """Return the function from texts, with or without blanks around them, to their places among values, or None."""
+    return partial(_place, known={text_of(value): k for k, value in enumerate(values)})
+
+
+def _place(text, known):
+    return known.get(text, known.get(text.strip()))
+
+
+def _truth(text):
+    return _TRUTHS.get(text.strip().lower())
 
 
 def repeated(names):

@@ -14,11 +14,9 @@ import pyarrow.compute as pc
 
 from dpfast.parts.blocks import slices
 from dpfast.tables.arrow import Frame, days, numbers, texts
-from dpfast.tables.columns import BINS, Boolean, Category, Column, Date, Numeric, text_of
-from dpfast.tables.encoding import READERS
+from dpfast.tables.columns import BINS, Boolean, Category, Column, Date, Numeric, coder, text_of
 from dpfast.tables.naming import alike, listed, not_there
 from dpfast.tables.objects import Fault
-from dpfast.tables.schema import Label, Schema
 
 # what a draft takes for missing if it occurs
 MARKS = ("", " ", "?", "-", "NA", "N/A", "n/a", "NaN", "nan", "NULL", "null", "<NA>", "NaT")
@@ -33,8 +31,10 @@ _AMOUNT = re.compile(  # a number that is written with separators of thousands, 
 )
 
 
-def draft(table: Any, label: str | None = None, missing: Sequence[str] = ()) -> Schema:
-    """Return the draft of `Schema.draft`."""
+def drafted(
+    table: Any, label: str | None = None, missing: Sequence[str] = ()
+) -> tuple[list[Column], tuple[str, ...] | None, list[str], list[str]]:
+    """Return a draft: columns, classes of the label, marks of missing values, and columns to ignore."""
     frame = Frame(table)
     if label is not None and label not in frame.names:
         raise ValueError(not_there(label, frame.names))
@@ -42,26 +42,24 @@ def draft(table: Any, label: str | None = None, missing: Sequence[str] = ()) -> 
         raise ValueError("the table has no rows")
     marks = _marks(missing)
     seen: set[str] = set()
-    columns, ignored, target = [], [], None
+    columns, ignored, classes = [], [], None
     for name in frame.names:
         pieces = frame.pieces(name, LOOK)
         values = None if name == label else _numbers(name, frame.n, pieces, marks)
         if values is None or np.isnan(values).any():
             seen = seen.union(*(_seen(piece(), marks) for piece in pieces))
         if name == label:
-            target = Label(name, _values(name, _once(frame, name), marks), True)
+            classes = _values(name, _once(frame, name), marks)
             continue
-        column = _drafted(name, _once(frame, name), frame.n, marks) if values is None else _numeric(name, values)
+        column = _suggested(name, _once(frame, name), frame.n, marks) if values is None else _numeric(name, values)
         if column is None:
             ignored.append(name)
         else:
             columns.append(column)
-    found = [mark for mark in marks if mark in seen] or [""]
-    both = "missing_values", "ignore"
-    return Schema(columns, label=target, missing_values=found, ignore=ignored, unconfirmed=both)
+    return columns, classes, [mark for mark in marks if mark in seen] or [""], ignored
 
 
-def nearly_numbers(schema: Schema, table: Any, missing: Sequence[str] = ()) -> dict[str, list[str]]:
+def nearly_numbers(schema: Any, table: Any, missing: Sequence[str] = ()) -> dict[str, list[str]]:
     """Return the columns of a draft that are numbers except for a few texts, and these texts, which may mark gaps."""
     frame, found = Frame(table), {}
     text = [column.name for column in schema.columns if isinstance(column, Category)]
@@ -75,7 +73,7 @@ def nearly_numbers(schema: Schema, table: Any, missing: Sequence[str] = ()) -> d
     return found
 
 
-def remarks(schema: Schema, table: Any, missing: Sequence[str] = (), decimal: str = ".") -> list[str]:
+def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str = ".") -> list[str]:
     """Return texts with what the owner of a table should know of a draft.
 
     These are labels and values with two spellings, columns that may identify units, numbers and dates that are read as
@@ -140,7 +138,7 @@ def remarks(schema: Schema, table: Any, missing: Sequence[str] = (), decimal: st
     return found
 
 
-def check(schema: Schema, table: Any) -> list[str]:
+def check(schema: Any, table: Any) -> list[str]:
     """Return the differences of `Schema.check`."""
     frame, findings = Frame(table), []
     declared = schema.label
@@ -170,7 +168,7 @@ def _marks(missing: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*MARKS, *missing)))
 
 
-def _drafted(name: str, array: pa.Array, rows: int, marks: tuple[str, ...]) -> Column | None:
+def _suggested(name: str, array: pa.Array, rows: int, marks: tuple[str, ...]) -> Column | None:
     """Return the column that the name and type of what is no number suggest; None for one that should be left out.
 
     Of texts, `array` has each once.
@@ -330,7 +328,7 @@ def _differences(column, array, marks):
     findings += [] if column.nullable else _count(name, index < 0, "missing values, and is not nullable")
     if isinstance(column, Category) and column.values is None:
         return findings
-    code = READERS[type(column)](column, marks).code
+    code = coder(column)
     return findings + _undeclared(name, index, values, lambda value: code(value) is not None)
 
 

@@ -30,7 +30,7 @@ from dpfast.tables.arrow import (
 )
 from dpfast.tables.cells import BANDS, CodeColumn, banded, bin_search, date_codes, number_codes
 from dpfast.tables.codes import CodeTable
-from dpfast.tables.columns import Boolean, Category, Date, Numeric, refuse_lacking, text_of
+from dpfast.tables.columns import Boolean, Category, Date, Numeric, coder, places, refuse_lacking, text_of
 from dpfast.tables.discovered import Discovered, found_codes, looked_up
 from dpfast.tables.labels import LabelColumn, Labels, tidy_labels
 from dpfast.tables.objects import Fault
@@ -39,7 +39,6 @@ from dpfast.tables.words import Counts, tally
 
 _EPOCH = date(1970, 1, 1).toordinal()
 _CODED = 1 << 20  # rows of a discovered column that are encoded at a time
-_TRUTH = {"false": 0, "0": 0, "true": 1, "1": 1}
 
 
 def encode(table: Any, schema: Schema) -> CodeTable:
@@ -227,11 +226,11 @@ class Encoding:
         if (index < 0).any():
             raise Fault(name, "has no label; leave the row out", int(np.argmax(index < 0)))
         if self._label.classes is not None:
-            known = _places(self._label.classes)
-            unknown = [k for k, value in enumerate(values) if value is not None and _code_of(value, known) is None]
+            place = places(self._label.classes)
+            unknown = [k for k, value in enumerate(values) if value is not None and place(value) is None]
             wrong = np.flatnonzero(np.isin(index, unknown)) if unknown else ()
             if len(wrong):
-                some = ", ".join(map(repr, [*known][:8]))
+                some = ", ".join(repr(text_of(each)) for each in self._label.classes[:8])
                 raise Fault(name, f"has a label that is not declared; the classes are {some}", int(wrong[0]))
         return index, values
 
@@ -249,9 +248,8 @@ def label_column(label: Label, numbers: np.ndarray, spellings: list) -> LabelCol
     """Return labels from the numbers of their spellings, as the declared classes if there are any."""
     if label.classes is None:
         return LabelColumn(numbers, tidy_labels(spellings))
-    places = _places(label.classes)
-    codes = (_code_of(each, places) for each in spellings)
-    known = np.array([-1 if code is None else code for code in codes], narrowest(len(places)))  # no row has others
+    codes = map(places(label.classes), spellings)
+    known = np.array([-1 if code is None else code for code in codes], narrowest(len(label.classes)))  # -1 for no row
     return LabelColumn(taken(known, numbers), np.array(label.classes))
 
 
@@ -300,7 +298,7 @@ class _Texts(_Reader):
 
     def __init__(self, column, marks=()):
         super().__init__(column, marks)
-        self._places = _places(column.values or ())
+        self._code = coder(column)
 
     def image(self, array):
         index, values = texts(self.column.name, array, self.marks)
@@ -314,24 +312,17 @@ class _Texts(_Reader):
     def codes(self, made, image):
         index, values = image
         rest = min(made.bins, made.size - 1)  # other; without it no row has such a value
-        known = (None if value is None else self.code(value) for value in values)
+        known = (None if value is None else self._code(value) for value in values)
         table = [*(rest if code is None else code for code in known), made.missing or 0]  # the last is of index -1
         return np.array(table, _dtype(made))[index]
 
-    def code(self, value: str) -> int | None:
-        """Return the code of a value, or None if it is not declared."""
-        return _code_of(value, self._places)
-
     def fits(self, value):
-        return self.column.other or self.code(value) is not None
+        return self.column.other or self._code(value) is not None
 
 
 class _Truths(_Texts):
-    def code(self, value):
-        return _code_of(value, self._places) if self.column.values else _TRUTH.get(value.strip().lower())
-
     def fits(self, value):
-        return self.code(value) is not None
+        return self._code(value) is not None
 
     @property
     def wanted(self):
@@ -393,16 +384,6 @@ def _bins(made: CodeColumn, values):
 
     map_blocks(write, slices(len(values), BLOCK_BYTES // 64))
     return codes
-
-
-def _places(values):
-    """Return the place of each value in a list of values, as texts."""
-    return {text_of(value): k for k, value in enumerate(values)}
-
-
-def _code_of(value, places):
-    """Return the place of a value, with or without blanks around it, or None."""
-    return places.get(value, places.get(value.strip()))
 
 
 def _dtype(made):

@@ -223,9 +223,11 @@ class Schema:
         Schema
             Unconfirmed; only the owner may see it until every fact has been confirmed to be public or removed.
         """
-        from dpfast.tables.drafts import draft
+        from dpfast.tables.drafts import drafted
 
-        return draft(table, label, missing)
+        columns, classes, missing_values, ignore = drafted(table, label, missing)
+        target = None if label is None else Label(label, classes, True)
+        return cls(columns, label=target, missing_values=missing_values, ignore=ignore, unconfirmed=_OWN_FACTS)
 
     def check(self, table: Any) -> list[str]:
         """Return the differences between a table and this schema, in both directions; private, for the owner only.
