@@ -12,7 +12,9 @@ bounded range of (exponent times the range of the change of scores) where a cand
 (`dpfast.accounting.composition`), and the ratio is the movement that was seen over the movement in the same proportions
 for which the claim would pay. A mechanism with a theorem of its own about several questions (greedy cover, tests
 against a threshold, SparseSample, steps that see one random row) states how far each of its questions may move, and
-what all of them cost; the ratio of such a question is how far it moved over how far it may.
+what all of them cost; the ratio of such a question is how far it moved over how far it may. Where a word that only one
+table has may be published with probability d, the other answers must keep to (delta - d) / (1 - d), by the theorem of
+`dpfast.accounting.opening`.
 
 A ratio above 1 shows that the claim does not follow from its proof. A ratio of at most 1 shows nothing about other
 tables.
@@ -119,8 +121,8 @@ def replay(
     Printed times, rates and blanks are not compared. It is a difference if only one fit is refused, even before it has
     charged or asked anything: the refusal reveals that the table is not as declared.
 
-    Under "add-remove", leave out the last row. Learners that assign rows at random do so by the numbers of the rows, so
-    the other rows are then assigned as before.
+    Under "add-remove", leave out the last row, or the last rows if these are all rows of one unit. Learners that assign
+    or choose rows at random do so by the numbers of the rows, so the other rows are then treated as before.
 
     Examples
     --------
@@ -307,7 +309,7 @@ def _compared(tape, asked, epsilon, delta):
         else:
             ratios[k] = sum(cost.size for cost in costs) / claim.most
             fixed[id(claim)] = claim
-    together = _ratio(moved, fixed.values(), epsilon, delta - told)
+    together = _ratio(moved, fixed.values(), epsilon, (delta - told) / (1 - told) if told < 1 else -1.0)
     whole = sum(squares.values())
     for k, square in squares.items():
         ratios[k] = together * math.sqrt(square / whole) if whole else together

@@ -4,7 +4,8 @@ Neighbouring tables differ in one unit. Under "add-remove" all rows of a unit ar
 all rows of a unit are replaced, each by another row; the number of rows of each unit is public, like the number of
 all rows. Every row belongs to one unit, which does not change.
 
-**Bounding.** At most k rows of each unit are kept, chosen uniformly and independently of the other units.
+**Bounding.** Each row gets a random word of 64 bits, and of each unit the k rows with the least words are kept. So the
+choice is independent of the other units.
 
 **Lemma.** A release of the kept rows that is (epsilon, delta)-DP for tables that differ in at most k rows (k rows
 replaced, or k added) is (epsilon, delta)-DP for one unit. Proof. Fix which rows of all other units are kept, and
@@ -62,8 +63,8 @@ def bounded_rows(units: Any, rows_per_unit: int, rng: np.random.Generator) -> np
     unit, sizes = np.unique(ids, return_inverse=True, return_counts=True)[1:]
     if sizes.max() <= rows_per_unit:
         return None
-    shuffled = rng.permutation(len(ids))
-    order = shuffled[np.argsort(unit[shuffled], kind="stable")]  # by unit, each in random order
+    words = rng.integers(0, 1 << 64, len(ids), np.uint64)  # a word of a row does not depend on how many rows follow it
+    order = np.lexsort((words, unit))  # by unit, each in random order
     place = np.arange(len(ids)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     kept = np.zeros(len(ids), bool)
     kept[order[place < rows_per_unit]] = True

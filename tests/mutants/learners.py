@@ -16,7 +16,7 @@ def _m(name, file, old, new, tests):
 
 MUTANTS = [
     _m("units: all rows are kept", "units", "place < rows_per_unit", "place < 2 * rows_per_unit", _UNITS),
-    _m("units: the first rows are kept", "units", "rng.permutation(len(ids))", "np.arange(len(ids))", _UNITS),
+    _m("units: the first rows are kept", "units", "rng.integers(0, 1 << 64, len(ids), np.uint64)", "np.arange(len(ids))", _UNITS),
     _m("units: noise of one row", "halfspaces/model", '"sensitivity": p.rows_per_unit * moves', '"sensitivity": moves', _UNITS),
     _m("units: exponent of one row", "experts/finite_class", "self._exponent(p.epsilon) / p.rows_per_unit", "self._exponent(p.epsilon)", _UNITS),
     _m("units: claimed for a row", "fitting", "rows_per_unit=self._rows_per_unit,", "rows_per_unit=None,", _UNITS),

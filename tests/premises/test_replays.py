@@ -425,6 +425,31 @@ def test_the_rows_of_a_person_move_what_is_discovered_by_no_more_than_was_charge
         assert held(found), found
 
 
+def test_words_leave_the_other_answers_what_their_theorem_says():
+    """A large delta shows the factor 1 - d of the theorem on words: the ratio was 1.03 without it."""
+    frame, y = pd.DataFrame({"a": ["x", "z"] * 6, "b": ["u", "v", "w"] * 4}), np.array(["no", "yes"] * 6)
+    model = dpfast.HalfspaceClassifier(0.3, 0.2, n_rounds=3, neighbors="add-remove", encoder_share=0.95)
+    found = replayed(model, (frame, y), (frame[:-1], y[:-1]))
+    assert found.holds, found
+    assert found.ratio > 0.99
+
+
+@pytest.mark.parametrize("relation", ["replace", "add-remove"])
+def test_persons_of_more_rows_than_are_kept_move_no_more_than_was_charged(relation):
+    """The rows that are kept of others do not depend on how many rows the last person has."""
+    frame, units = people(60), np.repeat(np.arange(15), 4)
+    other, theirs = frame.iloc[:-4], units[:-4]
+    if relation == "replace":
+        other, theirs = frame.assign(buys=np.where(units < 14, frame["buys"], "maybe")), units
+    given = [
+        {"X": each.drop(columns="buys"), "y": each["buys"].to_numpy(), "units": of, "rows_per_unit": 1}
+        for each, of in ((frame, units), (other, theirs))
+    ]
+    found = replayed(dpfast.HalfspaceClassifier(20.0, n_rounds=3, neighbors=relation), *given)
+    assert found.holds, found
+    assert found.ratio > 0
+
+
 # ---- parts of a cluster ----------------------------------------------------------------------------------------------
 
 
