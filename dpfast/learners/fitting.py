@@ -177,9 +177,7 @@ class Private(PrivateParameters):
 
     def _came_true(self) -> list[Any]:
         """Return predicted probabilities beside the shares that came true; empty if no counts were released."""
-        from dpfast.learners.reliability import said
-
-        return said(self)
+        return []
 
     def _warn(self, public: Public) -> None:
         """Warn if the claim is weak."""

@@ -154,6 +154,15 @@ class Probabilities(Private):
         shares = class_shares(self.class_counts_, np.arange(len(self.classes_)))
         return shares[np.searchsorted(self.classes_, self.predict(X))]
 
+    def _came_true(self):
+        from dpfast.learners.reliability import of_cells
+
+        if not hasattr(self, "class_counts_"):
+            return []
+        own = np.arange(len(self.classes_))
+        shares = class_shares(self.class_counts_, own)
+        return of_cells(shares, self.class_counts_, own, self.classes_, float(self.class_counts_scale_))
+
     def _released_counts(self):
         if not hasattr(self, "class_counts_"):
             return {}
@@ -221,6 +230,14 @@ class SidedProbabilities(Probabilities):
     def _probabilities(self, X):
         odds = self.decision_function(X)
         return np.stack([expit(-odds), expit(odds)], axis=1)
+
+    def _came_true(self):
+        from dpfast.learners.reliability import of_levels
+
+        if not hasattr(self, "class_counts_"):
+            return []
+        scale = float(self.class_counts_scale_)
+        return of_levels(self.calibration_line(), self.class_counts_, self.classes_[1], scale)
 
     @if_counted("probability_share", "class_counts_")
     def calibration_line(self) -> Line:

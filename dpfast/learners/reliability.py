@@ -6,38 +6,32 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from dpfast.learners.calibration import groups
-from dpfast.learners.probabilities import class_shares
+from dpfast.learners.calibration import Line, groups
 from dpfast.report.drawing import Dot
 
 _DEVIATIONS = 1.96  # of a confidence interval of about 95%
 
 
-def said(model: Any) -> list[Dot]:
-    """Return predicted probabilities beside the shares that came true; empty if the model released no counts."""
-    if hasattr(model, "rule_counts_"):
-        own = np.searchsorted(model.classes_, [rule.label for rule in model.rules_])
-        return _of_cells(model, model.rule_counts_, own, float(model.rule_counts_scale_))
-    if not hasattr(model, "class_counts_"):
-        return []
-    scale = float(model.class_counts_scale_)
-    if not hasattr(model, "decision_function"):
-        return _of_cells(model, model.class_counts_, np.arange(len(model.classes_)), scale)
-    line = model.calibration_line()
-    found = groups(model.class_counts_, math.sqrt(2) * scale)
-    chances = expit(line.log_odds(np.array([group.place for group in found])))
+def of_cells(shares: np.ndarray, counts: np.ndarray, own: np.ndarray, classes: np.ndarray, scale: float) -> list[Dot]:
+    """Return the points of the cells that have enough rows.
+
+    `shares` has the predicted shares of the classes in each cell, `counts` the released noisy counts with noise of
+    this scale, and `own` the number of the class that is predicted for the cell.
+    """
     return [
-        _one(str(model.classes_[1]), chance, group.rows, 1, scale * math.sqrt(group.levels))
-        for chance, group in zip(chances, found, strict=True)
+        _one(str(classes[k]), shares[cell, k], counts[cell], k, scale)
+        for cell, k in enumerate(own)
+        if counts[cell].sum() > 5 * scale * math.sqrt(2 * counts.shape[1])  # otherwise they may be noise
     ]
 
 
-def _of_cells(model, counts, own, scale):
-    shares = class_shares(counts, own)
+def of_levels(line: Line, counts: np.ndarray, label: Any, scale: float) -> list[Dot]:
+    """Return the points of groups of score levels, for the second class; `line` gives its log odds."""
+    found = groups(counts, math.sqrt(2) * scale)
+    chances = expit(line.log_odds(np.array([group.place for group in found])))
     return [
-        _one(str(model.classes_[k]), shares[cell, k], counts[cell], k, scale)
-        for cell, k in enumerate(own)
-        if counts[cell].sum() > 5 * scale * math.sqrt(2 * counts.shape[1])  # otherwise they may be noise
+        _one(str(label), chance, group.rows, 1, scale * math.sqrt(group.levels))
+        for chance, group in zip(chances, found, strict=True)
     ]
 
 

@@ -11,7 +11,6 @@ from scipy import stats
 import dpfast
 from dpfast import report
 from dpfast.learners.halfspaces.steepness import log_odds
-from dpfast.learners.reliability import said
 from dpfast.report.additive import lost_in_noise
 from dpfast.tables import Boolean, Category, CodeTable, Label, Numeric, Schema
 from dpfast.tables.cells import CodeColumn
@@ -294,7 +293,7 @@ def test_a_page_shows_how_often_what_a_model_says_came_true(rng):
         "rules": dpfast.DecisionListClassifier(4.0, random_state=0),
     }
     for name, model in models.items():
-        found = said(model.fit(X, y))
+        found = model.fit(X, y)._came_true()
         assert found
         for each in found:
             assert 0 <= each.share <= 1
@@ -305,7 +304,7 @@ def test_a_page_shows_how_often_what_a_model_says_came_true(rng):
         assert "Whether its probabilities come true" in page
         assert page.count("<circle") == len(found)
     plain = dpfast.BoostedHalfspaceClassifier(4.0, n_rounds=10, random_state=0).fit(X, y)
-    assert said(plain) == []
+    assert plain._came_true() == []
     assert "come true" not in plain._repr_html_()
 
 

@@ -285,6 +285,15 @@ class DecisionListClassifier(PrivateClassifier):
         """Return the number of the class of each rule."""
         return np.searchsorted(self.classes_, [rule.label for rule in self.rules_])
 
+    def _came_true(self):
+        from dpfast.learners.reliability import of_cells
+
+        if not hasattr(self, "rule_counts_"):
+            return []
+        own = self._numbers_of_labels()
+        shares = class_shares(self.rule_counts_, own)
+        return of_cells(shares, self.rule_counts_, own, self.classes_, float(self.rule_counts_scale_))
+
     def _released(self):
         numbers = self._numbers_of_labels().tolist()
         rules = [
