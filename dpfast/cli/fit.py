@@ -231,7 +231,11 @@ def _told(estimator, shown, exact, discovered):
     told.add_row("", f"this covers the discovery of {listed([*discovered])}")
     other = getattr(estimator.encoder_, "other_label_", None)
     if other is not None:
-        told.add_row("", f"and of the labels: any other label was learned as {other}, and is wrong in the test part")
+        told.add_row(
+            "",
+            f"and of the labels: any other label was learned as {other}, and is wrong in the test part. "
+            "--classes declares them",
+        )
     nothing = [name for name, share in estimator.encoder_.other_.items() if share == 1]
     if nothing:
         told.add_row(

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import warnings
 from contextlib import contextmanager, suppress
 from types import SimpleNamespace
 
@@ -90,7 +91,9 @@ def reporting(state):
 
     state = SimpleNamespace(now=state, kept=False, rescue=None)
     try:
-        yield state
+        with warnings.catch_warnings():
+            warnings.showwarning = _warned
+            yield state
         if sys.stdout is not None:
             sys.stdout.flush()  # here, where a full disk can be told
     except BaseException as error:
@@ -100,6 +103,11 @@ def reporting(state):
         if code is None:
             raise
         raise typer.Exit(code) from None
+
+
+def _warned(message, *where):
+    """Print a warning in one line, without the line of this program that Python would show with it."""
+    errors.print(Text(f"warning: {message}", style="yellow"), soft_wrap=True)
 
 
 def _rescued(state):

@@ -20,7 +20,10 @@ def check_names(names, label, needs_label):
     if not names:
         raise ValueError("the file is empty; the first row must name the columns")
     if "" in names:
-        raise ValueError(f"column {names.index('') + 1} has no name; name it, or leave it out if it numbers the rows")
+        raise ValueError(
+            f"column {names.index('') + 1} has no name; name it, or leave it out if it numbers the rows. Lines that "
+            "end with a separator make such a column"
+        )
     nul = next((name for name in names if "\0" in name), None)
     if nul is not None:
         raise ValueError(f"the name {nul!r} of column {names.index(nul) + 1} has a NUL in it")

@@ -1,3 +1,4 @@
+import warnings
 from fractions import Fraction
 
 import pytest
@@ -193,3 +194,14 @@ def test_winnow_shows_weights_accuracy_and_privacy(run):
     assert "(1.0, 1e-06)-DP, replace one row; 20 of 20 releases used" in result.stdout
     assert "not private" not in result.stdout
     assert "exactly (not private)" in run("fit", "mushroom", *WINNOW, "--show-private").stdout
+
+
+def test_a_warning_is_one_line_without_code(run, tmp_path):
+    table = tmp_path / "t.csv"
+    table.write_text("x,y\n" + "".join(f"{k},{'no' if k % 2 else 'yes'}\n" for k in range(40)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        result = run("fit", table, "--label", "y", "--epsilon", 1, "--seed", 1)
+    assert result.exit_code == 0
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("warning: the table has too few rows to discover labels")
