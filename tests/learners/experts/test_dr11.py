@@ -238,7 +238,9 @@ def test_an_interrupted_fit_states_the_excess_of_the_rounds_that_it_played(stop,
         parts.append(play(*arguments))
         return parts[-1]
 
-    monkeypatch.setattr(linear_minimizer, "slices", lambda n, step: [slice(i, i + 10) for i in range(0, n, 10)])
+    monkeypatch.setattr(
+        linear_minimizer, "blocks", lambda rows: [slice(i, i + 10) for i in range(0, rows.shape[0], 10)]
+    )
     monkeypatch.setattr(linear_minimizer, "played", interrupted)
     model = LinearMinimizer(random_state=0)
     with pytest.raises(KeyboardInterrupt):
