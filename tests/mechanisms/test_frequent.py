@@ -8,7 +8,7 @@ from laws import assert_follows
 
 from dpfast.mechanisms import frequent_rho, frequent_threshold, frequent_values
 
-MOST = 400  # noise beyond has no weight
+MOST = 150  # noise beyond has no weight
 
 
 def rate(epsilon, relation):

@@ -146,8 +146,7 @@ def test_what_needs_all_rows_at_once_is_refused_before_anything_is_found(learner
     assert learner.budget.left == (1.0, 1e-6)
 
 
-@pytest.mark.parametrize("weak_learner", ["centering", "stump"])
-@pytest.mark.parametrize("measure", ["lazy-bregman", "local"])
+@pytest.mark.parametrize(("weak_learner", "measure"), [("centering", "lazy-bregman"), ("stump", "local")])
 def test_every_weak_learner_and_measure_boosts_over_parts_as_over_the_whole(weak_learner, measure, rng):
     X = rng.random((500, 7)) < 0.4
     frame, y = people(400), X[:, 2] ^ (rng.random(500) < 0.1)
@@ -202,9 +201,18 @@ def test_what_learns_from_one_row_after_another_says_which_learners_read_parts(r
             learner.fit(table, np.arange(50) % 2)
 
 
-@pytest.mark.parametrize("given", [{"batch": 4}, {"window": True}, {"average": False, "negations": False}])
-@pytest.mark.parametrize("kind", ["float64", "bool", "csr", "touched"])
-def test_winnow_sums_its_intervals_over_parts_as_over_the_whole(given, kind, rng):
+@pytest.mark.parametrize(
+    ("kind", "given"),
+    [
+        ("float64", {"batch": 4}),
+        ("bool", {"window": True}),
+        ("csr", {"average": False, "negations": False}),
+        ("touched", {"batch": 4}),
+        ("float64", {"average": False, "negations": False}),
+        ("touched", {"window": True}),
+    ],
+)
+def test_winnow_sums_its_intervals_over_parts_as_over_the_whole(kind, given, rng):
     X = rng.uniform(1, 3, (400, 8)) if kind == "float64" else rng.random((400, 8)) < 0.3
     y = X[:, 2] > X[:, 2].mean()
     if kind in ("csr", "touched"):

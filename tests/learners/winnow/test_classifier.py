@@ -402,15 +402,13 @@ def test_neighbouring_streams_are_as_hard_to_tell_apart_as_claimed(X, y, row, la
     other = outputs([row, *X[1:]], [label, *y[1:]], rng=rng, monkeypatch=monkeypatch, **parameters)
     events = set(one) | set(other)
     level = 1e-6 / (4 * len(events))  # of each bound of Clopper and Pearson, so that all hold
-    lowest = largest = 0.0
-    for p, q in [(one[event], other[event]) for event in events] + [(other[event], one[event]) for event in events]:
-        if p:
-            least, most = stats.beta.ppf(level, p, RUNS - p + 1), stats.beta.isf(level, q + 1, RUNS - q)
-            lowest = max(lowest, math.log(least / most))
-        if min(p, q) >= 50:
-            largest = max(largest, math.log(p / q))
-    assert lowest <= pure
-    assert largest >= pure / 2
+    counts = np.array([(one[event], other[event]) for event in events])
+    p, q = np.concatenate([counts, counts[:, ::-1]]).T
+    seen, often = p > 0, np.minimum(p, q) >= 50
+    least = stats.beta.ppf(level, p[seen], RUNS - p[seen] + 1)
+    most = stats.beta.isf(level, q[seen] + 1, RUNS - q[seen])
+    assert np.log(least / most).max() <= pure
+    assert np.log(p[often] / q[often]).max() >= pure / 2
 
 
 # ---- what a user meets -------------------------------------------------------------------------------------------
