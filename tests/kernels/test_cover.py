@@ -89,7 +89,7 @@ def test_scores_stay_right_while_rules_cover_rows(n, m, classes, negations, weig
 )  # of the rows covered: few, one batch or several, or more than are left
 @pytest.mark.parametrize("n", [32_769, 70_000])
 def test_the_rows_that_a_rule_covers_leave_the_counts_of_long_tables_too(n, share, by_columns):
-    X, y = table(n, 40, 3)
+    X, y = table(n, 12, 3)
     X[:, 0] = np.random.default_rng(n).random(n) < share
     for negations in (True, False):
         state = counts_of(X, y, negations=negations, classes=3, by_columns=by_columns)
@@ -99,7 +99,7 @@ def test_the_rows_that_a_rule_covers_leave_the_counts_of_long_tables_too(n, shar
             left &= ~X[:, feature]
             unused = {key: score for key, score in brute_scores(X, y, left, (1, 2), negations, 3).items()
                       if key[0] not in (0, 5, 9)[: (0, 5, 9).index(feature) + 1]}  # fmt: skip
-            assert kernel_scores(state, 40, negations, 3) == unused
+            assert kernel_scores(state, 12, negations, 3) == unused
             assert state.uncovered == left.sum()
 
 

@@ -51,7 +51,7 @@ LEARNABLE = ("heavy tails", "constant columns", "twenty classes")
 def test_odd_tables_give_finite_models_and_more_budget_does_not_hurt(name, rng):
     X, y = ODD[name](rng)
     classes, scores = np.unique(y), []
-    for epsilon in (0.3, 3.0):
+    for epsilon in (0.3, 3.0) if name in LEARNABLE else (0.3,):
         clf = HalfspaceClassifier(epsilon, random_state=0).fit(X, y, classes=classes)
         assert np.isfinite(clf.coef_).all()
         assert np.isfinite(clf.intercept_).all()
