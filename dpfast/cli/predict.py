@@ -48,12 +48,7 @@ def predict(
                 f"{model} gives no probabilities: fit it with a --probability-share, or a list with --rule-counts"
             )
         text = {"separator": separator, "decimal": decimal, "encoding": encoding}
-        if hasattr(estimator, "encoder_"):
-            if threshold is not None or numbers is not None:
-                raise ValueError("--threshold, --numbers and --bits are for models without a schema")
-            X, _ = read_codes_of(data, estimator.encoder_.schema_, **text)
-        else:
-            X, _ = features_of(estimator, model, data, label, threshold, numbers, **text)
+        X, _ = table_for(estimator, model, data, label, threshold, numbers, **text)
         rows = [[value] for value in estimator.predict(X).tolist()]
         if probabilities:
             shares = estimator.predict_proba(X).tolist()
@@ -66,13 +61,17 @@ def predict(
             replace_file(out, lambda file: file.write(csv_of(rows).encode()))
 
 
-def features_of(estimator, model, data, label, threshold, numbers, *, needs_label=False, **text):
-    """Return features and labels of a table for a model without a schema, in the order of the model's features."""
+def table_for(estimator, model, data, label, threshold, numbers, *, labelled=False, **text):
+    """Return the rows of a table as a model reads them, and their labels if asked for."""
+    if hasattr(estimator, "encoder_"):
+        if threshold is not None or numbers is not None:
+            raise ValueError("--threshold, --numbers and --bits are for models without a schema")
+        return read_codes_of(data, estimator.encoder_.schema_, label=label, labelled=labelled, **text)
     values, threshold = _reading(estimator, model, threshold, numbers)
     table = read(
         data,
         label=label,
-        needs_label=needs_label,
+        needs_label=labelled,
         threshold=threshold,
         values=values,
         limits=limits_of(estimator.get_params()),

@@ -7,10 +7,9 @@ import typer
 
 from .figures import figures, kept, printed
 from .files import charged, check_there
-from .inputs import read_codes_of
 from .options import Data, Decimal, Encoding, Epsilon, Json, Label, Ledger, Neighbors, Relation, Seed, Separator
 from .outputs import check_files
-from .predict import features_of
+from .predict import table_for
 from .report import answer, facts, output, reporting
 
 
@@ -48,12 +47,7 @@ def score(
         ledger = None if budget is None else charged(budget, neighbors.value)
         estimator = dpfast.load(model)
         text = {"separator": separator, "decimal": decimal, "encoding": encoding}
-        if hasattr(estimator, "encoder_"):
-            if threshold is not None or numbers is not None:
-                raise ValueError("--threshold, --numbers and --bits are for models without a schema")
-            X, y = read_codes_of(data, estimator.encoder_.schema_, label=label, labelled=True, **text)
-        else:
-            X, y = features_of(estimator, model, data, label, threshold, numbers, needs_label=True, **text)
+        X, y = table_for(estimator, model, data, label, threshold, numbers, labelled=True, **text)
         if not len(y):
             raise ValueError(f"{data} has no rows")
         shown = figures(estimator, X, y, rng, epsilon=epsilon, neighbors=neighbors.value, budget=ledger)
