@@ -262,7 +262,7 @@ class Streamed(Private):
         return vars(self).setdefault("_access", ExclusiveAccess(f"the stream of a {type(self).__name__}"))
 
     @contextmanager
-    def _going_on(self) -> Iterator[None]:
+    def _publishing(self) -> Iterator[None]:
         """Publish at the end of the block what was released in it; an interruption ends the stream."""
         run = self._state.run
         try:

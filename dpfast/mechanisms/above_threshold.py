@@ -290,7 +290,7 @@ class AboveThreshold(_Tests):
             "tests": None if self.fired else self._tests.state(),
         }
 
-    def _go_on(self, state):
+    def _resume(self, state):
         """Continue from the state of an instance with the same arguments."""
         if state["threshold"] != self.threshold:
             raise ValueError(f"the tests were for a threshold of {state['threshold']}, here it is {self.threshold}")
@@ -388,7 +388,7 @@ class RepeatedThreshold(_Tests):
         """Return the state that the arguments do not determine, for JSON; private. Test no round twice."""
         return {"fired": self.fired, "count": self._count, "tests": self._tests.state()}
 
-    def _go_on(self, state):
+    def _resume(self, state):
         """Continue from the state of an instance with the same arguments."""
         self._fired, self._count = int(state["fired"]), int(state["count"])
         threshold, pending = state["tests"]

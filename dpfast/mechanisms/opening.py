@@ -39,12 +39,12 @@ class OpeningHistogram:
 
     @property
     def deviation(self) -> float:
-        """Standard deviation of the noise on a count, in rows."""
+        """Return the standard deviation of the noise on a count, in rows."""
         return float(self.scale) / self.unit * (math.sqrt(2) if self.pure else 1.0)
 
     @property
     def least(self) -> float:
-        """Number of rows for which a word is published with probability one half; infinite if no word is published."""
+        """Return how many rows publish a word with probability one half; infinite if no word is published."""
         return math.inf if self.threshold is None else self.threshold / self.unit
 
     def codes(self, counts: np.ndarray, rng: int | np.random.Generator | None = None) -> np.ndarray:

@@ -42,9 +42,7 @@ class Frame:
         self.names: list[Any]
         if is_spark(table):
             raise ValueError("X is a DataFrame of Spark, and all its rows are read at once here: give X.toArrow()")
-        if isinstance(table, Frame):
-            self._table, self.names = table._table, table.names
-        elif isinstance(table, Mapping):
+        if isinstance(table, Mapping):
             self._table, self.names = table, list(table)
         elif hasattr(table, "iloc") and hasattr(table, "columns"):  # pandas: a column at a time, to name one at fault
             self._table, self.names = table, list(table.columns)

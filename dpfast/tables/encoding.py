@@ -71,18 +71,18 @@ class Encoding:
     def __init__(self, schema: Schema, label: Label | None = None, storage: Any = ArrayStore, unit: str | None = None):
         schema.refuse_unconfirmed()
         self.schema, self.n, self._label, self._storage = schema, 0, label, storage
-        self._columns = [READERS[type(column)](column, schema.missing_values) for column in schema.columns]
-        self._stores = [self._new_stores(read) for read in self._columns]
+        self._readers = [READERS[type(column)](column, schema.missing_values) for column in schema.columns]
+        self._stores = [self._new_stores(reader) for reader in self._readers]
         self._labels = None if label is None else TextStore(storage)
         self.units = None if unit is None else UnitStore(unit, storage)
 
-    def _new_stores(self, read):
+    def _new_stores(self, reader):
         """Return stores for the codes of a column, or for its image if something has to be discovered."""
-        if read.made:
-            return [self._storage(_dtype(made)) for made in read.made]
-        if isinstance(read.column, Discovered):
+        if reader.made:
+            return [self._storage(_dtype(made)) for made in reader.made]
+        if isinstance(reader.column, Discovered):
             return [CellStore(self._storage)]
-        return [self._storage(np.float64) if isinstance(read.column, Numeric) else TextStore(self._storage)]
+        return [self._storage(np.float64) if isinstance(reader.column, Numeric) else TextStore(self._storage)]
 
     @property
     def names(self) -> list[str]:
@@ -97,7 +97,7 @@ class Encoding:
         frame = Frame(table)
         refuse_lacking(self.names if y is None else self.schema.names, frame.names)
         try:
-            parts = [read(frame.column(read.column.name)) for read in self._columns]
+            parts = [reader(frame.column(reader.column.name)) for reader in self._readers]
             labels = None if self._label is None else self._read_labels(frame, y)
             units = None if self.units is None else self.units.read(frame.column(self.units.name))
         except Fault as fault:
@@ -117,7 +117,7 @@ class Encoding:
     def __getitem__(self, rows: Any) -> "Encoding":
         """Return the rows that a mask or a slice selects."""
         rows = np.arange(self.n)[rows]  # for columns of bytes much faster than a mask
-        picked = self._none(len(rows))
+        picked = self._empty(len(rows))
         for into, stores in zip(picked._all_stores(), self._all_stores(), strict=True):
             for new, store in zip(into, stores, strict=True):
                 _pick(new, store, rows)
@@ -126,7 +126,7 @@ class Encoding:
     def split(self, mask: np.ndarray) -> "tuple[Encoding, Encoding]":
         """Return the rows outside and inside a mask; this encoding loses its columns, so that none is held twice."""
         rows = np.flatnonzero(~mask), np.flatnonzero(mask)
-        parts = self._none(len(rows[0])), self._none(len(rows[1]))
+        parts = self._empty(len(rows[0])), self._empty(len(rows[1]))
         for stores, *both in zip(self._all_stores(), *(part._all_stores() for part in parts), strict=True):
             for k in range(len(stores)):
                 for into, some in zip(both, rows, strict=True):
@@ -134,7 +134,7 @@ class Encoding:
                 stores[k] = None
         return parts
 
-    def _none(self, n):
+    def _empty(self, n):
         """Return an encoding like this one for n rows that are still to be stored."""
         encoding = Encoding(self.schema, self._label, self._storage.of(n))
         encoding.n = n
@@ -160,22 +160,22 @@ class Encoding:
 
     def counts(self) -> Counts:
         """Count the rows of each code or band, and of each word, of every column, and of each label if there is one."""
-        columns = [self._counted(*each) for each in zip(self._columns, self._stores, strict=True)]
+        columns = [self._counted(*each) for each in zip(self._readers, self._stores, strict=True)]
         labels = Counter() if self._labels is None else tally(*self._labels.whole())
         return Counts([fixed for fixed, _ in columns], [words for _, words in columns], labels)
 
-    def _counted(self, read, stores):
+    def _counted(self, reader, stores):
         """Return the counts of a column and of its words: by codes if it is declared, otherwise by bands of cells."""
-        if read.made:
-            made = zip(stores, read.made, strict=True)
+        if reader.made:
+            made = zip(stores, reader.made, strict=True)
             return [counted(store.whole(), each.size) for store, each in made], Counter()
-        if isinstance(read.column, Discovered):
+        if isinstance(reader.column, Discovered):
             totals = np.zeros(BANDS, np.int64)
             for block in slices(self.n, _CODED):
                 totals += banded(stores[0].codes(block))
             return [totals], stores[0].words.counts()
         image = stores[0].whole()
-        if isinstance(read.column, Numeric):
+        if isinstance(reader.column, Numeric):
             return [banded(number_codes(image))], Counter()
         return [], tally(*image)
 
@@ -185,8 +185,8 @@ class Encoding:
         arrays = []
         for column, declared, stores in zip(schema.columns, self.schema.columns, self._stores, strict=True):
             if declared.to_find:
-                read = READERS[type(column)](column)
-                stores = [self._coded(read, made, stores[0]) for made in read.made]
+                reader = READERS[type(column)](column)
+                stores = [self._coded(reader, made, stores[0]) for made in reader.made]
             arrays += [frozen(store.whole()) for store in stores]
         return CodeTable.of_columns(schema.code_columns, self.n, arrays)
 
@@ -195,10 +195,10 @@ class Encoding:
         table = self.table(schema)
         return Table(MemoryParts([Piece(table, known.codes)]), self.n, table.row_of_zeros(), known)
 
-    def _coded(self, read, made, store):
+    def _coded(self, reader, made, store):
         """Return the codes of a stored image, by the reader of the discovered column."""
         codes = self._storage(_dtype(made))
-        if isinstance(read.column, Discovered):
+        if isinstance(reader.column, Discovered):
             fixed, of_word = found_codes(made, _dtype(made))
             known = self._storage.of(len(store.words))(fixed.dtype)
             for some in store.words.blocks():
@@ -210,7 +210,7 @@ class Encoding:
         image = store.whole()
         for block in slices(self.n, _CODED):
             part = (image[0][block], image[1]) if isinstance(image, tuple) else image[block]
-            codes.append(read.codes(made, part))
+            codes.append(reader.codes(made, part))
         return codes
 
     def _read_labels(self, frame, y):

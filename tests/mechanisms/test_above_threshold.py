@@ -241,7 +241,7 @@ def test_a_checkpoint_goes_on_with_the_same_noise(make):
         mechanism.run(5, [0, 3])
         saved = json.loads(json.dumps(mechanism._state()))
         other = make(np.random.default_rng(0))
-        other._go_on(saved)
+        other._resume(saved)
         other._rng = copy.deepcopy(rng)
         assert other._state() == mechanism._state()
         if mechanism.fired in (False, 0):

@@ -136,12 +136,12 @@ class Tree:
 
     @property
     def degree(self) -> int:
-        """Largest Littlestone dimension of a leaf."""
+        """Return the largest Littlestone dimension of a leaf."""
         return max(leaf.littlestone_dimension() for leaf in self.leaves())
 
     @property
     def depth(self) -> int:
-        """Number of questions on the longest path."""
+        """Return the number of questions on the longest path."""
         deepest = 0
         waiting: list[tuple[Tree, int]] = [(self, 0)]
         while waiting:

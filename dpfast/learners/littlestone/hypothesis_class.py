@@ -292,8 +292,7 @@ class HypothesisClass(ABC):
             raise ValueError(f"points must lie in [0, {self.n_points}), got {wrong}")
         return points.astype(np.int64)
 
-    # ---- for the learners: hypotheses by code, an int or bytes that identifies a function of the root class
-    # --------------
+    # ---- for the learners: hypotheses by code, an int or bytes that identifies a function of the root class ----------
 
     @abstractmethod
     def _root(self):

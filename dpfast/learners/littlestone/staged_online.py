@@ -206,7 +206,7 @@ class _JointTraining(Following):
         return essential_lists(self.classes, self.plan.irreducibility << self.stage, self.d, degree)
 
     def _define_class(self, H, parts):
-        """DefineClass of this stage: restrict H to the members that err on few examples of each of these parts."""
+        """Return the members of H that err on few examples of each of these parts: DefineClass of this stage."""
         share = Fraction(1, 10) * (1 - Fraction(1, self.d)) ** self.stage
         for points, labels in parts:
             (H,) = H.balls(points, labels, [math.floor(share * len(points))])

@@ -138,7 +138,7 @@ class PointStream(Streamed, PrivatePointClassifier):
 
     def _follow(self, points, labels):
         """Return the predictions of these rows after learning from them in order; publish the releases."""
-        with self._going_on():
+        with self._publishing():
             return self._state.follow(points, labels)
 
     def _publish(self, run):

@@ -49,7 +49,7 @@ class EveryFew:
     def _state(self) -> dict[str, int]:
         return {"left": self._left}
 
-    def _go_on(self, state: dict[str, int]) -> None:
+    def _resume(self, state: dict[str, int]) -> None:
         self._left = int(state["left"])
 
 

@@ -75,7 +75,7 @@ class Stream:
         scores = from_arrays(arrays, d, plan.window)
         self = cls(plan, scores, unit, hypothesis, run, file, rounds=rounds, taken=taken)
         if kept["tests"] is not None:
-            self._tests()._go_on(kept["tests"])
+            self._tests()._resume(kept["tests"])
         run.reproducible |= bool(kept["reproducible"])
         return self
 
@@ -99,12 +99,12 @@ class Stream:
 
     @property
     def updates(self) -> int:
-        """Number k of updates so far."""
+        """Return the number k of updates so far."""
         return self.run.used["updates"]
 
     @property
     def learning(self) -> bool:
-        """Whether further updates are possible."""
+        """Return whether further updates are possible."""
         return self.plan.releases is None or self.updates < self.plan.releases
 
     def follow(self, rows, signs) -> np.ndarray:
@@ -253,7 +253,7 @@ class WinnowStream(Streamed):
                     stacklevel=2,
                 )
             if state is not None:
-                with self._going_on():
+                with self._publishing():
                     predicted = self.classes_[self._followed(state, rows, signs)]
             return predicted
 
