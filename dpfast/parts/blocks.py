@@ -125,13 +125,14 @@ BLOCK_BYTES = 1 << 22  # of input per block
 
 
 _this = threading.local()
+_processors = cache(os.cpu_count)  # to count them takes a while
 
 
 def threads():
     """Return the number of threads: the environment variable DPFAST_THREADS, or the number of processors."""
     if getattr(_this, "alone", False):
         return 1
-    return max(1, int(os.environ.get("DPFAST_THREADS") or os.cpu_count() or 1))
+    return max(1, int(os.environ.get("DPFAST_THREADS") or _processors() or 1))
 
 
 @contextmanager
@@ -162,7 +163,7 @@ def map_blocks(function, blocks):
 
     After a failure no further block is started.
     """
-    workers = min(threads(), len(blocks)) if len(blocks) > 1 else 1  # to count the processors takes a while
+    workers = min(threads(), len(blocks))
     if workers <= 1:
         return [function(block) for block in blocks]
     waiting, results, failures = deque(enumerate(blocks)), [None] * len(blocks), {}

@@ -62,7 +62,7 @@ def test_blocks_of_blocks_do_not_wait_for_each_other(threads, monkeypatch):
 
 def test_threads_default_to_the_processors(monkeypatch):
     monkeypatch.delenv("DPFAST_THREADS", raising=False)
-    monkeypatch.setattr("os.cpu_count", lambda: 7)
+    monkeypatch.setattr(blocks, "_processors", lambda: 7)
     assert blocks.threads() == 7
 
 

@@ -338,14 +338,18 @@ def outputs(X, y, *, rng, monkeypatch, **parameters):
             noisy = counts + noise.geometric(self.test_scale, number * rounds, rng).reshape(number, rounds)
             threshold = self.threshold + noise.geometric(self.threshold_scale, number, rng)
             passed = noisy >= threshold[:, np.newaxis]
-            stops = np.where(passed.any(axis=1), passed.argmax(axis=1), -1)
-            raise Parting(Counter(None if stop < 0 else stop for stop in stops.tolist()))
+            stops, counted = np.unique(np.where(passed.any(axis=1), passed.argmax(axis=1), -1), return_counts=True)
+            raise Parting(
+                {None if k < 0 else k: runs for k, runs in zip(stops.tolist(), counted.tolist(), strict=True)}
+            )
 
     def draw(scores, exponent, m, _, *, mirrored):
         for drawn in script:
             return np.array(drawn)
         draws = sample(scores, exponent, m * number, rng, mirrored=mirrored).reshape(number, m)
-        raise Parting(Counter(map(tuple, draws.tolist())))
+        least, size = draws.min(), int(np.ptp(draws)) + 1
+        _, first, counted = np.unique((draws - least) @ size ** np.arange(m), return_index=True, return_counts=True)
+        raise Parting(dict(zip(map(tuple, draws[first].tolist()), counted.tolist(), strict=True)))
 
     with monkeypatch.context() as patch:
         patch.setattr(levels, "sample", draw)
