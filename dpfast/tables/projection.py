@@ -7,12 +7,17 @@ from dpfast.kernels import reals, signs
 from dpfast.parts.blocks import BLOCK_BYTES, RowBlocks, map_blocks, read_block, slices
 from dpfast.tables.arrays import as_numbers
 from dpfast.tables.bit_matrix import BitMatrix
+from dpfast.tables.code_bits import packed_codes
 
 LARGEST = 1e28  # entry, so that no sum of 2**31 leaves float32
 
 
 def projectable(X):
-    """Return X in a form for `project`; refuse NaN, infinities, entries above 1e28 in size and wrong shapes."""
+    """Return X in a form for `project`; refuse NaN, infinities, entries above 1e28 in size and wrong shapes.
+
+    Codes are read as bits.
+    """
+    X = packed_codes(X)
     if isinstance(X, (BitMatrix, RowBlocks)) and 0 in X.shape:
         raise ValueError(f"X must have at least one row and one column, got shape {X.shape}")
     if isinstance(X, BitMatrix):

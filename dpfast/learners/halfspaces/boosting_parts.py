@@ -15,14 +15,8 @@ import numpy as np
 from dpfast.kernels import measure
 from dpfast.learners.halfspaces.measure import CAP, UNIT, LazyBregman, Local, local_table, local_weights
 from dpfast.tables.code_bits import packed_codes
-from dpfast.tables.projection import projectable
 
 _ASKED = 255  # levels at a time
-
-
-def projectable_of(X):
-    """Return the table as a projection reads it; codes are read as bits."""
-    return projectable(packed_codes(X))
 
 
 def weak_rows_of(X, weak, fit_intercept):

@@ -10,7 +10,6 @@ from dpfast.accounting import Cost
 from dpfast.accounting.numbers import exact, float_above
 from dpfast.kernels.net import Net
 from dpfast.learners.base import LinearClassifier
-from dpfast.learners.halfspaces.boosting_parts import projectable_of
 from dpfast.learners.halfspaces.nets import Nets, net_radius
 from dpfast.learners.parameters import Parameters, auto, changed_rows, count, estimator, flag, parameter, positive, real
 from dpfast.learners.saving import entries, integer
@@ -118,7 +117,7 @@ class NetHalfspaceClassifier(LinearClassifier):
     delta: float = field(default=0.0, init=False)
 
     def _learn(self, table, p, run):
-        parts, _, public = self._asked(table, projectable_of)
+        parts, _, public = self._asked(table, projectable)
         two_classes(public.classes)
         nets = Nets(p, public.n_features)
         nets.check_time(public.n_rows, p.max_seconds)
