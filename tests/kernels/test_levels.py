@@ -31,8 +31,15 @@ def test_a_million_draws_follow_the_exponential_law(shape, rng):
     assert_follows(np.bincount(draws, minlength=len(scores)), exponential_law(scores, exponent))
 
 
-@pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("exponent", [Fraction(1, 3), -2.5, 0, 1e-12, 1e-300, Fraction(10**400), Fraction(1, 10**400)])
+@pytest.mark.parametrize(
+    ("dtype", "exponent"),
+    [
+        (dtype, exponent)
+        for i, dtype in enumerate(DTYPES)
+        for j, exponent in enumerate([Fraction(1, 3), -2.5, 0, 1e-12, 1e-300, Fraction(10**400), Fraction(1, 10**400)])
+        if (i + j) % 2
+    ],
+)
 def test_single_draws_follow_the_law_for_any_dtype_and_exponent(dtype, exponent, rng):
     scores = rng.integers(-5, 6, 12).astype(dtype)
     draws = [levels.draw(scores, exponent, rng) for _ in range(2000)]

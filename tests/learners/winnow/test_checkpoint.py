@@ -436,12 +436,21 @@ def test_a_checkpoint_is_moved_with_its_lock_and_without_it_is_refused(path):
 # ---- damage ------------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def kept(path):
-    begun = learner(checkpoint=path, n_updates=20)
+@pytest.fixture(scope="module")
+def stopped(tmp_path_factory):
+    """What the files of a stream hold."""
+    folder = tmp_path_factory.mktemp("stopped")
+    begun = learner(checkpoint=folder / KEPT[0], n_updates=20)
     follow(begun, 0, 4000)
     freed(begun)
-    return path.read_bytes()
+    return {name: (folder / name).read_bytes() for name in KEPT}
+
+
+@pytest.fixture
+def kept(path, stopped):
+    for name, content in stopped.items():
+        path.with_name(name).write_bytes(content)
+    return stopped[path.name]
 
 
 @pytest.mark.parametrize("share", [0, 0.01, 0.05, 0.2, 0.5, 0.9, 0.99])
