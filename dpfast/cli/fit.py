@@ -32,13 +32,23 @@ def fit(
     epsilon: options.Epsilon,
     model: Annotated[Name | None, typer.Option(help=MODEL, metavar="NAME")] = None,
     delta: options.Delta = 1e-6,
-    schema: options.SchemaFile = None,
+    schema: Annotated[
+        Path | None,
+        typer.Option(
+            help="A .toml or .json file that declares the columns of the table, see dpfast schema; or discover, which "
+            "is the default without a --model."
+        ),
+    ] = None,
     encoder_share: Annotated[
         str, typer.Option(help="Share of the budget for discovery; auto uses the default of the model.")
     ] = "auto",
     label: options.Label = None,
     classes: Annotated[
-        str | None, typer.Option(help="All labels, as a,b,...; by default those of the schema, else those in the data.")
+        str | None,
+        typer.Option(
+            help="All labels, as a,b,...; by default those of the schema. Without one they are discovered, or with a "
+            "--model read from the data."
+        ),
     ] = None,
     threshold: options.Threshold = None,
     numbers: options.Numbers = None,
@@ -80,6 +90,8 @@ def fit(
 ):
     """Learn a private model, and show the model, its noisy accuracy and what was spent.
 
+    Ranges, words and labels that no schema declares are discovered privately, within the same epsilon.
+
     Each row goes at random either to the training part or to the test part. Each part uses the whole epsilon and delta,
     and together they cost no more, because a row is in only one of them.
 
@@ -94,7 +106,6 @@ def fit(
         check_files(out, DATA=data, schema=schema, budget=budget)
 
         from dpfast import random
-        from dpfast.files.names import NotNumbers
         from dpfast.learners.parameters import EPSILON, real
         from dpfast.tables.naming import alike
 
@@ -129,13 +140,14 @@ def fit(
         parameters = parameters_of(model, context, asked, own)
         if unit is not None:
             check_persons(unit, declaration)
-        estimator, start = estimator_of(model, parameters), time.perf_counter()
+        start = time.perf_counter()
         names, bits, stays, exact = None, False, False, None
         shown: list[Told] = []
         read_by = {"label": label, "threshold": threshold}
         if scheduler is not None:
             if test_share and getattr(context.get_parameter_source("test_share"), "name", None) != "DEFAULT":
                 raise ValueError("--scheduler learns from all rows: --test-share must be 0")
+            estimator = estimator_of(model, parameters)
             with on_cluster(scheduler, data, declaration, unit) as (X, n):
                 read_in = time.perf_counter() - start
                 given = {"classes": declaration.label.classes, "units": unit, "rows_per_unit": rows_per_unit}
@@ -147,10 +159,7 @@ def fit(
             else:
                 reads = {"threshold": threshold, "values": values_of(model, own, threshold=threshold, numbers=numbers)}
                 reads |= {"limits": limits_of(parameters), "may_stay": MODELS[model].may_stay}
-                try:
-                    table = read(data, label=label, needs_label=True, **reads, **text)
-                except NotNumbers as error:
-                    raise ValueError(f"{error}; --schema discover reads text, dates and missing cells, too") from None
+                table = _plain(data, label=label, needs_label=True, **reads, **text)
             declared = classes_of(table.y, classes, data) if declaration is None else declaration.label.classes
             n = len(table.y)
             persons = Persons(data, unit, rows_per_unit, n, **text) if unit is not None else None
@@ -163,6 +172,7 @@ def fit(
             del table  # which has the rows once more
             given = {"classes": declared} | (persons.of(~test) if persons else {})
             read_in = time.perf_counter() - start
+            estimator = estimator_of(model, parameters)  # only now: its import is slow, and the table may be refused
             out, learned_in = _fitted(state, estimator, data, (X, y), given, out, names, bits=bits, **read_by)
             if test_share:
                 shown = figures(estimator, X_test, y_test, rng, **(persons.of(test) if persons else {}))
@@ -203,6 +213,16 @@ def fit(
         if out is not None:
             told.add_row("saved", Text(str(out)))
         output.print(told)
+
+
+def _plain(data, **options):
+    """Return a table of numbers or bits; the refusal of other cells names the way to read them."""
+    from dpfast.files.names import NotNumbers
+
+    try:
+        return read(data, **options)
+    except NotNumbers as error:
+        raise ValueError(f"{error}; --schema discover reads text, dates and missing cells, too") from None
 
 
 def _fitted(state, estimator, where, table, given, out, names, *, bits=False, **read_by):

@@ -36,7 +36,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
     epsilon : float, default=1.0
         Budget of the discovery. If everything is declared, nothing is spent, and `privacy_` records that.
     delta : float, default=1e-6
-        The probability with which the bound of epsilon may fail; choose it well below 1 / n for n rows.
+        A term that is added to the bound of epsilon; choose it well below 1 / n for n rows.
     neighbors : {"replace", "add-remove"}, default="replace"
         Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
     budget : dpfast.accounting.Budget or None, default=None

@@ -235,8 +235,8 @@ class PrivateParameters(Parameters):
         kw_only=False,
         metadata=described(
             DELTA,
-            "float, default=1e-6\n    The probability with which the bound of epsilon may fail; choose it well below "
-            "1 / n for n rows.",
+            "float, default=1e-6\n    A term that is added to the bound of epsilon; choose it well below 1 / n for n "
+            "rows.",
         ),
     )
     neighbors: str = parameter(
