@@ -5,7 +5,7 @@ from numbers import Real
 
 import numpy as np
 
-from .numbers import Number, calculator, count, exact
+from .numbers import Number, calculator, count, exact, least_integer
 
 
 @calculator
@@ -24,7 +24,7 @@ def repeated_epsilon(epsilon: Number, positives: int, delta: float) -> float:
     Returns
     -------
     float
-        E such that the released bits are (E, delta)-DP, rounded up. O(K + E / e) numbers, K times.
+        E such that the released bits are (E, delta)-DP, rounded up. O(K**2) operations.
 
     Notes
     -----
@@ -54,6 +54,13 @@ def repeated_epsilon(epsilon: Number, positives: int, delta: float) -> float:
     c exp(-j e / 2) (h_k(j+1) - h_k(j-1)), which is >= 0 for j < 0 and <= 0 for j > 0: W = V. The largest divergence is
     convex in exp(E). Discrete Laplace tests of scale 1 / e at gaps 1 and 0 are R: P(X >= 1) = b, P(X >= 0) = a.
 
+    **Closed form.** Let v_k be y_0 of replacement number k, and S_0 = 1, S_m(i) = i / (i + 2 m) C(i + 2 m, m), which
+    are ballot numbers: S_m(i) - S_m(i - 1) = S_{m-1}(i + 1). So by induction on K
+
+        x_i = a**i (v_K S_0(i) + v_{K-1} a b S_1(i) + ... + v_1 (a b)**(K-1) S_{K-1}(i))    (i >= 1),
+
+    which gives v_{K+1} in turn; v_1 = tanh(e / 2) / (1 - a b).
+
     Examples
     --------
     >>> round(repeated_epsilon(0.1, 20, 1e-6), 2)
@@ -64,26 +71,43 @@ def repeated_epsilon(epsilon: Number, positives: int, delta: float) -> float:
         raise ValueError(f"epsilon of one test must lie in [1e-15, 10], got {e!r}")
     if not (isinstance(delta, Real) and 1e-300 <= delta < 1):
         raise ValueError(f"delta must be at least 1e-300 and below 1, got {delta!r}")
-    size, x = 64, [1.0]
-    while x[-1] > delta:
-        size *= 2
-        x = _largest_divergences(e, k, size)
-    i = int(np.argmax(x <= delta))
-    if i == 0:
+    firsts = _firsts(e, k)
+    if firsts[-1] * (1 + k * k * 2.0**-50) <= delta:
         return 0.0
-    part = (x[i - 1] - delta) / (x[i - 1] - x[i])
+    i = least_integer(lambda i: _divergence(e, firsts, i) <= delta)
+    before, after = _divergence(e, firsts, i - 1), _divergence(e, firsts, i)
+    part = (before - delta) / (before - after)
     return ((i - 1) * e + math.log1p(math.expm1(e) * part)) * (1 + 2.0**-40)
 
 
-def _largest_divergences(e, positives, size):
-    """Return x_0, ..., x_{size - 1} of the theorem, rounded up."""
-    from scipy.signal import lfilter  # slow to import
+def _firsts(e: float, positives: int) -> np.ndarray:
+    """Return v_1, ..., v_K of the theorem."""
+    square = 1 / (2 + 2 * math.cosh(e))  # a b
+    at_one, at_two = (np.cumprod(np.append(1.0, square * _ratios(i, positives - 1))) for i in (1, 2))
+    firsts = np.zeros(positives)
+    for k in range(positives):
+        later = firsts[:k][::-1]
+        found = square * _sum(later * at_one[:k]) + square**2 * _sum(later * at_two[:k])
+        firsts[k] = (math.tanh(e / 2) + found) / (1 - square)
+    return firsts
 
-    a, b = 1 / (1 + math.exp(-e)), 1 / (1 + math.exp(e))
-    x = np.zeros(size)
-    for _ in range(positives):
-        beyond = np.append(x[1:], x[-1])  # x falls: more than the truth at the end
-        driven = b * beyond
-        driven[0] = (math.tanh(e / 2) + b * beyond[0] + b * b * beyond[1]) / (1 - a * b)
-        x = lfilter([1.0], [1.0, -a], driven)
-    return x * (1 + (positives + size) * 2.0**-49)  # sums of positive terms, each of at most so many operations
+
+def _divergence(e: float, firsts: np.ndarray, i: int) -> float:
+    """Return x_i of the theorem, rounded up."""
+    positives = len(firsts)
+    log, square = -i * math.log1p(math.exp(-e)), 1 / (2 + 2 * math.cosh(e))
+    logs = [log] + [log := log + math.log(square * ratio) for ratio in _ratios(i, positives - 1).tolist()]
+    found = math.fsum(math.exp(log + math.log(first)) for log, first in zip(logs, firsts[::-1].tolist(), strict=True))
+    largest = max(map(abs, logs))
+    return found * (1 + (positives + 4) * (positives + largest + 4) * 2.0**-50)
+
+
+def _ratios(i: int, most: int) -> np.ndarray:
+    """Return S_m(i) / S_{m-1}(i) for m = 1, ..., most."""
+    m = np.arange(1.0, most + 1)
+    return (i + 2 * m - 1) * (i + 2 * m - 2) / ((i + m) * m)
+
+
+def _sum(numbers: np.ndarray) -> float:
+    """Return the sum of numbers in their order, the same on every machine."""
+    return float(np.cumsum(numbers)[-1]) if len(numbers) else 0.0

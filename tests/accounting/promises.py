@@ -337,7 +337,7 @@ def _composed_epsilon(costs, delta):
     return Composed(costs).epsilon(delta)
 
 
-@promise(lambda a: {"costs": _costs(a), "delta": a.choice([0.0, a.delta()])}, slow=50, call=_composed_epsilon)
+@promise(lambda a: {"costs": _costs(a), "delta": a.choice([0.0, a.delta()])}, slow=20, call=_composed_epsilon)
 def Composed_epsilon(given, found):
     return math.isinf(found) or _together(given["costs"], low(found), low(given["delta"])) <= low(given["delta"])
 
@@ -558,7 +558,7 @@ def sparse_sample_plan(given, found):
 
 
 @promise(lambda a: {"epsilon": a.choice([1e-15, 10, a.real(1e-3, 10)]), "positives": a.randint(1, 12),
-                    "delta": a.delta()}, slow=100)  # fmt: skip
+                    "delta": a.delta()}, slow=3)  # fmt: skip
 def repeated_epsilon(given, found):
     e, K, delta = high(given["epsilon"]), given["positives"], low(given["delta"])
     i = min(balls.floor(low(found) / e), 2000)
@@ -576,7 +576,7 @@ def repeated_epsilon(given, found):
 
 
 @promise(
-    lambda a: {"mu": a.real(1e-2, 3), "delta": a.delta(), "rows": a.number(1000), "steps": a.number(10**6)}, slow=500
+    lambda a: {"mu": a.real(1e-2, 3), "delta": a.delta(), "rows": a.number(1000), "steps": a.number(10**6)}, slow=50
 )
 def single_sample_epsilon(given, found):
     if math.isinf(found) or given["mu"] < 1e-6:
@@ -661,7 +661,7 @@ def selection_epsilon(given, found):
 
 
 @promise(lambda a: {"epsilon": a.epsilon(), "delta": a.delta(), "runs": a.number(1000),
-                    "gaussian": a.choice([False, True])}, slow=100)  # fmt: skip
+                    "gaussian": a.choice([False, True])}, slow=20)  # fmt: skip
 def selection_base(given, found):
     base, each = map(high, found)
     most, delta, runs = low(given["epsilon"]), low(given["delta"]), given["runs"]
@@ -692,7 +692,7 @@ def _a_claim(a):
     return PrivacySpend(epsilon, delta, "replace", cost=known)
 
 
-@promise(lambda a: {"claims": [_a_claim(a)] * a.randint(1, 30) + [_a_claim(a)]}, slow=50)
+@promise(lambda a: {"claims": [_a_claim(a)] * a.randint(1, 30) + [_a_claim(a)]}, slow=20)
 def compose(given, found):
     claims = given["claims"]
     sums = (
@@ -739,7 +739,7 @@ def _charges(a):
 @promise(
     lambda a: {"budget": Budget(a.real(0.01, 10), a.delta(), composition=a.choice(["gaussian", "renyi"])),
                "charges": list(_charges(a))},
-    slow=500,
+    slow=100,
     call=_fill,
 )  # fmt: skip
 def Budget_charges(given, found):
@@ -793,7 +793,7 @@ def _halfspace(a):
             "beta": a.real(0.01, 0.5)}  # fmt: skip
 
 
-@promise(_halfspace, slow=200)
+@promise(_halfspace, slow=10)
 def boost_plan(given, found):
     mu = 2 * balls.sqrt(found.n_rounds) / (shift(found.density) * found.n) / shift(found.sigma)
     return gaussian_curve(mu, low(given["epsilon"])) <= low(given["delta"])
@@ -834,7 +834,7 @@ def batched_plan(given, found):
 
 
 @promise(lambda a: {"epsilon": a.real(0.1, 5), "delta": a.delta(), "sensitivity": a.choice([1, 2**20]),
-                    "rows": a.number(1000), "steps": a.number(10**5), "size": a.number(100)}, slow=2000)  # fmt: skip
+                    "rows": a.number(1000), "steps": a.number(10**5), "size": a.number(100)}, slow=200)  # fmt: skip
 def single_sample_sigma(given, found):
     if math.isinf(found):
         return True
@@ -955,7 +955,7 @@ def staged_plan(given, found):
 
 
 @promise(lambda a: _lists(a) | {"dimension": a.randint(2, 4), "horizon": a.randint(2, 10**5),
-                                "threshold_share": a.uniform(0.05, 0.9)}, slow=200)  # fmt: skip
+                                "threshold_share": a.uniform(0.05, 0.9)}, slow=20)  # fmt: skip
 def staged_online_plan(given, found):
     share, quarter = ball(float(given["threshold_share"]) * float(given["epsilon"]) / 2), low(given["delta"]) / 4
     tests = (found.above_epsilon, 1), (found.below_epsilon, given["dimension"] + 1)
