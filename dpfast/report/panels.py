@@ -105,7 +105,8 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
     yield "</div>"
     if pale:
         names = _cut(", ".join(map(escape, pale)))
-        yield f'<p class="soft">Nothing clear of noise was learned from {len(pale):,} more: {names}.</p>'
+        which = f"{len(pale):,} more" if clear else "any column"
+        yield f'<p class="soft">Nothing clear of noise was learned from {which}: {names}.</p>'
     if drawn < len(clear):
         yield f'<p class="soft">Another {len(clear) - drawn:,} matter less than these, and are not drawn.</p>'
 
