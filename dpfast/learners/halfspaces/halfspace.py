@@ -190,9 +190,10 @@ class HalfspaceClassifier(PrivateClassifier):
             model.centre(float(noisy[0]), noise.sigma / noise.middle_unit)
             run.used["middle"] += 1
         if image.by_margin:
-            counts = parts.sum(*model.level_question())
+            deviation = noise.sigma / noise.level_unit
+            counts = parts.sum(*model.level_question(deviation))
             noisy = discrete_gaussian(noise.level_unit * counts, noise.sigma, rng=run.rng) / noise.level_unit
-            model.level(noisy, noise.sigma / noise.level_unit)
+            model.level(noisy, deviation)
             run.used["levels"] += 1
 
     def _join_pairs(self, parts, model, deviation, n_rounds, most, exponents, run):

@@ -69,7 +69,7 @@ from dpfast.kernels import reals
 from dpfast.kernels.reals import log
 from dpfast.learners.halfspaces.images import LIMIT, CodeImage
 from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, Pairs, draws
-from dpfast.learners.halfspaces.steepness import LEVELS, REACH, STEPS, middle_of, slope_and_height
+from dpfast.learners.halfspaces.steepness import LEVELS, REACH, STEPS, level_ends, middle_of, slope_and_height
 
 ROUNDS_PAID = 20  # the opening costs one round for every so many rounds
 _LARGEST_SIGMA = 2.0**52
@@ -361,9 +361,10 @@ class Model:
         self._middle = self.image.of_mean(self.descent.model(), self.constants)
         self._middle += middle_of(unit * total, unit * deviation, n)
 
-    def level_question(self):
-        """Return the question that counts score levels from the middle, and its arguments."""
-        return self.image.level_question(self.descent.model(), self.constants - self._middle)
+    def level_question(self, deviation):
+        """Return the question that counts score levels from the middle, given the noise of a count; its arguments."""
+        ends = level_ends(deviation, self.image.opening.n)
+        return self.image.level_question(self.descent.model(), self.constants - self._middle, ends)
 
     def level(self, counts, deviation):
         """Set slope and shift by the released counts of score levels."""

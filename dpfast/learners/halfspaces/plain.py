@@ -18,7 +18,7 @@ import numpy as np
 from dpfast.kernels import logistic, reals
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.halfspaces.images import LEAST, SHORTER, TOP, Opening, class_counts, class_sizes, labels_of
-from dpfast.learners.halfspaces.steepness import ENDS, REACH, STEPS, class_odds
+from dpfast.learners.halfspaces.steepness import REACH, STEPS, class_odds
 from dpfast.mechanisms.opening import SURE
 
 _LIMIT = 1 << 10  # the largest limit; R is at least a quarter, so limits over R fit into the sums
@@ -86,9 +86,9 @@ class PlainImage:
         """Return the question for the sum of the scores minus that of the mean, and its arguments."""
         return _plain_middle, *self._told(u, constants - self.of_mean(u, constants))
 
-    def level_question(self, u, constants):
-        """Return the question that counts score levels, and its arguments; scores are those of a round."""
-        return _plain_levels, *self._told(u, constants)
+    def level_question(self, u, constants, ends):
+        """Return the question that counts score levels with these ends, and its arguments; scores are of a round."""
+        return _plain_levels, *self._told(u, constants), ends
 
     def _told(self, u, constants):
         coef, shift = self._by_row(u)
@@ -146,7 +146,7 @@ def _plain_middle(piece, w, step, constants):
     return np.rint(np.clip(scores, -REACH, REACH) * (STEPS / REACH)).astype(np.int64).sum(keepdims=True)
 
 
-def _plain_levels(piece, w, step, constants):
+def _plain_levels(piece, w, step, constants, ends):
     """Return the counts of rows by score level and class."""
     scores = piece.rows.margins(w)[:, 0] * np.float32(step) + constants[0]
-    return level_counts(scores, piece.labels, ENDS).ravel()
+    return level_counts(scores, piece.labels, ends).ravel()

@@ -12,7 +12,7 @@ from dpfast import BitMatrix, CodeTable
 from dpfast.learners.halfspaces.halfspace import image_of
 from dpfast.learners.halfspaces.images import BINS, HATS, CodeImage, Opening
 from dpfast.learners.halfspaces.model import sensitivity
-from dpfast.learners.halfspaces.steepness import STEPS
+from dpfast.learners.halfspaces.steepness import STEPS, level_ends
 from dpfast.parts.blocks import Piece
 from dpfast.tables.cells import CodeColumn
 from dpfast.tables.codes import CodeRows
@@ -222,7 +222,8 @@ def test_one_row_moves_a_sum_by_the_sensitivity_at_most(form, seed, classes):
     drawn = rng.normal(size=(image.size, columns)), rng.normal(size=columns)
     question, *told = image.question(*drawn)
     counts, *given = image.opening_question()
-    levels, *asked = image.level_question(*drawn) if image.by_margin else (lambda piece: np.zeros(1),)
+    ends = level_ends(0.1 * (seed % 2), 1)
+    levels, *asked = image.level_question(*drawn, ends) if image.by_margin else (lambda piece: np.zeros(1),)
     middle, *also = image.middle_question(*drawn) if image.by_middle else (lambda piece: np.zeros(1),)
     totals, openings, leveled, middles = [], [], [], []
     for rows, of in zip(made, (labels, others, np.delete(labels, i)), strict=True):

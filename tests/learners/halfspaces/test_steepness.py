@@ -14,6 +14,7 @@ from dpfast.learners.halfspaces.steepness import (
     LEVELS,
     REACH,
     class_odds,
+    level_ends,
     log_odds,
     middle_of,
     score_of,
@@ -43,8 +44,23 @@ def test_many_rows_tell_the_slope_and_the_height(slope, height, rng):
     np.testing.assert_allclose(found, (slope, height), rtol=0.15, atol=0.15)
 
 
+def test_few_rows_are_counted_in_four_levels_which_tell_the_height_better(rng):
+    """Ten levels would let in the noise of those that hold few rows: the mean error was .53 with ten, and is .44."""
+    n, height, deviation = 1000, 0.8, 60.0
+    assert len(level_ends(deviation, n)) == 3
+    assert set(level_ends(deviation, n)) < set(ENDS)
+    assert level_ends(0.04 * n, n) is ENDS
+    found = []
+    for _ in range(300):
+        scores = rng.normal(scale=0.5, size=n).astype(np.float32)
+        labels = (rng.random(n) < expit(log_odds(scores.astype(float) + height))).astype(int)
+        counts = level_counts(scores, labels, level_ends(deviation, n)).ravel()
+        found.append(slope_and_height(counts + rng.normal(0, deviation, 8), deviation, n, 0.0, (0.0, 4.0))[1])
+    assert np.abs(np.array(found) - height).mean() < 0.49
+
+
 def test_noise_alone_says_what_the_prior_says(rng):
-    found = [slope_and_height(rng.normal(0, 1e6, 2 * LEVELS), 1e6, 100, 0.0, (0.0, 4.0)) for _ in range(20)]
+    found = [slope_and_height(rng.normal(0, 1e6, 8), 1e6, 100, 0.0, (0.0, 4.0)) for _ in range(20)]
     slopes, heights = np.array(found).T
     assert 0.5 < np.exp(np.log(slopes).mean()) < 1.5
     assert abs(heights.mean()) < 0.3
@@ -52,7 +68,7 @@ def test_noise_alone_says_what_the_prior_says(rng):
 
 def test_rows_that_tell_nothing_get_the_odds_of_the_classes(rng):
     """Where residuals by margin lie far on the side of the larger class, the height does not."""
-    counts = rng.normal(0, 1e4, 2 * LEVELS)
+    counts = rng.normal(0, 1e4, 8)
     _, height = slope_and_height(counts, 1e4, 1000, 1.9, (0.5, 0.02))
     assert 0.2 < log_odds(height) < 1
 
@@ -79,9 +95,9 @@ def test_a_mean_score_is_shrunk_by_its_noise_and_stays_in_reach():
 @pytest.mark.parametrize("size", [0.0, 1.0, 1e6, 1e18])
 def test_any_counts_give_a_slope_and_a_height_within_bounds(size, rng):
     """Nothing may fail once the counts are paid for."""
-    for counts in (rng.normal(size=2 * LEVELS) * size, np.full(2 * LEVELS, -size), np.full(2 * LEVELS, size)):
-        for deviation, n, middle, share in ((1e-3, 1.0, -9.0, size), (1.0, 1e9, 0.0, 0.5), (1e12, 1.0, 7.0, -size)):
-            odds = class_odds(share, deviation)
+    for deviation, n, middle, share in ((1e-3, 1.0, -9.0, size), (1.0, 1e9, 0.0, 0.5), (1e12, 1.0, 7.0, -size)):
+        odds, cells = class_odds(share, deviation), 2 * len(level_ends(deviation, n)) + 2
+        for counts in (rng.normal(size=cells) * size, np.full(cells, -size), np.full(cells, size)):
             slope, height = slope_and_height(counts, deviation, n, middle, odds)
             assert abs(np.log(slope)) < 1.75 + 1e-9
             assert -11 <= height <= 11
