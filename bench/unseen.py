@@ -1,4 +1,4 @@
-"""HalfspaceClassifier on tables that no rule was chosen with, two excepted: unseen.md, unseen.json.
+"""HalfspaceClassifier on tables that no rule was chosen with, three excepted: unseen.md, unseen.json.
 
     python bench/unseen.py [--tables NAME ...] [--out DIR]
 
@@ -6,8 +6,8 @@ Tables that scikit-learn has, and drawn ones: Zipf text of 50,000 words, heavy t
 many, more columns than rows, many categories, twenty classes. Defaults, delta = 1e-6, replace, medians of 5 splits
 80/20, of 3 above 30,000 rows and 15 below 500. The noisy gradient (noisy_gradient.py; 5, 20 and 80 steps, 20 above
 100,000 rows) is tuned on the test part, in its favour; the fewer the test rows, the more that is worth. What --out has
-of the noisy gradient is kept. The exceptions are the odd digits and the 300 rows: some constants were chosen with a
-look at them.
+of the noisy gradient is kept. The exceptions are the odd digits, the 300 rows and breast cancer: some constants were
+chosen with a look at them.
 """
 
 import argparse
