@@ -93,7 +93,7 @@ class Witness:
 
     def _state(self, model):
         files = {each.name: each.read_bytes() for each in self.folder.iterdir() if each.suffix != ".lock"}
-        numbers = self.budget.charges, files, copy.deepcopy(self.rng.bit_generator.state)
+        numbers = files, copy.deepcopy(self.rng.bit_generator.state)  # the charges are in the ledger's file
         published = {name: value for name, value in vars(model).items() if name.endswith("_")}
         return numbers, published, model.get_params(deep=False)
 
