@@ -372,9 +372,9 @@ def coder(column: Any) -> Callable[[str], int | None]:
     return places(column.values or ())
 
 
-def places(values: Iterable) -> Callable[[str], int | None]:
-    """Return the function from texts, with or without blanks around them, to their places among values, or None."""
-    return partial(_place, known={text_of(value): k for k, value in enumerate(values)})
+def places(texts: Iterable[str]) -> Callable[[str], int | None]:
+    """Return the function from texts, with or without blanks around them, to their places among these, or None."""
+    return partial(_place, known={text: k for k, text in enumerate(texts)})
 
 
 def _place(text, known):

@@ -226,7 +226,7 @@ class Encoding:
         if (index < 0).any():
             raise Fault(name, "has no label; leave the row out", int(np.argmax(index < 0)))
         if self._label.classes is not None:
-            place = places(self._label.classes)
+            place = places(map(text_of, self._label.classes))
             unknown = [k for k, value in enumerate(values) if value is not None and place(value) is None]
             wrong = np.flatnonzero(np.isin(index, unknown)) if unknown else ()
             if len(wrong):
@@ -248,7 +248,7 @@ def label_column(label: Label, numbers: np.ndarray, spellings: list) -> LabelCol
     """Return labels from the numbers of their spellings, as the declared classes if there are any."""
     if label.classes is None:
         return LabelColumn(numbers, tidy_labels(spellings))
-    codes = map(places(label.classes), spellings)
+    codes = map(places(map(text_of, label.classes)), spellings)
     known = np.array([-1 if code is None else code for code in codes], narrowest(len(label.classes)))  # -1 for no row
     return LabelColumn(taken(known, numbers), np.array(label.classes))
 
@@ -312,9 +312,8 @@ class _Texts(_Reader):
     def codes(self, made, image):
         index, values = image
         rest = min(made.bins, made.size - 1)  # other; without it no row has such a value
-        known = (None if value is None else self._code(value) for value in values)
-        table = [*(rest if code is None else code for code in known), made.missing or 0]  # the last is of index -1
-        return np.array(table, _dtype(made))[index]
+        table = [rest if value is None or (code := self._code(value)) is None else code for value in values]
+        return np.array([*table, made.missing or 0], _dtype(made))[index]  # the last is of index -1
 
     def fits(self, value):
         return self.column.other or self._code(value) is not None
