@@ -55,6 +55,12 @@ DPF_BODY uint64_t checksum(const void *x, size_t n) {
     return mixed;
 }
 
+DPF_BODY bool scales_within(const double *scale, size_t n, double most) {
+    uint64_t within = 1; /* as wide as a scale */
+    for (size_t i = 0; i < n; i++) within &= (uint64_t)((scale[i] >= 0) & (scale[i] < most));
+    return within;
+}
+
 #define REAL float
 #define NAMED(name) float_##name
 #include "unit_rows_real.h"
@@ -189,6 +195,8 @@ DPF_BODY void packed_apart(const uint64_t *rows, size_t n, size_t d, double cons
 /* ---- one copy for each level ---------------------------------------------- */
 
 DPF_LEVELS(uint64_t, dpf_unit_rows_checksum, checksum, (const void *x, size_t n), (x, n))
+DPF_LEVELS(bool, dpf_unit_rows_scales_within, scales_within, (const double *scale, size_t n, double most),
+           (scale, n, most))
 DPF_LEVELS(void, dpf_unit_rows_scale_float, float_scale,
            (const float *x, size_t n, size_t d, double constant, bool inside, unsigned bits,
             double *DPF_RESTRICT scale),

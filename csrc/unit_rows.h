@@ -49,6 +49,9 @@ void dpf_unit_rows_scale_csr_double(const dpf_unit_csr *rows, const double *data
 void dpf_unit_rows_scale_packed(const uint64_t *rows, size_t n, size_t d, double constant, bool inside, unsigned bits,
                                 double *DPF_RESTRICT scale);
 
+/* Whether all scales lie in [0, most), as the sums below want them. */
+bool dpf_unit_rows_scales_within(const double *scale, size_t n, double most);
+
 /* ---- margins ----------------------------------------------------------- */
 
 /* margin[i] = <w, (x_i, constant)> * scale[i] / 2^bits for w of d + 1 entries, clipped to [-1, 1]. */

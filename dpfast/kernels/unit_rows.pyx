@@ -21,6 +21,7 @@ cdef extern from "unit_rows.h" nogil:
         const int32_t *indices
         const uint8_t *ones
     uint64_t dpf_unit_rows_checksum(const void *x, size_t n)
+    bint dpf_unit_rows_scales_within(const double *scale, size_t n, double most)
     void dpf_unit_rows_scale_float(const float *x, size_t n, size_t d, double constant, bint inside, unsigned bits,
                                    double *scale)
     void dpf_unit_rows_scale_double(const double *x, size_t n, size_t d, double constant, bint inside, unsigned bits,
@@ -226,12 +227,7 @@ cdef _check_unchanged(_Rows rows):
 
 cdef _check_scale(_Rows rows, const double[::1] scale):
     cdef double most = 1e36 if rows.x32 != NULL or rows.x64 != NULL else 2.0**19  # of ones; with a weight below 2**31
-    cdef const double *s = &scale[0]
-    cdef bint valid = True
-    cdef Py_ssize_t i, n = len(scale)
-    for i in range(n):
-        valid &= (s[i] >= 0) & (s[i] < most)
-    if not valid:
+    if not dpf_unit_rows_scales_within(&scale[0], len(scale), most):
         raise ValueError(f"scale must lie in [0, {most:g}), as scales makes it, got {np.min(scale)} to {np.max(scale)}")
 
 
