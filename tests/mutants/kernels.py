@@ -28,7 +28,7 @@ MUTANTS = [
        "*row = x + i * d, s = (REAL)scale[i];\n        int64_t sum = 0;", "kernels/test_unit_rows.py"),
     _m("unit rows: the intercept of sparse rows is not in the distance", "csrc/unit_rows_real.h", "const REAL s = (REAL)scale[i];\n        int64_t sum = far_by((int32_t)(constant * scale[i]), centre[d]);",
        "const REAL s = (REAL)scale[i];\n        int64_t sum = 0;", "kernels/test_unit_rows.py"),
-    _m("unit rows: any scale is added", "dpfast/kernels/unit_rows.pyx", "valid &= (s[i] >= 0) & (s[i] < most)", "valid &= s[i] < most", "kernels/test_unit_rows.py"),
+    _m("unit rows: any scale is added", "csrc/unit_rows.c", "(scale[i] >= 0) & (scale[i] < most)", "scale[i] < most", "kernels/test_unit_rows.py"),
     _m("cpu: a level without all of its instructions", "csrc/dpf_cpu.c", "(sets & AVX2_SETS) == AVX2_SETS", "(sets & AVX2_SETS)", "kernels/test_cpu.py platforms/test_processors.py"),
     _m("random: a fork is not seen", "dpfast/kernels/rng.pyx", "    if watched.process != dpf_process_number():\n        _rekey(watched)\n", "", "test_random.py"),
     _m("arrays: tables of codes begin anywhere", "dpfast/kernels/codes.pyx", "    aligned(<const void *><size_t>array.ctypes.data, sizeof(int32_t))\n", "", "kernels/test_arrays.py"),
