@@ -72,7 +72,7 @@ def repeated_epsilon(epsilon: Number, positives: int, delta: float) -> float:
     if not (isinstance(delta, Real) and 1e-300 <= delta < 1):
         raise ValueError(f"delta must be at least 1e-300 and below 1, got {delta!r}")
     firsts = _firsts(e, k)
-    if firsts[-1] * (1 + k * k * 2.0**-50) <= delta:
+    if _divergence(e, firsts, 0) <= delta:
         return 0.0
     i = least_integer(lambda i: _divergence(e, firsts, i) <= delta)
     before, after = _divergence(e, firsts, i - 1), _divergence(e, firsts, i)
@@ -95,6 +95,8 @@ def _firsts(e: float, positives: int) -> np.ndarray:
 def _divergence(e: float, firsts: np.ndarray, i: int) -> float:
     """Return x_i of the theorem, rounded up."""
     positives = len(firsts)
+    if i == 0:  # S_m(0) is 0 for m >= 1
+        return float(firsts[-1]) * (1 + positives**2 * 2.0**-50)
     log, square = -i * math.log1p(math.exp(-e)), 1 / (2 + 2 * math.cosh(e))
     logs = [log] + [log := log + math.log(square * ratio) for ratio in _ratios(i, positives - 1).tolist()]
     found = math.fsum(math.exp(log + math.log(first)) for log, first in zip(logs, firsts[::-1].tolist(), strict=True))

@@ -335,8 +335,10 @@ def test_no_counts_exceed_the_claim_of_repeated_tests(e, positives, rng):
             assert hockey_stick(p, q, repeated_epsilon(e, positives, delta)) <= delta
 
 
-@pytest.mark.parametrize(("e", "positives"), [(1, 1), (1, 4), (0.2, 30)])
-@pytest.mark.parametrize("delta", [1e-2, 1e-6])
+@pytest.mark.parametrize(
+    ("e", "positives", "delta"),
+    [(1, 1, 1e-2), (1, 4, 1e-6), (0.2, 30, 1e-2), (0.2, 30, 1e-6), (1, 3, 0.8), (0.5, 2, 0.4)],
+)
 def test_the_claim_of_repeated_tests_is_attained(e, positives, delta):
     # counts at gap 0 for one neighbour and 1 for the other, exchanged once the log-ratio has reached epsilon
     epsilon, a = repeated_epsilon(e, positives, delta), float(at_least(0, 1 / e))
