@@ -165,7 +165,7 @@ class Filter:
         epsilon, delta = self._core
         spared = delta * float(1 - _APART) * (1 - SLACK)
         mu = largest(lambda mu: gaussian_delta(1.0, epsilon, sensitivity=mu), spared)
-        return units_below(mu * mu * (1 - SLACK))
+        return units_below(min(mu, 1e154) ** 2 * (1 - SLACK))  # whose square is a float
 
     @cached_property
     def _most_apart(self) -> int:

@@ -61,6 +61,13 @@ def test_the_smallest_charges_are_charges(epsilon):
         budget.charge(epsilon, 0, cost=[Cost("pure", epsilon)], count=10**38)
 
 
+@pytest.mark.parametrize("delta", [1e-6, 0.5])
+def test_the_largest_budgets_take_gaussian_costs(delta):
+    budget = Budget(1.7e308, delta, composition="gaussian")
+    budget.charge(1, 1e-9, cost=[Cost("gaussian", 1.0)])
+    assert budget.charges == ((1.0, 1e-9),)
+
+
 @pytest.mark.parametrize("kind", ["pure", "range", "zcdp", "gaussian"])
 def test_the_smallest_cost_has_no_less_divergence_than_the_decimal_that_it_prints_as(kind):
     order = 10**300
