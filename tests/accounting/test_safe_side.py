@@ -68,6 +68,11 @@ def test_the_largest_budgets_take_gaussian_costs(delta):
     assert budget.charges == ((1.0, 1e-9),)
 
 
+def test_the_smallest_budgets_refuse_costs_without_another_error():
+    with pytest.raises(dpfast.accounting.BudgetExceeded):
+        Budget(5e-324, 1e-300, composition="renyi").charge(0, 1e-301, cost=[Cost("zcdp", 1e-3)])
+
+
 @pytest.mark.parametrize("kind", ["pure", "range", "zcdp", "gaussian"])
 def test_the_smallest_cost_has_no_less_divergence_than_the_decimal_that_it_prints_as(kind):
     order = 10**300
