@@ -230,7 +230,7 @@ def cover_exponent(
     low = largest(lambda t: _nearly(t, delta, float(g), neighbors, rounds, accounting), float(most))
     step = _SLACK
     while _epsilon_at(Fraction(low), delta, g, neighbors, rounds, accounting) > most:
-        low, step = low * (1 - step), 2 * step
+        low, step = max(0.0, low * (1 - step)), 2 * step
     return low
 
 

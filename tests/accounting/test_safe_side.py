@@ -73,6 +73,10 @@ def test_the_smallest_budgets_refuse_costs_without_another_error():
         Budget(5e-324, 1e-300, composition="renyi").charge(0, 1e-301, cost=[Cost("zcdp", 1e-3)])
 
 
+def test_an_epsilon_of_1e160_has_an_exponent():
+    assert accounting.cover_exponent(1e160, 0, coverage_weight=1.0, max_rounds=385) >= 0
+
+
 @pytest.mark.parametrize("kind", ["pure", "range", "zcdp", "gaussian"])
 def test_the_smallest_cost_has_no_less_divergence_than_the_decimal_that_it_prints_as(kind):
     order = 10**300
