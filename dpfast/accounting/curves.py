@@ -293,8 +293,8 @@ def _divergence_inverse(log_delta: float, s: float, rounds: int | None) -> float
         return _log_one_minus_exp(log_delta)
     if rounds is None:
         return excess * _expm1(s) - s
-    left = math.exp(-excess / (rounds + 1))
-    h = math.log1p((1 - left) * math.expm1(s)) if s < 1 else s + math.log1p(left * math.expm1(-s))
+    gone = -math.expm1(-excess / (rounds + 1))
+    h = math.log1p(gone * math.expm1(s)) if s < 700 else s + math.log(gone + (1 - gone) * math.exp(-s))
     return (rounds + 1) * h - s
 
 

@@ -1,6 +1,7 @@
 """No number of `dpfast.accounting` is on the unsafe side, at random and at extreme arguments."""
 
 import math
+import traceback
 from fractions import Fraction
 
 import numpy as np
@@ -26,7 +27,8 @@ def test_no_answer_is_on_the_unsafe_side(row, extreme, many):
         try:
             given = row.draw(arguments)
             found = row.call(**given)
-        except ValueError:
+        except ValueError as refusal:
+            assert traceback.extract_tb(refusal.__traceback__)[-1].line.startswith("raise"), (given, refusal)
             refused += 1
             continue
         assert row.safe(given, found), (given, found)
