@@ -70,9 +70,9 @@ from dpfast.kernels.reals import log
 from dpfast.learners.halfspaces.images import LIMIT, CodeImage
 from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, Pairs, draws
 from dpfast.learners.halfspaces.steepness import LEVELS, REACH, STEPS, level_ends, middle_of, slope_and_height
+from dpfast.learners.parameters import changed_rows, check_scale
 
 ROUNDS_PAID = 20  # the opening costs one round for every so many rounds
-_LARGEST_SIGMA = 2.0**52
 _CURVED = 0.25  # the mean curvature of the loss if both classes have half of the rows
 _HALVINGS = 60  # of an interval of length 1/2
 _TOGETHER = 2.0  # curvature in directions in which columns agree, over that of the average row
@@ -290,7 +290,7 @@ class Noise:
                 self.exponents = [Fraction(each) / (1 if classes == 2 else 2) for each in p.plan.rest[1:]]
             return
         paid = -(-p.n_rounds // ROUNDS_PAID)
-        changes = 2 if p.neighbors == "replace" else 1
+        changes = changed_rows(p.neighbors)
         self.unit = math.isqrt(paid * moves**2 // image.opening_square(changes))
         self.level_unit = math.isqrt((3 if image.by_middle else 4) * paid * moves**2 // (2 * changes))
         self.middle_unit = math.isqrt(paid * moves**2 // (2 * (changes * STEPS) ** 2))
@@ -306,8 +306,7 @@ class Noise:
         else:
             self.sigma = discrete_gaussian_sigma(p.epsilon, p.delta, **releases)
             self.cost = discrete_gaussian_cost(self.sigma, **releases)
-        if self.sigma > _LARGEST_SIGMA:
-            raise ValueError(f"epsilon must ask for noise that 64-bit integers hold, got {p.epsilon!r}")
+        check_scale(self.sigma, p.epsilon)
 
 
 def sensitivity(reach, classes, neighbors):
@@ -315,8 +314,7 @@ def sensitivity(reach, classes, neighbors):
 
     `reach` is the norm of the longest image times the largest limit.
     """
-    changes = 2 if neighbors == "replace" else 1
-    return math.isqrt((1 if classes == 2 else 2) * (changes * reach) ** 2 - 1) + 1
+    return math.isqrt((1 if classes == 2 else 2) * (changed_rows(neighbors) * reach) ** 2 - 1) + 1
 
 
 class Model:

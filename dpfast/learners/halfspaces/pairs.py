@@ -34,6 +34,7 @@ import numpy as np
 
 from dpfast.accounting.bill import Draws
 from dpfast.kernels import reals
+from dpfast.learners.parameters import changed_rows
 from dpfast.learners.saving import entries, integers
 from dpfast.mechanisms import exponential
 
@@ -84,7 +85,7 @@ def draws(neighbors, classes, limit, share, most, rows_per_unit=1):
 
     The claim is in the documentation of this module; `limit` is the largest of a row's residual.
     """
-    changes = (2 if neighbors == "replace" else 1) * (1 if classes == 2 else 2) * limit
+    changes = changed_rows(neighbors) * (1 if classes == 2 else 2) * limit
     width = 2 * rows_per_unit * changes
     if most == 1:
         return [Draws(width, share)]
