@@ -103,7 +103,7 @@ MUTANTS = [
     _m("stream: counted while it moves", "winnow/streaming", "        if p.probability_share:\n", "        if False:\n", f"{_CHANCES} {_WINNOW}"),
     _m("progress: rows where their number is private", "base", ' if self.neighbors == "replace" else {}', "", "learners/test_progress.py"),
     _m("pairs: more classes move by as much as two", "halfspaces/pairs", "(1 if classes == 2 else 2) * limit", "limit", f"{_HALF}/test_pairs.py"),
-    _m("pairs: replace moves by as much as adding", "halfspaces/pairs", '(2 if neighbors == "replace" else 1) * (1 if', "(1 if", f"{_HALF}/test_pairs.py"),
+    _m("pairs: replace moves by as much as adding", "halfspaces/pairs", "changed_rows(neighbors) * (1 if", "(1 if", f"{_HALF}/test_pairs.py"),
     _m("pairs: an interval of half the length", "halfspaces/pairs", "width = 2 * rows_per_unit", "width = rows_per_unit", f"{_HALF}/test_pairs.py"),
     _m("pairs: units of one row", "halfspaces/pairs", "width = 2 * rows_per_unit", "width = 2", f"{_HALF}/test_pairs.py"),
     _m("pairs: more classes at the exponent of two", "halfspaces/model", "Fraction(each) / (1 if classes == 2 else 2)", "Fraction(each)", f"{_HALF}/test_pairs.py"),
