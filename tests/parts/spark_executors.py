@@ -197,11 +197,11 @@ def _paths(engine):
     return [row.found.decode() for row in sorted(engine._paths.collect())]
 
 
-def _rows_twice(batches, task, told):
+def _rows_twice(batches, task, given):
     """Run a task twice, as speculation does, and keep what both find."""
     batches = [*batches]
     for _ in range(2):
-        yield from spark_parts._rows(iter(batches), task, told)
+        yield from spark_parts._rows(iter(batches), task, given)
 
 
 ROW = "found string"
