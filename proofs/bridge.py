@@ -139,7 +139,7 @@ ROWS = (
         "sums of rows times capped residuals, two and k classes; the sum of scores",
         "Sensitivity.logistic_sum_of_two Sensitivity.logistic_sum_of_classes Sensitivity.residual_square "
         "Sensitivity.held_within_limit",
-        ("learners/halfspaces/model.py", "(1 if classes == 2 else 2) * (changes * reach) ** 2"),
+        ("learners/halfspaces/model.py", "(1 if classes == 2 else 2) * (changed_rows(neighbors) * reach) ** 2"),
         ("learners/halfspaces/test_images.py", "test_one_row_moves_a_sum_by_the_sensitivity_at_most"),
     ),
     (
