@@ -61,8 +61,9 @@ class Term:
     def clear(self) -> bool:
         """Return whether some weight is clear of its noise, or the noise is not known.
 
-        Codes without rows do not count, and all groups of values count together. A column whose weights are nothing but
-        noise is clear with a chance of at most one in ten, however many codes it has.
+        Codes without rows do not count, and all groups of values count together. If the weights are Gaussian noise of
+        these deviations and nothing else, the column is clear with a chance of at most one in ten, however many codes
+        it has: the chances of its codes are added up.
         """
         if self.noise is None:
             return True

@@ -170,14 +170,15 @@ class Encoding:
             made = zip(stores, reader.made, strict=True)
             return [counted(store.whole(), each.size) for store, each in made], Counter()
         if isinstance(reader.column, Discovered):
-            totals = np.zeros(BANDS, np.int64)
-            for block in slices(self.n, _CODED):
-                totals += banded(stores[0].codes(block))
-            return [totals], stores[0].words.counts()
+            return [self._banded(stores[0].codes)], stores[0].words.counts()
         image = stores[0].whole()
         if isinstance(reader.column, Numeric):
-            return [banded(number_codes(image))], Counter()
+            return [self._banded(lambda block: number_codes(image[block]))], Counter()
         return [], tally(*image)
+
+    def _banded(self, codes):
+        """Return the number of cells in each band; `codes` gives the codes of a slice of the rows."""
+        return sum((banded(codes(block)) for block in slices(self.n, _CODED)), np.zeros(BANDS, np.int64))
 
     def table(self, schema: Schema | None = None) -> CodeTable:
         """Return all rows as codes, by this schema after the discovery, if there was one."""
