@@ -16,19 +16,12 @@ the releases together are (E, G)-DP for the smaller one of
 
     G = delta_mu(E) + (1 + e^E) w      and      G = the delta of rho-zCDP at E,
 
-where delta_mu is `dpfast.accounting.gaussian_delta`. Proof. Squares of mu add up, and a draw of bounded range has mu^2
-= r^2 pi / 8 (Theorem 1 of `dpfast.accounting.costs`). The coupling of `dpfast.accounting.costs` is step by step, so
-that chances to part add up whatever sigma each release has. Renyi divergences add up, and a draw has (1 + b) r^2 / 8.
+where delta_mu is `dpfast.accounting.gaussian_delta`.
 
 **Words.** A word that only one of two neighbouring tables has is published with a chance of at most d on that table.
-If it is not, nothing of it is seen. Then all together are (E, d + (1 - d) G)-DP. Proof. Let m be this chance on the
-first table and m' on the second, both at most d, M the larger one, and H(v) the divergence at v = e^E of the releases,
-given that no such word is published: convex in v, H(0) = 1 and H(v) <= G. The first law is m A + (1 - m) P, the second
-one at least (1 - m') Q, so that the divergence is at most m + (1 - m) H(v t) with t = (1 - m') / (1 - m). If t >= 1,
-that is at most m + (1 - m) H(v). Otherwise H(v t) <= t H(v) + (1 - t) by convexity, and the divergence is at most
-m + (1 - m') H(v) + (m' - m) = m' + (1 - m') H(v). Both are at most M + (1 - M) H(v) <= d + (1 - d) G.
+If it is not, nothing of it is seen. Then all together are (E, d + (1 - d) G)-DP.
 
-The noise is checked as it is returned, by rationals: floats only propose it.
+docs/proofs_privacy.md has the proofs. The noise is checked as it is returned, by rationals: floats only propose it.
 """
 
 import math

@@ -16,13 +16,6 @@ A `Cost` says which of these holds for the laws P, Q of the outcome on any two n
 **Theorem 1 (Gaussian DP of bounded ranges).** A draw of bounded range r is mu-Gaussian DP for mu = r sqrt(2 pi) / 4,
 and what is `range` is so for mu^2 = times r^2 pi / 8.
 
-Proof. ln P(S) - ln P(not S) - ln Q(S) + ln Q(not S) <= r for every event S, as P(S)/Q(S) is at most the upper end of
-the interval and P(not S)/Q(not S) at least the lower. With g(x) = Phi^-1(1 / (1 + e^-x)), g(x + r) - g(x) therefore
-bounds Phi^-1(P(S)) - Phi^-1(Q(S)), which is what mu-Gaussian DP asks for. g'(x) = Phi(z) Phi(-z) / phi(z) at z =
-g(x), and 4 Phi(z) Phi(-z) = 1 - (2 Phi(z) - 1)^2 <= e^(-z^2/2), since a pair of standard normals lies in the square
-of half width z at least as often as in the disk in it. So g' <= sqrt(2 pi) / 4. Squares of mu add up for adaptively
-chosen draws whose squares have a bounded sum (Smith and Thakurta, see `dpfast.accounting.filters`).
-
 **Theorem 2 (Gaussian DP of pure epsilon)** (Dong, Roth, Su, "Gaussian Differential Privacy", 2022). What is e-DP is
 mu-Gaussian DP for mu = 2 Phi^-1(1 / (1 + exp(-e))): of all tests of e-DP, the one in the corner is the hardest to
 cover, and the curve of mu-Gaussian DP goes through it.
@@ -40,16 +33,6 @@ count its steps.
 **Lemma.** Let p be the law of one coordinate of Y and q that of a continuous Gaussian N(0, sigma^2) rounded to the
 nearest integer. Then p(x) - q(x) <= p(x) / (24 sigma^2) for every integer x, and so TV(p, q) <= 1 / (24 sigma^2).
 
-Proof. Let phi be the density of N(0, sigma^2) and Z = sum of phi(x) over the integers, so that p = phi / Z. By
-Poisson's summation Z = 1 + 2 sum_{k >= 1} exp(-2 pi^2 sigma^2 k^2) > 1. Pairing u with -u,
-
-    q(x) / phi(x) = integral over [-1/2, 1/2] of exp(-x u / sigma^2 - u^2 / (2 sigma^2)) du
-                  = integral of cosh(x u / sigma^2) exp(-u^2 / (2 sigma^2)) du
-                 >= integral of (1 - u^2 / (2 sigma^2)) du = 1 - 1 / (24 sigma^2),
-
-by cosh >= 1 and e^-y >= 1 - y. Hence q >= phi (1 - 1 / (24 sigma^2)) >= p (1 - 1 / (24 sigma^2)) where the bracket is
-not negative, and otherwise q >= 0 says more. TV is the sum of the positive parts of p - q.
-
 **Theorem 4.** With mu = sqrt(T) s / sigma and n = T m, the T releases together are (E, delta)-DP for every E >= 0 with
 
     delta = Phi(mu/2 - E/mu) - e^E Phi(-mu/2 - E/mu) + (1 + e^E) n / (24 sigma^2).                     (1)
@@ -57,24 +40,10 @@ not negative, and otherwise q >= 0 says more. TV is the sum of the positive part
 The releases need not move alike: if they move by s_1, s_2, ..., T s^2 stands for the sum of the squares of these, so
 that a release that moves by sqrt(r) s counts as r of them, and n for all coordinates.
 
-Proof. Put rounded Gaussians in the place of Y. As f is an integer vector, f + round(G) = round(f + G) is a function of
-f + G, so these releases have the curve delta_mu(E) of adaptive Gaussian mechanisms, the first two terms of (1)
-(Balle and Wang, 2018; Dong, Roth, Su, 2022; see `dpfast.accounting.gaussian_delta`). Couple the two runs,
-coordinate by coordinate, so that they part with probability at most 1 / (24 sigma^2) at each as long as they have
-agreed: their outcomes' laws P and Q, on one data set, have TV(P, Q) <= w = n / (24 sigma^2). With primes on a
-neighbour's, for every event S
-
-    P(S) <= Q(S) + w <= e^E Q'(S) + delta_mu(E) + w <= e^E (P'(S) + w) + delta_mu(E) + w.
-
 **Also** each release is s^2 / (2 sigma^2)-zCDP (Canonne, Kamath, Steinke, "The Discrete Gaussian for Differential
-Privacy", 2020): for two centres at distance d in one coordinate, completing the square,
-
-    sum_x p(x)^a p(x - d)^(1-a) = e^(a (a-1) d^2 / (2 sigma^2)) sum_x phi(x - (1 - a) d) / Z,
-
-where by Poisson's summation the last sum is largest, Z, where the shift is an integer. So all releases are mu^2/2-zCDP,
-which converts by `dpfast.accounting.zcdp_delta`. What is returned is the smaller of the two claims. The last term of
-(1) is nothing on a fine grid (at sigma = 2^36 and n = 10^6 it is below 4e-17 at E = 1); with little noise the second
-claim wins.
+Privacy", 2020), so that all releases are mu^2/2-zCDP, which converts by `dpfast.accounting.zcdp_delta`. What is
+returned is the smaller of the two claims. The last term of (1) is nothing on a fine grid (at sigma = 2^36 and n = 10^6
+it is below 4e-17 at E = 1); with little noise the second claim wins. docs/proofs_privacy.md has the proofs.
 
 **Laplace noise.** Noise with P(x) proportional to exp(-|x| / b), on reals or on integers, makes a release of
 sensitivity s e-DP with e = s / b: the log-ratio of two laws lies in [-e, e]. T of them, each chosen with the earlier

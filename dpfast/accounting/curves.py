@@ -24,44 +24,7 @@ probability each attain it. Without a limit on T its own limit holds, for x >= -
 
     f_s(x) = (1 - e^-s) exp( -(x + s)/(e^s - 1) ).
 
-**Proof.** P and Q are the laws of the list on two neighbours, r is e^-E times the likelihood ratio P/Q of
-the list so far, and H_E(P, Q) = e^E * E_Q max(0, r - 1) at the end. Keep a state (u, s): t times the most
-by which the scores of the rows that differ can raise, and lower, P against Q in this or a later round. A row
-raises the score of a candidate by at most g and lowers it by at most 1, so the state starts at
-
-    (g t, t) if P has the extra row,  (t, g t) if Q has it,  ((1+g) t, (1+g) t) under replace,
-
-from the last to one of the others once one row of the pair is covered, and falls to (0, 0) when none is left. A
-candidate whose score differs by d/t takes r to y z, z = e^d, with one y for all candidates of the round and r the
-mean of y z under Q; the new state has u' <= min(u, u - d), s' <= min(s, s + d). With a = 1 - e^-s, the potential
-while T draws are left is
-
-    Phi_{T,u,s}(r) = e^-u F_{s,T}(r e^u),    F_{s,0}(v) = max(0, v - 1),
-    F_{s,T}(v) = max over 0 <= p <= 1 of [ v ((1-p)/(1-pa))^T - (1-p)^T ].
-
-1. *Closed form.* The bracket's derivative in p has the sign of 1 - v e^-s (1-pa)^{-T-1}, which falls as p grows:
-   so p = 0 is best for v >= e^s, and else 1-pa = k with k^{T+1} = v e^-s, or p = 1 where that k is below e^-s. So
-
-       F_{s,T}(v) = v - 1  for v >= e^s,    (e^s - 1) ( max(0, e^s k - 1)/(e^s - 1) )^{T+1}  for v <= e^s,
-
-   also for T = 0. This is v f_{s,T}(-ln v).
-2. *Shape.* F is convex in v, F(v)/v does not fall with v, F(v) >= max(0, v - 1), F does not fall with s: each line
-   of the maximum has slope >= 0 and is <= 0 at v = 0, p is 0 or 1 for the bound, a grows with s.
-3. *One more draw.* (1-p) F_{s,T-1}(w/(1-pa)) <= F_{s,T}(w) for every p. Where the left is positive let q be its
-   maximiser and (1-p')^T = (1-p) (1-q)^{T-1}; it equals w (1-p')^T / ((1-pa) (1-qa)^{T-1}) - (1-p')^T, and
-   (1-pa) (1-qa)^{T-1} >= (1-p'a)^T as ln(1 - a + a e^-x) is convex in x. With p = 0, F does not fall with T.
-4. *A round does not raise the mean of Phi.* Let v = y e^u and m the mean of z; u and e^-u cancel, and the claim is
-   that the mean of G is at most F_{s,T}(v m), where by 2. G may be taken as
-
-       G(z) = z F_{s,T-1}(v)  for z >= 1,    F_{s+d,T-1}(v z)  for e^-s <= z = e^d <= 1.
-
-   For v >= e^s, G(z) <= v z - 1 (by 1., as v z >= e^{s+d}), and v m - 1 <= F_{s,T}(v m). For v <= e^s and z <= 1,
-   with A = e^s z and k^T = v e^-s,  G(z) = (A - 1) ( max(0, A k - 1)/(A - 1) )^T: the perspective of a convex function
-   at two linear functions of z, so convex, and 0 at z = e^-s; it lies below its chord l(z) = F_{s,T-1}(v) (z - e^-s)/a.
-   For z >= 1 too G <= l: they meet at 1 and l is the steeper line. If m <= 1, then m = 1 - pa for some p, and the
-   mean of G is at most l(m) = (1-p) F_{s,T-1}(v) <= F_{s,T}(v m) by 3. with w = v m. If m >= 1: G(z) <= z F_{s,T-1}(v)
-   everywhere, and m F_{s,T-1}(v) <= F_{s,T-1}(v m) <= F_{s,T}(v m) by 2. and 3.
-5. *The end.* Phi_{0,u,s}(r) >= max(0, r - 1), as u >= 0. Hence H_E(P, Q) <= e^E Phi_{T,u,s}(e^-E) = f_{s,T}(E - u).
+The proof, a potential that no round raises in the mean, is in docs/proofs_privacy.md.
 
 `accounting="paper"` is Lemma A.1 of Bun and Fang, "Privately Learning Decision Lists and a Differentially
 Private Winnow" [BF]: E = 2 t (ln(1/delta) + 3/2), for g = 0 and any T. It is proved for add-remove with weight

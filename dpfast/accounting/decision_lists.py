@@ -9,15 +9,6 @@ and some decision list over the conditions gives all their labels.
 **Claim.** Let ln L = ln M! + (M + 1) ln 2 + 1/2. But for probability beta the list drawn errs on a new row with
 probability at most alpha if
     n >= (ln L + ln(1/beta)) / R,    R = -ln(1 - alpha (1 - e^(-t))).
-Proof. (1) Some candidate of each round has W = 0 [BF, Proposition 3.3]: of the list that gives the labels, the first
-rule whose condition is left. What its earlier rules cover is covered, since their conditions were drawn; so it decides
-all the other rows that it covers. (2) So the weights of a round add up to at least 1. The probability of a whole list,
-given the rows, is a product of quotients weight / sum, hence at most exp(-t times the sum of all W). A row that the
-list gets wrong is counted once, by the rule that decides it: that is exp(-t E), E the rows that the list gets wrong.
-(3) For a list that errs with probability above alpha the mean of e^(-tE) over the rows is at most (1 - alpha (1 -
-e^(-t)))^n = e^(-Rn). (4) There are M!/(M - k)! 2^(k+1) lists of k conditions and the constant true; all together these
-are 2^(M+1) M! times the sum of 2^-j/j! over j <= M, which is below e^(1/2). So one of those that err is drawn with
-probability at most L e^(-Rn) <= beta.
 Nothing is split between privacy and the sample: where t grows this becomes Occam's bound, and for small t n is about
 ln(L/beta) / (t alpha).
 
@@ -25,20 +16,8 @@ ln(L/beta) / (t alpha).
 eta. But for probability beta the list drawn errs on a new row, before flipping, with probability at most alpha if
     n >= (ln L + ln(1/beta)) / R,    R = the largest over 0 < s <= 1 of
         -ln(1 + eta (e^(stM) - 1) - alpha (1 - e^(-st)) (1 - eta - eta e^(st(M+1)))).
-Proof. (1) The candidate above errs on flipped rows only, so W is at most F, the number of all flipped rows, and the
-weights of a round add up to e^(-tF) or more. (2) So a list has probability at most min(1, e^(-tE + t(M+1)F)), hence at
-most e^(-stE + st(M+1)F) for every s in (0, 1]. (3) E and F are sums over rows. The mean of a row's factor e^(-st [E] +
-st(M+1) [F]) is 1 - eta + eta e^(stM) where the list is right before flipping, (1 - eta) e^(-st) + eta e^(st(M+1)) where
-it errs; smaller rates make both smaller. The first less the second is (1 - e^(-st)) (1 - eta - eta e^(st(M+1))), which
-is positive where R is. So for a list that errs with probability above alpha the mean of all is at most e^(-Rn). (4) As
-above. For small s the logarithm is -st (alpha (1 - 2 eta) - M eta): some n is enough if and only if
-    eta < alpha / (M + 2 alpha).
-The M is no artefact. Let g cover a share G of the rows, with label 0, and let each of m = M - 1 disjoint conditions
-cover b of these and a > b of the others, which have label 1: "if g then 0, else 1" makes no error. While b (1 - eta) +
-a eta is less than eta times what is left of G, greedy cover prefers one of the m, and all its b are errors. However
-many rows there are, these can add up to anything below m eta / (1 + (2m - 1) eta): about M eta where that is small,
-1/2 in the limit. A coverage weight w with eta / (1 - eta) < w <= 1 begins with g here, since then right rules are worth
-more the more they cover; nothing is proved for it.
+Some n is enough if and only if eta < alpha / (M + 2 alpha). docs/proofs_learning.md has both proofs, and a table on
+which the M is needed.
 
 **The paper's**, Theorem 3.5: n >= 64/alpha (VC ln(64/alpha) + ln(16/beta)) to generalise and >= 8 M ln(2M/sqrt(beta)) /
 (e alpha) for privacy, e = epsilon / (2 (ln(1/delta) + 3/2)) and exponents e/2. VC is M + 1: a list "if f_1 then b_1,
@@ -287,18 +266,8 @@ def decision_list_margin(labels: Sequence[int], *, feature_range: tuple[int, int
 
     Notes
     -----
-    Let literals be 0 or 1, b_i the labels, b the last. From the last rule to the first let W_i be the sum of
-    the weights of later rules of the other label, the constant among them with weight 1, plus 1 if b_i differs
-    from b. **It represents the list**: in f = b + sum b_i W_i x_i let i be the first rule that holds. Earlier
-    ones add nothing, later ones of label -b_i take away at most their sum; b counts in that sum, or else on the
-    side of b_i. Either way b_i f >= 1. If none holds, f = b: the least |f| is 1. For literals u = 2 x - 1, 2 f
-    has weights b_i W_i and intercept 2 b + sum b_i W_i, and the least |2 f| is 2.
-
-    **The margin.** Equal labels in a row form a group and share a weight. Let N_g be 1 plus the weights from
-    group g on; those of group g are at most N_{g+1} + 1, so N_g + 1 <= (n_g + 1)(N_{g+1} + 1) for n_g rules;
-    the last group's weights are 0. With D alternations and r rules before the last group, N <= 2 prod (n_g + 1)
-    - 1 <= 2 (1 + r/D)^D - 1, and both margins (1/N; and 2 over a norm of at most 2 N) are at least 1/N =
-    Omega(1/r^D). Conversely W_g >= n_{g+1} W_{g+1}, so N >= 2 prod n_g.
+    docs/proofs_learning.md proves that the halfspace represents the list, and that its margin is at least
+    1 / (2 (1 + r/D)^D - 1) for D alternations and r rules before the last ones of equal labels.
 
     Examples
     --------

@@ -8,36 +8,27 @@ Foundations of Differential Privacy", 2014, section 11.2.
 largest entry less smallest: R = 2 for losses in [0, 1] and R = 4 for losses in [-1, 1] under "replace", half as much
 under "add-remove", where the round's losses become a blank: all zero. The T draws together are (eta R)^2 T / 8-zCDP.
 
-**Proof.** Fix all draws so far; later losses may depend on them, the same way for both neighbours. L differs by
-nothing up to that round and by the change after it, so the log-ratio of a draw's two laws lies in an interval of
-length eta R, which makes it (eta R)^2/8-zCDP by Hoeffding's lemma, and divergences add up. Mirror images of experts,
-which lose -l_j, keep R for losses in [-1, 1]: all changes then lie in [-2, 2], or in [-1, 1]. So does rounding to a
-grid that holds the ends of the range.
+Mirror images of experts, which lose -l_j, keep R for losses in [-1, 1]: all changes then lie in [-2, 2], or in [-1, 1].
+So does rounding to a grid that holds the ends of the range. docs/proofs_privacy.md has the proof, and
+docs/proofs_learning.md those of the bounds below.
 
 **[DR11] Theorem 11.2** sets eta = epsilon / sqrt(32 T ln(1/delta)). For R = 2 that makes epsilon^2 / (64
 ln(1/delta)), about a twentieth of the zCDP that (epsilon, delta) allows. `experts_learning_rate` gives the largest
 eta.
 
 **[DR11] Theorem 11.1.** For any losses in [0, 1], those of a round settled before its action is drawn (they may answer
-earlier actions), E[loss] <= min_j L_j + eta T + ln(d) / eta, the minimum in expectation too. Proof. With Z the sum
-of weights, ln Z falls in a round by -ln E exp(-eta l) >= eta E[l] - eta^2/8 (Hoeffding's lemma); in all by at most ln
-d + eta min_j L_j. So eta^2/8 T could stand for eta^2 T, and eta^2/2 T where losses lie in [-1, 1]: the theorem is
-true for both. **Theorem 11.3** is that at Theorem 11.2's eta. Its second line is above its first where eps^2 <= 32
+earlier actions), E[loss] <= min_j L_j + eta T + ln(d) / eta, the minimum in expectation too. It is true for losses in
+[-1, 1], too. **Theorem 11.3** is that at Theorem 11.2's eta. Its second line is above its first where eps^2 <= 32
 ln(1/delta) ln d; `experts_paper` gives the first, which needs no condition.
 
 **[DR11] Theorem 11.4.** But for probability b, the actions lose at most sqrt(T ln(1/b) / 2) more than Theorem 11.1
-says, and twice that for losses in [-1, 1]. Proof. Given the past, an action is drawn by itself; what it loses less
-its mean is a martingale difference of range 1 (or 2), and the mean of all rounds obeys Theorem 11.1 for every
-sequence of losses, also of one that answers earlier actions (Azuma, Hoeffding). The paper prints sqrt(T ln(d/b)), which
-is more than enough for its losses, in [0, 1].
+says, and twice that for losses in [-1, 1]. The paper prints sqrt(T ln(d/b)), which is more than enough for its losses,
+in [0, 1].
 
 **[DR11] Theorem 11.6.** Let x_1, ..., x_T in [-1, 1]^d be i.i.d. with mean m, experts lose the coordinates, and theta
 be the average of the unit vectors drawn. But for probability b,
     <theta, m> <= min_i m_i + eta / 2 + ln(d) / (eta T) + sqrt(10 ln(1/b) / T).
-Proof. Let i be the best coordinate of m and p_t the law of a_t. T (<theta, m> - m_i) is the sum of <p_t, x_t> - x_ti,
-at most eta T / 2 + ln(d) / eta, and of D_t = <a_t, m> - m_i - <p_t - e_i, x_t>. Given the past a_t and x_t are
-independent, the mean of D_t is 0, its first part has range 2 and its second range 4: D_t is sub-Gaussian with 1 + 4 =
-5 (Hoeffding's lemma), their sum with 5 T. The paper adds three tails and prints an O().
+The paper adds three tails and prints an O().
 
 Floats in a privacy claim are rounded towards safety.
 """

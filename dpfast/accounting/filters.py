@@ -17,29 +17,20 @@ total (E, d), each against any rule, adaptive in every way, by which releases an
 What a cost adds to either sum is in `dpfast.accounting.costs`.
 
 **Pairs on top.** What is set aside for pairs, (E_p, d_p), is another basic filter; the curve's is one of (E - E_p,
-d - d_p). Proof. Put randomised response that tells the table with probability d_i in place of each pair (it
-dominates, see `dpfast.accounting.composition`). The chance that one of them tells is at most d_p, as the d_i add up
-to no more on every path. If none does, they lower Q/P by a factor of e^-E_p at most, and the divergence at E, the
-mean under P of max(0, 1 - e^E Q/P), is at most that at E - E_p without them. The two bounds must be settled
-beforehand: a sum of both that is kept below one bound is not a filter, as what came out may tell which of the two to
-use up.
+d - d_p).
 
 **"auto".** Such a filter is settled by the first charge whose delta is not 0: gaussian or renyi, whichever that
 charge takes the smaller share of, and basic if it has nothing but a pair, or fits neither. Until then epsilons add
 up, to E_0 say, and the filter is one of (E - E_0, d). If the charge has a pair of epsilon 0 beside a curve, as words
-that a threshold publishes are, half of the delta that is left is set aside for such pairs. Proof. A filter chosen by
-what came out is one mechanism that is (E - E_0, d)-DP whatever is chosen; pure ones before it and it are the basic
-filter's.
+that a threshold publishes are, half of the delta that is left is set aside for such pairs.
 
 **Parts.** Tables that have no row in common and that together are one table (no row, and under "replace" no change of
 a row, moves another row from one part to another, or itself) may be charged as parts: the sum of the whole and of
-each part is bounded. Proof. Neighbouring tables differ in one part; what is released of another has one law on both,
-given the past, and leaves the likelihood ratio as it is. So the ratio moves by charges of the whole and of that part
-alone.
+each part is bounded.
 
-The bounds are exact sums of integers; a charge counts rounded up, a bound rounded down.
-
-The `Book` of a budget has a filter, and what was charged to a table and to parts of it."""
+docs/proofs_privacy.md has the proofs. The bounds are exact sums of integers; a charge counts rounded up, a bound
+rounded down. The `Book` of a budget has a filter, and what was charged to a table and to parts of it.
+"""
 
 import math
 from collections.abc import Callable, Sequence

@@ -6,14 +6,9 @@ is drawn with probability proportional to exp(-t W), W the number of the n rows 
 
 **Claim (agnostic).** But for probability beta, e(h) <= min e + alpha if
     sqrt(ln(3k/beta) / (2n)) + sqrt(ln(3/beta) / (2n)) + ln(3k/beta) / (t n) <= alpha.
-Proof. Three events of probability at most beta/3 each: some hypothesis's e exceeds its share of wrong rows by the
-first term (Hoeffding, all k at once); the best hypothesis's share exceeds its e by the second (Hoeffding, one); the
-one drawn has ln(3k/beta) / t more wrong rows than the best on the rows, which each has with probability e^(-t gap) at
-most.
 
 **Claim (realizable).** If min e = 0 then e(h) <= alpha but for probability beta if n >= ln(k/beta) / R, R = -ln(1 -
-alpha (1 - e^(-t))). Proof. Weights add up to 1 at least. A hypothesis with e > alpha is drawn with probability at
-most the mean of e^(-tW) over the rows, (1 - e (1 - e^(-t)))^n < e^(-Rn), and there are at most k of them.
+alpha (1 - e^(-t))). docs/proofs_learning.md has the proofs.
 
 **The paper's**, agnostic: n >= O(max(ln k / (epsilon alpha), ln k / alpha^2)). It prints no constant for it, and none
 for beta; `paper_order` is that number with the constant 1. What it does print, that the draw has at most 2 (ln k +

@@ -7,86 +7,13 @@ row with probability at most alpha. Plans are for `replace`, as n is public in t
 **Whose constants.** [BCS] is Bun, Carmosino, Sorrell, "Efficient, Noise-Tolerant, and Private Learning via
 Boosting" (COLT 2020, arXiv 2002.01100); [NUZ] is Nguyen, Ullman, Zakynthinou, "Efficient Private Algorithms for
 Learning Large-Margin Halfspaces" (ALT 2020, arXiv 1902.09009). They state such theorems ([BCS] 30; [NUZ] 2 and 4,
-and 6 for the lower bound), but **no number here is taken from them**: every constant is derived below, from the
-algorithms, for exact arithmetic.
+and 6 for the lower bound), but **no number here is taken from them**: every constant is derived from the algorithms,
+for exact arithmetic.
 
-**Tools.** *Ramp.* Let Phi be 1 up to 0, fall to 0 at rho and stay there. For functions f of i.i.d. rows, but for
-probability b at once
-    P(y f(x) <= 0) <= mean of Phi(y f) over the n rows  +  (2/rho) R  +  sqrt(ln(1/b) / 2n),               (1)
-R the mean of sup_f (1/n) sum s_i y_i f(x_i) over random signs s (symmetrisation, contraction, McDiarmid). R <=
-1/sqrt(n) for f = <p, x>, |p| <= 1, and also for f = <p, x> + g with any g that is fixed before the rows are drawn:
-the sup of a shifted class has the same mean.
-*Relative deviations.* For halfspaces through the origin of R^m, l = (m ln(2en/m) + ln(4/b))/n and e the share of
-errors on n >= m/2 rows, but for probability b at once (Vapnik)   P(error) <= e + 2 sqrt(e l) + 4 l.            (2)
-*Projection.* Let A have m rows of independent entries +-1/sqrt(m), and |v| = 1, g = <u, v> >= gamma. Then
-    <Au, Av> >= s gamma |Au| |Av|   but for probability   q = 2 exp(-(m/2)(e^2/2 - e^3/3)),
-    e = (1 - s) gamma / (1 - s gamma^2).                                                               (3)
-Proof: write S and T for |A(u+v)|^2 and |A(u-v)|^2 over their means 2 + 2g and 2 - 2g, c = s gamma. As 2 |Au| |Av|
-<= |Au|^2 + |Av|^2, it suffices that (1-c)(1+g) S >= (1+c)(1-g) T. With S >= 1 - e', T <= 1 + e' that is 2 artanh e'
-<= 2 artanh g - 2 artanh c, so e' = (g - c)/(1 - g c), which rises with g. Each of the two fails with probability at
-most q/2 (Achlioptas, "Database-friendly random projections", 2003).
+**Claims and proofs** are in docs/proofs_learning.md, "Halfspaces", whose symbols the code uses. They rest on three
+tools: a ramp loss with its Rademacher complexity, relative deviations, and random projection with signs.
 
-**Net** ([NUZ] Algorithm 2; pure). x -> z = Ax/|Ax|; w from a net of the sphere of radius gamma/10, with probability
-proportional to exp(-t W), W the number of rows with y <w, z> < gamma/10; t = epsilon/2 (replace: W differs by -1, 0
-or 1) or epsilon (add-remove: by 0 or 1). The net is that of the learner: side k odd, k >= 10 sqrt(m-1)/gamma, 2 m
-k^(m-1) members.
-*Claim.* With R = -ln(1 - alpha (1 - e^-t)), s = 1/5 and q = beta R/(8t), n = ln(2 |net|/beta) / (3R/4) rows
-suffice. Proof: a row is bad if (3) fails for it. Markov's inequality, over A and rows: more than n R/(4t) are bad
-with probability at most beta/2. Else the net's member nearest to Au has W <= n R/(4t), and since for a w that errs
-with probability above alpha the mean of e^(-tW) is at most e^(-Rn), one is chosen with probability at most |net|
-e^(nR/4 - nR) <= beta/2. If d <= m let A be the identity: nothing fails.
-
-**Projected** ([NUZ] Algorithm 1 with full-batch noisy descent). z as above, F(w) = mean of max(0, 1 - y <w, z> L),
-L = 1/(0.86 gamma); from w = 0, T steps w <- w - eta (gradient + N(0, sigma^2 I)), back into the unit ball; the
-average of the w. One row moves a gradient by 2L/n: sigma = sigma_1 2L sqrt(T)/n, sigma_1 the exact scale for
-sensitivity 1.
-*Claim.* With s = 0.86, q = alpha beta/(64 (1 + L)) and x = ln(4/beta), but for probability beta, F at the average
-is at most
-    alpha/16 + [ 1/(2 eta) + (eta/2)(T L^2 + sigma^2 (mT + 2 sqrt(mTx) + 2x)) + sigma (2 + eta L) sqrt(2Tx) ] / T.   (4)
-F is at least the share of errors and, for rho = 1/L, the mean of Phi: the smaller one of (1) and (2) for this n
-bounds the error. Proof: F(Au/|Au|) is at most 1 + L times the share of bad rows:
-alpha/16 but for probability beta/4 (Markov). The rest is the usual telescope of |w - Au/|Au||^2, the noise's
-squares by Laurent and Massart, and its product with vectors no longer than 2 + eta L, fixed before it is drawn, by
-the Gaussian martingale's tail. T = (4L/alpha)^2 and eta = 1/sqrt(T (L^2 + m sigma^2)).
-
-**Boost** ([BCS] HS-StL). Round t: m_t = sum mu_t(i) y_i x_i, z_t = m_t + N(0, sigma^2 I),
-h_t(x) = <z_t, x> clipped to [-1, 1]; the halfspace is the average z of the z_t. sigma = sigma_1 2 sqrt(T)/(kappa
-n). Let x = ln(5/beta): there are five failures, of beta/5 each.
-*Labels* may be flipped at random, each with probability `noise`. The flipped share of the rows is at most phi =
-noise + sqrt(2 noise x/n) + x/(3n) (Bernstein; 0 for noise 0). A kappa-dense measure gives them phi/kappa at most,
-so that |m_t| >= <u, m_t> >= gamma' = gamma - (1 + gamma) phi/kappa.
-*Rows* may be replaced: someone who looks at all rows and labels, flipped or not, makes a share c = `corrupted` of them
-anything else, before the first round. Then phi + c stands for phi.
-*On the rows.* Let B = sigma sqrt(2 ln(10nT/beta)), which bounds |<noise, x_i>| in all rounds, be at most 1/2, and
-let r^2 be the mean of |m_t|^2. The measures are those of follow-the-regularised-leader with entropy on kappa-dense
-measures, and the losses (1 + y h_t)/2 have a range of at most |m_t| + B. So for every kappa-dense measure D on the
-rows
-    sum_t E_mu y h_t - sum_t E_D y h_t <= 2 ln(1/kappa)/lambda + (lambda/4) sum_t (|m_t| + B)^2.
-E_mu y <z_t, x> = |m_t|^2 + <noise, m_t>, whose sum is at least (1 - c) sum |m_t|^2 - sigma^2 x/(2c) for any c > 0
-fixed beforehand (a supermartingale). Clipping moves a product by at most (|m_t| + B - 1)+ <= B |m_t|^2. As B <=
-(B/gamma') |m_t|,
-    E_D y <z, x> >= a r^2 - C,   a = 1 - c - 2B - (lambda/4)(1 + B/gamma')^2,
-                                 C = (2 ln(1/kappa)/lambda + sigma^2 x/(2c)) / T.
-Fewer than kappa n rows have y <z, x> below that: else take for D the uniform measure on them.
-*On new rows.* z = p + g, p the mean of the m_t, |p| <= r, and g the mean of the noise, **which is drawn
-independently of the rows**: given g, z lies in a shifted ball, so that (1) holds at any dimension, however long g
-is. ([BCS] Lemma 29 bounds |g|, for d up to about T/sigma^2; that is not needed.) Divided by r, which lies in
-[gamma', 1], z is in {<p, x> + v <g, x>: |p| <= 1, 1 <= v <= 1/gamma'}: R <= (1 + G/(2 gamma'))/sqrt(n) with G^2 = E
-<g, x>^2 <= sigma^2/T (1 + 2 sqrt(x) + 2x) (Laurent and Massart). By (1) with rho = a gamma' - C/gamma' <= a r - C/r
-the labels as they are observed are missed with probability at most
-    kappa + (2/rho) (1 + G/(2 gamma'))/sqrt(n) + sqrt(x/(2n))   <=   noise + (1 - 2 noise) alpha,
-and a halfspace that errs with probability alpha misses them with noise + (1 - 2 noise) alpha. Where rows are replaced
-c stands beside kappa on the left: fewer than (kappa + c) n of the rows *as they were drawn* are below rho, and (1) is
-about those, for every p, also for one that replaced rows have moved. lambda = sqrt(8 ln(1/kappa)/T)/(gamma' + B) and c
-of a make rho largest; kappa and T are searched for the least n.
-*Rates.* If labels are flipped on their own, with probabilities that depend on the row and are at most `noise`, phi is
-as above, and a halfspace that errs with probability e misses (1 - noise) e or more. So it errs with probability at
-most (noise + (1 - 2 noise) alpha)/(1 - noise) = alpha + (1 - alpha) noise/(1 - noise).
-*Limits.* Some kappa is left for c < ((1 - 2 noise) alpha gamma - noise)/(1 + 2 gamma). With c >= kappa gamma/(1 +
-gamma) there need be no weak learner: if all rows are gamma from the plane, alike on all sides, and the replaced ones
-are y x = -u, then m = 0 for some kappa-dense measure, and no <w, x> has an advantage.
-
-**Lower bound.** `dpfast.accounting.lower_bounds`.
+The lower bounds are those of `dpfast.accounting.lower_bounds`.
 """
 
 import math
@@ -381,7 +308,7 @@ def net_plan(
 
 
 def _components(gamma: float, share: float, log_failures: float, dimension: int | None) -> int:
-    """Return m at which (3) of the module fails with probability exp(-log_failures) * 2, or d if that is less."""
+    """Return m at which (3) of the proofs fails with probability exp(-log_failures) * 2, or d if that is less."""
     e = (1 - share) * gamma / (1 - share * gamma**2)
     m = math.ceil(2 * log_failures / (e * e * (1 / 2 - e / 3)) * (1 + 1e-12))
     return m if dimension is None else min(m, count("dimension", dimension))

@@ -7,17 +7,14 @@ constant. What dpfast claims is in `dpfast.accounting.halfspaces`.
 **[BCS]**, margin tau, kappa = alpha/4. Algorithm 5: T = 1024 ln(1/kappa)/tau^2 rounds, lambda = tau/8, sigma = tau / (8
 c sqrt(ln(3072 ln(1/kappa)/(beta tau^2)))), where c is such that P(|g| >= c sqrt(ln(1/xi))) <= xi for a standard normal
 g: c = sqrt(2). Theorem 30 asks for
-    n >= 3 sqrt(8 T ln(1/delta)) / (epsilon kappa sigma)                     privacy, by Lemma 15 and rho = 8 T/(kappa n
-    sigma)^2, n >= 24 ln(3/beta) / (kappa tau)                                         flipped labels, at a rate of
-    kappa tau/8, sqrt((2/n) (D ln(34 e n/D) log2(578 n) + ln(12/beta))) <= alpha/2        Theorem 28, D = 4 (128/tau)^2
-    by Lemma 29.
+
+    n >= 3 sqrt(8 T ln(1/delta)) / (epsilon kappa sigma)     for privacy, by Lemma 15 and rho = 8 T/(kappa n sigma)^2,
+    n >= 24 ln(3/beta) / (kappa tau)                         for flipped labels, at a rate of kappa tau/8,
+    sqrt((2/n) (D ln(34 e n/D) log2(578 n) + ln(12/beta))) <= alpha/2    by Theorem 28, D = 4 (128/tau)^2 by Lemma 29.
+
 Theorem 33, by privacy alone, asks for the first with epsilon' = min(epsilon, alpha/36) and delta' = min(delta, epsilon'
 beta/4), for 96 ln(4/beta)/(alpha tau), at a rate of alpha tau/32, and by Theorem 19 for ln(4
-epsilon'/delta')/epsilon'^2. *What differs from the print.* Theorem 26 holds for z/|z|; for the printed z the
-advantage on rows tau u is tau^2/2, less than tau/4. Theorem 28 is printed with ln(4/delta) outside of the division by
-n; the source has it inside, and so has the line above. Lemma 29 needs the mean of T noise vectors only, which is short
-until d is about T/sigma^2; its proof bounds each |nu_t| by tau/8, and |nu_t|^2 is about d sigma^2. Algorithm 5's lambda
-= tau/8 is Theorem 24's gamma, where its gamma/4 is needed. Claim 3 counts 512 ln(1/kappa)/tau^2 rounds.
+epsilon'/delta')/epsilon'^2. docs/papers.md lists the steps of both papers' proofs that fail as printed.
 
 **[NUZ]**, margin gamma. beta_JL = alpha beta^2/(64 n). m = O(ln(1/beta_JL)/gamma^2) is the least m of Lemma 2 by
 Achlioptas, 2 ln(2/beta_JL)/(e^2/2 - e^3/3) at e = gamma/100. Both theorems ask, by Lemma 4, for
@@ -28,9 +25,7 @@ L = 100/(86 gamma) and sigma^2 = 32 L^2 n^2 ln(n r/delta) ln(r/delta) r^2/epsilo
     8 e sqrt(n^2 L^2 + m sigma^2) (1 + ln n)/n^2 + 2 (1 + L) (ln r + ln(8/beta))/(epsilon n) <= alpha/4
 (last iterates of n^2 steps: Shamir and Zhang 2013, Theorem 2; Markov's inequality in each repetition; one more epsilon
 for the choice, of range 1 + L). Theorem 6, for delta = 0 and alpha = beta = 1/10, is n >= ln(9 (K - 1))/epsilon with K
-= 2^(d/20), d = 1/(1000 gamma^2). Claim 6.1 takes the probability that two halfspaces differ for that they agree: at a
-Hamming distance of d/10 there are classifiers within 1/10 of both. At d/5 it holds for large d, and codes of that
-distance exist.
+= 2^(d/20), d = 1/(1000 gamma^2).
 """
 
 import math

@@ -5,71 +5,13 @@
 declared dimension, L the most essential hypotheses of a class at the largest p, KL(a, b) the divergence of coins of
 heads a and b.
 
-**Interleaving.** n examples are split into k random parts, and H_i^j are the members that err on at most the share
-(1 - g)^j r of part i. If all parts have at least a examples and
+The theorems with all constants, and their proofs, are in docs/proofs_learning.md, "Littlestone classes", whose symbols
+the code uses. There:
 
-    a KL >= ln(2 k J S / f),   KL the least of KL((1 - g) t, m) and KL(t, m), t = (1 - g)^j r, m = (1 - g/2) t,
-
-over the J levels j at hand, S = sum_{i <= d} C(n, i), then with probability 1 - f, H_i^{j+1} is in H_i'^j for all j, i
-and i'. Proof. Members behave on the n examples in at most S ways (Sauer). One that errs on a share above m of all errs
-on at most (1 - g) t of part i with probability at most exp(-a KL((1 - g) t, m)), one below m on more than t of part i'
-with at most exp(-a KL(t, m)) [Hoeffding 1963, section 6: drawing without replacement concentrates no less]. Claim 6.2's
-(1 +- 1/(5d)) for *all* members is more than that, and more than is true: one that errs on a single example errs on one
-part only. And at d = 1 the rates (1 - 1/d)^j / 10 are all 0; so online, d = 1 is run as d = 2.
-
-**Theorem 3 (section 5).** g = 1/(2d), r = alpha, j = 0..d + 1, p_j = 2^j n d. Whoever is drawn is the SOA of a
-p_j-irreducible part of some H_i^j, j >= 1: it agrees on all n points with a member, whose error on them is at most
-(1 - g/2) alpha. And some hypothesis is on all k lists in some stage j <= d + 1: the largest decomposition dimension
-falls with each stage that has none (Lemma 4.3). AboveThreshold's noise is at most G in all d + 1 tests with probability
-1 - beta / 3, and k >= 2 (G + B + ln(3 / beta) / e) lets it stop in such a stage, leaves wherever it stops a hypothesis
-on k/2 - G lists, and draws nothing with probability at most beta / 3. So the error on the rows is below alpha with
-probability 1 - beta.
-
-**Theorem 1 (Algorithms 3 and 4), privacy.** A round is in E of one interval between releases, where it moves |E| by at
-most one in every test up to the next positive one: all those are `repeated_epsilon(e1, 1, delta_1)`-DP; [Lyu] counts
-all K positive ones. It is in one part A_i, so that one list differs from then on. The largest frequency moves by at
-most one, and its tests, which end with the negative one of number d + 1, are `repeated_epsilon(e2, d + 1, delta_2)`-DP.
-Each of K retrainings draws R times from lists of which one differs: `sparse_sample_epsilon(e, B, L, K R, delta_3)`. The
-first training reads nothing. The three compose, concurrently too [Vadhan and Zhang 2023]. That only one part differs
-needs a split that leaves the others: E is filled up with blanks to N = k c places, c = ceil(3 U / (2 k)), and these are
-split. Splitting E itself, as printed, moves two parts where a mistake becomes none.
-
-**Theorem 1, mistakes.** Each failure below has probability at most f = T^-10 / 6.
-
-    U >= 2 (ln(2 T / f) / e1 + 1): where a test passes, U / 2 < |E| <= 3 U / 2; no interval has more mistakes.
-    U >= 4 a k, a >= 4 ln(k K / f): every part has at least a examples.
-    a as in Interleaving, g = 1/d, r = 1/10, j = 1..d + 1, with f / K for f and 2 S for S: so whoever errs on a sixth of
-        E, a member or a SOA of a (d + 1)-irreducible class (together of dimension d too, Lemma 4.2), errs on more than
-        a tenth of every part and is essential to no class that has learned it (Fact 4, with p >= c).
-    k >= 15/2 (ln(2 (K + d + 2) / f) / e2 + 1): a test that passes leaves a hypothesis on 2k/3 lists, one that fails
-        none on all.
-    k >= 10 B; with it p(u), the chance of nothing, is at most 1/100.
-    R >= ln(W (K + 1) / f) / 0.0558: what the majority says at any of W points, a third of the law D says: R coins of
-        value 1, 0 or -1, of chances at most 1/3, at most 1/100, and the rest, sum to 0 or more with probability at most
-        (1/100 + 2 sqrt(1/3 (2/3 - 1/100)))^R. W is T, for the points of a stream that is fixed beforehand, or, for all
-        points at once, the smaller of their number N and the sum of C(k L, i), i < 2^(d+1). For D is a law of at most
-        k L hypotheses, of VC dimension d at most (Lemma 4.2), so that points tell them apart in so many ways (Assouad).
-    K >= (d + 1) (1 + ln((1 + L k exp(e (k - B))) / 100) / ln(5/4)).
-
-For K: between two retrainings in one stage the hypotheses that err on a sixth of E have a fifth of D (reverse Markov,
-as printed) and leave all lists, others are on no more lists than before, so p(u) rises by 5/4; it begins at
-1 / (1 + L k exp(e (k - B))) or above. This needs lists that only shrink within a stage. As printed (line 8) they need
-not: a teacher whose decomposition dimension falls lists new hypotheses, of which Corollary 4.1(2) says nothing. With
-point functions all do so at once, in stage 1, and p(u) stays what it was. So here, in stage j, teachers of dimension
-d + 1 - j list and others do not. A list then shrinks to a part of itself or to nothing. A stage ends when no hypothesis
-is on all lists, and in the next no dimension is above d - j: by Lemma 4.3, or because some teacher was below. In stage
-d + 1 lists are whole classes, the right hypothesis is on all of them, and the test passes. Hence at most K retrainings,
-no HALT, and (K + 1) 3 U / 2 mistakes with probability 1 - T^-10 on every realizable stream that is fixed beforehand,
-and with the second W on every realizable stream at all.
-
-**Theorem 1, adaptive adversaries.** A round may then be chosen by someone who has seen all hypotheses, predictions and
-coins before it, if in the end some member explains all rounds. Nothing in the proof asks for a fixed stream but the W
-points: noise is bounded in all T tests, whatever they count; a part is drawn at random after all of E is known, and
-Interleaving holds for all members and SOAs at once, hence for the one that explains the rounds to come; the R draws
-are taken, given the lists, before a point is asked for, and hold at all points at once. This is what the remark after
-Lemma 6.2 sketches, with 2^O(d) draws from its i < 2^(d+1); where points are finitely many ln N of them are enough.
-Only this theorem is about adaptive adversaries: `OnlineLittlestoneLearner`, which has K releases of one hypothesis
-each, errs for ever on one who has asked until they were spent (bench/beyond.py).
+    Theorem 3  after section 5, the error on the rows is below alpha with probability 1 - beta.
+    Theorem 1  Algorithms 3 and 4 are (epsilon, delta)-DP and make at most (K + 1) 3 U / 2 mistakes with probability
+               1 - T^-10, on every realizable stream that is fixed beforehand, or, with more draws, on every realizable
+               stream at all, also one that an adversary chooses by what he has seen.
 
 [Lyu] has K = C d^3, k = d^3.5 ln T ln(1/delta) / epsilon, U = C d^3 ln(d ln T) k, p = 2^j d^3, B = k / 10 and e =
 epsilon / (d^1.5 ln T ln(1/delta)). Then e B = d^2 / 10 whatever delta is, while Lemma 3.1 needs 10 ln(L / delta); and

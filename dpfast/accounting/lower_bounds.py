@@ -5,14 +5,7 @@
 **Claim.** Let p <= 1 and k <= min(1/gamma^2, d), less 1 unless p = 1. If one (epsilon, delta)-DP algorithm, replace,
 learns every distribution with margin gamma from n rows, then with Q = delta/(e^epsilon - 1),
     alpha/p + beta >= (1 + 2Q) (1 - (1 - e^(-epsilon/2)) p/k)^n / (2 cosh(epsilon/2)) - Q   and   >= (1 - p/k)^n / 2.
-Proof: rows are unit vectors e_j, k light ones of probability p/k each and a heavy one of 1 - p; whatever the labels b_j
-are, sum b_j e_j / sqrt(k+1) has the margin. Let light labels be random and e_j come N times. With i of its N labels
-flipped the answer at e_j is 1 with probability p_i, which changes by group privacy from i to i' as p_i <= e^(epsilon
-|i - i'|) (p_i' + Q) - Q, and so does 1 - p_i. From the ends to the middle, where p_i + (1 - p_i) = 1 (N even) or
-(1 - p_i) + p_(i+1) >= 2 (1 - delta)/(1 + e^epsilon) (N odd), the mean of both ends' errors is found to be at least (1 +
-2Q) e^(-epsilon N/2) / (2 cosh(epsilon/2)) - Q (without the cosh for N even), and it is 1/2 for N = 0. N is binomial;
-the mean error on light points is at most alpha + beta p. For add-remove a replacement is two steps: (2 epsilon, (1 +
-e^epsilon) delta).
+For add-remove a replacement is two steps: (2 epsilon, (1 + e^epsilon) delta). docs/proofs_learning.md has the proof.
 
 Any class will do that has all labels on k + 1 rows, of which one is the heavy one: that is `points_lower_bound`.
 

@@ -5,10 +5,9 @@
 e the share of the rows that a member gets wrong, n >= m/2 (Vapnik's relative deviations; Sauer's lemma on 2n points).
 The VC dimension is m, or less: it is never above the Littlestone dimension.
 
-**Theorem 2 of [Lyu].** What section 5 of [Lyu] draws is a member of the class or the SOA of a (d + 1)-irreducible part
-of it: its p_j are at least 2 n d. The class and these functions together are of Littlestone dimension d (Lemma 4.2), so
-that the line above holds with m = d for whatever is drawn, and e < alpha by Theorem 3. [Lyu] X. Lyu, Private Learning
-of Littlestone Classes, Revisited, arXiv 2510.00076, 2025, whose Corollary 5.1 has no constants.
+**Theorem 2 of [Lyu].** For what section 5 of [Lyu] draws, the line above holds with m = d, the Littlestone dimension of
+the class, and e < alpha: docs/proofs_learning.md, "Littlestone classes". [Lyu] is X. Lyu, Private Learning of
+Littlestone Classes, Revisited, arXiv 2510.00076, 2025, whose Corollary 5.1 has no constants.
 
 **Statistical queries.** For K functions into [0, 1] that are fixed before the rows are drawn, all means over the rows
 lie within sqrt(ln(2K/b) / (2n)) of the expectations, but for probability b (Hoeffding).

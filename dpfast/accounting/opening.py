@@ -14,18 +14,7 @@ be the sum of the d_i. With G the curve of the Gaussian mechanism that moves as 
 
     delta(E) <= d + G(E).
 
-Proof. Call a word lone if only one of the two tables has it. At most k rows differ, so the counts of all lone words of
-one table in column i add up to at most k, and by the union bound one of them is published with probability at most d_i.
-So a lone word is published with probability a <= d on one table and b <= d on the other; write P_0 and P_0' for the
-laws given that none is. What is released then is a function of noisy counts of fixed codes and of words that both
-tables have, so that P_0(S) <= e^F P_0'(S) + G(F) for every event S and every real F. With e^F = e^E (1 - b) / (1 - a),
-
-    P(S) <= a + (1 - a) P_0(S) <= a + e^E (1 - b) P_0'(S) + (1 - a) G(F) <= e^E P'(S) + a + (1 - a) G(F).
-
-If a >= b, F >= E and G(F) <= G(E). Otherwise F < E, and as G is convex in e^E and 1 where e^E is 0, G(F) <= 1 - r + r
-G(E) for r = (1 - b) / (1 - a), so that a + (1 - a) G(F) <= b + (1 - b) G(E). With m = max(a, b) the bound is m + (1 -
-m) G(E) in both cases, which is at most d + G(E). Later releases may depend on what was published: they are part of the
-mechanism on both sides, and G is the curve of all of them.
+docs/proofs_privacy.md has the proof.
 
 **Threshold.** On the grid a row counts `unit` steps, and X is discrete Gaussian noise of scale sigma steps. A lone word
 of j rows is published if j unit + X >= t. P(X >= m) <= P(N(0, sigma^2) >= m - 1) (Canonne, Kamath, Steinke 2020,

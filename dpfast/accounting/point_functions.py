@@ -12,16 +12,8 @@ function is right on has an expected number of mistakes of at least
 
     [k - delta * sum_{i<k} (e^(i epsilon) - 1)/(e^epsilon - 1)] / [1 + sum_{i<k} e^(i epsilon) / (N - k + 1)].
 
-**Proof.** Let j, x_1, ..., x_N be different points, drawn uniformly. S is x_1, ..., x_N, all labelled -1, then x_1
-again; p_j is right on it. Given x_1, ..., x_{t-1}, on which alone h_t depends, x_t and j have one law: h_t(j) = 1 with
-the probability p_t of a mistake in round t, so that the p_t add up to at most M, the most mistakes expected on any
-stream. Draw s uniformly and replace rounds s, ..., s + k - 1 by (j, 1): p_j is right on that too. In round s + i so far
-i examples were replaced, and h_{s+i}(j) = 1 with probability at most e^(i epsilon) p_{s+i} + delta (e^(i epsilon) -
-1)/(e^epsilon - 1). The mean of p_{s+i} over s is at most M / (N - k + 1). Each of the k rounds is a mistake otherwise:
-M >= k - sum_i [e^(i epsilon) M / (N - k + 1) + delta (e^(i epsilon) - 1)/(e^epsilon - 1)].
-
 Where a neighbour has a blank in place of an example (add-remove), replacing is two steps: (2 epsilon, (1 + e^epsilon)
-delta).
+delta). docs/proofs_learning.md has the proof.
 """
 
 import math

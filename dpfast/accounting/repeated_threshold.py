@@ -33,26 +33,8 @@ def repeated_epsilon(epsilon: Number, positives: int, delta: float) -> float:
 
         y_0 = (tanh(e / 2) + b x_1 + b**2 x_2) / (1 - a b),    y_i = b x_{i+1} + a y_{i-1}    (i >= 1).
 
-    The bits are (i e, x_i)-DP for every i >= 0, and in between with delta linear in exp(E). No smaller delta holds.
-
-    **Proof.** Randomised response R says which of the neighbours P, Q it is and lies with probability b. An e-DP bit
-    is a mixture, with the same weights for both, of constants and of R or its negation [Kairouz, Oh and Viswanath,
-    2015]. Tell which it was: a constant shows nothing and may use up a positive. So take R or its negation always: a
-    target hit with probability b at least [Cohen and Lyu, 2023]. Let V_k(j) be the largest value that E_P max(0, 1 -
-    Q / P) can reach with k positives left and ln(P / Q) = j e so far. V_0(j) = max(0, 1 - exp(-j e)), and V_k is the
-    least function that is at least V_{k-1} and
-
-        (+) a V_{k-1}(j+1) + b V_k(j-1)    and    (-) b V_{k-1}(j-1) + a V_k(j+1).
-
-    Let W be V_0, and for k > 0 what (-) gives for j < 0 and (+) for j > 0, either for j = 0: exchanging P and Q shows
-    W_k(j) = 1 - exp(-j e) + exp(-j e) W_k(-j), and the theorem's x_i are W_K(-i). Put h_k(j) = exp(j e / 2) (W_k(j) -
-    W_{k-1}(j)), which is even, and c = sqrt(a b). Then h_1(j) = c**abs(j) h_1(0), and for k > 1
-
-        h_k(0) = c (h_{k-1}(1) + h_k(1)),    h_k(j) = c (h_{k-1}(j+1) + h_k(j-1))    (j >= 1),
-
-    so by induction on k, then j, it is positive and falls with abs(j). Hence W_k >= W_{k-1}, and (-) exceeds (+) by
-    c exp(-j e / 2) (h_k(j+1) - h_k(j-1)), which is >= 0 for j < 0 and <= 0 for j > 0: W = V. The largest divergence is
-    convex in exp(E). Discrete Laplace tests of scale 1 / e at gaps 1 and 0 are R: P(X >= 1) = b, P(X >= 0) = a.
+    The bits are (i e, x_i)-DP for every i >= 0, and in between with delta linear in exp(E). No smaller delta holds:
+    docs/proofs_privacy.md has the proof.
 
     **Closed form.** Let v_k be y_0 of replacement number k, and S_0 = 1, S_m(i) = i / (i + 2 m) C(i + 2 m, m), which
     are ballot numbers: S_m(i) - S_m(i - 1) = S_{m-1}(i + 1). So by induction on K

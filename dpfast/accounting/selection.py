@@ -16,18 +16,8 @@ the second by looking at the complement.
 
     c = 2 ln max over 0 <= u <= 1 of (1 + (m - 1) T(u)) / (1 + (m - 1) u).                                         (2)
 
-Proof. Break equal scores by a uniform number in each outcome; as runs are alike this changes no law. Let u(y) be the
-probability that Q's outcome beats y, and f(z) = g z / (1 - (1 - g) z), so that f(P(outcome does not beat y)) is the
-probability that the best does not beat y. The best has the law A(dy) = f'(1 - u(y)) Q(dy), where
-
-    f'(1 - u) = g / (g + (1 - g) u)^2 = m / (1 + (m - 1) u)^2 <= m.
-
-With primes on a neighbour's, "beats y" is a test, so that u'(y) <= T(u(y)), and f'(1 - u) <= e^c f'(1 - u'). For any
-event S
-
-    A(S) - e^(e_i + c) A'(S) <= integral over S of f'(1 - u) (dQ - e^(e_i) dQ') <= m max over events (Q - e^(e_i) Q'),
-
-which is at most m d_i. (2) is attained at a corner of (1): between corners T is linear, and so the quotient monotone.
+docs/proofs_privacy.md has the proof. The maximum is at a corner of (1): between corners T is linear, and so the
+quotient monotone.
 
 For one claim (e, 0) that is 2 ln((m e^e + 1) / (m + e^e)) + e, at most 3 e (Liu and Talwar, 2019); for noise of
 Gaussian kind, whose T is far below its claims' single lines for small u, c is a fraction of e.

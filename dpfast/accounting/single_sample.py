@@ -9,12 +9,8 @@ Gaussian mechanism (`dpfast.accounting.gaussian_delta`).
 
     M = 1 + a (a - 1) q^2 * integral over E > 0 of [ (1 + q u)^(a-2) + (1 + q u)^(-a-1) ] delta_mu(E) e^E dE,
 
-q = 1/n and u = e^E - 1. The T steps have T times that, and (1) of `dpfast.accounting.zcdp` turns it into (E, delta).
-
-Proof. Sampling amplifies: a step's curve at ln(1 + q u) is at most q delta_mu(E) (Balle, Barthe, Gaboardi, "Privacy
-Amplification by Subsampling", 2018, Theorem 9). Every f-divergence is the integral over g > 1 of f''(g) H_g(P, Q)
-+ g^-3 f''(1/g) H_g(Q, P), H_g the hockey-stick divergence E_Q max(0, P/Q - g) (Sason, Verdu, "f-Divergence
-Inequalities", 2016). Put in f = x^a - 1 and g = 1 + q u, dg = q e^E dE.
+q = 1/n and u = e^E - 1. The T steps have T times that, and (1) of `dpfast.accounting.zcdp` turns it into (E, delta):
+docs/proofs_privacy.md has the proof.
 
 For small mu the integral is about mu^2 / 2: n^2 steps together are about mu^2/2-zCDP, as one step without sampling is.
 

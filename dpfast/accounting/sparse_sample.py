@@ -7,13 +7,6 @@ Private Clustering, 2020, Lemma 36, whose argument Lyu's Lemma 3.1 is]. Neighbou
 
 **Theorem.** One draw is (2e, delta)-DP with delta = L exp(-e B) (1 + exp(e)).
 
-**Proof.** P, s and Z are law, scores and normaliser for one collection, P', s', Z' for the other. Scores differ by at
-most one. An item that only P can draw is on no list but the one that differs: there are at most L, each of score 1, and
-Z >= exp(e B), so that together they have P(new) <= L exp(e - e B). For all others P(u) / P'(u) = exp(e (s(u) - s'(u)))
-Z' / Z. The items that both can draw, and nothing, weigh at most exp(e) Z in Z', the rest of Z' at most L exp(e). So
-Z' <= exp(e) Z (1 + L exp(-e B)) and P(u) <= exp(2e) (1 + h) P'(u), h = L exp(-e B). Summed over any event, P - exp(2e)
-P' is at most P(new) + 1 - 1 / (1 + h) <= P(new) + h.
-
 Lyu's Lemma 3.1 asks for B >= 10 ln(L / delta) / e; here B = ln(L (1 + exp(e)) / delta) / e, about a tenth of that.
 
 **Theorem (composition).** K draws with one exponent e, each from lists of which one differs, composed with one
@@ -24,12 +17,7 @@ mechanism that is t-DP, are (E, delta)-DP whenever one of these holds:
 
 E_c(delta_c) being the epsilon at delta_c of something (K e^2 / 2)-zCDP composed with something t-DP.
 
-**Proof.** The first is basic composition. For the second let each draw be conditioned on what both neighbours can draw:
-weights then differ by factors in [exp(-e), exp(e)], so a draw's log-ratio lies in an interval of length 2e, and it is
-(2e)^2 / 8-zCDP by Hoeffding's lemma. The conditioned run is (E, delta_c)-DP, and each neighbour's run differs from its
-conditioned one in total variation by at most K L exp(e - e B); the one on the right side is multiplied by exp(E).
-
-Floats are rounded towards safety.
+docs/proofs_privacy.md has the proofs. Floats are rounded towards safety.
 """
 
 import math

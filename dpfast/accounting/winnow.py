@@ -16,15 +16,8 @@ e-DP. Let interval k be in the scores of at most n_k releases, with c_k^2 n_k <=
     rising weights:   c_k = floor(G sqrt(K / (K - k))) / G, the same K releases: `winnow_weight`
     a window:         c_k = 1, and an interval leaves the scores K releases after it was added: n_k = K, without end
 
-**Proof.** Fix everything published. It fixes every interval's ends and mistakes but those of the interval I that holds
-the differing round. Before I all laws agree. In I, AboveThreshold's outcomes have likelihood ratio in [e^-e, e^e].
-After I its counts start afresh and agree: factor 1. So its factors together lie in [e^-e, e^e]: one e-DP mechanism
-(`threshold_runs`; a counter that is *not* restarted would pay for each of the K). The scores of n_I releases from the
-end of I on differ by the same vector c_I v, those of all others do not; one draw's log-ratio lies in an interval of
-length eta c_I (max v - min v) <= eta c_I R, which makes it (eta c_I R)^2/8-zCDP by Hoeffding's lemma; m n_I of them are
-(eta R)^2 m c_I^2 n_I / 8-zCDP. With D_n the divergence of step n given the past, the mean under Q of (P/Q)^a
-exp(-(a - 1) sum D_n) never rises, and sum D_n is bounded whatever happens: divergences add up although the past decides
-what I costs.
+The K intervals together pay for one AboveThreshold only (`threshold_runs`) because its counts start afresh with each
+interval: docs/proofs_privacy.md has the proof.
 
 Under rising weights later rows weigh more because fewer releases see them, at the same cost for each: at K = 20 the
 last release has 1.70 times the signal that equal weights give it, all releases together 1.31 times. Weights and scores

@@ -1,11 +1,10 @@
 """Number of mistakes of Winnow, and its parameters ([BF] as in `dpfast.accounting.winnow`).
 
 **Lemma 4.2 (updates).** If y <u, x> >= rho for a probability vector u, and every example used has y <w, x> <= c rho for
-the weights w when it came, there are at most ln d / ((1 - c) eta rho - eta^2/2) updates. Proof: an update changes
-KL(u, w) by ln E_w exp(eta y x_j) - eta y <u, x> <= eta y <w, x> + eta^2/2 - eta rho (Hoeffding, x_j in [-1, 1]); it
-starts at ln d or less and is never negative. *Batched:* B mistakes of one interval have one w, and their average is an
-example with both properties: the lemma with eta_B = eta B. An interval with b < B mistakes moves KL by less, at least
-eta b ((1 - c) rho - eta_B/2). Under rising weights an interval of b mistakes is one of equal weights and c_k b.
+the weights w when it came, there are at most ln d / ((1 - c) eta rho - eta^2/2) updates. *Batched:* B mistakes of one
+interval have one w, and their average is an example with both properties: the lemma with eta_B = eta B. An interval
+with b < B mistakes moves KL(u, w) by less, at least eta b ((1 - c) rho - eta_B/2). Under rising weights an interval of
+b mistakes is one of equal weights and c_k b.
 
 **Draws.** For x fixed before release k, the m draws' average of y x_j falls below its mean y <w, x> by c rho with
 probability at most exp(-m (c rho)^2/2). With m = 2 ln(2 K T/beta) / (c rho)^2 all K T pairs of release and round are
@@ -178,16 +177,8 @@ def winnow_paper(
         m = 2 ln(2 K T / beta) / (c rho)^2                                   (this module, "Draws")
         e = epsilon / (4 sqrt(2 K ln(2/delta)))                                  of each AboveThreshold
 
-    and K is raised until all hold. **Privacy** under replace, by advanced composition with delta/2 for the
-    draws and delta/2 for the K AboveThresholds: 4 eta sqrt(2 m K ln(2/delta)) + 16 m K eta^2 + e sqrt(2 K
-    ln(2/delta)) + K e^2 = (3/4) epsilon + (5/32) epsilon^2 / ln(2/delta) < epsilon. **Mistakes**: with noise
-    Lap(2/e) on the threshold and Lap(4/e) on a count, all of it stays within alpha = (8/e) ln(4 T/beta) together
-    but with probability beta/2: T tests exceed alpha/2 with probability beta/(4T) each, K <= T thresholds with its
-    square. With L = alpha + 1 an interval that ends holds a mistake, and none holds more than ceil(2 alpha + 1). By
-    Lemma 4.2 at most K intervals hold any.
-
-    Eta and its privacy are those of [BF]; the constants in m, e, L and beta are ours, by the
-    proofs above.
+    and K is raised until all hold. Eta and its privacy are those of [BF]; the constants in m, e, L and beta are ours.
+    docs/proofs_learning.md, "Winnow", proves the privacy and the bound on mistakes.
 
     Examples
     --------
@@ -255,10 +246,6 @@ def batched_plan(
     largest eta, and B = eta_B / eta. Noise stays within alpha, the sum of ceil((2/e) ln(4 T/beta)) and
     ceil((2/e) ln(4 K/beta)), but with probability beta/2. At threshold B + alpha an interval ends with B
     mistakes at least and holds at most B + 2 alpha: the promise is K (B + 2 alpha).
-
-    The defaults: eta is proportional to 1/sqrt(m K), so K B to K^(3/2) eta_B m^(1/2), with K to 1/(eta_B (g -
-    eta_B/2)) and m to 1/(c rho)^2. In eta_B it is least at g/2; then c (1 - c)^2 decides, largest at c = 1/3.
-    The promise is of the order ln(d)^(3/2) / (epsilon rho^3) up to logarithms of T.
 
     Examples
     --------

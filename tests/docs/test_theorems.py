@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-PAGE = (Path(__file__).parents[2] / "docs" / "privacy_theorems.md").read_text(encoding="utf-8")
+DOCS = Path(__file__).parents[2] / "docs"
+ACCOUNTING = DOCS.parent / "dpfast" / "accounting"
+PAGE = (DOCS / "privacy_theorems.md").read_text(encoding="utf-8")
 
 
 def plain(text):
@@ -33,3 +35,9 @@ def test_a_quoted_theorem_is_that_of_its_module(module, quote):
 def test_the_curve_of_greedy_cover_is_that_of_its_module():
     theorem = PAGE[PAGE.index("**Theorem.** For s > 0") : PAGE.index("Without a limit on T, f is")]
     assert plain(theorem) in plain(importlib.import_module("dpfast.accounting.curves").__doc__)
+
+
+@pytest.mark.parametrize("path", sorted(ACCOUNTING.glob("*.py")), ids=lambda path: path.stem)
+def test_a_module_that_names_a_page_of_proofs_has_a_section_there(path):
+    for page in set(re.findall(r"docs/(proofs_\w+\.md)", path.read_text(encoding="utf-8"))):
+        assert f"`dpfast.accounting.{path.stem}`" in (DOCS / page).read_text(encoding="utf-8")
