@@ -129,8 +129,8 @@ def bill_noise(parts: Sequence[NoisySums | Draws], epsilon: Number, delta: Numbe
 
     Notes
     -----
-    Claim and proof are in the documentation of this module. A fit may leave out a part later. It must not add a part,
-    and no part may have a larger sensitivity or more coordinates than planned. A fit proceeds as follows:
+    A fit may leave out a part later. It must not add a part, and no part may have a larger sensitivity or more
+    coordinates than planned. A fit proceeds as follows:
 
     1. Before any row is read, list the parts with the sensitivity for the declared relation and unit (for k rows of a
        person, k times that for one row). Use a fine grid of 2**30 steps a count: w is then tiny, and fits compose in a

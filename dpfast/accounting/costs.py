@@ -250,8 +250,7 @@ def discrete_gaussian_delta(
 
     Notes
     -----
-    Theorem, proof and sources are in the documentation of this module. sigma and sensitivity are numbers of steps of
-    the grid; ints and Fractions are used exactly.
+    sigma and sensitivity are numbers of steps of the grid; ints and Fractions are used exactly.
 
     Examples
     --------

@@ -125,9 +125,9 @@ def boost_plan(
 
     Notes
     -----
-    Claim and proof are in the documentation of this module. The order is 1/(alpha epsilon gamma^2) + 1/(alpha gamma)^2
-    up to logarithms, for noise and corruption up to the order of alpha gamma. If each label is flipped with its own
-    probability of at most `noise`, the error is at most alpha + (1 - alpha) noise / (1 - noise).
+    The order is 1/(alpha epsilon gamma^2) + 1/(alpha gamma)^2 up to logarithms, for noise and corruption up to the
+    order of alpha gamma. If each label is flipped with its own probability of at most `noise`, the error is at most
+    alpha + (1 - alpha) noise / (1 - noise).
 
     The claim protects the rows that the fit is given. Somebody who replaces rows may copy one row into many of them;
     that row then has only the privacy of as many rows.
@@ -224,8 +224,7 @@ def projected_plan(
 
     Notes
     -----
-    Claim and proof are in the documentation of this module. The order is 1/(alpha epsilon gamma^2) + 1/(alpha gamma)^2
-    up to logarithms.
+    The order is 1/(alpha epsilon gamma^2) + 1/(alpha gamma)^2 up to logarithms.
 
     Examples
     --------
@@ -284,7 +283,7 @@ def net_plan(
 
     Notes
     -----
-    Claim and proof are in the documentation of this module. The order is 1/(alpha epsilon gamma^2) up to logarithms.
+    The order is 1/(alpha epsilon gamma^2) up to logarithms.
 
     Examples
     --------

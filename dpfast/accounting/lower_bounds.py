@@ -51,7 +51,7 @@ def halfspace_lower_bound(
 
     Notes
     -----
-    Claim and proof are in the documentation of this module. The order is 1/(alpha epsilon gamma^2).
+    The order is 1/(alpha epsilon gamma^2).
 
     Examples
     --------

@@ -405,9 +405,8 @@ def calculator(function: _Calculator) -> _Calculator:
         head, *tail = re.split(r"\n\n(?=Notes\n|Examples\n)", inspect.cleandoc(function.__doc__), maxsplit=1)
         if "\nRaises\n" not in head:
             head += "\n\nRaises\n------\nValueError\n    If an argument is out of its range."
-        if not tail or tail[0].startswith("Examples"):
-            head += f"\n\nNotes\n-----\n`{function.__module__}` documents the theorem, and its proof or source."
-        function.__doc__ = "\n\n".join([head, *tail]) + "\n"
+        head += f"\n\nNotes\n-----\n`{function.__module__}` documents the theorem, and its proof or source."
+        function.__doc__ = "\n\n".join([head, *(each.removeprefix("Notes\n-----\n") for each in tail)]) + "\n"
     return function
 
 

@@ -62,8 +62,7 @@ def point_lower_bound(
 
     Notes
     -----
-    Theorem and proof are in the documentation of this module. The time is linear in the best k, about
-    ln(min(T, d)) / epsilon.
+    The time is linear in the best k, about ln(min(T, d)) / epsilon.
 
     Examples
     --------

@@ -1,4 +1,20 @@
-"""Privacy cost of tests of counts without threshold noise, up to a number of positive tests."""
+"""Privacy cost of tests of counts without threshold noise, up to a number of positive tests.
+
+**Theorem.** Let each test be an e-DP bit, chosen after the earlier bits are seen, without limit on their number.
+Put a = 1 / (1 + exp(-e)), b = 1 - a = 1 / (exp(e) + 1), x = (0, 0, ...) and K times replace x by y, where
+
+    y_0 = (tanh(e / 2) + b x_1 + b**2 x_2) / (1 - a b),    y_i = b x_{i+1} + a y_{i-1}    (i >= 1).
+
+The bits are (i e, x_i)-DP for every i >= 0, and in between with delta linear in exp(E). No smaller delta holds.
+docs/proofs_privacy.md has the proof.
+
+**Closed form.** Let v_k be y_0 of replacement number k, and S_0 = 1, S_m(i) = i / (i + 2 m) C(i + 2 m, m), which
+are ballot numbers: S_m(i) - S_m(i - 1) = S_{m-1}(i + 1). So by induction on K
+
+    x_i = a**i (v_K S_0(i) + v_{K-1} a b S_1(i) + ... + v_1 (a b)**(K-1) S_{K-1}(i))    (i >= 1),
+
+which gives v_{K+1} in turn; v_1 = tanh(e / 2) / (1 - a b).
+"""
 
 import math
 from numbers import Real
@@ -25,23 +41,6 @@ def repeated_epsilon(epsilon: Number, positives: int, delta: float) -> float:
     -------
     float
         E such that the released bits are (E, delta)-DP, rounded up. O(K**2) operations.
-
-    Notes
-    -----
-    **Theorem.** Let each test be an e-DP bit, chosen after the earlier bits are seen, without limit on their number.
-    Put a = 1 / (1 + exp(-e)), b = 1 - a = 1 / (exp(e) + 1), x = (0, 0, ...) and K times replace x by y, where
-
-        y_0 = (tanh(e / 2) + b x_1 + b**2 x_2) / (1 - a b),    y_i = b x_{i+1} + a y_{i-1}    (i >= 1).
-
-    The bits are (i e, x_i)-DP for every i >= 0, and in between with delta linear in exp(E). No smaller delta holds:
-    docs/proofs_privacy.md has the proof.
-
-    **Closed form.** Let v_k be y_0 of replacement number k, and S_0 = 1, S_m(i) = i / (i + 2 m) C(i + 2 m, m), which
-    are ballot numbers: S_m(i) - S_m(i - 1) = S_{m-1}(i + 1). So by induction on K
-
-        x_i = a**i (v_K S_0(i) + v_{K-1} a b S_1(i) + ... + v_1 (a b)**(K-1) S_{K-1}(i))    (i >= 1),
-
-    which gives v_{K+1} in turn; v_1 = tanh(e / 2) / (1 - a b).
 
     Examples
     --------

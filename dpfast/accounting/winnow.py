@@ -203,9 +203,8 @@ def winnow_epsilon(
 
     Notes
     -----
-    Theorem and proof are in the documentation of this module, the conversion in that of
-    `dpfast.accounting.zcdp`: divergences are added order by order, the pure parts with their exact
-    divergence. That is below both the sum of pure epsilons with the converted rest and the conversion of
+    Divergences are added order by order, the pure parts with their exact divergence, and converted as in
+    `dpfast.accounting.zcdp`. That is below both the sum of pure epsilons with the converted rest and the conversion of
     `winnow_rho`.
 
     Examples

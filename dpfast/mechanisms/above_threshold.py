@@ -304,7 +304,7 @@ class RepeatedThreshold(_Tests):
     **Privacy.** The noise is discrete Laplace noise; one-sided noise would not suffice, as it makes a count at the
     threshold test positive with certainty. The neighbour relation must change each count by at most one, in any
     direction, given the earlier releases. Then each test is epsilon-DP, and all tests together, whatever their number,
-    are ``claim(delta)``-DP. No smaller claim holds for all counts. `repeated_epsilon` gives theorem and proof. Negative
+    are ``claim(delta)``-DP. No smaller claim holds for all counts. `repeated_epsilon` gives the theorem. Negative
     tests cost privacy too; with few positives and running counts, `AboveThreshold` needs less noise.
 
     Parameters
