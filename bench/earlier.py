@@ -61,7 +61,8 @@ def of_tables(rows):
 def of_unseen(rows):
     read = {"tables": {}}
     for name, method, *figures in rows:
-        read["tables"].setdefault(name, [None, None])[method != unseen.OWN] = list(map(float, figures))
+        lines = read["tables"].setdefault(name, {key: [None] * 3 for key in ("medians", "means")})
+        lines["medians"][unseen.METHODS.index(method)] = list(map(float, figures))
     return read
 
 
