@@ -48,22 +48,24 @@ def facts():
     return grid
 
 
-def columns(title, *headings):
-    """Return an empty table with names on the left and a column of figures for each heading."""
+def compare(title, headings, rows, *, n=None, bold="rows needed"):
+    """Print figures side by side, a line for each name, and below the rows needed whether n are enough."""
     table = Table(title=title)
     table.add_column(overflow="fold")
     for heading in headings:
         table.add_column(heading, justify="right", overflow="fold")
-    return table
+    for name, values in rows.items():
+        cells = [value if isinstance(value, str) else number(value) for value in values]
+        table.add_row(name, *cells, style="bold" if name == bold else None)
+        if name == "rows needed" and n is not None:
+            told = ["enough" if n >= asked else f"{asked / n:,.1f} times too few" for asked in values]
+            table.add_row(f"n = {n:,}", *told)
+    output.print(table)
 
 
 def number(value):
     """Return a number as text: whole if it is short, else with three digits."""
     return f"{value:,.0f}" if 1 <= value < 1e9 else f"{value:.3g}"
-
-
-def enough(n, asked):
-    return "enough" if n >= asked else f"{asked / n:,.1f} times too few"
 
 
 @contextmanager

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from dpfast.files.names import LONGEST_LINE, NotNumbers, check_names, opened
+from dpfast.files.names import LONGEST_LINE, NotNumbers, opened
 from dpfast.parts.blocks import threads
 from dpfast.tables.columns import Date, Numeric, refuse_lacking
 from dpfast.tables.discovered import Discovered
@@ -70,10 +70,6 @@ class CsvFile:
     def line_limit(self):
         """Return the largest number of bytes of a line; the header may be as long as the names of any valid table."""
         return max(LINE, LINE_OF_COLUMN * len(self.names)) if hasattr(self, "names") else LONGEST_LINE
-
-    def check(self, label=None, needs_label=False):
-        """Refuse invalid names, and names that lack the label."""
-        check_names(self.names, label, needs_label)
 
     def batches(self, types, missing=()):
         """Yield the rows as Arrow batches; raise `Unparsed` for a cell that is not of its type, and for a ragged row.

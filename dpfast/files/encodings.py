@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from dpfast.files import csv
 from dpfast.files.datasets import dataset_path
-from dpfast.files.names import NotNumbers, check_names, has_its_labels, kind_of, paths_of, separator_of
+from dpfast.files.names import NotNumbers, check_names, kind_of, paths_of, separator_of
 from dpfast.files.parquet import ParquetFiles, ParquetRows
 from dpfast.files.readers import csv_steps, fewer, named, read_table
 from dpfast.parts.blocks import BLOCK_BYTES, Spool, Storage, Table
@@ -80,10 +80,9 @@ class FileParts(Source):
     def encoded(self, schema: Schema, label: Label | None, unit: str | None = None) -> Encoding:
         self.refuse_labels()
         spool = Spool(self.memory, self.scratch)
+        storage_of = partial(Storage, spool)
         with _unchanged(self.path):
-            encoding = read_encoding(
-                self.path, schema, label, storage_of=partial(Storage, spool), unit=unit, **self._text
-            )
+            encoding = read_encoding(self.path, schema, label, storage_of=storage_of, unit=unit, **self._text)
         pa.default_memory_pool().release_unused()
         return encoding
 
@@ -256,56 +255,48 @@ def read_codes(
 
 
 @contextmanager
-def _text_file(path, separator, decimal, encoding):
-    """Yield a file of text whose columns have valid names."""
+def _opened(path, *, separator=None, decimal=".", encoding="utf-8"):
+    """Yield a table of text whose columns have valid names, or `ParquetFiles`; a bundled table has its own format."""
     path = Path(path)
-    with csv.faults_of(path):
-        file = csv.CsvFile(path, separator=separator or separator_of(path), decimal=decimal, encoding=encoding)
-        check_names(file.names, None, needs_label=False)
-        yield file
-
-
-def header_of_file(path, *, separator=None, decimal=".", encoding="utf-8"):
-    """Return the Arrow types of the columns of a CSV or Parquet file by their names; all columns of CSV are text."""
-    kind = kind_of(Path(path))
+    kind = kind_of(path)
     if kind == "bundled":
-        with dataset_path(str(path)) as bundled:
-            return header_of_file(bundled)
-    if kind == "parquet":
-        schema = ParquetFiles(path).schema
-        return dict(zip(schema.names, schema.types, strict=True))
-    if kind != "csv":
-        has_its_labels(path, "of a table")
-    with _text_file(path, separator, decimal, encoding) as file:
+        with dataset_path(str(path)) as bundled, _opened(bundled) as file:
+            yield file
+    elif kind == "parquet":
+        yield ParquetFiles(path)
+    elif kind == "csv":
+        with csv.faults_of(path):
+            file = csv.CsvFile(path, separator=separator or separator_of(path), decimal=decimal, encoding=encoding)
+            check_names(file.names, None, needs_label=False)
+            yield file
+    else:
+        raise ValueError(f"{path}: columns are declared or discovered in CSV and Parquet files only")
+
+
+def header_of_file(path, **text):
+    """Return the Arrow types of the columns of a CSV or Parquet file by their names; all columns of CSV are text."""
+    with _opened(path, **text) as file:
+        if isinstance(file, ParquetFiles):
+            return dict(zip(file.schema.names, file.schema.types, strict=True))
         return dict.fromkeys(file.names, csv.PLAIN)
 
 
-def read_encoding(
-    path, schema, label=None, *, storage_of=None, unit=None, separator=None, decimal=".", encoding="utf-8"
-):
+def read_encoding(path, schema, label=None, *, storage_of=lambda most: ArrayStore, unit=None, **text):
     """Like `read_codes`, but return the `Encoding`, for a schema that leaves something to be discovered.
 
-    `storage_of`, if given, maps an upper bound of the rows to the storage of the columns: see `Encoding`. `unit` is the
-    column of the unit of each row.
+    `storage_of` maps an upper bound of the rows to the storage of the columns: see `Encoding`. `unit` is the column of
+    the unit of each row.
     """
-    kind, storage_of = kind_of(Path(path)), storage_of or (lambda most: ArrayStore)
-    if kind == "bundled":
-        with dataset_path(str(path)) as bundled:
-            return read_encoding(bundled, schema, label, storage_of=storage_of, unit=unit)
-    if kind == "parquet":
-        files = ParquetFiles(path)
-        encoded = Encoding(schema, label, storage_of(sum(files.sizes)), unit)
+    with _opened(path, **text) as file:
+        if not isinstance(file, ParquetFiles):
+            storage = storage_of(file.count())
+            return csv.encoded_csv(file, schema, label, storage, lambda row: f"line {file.line_of(row)}", unit)
+        encoded = Encoding(schema, label, storage_of(sum(file.sizes)), unit)
         try:
-            files.encode(encoded)
+            file.encode(encoded)
         except Fault as fault:
             raise ValueError(f"{path}: {fault}") from None
         return encoded
-    if kind != "csv":
-        has_its_labels(path, schema.names[0])
-    with _text_file(path, separator, decimal, encoding) as file:
-        return csv.encoded_csv(
-            file, schema, label, storage_of(file.count()), lambda row: f"line {file.line_of(row)}", unit
-        )
 
 
 def read_code_steps(path, size, schema, *, skip=0):
@@ -329,23 +320,17 @@ def read_code_steps(path, size, schema, *, skip=0):
             yield encoded.table(), encoded.labels()
 
 
-def read_frame(path, *, columns=None, separator=None, decimal=".", encoding="utf-8"):
+def read_frame(path, *, columns=None, **text):
     """Return a table, by default all of its columns, unchanged, text as text, as a whole Arrow table for its owner."""
-    kind = kind_of(Path(path))
-    if kind == "bundled":
-        with dataset_path(str(path)) as bundled:
-            return read_frame(bundled, columns=columns)
-    if kind == "parquet":
-        from pyarrow.parquet import read_table as read_parquet
+    with _opened(path, **text) as file:
+        if isinstance(file, ParquetFiles):
+            from pyarrow.parquet import read_table as read_parquet
 
-        return pa.concat_tables([read_parquet(each, columns=columns) for each in ParquetFiles(path).paths])
-    if kind != "csv":
-        has_its_labels(path, "of a table")
-    with _text_file(path, separator, decimal, encoding) as file:
+            return pa.concat_tables([read_parquet(each, columns=columns) for each in file.paths])
         schema = pa.schema([(name, pa.string()) for name in columns or file.names])
         try:
             table = pa.Table.from_batches(file.batches(dict(zip(schema.names, schema.types, strict=True))), schema)
         except csv.Unparsed:
             file.refuse_ragged()
             raise
-        return table if decimal == "." else pa.table(csv.with_points(table, {*table.column_names}, decimal))
+        return table if file.decimal == "." else pa.table(csv.with_points(table, {*table.column_names}, file.decimal))

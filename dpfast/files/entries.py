@@ -50,25 +50,21 @@ class Entries:
         """Return a mask of the valid values; NaN is never valid."""
         if self.values != "bits":
             return (self._low <= values) & (values <= self._high)
-        return are_bits(values) if self.threshold is None else np.isfinite(values)
+        return (values == 0) | (values == 1) if self.threshold is None else np.isfinite(values)
 
     def check(self, block, names=None, row=0):
         """Refuse a block of rows with an invalid entry, and name its place; the first row has number `row`, from 0."""
+        entries = block.data if sp.issparse(block) else block
+        good = self.fit(entries)
+        if good.all():
+            return
+        place = tuple(np.argwhere(~good)[0])
         if sp.issparse(block):
-            good = self.fit(block.data)
-            if good.all():
-                return
-            place = np.flatnonzero(~good)[0]
-            i, j = np.searchsorted(block.indptr, place, side="right") - 1, block.indices[place]
-            value = block.data[place]
+            i, j = np.searchsorted(block.indptr, place[0], side="right") - 1, block.indices[place[0]]
         else:
-            good = self.fit(block)
-            if good.all():
-                return
-            i, j = np.argwhere(~good)[0]
-            value = block[i, j]
+            i, j = place
         column = repr(names[j]) if names else j + 1
-        raise ValueError(f"row {row + i + 1}, column {column} holds {value}; {self.wanted}")
+        raise ValueError(f"row {row + i + 1}, column {column} holds {entries[place]}; {self.wanted}")
 
 
 class TableBuilder:
@@ -104,11 +100,6 @@ class TableBuilder:
         table = BitMatrix.from_rows(frozen(np.concatenate(self._packed)), self._d)
         table.feature_names = self._names
         return table
-
-
-def are_bits(values):
-    """Return a mask of the values that are 0 or 1."""
-    return (values == 0) | (values == 1)
 
 
 def from_dense(X, entries, names=None):

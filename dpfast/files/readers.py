@@ -120,7 +120,7 @@ def read_table(
 
     with csv.faults_of(path):
         file = csv.CsvFile(path, separator=separator or separator_of(path), decimal=decimal, encoding=encoding)
-        file.check(label, needs_label)
+        check_names(file.names, label, needs_label)
         X, labels = csv_numbers.table_of(file, label, entries.typed(False))
         return Table(X, None if label is None else labels.column(), features_of(file.names, label))
 

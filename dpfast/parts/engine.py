@@ -17,6 +17,10 @@ import numpy as np
 
 from dpfast.parts.blocks import one_thread
 
+OTHER_ROWS = (
+    "a part of the table was read again and has other rows than before: the source must give the same rows each time"
+)
+
 
 class EngineLost(ConnectionError):
     """An engine, or parts of a table that only it held, are lost; or a part came back with other rows."""
@@ -82,11 +86,8 @@ class Backend(Protocol):
 
         Parameters
         ----------
-        f : callable
-        public : sequence
-            Public arguments.
-        own : sequence or None
-            One argument per part, if any.
+        f, public, own
+            As in `make`.
 
         Yields
         ------
@@ -123,13 +124,8 @@ def made(state: Any, f: Callable, public: Sequence[Any], number: int | None = No
 
     Parameters
     ----------
-    state : object
-    f : callable
-    public : sequence
-    number : int, optional
-        The number of the part.
-    own : sequence or mapping by numbers, optional
-        One argument per part; without it, there is none.
+    state, f, public, number, own
+        As in `answered`.
 
     Returns
     -------
@@ -213,10 +209,8 @@ class EngineParts:
         Parameters
         ----------
         make : callable
-        *public
-            Arguments that are the same for every part.
-        own : sequence, optional
-            One argument per part, as in `each`.
+        *public, own
+            As in `each`.
 
         Returns
         -------
@@ -307,10 +301,7 @@ class EngineParts:
 
     def _same(self, number, fingerprint):
         if self._seen.setdefault(number, fingerprint) != fingerprint:
-            raise EngineLost(
-                "a part of the table was read again and has other rows than before: the source must give the same rows "
-                "each time"
-            )
+            raise EngineLost(OTHER_ROWS)
 
 
 class MemoryBackend:

@@ -194,10 +194,8 @@ def terms(model: Any) -> list[Term]:
             of_rows = np.full(column.size, 1 / column.size) if shares is None else shares[start:stop]
             part = row[start:stop] - reals.dot(of_rows, row[start:stop])
             of_part = None if of_row is None else of_row[start:stop]
-            if sides:
-                found.append(PairTerm(column, label, part, of_part, of_rows, sides))
-            else:
-                found.append(Term(column, label, part, of_part, of_rows))
+            term = column, label, part, of_part, of_rows
+            found.append(PairTerm(*term, sides) if sides else Term(*term))
     return sorted(found, key=lambda term: -term.importance)
 
 

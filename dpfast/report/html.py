@@ -4,50 +4,19 @@ import os
 from collections.abc import Iterable
 from decimal import ROUND_CEILING, Decimal, localcontext
 from html import escape
+from importlib import resources
 from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 import dpfast
 from dpfast.accounting import PrivacySpend
-from dpfast.report.columns import columns_table, plain_table
 from dpfast.report.drawing import Dot, dots
-from dpfast.report.panels import panels
+from dpfast.report.panels import columns_table, panels, plain_table
 from dpfast.tables.replacing import replace_file
 
 _LARGEST_POWER = 700  # of e that is written as a number
-_STYLE = """
-.dpfast{--ink:#1c2733;--soft:#55636f;--line:#d9e0e7;--rule:#e8edf2;--paper:#fff;--blue:#14507a;--red:#b3440a;
---noise:#55636f}
-@media screen and (prefers-color-scheme:dark){.dpfast{--ink:#e6ebf0;--soft:#a9b8c6;--line:#33414f;--rule:#26313c;
---paper:#141b22;--blue:#6db3e6;--red:#f08a55;--noise:#a9b8c6}}
-.dpfast{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:64rem;margin:0 auto;
-padding:1rem;overflow-wrap:anywhere}
-.dpfast h1{font-size:1.5rem;margin:.2rem 0}.dpfast h2{font-size:1.15rem;margin:1.8rem 0 .4rem}
-.dpfast .claim{border-left:4px solid var(--blue);padding:.5rem .9rem;margin:1rem 0;background:color-mix(in srgb,
-var(--blue) 8%,transparent)}
-.dpfast .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(13rem,100%),1fr));gap:1rem;margin:1rem 0}
-.dpfast .tiles>div{border:1px solid var(--line);border-radius:6px;padding:.5rem .8rem}
-.dpfast .tiles dt{color:var(--soft)}.dpfast .tiles dd{margin:0;font-size:1.5rem;font-variant-numeric:tabular-nums}
-.dpfast .tiles dd small{display:block;font-size:.85rem;color:var(--soft)}
-.dpfast .terms{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(18rem,100%),1fr));gap:1rem}
-.dpfast figure{margin:0;border:1px solid var(--line);border-radius:6px;padding:.6rem;min-width:0;break-inside:avoid}
-.dpfast figcaption{font-weight:600}.dpfast figcaption small{font-weight:400;color:var(--soft)}
-.dpfast svg{width:100%;height:auto;display:block}.dpfast svg text{font-size:11px;fill:var(--soft)}
-.dpfast .curve{fill:none;stroke:var(--blue);stroke-width:2}.dpfast .axis{stroke:var(--soft);fill:none}
-.dpfast .rule{stroke:var(--rule);fill:none}.dpfast .band{fill:var(--noise);opacity:.25}
-.dpfast .even{stroke:var(--soft);stroke-dasharray:4 4;fill:none}
-.dpfast .reach{stroke:var(--noise);stroke-width:2;fill:none}
-.dpfast .mark,.dpfast .up{fill:var(--blue)}.dpfast .down{fill:var(--red)}.dpfast .spot{fill:transparent}
-.dpfast .scroll{overflow-x:auto}.dpfast table{border-collapse:collapse;width:100%}
-.dpfast th,.dpfast td{text-align:left;padding:.3rem .6rem;border-bottom:1px solid var(--line);vertical-align:top;
-overflow-wrap:normal}
-.dpfast tr.pale td,.dpfast tr.pale strong{color:var(--soft);font-weight:400}.dpfast tr.pale .bar{opacity:.3}
-.dpfast .bar{height:5px;background:var(--blue);margin-left:auto;border-radius:2px}
-.dpfast td.n,.dpfast th.n{text-align:right;font-variant-numeric:tabular-nums}.dpfast .soft{color:var(--soft)}
-@media print{.dpfast{max-width:none;padding:0;font-size:10pt}.dpfast .terms{grid-template-columns:1fr 1fr}
-.dpfast h2{break-after:avoid}.dpfast .scroll{overflow:visible}.dpfast *{print-color-adjust:exact}}
-"""
+_STYLE = (resources.files("dpfast.report") / "page.css").read_text(encoding="utf-8")
 _NOT_COVERED = (
     "what was done to the rows before (scaling, selection, a vocabulary read off them); other fits of the same rows",
     "several rows of one person, beyond the unit that the claim names",
@@ -87,7 +56,7 @@ def page(model: Any) -> str:
     claim = model.privacy_
     parameters = sorted((name, _plain(value)) for name, value in model._stated(claim).items())
     parts = [
-        f"<style>{_STYLE}</style>",
+        f"<style>\n{_STYLE}</style>",
         f"<h1>{escape(_headline(model))}</h1>",
         f"<p>{escape(_origin(model))}</p>",
         *_figures(model),
@@ -167,13 +136,8 @@ def claim_in_words(privacy: PrivacySpend) -> str:
     -------
     str
     """
-    if privacy.unit == "row":
-        changed = "any one row " + {"replace": "been another one", "add-remove": "not been there"}[privacy.neighbors]
-    else:
-        changed = (
-            "all rows of any one person "
-            + {"replace": "been others", "add-remove": "not been there"}[privacy.neighbors]
-        )
+    unit, others = ("any one row", "another one") if privacy.unit == "row" else ("all rows of any one person", "others")
+    changed = {"replace": f"{unit} been {others}", "add-remove": f"{unit} not been there"}[privacy.neighbors]
     if privacy.reproducible:
         return "This model was drawn with a seed, and protects nobody: whoever knows the seed can undo the noise."
     more = f", plus {_rounded_up(_exact(privacy.delta), 6)}" if privacy.delta else ""

@@ -1,14 +1,14 @@
-"""The part of a page that shows the model itself: rules, a panel for each column, or weights."""
+"""The parts of a page that show the model itself (rules, a panel for each column, or weights) and its table."""
 
 from collections.abc import Iterable
 from html import escape
+from typing import Any
 
 import numpy as np
 
 from dpfast.report.additive import PairTerm, Term, code_columns, lost_in_noise, terms
-from dpfast.report.columns import scrolled
 from dpfast.report.drawing import Axis, Scale, bars, heat, steps
-from dpfast.report.text import condition_text, names_of, precision_text, support_text
+from dpfast.report.text import MOST_COLUMNS, column_line, condition_text, names_of, precision_text, support_text
 from dpfast.tables.cells import CodeColumn
 
 _DRAWN, _POINTED = 4000, 900  # bins in all that are drawn, and bins with a tooltip: a page stays below 300 kB
@@ -198,3 +198,42 @@ def _weights(model) -> Iterable[str]:
 
 def _cut(text, most=400):
     return text if len(text) <= most else text[: text.rfind(",", 0, most)] + " and others"
+
+
+# ---- the table -------------------------------------------------------------------------------------------------------
+
+
+def columns_table(model: Any) -> Iterable[str]:
+    """Yield a line for each column of a table with a schema, as pieces of HTML."""
+    encoder = getattr(model, "encoder_", None)
+    if encoder is None:
+        return
+    schema, found, other = encoder.schema_, getattr(encoder, "found_", {}), getattr(encoder, "other_", {})
+    if not found:
+        yield "<h2>What was declared about the table</h2>"
+    else:
+        yield "<h2>What was declared or discovered about the table</h2>"
+        yield (
+            '<p class="soft">What was discovered was read off the rows privately: the claim covers it. The rest was '
+            "declared. Cells of columns that were discovered may be missing.</p>"
+        )
+    rows = [
+        column_line(column, found.get(column.name), other.get(column.name)) for column in schema.columns[:MOST_COLUMNS]
+    ]
+    rows += [(name, "", "left out") for name in schema.ignore[:MOST_COLUMNS]]
+    yield plain_table("the columns", ("column", "what it holds", "how it is known"), rows)
+    more = max(0, len(schema.columns) - MOST_COLUMNS) + max(0, len(schema.ignore) - MOST_COLUMNS)
+    if more:
+        yield f'<p class="soft">and {more:,} more columns</p>'
+
+
+def scrolled(name: str, table: str) -> str:
+    """Return a table in a region of this name, which scrolls sideways if the table is wide."""
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="{name}"><table>{table}</table></div>'
+
+
+def plain_table(name: str, head: Iterable[str], rows: Iterable[Iterable[Any]]) -> str:
+    """Return a table of texts in a region of this name."""
+    heads = "".join(f"<th>{escape(str(cell))}</th>" for cell in head)
+    lines = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows)
+    return scrolled(name, f"<thead><tr>{heads}</tr></thead><tbody>{lines}</tbody>")

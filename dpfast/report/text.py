@@ -147,7 +147,8 @@ def as_text(rules, names, worths=None):
     ]
     if worths is not None:
         width = max(map(len, lines))
-        lines = [f"{line:{width}}  {worth_text(worth)}" for line, worth in zip(lines, worths, strict=True)]
+        told = [f"{support_text(worth)} rows, {precision_text(worth)} right" for worth in worths]
+        lines = [f"{line:{width}}  {each}" for line, each in zip(lines, told, strict=True)]
     return "\n".join(lines)
 
 
@@ -173,11 +174,6 @@ def _is_edge(text):
         return math.isfinite(float(text))
     except ValueError:
         return re.fullmatch(r"\d{4}-\d\d-\d\d", text) is not None
-
-
-def worth_text(worth):
-    """Return the support and the precision of a rule as text."""
-    return f"{support_text(worth)} rows, {precision_text(worth)} right"
 
 
 def support_text(worth):

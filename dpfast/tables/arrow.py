@@ -24,6 +24,7 @@ _TEXT = pa.large_string()
 _BLOCK = 1 << 17  # cells whose words are collected together
 _BLANKS = " \t"  # allowed around a number, in files too
 _DAY_TYPES = (pa.types.is_date, pa.types.is_timestamp)
+_NUMBER_TYPES = (*(pa.types.is_integer, pa.types.is_floating), *(pa.types.is_decimal, pa.types.is_boolean))
 _TEXT_TYPES = (
     *(pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
     *(pa.types.is_boolean, pa.types.is_null),
@@ -128,31 +129,16 @@ def numbers(name: str, array: pa.Array, marks: tuple = ()) -> np.ndarray:
     """Return a column as float64, missing as NaN; texts are read as numbers, ignoring blanks around them."""
     array = _plain(array)
     if pa.types.is_large_string(array.type):
-        if _are_texts(marks) and (plain := plain_numbers(array)) is not None:
-            return plain
+        if _are_texts(marks) and (values := all_numbers(array)) is not None:
+            return values
         array = pc.ascii_trim(_without(array, marks), characters=_BLANKS)
         array = _cast(name, _without(array, marks), pa.float64(), "holds text where a number is declared")
         return _marked(_floats(array), marks)
-    types = pa.types
-    if not (
-        types.is_integer(array.type)
-        or types.is_floating(array.type)
-        or types.is_boolean(array.type)
-        or types.is_decimal(array.type)
-        or types.is_null(array.type)
-    ):
+    if not any(known(array.type) for known in (*_NUMBER_TYPES, pa.types.is_null)):
         raise Fault(name, f"holds {array.type} where numbers are declared")
-    if types.is_boolean(array.type):
+    if pa.types.is_boolean(array.type):
         array = array.cast(pa.uint8())
     return _marked(_floats(array.cast(pa.float64(), safe=False)), marks)
-
-
-def plain_numbers(array: pa.Array) -> np.ndarray | None:
-    """Return texts as float64 if all are null or numbers without blanks around them; otherwise None."""
-    try:
-        return _floats(array.cast(pa.float64()))
-    except pa.ArrowInvalid:
-        return None
 
 
 def distinct(name: str, array: pa.Array) -> pa.DictionaryArray:

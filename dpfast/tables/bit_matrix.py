@@ -191,20 +191,16 @@ class BitMatrix:
         by_rows = X.format == "csr"
         along = d if by_rows else n
         if threshold is None:
-            check_bits(X.data)
-            flipped = X.data != 0
-            absent = None
+            flipped, absent = _as_bits(X.data), None
         else:
-            level = thresholds(threshold, d)
+            level = _thresholds(threshold, d)
             column = X.indices if by_rows else np.repeat(np.arange(d), np.diff(X.indptr))
             absent = level < 0  # columns in which entries that are not stored become 1
             flipped = (X.data > level[column]) != absent[column]
+        indptr, indices = X.indptr, X.indices
         if not flipped.all():
-            ends = np.concatenate([[0], np.cumsum(flipped)])[X.indptr]
-            indptr, indices = ends.astype(X.indptr.dtype), X.indices[flipped]
-        else:
-            indptr, indices = X.indptr, X.indices
-        packed = bits.pack_sparse(indptr, indices, along)
+            indptr, indices = _places(X, flipped)
+        packed = bits.pack_sparse(indptr.astype(X.indptr.dtype, copy=False), indices, along)
         if absent is not None and absent.any():
             if by_rows:
                 packed ^= bits.pack(absent[np.newaxis].view(np.uint8))
@@ -234,11 +230,11 @@ def _comparison(threshold, d, names=None):
     """Return the function from a block of entries (and its columns) to booleans."""
     if threshold is None:
         return lambda values, block=slice(None): _as_bits(values, names[block] if names else None)
-    level = thresholds(threshold, d)
+    level = _thresholds(threshold, d)
     return lambda values, block=slice(None): values > level[block]
 
 
-def thresholds(threshold, d):
+def _thresholds(threshold, d):
     """Return the threshold of each of d columns."""
     try:
         level = np.asarray(threshold, dtype=np.float64)
@@ -250,29 +246,24 @@ def thresholds(threshold, d):
 
 
 def _as_bits(values, names=None):
+    """Return entries as booleans; refuse those that are neither 0 nor 1, by the names of their columns if given."""
     if values.dtype == bool:
         return values
     ones = values == 1
     wrong = ~(ones | (values == 0))
     if wrong.any():
-        i, j = np.argwhere(wrong)[0]
-        where = f" in column {names[j]!r}" if names else ""
-        _refuse(values[i, j], where)
+        place = tuple(np.argwhere(wrong)[0])
+        where = f" in column {names[place[1]]!r}" if names else ""
+        raise ValueError(
+            f"entries must be 0 or 1, got {values[place]}{where}; give threshold=, a number or one for each column, "
+            "to turn real values into bits x > threshold"
+        )
     return ones
 
 
-def check_bits(values):
-    """Refuse entries that are neither 0 nor 1."""
-    wrong = (values != 0) & (values != 1)
-    if wrong.any():
-        _refuse(values[wrong][0])
-
-
-def _refuse(value, where=""):
-    raise ValueError(
-        f"entries must be 0 or 1, got {value}{where}; give threshold=, a number or one for each column, "
-        "to turn real values into bits x > threshold"
-    )
+def _places(X, chosen):
+    """Return the row pointers and the indices of the chosen stored entries of a sparse matrix."""
+    return np.concatenate([[0], np.cumsum(chosen)])[X.indptr], X.indices[chosen]
 
 
 def _frame_values(X, block):
@@ -299,13 +290,9 @@ class SparseBits:
 
     def __init__(self, X, threshold=None):
         X = as_numbers(X, sparse=["csr"])
-        if threshold is None:
-            check_bits(X.data)
-            ones = X.data != 0
-        else:
-            ones = X.data > thresholds(threshold, X.shape[1])[X.indices]
-        ends = np.concatenate([[0], np.cumsum(ones)])[X.indptr]
-        self._ends, self._columns, self.shape = ends, X.indices[ones], X.shape
+        level = None if threshold is None else _thresholds(threshold, X.shape[1])[X.indices]
+        self._ends, self._columns = _places(X, _as_bits(X.data) if level is None else X.data > level)
+        self.shape = X.shape
 
     def __len__(self):
         return self.shape[0]

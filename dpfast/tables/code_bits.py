@@ -105,8 +105,5 @@ def _bits(column, size, thresholds):
         return ([*above, f"= {MISSING_NAME}"], np.vstack([spans, each[-1:]])) if column.nullable else (above, spans)
     if thresholds and size == 2 and not column.other and not column.nullable:
         return [f"= {column.values[1]}"], each[1:]
-    if column.ordered:
-        return [column.meaning(code) if code < column.bins else f"= {MISSING_NAME}" for code in range(size)], each
-    marks = {size - 1: MISSING_NAME} if column.nullable else {}
-    marks |= {code: column.meaning(code) for code in range(column.bins, column.bins + column.other)}
-    return [f"= {marks.get(code) or column.values[code]}" for code in range(size)], each
+    starts = ("" if column.ordered and code < column.bins else "= " for code in range(size))
+    return [start + column.meaning(code) for code, start in enumerate(starts)], each

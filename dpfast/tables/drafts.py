@@ -99,17 +99,18 @@ def remarks(schema: Any, table: Any, missing: Sequence[str] = (), decimal: str =
         if name == label or pa.types.is_nested(array.type) or pa.types.is_dictionary(array.type):
             continue
         values = None
+        words = () if name in ends or not _is_text(array.type) else _values(name, array, marks)
         if name in ends:
             values = numbers(name, array, marks)
             values = values[np.isfinite(values)]
-        elif amount := _amount(name, array, marks):
+        elif amount := _amount(words):
             found.append(
                 f"column {name!r} holds numbers that are read as words, such as {amount!r}: write them without "
                 "separators of thousands and without units first"
                 + ("; if the comma is the decimal mark, give --decimal ," if decimal == "." else "")
             )
             continue
-        elif name not in dates and (two := _two_dates(name, array, marks)):
+        elif name not in dates and (two := _two_dates(words)):
             found.append(
                 f"column {name!r} holds dates in several formats, such as {two[0]!r} and {two[1]!r}: without a schema, "
                 "only YYYY-MM-DD is read as a date. Write all of them so first"
@@ -180,8 +181,9 @@ def _suggested(name: str, array: pa.Array, rows: int, marks: tuple[str, ...]) ->
         return Boolean(name, nullable=True)
     if pa.types.is_nested(array.type) or pa.types.is_binary(array.type) or array.null_count == len(array):
         return None
-    with suppress(Fault):
-        return _date(name, array, marks)
+    for format in FORMATS:
+        with suppress(Fault):
+            return _date(name, array, format, marks)
     values = _values(name, array, marks)
     if not values:
         return None
@@ -198,22 +200,16 @@ def _values(name: str, array: pa.Array, marks: tuple[str, ...]) -> tuple[str, ..
     return tuple(sorted({value.strip() for value in found if value is not None} - {*marks}))
 
 
-def _amount(name, array, marks):
+def _amount(values):
     """Return a value that is a number except for separators or a unit, if nearly all values are numbers."""
-    if not _is_text(array.type):
-        return None
-    values = _values(name, array, marks)
     amounts = [value for value in values if _AMOUNT.fullmatch(value)]
     if len(amounts) <= _NEARLY * len(values):
         return None
     return next((value for value in amounts if not _is_number(value)), None)
 
 
-def _two_dates(name, array, marks):
-    """Return two dates in different formats, if nearly all values of a column are dates; else None."""
-    if not _is_text(array.type):
-        return None
-    values = _values(name, array, marks)
+def _two_dates(values):
+    """Return two dates in different formats, if nearly all values are dates; else None."""
     dates = [value for value in values if _DATE.fullmatch(value)]
     formats = {re.sub("[0-9]+", "", each) + str(each[:4].isdecimal()): each for each in dates}
     return None if len(dates) <= _NEARLY * len(values) or len(formats) < 2 else [*formats.values()][:2]
@@ -274,17 +270,9 @@ def _numbers_rows(values, low, high):
     return high - low + 1 == len(values) == len(np.unique(values))
 
 
-def _date(name, array, marks):
-    for format in FORMATS:
-        try:
-            return _date_as(format, name, array, marks)
-        except Fault as fault:
-            refused = fault
-    raise refused
-
-
-def _date_as(format, name, array, marks):
-    days(name, array.slice(0, _GLANCE), format, marks)
+def _date(name, array, format, marks):
+    """Return a column of dates of this format, or None if all are the same; others are a Fault."""
+    days(name, array.slice(0, _GLANCE), format, marks)  # refuses most others early
     values = days(name, array, format, marks)
     values = values[np.isfinite(values)].astype("datetime64[D]")
     if not values.size:
@@ -292,11 +280,9 @@ def _date_as(format, name, array, marks):
     if values.min() == values.max():
         return None
     ends, guessed = (str(values.min()), str(values.max())), ("low", "high")
-    if _is_text(array.type):
-        guessed = (*guessed, "kind")
-    if format is None:
-        return Date(name, *ends, nullable=True, unconfirmed=guessed)
-    return Date(name, *ends, format=format, nullable=True, unconfirmed=(*guessed, "format"))
+    guessed += ("kind",) if _is_text(array.type) else ()
+    guessed += ("format",) if format is not None else ()
+    return Date(name, *ends, format=format, nullable=True, unconfirmed=guessed)
 
 
 def _seen(array, marks):
@@ -312,24 +298,21 @@ def _differences(column, array, marks):
     name, findings = column.name, []
     if isinstance(column, Numeric):
         values = numbers(name, array, marks)
-        findings += [] if column.nullable else _count(name, np.isnan(values), "missing values, and is not nullable")
-        if column.low is not None:
-            findings += _count(name, values < column.low, f"numbers below {column.low:g}")
-        if column.high is not None:
-            findings += _count(name, values > column.high, f"numbers above {column.high:g}")
-        return findings
-    if isinstance(column, Date):
+        missing = np.isnan(values)
+        findings += [] if column.low is None else _count(name, values < column.low, f"numbers below {column.low:g}")
+        findings += [] if column.high is None else _count(name, values > column.high, f"numbers above {column.high:g}")
+    elif isinstance(column, Date):
         values = days(name, array, column.format, marks)
-        findings += [] if column.nullable else _count(name, np.isnan(values), "missing values, and is not nullable")
+        missing = np.isnan(values)
         low, high = (np.datetime64(end).astype(int) for end in (column.low, column.high))
         findings += _count(name, values < low, f"dates before {column.low}")
-        return findings + _count(name, values > high, f"dates after {column.high}")
-    index, values = texts(name, array, marks)
-    findings += [] if column.nullable else _count(name, index < 0, "missing values, and is not nullable")
-    if isinstance(column, Category) and column.values is None:
-        return findings
-    code = coder(column)
-    return findings + _undeclared(name, index, values, lambda value: code(value) is not None)
+        findings += _count(name, values > high, f"dates after {column.high}")
+    else:
+        index, values = texts(name, array, marks)
+        missing, code = index < 0, coder(column)
+        if not (isinstance(column, Category) and column.values is None):
+            findings += _undeclared(name, index, values, lambda value: code(value) is not None)
+    return ([] if column.nullable else _count(name, missing, "missing values, and is not nullable")) + findings
 
 
 def _count(name, rows, what):

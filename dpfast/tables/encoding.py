@@ -10,7 +10,6 @@ from datetime import date
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from dpfast.kernels.own import frozen
 from dpfast.parts import MemoryParts, Piece
@@ -116,29 +115,24 @@ class Encoding:
 
     def __getitem__(self, rows: Any) -> "Encoding":
         """Return the rows that a mask or a slice selects."""
-        rows = np.arange(self.n)[rows]  # for columns of bytes much faster than a mask
-        picked = self._empty(len(rows))
-        for into, stores in zip(picked._all_stores(), self._all_stores(), strict=True):
-            for new, store in zip(into, stores, strict=True):
-                _pick(new, store, rows)
+        (picked,) = self._picked([np.arange(self.n)[rows]])  # for columns of bytes much faster than a mask
         return picked
 
-    def split(self, mask: np.ndarray) -> "tuple[Encoding, Encoding]":
+    def split(self, mask: np.ndarray) -> "list[Encoding]":
         """Return the rows outside and inside a mask; this encoding loses its columns, so that none is held twice."""
-        rows = np.flatnonzero(~mask), np.flatnonzero(mask)
-        parts = self._empty(len(rows[0])), self._empty(len(rows[1]))
-        for stores, *both in zip(self._all_stores(), *(part._all_stores() for part in parts), strict=True):
-            for k in range(len(stores)):
-                for into, some in zip(both, rows, strict=True):
-                    _pick(into[k], stores[k], some)
-                stores[k] = None
-        return parts
+        return self._picked([np.flatnonzero(~mask), np.flatnonzero(mask)], move=True)
 
-    def _empty(self, n):
-        """Return an encoding like this one for n rows that are still to be stored."""
-        encoding = Encoding(self.schema, self._label, self._storage.of(n))
-        encoding.n = n
-        return encoding
+    def _picked(self, groups, move=False):
+        """Return encodings of groups of rows; the columns of this one can be freed one by one."""
+        parts = [Encoding(self.schema, self._label, self._storage.of(len(rows))) for rows in groups]
+        for part, rows in zip(parts, groups, strict=True):
+            part.n = len(rows)
+        for stores, *into in zip(self._all_stores(), *(part._all_stores() for part in parts), strict=True):
+            for k in range(len(stores)):
+                for new, rows in zip(into, groups, strict=True):
+                    _pick(new[k], stores[k], rows)
+                stores[k] = None if move else stores[k]
+        return parts
 
     def _all_stores(self):
         return [*self._stores, *([] if self._labels is None else [[self._labels]])]
@@ -255,29 +249,21 @@ def label_column(label: Label, numbers: np.ndarray, spellings: list) -> LabelCol
 
 
 class _Reader:
-    """How a column becomes codes: cells are read as an image, all that codes depend on, and images become codes.
+    """How a column becomes codes: `image` reads the cells of an Arrow array, and `codes` makes codes of an image.
 
     `made` has the columns of codes; it is empty if something has to be discovered, and images are stored meanwhile.
     """
 
-    def __init__(self, column: Any, marks: tuple = ()):
+    def __init__(self, column, marks=()):
         self.column, self.marks = column, marks
         self.made = () if column.to_find else column.code_columns()
 
-    def __call__(self, array: pa.Array) -> list[Any]:
+    def __call__(self, array):
         """Return the codes of the cells of an Arrow array, for each of the columns of codes, or their image."""
         image = self.image(array)
         return [self.codes(made, image) for made in self.made] if self.made else [image]
 
-    def image(self, array: pa.Array) -> Any:
-        """Return the image of the cells of an Arrow array; refuse invalid ones."""
-        raise NotImplementedError
-
-    def codes(self, made: CodeColumn, image: Any) -> np.ndarray:
-        """Return the codes of an image, for one of the columns of codes."""
-        raise NotImplementedError
-
-    def refuse_missing(self, missing: np.ndarray) -> None:
+    def refuse_missing(self, missing):
         if not self.column.nullable and missing.any():
             raise Fault(self.column.name, "is missing, and not declared nullable", int(np.argmax(missing)))
 

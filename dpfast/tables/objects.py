@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-_MISSING = ("NAType", "NaTType")  # of pandas
+_MISSING = ("NoneType", "NAType", "NaTType")  # types of missing values; the last two are of pandas
 _UNITS = "datetime64", "timedelta64"  # of numpy, with a unit after it
 _EXACT = 1 << 53  # beyond it, not all integers are floats
 _TYPES = {  # by kind, for values that Arrow converts one by one
@@ -41,7 +41,7 @@ def array_of(name: str, values: Sequence[Any]) -> pa.Array:
     Others, and values of several kinds, are a Fault.
     """
     values = list(values)
-    types = list(dict.fromkeys(map(type, values)))
+    types = [each for each in dict.fromkeys(map(type, values)) if each.__name__ not in _MISSING]
     kind = _only_kind(name, values, types)
     if kind is None:
         return pa.nulls(len(values))
@@ -62,7 +62,6 @@ def array_of(name: str, values: Sequence[Any]) -> pa.Array:
 
 def _only_kind(name, values, types):
     """Return the kind of all values, or None if all are missing."""
-    types = [each for each in types if each is not type(None) and each.__name__ not in _MISSING]
     if any(issubclass(each, Decimal) for each in types):
         raise Fault(name, "holds Decimal objects, whose scale would be read off all rows; give them as floats or text")
     timed = any(issubclass(each, datetime | time) for each in types)
@@ -104,7 +103,7 @@ def _has_unit(of):
 
 def _numbers(name, values, types):
     """Return integers if all numbers are integers, else floats; a number has the same text and float in both."""
-    whole = [issubclass(each, Integral) for each in types if each is not type(None) and each.__name__ not in _MISSING]
+    whole = [issubclass(each, Integral) for each in types]
     if not all(whole):
         if any(whole):
             large = (isinstance(value, Integral) and abs(int(value)) > _EXACT for value in values)
@@ -121,7 +120,7 @@ def _numbers(name, values, types):
 
 
 def _is_missing(value):
-    if value is None or type(value).__name__ in _MISSING:
+    if type(value).__name__ in _MISSING:
         return True
     if isinstance(value, np.datetime64 | np.timedelta64):
         return bool(np.isnat(value))

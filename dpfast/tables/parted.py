@@ -13,16 +13,16 @@ import pyarrow as pa
 import scipy.sparse as sp
 
 from dpfast.parts.blocks import Piece, Spool, Storage, Table, digest
-from dpfast.parts.engine import EngineLost
+from dpfast.parts.engine import OTHER_ROWS, EngineLost
 from dpfast.tables.arrays import is_dask, is_frame, narrowest, outline, parts_of, taken
-from dpfast.tables.arrow import ArrayStore, Frame, distinct, header_of
+from dpfast.tables.arrow import ArrayStore, distinct, header_of
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Category
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding, label_column
 from dpfast.tables.labels import Labels, class_codes, seen_labels
 from dpfast.tables.schema import Label, Schema
-from dpfast.tables.sources import Source, count_rows, picked, units_of
+from dpfast.tables.sources import Source, count_rows, picked, unit_column, units_of
 from dpfast.tables.streams import MEMORY
 from dpfast.tables.words import HELD, Counts, Words, tally
 
@@ -308,10 +308,7 @@ def _rows(pair):
 
 def _units_of_rows(pair, name):
     """Return the unit of each row, as integers or as distinct values and their numbers, and a digest."""
-    frame = Frame(pair[0])
-    if name not in frame.names:
-        raise ValueError(f"units= names the column {name!r}, which the table lacks")
-    array = frame.column(name)
+    array = unit_column(pair[0], name)
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if pa.types.is_integer(array.type):
@@ -325,8 +322,5 @@ def _kept(pair, own, name):
     """Return the kept rows of a part; refuse a part that has other rows when it is read again."""
     mask, n, mark = own
     if name is not None and _units_of_rows(pair, name)[1] != mark:
-        raise EngineLost(
-            "a part of the table was read again and has rows of other units than before: the source must give the "
-            "same rows each time"
-        )
+        raise EngineLost(OTHER_ROWS)
     return picked(*pair, None if mask is None else np.unpackbits(mask, count=n).astype(bool), n)

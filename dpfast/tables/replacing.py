@@ -29,55 +29,42 @@ def replace_file(path: str | os.PathLike, write: Callable[[BinaryIO], Any], mode
     """Replace a file atomically; when this returns, it is on the disk and has this mode.
 
     The content is first written to a new file with an unpredictable name, so neither another thread nor anybody else
-    who may write to the folder has it open.
-
-    Raises
-    ------
-    OSError
-        The error names the file. A device, a pipe or a folder is refused and left unchanged.
+    who may write to the folder has it open. An OSError names the file. A device, a pipe or a folder is refused and left
+    unchanged.
     """
     path = Path(path)
-    try:
-        _replace(path, write, mode)
-    except OSError as error:
-        error.filename = str(path)  # not the new file; the error of a full disk has no name
-        raise
+    with _written(path, write, mode) as partial:
+        os.replace(partial, path)
+        if os.name == "posix":  # otherwise a power failure could restore the old file
+            folder = os.open(path.absolute().parent, os.O_RDONLY)
+            try:
+                os.fsync(folder)
+            finally:
+                os.close(folder)
 
 
 def rehearse_file(path: str | os.PathLike, write: Callable[[BinaryIO], Any], mode: int = 0o666) -> None:
     """Write a file beside this one to the disk and remove it; fails if `replace_file` would fail."""
-    path = Path(path)
-    try:
-        with _written(path, write, mode):
-            pass
-    except OSError as error:
-        error.filename = str(path)
-        raise
-
-
-def _replace(path, write, mode):
-    with _written(path, write, mode) as partial:
-        os.replace(partial, path)
-    if os.name == "posix":  # otherwise a power failure could restore the old file
-        folder = os.open(path.absolute().parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+    with _written(Path(path), write, mode):
+        pass
 
 
 @contextmanager
 def _written(path, write, mode):
-    """Yield the path of a new file with this content, on the disk; it is removed at the end."""
-    if path.exists() and not path.is_file():
-        raise FileExistsError(errno.EEXIST, "it is no regular file, and is not replaced", str(path))
-    partial = path.with_name(f"{_stem(path)}.{secrets.token_hex(8)}.part")
-    new = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+    """Yield a new file with this content, on the disk, and remove it at the end; an OSError names `path`."""
     try:
-        with os.fdopen(new, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        yield partial
-    finally:
-        partial.unlink(missing_ok=True)
+        if path.exists() and not path.is_file():
+            raise FileExistsError(errno.EEXIST, "it is no regular file, and is not replaced")
+        partial = path.with_name(f"{_stem(path)}.{secrets.token_hex(8)}.part")
+        new = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+        try:
+            with os.fdopen(new, "wb") as file:
+                write(file)
+                file.flush()
+                os.fsync(file.fileno())
+            yield partial
+        finally:
+            partial.unlink(missing_ok=True)
+    except OSError as error:
+        error.filename = str(path)  # not the new file; the error of a full disk has no name
+        raise

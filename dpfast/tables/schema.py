@@ -266,9 +266,7 @@ class Schema:
             If the file is damaged or its declaration is invalid.
         """
         path = Path(path)
-        reader = {".toml": tomllib.loads, ".json": json.loads}.get(path.suffix.lower())
-        if reader is None:
-            raise ValueError(f"{path}: the name of a schema file must end in .toml or .json")
+        reader = tomllib.loads if _is_toml(path) else json.loads
         try:
             return cls.from_dict(reader(path.read_text(encoding="utf-8")))
         except UnicodeDecodeError as error:
@@ -369,9 +367,7 @@ class Schema:
             If the file cannot be written.
         """
         path = Path(path)
-        if path.suffix.lower() not in (".toml", ".json"):
-            raise ValueError(f"{path}: the name of a schema file must end in .toml or .json")
-        toml = path.suffix.lower() == ".toml"
+        toml = _is_toml(path)
         text = self.to_toml() if toml else json.dumps(self.to_dict(), indent=1, ensure_ascii=False) + "\n"
         replace_file(path, lambda file: file.write(text.encode()), mode=0o600 if self.unconfirmed else 0o666)
 
@@ -385,6 +381,13 @@ class Schema:
         found = f", to find privately: {', '.join(self.to_find)}" if self.to_find else ""
         label = f", label {self.label.name!r}" if self.label else ""
         return f"<Schema of {len(self.columns)} columns{label}{found}>"
+
+
+def _is_toml(path):
+    """Return whether a schema file is TOML, not JSON, by its name; refuse other names."""
+    if path.suffix.lower() not in (".toml", ".json"):
+        raise ValueError(f"{path}: the name of a schema file must end in .toml or .json")
+    return path.suffix.lower() == ".toml"
 
 
 def _texts(name, values):

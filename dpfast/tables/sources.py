@@ -50,11 +50,6 @@ class Source:
         Returns
         -------
         dict from str to pyarrow.DataType
-
-        Raises
-        ------
-        ValueError, OSError
-            If two columns have the same name; if a file is neither CSV nor Parquet, is missing or is damaged.
         """
         raise NotImplementedError
 
@@ -82,12 +77,6 @@ class Source:
         Returns
         -------
         Encoding
-
-        Raises
-        ------
-        ValueError, OSError
-            For a row that differs from its declaration (with its place); if a file is missing or damaged, or changes
-            while it is read; if the scratch folder has no space.
         """
         raise NotImplementedError
 
@@ -118,12 +107,6 @@ class Source:
         Returns
         -------
         Schema
-
-        Raises
-        ------
-        ValueError
-            If there is no such label or column, if the source is not a table or has too many columns, and for a type
-            that a table cannot have.
         """
         types = self.header()
         for name, use in [*((name, "") for name in without), (self.label, LABELS)]:
@@ -307,11 +290,17 @@ def picked(X: Any, y: Any, kept: np.ndarray | None, n: int) -> tuple[Any, Any]:
 
 def units_of(table: Any, name: str) -> np.ndarray:
     """Return a number for each row of a frame, equal for rows of the same unit, by the column of this name."""
-    frame, kept = Frame(table), UnitStore(name, ArrayStore)
+    kept = UnitStore(name, ArrayStore)
+    kept.append(kept.read(unit_column(table, name)))
+    return kept.whole()
+
+
+def unit_column(table: Any, name: str) -> pa.Array:
+    """Return the column of units of a frame."""
+    frame = Frame(table)
     if name not in frame.names:
         raise ValueError(f"units= names the column {name!r}, which the table lacks")
-    kept.append(kept.read(frame.column(name)))
-    return kept.whole()
+    return frame.column(name)
 
 
 def count_rows(table: Any) -> int:

@@ -196,6 +196,7 @@ def test_an_epsilon_is_found_from_the_noise_that_is_allowed(run, refused):
     assert f"epsilon = {answer['epsilon']:g}" in run("plan", "--noise", 50, "--columns", 4).stdout
     assert "--noise" in refused("plan")
     assert "allow more rows" in refused("plan", "--noise", 0.001)
+    assert "needs no epsilon above 0: allow fewer rows" in refused("plan", "--noise", 1e6, "--delta", 1e-3)
 
 
 @pytest.mark.parametrize("risk", [0.01, 0.05, 0.25, 0.4])

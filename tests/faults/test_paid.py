@@ -83,14 +83,14 @@ def full_disk(folder, monkeypatch):
     """Nothing more is written to this folder, and to standard output."""
     from dpfast.tables import replacing
 
-    real = replacing._replace
+    real = replacing._written
 
-    def replace(path, write, mode):
+    def written(path, write, mode):
         if path.parent == folder:
-            raise OSError(errno.ENOSPC, "No space left on device")
-        real(path, write, mode)
+            raise OSError(errno.ENOSPC, "No space left on device", str(path))
+        return real(path, write, mode)
 
-    monkeypatch.setattr(replacing, "_replace", replace)
+    monkeypatch.setattr(replacing, "_written", written)
     sys.stdout = Broken(sys.stdout, errno.ENOSPC)
 
 

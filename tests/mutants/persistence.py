@@ -12,8 +12,8 @@ def _m(name, file, old, new, tests):
 
 MUTANTS = [
     _m("save: not atomic", "tables/replacing", "        os.replace(partial, path)\n", "        Path(path).write_bytes(partial.read_bytes())\n", _MODELS),
-    _m("save: file not on the disk", "tables/replacing", "            os.fsync(file.fileno())\n", "", _MODELS),
-    _m("save: folder not on the disk", "tables/replacing", "            os.fsync(folder)\n", "            pass\n", _MODELS),
+    _m("save: file not on the disk", "tables/replacing", "                os.fsync(file.fileno())\n", "", _MODELS),
+    _m("save: folder not on the disk", "tables/replacing", "                os.fsync(folder)\n", "                pass\n", _MODELS),
     _m("save: the seed is saved", "learners/fitting", '("budget", "checkpoint", "random_state", "schema")', '("budget", "checkpoint", "schema")', _MODELS),
     _m("save: parameters as edited since", "learners/fitting", "made.get(name, parameters[name])", "parameters[name]", "accounting/test_warning.py"),
     _m("load: the digest not looked at", "learners/saving", "if number > 1 and digest != _digest(document):", "if False:", _MODELS),

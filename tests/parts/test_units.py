@@ -95,7 +95,7 @@ class Reread(Pickled):
 def test_a_part_that_is_read_again_with_rows_of_other_persons_is_an_error(kept):
     budget, table = Budget(1.0, 1e-6), pieces(PEOPLE.assign(patient=WHOSE["integers"]), parts=2)
     model = few(HalfspaceClassifier, schema=SCHEMA, budget=budget)
-    with pytest.raises(EngineLost, match="rows of other units than before"):
+    with pytest.raises(EngineLost, match="has other rows than before"):
         model.fit(Reread(table), units="patient", rows_per_unit=kept)
     assert budget.charges == ()
 

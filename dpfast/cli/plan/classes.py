@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ..options import Alpha, Beta, Delta, Epsilon, Json, Neighbors, Relation, Rows
-from ..report import answer, columns, enough, number, output, reporting, say
+from ..report import answer, compare, reporting, say
 
 _ANY = 10**100  # any amount of work, because nothing is run here
 
@@ -32,19 +32,17 @@ def finite_class(
         asked: dict[str, Any] = {"alpha": alpha, "beta": beta, "neighbors": neighbors.value}
         agnostic = finite_class_plan(epsilon, hypotheses, **asked)
         realizable = finite_class_plan(epsilon, hypotheses, realizable=True, **asked)
+        plans = {"some is never wrong": realizable, "any labels": agnostic}
         if json:
-            answer({"some is never wrong": realizable._asdict(), "any labels": agnostic._asdict()})
+            answer({name: plan._asdict() for name, plan in plans.items()})
             return
-        title = f"finite class of {hypotheses:,} hypotheses, {epsilon}-DP, {neighbors}"
-        table = columns(title, "some is never wrong", "any labels")
-        plans = (realizable, agnostic)
-        table.add_row("rows needed", *[number(plan.n) for plan in plans], style="bold")
-        if n is not None:
-            table.add_row(f"n = {n:,}", *[enough(n, plan.n) for plan in plans])
-        table.add_row("the paper's order, its constant 1", "", number(agnostic.paper_order))
-        table.add_row("wrong rows that the draw adds, at most", *[number(plan.excess) for plan in plans])
-        table.add_row("exponent per wrong row", *[number(plan.exponent) for plan in plans])
-        output.print(table)
+        rows = {
+            "rows needed": [plan.n for plan in plans.values()],
+            "the paper's order, its constant 1": ("", agnostic.paper_order),
+            "wrong rows that the draw adds, at most": [plan.excess for plan in plans.values()],
+            "exponent per wrong row": [plan.exponent for plan in plans.values()],
+        }
+        compare(f"finite class of {hypotheses:,} hypotheses, {epsilon}-DP, {neighbors}", plans, rows, n=n)
         say(
             f"So many rows give an error of at most {alpha} above that of the best hypothesis, with probability "
             f"{1 - beta:g}. Proofs: dpfast.accounting.finite_class."
@@ -94,20 +92,17 @@ def littlestone(
         teachers = LittlestoneLearner(epsilon, delta, H, alpha, **own).estimate()
         drawn = finite_class_plan(epsilon, H.size, alpha=alpha, beta=beta, neighbors=neighbors.value, realizable=True)
         lower = points_lower_bound(epsilon, delta, 2, alpha=alpha, beta=beta, neighbors=neighbors.value)
+        new = f"{new_row_error(alpha, plan.n_samples, dimension=d):.4g}"
+        rows = {
+            "rows needed": (plan.n_samples, teachers.n_samples, drawn.n),
+            "error on new rows": (new, "", f"{alpha:g}"),
+            "teachers": (plan.n_teachers, teachers.n_teachers, ""),
+            "rows of each": (plan.rows_per_teacher, teachers.rows_per_teacher, ""),
+            "the paper's order, its constant 1": (d**5 * math.log(1 / delta) / (alpha * epsilon), "", ""),
+            "rows every private learner needs": [lower] * 3,
+        }
         title = f"{hypotheses} on {points:,} points, dimension {d}, ({epsilon}, {delta})-DP, {neighbors}"
-        table = columns(title, "Theorem 3", "teachers, no theorem", "exponential mechanism")
-        asked = (plan.n_samples, teachers.n_samples, drawn.n)
-        table.add_row("rows needed", *map(number, asked), style="bold")
-        if n is not None:
-            table.add_row(f"n = {n:,}", *[enough(n, rows) for rows in asked])
-        table.add_row("error on new rows", f"{new_row_error(alpha, plan.n_samples, dimension=d):.4g}", "", f"{alpha:g}")
-        table.add_row("teachers", number(plan.n_teachers), number(teachers.n_teachers), "")
-        table.add_row("rows of each", number(plan.rows_per_teacher), number(teachers.rows_per_teacher), "")
-        table.add_row(
-            "the paper's order, its constant 1", number(d**5 * math.log(1 / delta) / (alpha * epsilon)), "", ""
-        )
-        table.add_row("rows every private learner needs", *[number(lower)] * 3)
-        output.print(table)
+        compare(title, ("Theorem 3", "teachers, no theorem", "exponential mechanism"), rows, n=n)
         say(
             f"So many rows give an error of at most {alpha} on the rows with probability {1 - beta:g}, if some member "
             "makes none. The bound on new rows fails with a further probability of 0.05 (dpfast.accounting.new_rows). "

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from ..options import Alpha, Beta, Delta, Epsilon, Json, Neighbors, Relation, Rows, SchemaFile
-from ..report import answer, columns, enough, number, output, reporting, say
+from ..report import answer, compare, reporting, say
 
 _LIKELY = 0.9  # a chance that a person would build on
 
@@ -52,18 +52,18 @@ def decision_list(
                 {"derived here": plan._asdict(), "the paper's": paper._asdict(), "exponent of a default fit": fitted}
             )
             return
-        title = f"decision-list over {M:,} features, ({epsilon}, {delta})-DP, {neighbors}"
-        table = columns(title, "derived here", "the paper's")
-        table.add_row("rows needed", number(plan.n), number(paper.n), style="bold")
+        rows: dict[str, Any] = {"rows needed": (plan.n, paper.n)}
         if n is not None:
-            table.add_row(f"n = {n:,}", enough(n, plan.n), enough(n, paper.n))
             error = plan.error(n, beta)
-            table.add_row("error that n guarantees", f"{error:.2g}" if error < 1 else "none", "")
-        table.add_row("rows every private learner needs", number(plan.lower_bound), "")
-        table.add_row("exponent per wrong row", f"{plan.exponent:.5f}", f"{paper.exponent:.5f}")
-        table.add_row("of the rows: to generalise", "", number(paper.sample_rows))
-        table.add_row("for privacy", "", number(paper.privacy_rows))
-        output.print(table)
+            rows["error that n guarantees"] = f"{error:.2g}" if error < 1 else "none", ""
+        rows |= {
+            "rows every private learner needs": (plan.lower_bound, ""),
+            "exponent per wrong row": (f"{plan.exponent:.5f}", f"{paper.exponent:.5f}"),
+            "of the rows: to generalise": ("", paper.sample_rows),
+            "for privacy": ("", paper.privacy_rows),
+        }
+        title = f"decision-list over {M:,} features, ({epsilon}, {delta})-DP, {neighbors}"
+        compare(title, ("derived here", "the paper's"), rows, n=n)
         flipped = f" before labels are flipped, each with a probability of at most {noise:g}" if noise else ""
         say(
             f"So many rows give an error of at most {alpha} with probability {1 - beta:g}, if some decision list makes "

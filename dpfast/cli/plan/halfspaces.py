@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ..options import Alpha, Beta, Delta, Epsilon, Json, Neighbors, Relation, Rows
-from ..report import answer, columns, enough, number, output, reporting, say
+from ..report import answer, compare, number, reporting, say
 
 _Margin = Annotated[
     float, typer.Option(help="Margin by which some unit vector is right on every row of norm at most 1, in (0, 1].")
@@ -128,14 +128,11 @@ def _show(title, plan, paper, n, parameters, promise, json):
     if json:
         answer({"derived here": plan._asdict(), "the paper's": paper._asdict()})
         return
-    table = columns(title, "derived here", "the paper's")
-    table.add_row("rows needed", number(plan.n), number(paper.n), style="bold")
-    if n is not None:
-        table.add_row(f"n = {n:,}", enough(n, plan.n), enough(n, paper.n))
-    needed = {"rows every private learner needs": (plan.lower_bound, getattr(paper, "lower_bound", ""))}
-    for name, values in (needed | parameters).items():
-        table.add_row(name, *[value if isinstance(value, str) else number(value) for value in values])
-    output.print(table)
+    needed = {
+        "rows needed": (plan.n, paper.n),
+        "rows every private learner needs": (plan.lower_bound, getattr(paper, "lower_bound", "")),
+    }
+    compare(title, ("derived here", "the paper's"), needed | parameters, n=n)
     for line in promise:
         say(line)
 

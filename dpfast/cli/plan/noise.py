@@ -138,12 +138,15 @@ def _of_noise(noise, columns, delta, neighbors, json):
     if not 0 < noise < math.inf:
         raise ValueError(f"--noise must be a number of rows above 0, got {noise}")
 
-    from dpfast.accounting import gaussian_sigma
+    from dpfast.accounting import gaussian_epsilon
 
     moves = (2 if neighbors is Neighbors.replace else 1) * math.sqrt(2 * columns + 1)  # as `plan halfspace` has it
-    epsilon = _least(lambda each: gaussian_sigma(each, delta) * moves <= noise)
-    if epsilon is None:
-        raise ValueError(f"--noise {noise:g} needs an epsilon above {_MOST:g}: allow more rows")
+    epsilon = gaussian_epsilon(noise / moves, delta)
+    if not 0 < epsilon <= _MOST:
+        wanted = f"an epsilon above {_MOST:g}: allow more rows" if epsilon else "no epsilon above 0: allow fewer rows"
+        raise ValueError(f"--noise {noise:g} needs {wanted}")
+    digits = 2 - math.floor(math.log10(epsilon))
+    epsilon = math.ceil(epsilon * 10**digits) / 10**digits
     if json:
         answer({"epsilon": epsilon, "delta": delta, "noise": noise, "columns": columns, "neighbors": neighbors.value})
         return
@@ -191,15 +194,3 @@ def gaussian_gain(epsilon, delta):
 
     gain = ndtr(0.5 / gaussian_sigma(epsilon, delta)) - 0.5
     return math.ceil(gain * 1e6 * (1 + 1e-9)) / 1e6
-
-
-def _least(enough):
-    """Return the least epsilon of three digits that is enough; None if it exceeds the maximum."""
-    low, high = 0.0, _MOST
-    if not enough(high):
-        return None
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (low, middle) if enough(middle) else (middle, high)
-    digits = 2 - math.floor(math.log10(high))
-    return math.ceil(high * 10**digits) / 10**digits

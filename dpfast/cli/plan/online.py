@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from ..options import Beta, Delta, Epsilon, Json
-from ..report import answer, columns, number, output, reporting, say
+from ..report import answer, compare, number, reporting, say
 
 
 def winnow(
@@ -44,19 +44,18 @@ def winnow(
         if json:
             answer({name: each._asdict() for name, each in plans.items()})
             return
-        table = columns(f"winnow over {d:,} columns, ({epsilon}, {delta})-DP, replace", *plans)
-        for what, field in (
-            ("updates", "n_updates"),
-            ("draws for each update", "n_draws"),
-            ("mistakes that enter an update", "batch"),
-            ("learning rate", "learning_rate"),
-            ("mistakes that trigger an update", "threshold"),
-            ("mistakes, at most", "mistakes"),
-            ("rounds from which the bound is useful", "horizon_needed"),
-        ):
-            style = "bold" if field == "mistakes" else None
-            table.add_row(what, *[number(getattr(each, field)) for each in plans.values()], style=style)
-        output.print(table)
+        fields = {
+            "updates": "n_updates",
+            "draws for each update": "n_draws",
+            "mistakes that enter an update": "batch",
+            "learning rate": "learning_rate",
+            "mistakes that trigger an update": "threshold",
+            "mistakes, at most": "mistakes",
+            "rounds from which the bound is useful": "horizon_needed",
+        }
+        rows = {name: [getattr(each, field) for each in plans.values()] for name, field in fields.items()}
+        title = f"winnow over {d:,} columns, ({epsilon}, {delta})-DP, replace"
+        compare(title, plans, rows, bold="mistakes, at most")
         for name, each in plans.items():
             if each.vacuous:
                 say(
@@ -95,15 +94,16 @@ def experts(
         rate = experts_learning_rate(epsilon, delta, horizon=horizon)
         regrets = [experts_regret(rate, experts, horizon, failure=b) for b in (None, beta)]
         paper = experts_paper(epsilon, delta, n_experts=experts, horizon=horizon, failure=beta)
-        lower = experts_lower_bound(experts, horizon)
+        expected = regrets[0], paper.expected_regret
+        rows = {
+            "expected regret, at most": expected,
+            f"with probability {1 - beta:g}": (regrets[1], paper.likely_regret),
+            "of a round": [f"{regret / horizon:.2g}" for regret in expected],
+            "learning rate": (rate, paper.learning_rate),
+            "regret of every learner, private or not": (experts_lower_bound(experts, horizon), ""),
+        }
         title = f"{experts:,} experts, {horizon:,} rounds, ({epsilon}, {delta})-DP"
-        table = columns(title, "derived here", "the paper's")
-        table.add_row("expected regret, at most", number(regrets[0]), number(paper.expected_regret), style="bold")
-        table.add_row(f"with probability {1 - beta:g}", number(regrets[1]), number(paper.likely_regret))
-        table.add_row("of a round", *[f"{regret / horizon:.2g}" for regret in (regrets[0], paper.expected_regret)])
-        table.add_row("learning rate", number(rate), number(paper.learning_rate))
-        table.add_row("regret of every learner, private or not", number(lower), "")
-        output.print(table)
+        compare(title, ("derived here", "the paper's"), rows, bold="expected regret, at most")
         say(
             "The last line is for losses that are fair coins, on which every learner loses half of the rounds in the "
             "mean. Proofs: dpfast.accounting.experts and lower_bounds."
