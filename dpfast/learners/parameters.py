@@ -178,7 +178,12 @@ def estimator(cls: type[T]) -> type[T]:
     if cls.__doc__:
         texts = {name: each.metadata["text"] for name, (_, each) in fields.items()}
         entries = [f"{name} : {text}" for name, text in texts.items() if text]
-        text = _completed(cleandoc(cls.__doc__), "Parameters", entries, first=("epsilon", "delta", "hypothesis_class"))
+        text = _completed(
+            cleandoc(cls.__doc__),
+            "Parameters",
+            entries,
+            first=("epsilon", "delta", "hypothesis_class", "accuracy", "horizon"),
+        )
         above = [_section(cleandoc(base.__doc__ or ""), "Attributes")[1] for base in reversed(cls.__mro__[1:])]
         text = _completed(text, "Attributes", [entry for entries in above for entry in entries])
         papers = "\n".join(f".. [{key}] {paper}" for key, paper in PAPERS.items() if re.search(rf"\[{key}\b", text))

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from dpfast.learners.parameters import count
+
 
 class Hypothesis:
     """Function from points to labels, returned by a class or a learner; call it on points.
@@ -27,6 +29,10 @@ class Hypothesis:
         points = self._domain.check_points(points)
         return self._domain._labels(self._code, points)
 
+    def _saved(self):
+        """Return the value that `restored` reads, for JSON: the code, or for a majority a list of [code, votes]."""
+        return _plain(self._code)
+
     def __eq__(self, other):
         if not isinstance(other, Hypothesis):
             return NotImplemented
@@ -47,12 +53,15 @@ class Majority(Hypothesis):
 
     def __call__(self, points):
         points = self._domain.check_points(points)
-        total = sum(count for _, count in self._code)
-        ones = sum(count * self._domain._labels(code, points).astype(np.int64) for code, count in self._code)
+        total = sum(votes for _, votes in self._code)
+        ones = sum(votes * self._domain._labels(code, points).astype(np.int64) for code, votes in self._code)
         return (2 * ones > total).astype(np.uint8)
 
+    def _saved(self):
+        return [[_plain(code), votes] for code, votes in self._code]
+
     def __repr__(self):
-        return f"<majority of {sum(count for _, count in self._code)} votes for {len(self._code)} hypotheses>"
+        return f"<majority of {sum(votes for _, votes in self._code)} votes for {len(self._code)} hypotheses>"
 
 
 def majority(hypothesis_class, codes):
@@ -61,3 +70,26 @@ def majority(hypothesis_class, codes):
     if len(votes) == 1:
         return hypothesis_class._hypothesis(next(iter(votes)))
     return Majority(hypothesis_class._root(), votes)
+
+
+def restored(saved, hypothesis_class):
+    """Return the function of this class that `_saved` wrote; refuse invalid values."""
+    domain = hypothesis_class._root()
+    if not isinstance(saved, list):
+        return Hypothesis(domain, _code(saved, domain))
+    votes = {_code(code, domain): count(1).read("votes", number) for code, number in saved}
+    if not votes:
+        raise ValueError("a majority of no votes")
+    return Majority(domain, votes)
+
+
+def _plain(code):
+    """Return a number, or the packed labels of all points in hexadecimal."""
+    return code.hex() if isinstance(code, bytes) else int(code)
+
+
+def _code(saved, domain):
+    code = bytes.fromhex(saved) if isinstance(saved, str) else saved
+    if not domain._has_code(code):
+        raise ValueError(f"{saved!r} is no hypothesis of {domain!r}")
+    return code

@@ -114,12 +114,10 @@ class HypothesisClass(ABC):
         Returns
         -------
         ClassCost
-            The number of members, a bound on the Littlestone dimension, and bounds on the subclasses that a search
-            visits and on the bytes that it keeps.
         """
 
     def soa(self, point: int) -> int:
-        """Return the label whose restriction at a point has the larger Littlestone dimension.
+        """Return the label whose restriction at a point has the larger Littlestone dimension; refuse an empty class.
 
         In a 1-irreducible class, where the theory needs it, this is the label defined in [Lyu].
 
@@ -131,27 +129,17 @@ class HypothesisClass(ABC):
         -------
         int
             The label 0 or 1; 0 for ties.
-
-        Raises
-        ------
-        ValueError
-            If the class has no members.
         """
         self._check_members()
         one, zero = (self.restrict(point, label).littlestone_dimension() for label in (1, 0))
         return int(one > zero)
 
     def soa_hypothesis(self) -> Any:
-        """Return the SOA of the class, which need not be a member.
+        """Return the SOA of the class, which need not be a member; refuse an empty class.
 
         Returns
         -------
         Hypothesis
-
-        Raises
-        ------
-        ValueError
-            If the class has no members.
         """
         self._check_members()
         return self._hypothesis(self._soa_code())
@@ -268,21 +256,15 @@ class HypothesisClass(ABC):
         return most_leaves(Schedule(p, d, 0).leaf(0), min(d, self.estimate().dimension_bound), self.size)
 
     def check_points(self, points: ArrayLike) -> np.ndarray:
-        """Return points as int64, after checking them.
+        """Return points as int64; refuse other values than integers in [0, n_points).
 
         Parameters
         ----------
         points : array_like of int
-            Integers in [0, n_points).
 
         Returns
         -------
         ndarray of int64, of the same shape
-
-        Raises
-        ------
-        ValueError
-            For points that are not integers, or out of range.
         """
         points = np.asarray(points)
         if points.dtype.kind not in "iu" and points.size:
@@ -292,7 +274,7 @@ class HypothesisClass(ABC):
             raise ValueError(f"points must lie in [0, {self.n_points}), got {wrong}")
         return points.astype(np.int64)
 
-    # ---- for the learners: hypotheses by code, an int or bytes that identifies a function of the root class ----------
+    # ---- hypotheses by code, an int or bytes that identifies a function of the root class, for the learners ----------
 
     @abstractmethod
     def _root(self):

@@ -1,27 +1,16 @@
 """PAC learning of a Littlestone class, after [Lyu, section 5], with fewer rows and without its guarantee."""
 
 import math
-from dataclasses import field
 from typing import NamedTuple
 
 import numpy as np
 
 from dpfast.accounting import sparse_sample_plan
-from dpfast.learners.parameters import (
-    BETWEEN_0_AND_1,
-    auto,
-    choice,
-    count,
-    described,
-    estimator,
-    parameter,
-    positive,
-    real,
-)
-from dpfast.mechanisms import AboveThreshold, sparse_sample
+from dpfast.learners.parameters import BETWEEN_0_AND_1, auto, choice, count, estimator, parameter, positive
+from dpfast.mechanisms import AboveThreshold
 
 from .points import CountedPointClassifier, Selected
-from .splits import classes_of_parts, first_agreement, rows_of_parts
+from .splits import classes_of_parts, rows_of_parts
 
 
 class LittlestonePlan(NamedTuple):
@@ -83,12 +72,6 @@ class LittlestoneLearner(CountedPointClassifier):
 
     Parameters
     ----------
-    accuracy : float in (0, 1/2), default=0.1
-        The error alpha to aim for, assuming that some member has error 0.
-    confidence : float in (0, 1), default=0.1
-        The failure probability beta for which noise and lists are planned.
-    threshold_share : float in (0, 1), default=0.5
-        The share of epsilon for AboveThreshold.
     calibration : {"tight", "paper"}, default="tight"
         "paper" uses the score of the empty outcome of [Lyu, Lemma 3.1]_, about ten times the tight one: more teachers.
     vote_fraction : float in (0, 1), default=0.75
@@ -106,10 +89,6 @@ class LittlestoneLearner(CountedPointClassifier):
 
     Attributes
     ----------
-    hypothesis_ : Hypothesis
-        The drawn hypothesis, or the SOA of the class if none was drawn. It need not be a member.
-    selected_ : bool
-        Whether a hypothesis was drawn.
     level_ : int or None
         The number of the accuracy, counted from 0, at which AboveThreshold stopped.
 
@@ -140,9 +119,6 @@ class LittlestoneLearner(CountedPointClassifier):
 
     _step = "level"
     _model = "littlestone"
-    accuracy: float = field(default=0.1, kw_only=False, metadata=described(real(0, 0.5, "()")))
-    confidence: float = parameter(0.1, BETWEEN_0_AND_1)
-    threshold_share: float = parameter(0.5, BETWEEN_0_AND_1)
     calibration: str = parameter("tight", choice("tight", "paper"))
     vote_fraction: float = parameter(0.75, BETWEEN_0_AND_1)
     agreement: float = parameter(0.9375, BETWEEN_0_AND_1)
@@ -188,22 +164,15 @@ class LittlestoneLearner(CountedPointClassifier):
         )
 
     def _learn(self, p, points, labels):
-        plan, d = self._plan(p), self._dimension(p)
-        fallback = p.hypothesis_class.soa_hypothesis()
+        plan = self._plan(p)
         with self._spending(self._public(len(points)), p.rng, accuracy=1, hypothesis=1, **p.counting) as run:
-            run.released = released = Selected(fallback)
+            run.released = released = Selected(p.hypothesis_class.soa_hypothesis())
             tests = AboveThreshold(plan.votes_needed, plan.threshold_epsilon, rng=run.rng)
             teacher = run.rng.integers(plan.n_teachers, size=len(points), dtype=np.min_scalar_type(plan.n_teachers))
             rows = rows_of_parts(teacher, plan.n_teachers)
             teachers = classes_of_parts(p.hypothesis_class, points, labels, rows, plan.accuracies)
             needed = [plan.irreducibility << j for j in range(len(plan.accuracies))]
-            released.step, lists = first_agreement(teachers, needed, d, plan.list_bound, tests)
-            run.used["accuracy"] += 1  # or "none of them"
-            if released.step is not None:
-                drawn = sparse_sample(lists, plan.exponent, plan.bottom_score, max_length=plan.list_bound, rng=run.rng)
-                run.used["hypothesis"] += 1
-                if drawn is not None:
-                    released.hypothesis, released.selected = p.hypothesis_class._hypothesis(drawn), True
+            self._agree(p, run, plan, tests, teachers, needed, name="accuracy")
             self._count_predictions(run, p, released.hypothesis, points, labels)
 
 

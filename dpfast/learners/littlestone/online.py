@@ -15,6 +15,17 @@ class _OnlineLearner:
         self.hypothesis_class, self.mistakes, self._version = hypothesis_class, 0, hypothesis_class
 
     def predict(self, point: int) -> int:
+        """Return the predicted label of a point.
+
+        Parameters
+        ----------
+        point : int
+
+        Returns
+        -------
+        int
+            0 or 1; 0 for ties.
+        """
         raise NotImplementedError
 
     def update(self, point: int, label: int) -> bool:
@@ -33,8 +44,7 @@ class _OnlineLearner:
         Raises
         ------
         ValueError
-            If no member is consistent with this and the earlier mistakes, or for a point or label out of range. Nothing
-            is learned then.
+            If no member agrees with this label and the earlier mistakes; nothing is learned then.
         """
         label = int(check_labels(label))
         if self.predict(point) == label:
@@ -50,9 +60,10 @@ class _OnlineLearner:
 
 
 class SOALearner(_OnlineLearner):
-    """Standard optimal algorithm: at most LDim mistakes if some member explains the labels.
+    """Standard optimal algorithm: at most LDim mistakes if some member explains the labels [Littlestone 1988].
 
-    It predicts the SOA of the members that are consistent with its mistakes. It is not private.
+    It predicts the SOA of the members that agree with its mistakes, from two Littlestone dimensions for each
+    prediction. It is not private.
 
     Parameters
     ----------
@@ -62,14 +73,6 @@ class SOALearner(_OnlineLearner):
     ----------
     mistakes : int
         The number of mistakes so far, for the owner of the data.
-
-    Notes
-    -----
-    A prediction computes two Littlestone dimensions; only mistakes change the learner.
-
-    References
-    ----------
-    N. Littlestone, Learning Quickly When Irrelevant Attributes Abound, Machine Learning 2, 1988.
 
     Examples
     --------
@@ -82,22 +85,11 @@ class SOALearner(_OnlineLearner):
     """
 
     def predict(self, point: int) -> int:
-        """Return the predicted label of a point.
-
-        Parameters
-        ----------
-        point : int
-
-        Returns
-        -------
-        int
-            0 or 1.
-        """
         return self._version.soa(point)
 
 
 class HalvingLearner(_OnlineLearner):
-    """Majority of the members that are consistent with the mistakes: at most log2(size) mistakes. It is not private.
+    """Majority of the members that agree with the mistakes: at most log2(size) mistakes. It is not private.
 
     Parameters
     ----------
@@ -108,10 +100,6 @@ class HalvingLearner(_OnlineLearner):
     mistakes : int
         The number of mistakes so far, for the owner of the data.
 
-    Notes
-    -----
-    A prediction computes one restriction; only mistakes change the learner.
-
     Examples
     --------
     >>> from dpfast.littlestone import PointFunctions
@@ -121,15 +109,4 @@ class HalvingLearner(_OnlineLearner):
     """
 
     def predict(self, point: int) -> int:
-        """Return the label predicted for a point.
-
-        Parameters
-        ----------
-        point : int
-
-        Returns
-        -------
-        int
-            0 or 1; 0 on ties.
-        """
         return int(2 * self._version.restrict(point, 1).size > self._version.size)

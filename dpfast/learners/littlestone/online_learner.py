@@ -75,8 +75,6 @@ class OnlineLittlestoneLearner(PointStream):
 
     Parameters
     ----------
-    horizon : int
-        The number T of rounds that the stream is expected to have; the noise is planned for that many tests.
     confidence : float in (0, 1), default=0.1
         The failure probability beta for which noise and lists are planned.
     n_releases : int or "auto", default="auto"
@@ -94,12 +92,8 @@ class OnlineLittlestoneLearner(PointStream):
 
     Attributes
     ----------
-    hypothesis_ : Hypothesis
-        The hypothesis that predicts.
     releases_ : list of Hypothesis or None
-        The hypotheses drawn by the releases; None if nothing was drawn.
-    frozen_ : bool
-        Whether all K releases have been made.
+        The hypotheses drawn by the releases, at most K; None if nothing was drawn.
 
     Notes
     -----

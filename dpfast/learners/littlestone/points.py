@@ -7,15 +7,31 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.learners.fitting import Private, Public
-from dpfast.learners.parameters import Kind, Parameters, count, described, estimator, optional, parameter
+from dpfast.learners.parameters import (
+    BETWEEN_0_AND_1,
+    Kind,
+    Parameters,
+    count,
+    described,
+    estimator,
+    optional,
+    parameter,
+    real,
+)
 from dpfast.learners.probabilities import Probabilities, confusion, set_apart
 from dpfast.learners.saving import Saved
 from dpfast.learners.scikit import BaseEstimator, ClassifierMixin
+from dpfast.mechanisms import sparse_sample
+from dpfast.mechanisms.sparse_sample import votes
 from dpfast.tables.arrays import refuse_parts
 
-from .hypothesis import Hypothesis
+from .closed_forms import PointFunctions, Thresholds
+from .hypothesis import Hypothesis, restored
 from .hypothesis_class import HypothesisClass, check_labels
-from .saved import class_from_json, class_to_json, hypothesis_from_json, hypothesis_to_json
+from .listed import FiniteClass
+from .splits import essential_lists
+
+_KINDS = {kind.__name__: kind for kind in (FiniteClass, PointFunctions, Thresholds)}
 
 
 @estimator
@@ -121,13 +137,15 @@ class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
             raise ValueError(f"there may be {items:,} items on the teachers' lists, more than max_work={p.max_work:,}")
 
     def _released(self):
-        return {"class": class_to_json(self.hypothesis_class), "hypothesis": hypothesis_to_json(self.hypothesis_)}
+        kind = {"kind": type(self.hypothesis_class).__name__}
+        return {"class": kind | self.hypothesis_class._saved(), "hypothesis": self.hypothesis_._saved()}
 
     def _restore(self, released):
-        self.hypothesis_class = class_from_json(released["class"])
-        self.hypothesis_ = hypothesis_from_json(released["hypothesis"], self.hypothesis_class)
-        if self.hypothesis_ is None:
-            raise ValueError("there is no hypothesis to predict with")
+        saved = released["class"]
+        if saved["kind"] not in _KINDS:
+            raise ValueError(f"unknown kind of class {saved['kind']!r}")
+        self.hypothesis_class = _KINDS[saved["kind"]]._from_saved(saved)
+        self.hypothesis_ = restored(released["hypothesis"], self.hypothesis_class)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
@@ -146,10 +164,35 @@ class Selected:
     selected: bool = False  # whether the hypothesis was drawn
 
 
+@estimator
 class CountedPointClassifier(Probabilities, PrivatePointClassifier):
-    """Base of the learners that learn once from a table, so that their predictions can be counted."""
+    """Base of the learners that learn once from a table, so that their predictions can be counted.
+
+    Attributes
+    ----------
+    hypothesis_ : Hypothesis
+        The drawn hypothesis, or the SOA of the class if none was drawn. It need not be a member.
+    selected_ : bool
+        Whether a hypothesis was drawn.
+    """
 
     _step: str  # what a step is called
+    accuracy: float = field(
+        default=0.1,
+        kw_only=False,
+        metadata=described(
+            real(0, 0.5, "()"),
+            "float in (0, 1/2), default=0.1\n    The error alpha to aim for, assuming that some member has error 0.",
+        ),
+    )
+    confidence: float = parameter(
+        0.1,
+        BETWEEN_0_AND_1,
+        "float in (0, 1), default=0.1\n    The failure probability beta for which the run is planned.",
+    )
+    threshold_share: float = parameter(
+        0.5, BETWEEN_0_AND_1, "float in (0, 1), default=0.5\n    The share of epsilon for AboveThreshold."
+    )
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from examples.
@@ -178,6 +221,28 @@ class CountedPointClassifier(Probabilities, PrivatePointClassifier):
     def _learn(self, p, points, labels):
         """Charge, and learn from examples."""
         raise NotImplementedError
+
+    def _agree(self, p, run, plan, tests, teachers, irreducibilities, *, name, first=0):
+        """Release the first step that passes a test, or none, and then a hypothesis; return its code, or None.
+
+        A step passes if some hypothesis is on enough lists of the teachers' next classes. The hypothesis is drawn from
+        these lists. `name` is that of the first release, and `first` the number of the first step.
+        """
+        released, d = run.released, self._dimension(p)
+        for step, irreducibility in enumerate(irreducibilities, first):
+            lists = essential_lists([next(classes) for classes in teachers], irreducibility, d)
+            _, score = votes(lists, max_length=plan.list_bound)
+            if tests.test(int(score.max(initial=0))):
+                released.step = step
+                break
+        run.used[name] += 1
+        if released.step is None:
+            return None
+        drawn = sparse_sample(lists, plan.exponent, plan.bottom_score, max_length=plan.list_bound, rng=run.rng)
+        run.used["hypothesis"] += 1
+        if drawn is not None:
+            released.hypothesis, released.selected = p.hypothesis_class._hypothesis(drawn), True
+        return drawn
 
     def _publish(self, run):
         self.hypothesis_, self.selected_ = run.released.hypothesis, run.released.selected

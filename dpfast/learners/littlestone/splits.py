@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 
-from dpfast.mechanisms.sparse_sample import votes
-
 
 def equal_parts(rng, n, parts, places):
     """Return the part of each of n examples, in order: places, as many in each part, are given out at random.
@@ -35,13 +33,3 @@ def essential_lists(classes, irreducibility, d, degree=None):
     """Return the list of `_private_codes` of each teacher's class; teachers that share a class share its list."""
     lists = {id(H): H._private_codes(irreducibility, d, degree) for H in classes}
     return [lists[id(H)] for H in classes]
-
-
-def first_agreement(teachers, irreducibilities, d, list_bound, tests):
-    """Return the number of the first step whose largest vote passes a test, or None, and the lists of the teachers."""
-    for step, irreducibility in enumerate(irreducibilities):
-        lists = essential_lists([next(classes) for classes in teachers], irreducibility, d)
-        _, score = votes(lists, max_length=list_bound)
-        if tests.test(int(score.max(initial=0))):
-            return step, lists
-    return None, []

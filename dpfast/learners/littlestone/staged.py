@@ -13,7 +13,6 @@ differential privacy, STOC 2021.
 """
 
 import math
-from dataclasses import field
 from fractions import Fraction
 from typing import Any
 
@@ -21,11 +20,11 @@ import numpy as np
 from scipy.optimize import linprog
 
 from dpfast.accounting.littlestone import staged_plan
-from dpfast.learners.parameters import BETWEEN_0_AND_1, changed_rows, described, estimator, parameter, real
-from dpfast.mechanisms import AboveThreshold, exponential, sparse_sample
+from dpfast.learners.parameters import changed_rows, estimator, parameter, real
+from dpfast.mechanisms import AboveThreshold, exponential
 
 from .points import CountedPointClassifier, Selected
-from .splits import classes_of_parts, equal_parts, first_agreement, rows_of_parts
+from .splits import classes_of_parts, equal_parts, rows_of_parts
 
 _LEAST_WEIGHT = 1e-9
 
@@ -84,15 +83,10 @@ class StagedLittlestoneLearner(CountedPointClassifier):
 
     Parameters
     ----------
-    accuracy : float in (0, 1/2), default=0.1
-        The error alpha.
-    confidence : float in (0, 1), default=0.1
-        The failure probability beta.
     scale : float in (0, 1], default=1.0
         Factor for the rows of a teacher, the constant of the theorem.
     neighbors : {"replace", "add-remove"}, default="replace"
         Under "add-remove" the number of rows is private: rows beyond `estimate().n_samples` are not used.
-    threshold_share : float in (0, 1), default=0.5
     proper_share : float in [0, 1), default=0.0
         The share of epsilon for a proper hypothesis: the drawn function, which need not be a member, is replaced by the
         best of few members, a mixture of which is close to it at every point (`dpfast.learners.littlestone.staged`).
@@ -101,8 +95,6 @@ class StagedLittlestoneLearner(CountedPointClassifier):
     ----------
     hypothesis_ : Hypothesis
         The drawn hypothesis, or the SOA of the class if none was drawn. It is a member if proper_share is above 0.
-    selected_ : bool
-        Whether a hypothesis was drawn.
     stage_ : int or None
         The stage j at which AboveThreshold stopped.
 
@@ -126,10 +118,7 @@ class StagedLittlestoneLearner(CountedPointClassifier):
 
     _step = "stage"
     _model = "staged-littlestone"
-    accuracy: float = field(default=0.1, kw_only=False, metadata=described(real(0, 0.5, "()")))
-    confidence: float = parameter(0.1, BETWEEN_0_AND_1)
     scale: float = parameter(1.0, real(0, 1, "(]"))
-    threshold_share: float = parameter(0.5, BETWEEN_0_AND_1)
     proper_share: float = parameter(0.0, real(0, 1, "[)"))
 
     def _plan(self, p, n_rows=0):
@@ -155,21 +144,13 @@ class StagedLittlestoneLearner(CountedPointClassifier):
         paid: dict[str, Any] = {"stage": 1, "hypothesis": 1} | ({"member": 1} if p.proper_share else {})
         with self._spending(self._public(len(points)), p.rng, **paid, **p.counting) as run:
             run.released = released = Selected(H._hypothesis(fallback))
-            k, code = plan.n_teachers, fallback
             tests = AboveThreshold(plan.votes_needed, plan.threshold_epsilon, rng=run.rng)
-            rows = rows_of_parts(equal_parts(run.rng, len(points), k, public_rows or plan.n_samples), k)
+            part = equal_parts(run.rng, len(points), plan.n_teachers, public_rows or plan.n_samples)
+            rows = rows_of_parts(part, plan.n_teachers)
             teachers = classes_of_parts(H, points, labels, rows, _rates(p.accuracy, d))
-            stage, lists = first_agreement(teachers, plan.irreducibilities, d, plan.list_bound, tests)
-            released.step = None if stage is None else stage + 1
-            run.used["stage"] += 1  # or "none of them"
-            if stage is not None:
-                drawn = sparse_sample(lists, plan.exponent, plan.bottom_score, max_length=plan.list_bound, rng=run.rng)
-                run.used["hypothesis"] += 1
-                if drawn is not None:
-                    code, released.selected = drawn, True
-                    released.hypothesis = H._hypothesis(code)
+            code = self._agree(p, run, plan, tests, teachers, plan.irreducibilities, name="stage", first=1)
             if p.proper_share:
-                near = members_near(H, code, math.ceil(10 / p.accuracy))
+                near = members_near(H, fallback if code is None else code, math.ceil(10 / p.accuracy))
                 errors = [int((H._labels(member, points) != labels).sum()) for member in near]
                 chosen = exponential(errors, -self._proper_exponent(p), rng=run.rng)
                 released.hypothesis = H._hypothesis(near[chosen])

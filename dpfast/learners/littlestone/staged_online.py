@@ -43,8 +43,6 @@ class StagedOnlineLittlestoneLearner(PointStream):
 
     Parameters
     ----------
-    horizon : int
-        The number T of rounds that the stream is expected to have. Privacy does not depend on it.
     scale : float in (0, 1], default=1.0
         Factor for the constants of the theorem: K, R, U / k and the noise that k and U allow for.
     listing : {"stage", "printed"}, default="stage"
@@ -61,12 +59,8 @@ class StagedOnlineLittlestoneLearner(PointStream):
     ----------
     hypothesis_ : Hypothesis
         The hypothesis that predicts: a majority vote of members or other functions.
-    releases_ : list of Hypothesis or None
-        The hypothesis that each training released; None if all draws were empty and the old hypothesis stayed.
     stage_ : int
         The stage j of the last training.
-    frozen_ : bool
-        Whether the learner has halted.
 
     Notes
     -----

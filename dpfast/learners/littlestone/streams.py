@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 from dpfast.learners.fitting import Run, Streamed
 from dpfast.learners.parameters import count, described, estimator
 
-from .hypothesis import Hypothesis
+from .hypothesis import Hypothesis, restored
 from .points import PrivatePointClassifier
-from .saved import hypothesis_from_json, hypothesis_to_json
 
 _CHUNK = 1 << 14  # rounds predicted at a time
 
@@ -32,12 +31,28 @@ class PointStream(Streamed, PrivatePointClassifier):
     """Base of the learners of a stream; has the parameter `horizon`.
 
     A subclass defines `_new_state`, which returns a `Following`, and `_why_frozen`, which explains how a stream ended.
+
+    Attributes
+    ----------
+    hypothesis_ : Hypothesis
+        The hypothesis that predicts.
+    releases_ : list of Hypothesis or None
+        The hypothesis of each release; None if all draws were empty and the old hypothesis stayed.
+    frozen_ : bool
+        Whether the hypothesis is the last one.
     """
 
-    horizon: int | None = field(default=None, kw_only=False, metadata=described(count(1)))
+    horizon: int | None = field(
+        default=None,
+        kw_only=False,
+        metadata=described(
+            count(1),
+            "int\n    The number T of rounds for which the run is planned; streams may be longer, equally private.",
+        ),
+    )
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Start a new stream with these rows; see `stream`.
+        """Start a new stream with these rows; see `stream`. It is refused under neighbors="add-remove".
 
         Parameters
         ----------
@@ -47,11 +62,6 @@ class PointStream(Streamed, PrivatePointClassifier):
         Returns
         -------
         self
-
-        Raises
-        ------
-        ValueError
-            Under neighbors="add-remove", and as in `stream`.
         """
         if self.neighbors == "add-remove":
             raise ValueError(
@@ -148,13 +158,14 @@ class PointStream(Streamed, PrivatePointClassifier):
     def _released(self):
         return {
             **super()._released(),
-            "releases": [hypothesis_to_json(drawn) for drawn in self.releases_],
+            "releases": [None if drawn is None else drawn._saved() for drawn in self.releases_],
             "frozen": self.frozen_,
         }
 
     def _restore(self, released):
         super()._restore(released)
-        self.releases_ = [hypothesis_from_json(drawn, self.hypothesis_class) for drawn in released["releases"]]
+        saved, H = released["releases"], self.hypothesis_class
+        self.releases_ = [None if drawn is None else restored(drawn, H) for drawn in saved]
         self.frozen_ = bool(released["frozen"])
 
 

@@ -6,6 +6,7 @@ import pytest
 from sklearn.base import clone
 
 import dpfast.learners.littlestone.learner as learner_module
+import dpfast.learners.littlestone.points as points_module
 from dpfast.accounting import Budget, BudgetExceeded, sparse_sample_delta
 from dpfast.learners.littlestone.splits import classes_of_parts, rows_of_parts
 from dpfast.littlestone import FiniteClass, LittlestoneLearner, OnlineLittlestoneLearner, PointFunctions, Thresholds
@@ -92,7 +93,7 @@ def test_one_row_changes_one_teachers_lists_and_so_the_largest_vote_by_at_most_o
 
 def test_a_run_tests_and_draws_with_what_its_plan_says_and_gives_rows_to_teachers_at_random(monkeypatch, rng):
     tests, draws, teachers = [], [], []
-    above, sample, parts = learner_module.AboveThreshold, learner_module.sparse_sample, learner_module.rows_of_parts
+    above, sample, parts = learner_module.AboveThreshold, points_module.sparse_sample, learner_module.rows_of_parts
 
     def note(function, noted):
         def noting(*arguments, **given):
@@ -102,7 +103,7 @@ def test_a_run_tests_and_draws_with_what_its_plan_says_and_gives_rows_to_teacher
         return noting
 
     monkeypatch.setattr(learner_module, "AboveThreshold", note(above, tests))
-    monkeypatch.setattr(learner_module, "sparse_sample", note(sample, draws))
+    monkeypatch.setattr(points_module, "sparse_sample", note(sample, draws))
     monkeypatch.setattr(learner_module, "rows_of_parts", note(parts, teachers))
     learner = LittlestoneLearner(
         4.0, 1e-3, Thresholds(5), 0.2, n_teachers=9, vote_fraction=0.02, minority=0.01, random_state=rng
@@ -249,7 +250,7 @@ def test_a_refused_refit_leaves_the_old_model_and_an_interrupted_one_publishes_w
     def interrupted(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("dpfast.learners.littlestone.learner.sparse_sample", interrupted)
+    monkeypatch.setattr("dpfast.learners.littlestone.points.sparse_sample", interrupted)
     with pytest.raises(KeyboardInterrupt):
         learner.fit(X, X > 2)
     assert budget.spent == (2.0, 2e-6)
