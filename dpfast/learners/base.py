@@ -227,9 +227,8 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
         Parameters
         ----------
         X : table, shape (n, d)
-            An array, sparse matrix, DataFrame, `BitMatrix`, `CodeTable` or `RowBlocks` of
-            features. With a `schema`, or if nothing is declared: a DataFrame, Arrow table or stream, dict of arrays,
-            or files.
+            An array, sparse matrix, DataFrame, `BitMatrix`, `CodeTable` or `RowBlocks` of features. With a `schema`,
+            or if nothing is declared: a DataFrame, Arrow table or stream, dict of arrays, or files.
         y : array_like, shape (n,), or str
             Labels, or the name of their column; by default the column that the schema names.
         classes : array_like, optional
@@ -238,8 +237,7 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
             The privacy unit of each row, such as a person, or the name of the column that holds it, for a claim that
             protects units. The rows of a unit may lie in several parts of X.
         rows_per_unit : int, optional
-            With `units`: the largest number of rows used per unit, chosen at random; see
-            `dpfast.learners.units`.
+            With `units`: the largest number of rows used per unit, chosen at random; see `dpfast.learners.units`.
 
         Returns
         -------
@@ -345,6 +343,11 @@ class LinearClassifier(SidedProbabilities, TwoSided, PrivateClassifier):
 
     A subclass lists its further released numbers in `_numbers`, which maps attribute names without the final underscore
     to their kinds.
+
+    Attributes
+    ----------
+    coef_ : ndarray, shape (n_features_in_,)
+    intercept_ : float
     """
 
     _numbers: Mapping[str, Kind] = {}

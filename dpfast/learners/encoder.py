@@ -1,6 +1,6 @@
 """Encoding of tables as codes; declared facts of columns cost nothing, the others are discovered privately."""
 
-from dataclasses import replace
+from dataclasses import MISSING, replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,11 +14,12 @@ from dpfast.files.encodings import source_of
 from dpfast.learners.batches import in_batches
 from dpfast.learners.discovery import discover, plan
 from dpfast.learners.fitting import Private, Public, Run
-from dpfast.learners.parameters import DELTA, PRIVATE, SCHEMA, Parameters, SchemaLike
+from dpfast.learners.parameters import SCHEMA, Parameters, SchemaLike, estimator, parameter
 from dpfast.learners.scikit import BaseEstimator, TransformerMixin
 from dpfast.tables.arrays import refuse_parts
 
 
+@estimator
 class TableEncoder(TransformerMixin, Private, BaseEstimator):
     """Encode the rows of a table as codes, by a schema; a transformer for pipelines.
 
@@ -33,16 +34,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
     Parameters
     ----------
     schema : Schema, or path of its file
-    epsilon : float, default=1.0
-        Budget of the discovery. If everything is declared, nothing is spent, and `privacy_` records that.
-    delta : float, default=1e-6
-        A term that is added to the bound of epsilon; choose it well below 1 / n for n rows.
-    neighbors : {"replace", "add-remove"}, default="replace"
-        Neighbouring tables of the claim: one row replaced (the number of rows is public), or one row added or removed.
-    budget : dpfast.accounting.Budget or None, default=None
-        Charged (epsilon, delta) by each `fit` that discovers anything.
-    random_state : None, int or numpy.random.Generator, default=None
-        None uses a cryptographic generator. A seed is for tests and voids the guarantee; `privacy_` then records this.
+        If it declares everything, nothing is spent, and `privacy_` records that.
 
     Attributes
     ----------
@@ -72,7 +64,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
     (0.0, 0)-DP, replace one row
     """
 
-    _parameters = PRIVATE | {"delta": DELTA, "schema": SCHEMA}
+    schema: SchemaLike = parameter(MISSING, SCHEMA)
 
     def __init__(
         self,
@@ -84,12 +76,8 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         budget: Budget | None = None,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
-        self.schema = schema
-        self.epsilon = epsilon
-        self.delta = delta
-        self.neighbors = neighbors
-        self.budget = budget
-        self.random_state = random_state
+        self.schema, self.epsilon, self.delta, self.neighbors = schema, epsilon, delta, neighbors
+        self.budget, self.random_state = budget, random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Check the table, and discover what the schema leaves open.
@@ -105,10 +93,8 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
 
         Raises
         ------
-        ValueError
-            If the table does not match its declaration; the message names the place. Nothing has been charged or drawn.
-        BudgetExceeded
-            If the budget does not suffice.
+        ValueError, BudgetExceeded
+            If the table does not match its declaration; if the budget does not suffice. Nothing is charged or drawn.
         """
         self._fit(source_of(X))
         return self
@@ -118,13 +104,12 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
 
         Parameters
         ----------
-        X
+        X, y
             As in `fit`.
-        y : ignored
 
         Returns
         -------
-        table of codes
+        CodeTable
             As `transform` gives it.
         """
         source = source_of(X)

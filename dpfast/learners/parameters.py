@@ -146,6 +146,28 @@ def described(kind: Kind | None = None, text: str = "") -> dict[str, Any]:
     return {"kind": kind, "text": text}
 
 
+FIT_INTERCEPT = parameter(True, flag(), "bool, default=True\n    Whether a constant feature is added.")
+NEGATIONS = parameter(
+    True,
+    flag(),
+    """bool, default=True
+    Whether a negated copy of each feature is added, so that weights of both signs can be learned.""",
+)
+OUT_OF_RANGE = parameter(
+    "clip",
+    choice("error", "clip"),
+    """{"clip", "error"}, default="clip"
+    Whether entries outside their range are clipped or refused. Clipping loses the differences between values far
+    outside; scale such columns by declared bounds, or use a schema.""",
+)
+FEATURE_RANGE = parameter(
+    (-1, 1),
+    ends(),
+    """pair of float, default=(-1, 1)
+    The declared range of the features, which is scaled to [-1, 1]. Booleans and BitMatrix are signs.""",
+)
+
+
 @dataclass_transform(eq_default=False, kw_only_default=True, field_specifiers=(field,))
 def estimator(cls: type[T]) -> type[T]:
     """Write the constructor of a class, which only stores the declared parameters, and complete its docstring.
@@ -168,22 +190,17 @@ def estimator(cls: type[T]) -> type[T]:
         of |= base
     ordered = [*(name for name in of if not of[name][1].kw_only), *(name for base in bases for name in base)]
     fields = {name: of[name] for name in ordered if of[name][1].init}
-    kinds = {name: each.metadata["kind"] for name, (_, each) in own.items() if each.init}
-    kinds = dict(item for base in reversed(cls.__mro__) for item in vars(base).get("_parameters", {}).items()) | kinds
-    whole._parameters = {name: kind for name, kind in kinds.items() if kind is not None and name in fields}
+    kinds = {name: each.metadata["kind"] for name, (_, each) in fields.items()}
+    whole._parameters = {name: kind for name, kind in kinds.items() if kind is not None}
     if "__init__" not in vars(cls):
         all_of_them = [(name, *declared) for name, declared in fields.items()]
-        made: Any = make_dataclass(cls.__name__, all_of_them, eq=False, repr=False, namespace={"__doc__": cls.__doc__})
+        space = {name: getattr(cls, name) for name in ("__doc__", "__post_init__") if hasattr(cls, name)}
+        made: Any = make_dataclass(cls.__name__, all_of_them, eq=False, repr=False, namespace=space)
         whole.__init__ = made.__init__
     if cls.__doc__:
         texts = {name: each.metadata["text"] for name, (_, each) in fields.items()}
         entries = [f"{name} : {text}" for name, text in texts.items() if text]
-        text = _completed(
-            cleandoc(cls.__doc__),
-            "Parameters",
-            entries,
-            first=("epsilon", "delta", "hypothesis_class", "accuracy", "horizon"),
-        )
+        text = _completed(cleandoc(cls.__doc__), "Parameters", entries, order=[*fields])
         above = [_section(cleandoc(base.__doc__ or ""), "Attributes")[1] for base in reversed(cls.__mro__[1:])]
         text = _completed(text, "Attributes", [entry for entries in above for entry in entries])
         papers = "\n".join(f".. [{key}] {paper}" for key, paper in PAPERS.items() if re.search(rf"\[{key}\b", text))
@@ -199,14 +216,22 @@ def _section(text: str, title: str) -> tuple[str, list[str], str]:
     return head + heading, [each for each in re.split(r"\n(?=\S)", own.strip("\n")) if each], blank + after
 
 
-def _completed(text: str, title: str, inherited: list[str], first: tuple[str, ...] = ()) -> str:
-    """Return a docstring whose section, if there is one, has the inherited entries that it lacks."""
+def _completed(text: str, title: str, inherited: list[str], order: Sequence[str] = ()) -> str:
+    """Return a docstring whose section, if there is one, also has the inherited entries that it lacks, in order."""
     before, own, after = _section(text, title)
-    entries = {each.split(" :")[0].split("\n")[0]: each for each in inherited}
-    named = {name for each in own for name in each.split("\n")[0].split(" :")[0].split(", ")}
-    lacking = {name: each for name, each in entries.items() if own and name not in named}
-    lead = [lacking.pop(name) for name in first if name in lacking]
-    return before + "\n".join([*lead, *own, *lacking.values()]) + after
+    if not own:
+        return text
+    entries = {_names(each)[0]: each for each in inherited}
+    for name in [name for each in own for name in _names(each)]:
+        entries.pop(name, None)
+    places = {name: place for place, name in enumerate(order)}
+    ordered = sorted([*own, *entries.values()], key=lambda each: places.get(_names(each)[0], 0))
+    return before + "\n".join(ordered) + after
+
+
+def _names(entry: str) -> list[str]:
+    """Return the names that an entry of a docstring explains."""
+    return entry.split("\n")[0].split(" :")[0].split(", ")
 
 
 class Parameters:
@@ -270,9 +295,6 @@ class PrivateParameters(Parameters):
         if p.budget is not None:
             p.budget.foresee(self.epsilon, self.delta, neighbors=self.neighbors)
         return p
-
-
-PRIVATE = dict(PrivateParameters._parameters)
 
 
 LARGEST_SCALE = 1 << 52  # of noise that the kernels draw

@@ -51,8 +51,6 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
     hypothesis_ : int
         The number of the drawn hypothesis.
     n_hypotheses_ : int
-    classes_ : ndarray, shape (n_classes,)
-        Two classes for a table and for "features".
 
     Notes
     -----

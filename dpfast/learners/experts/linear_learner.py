@@ -11,7 +11,7 @@ from dpfast.kernels import weights
 from dpfast.learners.base import PrivateClassifier, TwoSided, shown
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.experts.playing import REPLACE, blocks, played
-from dpfast.learners.parameters import choice, estimator, flag, optional, parameter
+from dpfast.learners.parameters import FIT_INTERCEPT, NEGATIONS, OUT_OF_RANGE, choice, estimator, optional, parameter
 from dpfast.learners.probabilities import SidedProbabilities
 from dpfast.learners.saving import integer, integers
 from dpfast.tables.signed_rows import signed_rows
@@ -34,13 +34,6 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
 
     Parameters
     ----------
-    negations : bool, default=True
-        Whether the negation of each feature is an expert too.
-    fit_intercept : bool, default=True
-        Whether a constant feature is added.
-    out_of_range : {"clip", "error"}, default="clip"
-        Whether features outside [-1, 1] are clipped or refused. Clipping loses the differences between values far
-        outside; scale such features by declared bounds, or use a schema.
     calibration : {"tight", "paper"}, default="tight"
         "tight" is the largest learning rate that the accountant allows; "paper" is epsilon / sqrt(32 n ln(1/delta)).
 
@@ -54,8 +47,7 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
         Increasing coordinates, their signed counts, and the number of draws; coordinate n_features_in_ is the
         intercept.
     reads_ : {"signs", "numbers"}
-        The type of entries that the model was trained on and expects: booleans are signs, other numbers are used as
-        they are.
+        The type of entries that the model expects: booleans are signs, other numbers are used as they are.
 
     Notes
     -----
@@ -64,8 +56,7 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
 
     `fit` makes n passes over 4 bytes per feature; sparse rows cost their stored entries. Rows are processed in a random
     order that does not depend on them and costs no privacy; in a sorted table the first class would otherwise dominate,
-    as all draws count equally. Floats are rounded to multiples of 2**-10. Results are the same at every instruction-set
-    level.
+    as all draws count equally. Floats are rounded to multiples of 2**-10.
 
     Examples
     --------
@@ -79,9 +70,9 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
 
     _model = "linear-learner"
     neighbors: str = REPLACE
-    negations: bool = parameter(True, flag())
-    fit_intercept: bool = parameter(True, flag())
-    out_of_range: str = parameter("clip", choice("error", "clip"))
+    negations: bool = NEGATIONS
+    fit_intercept: bool = FIT_INTERCEPT
+    out_of_range: str = OUT_OF_RANGE
     calibration: str = parameter("tight", choice("tight", "paper"))
 
     def _learn(self, table, p, run):

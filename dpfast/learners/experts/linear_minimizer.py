@@ -11,7 +11,7 @@ from dpfast.kernels import weights
 from dpfast.learners.base import Watched, refuse_weights, shown
 from dpfast.learners.experts.playing import REPLACE, blocks, played
 from dpfast.learners.fitting import Private, Public
-from dpfast.learners.parameters import BETWEEN_0_AND_1, choice, estimator, flag, parameter
+from dpfast.learners.parameters import BETWEEN_0_AND_1, OUT_OF_RANGE, choice, estimator, flag, parameter
 from dpfast.learners.scikit import BaseEstimator
 from dpfast.tables import BitMatrix
 from dpfast.tables.signed_rows import signed_rows
@@ -31,9 +31,6 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
 
     Parameters
     ----------
-    out_of_range : {"clip", "error"}, default="clip"
-        Whether entries outside [-1, 1] are clipped or refused. Clipping loses the differences between values far
-        outside; scale such columns by declared bounds, or use a schema.
     calibration : {"tight", "paper"}, default="tight"
         "tight" is the largest learning rate that the accountant allows. "paper" is epsilon / sqrt(32 n ln(1/delta)),
         and is refused if it exceeds the budget: the paper's theorem is for losses in [0, 1], its algorithm has losses
@@ -68,7 +65,7 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
     """
 
     neighbors: str = REPLACE
-    out_of_range: str = parameter("clip", choice("error", "clip"))
+    out_of_range: str = OUT_OF_RANGE
     calibration: str = parameter("tight", choice("tight", "paper"))
     verbose: bool = parameter(False, flag())
 
@@ -84,13 +81,6 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
         Returns
         -------
         self
-
-        Raises
-        ------
-        ValueError
-            For an invalid parameter or invalid data, before anything is charged or drawn.
-        BudgetExceeded
-            If the budget does not suffice, before the data is read.
         """
         refuse_weights(refused)
         p = self._checked()
@@ -127,12 +117,7 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
         float
             The result of `dpfast.accounting.linear_excess` for the rounds played, plus 2**-10 for rounding; it does not
             depend on the data. The bound holds for i.i.d. rows and fails with probability at most `failure`. For an
-            interrupted fit, the time of the interruption must not depend on rows or draws.
-
-        Raises
-        ------
-        ValueError
-            If the fit was interrupted before its first draw.
+            interrupted fit, which must have made a draw, the time of the interruption must not depend on rows or draws.
         """
         check_is_fitted(self)
         failure = BETWEEN_0_AND_1.read("failure", failure)

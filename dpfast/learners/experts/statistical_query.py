@@ -3,13 +3,13 @@
 import math
 import threading
 from collections.abc import Callable, Iterable
+from dataclasses import MISSING, field
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy import special
 
-from dpfast import random
 from dpfast.accounting import (
     Budget,
     BudgetExceeded,
@@ -24,9 +24,19 @@ from dpfast.accounting.costs import discrete_gaussian_cost
 from dpfast.accounting.new_rows import query_deviation
 from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels.grid import to_grid
-from dpfast.learners.parameters import BETWEEN_0_AND_1, PRIVATE, Parameters, choice, count, real
+from dpfast.learners.experts.prepaid import Prepaid
+from dpfast.learners.parameters import (
+    BETWEEN_0_AND_1,
+    LARGEST_SCALE,
+    choice,
+    count,
+    described,
+    estimator,
+    parameter,
+    real,
+)
 from dpfast.mechanisms import discrete_gaussian, discrete_laplace
-from dpfast.mechanisms.draws import ExclusiveAccess, read_only
+from dpfast.mechanisms.draws import read_only
 from dpfast.parts.blocks import slices
 from dpfast.tables.arrays import parts_of
 
@@ -34,7 +44,8 @@ _GRID_BITS = 20
 _BLOCK = 1 << 16  # rows per call of a query
 
 
-class StatisticalQueryOracle(Parameters):
+@estimator
+class StatisticalQueryOracle(Prepaid):
     """Answer statistical queries, the means over the rows of functions into [0, 1], with exact discrete noise.
 
     **Privacy.** All answers together are (epsilon, delta)-DP for the relation `neighbors`. The values of a query are
@@ -56,17 +67,11 @@ class StatisticalQueryOracle(Parameters):
         Tables that can be sliced by rows: arrays, DataFrames, CSR matrices, BitMatrix; for example (X, y).
         Alternatively, a collection of Dask, or two of them with rows and labels; queries are then called on the
         workers, where they must be importable.
-    epsilon : float, default=1.0
     delta : float, default=1e-6
         0 is pure differential privacy and needs Laplace noise.
     n_queries : int
         The number K of answers that are paid for.
     noise : {"discrete-gaussian", "discrete-laplace"}, default="discrete-gaussian"
-    neighbors : {"replace", "add-remove"}, default="replace"
-    budget : dpfast.accounting.Budget or None, default=None
-        Charged (epsilon, delta) at once.
-    random_state : None, int or numpy.random.Generator, default=None
-        None uses a cryptographic generator. A seed is for tests and voids the guarantee; `privacy_` then records this.
 
     Attributes
     ----------
@@ -75,14 +80,6 @@ class StatisticalQueryOracle(Parameters):
     n_rows_ : int or float
         The divisor of sums: the number of rows, or the noisy number, at least 1.
     answered_ : int
-    privacy_ : dpfast.accounting.PrivacySpend
-
-    Raises
-    ------
-    ValueError
-        For an invalid parameter, before anything is charged or drawn.
-    BudgetExceeded
-        If the budget does not suffice.
 
     Notes
     -----
@@ -111,11 +108,9 @@ class StatisticalQueryOracle(Parameters):
     (1.0, 1e-06)-DP, replace one row; 8 of 8 releases used; drawn with a seed: reproducible, not private
     """
 
-    _parameters = PRIVATE | {
-        "delta": real(0, 1, "[)"),
-        "n_queries": count(1),
-        "noise": choice("discrete-gaussian", "discrete-laplace"),
-    }
+    delta: float = field(default=1e-6, kw_only=False, metadata=described(real(0, 1, "[)")))
+    n_queries: int = parameter(MISSING, count(1))
+    noise: str = parameter("discrete-gaussian", choice("discrete-gaussian", "discrete-laplace"))
 
     def __init__(
         self,
@@ -129,9 +124,9 @@ class StatisticalQueryOracle(Parameters):
         budget: Budget | None = None,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
-        self.epsilon, self.delta, self.n_queries = epsilon, delta, n_queries
-        self.noise, self.neighbors, self.budget = noise, neighbors, budget
-        self._paid = p = self._checked()  # the claim's values, even if attributes change later
+        self.epsilon, self.delta, self.n_queries, self.noise = epsilon, delta, n_queries, noise
+        self.neighbors, self.budget, self.random_state = neighbors, budget, random_state
+        p = self._prepared()
         if p.noise == "discrete-gaussian" and p.delta == 0:
             raise ValueError('delta = 0 needs noise="discrete-laplace"')
         self._parts = parts_of(*(data if isinstance(data, tuple) else (data,)))
@@ -141,21 +136,19 @@ class StatisticalQueryOracle(Parameters):
         releases = p.n_queries + (p.neighbors == "add-remove")
         asked: dict[str, Any] = {"sensitivity": 1 << _GRID_BITS, "releases": releases}
         if p.noise == "discrete-gaussian":
-            self._scale = discrete_gaussian_sigma(epsilon, delta, **asked)
+            self._scale = discrete_gaussian_sigma(p.epsilon, p.delta, **asked)
             p.cost = discrete_gaussian_cost(self._scale, **asked, size=1)
         else:
-            self._scale = laplace_scale(epsilon, delta, **asked)
+            self._scale = laplace_scale(p.epsilon, p.delta, **asked)
             p.cost = (Cost("pure", (1 << _GRID_BITS) / self._scale * (1 + SLACK), times=releases),)
-        if self._scale > 1 << 52:
-            raise ValueError(f"the noise for {releases} releases at epsilon={epsilon!r} is too large to be drawn")
-        self._rng = random.generator(random_state)
+        if self._scale > LARGEST_SCALE:
+            raise ValueError(f"the noise for {releases} releases at epsilon={p.epsilon!r} is too large to be drawn")
         warn_of_claim(p.epsilon, p.delta, n if p.neighbors == "replace" else None)
-        if budget is not None:
-            budget.charge(epsilon, delta, neighbors=neighbors, cost=p.cost, what={"model": type(self).__name__})
-        self._access, self._counting, self._answered = ExclusiveAccess("an oracle"), threading.Lock(), 0
+        self._charge()
+        self._counting, self._answered = threading.Lock(), 0
         self._noise_scale = self._scale / (1 << _GRID_BITS)
         self._rows = self._counted = n
-        if neighbors == "add-remove":
+        if p.neighbors == "add-remove":
             counted = self._noisy([self._rows << _GRID_BITS])
             self._counted = max(1.0, counted[0] / (1 << _GRID_BITS))
 
@@ -247,11 +240,8 @@ class StatisticalQueryOracle(Parameters):
 
     @property
     def privacy_(self) -> PrivacySpend:
-        paid, events = self._paid, [Release("queries", self.answered_, self._paid.n_queries)]
-        if paid.neighbors == "add-remove":
-            events.append(Release("counts", 1, 1))
-        seeded = random.is_reproducible(self._rng)
-        return PrivacySpend(paid.epsilon, paid.delta, paid.neighbors, tuple(events), seeded, paid.cost)
+        counts = [Release("counts", 1, 1)] if self._paid.neighbors == "add-remove" else []
+        return self._claim(Release("queries", self.answered_, self._paid.n_queries), *counts)
 
     def _count(self, queries):
         """Count queries that are about to be called, or refuse them."""
@@ -265,10 +255,7 @@ class StatisticalQueryOracle(Parameters):
     def _noisy(self, sums):
         """Return sums on the grid with noise added, as a list of int."""
         release = discrete_gaussian if self._paid.noise == "discrete-gaussian" else discrete_laplace
-        return release(np.array(sums, np.int64), self._scale, rng=self._rng).tolist()
-
-    def __reduce__(self):
-        raise TypeError("StatisticalQueryOracle holds data that is private: it is not copied or pickled")
+        return release(np.array(sums, np.int64), self._scale, rng=self._paid.rng).tolist()
 
     def __repr__(self):
         return (

@@ -7,9 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from dpfast import random
 from dpfast.accounting import (
-    Budget,
     BudgetExceeded,
     Cost,
     PrivacySpend,
@@ -22,8 +20,9 @@ from dpfast.accounting.claims import pair_cost, warn_of_claim
 from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import weights
 from dpfast.learners.experts.playing import drawn, played
-from dpfast.learners.parameters import PRIVATE, Parameters, choice, count, optional
-from dpfast.mechanisms.draws import ExclusiveAccess, read_only
+from dpfast.learners.experts.prepaid import Prepaid
+from dpfast.learners.parameters import choice, count, estimator, optional, parameter
+from dpfast.mechanisms.draws import read_only
 from dpfast.parts.blocks import slices
 from dpfast.tables import BitMatrix
 from dpfast.tables.arrays import refuse_masked, sound_csr
@@ -44,7 +43,8 @@ class Regret(NamedTuple):
     theorem_11_3: float
 
 
-class RandomizedWeightedMajority(Parameters):
+@estimator
+class RandomizedWeightedMajority(Prepaid):
     """Follow the advice of experts, privately, in rounds: randomized weighted majority [DR11, section 11.2]_.
 
     In each round an expert is drawn with probability exactly proportional to exp(-eta * its total loss so far); then
@@ -67,8 +67,6 @@ class RandomizedWeightedMajority(Parameters):
 
     Parameters
     ----------
-    epsilon : float, default=1.0
-    delta : float, default=1e-6
     n_experts : int or None, default=None
         The number d of experts. With None it is read from the first losses given to `play`; `act` needs a number.
     horizon : int or None, default=None
@@ -77,10 +75,6 @@ class RandomizedWeightedMajority(Parameters):
     calibration : {"tight", "paper"}, default="tight"
         "tight" is the largest eta that the accountant allows; "paper" is eta = epsilon / sqrt(32 T ln(1/delta))
         [DR11, Theorem 11.2]_.
-    budget : dpfast.accounting.Budget or None, default=None
-        Charged (epsilon, delta) before the first action.
-    random_state : None, int or numpy.random.Generator, default=None
-        None uses a cryptographic generator. A seed is for tests and voids the guarantee; `privacy_` then records this.
 
     Attributes
     ----------
@@ -90,12 +84,6 @@ class RandomizedWeightedMajority(Parameters):
         The number of actions drawn.
     actions_ : ndarray of int64, shape (rounds_,)
         The experts drawn so far.
-    privacy_ : dpfast.accounting.PrivacySpend
-
-    Raises
-    ------
-    ValueError
-        For an invalid parameter.
 
     Notes
     -----
@@ -104,10 +92,6 @@ class RandomizedWeightedMajority(Parameters):
     only the touched experts. The same seed gives the same actions at every instruction-set level, and by `play` as well
     as by `act` and `observe`. The learner cannot be pickled, as its state is private. It may be used by one thread at a
     time, in the process that created it.
-
-    References
-    ----------
-    .. [DR11] C. Dwork, A. Roth, The Algorithmic Foundations of Differential Privacy, 2014, section 11.2.
 
     Examples
     --------
@@ -120,36 +104,20 @@ class RandomizedWeightedMajority(Parameters):
     (2.0, 1e-06)-DP, replace one row; 1000 of 1000 releases used; drawn with a seed: reproducible, not private
     """
 
-    _parameters = PRIVATE | {
-        "n_experts": optional(count(1, (1 << 32) - 1)),
-        "horizon": optional(count(1)),
-        "calibration": choice("tight", "paper"),
-    }
+    n_experts: int | None = parameter(None, optional(count(1, (1 << 32) - 1)))
+    horizon: int | None = parameter(None, optional(count(1)))
+    calibration: str = parameter("tight", choice("tight", "paper"))
 
-    def __init__(
-        self,
-        epsilon: float = 1.0,
-        delta: float = 1e-6,
-        *,
-        n_experts: int | None = None,
-        horizon: int | None = None,
-        neighbors: str = "replace",
-        calibration: str = "tight",
-        budget: Budget | None = None,
-        random_state: int | np.random.Generator | None = None,
-    ) -> None:
-        self.epsilon, self.delta, self.n_experts, self.horizon = epsilon, delta, n_experts, horizon
-        self.neighbors, self.calibration, self.budget = neighbors, calibration, budget
-        self._paid = self._checked()  # the claim's values, even if attributes change later
+    def __post_init__(self) -> None:
+        p = self._prepared()
         self._past: list[Any] = []  # (learning rate, rounds, loss, losses of all experts) of earlier phases
         self._rounds, self._waiting = 0, False
-        self._begin(_FIRST if horizon is None else horizon)
-        bent = self._eta * experts_range(neighbors) * (1 + SLACK)
-        self._paid.cost = (pair_cost(epsilon, delta) if horizon is None else Cost("range", bent, times=horizon),)
-        if budget is not None:
-            budget.check(epsilon, delta, neighbors=neighbors, cost=self._paid.cost)
-        warn_of_claim(epsilon, delta, horizon)
-        self._rng, self._access = random.generator(random_state), ExclusiveAccess("a learner from experts")
+        self._begin(_FIRST if p.horizon is None else p.horizon)
+        bent = self._eta * experts_range(p.neighbors) * (1 + SLACK)
+        p.cost = (pair_cost(p.epsilon, p.delta) if p.horizon is None else Cost("range", bent, times=p.horizon),)
+        if p.budget is not None:
+            p.budget.check(p.epsilon, p.delta, neighbors=p.neighbors, cost=p.cost)
+        warn_of_claim(p.epsilon, p.delta, p.horizon)
         self._weights: Any = None
         self._parts: list[np.ndarray] = []
 
@@ -188,7 +156,7 @@ class RandomizedWeightedMajority(Parameters):
             self._start(self.n_experts)
             self._next_phase()
             self._rounds += 1  # before the draw: an action that may have been drawn counts
-            expert = drawn(self._weights, self._exponent, self._rng)
+            expert = drawn(self._weights, self._exponent, self._paid.rng)
             self._parts.append(np.array([expert]))
             self._waiting = True
         return expert
@@ -275,7 +243,7 @@ class RandomizedWeightedMajority(Parameters):
                 part = slice(done, min(piece.stop, done + self._end - self._rounds))
                 self._rounds += part.stop - part.start
                 self._parts.append(experts[part])
-                played(self._weights, rows, self._exponent, self._rng, part, experts)
+                played(self._weights, rows, self._exponent, self._paid.rng, part, experts)
                 done = part.stop
         return experts
 
@@ -298,9 +266,7 @@ class RandomizedWeightedMajority(Parameters):
 
     @property
     def privacy_(self) -> PrivacySpend:
-        paid, drawn = self._paid, Release("actions", self.rounds_, self._paid.horizon or self.rounds_)
-        seeded = random.is_reproducible(self._rng)
-        return PrivacySpend(paid.epsilon, paid.delta, paid.neighbors, (drawn,), seeded, paid.cost)
+        return self._claim(Release("actions", self.rounds_, self._paid.horizon or self.rounds_))
 
     def owner_report(self) -> Regret:
         """Return the losses and the regret. PRIVATE: for the owner of the losses, not covered by the guarantee.
@@ -351,9 +317,7 @@ class RandomizedWeightedMajority(Parameters):
         """Charge, and start with equal weights."""
         if self._weights is None:
             state = weights.Weights(n_experts, self._exponent)
-            if self.budget is not None:
-                paid, what = self._paid, {"model": type(self).__name__}
-                self.budget.charge(paid.epsilon, paid.delta, neighbors=paid.neighbors, cost=paid.cost, what=what)
+            self._charge()
             self.n_experts, self._weights = n_experts, state
 
     def _rows(self, block):
@@ -366,11 +330,6 @@ class RandomizedWeightedMajority(Parameters):
             block = sound_csr(block)
             return weights.csr(block.indptr, block.indices, _reals(block.data), block.shape[1], bits=_GRID_BITS)
         return weights.dense(_reals(block), bits=_GRID_BITS)
-
-    def __reduce__(self):
-        raise TypeError(
-            "RandomizedWeightedMajority holds losses that are private: it is not copied or pickled; actions_ may be"
-        )
 
     def __repr__(self):
         return (

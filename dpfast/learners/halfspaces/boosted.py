@@ -17,13 +17,13 @@ from dpfast.learners.halfspaces.measure import CAP, MOST_ROUNDS, UNIT, LazyBregm
 from dpfast.learners.halfspaces.weak import NoisyCentering, NoisyStump, WeakLearner
 from dpfast.learners.parameters import (
     BETWEEN_0_AND_1,
+    FIT_INTERCEPT,
     Kind,
     auto,
     check_scale,
     choice,
     count,
     estimator,
-    flag,
     optional,
     parameter,
     positive,
@@ -58,14 +58,13 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     hypotheses so far, so it is small for rows that are classified well. Weights are at most 1 and add up to kappa n,
     where kappa is the density. The model is the average of the hypotheses.
 
-    **Privacy.** All hypotheses together are (epsilon, delta)-DP for the relation `neighbors`: "replace" compares tables
-    that differ in one row (x, y); "add-remove" compares tables one of which has one more row. Given the earlier
+    **Privacy.** All hypotheses together are (epsilon, delta)-DP for the relation `neighbors`. Given the earlier
     hypotheses, a change of one row moves the weights of all other rows in one direction, by no more than its own weight
     in sum. A weighted sum of vectors of norm at most 1 therefore changes by at most 2, half of the bound in [BCS,
     Theorem 27]_, and by at most 1 for the local measure under "add-remove". Weights are integers, and their sum is
-    exact. The rounds are adaptive Gaussian mechanisms: see
-    `dpfast.learners.halfspaces.weak` and `dpfast.accounting.discrete_gaussian_sigma`. Under "add-remove" the number of
-    rows is private: a noisy count, which costs 5% of epsilon, takes its place in kappa n.
+    exact. The rounds are adaptive Gaussian mechanisms: see `dpfast.learners.halfspaces.weak` and
+    `dpfast.accounting.discrete_gaussian_sigma`. Under "add-remove" the number of rows is private: a noisy count, which
+    costs 5% of epsilon, takes its place in kappa n.
 
     A 1 for the intercept is appended to each row, and rows outside the unit ball are then clipped to it. This map of
     single rows is always applied, and the number of clipped rows is never reported.
@@ -87,7 +86,6 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         How rows are weighted: "lazy-bregman" is the paper's measure of density kappa; "local" gives each row a weight
         that depends on no other row, min(1, exp(-learning_rate / 2 * sum of y h(x))). See
         `dpfast.learners.halfspaces.measure`.
-    fit_intercept : bool, default=True
     calibration : {"tight", "plan", "paper"}, default="tight"
         Where density, n_rounds and learning_rate come from. "tight" uses the parameters. "plan" uses
         `dpfast.accounting.boost_plan`: the algorithm of [BCS, section 5]_ then provably errs on at most `alpha` of new
@@ -108,18 +106,14 @@ class BoostedHalfspaceClassifier(LinearClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray, shape (n_features_in_,)
-    intercept_ : float
     density_, learning_rate_ : float
     n_rounds_ : int
         The parameters, or the values that "auto" stands for.
 
     Notes
     -----
-    A round reads the rows twice, except that the first round reads them once and nothing is read after the last sum.
-    Besides the data, a fit needs 20 bytes for each row, and 8 for each feature and thread; tables of type `RowBlocks`
-    stay on disk. Sums are integers, so results are the same at every instruction-set level, thread count and block
-    size.
+    A round reads the rows twice. Besides the data, a fit needs 20 bytes for each row, and 8 for each feature and
+    thread; tables of type `RowBlocks` stay on disk.
 
     Examples
     --------
@@ -138,7 +132,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     learning_rate: float | str = parameter("auto", auto(real(0.001, 1e6)))
     weak_learner: Any = parameter("centering", _kind('be "centering", "stump" or a WeakLearner', WeakLearner, _WEAK))
     measure: Any = parameter("lazy-bregman", _kind('be "lazy-bregman", "local" or a Measure', Measure, _MEASURES))
-    fit_intercept: bool = parameter(True, flag())
+    fit_intercept: bool = FIT_INTERCEPT
     calibration: str = parameter("tight", choice("tight", "plan", "paper"))
     margin: float | None = parameter(None, optional(real(0, 1, "(]")))
     label_noise: float = parameter(0.0, real(0, 0.5, "[)"))

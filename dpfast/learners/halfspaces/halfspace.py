@@ -56,9 +56,8 @@ class HalfspaceClassifier(PrivateClassifier):
     the mean of the scores and the number of rows of each class by levels of their score. The slope and the shift of the
     log odds follow from them. See `dpfast.learners.halfspaces.images`, `plain`, `model` and `steepness` beside it.
 
-    **Privacy.** All releases together are (epsilon, delta)-DP for the relation `neighbors`: "replace" compares tables
-    that differ in one row (x, y); "add-remove" compares tables one of which has one more row. In the opening, a row is
-    in one cell for each of p columns of codes, and in one cell for its class, where it counts c times, with c about
+    **Privacy.** All releases together are (epsilon, delta)-DP for the relation `neighbors`. In the opening, a row is in
+    one cell for each of p columns of codes, and in one cell for its class, where it counts c times, with c about
     sqrt(p) / 2, or sqrt(p) if labels are discovered. So the opening changes by at most sqrt(2 (p + c^2)) under
     "replace" and sqrt(p + c^2) under "add-remove". For plain rows, which have norm 1, it changes by at most sqrt(6) and
     sqrt(2). Given the earlier releases, a row adds a vector of norm at most 1 (sqrt(2) for more than two classes) to
@@ -66,9 +65,8 @@ class HalfspaceClassifier(PrivateClassifier):
     A row adds a number of size at most 2 to the sum of the scores, which changes by at most 4 and 2. A row is in one of
     the counts by class and level, which change by at most sqrt(2) and 1. Rows and residuals are integers on a grid,
     sums are exact, and all releases are adaptive discrete Gaussian mechanisms:
-    `dpfast.accounting.discrete_gaussian_sigma`. Nothing else that is released depends on the rows, except their number
-    under "replace", which is public. If words or labels are discovered, delta also covers that one which a single row
-    has is published: `dpfast.accounting.opening`.
+    `dpfast.accounting.discrete_gaussian_sigma`. If words or labels are discovered, delta also covers the probability
+    that one which only a single row has is published: `dpfast.accounting.opening`.
 
     Parameters
     ----------
@@ -91,15 +89,13 @@ class HalfspaceClassifier(PrivateClassifier):
 
     Attributes
     ----------
-    classes_ : ndarray, shape (k,)
     coef_ : ndarray, shape (1, m) for two classes, else (k, m)
         For a `CodeTable` there is an entry for each code: entry offsets[j] + v is what code v of column j adds to the
-        score, also for columns of numbers. The cells of each of `interactions_` follow, as the rows of a matrix one
-        after another. For other rows x the score is <x, coef_> + `intercept_`, divided by the norm of (x, 1), plus
-        `shift_`.
+        score, also for columns of numbers. The cells of each of `interactions_` follow, row by row. For other rows x
+        the score is <x, coef_> + `intercept_`, divided by the norm of (x, 1), plus `shift_`.
     coef_noise_ : ndarray, of the shape of coef_
         Standard deviation of the noise in each coefficient minus its mean over the rows, by `code_shares_`; only for a
-        `CodeTable`. It is known from the mechanism; later rounds correct some of this noise.
+        `CodeTable`. Later rounds correct some of this noise.
     code_shares_ : ndarray of float64, shape (m,)
         The approximate share of the rows with each code, by the noisy counts of the opening; only for a `CodeTable`.
         The shares of a column add up to 1; a share is 0 if its count may be nothing but noise.
@@ -118,12 +114,9 @@ class HalfspaceClassifier(PrivateClassifier):
 
     Notes
     -----
-    A round reads codes twice. It reads other rows twice for two classes, and k + 2 times for k > 2. Results are the
-    same at every instruction-set level and thread count.
-
-    Constants were fixed on adult, bank_marketing, telco_churn, weather_aus, give_me_credit and hotel_bookings of the
-    data sets in docs/results.md. Rows of numbers are scaled to norm 1 as they are. Columns on very different scales
-    need a `schema` with their ranges, or scaling by public constants.
+    A round reads codes twice. It reads other rows twice for two classes, and k + 2 times for k > 2. Rows of numbers are
+    scaled to norm 1 as they are: columns on very different scales need a `schema` with their ranges, or scaling by
+    public constants.
 
     Examples
     --------
@@ -257,9 +250,7 @@ class HalfspaceClassifier(PrivateClassifier):
 
     @in_batches
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the log odds of the classes.
-
-        See `dpfast.learners.halfspaces.model` for the link that turns sums into log odds.
+        """Return the log odds of the classes (`dpfast.learners.halfspaces.model`).
 
         Parameters
         ----------

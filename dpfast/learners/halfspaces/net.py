@@ -11,7 +11,17 @@ from dpfast.accounting.numbers import exact, float_above
 from dpfast.kernels.net import Net
 from dpfast.learners.base import LinearClassifier
 from dpfast.learners.halfspaces.nets import Nets, net_radius
-from dpfast.learners.parameters import Parameters, auto, changed_rows, count, estimator, flag, parameter, positive, real
+from dpfast.learners.parameters import (
+    FIT_INTERCEPT,
+    Parameters,
+    auto,
+    changed_rows,
+    count,
+    estimator,
+    parameter,
+    positive,
+    real,
+)
 from dpfast.learners.saving import entries, integer
 from dpfast.parts import MemoryParts, Piece
 from dpfast.tables.labels import class_codes, two_classes
@@ -41,14 +51,12 @@ class NetHalfspaceClassifier(LinearClassifier):
     from a net of the unit sphere: member w has probability proportional to
     exp(-t * #{i : y_i <w, x_i> < margin / 10}).
 
-    **Privacy.** The model is epsilon-DP (delta = 0) for the relation `neighbors`: "replace" compares tables that differ
-    in one row (x, y); "add-remove" compares tables one of which has one more row. The matrix does not depend on the
+    **Privacy.** The model is epsilon-DP (delta = 0) for the relation `neighbors`. The matrix does not depend on the
     data, and the net depends on the parameters only: both are public. A projected row is a function of its own row. One
     row therefore changes each score by at most 1; if it is added, all scores change in the same direction. The changes
     have a range R of 2 under "replace" and of 1 under "add-remove", and t = epsilon / R makes the draw epsilon-DP by
     the theorem of the exponential mechanism. Scores are integers and the draw is exact, so rounding cannot change a
-    probability. The number of rows (under "replace"), the columns and the set of labels are treated as public; with
-    `classes` of `fit` the set of labels is declared and not read off the rows.
+    probability.
 
     Parameters
     ----------
@@ -64,8 +72,6 @@ class NetHalfspaceClassifier(LinearClassifier):
         projections are often far better than one.
     net_radius : float in (0, 1] or "auto", default="auto"
         The largest distance of a unit vector from the net. "auto" is margin / 10.
-    fit_intercept : bool, default=True
-        Whether a constant feature 1 is added to the rows, before they are projected and normalised.
     max_seconds : float, default=60.0
         A fit that would take longer is refused before anything is drawn or charged. The time is computed from fixed
         times for each row and member, and the number of threads. A refusal therefore depends on the number of rows; it
@@ -75,7 +81,6 @@ class NetHalfspaceClassifier(LinearClassifier):
     ----------
     coef_ : ndarray, shape (n_features_in_,)
         The halfspace, mapped back to the features.
-    intercept_ : float
     direction_ : ndarray, shape (n_projections * n_components,)
         The drawn halfspace: a unit vector in the components of one projection, zero in the components of the others. If
         rows were not projected, it has an entry for each column and one for the intercept.
@@ -112,7 +117,7 @@ class NetHalfspaceClassifier(LinearClassifier):
     n_components: int = parameter(4, count(1))
     n_projections: int = parameter(1, count(1, 1 << 32))
     net_radius: float | str = parameter("auto", auto(real(0, 1, "(]")))
-    fit_intercept: bool = parameter(True, flag())
+    fit_intercept: bool = FIT_INTERCEPT
     max_seconds: float = parameter(60.0, positive())
     delta: float = field(default=0.0, init=False)
 
@@ -174,11 +179,6 @@ class NetHalfspaceClassifier(LinearClassifier):
         Returns
         -------
         NetReport
-
-        Raises
-        ------
-        ValueError
-            As `fit`.
         """
         check_is_fitted(self, "coef_")
         nets, X = self._nets(), self._coded(X)

@@ -14,13 +14,13 @@ from dpfast.kernels.unit_rows import GRID_BITS
 from dpfast.learners.base import LinearClassifier, shown
 from dpfast.learners.halfspaces.descent import FullBatch, single_sample_steps
 from dpfast.learners.parameters import (
+    FIT_INTERCEPT,
     auto,
     changed_rows,
     check_scale,
     choice,
     count,
     estimator,
-    flag,
     parameter,
     positive,
     real,
@@ -51,13 +51,11 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     unit ball. The model is A' w, where w is the average over the second half of the rounds, so prediction needs no
     projection.
 
-    **Privacy.** All rounds together are (epsilon, delta)-DP for the relation `neighbors`: "replace" compares tables
-    that differ in one row (x, y); "add-remove" compares tables one of which has one more row. A is drawn independently
-    of the rows and is therefore public. Given A and the earlier rounds, a row adds at most one vector of norm at most 1
-    to the sum, so the sum changes by at most 2 under "replace" and by 1 under "add-remove". Rows are integers on a
-    grid, sums are exact, and rounds are adaptive discrete Gaussian mechanisms:
-    `dpfast.accounting.discrete_gaussian_sigma`. Nothing else depends on the rows, not even on their number, since steps
-    are functions of the releases.
+    **Privacy.** All rounds together are (epsilon, delta)-DP for the relation `neighbors`. A is drawn independently of
+    the rows and is therefore public. Given A and the earlier rounds, a row adds at most one vector of norm at most 1 to
+    the sum, so the sum changes by at most 2 under "replace" and by 1 under "add-remove". Rows are integers on a grid,
+    sums are exact, and rounds are adaptive discrete Gaussian mechanisms: `dpfast.accounting.discrete_gaussian_sigma`.
+    Nothing else depends on the rows, not even on their number, since steps are functions of the releases.
 
     ``schedule="paper"`` runs appendix A instead: six times n^2 steps, each on one random row, with a loss that is zero
     from 0.96 margin on. The exponential mechanism then chooses among the six results by the number of rows with
@@ -80,12 +78,9 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
         The number of rounds; "auto" is 100. The noise of the average hardly depends on it.
     schedule : {"full-batch", "paper"}, default="full-batch"
         "paper" is refused if its steps would take more than an hour, and for "add-remove", as n^2 reveals n.
-    fit_intercept : bool, default=True
 
     Attributes
     ----------
-    coef_ : ndarray, shape (n_features_in_,)
-    intercept_ : float
     n_components_ : int
         The number m of components; if rows were not projected, the number of columns, and one for the intercept.
     n_rounds_ : int
@@ -96,9 +91,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     Notes
     -----
     A round reads the rows twice, whether they are projected or not; projected rows take 4 n m bytes. The step size
-    decreases with the norms of the noisy sums released so far (`dpfast.learners.halfspaces.descent`); the factor
-    1 / (0.86 margin) of the loss cancels in it, the threshold of the loss does not. Results are the same at every
-    instruction-set level and thread count.
+    decreases with the norms of the noisy sums released so far (`dpfast.learners.halfspaces.descent`).
 
     Examples
     --------
@@ -116,7 +109,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     n_components: int | str = parameter("auto", auto(count(1, 1 << 20)))
     n_rounds: int | str = parameter("auto", auto(count(1, 1 << 15)))
     schedule: str = parameter("full-batch", choice("full-batch", "paper"))
-    fit_intercept: bool = parameter(True, flag())
+    fit_intercept: bool = FIT_INTERCEPT
 
     def _learn(self, table, p, run):
         image = partial(_seen, most=p.n_components, fit_intercept=p.fit_intercept)

@@ -42,18 +42,15 @@ _FLAG = kinds.flag()
 class DecisionListClassifier(PrivateClassifier):
     """Private decision list by greedy cover [BF, section 3]_.
 
-    **Privacy.** The released list, including its length, is (epsilon, delta)-DP for the relation `neighbors`: "replace"
-    compares tables that differ in one row (x, y), "add-remove" compares tables one of which has one more row. One row
+    **Privacy.** The released list, including its length, is (epsilon, delta)-DP for the relation `neighbors`. One row
     changes the score of a candidate only while the row is uncovered, and only if the candidate's literals cover it: by
     at most +g if the label is right, where g is the coverage weight or 1/2, and by -1 if it is wrong.
     `dpfast.accounting.curves` derives a bound for a whole run with this number of rounds, and `cover_exponent` inverts
     it. The number of rounds is fixed in advance: `max_rules`, or the number of features plus one if that is less. The
     constant true is a candidate whose mass does not depend on the data, and it is the last rule at the latest; only
-    rules after it, which no row can reach, are dropped. The number of rows (under "replace"), the columns and the set
-    of labels are treated as public; `classes` of `fit` avoids reading the labels from the data. With `rule_counts` = c
-    the list is ((1 - c) epsilon, delta)-DP, and the class counts of its rules, with discrete Laplace noise on disjoint
-    cells, are (c epsilon, 0)-DP (`dpfast.learners.probabilities`): together they are (epsilon, delta)-DP by basic
-    composition.
+    rules after it, which no row can reach, are dropped. With `rule_counts` = c the list is ((1 - c) epsilon, delta)-DP,
+    and the class counts of its rules, with discrete Laplace noise on disjoint cells, are (c epsilon, 0)-DP
+    (`dpfast.learners.probabilities`): together they are (epsilon, delta)-DP by basic composition.
 
     Parameters
     ----------
@@ -93,7 +90,6 @@ class DecisionListClassifier(PrivateClassifier):
         Noisy counts of the rows of each class that each rule decides; some may be negative. Only with `rule_counts`.
     rule_counts_scale_ : Fraction
         The scale of that noise: P(x) is proportional to exp(-abs(x) / scale). It does not depend on the rows.
-    classes_ : ndarray, shape (n_classes,)
 
     Notes
     -----

@@ -5,6 +5,7 @@ the definitions, the theorems and the algorithms.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,14 +40,25 @@ class ClassCost(NamedTuple):
 
 
 class HypothesisClass(ABC):
-    """Immutable set of functions from points 0, ..., n_points - 1 to labels 0 and 1.
+    """Immutable set of `size` functions from points 0, ..., `n_points` - 1 to labels 0 and 1.
 
-    Attributes
-    ----------
-    n_points : int
-    size : int
-        Number of members.
+    Learners identify a function of the root class, the class without any restriction, by a *code*, an int or bytes. A
+    subclass defines, besides the abstract methods:
+
+    - `_root()`: the root class
+    - `_labels(code, points)`: uint8 labels of an int64 array of points
+    - `_describe(code)`: a short description; `_has_code(code)`: whether a root class has this function
+    - `_member_codes()`: the codes of all members; `_is_member(code)`: whether a code is one of them
+    - `_soa_code()`: the code of SOA
+    - `_degree(p, d)`: the (p, d)-decomposition dimension, for d >= LDim
+    - `_tree(schedule, depth)`: a `Tree` that the schedule allows from this depth on, for an attainable degree
+    - `_key()`: the value by which two classes of the same type are compared
+    - `_saved()`: the class as JSON values, and the class method `_from_saved(saved)`, which reads them
     """
+
+    _degree: Callable[[int, int], int]
+    _tree: Callable[[Any, int], Any]
+    _soa_code: Callable[[], Any]
 
     n_points: int
     size: int
@@ -274,11 +286,7 @@ class HypothesisClass(ABC):
             raise ValueError(f"points must lie in [0, {self.n_points}), got {wrong}")
         return points.astype(np.int64)
 
-    # ---- hypotheses by code, an int or bytes that identifies a function of the root class, for the learners ----------
-
-    @abstractmethod
-    def _root(self):
-        """Return the class that codes belong to, without any restriction."""
+    # ---- for the learners --------------------------------------------------------------------------------------------
 
     def _hypothesis(self, code):
         return Hypothesis(self._root(), code)
@@ -300,54 +308,9 @@ class HypothesisClass(ABC):
         """Return the same class with a separate cache of searches."""
         return self
 
-    @abstractmethod
-    def _labels(self, code, points):
-        """Return uint8 labels of an int64 array of points."""
-
-    @abstractmethod
-    def _describe(self, code):
-        """Return a short description of a code."""
-
-    @abstractmethod
-    def _member_codes(self):
-        """Return the codes of all members."""
-
-    @abstractmethod
-    def _is_member(self, code):
-        """Return whether a code belongs to a member."""
-
     def _some_members(self, most):
         """Return the codes of at least `most` members, or of all if there are fewer."""
         return self._member_codes().tolist()
-
-    @abstractmethod
-    def _soa_code(self):
-        """Return the code of SOA."""
-
-    @abstractmethod
-    def _degree(self, p, d):
-        """Return the (p, d)-decomposition dimension, for d >= LDim."""
-
-    @abstractmethod
-    def _tree(self, schedule, depth):
-        """Return a `Tree` that the schedule allows from this depth on, for an attainable degree."""
-
-    @abstractmethod
-    def _key(self):
-        """Return the value by which two classes of the same type are compared."""
-
-    @abstractmethod
-    def _saved(self):
-        """Return the class as JSON values, for `_from_saved`."""
-
-    @classmethod
-    @abstractmethod
-    def _from_saved(cls, saved):
-        """Return the class that `_saved` wrote."""
-
-    @abstractmethod
-    def _has_code(self, code):
-        """Return whether a code belongs to a function of this root class."""
 
     def _essential_between(self, p, d, degree):
         raise NotImplementedError  # degrees strictly between 0 and LDim are implemented for tables only

@@ -8,11 +8,14 @@ import numpy as np
 from dpfast.learners.base import PrivateClassifier, TwoSided
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.parameters import (
+    FEATURE_RANGE,
+    FIT_INTERCEPT,
+    NEGATIONS,
+    OUT_OF_RANGE,
     FileLike,
     auto,
     choice,
     count,
-    ends,
     estimator,
     flag,
     optional,
@@ -37,15 +40,14 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
     """Private Winnow with batched updates [BF, section 4.2]_: a sparse linear threshold, learned in one pass.
 
     **Privacy.** The released hypotheses and the times of their releases are together (epsilon, delta)-DP for the
-    relation `neighbors`: "replace" compares tables or streams that differ in one row (x, y); "add-remove" compares
-    tables one of which has one more row, or streams where one row of one of them is replaced by a blank that never
-    counts. A *prediction* in a stream is not a release: for row t it is h_t(x_t), which also depends on x_t. The
-    predictions are jointly private: those for all rows but one are as private towards that one row as the hypotheses
-    are. So each prediction may be shown to the owner of its own row, but a reader of all predictions learns about x.
-    Every row is in one interval between releases. There it changes the scores s = sum of y x once, by a vector of range
-    R. Each of the n_draws * n_updates draws after it is an exponential mechanism on the scores with exponent eta, which
-    is (eta R)^2 / 8-zCDP. In a stream, AboveThreshold counts the rows that count towards an update, and one row affects
-    it in one interval only. `dpfast.accounting.winnow` gives theorems and proofs.
+    relation `neighbors`; in a stream, "add-remove" replaces one row by a blank that never counts. A *prediction* in a
+    stream is not a release: for row t it is h_t(x_t), which also depends on x_t. The predictions are jointly private:
+    those for all rows but one are as private towards that one row as the hypotheses are. So each prediction may be
+    shown to the owner of its own row, but a reader of all predictions learns about x. Every row is in one interval
+    between releases. There it changes the scores s = sum of y x once, by a vector of range R. Each of the n_draws *
+    n_updates draws after it is an exponential mechanism on the scores with exponent eta, which is (eta R)^2 / 8-zCDP.
+    In a stream, AboveThreshold counts the rows that count towards an update, and one row affects it in one interval
+    only. `dpfast.accounting.winnow` gives theorems and proofs.
 
     Parameters
     ----------
@@ -69,22 +71,13 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         Declared number of rounds of a stream, or of rows; required for a stream with fixed schedule and by "paper".
     confidence : float in [0, 1), default=0.05
         Rows count, and change the scores, if their label is predicted wrongly or with a margin of at most this value.
-    negations : bool, default=True
-        Whether a negated copy of each feature is added, so that weights of both signs can be learned.
-    fit_intercept : bool, default=True
-        Whether a constant feature is added.
-    feature_range : pair of float, default=(-1, 1)
-        The declared range of the features, which are clipped to it and scaled to [-1, 1]. Booleans and BitMatrix are
-        signs.
-    out_of_range : {"clip", "error"}, default="clip"
     average : bool, default=True
         Whether `predict` uses the average of all releases or the last one. Both cost no further privacy.
     calibration : {"tight", "paper"}, default="tight"
         "tight" is the largest learning rate that the accountant allows. "paper" is [BF, Theorem 4.5]_ with the
-        constants of `dpfast.accounting.winnow_paper` for `horizon`, `margin` and c = `confidence`. These constants
-        replace n_updates and n_draws; rows count if they are predicted wrongly, all have equal weight, and the first
-        hypothesis has uniform weights. It requires batch=1 and average=False, and warns if its guarantee on mistakes is
-        void.
+        constants of `dpfast.accounting.winnow_paper` for `horizon`, `margin` and c = `confidence`, which replace
+        n_updates and n_draws; rows count if they are predicted wrongly, all have equal weight, and the first hypothesis
+        is uniform. It requires batch=1 and average=False, and warns if its guarantee on mistakes is void.
     margin : float in (0, 1] or None, default=None
         The margin rho that the paper's calibration assumes; not used otherwise.
     checkpoint : None or path, default=None
@@ -102,22 +95,20 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         The histogram of each release, with a window of the last K releases: increasing coordinates and their signed
         counts out of n_draws; coordinate n_features_in_ is the intercept.
     reads_ : {"signs", "numbers"}
-        The type of entries that the model was trained on and expects: booleans are signs, other numbers are used as
-        they are.
+        The type of entries that the model expects: booleans are signs, other numbers are used as they are.
     learning_rate_ : float
-        The rate eta: the largest that (epsilon, delta) allows, or the paper's.
+        The rate eta.
     n_updates_, n_draws_ : int
-        The numbers K and m: the parameters, or the paper's numbers.
+        The numbers K and m.
     rounds_ : int
         The number of rows of the stream so far; only if the stream can be continued.
 
     Notes
     -----
-    Scores and votes are integers, so results are the same at every instruction-set level. `fit` makes one pass over the
-    rows, and needs 16 bytes per feature, plus 8 for each release in a window. A stream uses the given order of rows;
-    `fit` assigns each row to a random interval. A stream needs a schema that declares everything, as nothing can be
-    discovered privately from rows that have not arrived yet. Its `probability_share` must be 0, as its model keeps
-    changing.
+    `fit` assigns each row to a random interval, makes one pass over the rows, and needs 16 bytes per feature, plus 8
+    for each release in a window. A stream uses the given order of rows. It needs a schema that declares everything, as
+    nothing can be discovered privately from rows that have not arrived yet, and a `probability_share` of 0, as its
+    model keeps changing.
 
     Examples
     --------
@@ -137,10 +128,10 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
     schedule: str = parameter("auto", choice("auto", "fixed", "sparse-vector"))
     horizon: int | None = parameter(None, optional(count(1, _MOST)))
     confidence: float = parameter(0.05, real(0, 1, "[)"))
-    negations: bool = parameter(True, flag())
-    fit_intercept: bool = parameter(True, flag())
-    feature_range: Sequence[float] = parameter((-1, 1), ends())
-    out_of_range: str = parameter("clip", choice("error", "clip"))
+    negations: bool = NEGATIONS
+    fit_intercept: bool = FIT_INTERCEPT
+    feature_range: Sequence[float] = FEATURE_RANGE
+    out_of_range: str = OUT_OF_RANGE
     average: bool = parameter(True, flag())
     calibration: str = parameter("tight", choice("tight", "paper"))
     margin: float | None = parameter(None, optional(real(0, 1, "(]")))

@@ -9,7 +9,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpfast.kernels import reals
 from dpfast.learners.base import TableClassifier, TwoSided, refuse_weights
-from dpfast.learners.parameters import Parameters, auto, choice, ends, estimator, flag, parameter, positive, real
+from dpfast.learners.parameters import (
+    FEATURE_RANGE,
+    FIT_INTERCEPT,
+    NEGATIONS,
+    OUT_OF_RANGE,
+    Parameters,
+    auto,
+    estimator,
+    parameter,
+    positive,
+    real,
+)
 from dpfast.tables.code_bits import packed_codes
 from dpfast.tables.labels import class_codes
 from dpfast.tables.signed_rows import signed_rows
@@ -42,15 +53,6 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
         The constant c: marked rows predicted with a margin of at most confidence * margin cause an update too.
     learning_rate : float or "auto", default="auto"
         The rate eta. "auto" is (1 - confidence) * margin, which minimizes the bound on updates.
-    negations : bool, default=True
-        Whether a negated copy of each feature is added, so that weights of both signs can be learned.
-    fit_intercept : bool, default=True
-        Whether a constant feature is added.
-    feature_range : pair of float, default=(-1, 1)
-        The declared range of every feature, scaled to [-1, 1]. Booleans and BitMatrix are always signs.
-    out_of_range : {"clip", "error"}, default="clip"
-        Whether features outside `feature_range` are clipped or refused. Clipping loses the differences between values
-        far outside; scale such features by declared bounds, or use a schema.
 
     Attributes
     ----------
@@ -61,8 +63,7 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
     updates_ : int
         The number of rows that have changed the weights.
     reads_ : {"signs", "numbers"}
-        The type of entries that the model was trained on and expects: booleans are signs, other numbers are used as
-        they are.
+        The type of entries that the model expects: booleans are signs, other numbers are used as they are.
     n_features_in_, feature_names_in_
         As in scikit-learn.
 
@@ -84,10 +85,10 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
     margin: float = parameter(0.1, real(0, 1, "(]"))
     confidence: float = parameter(0.5, real(0, 1, "[)"))
     learning_rate: float | str = parameter("auto", auto(positive()))
-    negations: bool = parameter(True, flag())
-    fit_intercept: bool = parameter(True, flag())
-    feature_range: Sequence[float] = parameter((-1, 1), ends())
-    out_of_range: str = parameter("clip", choice("error", "clip"))
+    negations: bool = NEGATIONS
+    fit_intercept: bool = FIT_INTERCEPT
+    feature_range: Sequence[float] = FEATURE_RANGE
+    out_of_range: str = OUT_OF_RANGE
 
     def fit(
         self, X: Any, y: Any, *, classes: ArrayLike | None = None, marks: ArrayLike | None = None, **refused: Any
@@ -108,11 +109,6 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
         Returns
         -------
         self
-
-        Raises
-        ------
-        ValueError
-            For an invalid parameter or invalid data.
         """
         refuse_weights(refused)
         return self._learn(X, y, classes, marks, reset=True)
@@ -130,11 +126,6 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
         Returns
         -------
         self
-
-        Raises
-        ------
-        ValueError
-            As in `fit`.
         """
         refuse_weights(refused)
         return self._learn(X, y, classes, marks, reset=not hasattr(self, "coef_"))

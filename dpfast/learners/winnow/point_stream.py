@@ -39,11 +39,6 @@ def make_point_stream(
     target : int
         The point j.
 
-    Raises
-    ------
-    ValueError
-        For an argument out of its range, or a stream of more than 4 GB.
-
     References
     ----------
     .. [BF] M. Bun, W. Fang, Privately Learning Decision Lists and a Differentially Private Winnow, arXiv 2602.07370.

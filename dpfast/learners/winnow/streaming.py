@@ -205,8 +205,7 @@ class WinnowStream(Streamed):
     def stream(self, X: Any, y: Any = None, *, classes: ArrayLike | None = None) -> np.ndarray:
         """Call `partial_fit`, and return the prediction for each row before its label was seen.
 
-        Show a prediction only to the owner of its row or of all rows: it depends on that row, and the claim is for the
-        hypotheses and their times (see the class). Anyone who holds y knows which predictions are mistakes.
+        Show a prediction only to the owner of its row or of all rows: the claim is for the hypotheses and their times.
 
         Parameters
         ----------
@@ -223,7 +222,7 @@ class WinnowStream(Streamed):
         ValueError, BudgetExceeded
             As in `fit`. The first call charges for the whole stream.
         RuntimeError
-            In a second thread while another call runs, and in a process other than the one that began the stream.
+            In a second thread at the same time, and in a process other than the one that began the stream.
 
         Notes
         -----

@@ -1,0 +1,46 @@
+"""Base of objects that pay once for many answers about private data that they hold."""
+
+from typing import Any
+
+from dpfast import random
+from dpfast.accounting import Budget, PrivacySpend, Release
+from dpfast.learners.parameters import BUDGET, PrivateParameters, estimator, parameter
+from dpfast.mechanisms.draws import ExclusiveAccess
+
+
+@estimator
+class Prepaid(PrivateParameters):
+    """Base of such objects; `_paid` has the parameters of the claim, whatever becomes of the attributes, and its cost.
+
+    Attributes
+    ----------
+    privacy_ : dpfast.accounting.PrivacySpend
+    """
+
+    budget: Budget | None = parameter(
+        None,
+        BUDGET,
+        "dpfast.accounting.Budget or None, default=None\n    Charged (epsilon, delta) once, for all answers.",
+    )
+
+    def _prepared(self) -> Any:
+        """Return the checked parameters, which are those of the claim; the object does not keep its seed."""
+        self._paid = self._checked()
+        del self.random_state
+        self._access = ExclusiveAccess(f"a {type(self).__name__}")
+        return self._paid
+
+    def _charge(self) -> None:
+        paid = self._paid
+        if paid.budget is not None:
+            what = {"model": type(self).__name__}
+            paid.budget.charge(paid.epsilon, paid.delta, neighbors=paid.neighbors, cost=paid.cost, what=what)
+
+    def _claim(self, *made: Release) -> PrivacySpend:
+        """Return the claim, with the releases made so far."""
+        paid = self._paid
+        seeded = random.is_reproducible(paid.rng)
+        return PrivacySpend(paid.epsilon, paid.delta, paid.neighbors, made, seeded, paid.cost)
+
+    def __reduce__(self):
+        raise TypeError(f"{type(self).__name__} holds private data: it is not copied or pickled")
