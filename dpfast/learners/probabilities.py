@@ -8,7 +8,9 @@ counts together e-DP (`dpfast.mechanisms.discrete_laplace`). If the model is (ep
 counts together are (epsilon, delta)-DP by basic composition. Everything else is computed from the noisy counts.
 """
 
+import math
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from types import SimpleNamespace
 from typing import Any
 
@@ -20,11 +22,12 @@ from dpfast.accounting import Cost
 from dpfast.accounting.numbers import decimal_above, split
 from dpfast.kernels.reals import expit
 from dpfast.learners.batches import in_batches
-from dpfast.learners.calibration import LEVELS, Line, fitted_line
+from dpfast.learners.calibration import LEVELS, Line, fitted_line, groups
 from dpfast.learners.fitting import Private, Run
 from dpfast.learners.parameters import estimator, noise_scale, parameter, real
 from dpfast.learners.saving import entries, fraction, integers
 from dpfast.mechanisms import discrete_laplace
+from dpfast.report.drawing import Dot
 
 
 def class_shares(counts, labels):
@@ -49,6 +52,26 @@ def class_shares(counts, labels):
 
 
 _LARGEST_COUNT = 1 << 62
+_DEVIATIONS = 1.96  # of a confidence interval of about 95%
+
+
+def reliability(counts: np.ndarray, own: np.ndarray, classes: np.ndarray, scale: Fraction) -> list[Dot]:
+    """Return the predicted share of the own class beside the share that came true, for the cells with enough rows."""
+    shares = class_shares(counts, own)
+    return [
+        _dot(classes[k], shares[cell, k], counts[cell], k, float(scale))
+        for cell, k in enumerate(own)
+        if counts[cell].sum() > 5 * float(scale) * math.sqrt(2 * counts.shape[1])  # otherwise they may be noise
+    ]
+
+
+def _dot(label, chance, rows, k, scale):
+    """Return a point of the noisy counts of class k among some rows, with a confidence interval."""
+    n, deviation = float(rows.sum()), math.sqrt(2) * scale
+    share = min(max(float(rows[k]) / n, 0.0), 1.0)
+    noise = deviation**2 * ((1 - share) ** 2 + (len(rows) - 1) * share**2) / n**2
+    reach = _DEVIATIONS * math.sqrt(noise + share * (1 - share) / n)
+    return Dot(str(label), float(chance), share, max(0.0, share - reach), min(1.0, share + reach))
 
 
 def if_counted(share: str, counts: str) -> Callable[[Any], Any]:
@@ -92,17 +115,18 @@ class Probabilities(Private):
 
     Attributes
     ----------
-    class_counts_ : ndarray of int64, shape (n_classes, n_classes)
-        Noisy counts of rows by predicted and true class; the noise has scale `class_counts_scale_`. Only with
-        `probability_share`.
+    class_counts_ : ndarray of int64, shape (n_classes, n_classes) or (n_levels, 2)
+        Noisy counts of rows by predicted class or level, and by true class; the noise has scale `class_counts_scale_`.
+        Only with `probability_share`.
     """
 
     probability_share: float = parameter(
         0.0,
         real(0, 1, "[)"),
         """float in [0, 1), default=0.0
-    Share c of epsilon for noisy counts of the rows by predicted and true label. `predict_proba` uses them; 0 releases
-    none. The model is then ((1 - c) epsilon, delta)-DP and the counts are (c epsilon, 0)-DP
+    Share c of epsilon for noisy class counts of the rows by predicted label, or, in linear classifiers, by level of the
+    score (`dpfast.learners.calibration`); `predict` then returns the more probable label. `predict_proba` uses the
+    counts; 0 releases none. The model is then ((1 - c) epsilon, delta)-DP and the counts are (c epsilon, 0)-DP
     (`dpfast.learners.probabilities`): together they are (epsilon, delta)-DP by basic composition.""",
     )
 
@@ -155,13 +179,9 @@ class Probabilities(Private):
         return shares[np.searchsorted(self.classes_, self.predict(X))]
 
     def _came_true(self):
-        from dpfast.learners.reliability import of_cells
-
         if not hasattr(self, "class_counts_"):
             return []
-        own = np.arange(len(self.classes_))
-        shares = class_shares(self.class_counts_, own)
-        return of_cells(shares, self.class_counts_, own, self.classes_, float(self.class_counts_scale_))
+        return reliability(self.class_counts_, np.arange(len(self.classes_)), self.classes_, self.class_counts_scale_)
 
     def _released_counts(self):
         if not hasattr(self, "class_counts_"):
@@ -174,29 +194,12 @@ class Probabilities(Private):
         self.class_counts_scale_ = fraction(saved["scale"])
 
 
-@estimator
 class SidedProbabilities(Probabilities):
     """`Probabilities` of classifiers of two classes, by the signed score of a row.
 
     A subclass defines `_scores`, at least 0 for the second class, and `_places`, the numbers in [-1, 1] from which
     levels are computed.
-
-    Attributes
-    ----------
-    class_counts_ : ndarray of int64, shape (LEVELS, 2)
-        Noisy counts of rows by level and class; the noise has scale `class_counts_scale_`. Only with
-        `probability_share`.
     """
-
-    probability_share: float = parameter(
-        0.0,
-        real(0, 1, "[)"),
-        """float in [0, 1), default=0.0
-    Share c of epsilon for noisy class counts of the rows by level of their score (`dpfast.learners.calibration`).
-    `predict_proba` uses them, and `predict` returns the more probable label; 0 releases none. The model is then
-    ((1 - c) epsilon, delta)-DP and the counts are (c epsilon, 0)-DP (`dpfast.learners.probabilities`): together they
-    are (epsilon, delta)-DP by basic composition.""",
-    )
 
     def _cells(self):
         return LEVELS
@@ -232,12 +235,15 @@ class SidedProbabilities(Probabilities):
         return np.stack([expit(-odds), expit(odds)], axis=1)
 
     def _came_true(self):
-        from dpfast.learners.reliability import of_levels
-
         if not hasattr(self, "class_counts_"):
             return []
         scale = float(self.class_counts_scale_)
-        return of_levels(self.calibration_line(), self.class_counts_, self.classes_[1], scale)
+        found = groups(self.class_counts_, math.sqrt(2) * scale)
+        chances = self.calibration_line().log_odds(np.array([group.place for group in found]))
+        return [
+            _dot(self.classes_[1], chance, group.rows, 1, scale * math.sqrt(group.levels))
+            for chance, group in zip(expit(chances), found, strict=True)
+        ]
 
     @if_counted("probability_share", "class_counts_")
     def calibration_line(self) -> Line:

@@ -20,7 +20,6 @@ ALLOWED = {  # by file: what is used there, and why no release, model or predict
     "learners/experts/statistical_query.py": ({"special"}, "bounds of errors that are told besides"),
     "learners/littlestone/staged.py": ({"optimize"}, "members near a function: weights are compared with 1e-9"),
     "learners/lists/rule.py": ({"special", "optimize", "stats"}, "intervals, told besides"),
-    "learners/reliability.py": ({"special", "expit"}, "points of a drawing of what was released"),
     "metrics/accuracy.py": ({"optimize"}, "intervals, told besides"),
     "metrics/figure.py": ({"optimize", "special"}, "intervals, told besides"),
     "metrics/ranking.py": ({"special"}, "intervals, told besides"),

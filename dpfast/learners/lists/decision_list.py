@@ -27,7 +27,7 @@ from dpfast.learners.lists.covering import (
 )
 from dpfast.learners.lists.rule import Literal, Rule, class_counts, decided, worth
 from dpfast.learners.parameters import changed_rows, described, estimator, noise_scale, parameter
-from dpfast.learners.probabilities import class_counts_from, class_shares, if_counted
+from dpfast.learners.probabilities import class_counts_from, class_shares, if_counted, reliability
 from dpfast.learners.saving import fraction, integer
 from dpfast.mechanisms import discrete_laplace
 from dpfast.mechanisms.draws import Claim
@@ -282,13 +282,9 @@ class DecisionListClassifier(PrivateClassifier):
         return np.searchsorted(self.classes_, [rule.label for rule in self.rules_])
 
     def _came_true(self):
-        from dpfast.learners.reliability import of_cells
-
         if not hasattr(self, "rule_counts_"):
             return []
-        own = self._numbers_of_labels()
-        shares = class_shares(self.rule_counts_, own)
-        return of_cells(shares, self.rule_counts_, own, self.classes_, float(self.rule_counts_scale_))
+        return reliability(self.rule_counts_, self._numbers_of_labels(), self.classes_, self.rule_counts_scale_)
 
     def _released(self):
         numbers = self._numbers_of_labels().tolist()
