@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 from dpfast.accounting import Cost
 from dpfast.accounting.numbers import exact, float_above, split
 from dpfast.kernels import bits, scores
-from dpfast.learners.base import PrivateClassifier
+from dpfast.learners.base import PrivateClassifier, packed_rows
 from dpfast.learners.batches import in_batches
 from dpfast.learners.parameters import BETWEEN_0_AND_1, changed_rows, estimator, parameter
 from dpfast.learners.probabilities import Probabilities, confusion
@@ -144,7 +144,7 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
         Returns
         -------
         float
-            ln(n_hypotheses / failure) / t; it does not depend on the data.
+            ln(n_hypotheses / failure) / t.
         """
         check_is_fitted(self)
         failure = BETWEEN_0_AND_1.read("failure", failure)
@@ -263,12 +263,7 @@ def _numbers_of_points(X, n_points):
 
 
 def _features(X, threshold):
-    """Return X as a BitMatrix."""
-    X = packed_codes(X)
-    table = X if isinstance(X, BitMatrix) else BitMatrix(X, threshold=threshold)
-    if 0 in table.shape:
-        raise ValueError(f"X must have at least one row and one column, got shape {table.shape}")
-    return table
+    return packed_rows(packed_codes(X), threshold)
 
 
 def _column(X):

@@ -52,9 +52,8 @@ class StatisticalQueryOracle(Prepaid):
     rounded to multiples of 2**-20 and summed as integers, so that replacing or adding one row changes the sum by at
     most 2**20 of these units. Each sum gets discrete noise, and the `n_queries` releases compose:
     `discrete_gaussian_sigma`, `laplace_scale`. Queries may depend on earlier answers. A query must give each row a
-    value that depends on that row alone, and not, for example, on the mean of the rows it receives. Under "replace" the
-    number of rows is public. Under "add-remove" it is not, and one further release, drawn at once, is a noisy count by
-    which all answers are divided.
+    value that depends on that row alone, and not, for example, on the mean of the rows it receives. Under "add-remove"
+    one further release, drawn at once, is a noisy number of rows by which all answers are divided.
 
     A query is counted before it is called, and therefore also if it fails, if it asks another query, and in threads; it
     is refused in a process other than the oracle's. Values outside [0, 1] are clipped and NaN counts as 0, without a
@@ -83,8 +82,7 @@ class StatisticalQueryOracle(Prepaid):
 
     Notes
     -----
-    A query is called on blocks of at most 65,536 rows. Answers are not clipped to [0, 1]. The oracle cannot be pickled,
-    as it holds the data.
+    A query is called on blocks of at most 65,536 rows. Answers are not clipped to [0, 1].
 
     References
     ----------
@@ -162,9 +160,8 @@ class StatisticalQueryOracle(Prepaid):
         Parameters
         ----------
         query : callable
-            Maps a block of rows (of each table, in order) to values in [0, 1], shape (rows,). Booleans are 0 and 1, and
-            values outside [0, 1] are clipped. Arrays are read-only views; frames and sparse matrices are copies, so a
-            query cannot change the rows that later queries see.
+            Maps a block of rows (of each table, in order) to values in [0, 1], shape (rows,). Booleans are 0 and 1.
+            Arrays are read-only views; frames and sparse matrices are copies.
 
         Returns
         -------
@@ -172,10 +169,8 @@ class StatisticalQueryOracle(Prepaid):
 
         Raises
         ------
-        BudgetExceeded
-            If all queries have been answered; the query is not called.
-        RuntimeError
-            In a process other than the oracle's.
+        BudgetExceeded, RuntimeError
+            If all queries have been answered; in a process other than the oracle's. The query is not called.
         ValueError
             If the query does not give one real number per row. The query has been counted.
         """
@@ -192,11 +187,6 @@ class StatisticalQueryOracle(Prepaid):
         Returns
         -------
         ndarray of float64, shape (n_queries,)
-
-        Raises
-        ------
-        BudgetExceeded, RuntimeError, ValueError
-            As in `answer`, for all queries together.
         """
         queries = list(queries)
         self._count(len(queries))  # before the first query runs
@@ -212,15 +202,13 @@ class StatisticalQueryOracle(Prepaid):
         failure : float in (0, 1)
         population : bool
             Whether the error is relative to the expectations of the distribution from which the rows are i.i.d. draws,
-            and not to the means over the rows. This is valid for queries fixed before the rows are drawn, and not for
-            queries that depend on earlier answers.
+            and not to the means over the rows. This is valid for queries fixed before the rows are drawn.
 
         Returns
         -------
         float
             The bound for the noise and half a step of the grid. With `population` it includes the sampling error, and
-            each of the two gets half of the failure probability (`dpfast.accounting.new_rows`). It does not depend on
-            the data.
+            each of the two gets half of the failure probability (`dpfast.accounting.new_rows`).
         """
         failure = BETWEEN_0_AND_1.read("failure", failure)
         if population:

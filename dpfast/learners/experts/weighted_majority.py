@@ -49,9 +49,9 @@ class RandomizedWeightedMajority(Prepaid):
 
     In each round an expert is drawn with probability exactly proportional to exp(-eta * its total loss so far); then
     the losses of all experts in that round, in [0, 1], are added. The expected loss of the experts drawn is hardly more
-    than that of the best expert, provided the losses of a round are fixed before its expert is drawn: they may depend
-    on earlier draws, but not on the draw of their own round. `play` and ``act(losses)`` take the losses before they
-    draw, which ensures this. With `act` and `observe` the caller must ensure it. Privacy does not depend on it.
+    than that of the best expert, provided the losses of a round do not depend on its own draw; they may depend on
+    earlier ones. `play` and ``act(losses)`` take the losses before they draw, which ensures this. With `act` and
+    `observe` the caller must ensure it. Privacy does not depend on it.
 
     **Privacy.** All actions together are (epsilon, delta)-DP for the relation `neighbors`. Under "replace" neighbours
     differ in the whole loss vector of one round; under "add-remove" that round's losses are replaced by zeros. Later
@@ -62,8 +62,6 @@ class RandomizedWeightedMajority(Prepaid):
     on them through the actions alone. So each phase may use all of epsilon and delta, and all phases together are
     (epsilon, delta)-DP. From 128 rounds on, the bound on the regret is at most 3.42 times that for a known horizon.
     `dpfast.accounting.experts` gives theorem and proof. The losses, and so the regret, are private.
-
-    The learner predicts no labels of rows and therefore no probabilities of labels.
 
     Parameters
     ----------
@@ -89,8 +87,7 @@ class RandomizedWeightedMajority(Prepaid):
     -----
     Losses are rounded to multiples of 2**-16, which keeps them in [0, 1] and costs no privacy. A round reads the losses
     once, and reads and writes the state once, 4 bytes per expert (8 once totals differ by thousands); for sparse losses
-    only the touched experts. The same seed gives the same actions at every instruction-set level, and by `play` as well
-    as by `act` and `observe`. The learner cannot be pickled, as its state is private. It may be used by one thread at a
+    only the touched experts. The learner cannot be pickled, as its state is private. It may be used by one thread at a
     time, in the process that created it.
 
     Examples
@@ -141,8 +138,6 @@ class RandomizedWeightedMajority(Prepaid):
         ------
         BudgetExceeded
             If all `horizon` actions have been made, or the budget does not suffice; nothing has been drawn.
-        ValueError
-            For losses that `observe` refuses; nothing has been drawn.
         RuntimeError
             If the losses of the last round have not been observed yet, or in a process other than the learner's.
         """
@@ -164,10 +159,8 @@ class RandomizedWeightedMajority(Prepaid):
     def observe(self, losses: Any) -> None:
         """Add the losses of the round whose action was drawn last.
 
-        The bounds on the regret require losses that do not depend on that action; they may depend on earlier actions.
-        Losses that depend on the action itself, such as 1 for the expert that was drawn, break every bound: no learner
-        with a regret bound against the best single expert performs well on them. If the losses are known in advance,
-        use ``act(losses)``.
+        Losses that depend on that action, such as 1 for the expert that was drawn, break every bound on the regret. If
+        the losses are known in advance, use ``act(losses)``.
 
         Parameters
         ----------
@@ -176,10 +169,8 @@ class RandomizedWeightedMajority(Prepaid):
 
         Raises
         ------
-        ValueError
-            For losses outside [0, 1], NaN or a wrong length. They are not counted, and others may be given.
-        RuntimeError
-            If no action has been drawn.
+        ValueError, RuntimeError
+            For losses outside [0, 1], NaN or a wrong length, which are not counted; if no action has been drawn.
         """
         losses = self._one_round(losses)
         with self._access.used():
@@ -211,12 +202,7 @@ class RandomizedWeightedMajority(Prepaid):
         Returns
         -------
         ndarray of int64, shape (n,)
-            The expert drawn in each round. It does not depend on the losses of that round or of later rounds.
-
-        Raises
-        ------
-        ValueError, BudgetExceeded, RuntimeError
-            As in `observe` and `act`; a block is refused as a whole, before any draw for it.
+            The expert drawn in each round. A block with invalid losses is refused as a whole, before any draw for it.
         """
         followed = [np.empty(0, np.int64)]
         for block in losses if hasattr(losses, "__next__") else [losses]:

@@ -171,9 +171,9 @@ class Thresholds(_ClosedForm):
 
     Notes
     -----
-    A subclass is a union of intervals of thresholds. Any m thresholds behave as a chain: LDim is floor(log2 m), SOA is
-    one of the thresholds, and the least depth of a tree with leaves of LDim r is the least k with 2^k (2^(r+1) - 1) >=
-    m. Halving is a valid tree of degree 0, except for three members at p = d = 1.
+    A subclass is a union of intervals. Any m thresholds behave as a chain: LDim is floor(log2 m), SOA is one of the
+    thresholds, and the least depth of a tree with leaves of LDim r is the least k with 2^k (2^(r+1) - 1) >= m. Halving
+    is a valid tree of degree 0, except for three members at p = d = 1.
 
     Examples
     --------

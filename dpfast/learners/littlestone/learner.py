@@ -64,10 +64,9 @@ class LittlestoneLearner(CountedPointClassifier):
     (Lemma 4.3 again). Every listed hypothesis errs on at most that share of the teacher's rows, since it agrees with a
     member on them.
 
-    **Privacy.** The model is (epsilon, delta)-DP for the relation `neighbors`: "replace" compares tables that differ in
-    one row, "add-remove" compares tables one of which has one more row. The teacher of each row is drawn independently,
-    so a row changes the lists of one teacher, at all accuracies, and each largest vote by at most one, in any
-    direction: AboveThreshold is threshold_share * epsilon-DP. SparseSample uses the rest of epsilon, and delta
+    **Privacy.** The model is (epsilon, delta)-DP for the relation `neighbors`. The teacher of each row is drawn
+    independently, so a row changes the lists of one teacher, at all accuracies, and each largest vote by at most one,
+    in any direction: AboveThreshold is threshold_share * epsilon-DP. SparseSample uses the rest of epsilon, and delta
     (`dpfast.accounting.sparse_sample`). All numbers are computed from the parameters alone: `estimate` returns them.
 
     Parameters
@@ -99,12 +98,10 @@ class LittlestoneLearner(CountedPointClassifier):
     to dimension 0 at once (always if p >= n_points), only hypotheses of error 2 alpha have to be absent from most
     lists, for which 4 ln(16) / alpha rows suffice. The number of teachers is chosen so that AboveThreshold stops,
     SparseSample draws a hypothesis, and none of a minority is drawn, each with failure probability at most beta / 3.
-    Privacy depends on none of this.
 
-    The cost is that of the classes of k teachers at d + 1 accuracies, with lists of at most
-    `LittlestonePlan.list_items` items. If the search of a teacher in a table reaches its limit (max_nodes of
-    `FiniteClass`), its list is empty; this is not reported, as it would reveal something about its rows. It cannot
-    happen if p >= n_points, since then the essential hypotheses are the members.
+    The cost is that of the classes of k teachers at d + 1 accuracies. If the search of a teacher in a table reaches its
+    limit (max_nodes of `FiniteClass`), its list is empty; this is not reported, as it would reveal something about its
+    rows. It cannot happen if p >= n_points, since then the essential hypotheses are the members.
 
     Examples
     --------

@@ -50,12 +50,9 @@ class FiniteClass(HypothesisClass):
 
     Notes
     -----
-    LDim is computed by a search in C over bit sets with a cache: about a millisecond for 512 random hypotheses on 64
-    points. The other searches are in Python (`dpfast.learners.littlestone.searches`). All are exponential in the worst
-    case: finding the fewest points that reduce a class is a hitting set problem, which is hardest if p is slightly
-    below that number. For 511 random triples of 64 points, which 29 questions reduce, the decomposition dimension takes
-    at most half a second up to p = 9 and from p = 30 on; in between it takes more than 40 seconds, or reaches the
-    limit.
+    LDim is computed by a search in C over bit sets with a cache; the other searches are in Python
+    (`dpfast.learners.littlestone.searches`). All are exponential in the worst case: finding the fewest points that
+    reduce a class is a hitting set problem, which is hardest if p is slightly below that number.
 
     Examples
     --------
@@ -216,15 +213,6 @@ def littlestone_dimension(table: Any) -> int:
     -------
     int
         At most log2 of the number of distinct rows.
-
-    Raises
-    ------
-    ValueError
-        For rows of different lengths, no rows, or entries that are not 0 or 1.
-
-    Notes
-    -----
-    See `FiniteClass.littlestone_dimension`.
 
     References
     ----------

@@ -63,13 +63,12 @@ class OnlineLittlestoneLearner(PointStream):
     `neighbors`: "replace" compares streams that differ in one round, "add-remove" compares streams where one round of
     one of them is replaced by a blank that never counts. The predictions are not: the prediction of round t is
     h_t(x_t), where x_t is from the row itself. They are jointly private: everything that all other people see, namely
-    the predictions of their own rows and every hypothesis, is (epsilon, delta)-DP in the one round that is not theirs,
-    since it is computed from the hypotheses and their rows. So a prediction may be shown to the owner of its row, but
-    all predictions together only to the owner of the data. Proof: fix the released values. They determine which rounds
-    are mistakes, and teachers are drawn independently of them. So the round that differs changes the running count of
-    one interval between releases (AboveThreshold, paid once), and the list of one teacher in each of the at most K
-    following draws of SparseSample. `dpfast.accounting.sparse_sample` composes them. The numbers are computed from the
-    parameters alone, `estimate` returns them, and they hold for streams beyond the horizon too.
+    the predictions of their own rows and every hypothesis, is (epsilon, delta)-DP in the one round that is not theirs.
+    So a prediction may be shown to the owner of its row, but all predictions together only to the owner of the data.
+    Proof: fix the released values. They determine which rounds are mistakes, and teachers are drawn independently of
+    them. So the round that differs changes the running count of one interval between releases (AboveThreshold, paid
+    once), and the list of one teacher in each of the at most K following draws of SparseSample.
+    `dpfast.accounting.sparse_sample` composes them. The claim holds for streams beyond the horizon too.
 
     There are no probabilities: a hypothesis may change with every row, and no rows are left to count for the last one.
 
@@ -97,14 +96,14 @@ class OnlineLittlestoneLearner(PointStream):
 
     Notes
     -----
-    **Numbers.** With h = 1 - exp(-c), k is so large that h k votes beat nothing, and beat (1 - h) k votes of each of
-    k L others; noise makes a release come too early or too late; each but with probability beta / 2 in all releases.
-    That holds where the mistakes of one hypothesis move the teachers to one other, as for point functions; a class with
-    more to tell apart, as thresholds, is about halved by a release. [Lyu]_ proves O(d^9.5 ln T) mistakes, up to
-    logarithms and a constant that is not stated; `estimate` gives at most K (c k + O(ln(K T) / epsilon)) of them, with
-    k = O(K ln(K L T / delta) / epsilon). At (1, 1e-6) and T = 1e5, point functions on any number of points have about
-    60 ln T. Nothing is promised for streams that no member explains, nor against somebody who has seen the hypothesis:
-    whoever always asks where it errs may spend all K releases, and the last hypothesis then errs for ever.
+    **Numbers.** With h = 1 - exp(-c), k is so large that h k votes beat the empty outcome, and beat (1 - h) k votes for
+    each of k L others, and the thresholds are such that no release comes too early or too late; each of the two fails
+    with probability at most beta / 2 in all releases. This is for classes in which the mistakes of one hypothesis move
+    the teachers to one other, such as point functions; a release about halves a class with more to tell apart, such as
+    thresholds. [Lyu]_ proves O(d^9.5 ln T) mistakes, up to logarithms and a constant that is not stated; `estimate`
+    gives at most K (c k + O(ln(K T) / epsilon)) of them, with k = O(K ln(K L T / delta) / epsilon). Nothing is promised
+    for streams that no member explains, nor against somebody who sees the hypotheses: whoever always asks where they
+    err may use up all K releases, and the last hypothesis then errs for ever.
 
     A round computes its prediction, a mistake one restriction, a release k lists.
 

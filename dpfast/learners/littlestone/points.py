@@ -71,17 +71,11 @@ class PrivatePointClassifier(Private, Saved, ClassifierMixin, BaseEstimator):
     )
 
     def estimate(self) -> Any:
-        """Return the plan of a run and what it needs, without reading data.
+        """Return the plan of a run and what it needs, from the parameters alone.
 
         Returns
         -------
         named tuple
-            The plan of the learner, computed from the parameters alone.
-
-        Raises
-        ------
-        ValueError
-            For invalid parameters, a class of a larger dimension than declared, or more work than `max_work`.
         """
         return self._plan(self._foreseen())
 
@@ -195,7 +189,7 @@ class CountedPointClassifier(Probabilities, PrivatePointClassifier):
     )
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn from examples.
+        """Learn from examples; what is invalid or exceeds the budget is refused before anything is charged or drawn.
 
         Parameters
         ----------
@@ -206,13 +200,6 @@ class CountedPointClassifier(Probabilities, PrivatePointClassifier):
         Returns
         -------
         self
-
-        Raises
-        ------
-        ValueError
-            For an invalid parameter or invalid data, before anything is charged or drawn.
-        BudgetExceeded
-            If the budget does not suffice, before the data is read.
         """
         p = self._checked()
         self._learn(p, *self._examples(X, y))

@@ -70,10 +70,9 @@ class StagedLittlestoneLearner(CountedPointClassifier):
     d, d)-essential for them. The run ends with the first stage in which AboveThreshold finds a hypothesis on half of
     the lists: SparseSample draws from the lists of that stage.
 
-    **Privacy.** The model is (epsilon, delta)-DP for the relation `neighbors`: "replace" compares tables that differ in
-    one row, "add-remove" compares tables one of which has one more row. A row is in one part, independently of the
-    other rows, so that in each stage one list changes, and the largest vote changes by at most one. AboveThreshold uses
-    threshold_share of the epsilon that proper_share leaves, and SparseSample uses the rest of it and delta
+    **Privacy.** The model is (epsilon, delta)-DP for the relation `neighbors`. A row is in one part, independently of
+    the other rows, so that in each stage one list changes, and the largest vote changes by at most one. AboveThreshold
+    uses threshold_share of the epsilon that proper_share leaves, and SparseSample uses the rest of it and delta
     (`dpfast.accounting.sparse_sample`); the exponential mechanism of a proper learner is proper_share * epsilon-DP.
 
     **Error.** At scale 1, if some member explains the rows and there are at least `estimate().n_samples` of them, the
@@ -100,11 +99,8 @@ class StagedLittlestoneLearner(CountedPointClassifier):
 
     Notes
     -----
-    The number of teachers is what the tests and draws need, instead of d^2 ln(1/delta) / epsilon; up to logarithms it
-    is the same.
-
-    The cost is that of the lists of k teachers in each of up to d + 1 stages. If the search of a teacher in a table
-    reaches its limit, its list is empty.
+    The number of teachers is what the tests and draws need; up to logarithms it is the paper's, d^2 ln(1/delta) /
+    epsilon. If the search of a teacher in a table reaches its limit, its list is empty.
 
     Examples
     --------

@@ -95,8 +95,7 @@ class PointStream(Streamed, PrivatePointClassifier):
         """Call `partial_fit`, and return the prediction for each row before its label was seen.
 
         A prediction is computed from its row, without noise that hides the row. Show it to the owner of the row only,
-        and all predictions together, or which of them are mistakes, to the owner of the data only. Only the hypotheses
-        and their times may be published.
+        and all predictions together to the owner of the data only. Only the hypotheses and their times are released.
 
         Parameters
         ----------
@@ -110,13 +109,11 @@ class PointStream(Streamed, PrivatePointClassifier):
 
         Raises
         ------
-        ValueError
-            For an invalid parameter or invalid data, before anything is charged or drawn; and for a stream that cannot
-            be continued, because it was interrupted, unpickled or loaded.
+        ValueError, BudgetExceeded
+            For invalid data, and for a stream that cannot be continued, because it was interrupted, unpickled or
+            loaded. The first call checks the parameters and charges for the whole stream.
         RuntimeError
             In a second thread, or in a process other than the one that began the stream.
-        BudgetExceeded
-            If the budget does not suffice. The whole stream is charged in the first call.
         """
         if self.__sklearn_is_fitted__() and self.frozen_:
             warnings.warn(
