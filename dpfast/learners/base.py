@@ -170,7 +170,6 @@ class Shown:
         Parameters
         ----------
         path : str or path-like
-            The file is replaced atomically.
         """
         from dpfast.report.html import write
 

@@ -122,10 +122,7 @@ def model_bytes(estimator: Saved, **more: Any) -> bytes:
 def read_document(path: str | os.PathLike) -> dict[str, Any]:
     """Return the entries of a model's file as written; `dpfast.load` checks whether they make a valid model.
 
-    Raises
-    ------
-    ValueError
-        If the file is truncated, damaged or not a dpfast model, or was written by a newer version.
+    A ValueError refuses a file that is truncated, damaged, not a dpfast model or written by a newer version.
     """
     path = Path(path)
     try:

@@ -26,10 +26,7 @@ one claim this requires
                                  scores by, and its states are k times as large
 
 For lists, group privacy of the pair, (k e, d (e^(k e) - 1) / (e^e - 1)), is an alternative, but it requires a smaller
-exponent (tests/learners/test_units.py compares the two numerically).
-
-The case k = 1 costs nothing. A smaller k needs less noise but keeps fewer rows. For a mean of rows that are alike
-within a unit k = 1 is best, since the signal grows with the number of kept rows and the noise with k.
+exponent (tests/learners/test_units.py compares the two numerically). The case k = 1 costs nothing.
 """
 
 from numbers import Integral

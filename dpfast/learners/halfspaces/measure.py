@@ -28,32 +28,15 @@ class Measure(ABC):
 
     @abstractmethod
     def start(self, signs, units, rate):
-        """Return the state of a measure with equal weights.
+        """Return the state of a measure with equal weights, for labels `signs`, -1 or 1: int8, shape (n,).
 
-        Parameters
-        ----------
-        signs : ndarray of int8, shape (n,)
-            Labels y, -1 or 1.
-        units : int
-            The wanted mass, in units of 1 / CAP: public, or released.
-        rate : float
-            > 0: weights are proportional to exp(-rate * sum of y h(x)).
-
-        Returns
-        -------
-        state
-            Has ``weights()``, which returns y_i u_i as int32 of shape (n,), and ``add(margins)``, which takes h(x_i) as
-            float32.
+        `units` is the wanted mass, in units of 1 / CAP, public or released; weights are proportional to
+        exp(-rate * sum of y h(x)). The state has ``weights()``, which returns y_i u_i as int32 of shape (n,), and
+        ``add(margins)``, which takes h(x_i) as float32.
         """
 
     def moved(self, neighbors: str) -> int:
-        """Return the most that one row moves a sum of y_i u_i h(x_i) with |h| <= 1: 2 CAP, unless less is proved.
-
-        Parameters
-        ----------
-        neighbors : {"replace", "add-remove"}
-            The relation of the neighbouring tables.
-        """
+        """Return the most that one row moves a sum of y_i u_i h(x_i) with |h| <= 1: 2 CAP, unless less is proved."""
         return 2 * CAP
 
 
@@ -112,12 +95,11 @@ def _reach(rate):
 
 
 class DenseMeasure:
-    """Weights min(1, c exp(-rate * s_i)) of rows with scores s_i, with c such that they add up to a given mass.
+    """Weights min(1, c exp(-rate * s_i)) of rows with scores s_i, where c is such that they add up to a given mass.
 
-    The state is private, as it is computed from the data. Scores are sums of y_i h(x_i), on a grid. Weights are
-    integers in units of 1 / CAP and add up to the mass exactly, so the bound in `dpfast.learners.halfspaces.weak` on
-    the difference between neighbours holds without rounding errors. If the mass exceeds n * CAP units, all weights are
-    1.
+    Scores are sums of y_i h(x_i), on a grid. Weights are integers in units of 1 / CAP and add up to the mass exactly,
+    so the bound in `dpfast.learners.halfspaces.weak` on the difference between neighbours holds without rounding
+    errors. If the mass exceeds n * CAP units, all weights are 1.
     """
 
     def __init__(self, signs, units, rate):

@@ -30,22 +30,19 @@ above. None of this looks at a row.
 
 If steps are too long, a sum points against the one before it by more than noise explains. The rate is halved each time
 this happens. If a sum points along the one before it by more than noise explains, the rate grows by a 20th, up to where
-it began. Otherwise an overshoot of the first rounds, which little noise reveals, would slow down all rounds. The growth
-was chosen on covertype_sub and hotel_bookings; adult and its rows a9a, usps, mushroom, phishing, and columns of other
-tables taken as labels were looked at afterwards.
+it began. Otherwise an overshoot of the first rounds, which little noise reveals, would slow down all rounds.
 
 **Pace.** Later residuals take noise back, at a speed that is the rate times the curvature of the loss. So the standard
 deviation of the noise left in scores grows as sqrt(rate / curvature). Where one class is rare, the curvature at the
 beginning is c times that of equal classes, with c = 8 p (1 - p) max(p, 1 - p) for a class of share p. Rates c times as
 large would leave the same noise, but coefficients come only as far as rate * curvature allows, and would stop short of
 the minimum. Rates of codes of two classes are therefore multiplied by sqrt(c) if c < 1, that is, if a class has less
-than .191 of the rows. The square root was chosen on stroke_records, bank_marketing and give_me_credit; adult,
-telco_churn and weather_aus with 2% and 7% of the second class were looked at afterwards.
+than .191 of the rows.
 
 **Falling rates.** Noise added early is mostly taken back, and noise added late is not. So the rates of codes fall, by
 the same amount in each round and to a half in the last one; rates above the largest one allowed fall less. That changes
-how much noise is left by more than it changes how far coefficients come. The fall was chosen on telco_churn,
-stroke_records and bank_marketing; the other raw tables were looked at afterwards.
+how much noise is left by more than it changes how far coefficients come. docs/halfspaces.md names the tables on which
+the constants were chosen.
 
 **Moderated scores.** Coefficients of codes are uncertain because of the noise left in them (`ShrunkenDescent.left`).
 The mean of expit(f) over a score f of variance s^2 is about expit(f / sqrt(1 + pi s^2 / 8)) [M]. So for two classes,

@@ -25,13 +25,8 @@ it to be Gaussian gives a likelihood. Where noise is large, its normalizing fact
 that is, small slopes. This is right where coefficients are little but noise, so the factors of four levels are raised
 to a power that makes them count as ten. The result is the mean of log(slope) and of the height over a grid.
 
-The constants were chosen on usps, farm_ads, adult_a9a and mushroom, on 800 to 1,000 rows of three of them, and on the
-odd digits and the 300 rows of bench/unseen.py; phishing, clickbait and the other tables of that script were looked at
-afterwards. The four levels were chosen on the breast cancer table, the odd digits and the 300 rows of that script, on
-wine, on drawn rows of unequal classes, and on 800 to 1,000 rows of adult_a9a, mushroom and usps; other digits, wine as
-it is, 400 and 1,000 rows of phishing, and further drawn tables were looked at to check them.
-
-Log odds and probabilities follow from scores by the link of capped residuals; `model` beside it has the proof.
+Log odds and probabilities follow from scores by the link of capped residuals; `model` beside it has the proof, and
+docs/halfspaces.md the tables on which the constants were chosen.
 """
 
 import math

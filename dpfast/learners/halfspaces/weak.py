@@ -24,12 +24,11 @@ from dpfast.tables.unit_rows import unit_rows
 class WeakLearner(ABC):
     """A learner that boosting calls once a round with weighted rows; it is responsible for the privacy of the round.
 
-    **Requirements.** The measure gives row i the integer weight u_i in [0, CAP], and the learner gets y_i u_i. On
-    tables that differ in one row, replaced or added, the weights of all other rows differ in one direction and, in sum,
-    by no more than the largest weight of the row that changed (`dpfast.kernels.measure`). A sum of y_i u_i h(x_i) with
-    |h| <= 1 therefore changes by at most 2 CAP, and so does, in Euclidean norm, a sum of y_i u_i x_i with |x_i| <= 1.
-    For some measures it is less: `moved` is what `Measure.moved` returns. `sensitivity` follows from this, and with
-    `noise` n_rounds adaptive calls of `learn` are together (epsilon, delta)-DP.
+    **Requirements.** The measure gives row i the integer weight u_i in [0, CAP], and the learner gets y_i u_i. By the
+    requirements of `Measure`, one row changes a sum of y_i u_i h(x_i) with |h| <= 1 by at most 2 CAP, and also, in
+    Euclidean norm, a sum of y_i u_i x_i with |x_i| <= 1. For some measures it is less: `moved` is what `Measure.moved`
+    returns. `sensitivity` follows from this, and with `noise` n_rounds adaptive calls of `learn` are together (epsilon,
+    delta)-DP.
     """
 
     @abstractmethod
@@ -55,15 +54,8 @@ class WeakLearner(ABC):
     def learn(self, rows, weights, units, noise, rng):
         """Return the hypothesis of a round, which is released.
 
-        Parameters
-        ----------
-        rows : the result of `rows`
-        weights : ndarray of int32, shape (n,)
-            y_i u_i.
-        units : int
-            The sum of all u_i.
-        noise : the result of `noise`
-        rng : numpy.random.Generator
+        `rows` and `noise` are the results of these methods, `weights` the y_i u_i as int32 of shape (n,), and `units`
+        the sum of all u_i.
         """
 
     @abstractmethod
@@ -117,15 +109,10 @@ class NoisyCentering(WeakLearner):
 class NoisyStump(WeakLearner):
     """One feature or its negation, chosen by the exponential mechanism on its weighted agreement with the labels.
 
-    Features are bits b, and a hypothesis is 2 b - 1 or 1 - 2 b. Its agreement, the sum of y_i u_i h(x_i), changes by at
-    most `moved`, CAP or 2 CAP, which GRID divides. Agreements are counted in steps of GRID, so they change by at most
-    moved / GRID in either direction: the range of a draw is R = 2 moved / GRID. n_rounds draws of exponent t are
-    n_rounds (t R)^2 / 8-zCDP by Hoeffding's lemma.
-
-    Parameters
-    ----------
-    threshold : None, float or array_like
-        Turns numbers into bits, as in `BitMatrix`.
+    Features are bits b, made of numbers by `threshold` as in `BitMatrix`; a hypothesis is 2 b - 1 or 1 - 2 b. Its
+    agreement, the sum of y_i u_i h(x_i), changes by at most `moved`, CAP or 2 CAP, which GRID divides. Agreements are
+    counted in steps of GRID, so they change by at most moved / GRID in either direction: the range of a draw is R = 2
+    moved / GRID. n_rounds draws of exponent t are n_rounds (t R)^2 / 8-zCDP by Hoeffding's lemma.
     """
 
     GRID = 64

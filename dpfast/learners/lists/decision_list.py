@@ -93,9 +93,8 @@ class DecisionListClassifier(PrivateClassifier):
 
     Notes
     -----
-    `fit` reads the packed table once per class to count, and about once more as its rows become covered. It needs
-    memory for the packed table, for its transpose if there may be more than about 60 rules, and 8 bytes per feature and
-    class. For a sparse matrix with less than one entry in 1024 only the positions of the ones are stored.
+    `fit` reads the packed table once per class to count, and about once more as its rows become covered. Besides the
+    table it needs memory for its transpose if there may be more than about 60 rules, and 8 bytes per feature and class.
 
     Examples
     --------
@@ -173,10 +172,9 @@ class DecisionListClassifier(PrivateClassifier):
     @if_counted("rule_counts", "rule_counts_")
     @in_batches
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the shares of the classes among the rows that the deciding rule decides, estimated from noisy counts.
+        """Return the shares of the classes among the rows of the deciding rule, estimated from noisy counts.
 
-        The label of `predict` has the largest share, since a rule's own class is never rated below another. This costs
-        no privacy beyond that of `rule_counts_`.
+        The label of `predict` has the largest share.
 
         Parameters
         ----------
@@ -234,9 +232,7 @@ class DecisionListClassifier(PrivateClassifier):
         ]
 
     def to_text(self, feature_names: Sequence[str] | None = None) -> str:
-        """Return the list as text, one rule per line, with support and precision if they were counted.
-
-        What was found privately of the columns follows, a line for each.
+        """Return the list as text: a line for each rule, and for each column of which something was discovered.
 
         Parameters
         ----------

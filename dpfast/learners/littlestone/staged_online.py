@@ -35,20 +35,19 @@ class StagedOnlineLittlestoneLearner(PointStream):
 
     There are no probabilities, as in `OnlineLittlestoneLearner`.
 
-    **Mistakes.** At scale 1, on every stream of `horizon` rounds that some member explains, at most
-    `estimate().mistakes` with probability 1 - horizon^-10, without a halt: Theorem 1, with numbers for its constants.
+    **Mistakes.** At scale 1, on every stream of `horizon` rounds that some member explains, there are at most
+    `estimate().mistakes` with probability 1 - horizon^-10, and no halt: Theorem 1, with numbers for its constants.
     Rounds may be chosen by someone who has seen all hypotheses and predictions before them. The numbers are
-    astronomical. A horizon for which the theorem says nothing is refused, with the one
-    that it needs. A smaller scale runs the same algorithm on shorter streams, as private and without such a promise.
+    astronomical: a horizon for which the theorem says nothing is refused. A smaller scale runs the same algorithm on
+    shorter streams, as private and without such a promise.
 
     Parameters
     ----------
     scale : float in (0, 1], default=1.0
         Factor for the constants of the theorem: K, R, U / k and the noise that k and U allow for.
     listing : {"stage", "printed"}, default="stage"
-        With "stage", teachers of decomposition dimension d + 1 - j list hypotheses in stage j; with "printed", all do,
-        as in line 8 of Algorithm 4. The proof of Theorem 1 needs lists that only shrink within a stage, as with
-        "stage".
+        With "stage", teachers of decomposition dimension d + 1 - j list hypotheses in stage j, so that lists only
+        shrink within a stage, as the proof of Theorem 1 needs; with "printed", all do, as in line 8 of Algorithm 4.
     dimension : int or None, default=None
         The dimension d, at least LDim, which is the default; a class of a larger dimension is refused. At least 2 is
         used: at d = 1 the error rates of all stages are 0, and the classes of teachers do not interleave.
@@ -68,8 +67,6 @@ class StagedOnlineLittlestoneLearner(PointStream):
     with blanks before it is split, so that a round changes one part; p is 2^j max(d^3, part size), as Fact 4 requires;
     k is as large as Lemma 3.1 requires for this delta; see also `listing`. A halted learner still predicts with its
     last hypothesis.
-
-    A round costs its prediction, by the distinct hypotheses among R; a training costs k lists per stage that it tries.
 
     Examples
     --------

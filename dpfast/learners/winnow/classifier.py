@@ -58,12 +58,11 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
     n_draws : int, default=5
         The number m of draws per release.
     window : bool, default=False
-        Whether an interval leaves the scores K releases after it was added. Every row is then in K releases, and a
-        stream learns without end at the same privacy cost; `predict` averages the last K releases. Without a window,
-        later intervals get more weight, as fewer releases use them: `dpfast.accounting.winnow_weight`.
+        Whether an interval leaves the scores K releases after it was added. A stream then learns without end at the
+        same privacy cost; `predict` averages the last K releases. Without a window, later intervals get more weight, as
+        fewer releases use them: `dpfast.accounting.winnow_weight`.
     batch : "all" or int, default="all"
-        The number of an interval's counting rows that enter the update: all, or the first so many; 1 is the paper's
-        choice.
+        The number of an interval's counting rows that enter the update: all, or the first so many; the paper has 1.
     schedule : {"auto", "fixed", "sparse-vector"}, default="auto"
         When releases happen: after intervals fixed in advance, which costs no privacy, or when AboveThreshold finds
         enough counting rows. "auto" is "fixed" for `fit` and "sparse-vector" for a stream.

@@ -103,8 +103,8 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
         classes : array_like, optional
             The set of labels; by default it is read from y.
         marks : array_like of bool, shape (n,), optional
-            b(t): whether the environment lets a row update the weights if its prediction is right but not confident.
-            The default marks all rows; without marks this is Winnow, which learns from mistakes only.
+            b(t): whether a row may update the weights if its prediction is right but not confident. The default marks
+            all rows; without marks this is Winnow, which learns from mistakes only.
 
         Returns
         -------

@@ -16,7 +16,7 @@ def make_point_stream(
     """Return a stream of a point function on which private online learners make many mistakes.
 
     Point x of d is a row of signs, -1 except for a +1 at position x. The target is "is it point j?", which is the
-    halfspace of the unit vector e_j, with margin 1 [BF, section 4.4]_. The stream is that of the proof of
+    halfspace of the unit vector e_j, with margin 1 [BF, section 4.4]. The stream is that of the proof of
     `dpfast.accounting.point_functions`: different points other than j, one per round, then the first one again; at some
     place among them j is repeated `insertions` times. By `dpfast.accounting.point_lower_bound` every private learner
     makes that many mistakes on one of these streams.
@@ -38,10 +38,6 @@ def make_point_stream(
         Labels -1 and 1.
     target : int
         The point j.
-
-    References
-    ----------
-    .. [BF] M. Bun, W. Fang, Privately Learning Decision Lists and a Differentially Private Winnow, arXiv 2602.07370.
 
     Examples
     --------

@@ -266,8 +266,7 @@ class WinnowStream(Streamed):
         """Return an estimator that continues the stream of a checkpoint after its row number `rounds_`.
 
         If a call did not return, for example because the process was killed, give its rows again, except those that
-        `rounds_` counts. Nothing is charged, since the whole stream was charged when it began. Random numbers are fresh
-        from the operating system.
+        `rounds_` counts. Nothing is charged, since the whole stream was charged when it began.
 
         Parameters
         ----------
@@ -281,16 +280,14 @@ class WinnowStream(Streamed):
         Raises
         ------
         ValueError, OSError
-            If there is no such file, if it is truncated, damaged, of another version or an older copy, or if another
-            stream, in this process or another, holds it.
+            If the file is missing, damaged, of another version or an older copy, or if another stream holds it.
 
         Notes
         -----
         The file is private: it holds the scores and the noise of the running tests. The claim is for one continuation
-        of the stream. The stream holds a lock on the file until `close` or the end of its estimator, and
-        ``<name>.lock`` beside it stores the progress of the stream, so that an older copy in its place is refused.
-        Continuing from a copy elsewhere, or giving rows twice, cannot be detected; each would release again what was
-        paid for once.
+        of the stream, which holds a lock on the file until `close` or the end of its estimator. An older copy in the
+        place of the file is refused. Continuing from a copy elsewhere, or giving rows twice, cannot be detected; each
+        would release again what was paid for once.
         """
         file, kept, arrays = Checkpoint.read(path, cls._model)
         with file.refusing():
