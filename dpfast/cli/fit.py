@@ -12,8 +12,7 @@ from dpfast.tables.naming import listed
 
 from . import options
 from .figures import Told, figures, kept, printed
-from .files import charged, classes_of, is_packed, limits_of, name_features, read
-from .inputs import declaration_of, read_declared
+from .files import charged, classes_of, declaration_of, is_packed, limits_of, name_features, read, read_declared
 from .models import MODELS, Name, estimator_of, parameters_of, read_share, reader_of, values_of, with_options_of
 from .outputs import add_figures, check_files, keep, learning
 from .report import answer, errors, facts, output, progress, reporting, say, spent

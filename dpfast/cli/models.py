@@ -24,7 +24,7 @@ class Model(NamedTuple):
     estimator: str  # the name of its class in dpfast
     names: str  # of its own options
     show: Callable  # as in printers
-    values: Callable = lambda own: "bits"  # from its own options to what it reads, as in dpfast.files.readers
+    values: str | Callable = "bits"  # what it reads, as in dpfast.files.readers, or how its own options tell that
     may_stay: bool = False  # whether it reads tables that stay on disk
     lacks: tuple[str, ...] = ()  # of the options that all models share, those it has no parameter for
     fixed: dict[str, Any] = {}  # noqa: RUF012 - parameters that no option changes; never changed in place
@@ -158,18 +158,6 @@ OPTIONS = {
 }  # fmt: skip
 
 
-def _boost_values(own):
-    return "bits" if own["weak_learner"] is WeakLearner.stump else "either"
-
-
-def _winnow_values(own):
-    return "bits" if own["feature_range"] is None else "numbers"
-
-
-def _either(own):
-    return "either"
-
-
 _NO_SIGNS = ("negations",)
 _NO_DELTA = ("delta", *_NO_SIGNS)
 MODELS = {
@@ -177,26 +165,27 @@ MODELS = {
         "DecisionListClassifier", "coverage_weight max_rules conjunctions rule_counts accounting", show_rules
     ),
     "winnow": Model(
-        "DPWinnowClassifier", "updates draws feature_range clip probability_share", show_weights, _winnow_values
+        "DPWinnowClassifier", "updates draws feature_range clip probability_share", show_weights,
+        lambda own: "bits" if own["feature_range"] is None else "numbers",
     ),
-    "halfspace": Model("HalfspaceClassifier", "rounds intercept interactions", show_scores, _either, True, _NO_SIGNS),
+    "halfspace": Model("HalfspaceClassifier", "rounds intercept interactions", show_scores, "either", True, _NO_SIGNS),
     "boost": Model(
         "BoostedHalfspaceClassifier", "density rounds learning_rate weak_learner intercept probability_share",
-        show_halfspace, _boost_values, True, _NO_SIGNS,
+        show_halfspace, lambda own: "bits" if own["weak_learner"] is WeakLearner.stump else "either", True, _NO_SIGNS,
     ),
     "projected": Model(
-        "ProjectedHalfspaceClassifier", "margin components rounds intercept probability_share", show_halfspace, _either,
-        True, _NO_SIGNS,
+        "ProjectedHalfspaceClassifier", "margin components rounds intercept probability_share",
+        show_halfspace, "either", True, _NO_SIGNS,
     ),
     "net": Model(
         "NetHalfspaceClassifier", "margin components projections net_radius max_seconds intercept probability_share",
-        show_halfspace, _either, lacks=_NO_DELTA, auto={"margin": 0.1, "components": 4},
+        show_halfspace, "either", lacks=_NO_DELTA, auto={"margin": 0.1, "components": 4},
     ),
     "finite-class": Model(
         "FiniteClassLearner", "probability_share", show_feature, lacks=_NO_DELTA, fixed={"hypotheses": "features"}
     ),
     "linear-learner": Model(
-        "LinearLearner", "intercept probability_share", show_average, _either, fixed={"out_of_range": "error"}
+        "LinearLearner", "intercept probability_share", show_average, "either", fixed={"out_of_range": "error"}
     ),
 }  # fmt: skip
 
@@ -262,7 +251,8 @@ def reader_of(model):
 
 def values_of(model, own, *, threshold=None, numbers=None):
     """Return the type in which features are read, from the options: "bits", "numbers" or "either"."""
-    values = MODELS[model].values(own)
+    values = MODELS[model].values
+    values = values if isinstance(values, str) else values(own)
     if threshold is not None:
         if numbers or values == "numbers":
             option = "--numbers" if numbers else "--feature-range"

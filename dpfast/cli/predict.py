@@ -6,8 +6,7 @@ from typing import Annotated
 
 import typer
 
-from .files import check_there, in_order, limits_of, read, reading_of
-from .inputs import read_codes_of
+from .files import check_there, in_order, limits_of, read, read_codes_of, reading_of
 from .models import MODELS
 from .options import Data, Decimal, Encoding, Separator
 from .outputs import check_files, csv_of

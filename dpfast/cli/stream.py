@@ -12,8 +12,7 @@ from rich.live import Live
 from rich.text import Text
 
 from . import options
-from .files import charged, check_there, in_order, limits_of, name_features
-from .inputs import declaration_of
+from .files import charged, check_there, declaration_of, in_order, limits_of, name_features
 from .models import MODELS, values_of, with_options_of
 from .outputs import check_files, check_output, keep
 from .printers import show_weights

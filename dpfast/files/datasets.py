@@ -44,15 +44,15 @@ def load_dataset(name: str) -> Any:
         raise ValueError(f"name must be one of {', '.join(sorted([*_LABELS, *_TABLES]))}, got {name!r}")
     from sklearn.utils import Bunch
 
-    return Bunch(**(_table(name) if name in _TABLES else _bits(name)), DESCR=_description())
+    description = (_FOLDER / "README.md").read_text(encoding="utf-8")
+    return Bunch(**(_table(name) if name in _TABLES else _bits(name)), DESCR=description)
 
 
 def _bits(name):
     with resources.as_file(_FOLDER / f"{name}.npz") as path:
         data = sp.csr_array(sp.load_npz(path))
         with np.load(path) as stored:
-            labels = _LABELS[name]
-            target = np.array([labels[y] for y in stored["y"].tolist()])
+            target = np.array([_LABELS[name][y] for y in stored["y"].tolist()])
             feature_names = stored["feature_names"].tobytes().decode().split("\n")
     return {"data": data, "target": target, "feature_names": feature_names}
 
@@ -87,7 +87,3 @@ def _table(name):
     target = np.array(table.column(schema.label.name).to_pylist())
     data = pa.table({each: table.column(each) for each in schema.names})
     return {"data": data, "target": target, "feature_names": schema.names, "schema": schema}
-
-
-def _description():
-    return (_FOLDER / "README.md").read_text(encoding="utf-8")

@@ -25,7 +25,7 @@ from dpfast.tables.arrow import ArrayStore
 from dpfast.tables.encoding import Encoding
 from dpfast.tables.objects import Fault
 from dpfast.tables.schema import Label, Schema
-from dpfast.tables.sources import Memory, Source
+from dpfast.tables.sources import Memory, Source, labelled
 from dpfast.tables.streams import MEMORY, StreamParts
 
 
@@ -96,11 +96,6 @@ class FileParts(Source):
         -------
         features : ndarray or csr_matrix
         labels : ndarray or None
-
-        Raises
-        ------
-        ValueError, OSError
-            As in `encoded`.
         """
         spool = Spool(self.memory, self.scratch)
         with _unchanged(self.path):
@@ -139,7 +134,7 @@ def source_of(X: Any, y: Any = None) -> Source:
         source = Parted(X)
     else:
         source = Memory(X)
-    return source if y is None else source.labelled(y)
+    return source if y is None else labelled(source, y)
 
 
 @contextmanager

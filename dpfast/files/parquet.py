@@ -189,11 +189,6 @@ class ParquetRows:
         -------
         column of labels
             Integers if all labels are, else text. `numpy.asarray` makes an array of it.
-
-        Raises
-        ------
-        ValueError
-            If the rows have no label column.
         """
         if self._label is None:
             raise ValueError("these rows have no label column; see label=")

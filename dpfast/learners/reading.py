@@ -35,9 +35,9 @@ from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Numeric, text_of
 from dpfast.tables.discovered import WIDEST, Discovered
 from dpfast.tables.encoding import Encoding, encode
-from dpfast.tables.labels import class_codes, completed, labels_among, other_label, typed, typed_labels
+from dpfast.tables.labels import class_codes, completed, label_kind, labels_among, other_label, typed, typed_labels
 from dpfast.tables.schema import Label, Schema
-from dpfast.tables.sources import with_names
+from dpfast.tables.sources import undeclared, with_column_names, with_names
 
 SHARE = Fraction(1, 8)  # of the budget, for the discovery
 MOST_LABELS = 256  # discovered at most
@@ -85,7 +85,7 @@ class TableReader(Parameters):
             vars(self).pop(name, None)
         p.rows_per_unit, p.one_column, p.plan, p.found = 1, False, None, None
         if p.schema == "discover" or (p.schema is None and p.source.tabular):
-            p.schema = p.source.undeclared([units] if isinstance(units, str) else [])
+            p.schema = undeclared(p.source, [units] if isinstance(units, str) else [])
         if p.schema is not None:
             p.schema.refuse_unconfirmed()
             p.schema = self._read_by(p.schema)
@@ -127,9 +127,9 @@ class TableReader(Parameters):
             label = p.schema.label or Label(named or "y")
             if label.name != (named or label.name):
                 raise ValueError(f"y names the label {named!r}, and the schema declares {label.name!r}")
-            kind = source.kind_of_labels(label.name)
+            kind = label_kind(source.like(), source.y, label.name)
         if isinstance(self.schema, str) and self.schema == "discover":
-            source = source.named(p.schema.names)
+            source = with_column_names(source, p.schema.names)
         if source.in_parts:
             self._refuse_parts(p)
         labelled = source.y is not None or named is not None

@@ -5,5 +5,4 @@ from .additive import terms as terms
 from .html import claim_in_words as claim_in_words
 from .html import page as page
 from .html import write as write
-from .text import found_lines as found_lines
 from .text import summary as summary

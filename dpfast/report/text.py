@@ -49,27 +49,16 @@ def _by_column(every, classes, most=30):
 
 
 def found_lines(encoder: Any) -> list[str]:
-    """Return what was discovered privately of the columns of a table, one line for each column.
-
-    Parameters
-    ----------
-    encoder : TableEncoder or None
-        The fitted encoder of a model; None if the model has none.
-
-    Returns
-    -------
-    list of str
-        A heading and one line for each column, at most a public number of them. Empty if everything was declared.
-    """
+    """Return a heading, and a line for what was discovered of each column; nothing if all columns were declared."""
     found = getattr(encoder, "found_", {})
     if not found:
         return []
     columns = [column for column in encoder.schema_.columns if column.name in found]
-    lines = [
-        column_line(column, found[column.name], encoder.other_.get(column.name)) for column in columns[:MOST_COLUMNS]
-    ]
-    more = [f"  and {len(columns) - MOST_COLUMNS:,} more columns"] if columns[MOST_COLUMNS:] else []
-    return ["discovered privately:", *(f"  {name}: {holds}" for name, holds, _ in lines), *more]
+    lines = ["discovered privately:"]
+    for column in columns[:MOST_COLUMNS]:
+        name, holds, _ = column_line(column, found[column.name], encoder.other_.get(column.name))
+        lines.append(f"  {name}: {holds}")
+    return lines + [f"  and {len(columns) - MOST_COLUMNS:,} more columns"] * (len(columns) > MOST_COLUMNS)
 
 
 def column_line(column: Any, facts: Any, other: Any) -> tuple[str, str, str]:

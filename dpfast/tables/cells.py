@@ -280,37 +280,19 @@ class CodeColumn:
         return self.size - 1 if self.nullable else None
 
     def ends(self) -> np.ndarray:
-        """Return the ends of all bins, from the lowest to the highest.
-
-        Returns
-        -------
-        ndarray of float64, shape (bins + 1,)
-        """
+        """Return the ends of all bins, from the lowest to the highest: float64, shape (bins + 1,)."""
         edges = self.edges or (self.low,)
         return np.array([min(self.low, edges[0]), *(self.edges or ()), max(self.high, edges[-1])], np.float64)
 
     def midpoints(self) -> np.ndarray:
-        """Return a number for each bin, the middle of its part of [low, high].
-
-        Returns
-        -------
-        ndarray of float64, shape (bins,)
-        """
+        """Return a number for each bin, the middle of its part of [low, high]: float64, shape (bins,)."""
         ends = np.clip([self.low, *(self.edges or ()), self.high], self.low, self.high)
         return ends[:-1] / 2 + ends[1:] / 2
 
     def meaning(self, code: int) -> str:
         """Return the meaning of a code as text.
 
-        Parameters
-        ----------
-        code : int
-
-        Returns
-        -------
-        str
-            For example ``"above 30, at most 40"``, ``"= 22"``, ``"23 to 30"``, ``"clerk"``, ``"other"`` or
-            ``"missing"``.
+        For example ``"above 30, at most 40"``, ``"= 22"``, ``"23 to 30"``, ``"clerk"``, ``"other"`` or ``"missing"``.
         """
         if not 0 <= code < self.size:
             raise ValueError(f"codes of {self.name!r} lie in [0, {self.size}), got {code}")
@@ -329,17 +311,10 @@ class CodeColumn:
         return ", ".join(filter(None, (above, most))) or words[2]
 
     def written(self, edge: float) -> str:
-        """Return an edge as text.
+        """Return an edge as text: a date as YYYY-MM-DD, or a number.
 
-        Parameters
-        ----------
-        edge : float
-
-        Returns
-        -------
-        str
-            A date as YYYY-MM-DD, or a number. Whole numbers are written in full, other numbers with five significant
-            digits, or more if rounding would change the edge by more than a fiftieth of the bin.
+        Whole numbers are written in full, other numbers with five significant digits, or more if rounding would change
+        the edge by more than a fiftieth of the bin.
         """
         if self.dates:
             return (_EPOCH + timedelta(days=edge)).isoformat()

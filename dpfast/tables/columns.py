@@ -60,45 +60,19 @@ class Column:
         return tuple(fact for fact in self.facts if getattr(self, fact) is None)
 
     def code_columns(self) -> tuple[CodeColumn, ...]:
-        """Return the columns of codes that this column becomes.
-
-        Returns
-        -------
-        tuple of CodeColumn
-        """
+        """Return the columns of codes that this column becomes."""
         raise NotImplementedError
 
     def fine(self) -> "Column":
-        """Return this column for learners that merge bins themselves.
-
-        Returns
-        -------
-        Column
-            Numbers have fine bins, unless bins are declared.
-        """
+        """Return this column for learners that merge bins: numbers are in fine bins, unless bins are declared."""
         return self
 
     def confirmed(self) -> "Column":
-        """Return the same column, with everything that a draft read off the rows confirmed to be public.
-
-        Returns
-        -------
-        Column
-        """
+        """Return the same column, with everything that a draft read off the rows confirmed to be public."""
         return replace(self, unconfirmed=())
 
     def found(self, **facts: Any) -> "Column":
-        """Return the same column with discovered facts.
-
-        Parameters
-        ----------
-        **facts
-            The facts by their names.
-
-        Returns
-        -------
-        Column
-        """
+        """Return the same column with discovered facts."""
         return replace(self, **facts)
 
     def _set(self, name, value):
@@ -183,17 +157,9 @@ class Numeric(Column):
         return (*super().to_find, *(("edges",) if self.spacing == "quantiles" else ()))
 
     def cuts(self) -> tuple:
-        """Return the edges between the bins.
+        """Return the edges between the bins, which increase up to rounding; refuse bounds that are not discovered yet.
 
-        Returns
-        -------
-        tuple of float
-            Increasing, up to rounding. They are computed as decimals, so they are the same on every machine.
-
-        Raises
-        ------
-        ValueError
-            If a bound has not been discovered yet.
+        They are computed as decimals, so they are the same on every machine.
         """
         if self.to_find:
             self._refuse(f"{' and '.join(self.to_find)} must be declared or found first")

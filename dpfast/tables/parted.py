@@ -22,7 +22,7 @@ from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import Encoding, label_column
 from dpfast.tables.labels import Labels, class_codes, seen_labels
 from dpfast.tables.schema import Label, Schema
-from dpfast.tables.sources import Source, count_rows, picked, unit_column, units_of
+from dpfast.tables.sources import Source, count_rows, labels_beside, picked, unit_column, units_of
 from dpfast.tables.streams import MEMORY
 from dpfast.tables.words import HELD, Counts, Words, tally
 
@@ -58,13 +58,13 @@ class Parted(Source):
         return PartedEncoding(parts_of(self._table, self.y, columns=names), schema, label)
 
     def vectors(self, classes: Any = None, *, one_column: bool = False) -> Table:
-        return parted_numbers(parts_of(self._table, self.labels_beside()), classes, one_column=one_column)
+        return parted_numbers(parts_of(self._table, labels_beside(self)), classes, one_column=one_column)
 
     def bounded(self, units: Any, schema: Schema | None, label: Label | None, choose: Callable) -> "Parted":
         if schema is None:
             if isinstance(units, str):
                 raise ValueError(f"units={units!r} is the name of a column, and X holds vectors: give an array")
-            parts = parts_of(self._table, self.labels_beside())
+            parts = parts_of(self._table, labels_beside(self))
         else:
             assert label is not None
             columns = [*schema.names, label.name, *([units] if isinstance(units, str) else [])]

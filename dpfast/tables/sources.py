@@ -7,7 +7,7 @@ of rows.
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,7 @@ from dpfast.tables.bit_matrix import BitMatrix, SparseBits
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.discovered import Discovered, refuse_many
 from dpfast.tables.encoding import Encoding
-from dpfast.tables.labels import class_codes, label_kind
+from dpfast.tables.labels import class_codes
 from dpfast.tables.naming import LABELS, not_there
 from dpfast.tables.schema import Label, Schema
 
@@ -96,76 +96,6 @@ class Source:
         """
         raise ValueError(f"X is a {type(self).__name__}, whose columns need a schema: give schema=, or an array")
 
-    def undeclared(self, without: Sequence[str] = ()) -> Schema:
-        """Return the schema that declares only the names and types of the columns, and the column of labels.
-
-        Parameters
-        ----------
-        without : sequence of str
-            Columns that are not features, for example the unit of each row.
-
-        Returns
-        -------
-        Schema
-        """
-        types = self.header()
-        for name, use in [*((name, "") for name in without), (self.label, LABELS)]:
-            if name is not None and name not in types:
-                raise ValueError(not_there(name, [*types], use=use))
-        features = {name: kind for name, kind in types.items() if name != self.label and name not in without}
-        if not features:
-            raise ValueError("the table has no columns to learn from; give at least one besides the label")
-        refuse_many(len(features))
-        columns = [Discovered(name, reads=reads_of(name, kind)) for name, kind in features.items()]
-        ignored = tuple(without) if self._names_ignored else ()
-        return Schema(columns, label=self.label, ignore=ignored, missing_values=self._marks)
-
-    def labelled(self, y: Any) -> Self:
-        """Return the same source with other labels.
-
-        Parameters
-        ----------
-        y : str or array_like
-            The name of their column, or the labels.
-
-        Returns
-        -------
-        Source
-        """
-        other = copy.copy(self)
-        if isinstance(y, str):
-            other.label = y
-        else:
-            other.y = y
-        return other
-
-    def kind_of_labels(self, name: str) -> str | None:
-        """Return the type of the labels, as `dpfast.tables.labels.label_kind` does.
-
-        Parameters
-        ----------
-        name : str
-            The column of the labels.
-
-        Returns
-        -------
-        str or None
-        """
-        return label_kind(self.like(), self.y, name)
-
-    def named(self, names: Sequence[str]) -> "Source":
-        """Return the same source; an array becomes a table whose columns have these names.
-
-        Parameters
-        ----------
-        names : sequence of str
-
-        Returns
-        -------
-        Source
-        """
-        return self
-
     def bounded(self, units: Any, schema: Schema | None, label: Label | None, choose: Callable) -> "Source":
         """Return the kept rows of each unit.
 
@@ -190,19 +120,6 @@ class Source:
         encoding = self.encoded(schema, label, units)
         kept = choose(encoding.units.whole())
         return Memory(encoding if kept is None else encoding[kept])
-
-    def labels_beside(self) -> Any:
-        """Return the labels given beside the table; refuse the name of a column of vectors.
-
-        Returns
-        -------
-        array_like or None
-        """
-        if self.label is not None:
-            raise ValueError(
-                "y is the name of a column, and no schema says what the others are: give schema=, or an array y"
-            )
-        return self.y
 
     def refuse_labels(self) -> None:
         """Refuse labels given beside a source whose rows come in an order of their own."""
@@ -252,14 +169,9 @@ class Memory(Source):
         if one_column:
             X = np.asarray(X)
             X = X[:, np.newaxis] if X.ndim == 1 else X
-        labels = class_codes(self.labels_beside(), None, classes)
+        labels = class_codes(labels_beside(self), None, classes)
         like = X.row_of_zeros() if isinstance(X, CodeTable) else X
         return Table(MemoryParts([Piece(X, labels.codes)]), len(labels.codes), like, labels)
-
-    def named(self, names: Sequence[str]) -> "Memory":
-        other = copy.copy(self)
-        other.X = with_names(self.X, names)
-        return other
 
     def bounded(self, units: Any, schema: Schema | None, label: Label | None, choose: Callable) -> "Memory":
         if isinstance(units, str):
@@ -267,6 +179,49 @@ class Memory(Source):
                 raise ValueError(f"units={units!r} is the name of a column, and X holds vectors: give an array")
             units = units_of(self.X, units)
         return Memory(*picked(self.X, self.y, choose(units), len(units)))
+
+
+def labelled(source: Source, y: Any) -> Source:
+    """Return the same source with other labels: the name of their column, or the labels."""
+    other = copy.copy(source)
+    if isinstance(y, str):
+        other.label = y
+    else:
+        other.y = y
+    return other
+
+
+def undeclared(source: Source, without: Sequence[str] = ()) -> Schema:
+    """Return the schema that declares the label, and only names and types of the columns except those `without`."""
+    types = source.header()
+    for name, use in [*((name, "") for name in without), (source.label, LABELS)]:
+        if name is not None and name not in types:
+            raise ValueError(not_there(name, [*types], use=use))
+    features = {name: kind for name, kind in types.items() if name != source.label and name not in without}
+    if not features:
+        raise ValueError("the table has no columns to learn from; give at least one besides the label")
+    refuse_many(len(features))
+    columns = [Discovered(name, reads=reads_of(name, kind)) for name, kind in features.items()]
+    ignored = tuple(without) if source._names_ignored else ()
+    return Schema(columns, label=source.label, ignore=ignored, missing_values=source._marks)
+
+
+def labels_beside(source: Source) -> Any:
+    """Return the labels given beside the table, or None; refuse the name of a column of vectors."""
+    if source.label is not None:
+        raise ValueError(
+            "y is the name of a column, and no schema says what the others are: give schema=, or an array y"
+        )
+    return source.y
+
+
+def with_column_names(source: Source, names: Sequence[str]) -> Source:
+    """Return the same source; an array in memory becomes a table whose columns have these names."""
+    if not isinstance(source, Memory):
+        return source
+    other = copy.copy(source)
+    other.X = with_names(source.X, names)
+    return other
 
 
 def with_names(X: Any, names: Sequence[str]) -> Any:

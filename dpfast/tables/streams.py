@@ -74,12 +74,6 @@ class StreamParts(Source):
         return dict(zip(schema.names, schema.types, strict=True))
 
     def like(self) -> pa.Table:
-        """Return a table of no rows whose columns have the types of these.
-
-        Returns
-        -------
-        pyarrow.Table
-        """
         return pa.schema(list(self.header().items())).empty_table()
 
     def batches(self, names: Sequence[str]) -> Iterator[Any]:
@@ -92,11 +86,6 @@ class StreamParts(Source):
         Yields
         ------
         pyarrow.RecordBatch or polars.DataFrame
-
-        Raises
-        ------
-        ValueError
-            If there is no such column, or the stream was read before.
         """
         refuse_lacking(names, [*self.header()])
         yield from self._stream.batches(list(names))

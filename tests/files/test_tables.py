@@ -16,6 +16,7 @@ from dpfast.files.encodings import FileParts, read_codes, read_encoding, read_fr
 from dpfast.tables import Boolean, Category, Date, Label, Numeric
 from dpfast.tables.discovered import Discovered
 from dpfast.tables.encoding import encode
+from dpfast.tables.sources import undeclared
 
 SCHEMA = Schema(
     [
@@ -140,7 +141,7 @@ def test_a_quote_that_is_not_closed_is_suspected(write):
 def test_too_many_columns_to_discover_are_refused_by_the_header(write):
     header = ",".join(f"c{j}" for j in range(16_385))
     with pytest.raises(ValueError, match="at most 16,384 columns can be discovered, got 16,385"):
-        FileParts(write(f"{header},y\n")).labelled("y").undeclared()
+        undeclared(FileParts(write(f"{header},y\n"), label="y"))
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])

@@ -37,7 +37,7 @@ from dpfast.tables.codes import CodeTable
 from dpfast.tables.encoding import read_labelled
 from dpfast.tables.labels import class_codes
 from dpfast.tables.schema import Schema
-from dpfast.tables.sources import Memory
+from dpfast.tables.sources import Memory, labelled
 
 _PRINTED_DRAW = 48  # largest number of bytes of a coordinate and its count in a checkpoint
 _FEWEST, _MOST = 1 << 10, 1 << 14  # rounds predicted at a time: few after an update, as the next may be near
@@ -323,7 +323,7 @@ class WinnowStream(Streamed):
             )
         if p.schema is not None:
             refuse_open(p.schema)
-        p.source = Memory(X).labelled(y)
+        p.source = labelled(Memory(X), y)
         parts, public, plan, stream = self._read(self._tabled(classes, p), p)
         file = None if self.checkpoint is None else Checkpoint.new(self.checkpoint)
         with nullcontext() if file is None else file.beginning(), self._fitting(p.rng) as run:
