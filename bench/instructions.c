@@ -296,6 +296,7 @@ static void measure_weights(bool measuring) {
 /* Rows in the unit ball for the functions below. */
 static float *x, *hypothesis, *margin;
 static double *scale;
+static dpf_unit_rows rows_of_x;
 
 static void unit_rows(void) {
     const int32_t *random = scores(N * D, 2001);
@@ -304,12 +305,13 @@ static void unit_rows(void) {
     hypothesis = zeros(D + 1, 4);
     memcpy(hypothesis, x, D * sizeof *x);
     scale = zeros(N, 8);
-    dpf_unit_rows_scale_float(x, N, D, 1, true, 20, scale);
+    rows_of_x = (dpf_unit_rows){.kind = DPF_UNIT_ROWS_DENSE, .x = x, .n = N, .d = D, .bits = 20};
+    dpf_unit_rows_scale(&rows_of_x, 1, true, scale);
 }
 
 static void unit_rows_margins(bool measuring) {
     if (measuring) {
-        dpf_unit_rows_margins_float(x, N, D, 1, 20, scale, hypothesis, margin);
+        dpf_unit_rows_margins(&rows_of_x, 1, scale, hypothesis, NULL, margin);
         return;
     }
     unit_rows();
@@ -319,11 +321,12 @@ static void unit_rows_margins(bool measuring) {
 static void unit_rows_margins_narrow(bool measuring) {
     enum { NARROW = 12 };
     if (measuring) {
-        dpf_unit_rows_margins_float(x, N, NARROW, 1, 20, scale, hypothesis, margin);
+        dpf_unit_rows_margins(&rows_of_x, 1, scale, hypothesis, NULL, margin);
         return;
     }
     unit_rows();
-    dpf_unit_rows_scale_float(x, N, NARROW, 1, true, 20, scale);
+    rows_of_x.d = NARROW;
+    dpf_unit_rows_scale(&rows_of_x, 1, true, scale);
     margin = zeros(N, 4);
 }
 
@@ -341,7 +344,7 @@ static void unit_rows_add(bool measuring) {
     static int32_t *weight;
     static int64_t *total;
     if (measuring) {
-        dpf_unit_rows_add_float(x, N, D, 1, scale, weight, total);
+        dpf_unit_rows_add(&rows_of_x, 1, scale, weight, total);
         return;
     }
     unit_rows();
@@ -353,7 +356,7 @@ static void unit_rows_apart(bool measuring) {
     static int32_t *centre;
     static int64_t *apart;
     if (measuring) {
-        dpf_unit_rows_apart_float(x, N, D, 1, scale, centre, apart);
+        dpf_unit_rows_apart(&rows_of_x, 1, scale, centre, apart);
         return;
     }
     unit_rows();

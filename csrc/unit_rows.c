@@ -70,13 +70,13 @@ DPF_BODY bool scales_within(const double *scale, size_t n, double most) {
 
 /* ---- packed ------------------------------------------------------------- */
 
-DPF_BODY void packed_scale(const uint64_t *rows, size_t n, size_t d, double constant, bool inside, unsigned bits,
-                           double *DPF_RESTRICT scale) {
-    const size_t words = DPF_WORDS(d);
+DPF_BODY void packed_scale(const dpf_unit_rows *rows, double constant, bool inside, double *DPF_RESTRICT scale) {
+    const uint64_t *x = rows->x;
+    const size_t n = rows->n, words = DPF_WORDS(rows->d);
     for (size_t i = 0; i < n; i++) {
         uint64_t ones = 0;
-        for (size_t w = 0; w < words; w++) ones += dpf_popcount(rows[i * words + w]);
-        scale[i] = scale_of(sqrt((double)ones + constant * constant), 1, inside, bits);
+        for (size_t w = 0; w < words; w++) ones += dpf_popcount(x[i * words + w]);
+        scale[i] = scale_of(sqrt((double)ones + constant * constant), 1, inside, rows->bits);
     }
 }
 
@@ -88,7 +88,12 @@ DPF_BODY size_t chunk_words(size_t words, size_t k) {
     return words - k < CHUNK ? words - k : CHUNK;
 }
 
-double dpf_unit_rows_planes(const float *w, size_t d, uint64_t *DPF_RESTRICT plane) {
+/*
+ * w_j = step * (v_j - 2^(PLANES - 1)) for integers v_j of PLANES bits, to within step / 2; a product is then a sum of
+ * popcounts of row & plane, in integers. Planes come by chunks of words, and repeat where several rows fit into a chunk,
+ * so that rows are taken together. Returns step.
+ */
+static double planes_of(const float *w, size_t d, uint64_t *DPF_RESTRICT plane) {
     const size_t words = DPF_WORDS(d);
     float largest = 0;
     for (size_t j = 0; j < d; j++) largest = fabsf(w[j]) > largest ? fabsf(w[j]) : largest;
@@ -121,11 +126,12 @@ DPF_BODY void plane_values(const uint64_t *x, const uint64_t *plane, size_t size
     }
 }
 
-DPF_BODY void packed_margins(const uint64_t *rows, size_t n, size_t d, double constant, unsigned bits,
-                             const double *scale, float w_constant, const uint64_t *plane, double step,
-                             float *DPF_RESTRICT margin) {
-    const size_t words = DPF_WORDS(d), together = words <= CHUNK ? CHUNK / words : 1;
-    const double shift = constant * w_constant, unit = ldexp(1, -(int)bits);
+DPF_BODY void packed_margins(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
+                             uint64_t *DPF_RESTRICT plane, float *DPF_RESTRICT margin) {
+    const uint64_t *x = rows->x;
+    const size_t n = rows->n, words = DPF_WORDS(rows->d), together = words <= CHUNK ? CHUNK / words : 1;
+    const double step = planes_of(w, rows->d, plane);
+    const double shift = constant * w[rows->d], unit = ldexp(1, -(int)rows->bits);
     int64_t value[CHUNK];
     for (size_t i = 0; i < n; i += together) {
         const size_t several = n - i < together ? n - i : together;
@@ -133,7 +139,7 @@ DPF_BODY void packed_margins(const uint64_t *rows, size_t n, size_t d, double co
         const uint64_t *at = plane;
         for (size_t k = 0; k < words; k += CHUNK) {
             const size_t size = chunk_words(words, k), used = words <= CHUNK ? several * words : size;
-            plane_values(rows + i * words + k, at, size, used, value);
+            plane_values(x + i * words + k, at, size, used, value);
             at += size * PLANES;
             if (words <= CHUNK) break;
             for (size_t f = 0; f < used; f++) product += value[f];
@@ -149,10 +155,11 @@ DPF_BODY void packed_margins(const uint64_t *rows, size_t n, size_t d, double co
 }
 
 /* Sums of a word's columns stay in registers while rows pass by, in 32 bits as long as they must fit. */
-DPF_BODY void packed_add(const uint64_t *rows, size_t n, size_t d, double constant, const double *scale,
-                         const int32_t *weight, int64_t *DPF_RESTRICT total) {
+DPF_BODY void packed_add(const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *weight,
+                         int64_t *DPF_RESTRICT total) {
     enum { TILE = 256 };
-    const size_t words = DPF_WORDS(d);
+    const uint64_t *x = rows->x;
+    const size_t n = rows->n, d = rows->d, words = DPF_WORDS(d);
     int32_t step[TILE];
     for (size_t start = 0, end; start < n; start = end) {
         int64_t room = INT32_MAX;
@@ -167,7 +174,7 @@ DPF_BODY void packed_add(const uint64_t *rows, size_t n, size_t d, double consta
             int32_t sum[64] = {0};
             for (size_t i = start; i < end; i++) {
                 const int32_t value = step[i - start];
-                const uint32_t low = (uint32_t)rows[i * words + k], high = (uint32_t)(rows[i * words + k] >> 32);
+                const uint32_t low = (uint32_t)x[i * words + k], high = (uint32_t)(x[i * words + k] >> 32);
                 for (unsigned b = 0; b < 32; b++) sum[b] += value & (int32_t)(low << (31 - b)) >> 31;
                 for (unsigned b = 0; b < 32; b++) sum[32 + b] += value & (int32_t)(high << (31 - b)) >> 31;
             }
@@ -177,113 +184,108 @@ DPF_BODY void packed_add(const uint64_t *rows, size_t n, size_t d, double consta
     }
 }
 
-DPF_BODY void packed_apart(const uint64_t *rows, size_t n, size_t d, double constant, const double *scale,
-                           const int32_t *centre, int64_t *DPF_RESTRICT apart) {
-    const size_t words = DPF_WORDS(d);
+DPF_BODY void packed_apart(const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *centre,
+                           int64_t *DPF_RESTRICT apart) {
+    const uint64_t *x = rows->x;
+    const size_t n = rows->n, d = rows->d, words = DPF_WORDS(d);
     for (size_t i = 0; i < n; i++) {
         const int32_t q = (int32_t)scale[i];
         int64_t sum = far_by((int32_t)(constant * scale[i]), centre[d]);
         for (size_t k = 0; k < words; k++) {
             const size_t size = d - 64 * k < 64 ? d - 64 * k : 64;
-            const uint64_t word = rows[i * words + k];
+            const uint64_t word = x[i * words + k];
             for (size_t b = 0; b < size; b++) sum += -(int64_t)(word >> b & 1) & far_by(q, centre[64 * k + b]);
         }
         apart[i] = sum;
     }
 }
 
-/* ---- one copy for each level ---------------------------------------------- */
+/* ---- one copy of each for each level -------------------------------------- */
 
 DPF_LEVELS(uint64_t, dpf_unit_rows_checksum, checksum, (const void *x, size_t n), (x, n))
 DPF_LEVELS(bool, dpf_unit_rows_scales_within, scales_within, (const double *scale, size_t n, double most),
            (scale, n, most))
 DPF_LEVELS(void, dpf_unit_rows_scale_float, float_scale,
-           (const float *x, size_t n, size_t d, double constant, bool inside, unsigned bits,
-            double *DPF_RESTRICT scale),
-           (x, n, d, constant, inside, bits, scale))
+           (const dpf_unit_rows *rows, double constant, bool inside, double *DPF_RESTRICT scale),
+           (rows, constant, inside, scale))
 DPF_LEVELS(void, dpf_unit_rows_scale_double, double_scale,
-           (const double *x, size_t n, size_t d, double constant, bool inside, unsigned bits,
-            double *DPF_RESTRICT scale),
-           (x, n, d, constant, inside, bits, scale))
+           (const dpf_unit_rows *rows, double constant, bool inside, double *DPF_RESTRICT scale),
+           (rows, constant, inside, scale))
 DPF_LEVELS(void, dpf_unit_rows_scale_packed, packed_scale,
-           (const uint64_t *rows, size_t n, size_t d, double constant, bool inside, unsigned bits,
-            double *DPF_RESTRICT scale),
-           (rows, n, d, constant, inside, bits, scale))
+           (const dpf_unit_rows *rows, double constant, bool inside, double *DPF_RESTRICT scale),
+           (rows, constant, inside, scale))
 DPF_LEVELS(void, dpf_unit_rows_margins_float, float_margins,
-           (const float *x, size_t n, size_t d, double constant, unsigned bits, const double *scale, const float *w,
+           (const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
             float *DPF_RESTRICT margin),
-           (x, n, d, constant, bits, scale, w, margin))
+           (rows, constant, scale, w, margin))
 DPF_LEVELS(void, dpf_unit_rows_margins_double, double_margins,
-           (const double *x, size_t n, size_t d, double constant, unsigned bits, const double *scale, const float *w,
+           (const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
             float *DPF_RESTRICT margin),
-           (x, n, d, constant, bits, scale, w, margin))
+           (rows, constant, scale, w, margin))
 DPF_LEVELS(void, dpf_unit_rows_margins_packed, packed_margins,
-           (const uint64_t *rows, size_t n, size_t d, double constant, unsigned bits, const double *scale,
-            float w_constant, const uint64_t *plane, double step, float *DPF_RESTRICT margin),
-           (rows, n, d, constant, bits, scale, w_constant, plane, step, margin))
+           (const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
+            uint64_t *DPF_RESTRICT plane, float *DPF_RESTRICT margin),
+           (rows, constant, scale, w, plane, margin))
 DPF_LEVELS(void, dpf_unit_rows_add_float, float_add,
-           (const float *x, size_t n, size_t d, double constant, const double *scale, const int32_t *weight,
+           (const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *weight,
             int64_t *DPF_RESTRICT total),
-           (x, n, d, constant, scale, weight, total))
+           (rows, constant, scale, weight, total))
 DPF_LEVELS(void, dpf_unit_rows_add_double, double_add,
-           (const double *x, size_t n, size_t d, double constant, const double *scale, const int32_t *weight,
+           (const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *weight,
             int64_t *DPF_RESTRICT total),
-           (x, n, d, constant, scale, weight, total))
+           (rows, constant, scale, weight, total))
 DPF_LEVELS(void, dpf_unit_rows_add_packed, packed_add,
-           (const uint64_t *rows, size_t n, size_t d, double constant, const double *scale, const int32_t *weight,
+           (const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *weight,
             int64_t *DPF_RESTRICT total),
-           (rows, n, d, constant, scale, weight, total))
+           (rows, constant, scale, weight, total))
 DPF_LEVELS(void, dpf_unit_rows_apart_float, float_apart,
-           (const float *x, size_t n, size_t d, double constant, const double *scale, const int32_t *centre,
+           (const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *centre,
             int64_t *DPF_RESTRICT apart),
-           (x, n, d, constant, scale, centre, apart))
+           (rows, constant, scale, centre, apart))
 DPF_LEVELS(void, dpf_unit_rows_apart_double, double_apart,
-           (const double *x, size_t n, size_t d, double constant, const double *scale, const int32_t *centre,
+           (const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *centre,
             int64_t *DPF_RESTRICT apart),
-           (x, n, d, constant, scale, centre, apart))
+           (rows, constant, scale, centre, apart))
 DPF_LEVELS(void, dpf_unit_rows_apart_packed, packed_apart,
-           (const uint64_t *rows, size_t n, size_t d, double constant, const double *scale, const int32_t *centre,
+           (const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *centre,
             int64_t *DPF_RESTRICT apart),
-           (rows, n, d, constant, scale, centre, apart))
+           (rows, constant, scale, centre, apart))
 
-/* Sparse rows are gathered and scattered, entry by entry: no level does better than another. */
+/* ---- all kinds --------------------------------------------------------------
+ * Sparse rows are gathered and scattered, entry by entry: no level does better than another.
+ */
 
-void dpf_unit_rows_scale_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, double constant, bool inside,
-                                   unsigned bits, double *DPF_RESTRICT scale) {
-    float_scale_csr(rows, data, n, constant, inside, bits, scale);
+void dpf_unit_rows_scale(const dpf_unit_rows *rows, double constant, bool inside, double *DPF_RESTRICT scale) {
+    if (rows->kind == DPF_UNIT_ROWS_PACKED) dpf_unit_rows_scale_packed(rows, constant, inside, scale);
+    else if (rows->kind == DPF_UNIT_ROWS_CSR && rows->wide) double_scale_csr(rows, constant, inside, scale);
+    else if (rows->kind == DPF_UNIT_ROWS_CSR) float_scale_csr(rows, constant, inside, scale);
+    else if (rows->wide) dpf_unit_rows_scale_double(rows, constant, inside, scale);
+    else dpf_unit_rows_scale_float(rows, constant, inside, scale);
 }
 
-void dpf_unit_rows_scale_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, double constant,
-                                    bool inside, unsigned bits, double *DPF_RESTRICT scale) {
-    double_scale_csr(rows, data, n, constant, inside, bits, scale);
+void dpf_unit_rows_margins(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
+                           uint64_t *DPF_RESTRICT plane, float *DPF_RESTRICT margin) {
+    if (rows->kind == DPF_UNIT_ROWS_PACKED) dpf_unit_rows_margins_packed(rows, constant, scale, w, plane, margin);
+    else if (rows->kind == DPF_UNIT_ROWS_CSR && rows->wide) double_margins_csr(rows, constant, scale, w, margin);
+    else if (rows->kind == DPF_UNIT_ROWS_CSR) float_margins_csr(rows, constant, scale, w, margin);
+    else if (rows->wide) dpf_unit_rows_margins_double(rows, constant, scale, w, margin);
+    else dpf_unit_rows_margins_float(rows, constant, scale, w, margin);
 }
 
-void dpf_unit_rows_margins_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d, double constant,
-                                     unsigned bits, const double *scale, const float *w, float *DPF_RESTRICT margin) {
-    float_margins_csr(rows, data, n, d, constant, bits, scale, w, margin);
+void dpf_unit_rows_add(const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *weight,
+                       int64_t *DPF_RESTRICT total) {
+    if (rows->kind == DPF_UNIT_ROWS_PACKED) dpf_unit_rows_add_packed(rows, constant, scale, weight, total);
+    else if (rows->kind == DPF_UNIT_ROWS_CSR && rows->wide) double_add_csr(rows, constant, scale, weight, total);
+    else if (rows->kind == DPF_UNIT_ROWS_CSR) float_add_csr(rows, constant, scale, weight, total);
+    else if (rows->wide) dpf_unit_rows_add_double(rows, constant, scale, weight, total);
+    else dpf_unit_rows_add_float(rows, constant, scale, weight, total);
 }
 
-void dpf_unit_rows_margins_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d, double constant,
-                                      unsigned bits, const double *scale, const float *w, float *DPF_RESTRICT margin) {
-    double_margins_csr(rows, data, n, d, constant, bits, scale, w, margin);
-}
-
-void dpf_unit_rows_add_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d, double constant,
-                                 const double *scale, const int32_t *weight, int64_t *DPF_RESTRICT total) {
-    float_add_csr(rows, data, n, d, constant, scale, weight, total);
-}
-
-void dpf_unit_rows_add_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d, double constant,
-                                  const double *scale, const int32_t *weight, int64_t *DPF_RESTRICT total) {
-    double_add_csr(rows, data, n, d, constant, scale, weight, total);
-}
-
-void dpf_unit_rows_apart_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d, double constant,
-                                   const double *scale, const int32_t *centre, int64_t *DPF_RESTRICT apart) {
-    float_apart_csr(rows, data, n, d, constant, scale, centre, apart);
-}
-
-void dpf_unit_rows_apart_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d, double constant,
-                                    const double *scale, const int32_t *centre, int64_t *DPF_RESTRICT apart) {
-    double_apart_csr(rows, data, n, d, constant, scale, centre, apart);
+void dpf_unit_rows_apart(const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *centre,
+                         int64_t *DPF_RESTRICT apart) {
+    if (rows->kind == DPF_UNIT_ROWS_PACKED) dpf_unit_rows_apart_packed(rows, constant, scale, centre, apart);
+    else if (rows->kind == DPF_UNIT_ROWS_CSR && rows->wide) double_apart_csr(rows, constant, scale, centre, apart);
+    else if (rows->kind == DPF_UNIT_ROWS_CSR) float_apart_csr(rows, constant, scale, centre, apart);
+    else if (rows->wide) dpf_unit_rows_apart_double(rows, constant, scale, centre, apart);
+    else dpf_unit_rows_apart_float(rows, constant, scale, centre, apart);
 }

@@ -17,14 +17,21 @@
 #include "dpf.h"
 
 /*
- * CSR rows, whose data is an argument of its own. ones[i] tells that all entries of row i are 1: its data is not read,
- * and what it becomes is what its data would have made of it.
+ * n rows of d entries, on a grid of 2^bits. x points to all entries of dense rows, to the stored ones of CSR rows (NULL
+ * if all are 1), both float or, if wide, double; or to the words of packed rows. ones[i] tells that all stored entries of
+ * CSR row i are 1: they are not read, and what the row becomes is what they would have made of it.
  */
+typedef enum { DPF_UNIT_ROWS_DENSE, DPF_UNIT_ROWS_CSR, DPF_UNIT_ROWS_PACKED } dpf_unit_rows_kind;
 typedef struct {
+    dpf_unit_rows_kind kind;
+    bool wide;
+    const void *x;
     const int64_t *indptr;
     const int32_t *indices;
     const uint8_t *ones;
-} dpf_unit_csr;
+    size_t n, d;
+    unsigned bits;
+} dpf_unit_rows;
 
 /*
  * A checksum of n words of 32 bits, by which an array that was changed is told, rows or columns that were exchanged too.
@@ -38,47 +45,23 @@ uint64_t dpf_unit_rows_checksum(const void *x, size_t n);
  * scale[i] = 2^bits / |(x_i, constant)|, a little less; with `inside`, 2^bits at most, so that rows inside the
  * ball stay as they are. 0 for a row of norm below 1e-30 if not `inside`. Finite x, however large: no square overflows.
  */
-void dpf_unit_rows_scale_float(const float *x, size_t n, size_t d, double constant, bool inside, unsigned bits,
-                               double *DPF_RESTRICT scale);
-void dpf_unit_rows_scale_double(const double *x, size_t n, size_t d, double constant, bool inside, unsigned bits,
-                                double *DPF_RESTRICT scale);
-void dpf_unit_rows_scale_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, double constant, bool inside,
-                                   unsigned bits, double *DPF_RESTRICT scale);
-void dpf_unit_rows_scale_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, double constant,
-                                    bool inside, unsigned bits, double *DPF_RESTRICT scale);
-void dpf_unit_rows_scale_packed(const uint64_t *rows, size_t n, size_t d, double constant, bool inside, unsigned bits,
-                                double *DPF_RESTRICT scale);
+void dpf_unit_rows_scale(const dpf_unit_rows *rows, double constant, bool inside, double *DPF_RESTRICT scale);
 
 /* Whether all scales lie in [0, most), as the sums below want them. */
 bool dpf_unit_rows_scales_within(const double *scale, size_t n, double most);
 
 /* ---- margins ----------------------------------------------------------- */
 
-/* margin[i] = <w, (x_i, constant)> * scale[i] / 2^bits for w of d + 1 entries, clipped to [-1, 1]. */
-void dpf_unit_rows_margins_float(const float *x, size_t n, size_t d, double constant, unsigned bits,
-                                 const double *scale, const float *w, float *DPF_RESTRICT margin);
-void dpf_unit_rows_margins_double(const double *x, size_t n, size_t d, double constant, unsigned bits,
-                                  const double *scale, const float *w, float *DPF_RESTRICT margin);
-void dpf_unit_rows_margins_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d, double constant,
-                                     unsigned bits, const double *scale, const float *w, float *DPF_RESTRICT margin);
-void dpf_unit_rows_margins_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d, double constant,
-                                      unsigned bits, const double *scale, const float *w, float *DPF_RESTRICT margin);
-
 /*
- * Packed rows want w in bit planes: w_j = step * (v_j - 2^(PLANES - 1)) for integers v_j of PLANES bits, to within step / 2;
- * a product is then a sum of popcounts of row & plane, in integers. Planes come by chunks of words, and repeat where
- * several rows fit into a chunk, so that rows are taken together. Returns step; finite w.
+ * margin[i] = <w, (x_i, constant)> * scale[i] / 2^bits for finite w of d + 1 entries, clipped to [-1, 1]. For packed rows
+ * w is rounded to 2^-19 of its largest entry, and its bits are laid out in
  *
- *   plane  DPF_UNIT_ROWS_PLANE_WORDS(d)   written
+ *   plane  DPF_UNIT_ROWS_PLANE_WORDS(d)   scratch; NULL for other rows
  */
 enum { DPF_UNIT_ROWS_PLANES = 20, DPF_UNIT_ROWS_CHUNK = 128 };
 #define DPF_UNIT_ROWS_PLANE_WORDS(d) ((DPF_WORDS(d) + DPF_UNIT_ROWS_CHUNK) * DPF_UNIT_ROWS_PLANES)
-double dpf_unit_rows_planes(const float *w, size_t d, uint64_t *DPF_RESTRICT plane);
-
-/* w_constant is w[d]. */
-void dpf_unit_rows_margins_packed(const uint64_t *rows, size_t n, size_t d, double constant, unsigned bits,
-                                  const double *scale, float w_constant, const uint64_t *plane, double step,
-                                  float *DPF_RESTRICT margin);
+void dpf_unit_rows_margins(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
+                           uint64_t *DPF_RESTRICT plane, float *DPF_RESTRICT margin);
 
 /* ---- sums -------------------------------------------------------------- */
 
@@ -86,16 +69,8 @@ void dpf_unit_rows_margins_packed(const uint64_t *rows, size_t n, size_t d, doub
  * total[j] += sum_i weight[i] q_ij for j <= d. Requires |weight| <= 2^12, so that 32 bits hold the sums of some rows,
  * n < 2^31, and bits <= 17. Rows of weight 0 are not read.
  */
-void dpf_unit_rows_add_float(const float *x, size_t n, size_t d, double constant, const double *scale,
-                             const int32_t *weight, int64_t *DPF_RESTRICT total);
-void dpf_unit_rows_add_double(const double *x, size_t n, size_t d, double constant, const double *scale,
-                              const int32_t *weight, int64_t *DPF_RESTRICT total);
-void dpf_unit_rows_add_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d, double constant,
-                                 const double *scale, const int32_t *weight, int64_t *DPF_RESTRICT total);
-void dpf_unit_rows_add_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d, double constant,
-                                  const double *scale, const int32_t *weight, int64_t *DPF_RESTRICT total);
-void dpf_unit_rows_add_packed(const uint64_t *rows, size_t n, size_t d, double constant, const double *scale,
-                              const int32_t *weight, int64_t *DPF_RESTRICT total);
+void dpf_unit_rows_add(const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *weight,
+                       int64_t *DPF_RESTRICT total);
 
 /* ---- apart --------------------------------------------------------------- */
 
@@ -105,15 +80,7 @@ void dpf_unit_rows_add_packed(const uint64_t *rows, size_t n, size_t d, double c
  *   centre  d + 1   read
  *   apart   n       written
  */
-void dpf_unit_rows_apart_float(const float *x, size_t n, size_t d, double constant, const double *scale,
-                               const int32_t *centre, int64_t *DPF_RESTRICT apart);
-void dpf_unit_rows_apart_double(const double *x, size_t n, size_t d, double constant, const double *scale,
-                                const int32_t *centre, int64_t *DPF_RESTRICT apart);
-void dpf_unit_rows_apart_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d, double constant,
-                                   const double *scale, const int32_t *centre, int64_t *DPF_RESTRICT apart);
-void dpf_unit_rows_apart_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d, double constant,
-                                    const double *scale, const int32_t *centre, int64_t *DPF_RESTRICT apart);
-void dpf_unit_rows_apart_packed(const uint64_t *rows, size_t n, size_t d, double constant, const double *scale,
-                                const int32_t *centre, int64_t *DPF_RESTRICT apart);
+void dpf_unit_rows_apart(const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *centre,
+                         int64_t *DPF_RESTRICT apart);
 
 #endif

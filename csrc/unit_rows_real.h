@@ -1,7 +1,9 @@
 /* Bodies of unit_rows.c for entries of type REAL, named by NAMED(name); no header of its own. */
 
-DPF_BODY void NAMED(scale)(const REAL *x, size_t n, size_t d, double constant, bool inside, unsigned bits,
-                           double *DPF_RESTRICT scale) {
+DPF_BODY void NAMED(scale)(const dpf_unit_rows *rows, double constant, bool inside, double *DPF_RESTRICT scale) {
+    const REAL *x = rows->x;
+    const size_t n = rows->n, d = rows->d;
+    const unsigned bits = rows->bits;
     for (size_t i = 0; i < n; i++) {
         const REAL *row = x + i * d;
         double lane[LANES] = {0};
@@ -19,8 +21,10 @@ DPF_BODY void NAMED(scale)(const REAL *x, size_t n, size_t d, double constant, b
     }
 }
 
-DPF_BODY void NAMED(scale_csr)(const dpf_unit_csr *rows, const REAL *data, size_t n, double constant, bool inside,
-                               unsigned bits, double *DPF_RESTRICT scale) {
+DPF_BODY void NAMED(scale_csr)(const dpf_unit_rows *rows, double constant, bool inside, double *DPF_RESTRICT scale) {
+    const REAL *data = rows->x;
+    const size_t n = rows->n;
+    const unsigned bits = rows->bits;
     for (size_t i = 0; i < n; i++) {
         double square = 0;
         const int64_t end = rows->indptr[i + 1];
@@ -56,10 +60,12 @@ DPF_BODY void NAMED(eight_sums)(const REAL *row, size_t d, const float *w, const
 }
 
 /* Products of rows of fewer entries wait in `few` until those of all ROWS are stored, so that no load waits for one. */
-DPF_BODY void NAMED(margins)(const REAL *x, size_t n, size_t d, double constant, unsigned bits, const double *scale,
-                             const float *w, float *DPF_RESTRICT margin) {
+DPF_BODY void NAMED(margins)(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
+                             float *DPF_RESTRICT margin) {
     enum { ROWS = 16 };
-    const double shift = constant * w[d], unit = ldexp(1, -(int)bits);
+    const REAL *x = rows->x;
+    const size_t n = rows->n, d = rows->d;
+    const double shift = constant * w[d], unit = ldexp(1, -(int)rows->bits);
     float last[LANES] = {0};
     REAL few[ROWS][LANES] = {0};
     for (size_t l = LANES - d % LANES; l < LANES && d > LANES; l++) last[l] = w[d - LANES + l];
@@ -80,9 +86,11 @@ DPF_BODY void NAMED(margins)(const REAL *x, size_t n, size_t d, double constant,
     }
 }
 
-DPF_BODY void NAMED(margins_csr)(const dpf_unit_csr *rows, const REAL *data, size_t n, size_t d, double constant,
-                                 unsigned bits, const double *scale, const float *w, float *DPF_RESTRICT margin) {
-    const double shift = constant * w[d], unit = ldexp(1, -(int)bits);
+DPF_BODY void NAMED(margins_csr)(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
+                                 float *DPF_RESTRICT margin) {
+    const REAL *data = rows->x;
+    const size_t n = rows->n, d = rows->d;
+    const double shift = constant * w[d], unit = ldexp(1, -(int)rows->bits);
     for (size_t i = 0; i < n; i++) {
         const int64_t end = rows->indptr[i + 1];
         double product = shift;
@@ -94,9 +102,11 @@ DPF_BODY void NAMED(margins_csr)(const dpf_unit_csr *rows, const REAL *data, siz
     }
 }
 
-DPF_BODY void NAMED(add)(const REAL *x, size_t n, size_t d, double constant, const double *scale, const int32_t *weight,
+DPF_BODY void NAMED(add)(const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *weight,
                          int64_t *DPF_RESTRICT total) {
     enum { ROWS = 4 }; /* whose sum 32 bits hold: 4 * 2^12 * (2^17 - 1) < 2^31 */
+    const REAL *x = rows->x;
+    const size_t n = rows->n, d = rows->d;
     size_t held = 0, at[ROWS];
     for (size_t i = 0; i < n; i++) {
         if (!weight[i]) continue;
@@ -118,8 +128,10 @@ DPF_BODY void NAMED(add)(const REAL *x, size_t n, size_t d, double constant, con
     }
 }
 
-DPF_BODY void NAMED(add_csr)(const dpf_unit_csr *rows, const REAL *data, size_t n, size_t d, double constant,
-                             const double *scale, const int32_t *weight, int64_t *DPF_RESTRICT total) {
+DPF_BODY void NAMED(add_csr)(const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *weight,
+                             int64_t *DPF_RESTRICT total) {
+    const REAL *data = rows->x;
+    const size_t n = rows->n, d = rows->d;
     for (size_t i = 0; i < n; i++) {
         if (!weight[i]) continue;
         const int64_t u = weight[i], end = rows->indptr[i + 1];
@@ -133,8 +145,10 @@ DPF_BODY void NAMED(add_csr)(const dpf_unit_csr *rows, const REAL *data, size_t 
     }
 }
 
-DPF_BODY void NAMED(apart)(const REAL *x, size_t n, size_t d, double constant, const double *scale,
-                           const int32_t *centre, int64_t *DPF_RESTRICT apart) {
+DPF_BODY void NAMED(apart)(const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *centre,
+                           int64_t *DPF_RESTRICT apart) {
+    const REAL *x = rows->x;
+    const size_t n = rows->n, d = rows->d;
     for (size_t i = 0; i < n; i++) {
         const REAL *row = x + i * d, s = (REAL)scale[i];
         int64_t sum = far_by((int32_t)(constant * scale[i]), centre[d]);
@@ -143,8 +157,10 @@ DPF_BODY void NAMED(apart)(const REAL *x, size_t n, size_t d, double constant, c
     }
 }
 
-DPF_BODY void NAMED(apart_csr)(const dpf_unit_csr *rows, const REAL *data, size_t n, size_t d, double constant,
-                               const double *scale, const int32_t *centre, int64_t *DPF_RESTRICT apart) {
+DPF_BODY void NAMED(apart_csr)(const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *centre,
+                               int64_t *DPF_RESTRICT apart) {
+    const REAL *data = rows->x;
+    const size_t n = rows->n, d = rows->d;
     for (size_t i = 0; i < n; i++) {
         const int64_t end = rows->indptr[i + 1];
         const REAL s = (REAL)scale[i];

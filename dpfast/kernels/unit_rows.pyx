@@ -16,57 +16,29 @@ from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 
 cdef extern from "unit_rows.h" nogil:
-    ctypedef struct dpf_unit_csr:
+    ctypedef enum dpf_unit_rows_kind:
+        DPF_UNIT_ROWS_DENSE
+        DPF_UNIT_ROWS_CSR
+        DPF_UNIT_ROWS_PACKED
+    ctypedef struct dpf_unit_rows:
+        dpf_unit_rows_kind kind
+        bint wide
+        const void *x
         const int64_t *indptr
         const int32_t *indices
         const uint8_t *ones
+        size_t n, d
+        unsigned bits
     uint64_t dpf_unit_rows_checksum(const void *x, size_t n)
+    void dpf_unit_rows_scale(const dpf_unit_rows *rows, double constant, bint inside, double *scale)
     bint dpf_unit_rows_scales_within(const double *scale, size_t n, double most)
-    void dpf_unit_rows_scale_float(const float *x, size_t n, size_t d, double constant, bint inside, unsigned bits,
-                                   double *scale)
-    void dpf_unit_rows_scale_double(const double *x, size_t n, size_t d, double constant, bint inside, unsigned bits,
-                                    double *scale)
-    void dpf_unit_rows_scale_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, double constant,
-                                       bint inside, unsigned bits, double *scale)
-    void dpf_unit_rows_scale_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, double constant,
-                                        bint inside, unsigned bits, double *scale)
-    void dpf_unit_rows_scale_packed(const uint64_t *rows, size_t n, size_t d, double constant, bint inside,
-                                    unsigned bits, double *scale)
-    void dpf_unit_rows_margins_float(const float *x, size_t n, size_t d, double constant, unsigned bits,
-                                     const double *scale, const float *w, float *margin)
-    void dpf_unit_rows_margins_double(const double *x, size_t n, size_t d, double constant, unsigned bits,
-                                      const double *scale, const float *w, float *margin)
-    void dpf_unit_rows_margins_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d,
-                                         double constant, unsigned bits, const double *scale, const float *w,
-                                         float *margin)
-    void dpf_unit_rows_margins_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d,
-                                          double constant, unsigned bits, const double *scale, const float *w,
-                                          float *margin)
     size_t DPF_UNIT_ROWS_PLANE_WORDS(size_t d)
-    double dpf_unit_rows_planes(const float *w, size_t d, uint64_t *plane)
-    void dpf_unit_rows_margins_packed(const uint64_t *rows, size_t n, size_t d, double constant, unsigned bits,
-                                      const double *scale, float w_constant, const uint64_t *plane, double step,
-                                      float *margin)
-    void dpf_unit_rows_add_float(const float *x, size_t n, size_t d, double constant, const double *scale,
-                                 const int32_t *weight, int64_t *total)
-    void dpf_unit_rows_add_double(const double *x, size_t n, size_t d, double constant, const double *scale,
-                                  const int32_t *weight, int64_t *total)
-    void dpf_unit_rows_add_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d, double constant,
-                                     const double *scale, const int32_t *weight, int64_t *total)
-    void dpf_unit_rows_add_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d, double constant,
-                                      const double *scale, const int32_t *weight, int64_t *total)
-    void dpf_unit_rows_add_packed(const uint64_t *rows, size_t n, size_t d, double constant, const double *scale,
-                                  const int32_t *weight, int64_t *total)
-    void dpf_unit_rows_apart_float(const float *x, size_t n, size_t d, double constant, const double *scale,
-                                   const int32_t *centre, int64_t *apart)
-    void dpf_unit_rows_apart_double(const double *x, size_t n, size_t d, double constant, const double *scale,
-                                    const int32_t *centre, int64_t *apart)
-    void dpf_unit_rows_apart_csr_float(const dpf_unit_csr *rows, const float *data, size_t n, size_t d, double constant,
-                                       const double *scale, const int32_t *centre, int64_t *apart)
-    void dpf_unit_rows_apart_csr_double(const dpf_unit_csr *rows, const double *data, size_t n, size_t d,
-                                        double constant, const double *scale, const int32_t *centre, int64_t *apart)
-    void dpf_unit_rows_apart_packed(const uint64_t *rows, size_t n, size_t d, double constant, const double *scale,
-                                    const int32_t *centre, int64_t *apart)
+    void dpf_unit_rows_margins(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
+                               uint64_t *plane, float *margin)
+    void dpf_unit_rows_add(const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *weight,
+                           int64_t *total)
+    void dpf_unit_rows_apart(const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *centre,
+                             int64_t *apart)
 
 dpf_cpu_share(shared_level())
 
@@ -76,23 +48,29 @@ GRID_BITS = 17
 cdef class _Rows:
     """Rows of one kind: pointers to them, their shape, and the size of their grid."""
 
-    cdef const float[:, ::1] narrow
-    cdef const double[:, ::1] wide
-    cdef const float[::1] narrow_data
-    cdef const double[::1] wide_data
-    cdef const int64_t[::1] indptr
-    cdef const int32_t[::1] indices
-    cdef uint8_t[::1] ones
-    cdef const uint64_t[:, ::1] packed
-    cdef dpf_unit_csr csr
-    cdef const float *x32
-    cdef const double *x64
-    cdef const uint64_t *words
-    cdef readonly Py_ssize_t n, d
-    cdef readonly unsigned bits
-    cdef bint sparse
+    cdef dpf_unit_rows rows
+    cdef object held  # the arrays that are pointed to
     cdef readonly bint watched  # for changes by others
     cdef readonly uint64_t given
+
+    cdef _set(self, dpf_unit_rows_kind kind, array, Py_ssize_t n, Py_ssize_t d):
+        """Set the shape, and the entries: an array of float32, float64 or uint64, or None."""
+        self.held, self.rows.kind, self.rows.n, self.rows.d, self.rows.bits = array, kind, n, d, GRID_BITS
+        if array is not None and array.size:
+            self.rows.x, self.rows.wide = <const void *><size_t>array.ctypes.data, array.dtype == np.float64
+            aligned(self.rows.x, array.itemsize)
+
+    @property
+    def n(self):
+        return self.rows.n
+
+    @property
+    def d(self):
+        return self.rows.d
+
+    @property
+    def bits(self):
+        return self.rows.bits
 
     @property
     def shape(self):
@@ -113,27 +91,17 @@ cdef class Dense(_Rows):
     def __init__(self, x):
         if x.dtype not in (np.float32, np.float64) or x.ndim != 2:
             raise ValueError(f"rows must be float32 or float64 of two dimensions, got {x.dtype} {x.shape}")
-        self.n, self.d = x.shape
-        self.bits = GRID_BITS
-        if x.dtype == np.float32:
-            self.narrow = x
-            aligned(<const void *><size_t>x.ctypes.data, x.itemsize)
-            self.x32 = &self.narrow[0, 0] if x.size else NULL
-        else:
-            self.wide = x
-            aligned(<const void *><size_t>x.ctypes.data, x.itemsize)
-            self.x64 = &self.wide[0, 0] if x.size else NULL
+        if not x.flags.c_contiguous:
+            raise ValueError(f"rows must be C-contiguous, got strides {x.strides}")
+        self._set(DPF_UNIT_ROWS_DENSE, x, len(x), x.shape[1])
         self.watched = writeable(x)
         self.given = self._checksum()
 
     cdef uint64_t _checksum(self) noexcept:
-        cdef size_t words = self.n * self.d
-        cdef const void *start = self.x32
+        cdef size_t words = self.rows.n * self.rows.d * (2 if self.rows.wide else 1)
         cdef uint64_t found
-        if self.x64 != NULL:
-            start, words = self.x64, 2 * words
         with nogil:
-            found = dpf_unit_rows_checksum(start, words)
+            found = dpf_unit_rows_checksum(self.rows.x, words)
         return found
 
 
@@ -152,9 +120,13 @@ cdef class Csr(_Rows):
     """
 
     def __init__(self, indptr, indices, data, Py_ssize_t d):
-        cdef Py_ssize_t i, p, end
-        cdef int64_t before, bad = -1
-        cdef uint8_t others
+        cdef const int64_t[::1] ends
+        cdef const int32_t[::1] column
+        cdef uint8_t[::1] one
+        cdef const float *narrow
+        cdef const double *wide
+        cdef int64_t i, p, before, bad = -1
+        cdef bint others
         if indptr.ndim != 1 or indices.ndim != 1 or len(indptr) == 0:
             raise ValueError(f"indptr and indices must be one-dimensional, got {indptr.shape} and {indices.shape}")
         indptr, indices, data = own(indptr, np.int64), own(indices), None if data is None else own(data)
@@ -164,36 +136,29 @@ cdef class Csr(_Rows):
             raise ValueError(f"data must be None or floats of shape {indices.shape}, got {data.dtype} {data.shape}")
         if not 0 <= d <= 2**31 or len(indices) and not 0 <= indices.min() <= indices.max() < d:
             raise ValueError(f"indices must lie in [0, d), with d={d} at most 2**31")
-        self.indptr, self.indices = indptr, np.require(indices, np.int32, "CA")
-        self.n, self.d, self.bits, self.sparse = len(indptr) - 1, d, GRID_BITS, True
-        if data is not None and len(data):
-            if data.dtype == np.float32:
-                self.narrow_data = data
-                self.x32 = &self.narrow_data[0]
-            else:
-                self.wide_data = data
-                self.x64 = &self.wide_data[0]
-        self.ones = np.empty(max(1, self.n), np.uint8)
+        indices, ones = np.require(indices, np.int32, "CA"), np.ones(len(indptr), np.uint8)
+        ends, column, one = indptr, indices, ones
+        self._set(DPF_UNIT_ROWS_CSR, data, len(indptr) - 1, d)
+        self.held = data, indptr, indices, ones
+        self.rows.indptr, self.rows.indices, self.rows.ones = &ends[0], &column[0] if len(indices) else NULL, &one[0]
+        narrow, wide = <const float *>self.rows.x, <const double *>self.rows.x
         with nogil:
-            for i in range(self.n):
-                before, others = -1, 0
-                end = self.indptr[i + 1]
-                for p in range(self.indptr[i], end):
-                    if self.indices[p] <= before:
+            for i in range(<int64_t>self.rows.n):
+                before, others = -1, False
+                for p in range(self.rows.indptr[i], self.rows.indptr[i + 1]):
+                    if self.rows.indices[p] <= before:
                         bad = i
-                    before = self.indices[p]
-                if self.x32 != NULL:
-                    for p in range(self.indptr[i], end):
-                        others |= self.x32[p] != 1
-                elif self.x64 != NULL:
-                    for p in range(self.indptr[i], end):
-                        others |= self.x64[p] != 1
-                self.ones[i] = not others
+                    before = self.rows.indices[p]
+                if self.rows.x != NULL and self.rows.wide:
+                    for p in range(self.rows.indptr[i], self.rows.indptr[i + 1]):
+                        others |= wide[p] != 1
+                elif self.rows.x != NULL:
+                    for p in range(self.rows.indptr[i], self.rows.indptr[i + 1]):
+                        others |= narrow[p] != 1
+                one[i] = not others
         if bad >= 0:
             raise ValueError(f"indices of a row must rise strictly, row {bad} has "
-                             f"{np.asarray(self.indices)[self.indptr[bad]:self.indptr[bad + 1]][:5]}...")
-        self.csr.indptr, self.csr.ones = &self.indptr[0], &self.ones[0]
-        self.csr.indices = &self.indices[0] if len(indices) else NULL
+                             f"{indices[indptr[bad]:indptr[bad + 1]][:5]}...")
 
 
 cdef class Packed(_Rows):
@@ -207,12 +172,11 @@ cdef class Packed(_Rows):
     """
 
     def __init__(self, rows, Py_ssize_t d):
-        self.packed = rows
-        packed("d", self.packed, d, NULL, 0)
-        self.packed = rows = own(rows)
-        packed("d", self.packed, d, NULL, 0)  # of what is kept
-        self.n, self.d, self.bits = len(rows), d, GRID_BITS
-        self.words = &self.packed[0, 0] if rows.size else NULL
+        cdef const uint64_t[:, ::1] words = rows
+        packed("d", words, d, NULL, 0)
+        words = rows = own(rows)
+        packed("d", words, d, NULL, 0)  # of what is kept
+        self._set(DPF_UNIT_ROWS_PACKED if d else DPF_UNIT_ROWS_DENSE, rows, len(rows), d)
 
 
 cdef _check(what, array, Py_ssize_t size):
@@ -226,13 +190,14 @@ cdef _check_unchanged(_Rows rows):
 
 
 cdef _check_scale(_Rows rows, const double[::1] scale):
-    cdef double most = 1e36 if rows.x32 != NULL or rows.x64 != NULL else 2.0**19  # of ones; with a weight below 2**31
+    # Entries of 1 times a scale and a weight stay below 2**31.
+    cdef double most = 2.0**19 if rows.rows.x == NULL or rows.rows.kind == DPF_UNIT_ROWS_PACKED else 1e36
     if not dpf_unit_rows_scales_within(&scale[0], len(scale), most):
         raise ValueError(f"scale must lie in [0, {most:g}), as scales makes it, got {np.min(scale)} to {np.max(scale)}")
 
 
 def scales(_Rows rows, double constant=0.0, bint inside=True):
-    """What each row is multiplied by.
+    """Return what each row is multiplied by.
 
     Parameters
     ----------
@@ -247,27 +212,16 @@ def scales(_Rows rows, double constant=0.0, bint inside=True):
     -------
     ndarray of float64, shape (n,)
     """
-    cdef size_t n = rows.n, d = rows.d
-    out = np.zeros(n)
+    out = np.zeros(rows.n)
     cdef double[::1] scale = out
-    if n == 0:
-        return out
-    with nogil:
-        if rows.words != NULL:
-            dpf_unit_rows_scale_packed(rows.words, n, d, constant, inside, rows.bits, &scale[0])
-        elif rows.sparse and rows.x64 != NULL:
-            dpf_unit_rows_scale_csr_double(&rows.csr, rows.x64, n, constant, inside, rows.bits, &scale[0])
-        elif rows.sparse:
-            dpf_unit_rows_scale_csr_float(&rows.csr, rows.x32, n, constant, inside, rows.bits, &scale[0])
-        elif rows.x64 != NULL:
-            dpf_unit_rows_scale_double(rows.x64, n, d, constant, inside, rows.bits, &scale[0])
-        else:
-            dpf_unit_rows_scale_float(rows.x32, n, d, constant, inside, rows.bits, &scale[0])
+    if rows.rows.n:
+        with nogil:
+            dpf_unit_rows_scale(&rows.rows, constant, inside, &scale[0])
     return out
 
 
 def margins(_Rows rows, const double[::1] scale, const float[::1] w, double constant=0.0, float[::1] out=None):
-    """<w, (x_i, constant)> * scale[i] / 2**bits, clipped to [-1, 1].
+    """Return <w, (x_i, constant)> * scale[i] / 2**bits, clipped to [-1, 1].
 
     Parameters
     ----------
@@ -282,9 +236,9 @@ def margins(_Rows rows, const double[::1] scale, const float[::1] w, double cons
     -------
     ndarray of float32, shape (n,)
     """
-    cdef size_t n = rows.n, d = rows.d
+    cdef size_t n = rows.rows.n, d = rows.rows.d
     cdef uint64_t[::1] plane
-    cdef double step
+    cdef uint64_t *scratch = NULL
     _check("scale", scale, n)
     _check("w", w, d + 1)
     if out is None:
@@ -295,26 +249,16 @@ def margins(_Rows rows, const double[::1] scale, const float[::1] w, double cons
     aligned(&scale[0], sizeof(double))
     aligned(&w[0], sizeof(float))
     aligned(&out[0], sizeof(float))
-    if rows.words != NULL:
+    if rows.rows.kind == DPF_UNIT_ROWS_PACKED:
         plane = np.empty(DPF_UNIT_ROWS_PLANE_WORDS(d), np.uint64)
+        scratch = &plane[0]
     with nogil:
-        if rows.words != NULL:
-            step = dpf_unit_rows_planes(&w[0], d, &plane[0])
-            dpf_unit_rows_margins_packed(rows.words, n, d, constant, rows.bits, &scale[0], w[d], &plane[0], step,
-                                         &out[0])
-        elif rows.sparse and rows.x64 != NULL:
-            dpf_unit_rows_margins_csr_double(&rows.csr, rows.x64, n, d, constant, rows.bits, &scale[0], &w[0], &out[0])
-        elif rows.sparse:
-            dpf_unit_rows_margins_csr_float(&rows.csr, rows.x32, n, d, constant, rows.bits, &scale[0], &w[0], &out[0])
-        elif rows.x64 != NULL:
-            dpf_unit_rows_margins_double(rows.x64, n, d, constant, rows.bits, &scale[0], &w[0], &out[0])
-        else:
-            dpf_unit_rows_margins_float(rows.x32, n, d, constant, rows.bits, &scale[0], &w[0], &out[0])
+        dpf_unit_rows_margins(&rows.rows, constant, &scale[0], &w[0], scratch, &out[0])
     return np.asarray(out)
 
 
 def add(int64_t[::1] total, _Rows rows, const double[::1] scale, const int32_t[::1] weights, double constant=0.0):
-    """total += sum of weights[i] * q_i, exactly.
+    """Add the sum of weights[i] * q_i to total, exactly.
 
     Parameters
     ----------
@@ -331,7 +275,7 @@ def add(int64_t[::1] total, _Rows rows, const double[::1] scale, const int32_t[:
     -----
     One read of the rows; rows of weight 0 are skipped.
     """
-    cdef size_t n = rows.n, d = rows.d, i
+    cdef size_t n = rows.rows.n, d = rows.rows.d, i
     cdef const int32_t *u
     cdef bint valid = True
     _check("total", total, d + 1)
@@ -350,20 +294,11 @@ def add(int64_t[::1] total, _Rows rows, const double[::1] scale, const int32_t[:
         raise ValueError(f"weights must lie within 2**12, got {np.min(weights)} to {np.max(weights)}")
     _check_scale(rows, scale)
     with nogil:
-        if rows.words != NULL:
-            dpf_unit_rows_add_packed(rows.words, n, d, constant, &scale[0], &weights[0], &total[0])
-        elif rows.sparse and rows.x64 != NULL:
-            dpf_unit_rows_add_csr_double(&rows.csr, rows.x64, n, d, constant, &scale[0], &weights[0], &total[0])
-        elif rows.sparse:
-            dpf_unit_rows_add_csr_float(&rows.csr, rows.x32, n, d, constant, &scale[0], &weights[0], &total[0])
-        elif rows.x64 != NULL:
-            dpf_unit_rows_add_double(rows.x64, n, d, constant, &scale[0], &weights[0], &total[0])
-        else:
-            dpf_unit_rows_add_float(rows.x32, n, d, constant, &scale[0], &weights[0], &total[0])
+        dpf_unit_rows_add(&rows.rows, constant, &scale[0], &weights[0], &total[0])
 
 
 def apart(_Rows rows, const double[::1] scale, const int32_t[::1] centre, double constant=0.0):
-    """|q_i - centre|^2 - |centre|^2, exactly.
+    """Return |q_i - centre|^2 - |centre|^2, exactly.
 
     Parameters
     ----------
@@ -378,7 +313,7 @@ def apart(_Rows rows, const double[::1] scale, const int32_t[::1] centre, double
     -------
     ndarray of int64, shape (n,)
     """
-    cdef size_t n = rows.n, d = rows.d
+    cdef size_t n = rows.rows.n, d = rows.rows.d
     _check("scale", scale, n)
     _check("centre", centre, d + 1)
     _check_unchanged(rows)
@@ -392,14 +327,5 @@ def apart(_Rows rows, const double[::1] scale, const int32_t[::1] centre, double
     aligned(&centre[0], sizeof(int32_t))
     _check_scale(rows, scale)
     with nogil:
-        if rows.words != NULL:
-            dpf_unit_rows_apart_packed(rows.words, n, d, constant, &scale[0], &centre[0], &square[0])
-        elif rows.sparse and rows.x64 != NULL:
-            dpf_unit_rows_apart_csr_double(&rows.csr, rows.x64, n, d, constant, &scale[0], &centre[0], &square[0])
-        elif rows.sparse:
-            dpf_unit_rows_apart_csr_float(&rows.csr, rows.x32, n, d, constant, &scale[0], &centre[0], &square[0])
-        elif rows.x64 != NULL:
-            dpf_unit_rows_apart_double(rows.x64, n, d, constant, &scale[0], &centre[0], &square[0])
-        else:
-            dpf_unit_rows_apart_float(rows.x32, n, d, constant, &scale[0], &centre[0], &square[0])
+        dpf_unit_rows_apart(&rows.rows, constant, &scale[0], &centre[0], &square[0])
     return out
