@@ -1,12 +1,14 @@
 import gc
 import os
 import signal
+from contextlib import suppress
 
 import numpy as np
 import pytest
 
 from dpfast.kernels import cpu
 
+gc.disable()  # until the tests are collected: modules stay
 os.environ["COLUMNS"] = "200"  # of consoles, which note it when they are made
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a script; children would inherit it
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -17,8 +19,21 @@ def pytest_configure(config):
         os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # workers and hundreds of other processes import the same files
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    """Every second worker imports the files of a folder last first, so that each of two compiles half of them."""
+    report = yield
+    worker = getattr(collector.config, "workerinput", {}).get("workerid", "gw0")
+    if int(worker[2:]) % 2 and isinstance(collector, pytest.Dir):
+        for module in reversed(report.result):
+            with suppress(Exception, pytest.skip.Exception):  # told when the file itself is collected
+                _ = isinstance(module, pytest.Module) and module.obj
+    return report
+
+
 def pytest_collection_finish():
     gc.freeze()  # modules and thousands of tests, which every full collection would walk through
+    gc.enable()
 
 
 def pytest_addoption(parser):
