@@ -54,11 +54,12 @@ def _of_an_import(frame):
     return frame.f_back is not None and frame.f_back.f_code.co_filename.startswith("<frozen importlib")
 
 
-def imported(script):
-    """Return the modules of dpfast that a new process has imported after `script`."""
-    script += "; import sys; print(*(each for each in sys.modules if each.partition('.')[0] == 'dpfast'))"
+def imported(*steps):
+    """Return the modules of dpfast that a new process has imported after each step, a line of Python."""
+    show = "; import sys; print(*(each for each in sys.modules if each.partition('.')[0] == 'dpfast'))"
+    script = "\n".join(step + show for step in steps)
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    return sorted(run.stdout.split())
+    return [sorted(line.split()) for line in run.stdout.splitlines()]
 
 
 def tasks(folder):
@@ -78,8 +79,9 @@ def tasks(folder):
     yield "CSR to a decision list", executed(lambda: decision_list.fit(rows_of_bits, labels, classes=[0, 1]))
     stream = dpfast.DPWinnowClassifier().partial_fit(rows, labels, classes=[0, 1])
     yield "a later call of a stream", executed(lambda: stream.partial_fit(rows, labels))
-    yield "modules that `load` imports", imported(f"import dpfast; dpfast.load({str(model)!r})")
-    yield "modules that `import dpfast` imports", imported("import dpfast")
+    at_once, with_a_model = imported("import dpfast", f"dpfast.load({str(model)!r})")
+    yield "modules that `load` imports", with_a_model
+    yield "modules that `import dpfast` imports", at_once
 
 
 def main():

@@ -1,6 +1,7 @@
 """Code run in a forked child."""
 
 import ctypes
+import multiprocessing
 import os
 import warnings
 
@@ -47,3 +48,14 @@ def in_a_child_that_c_forks(function):
         told = pipe.read()
     os.waitpid(child, 0)
     return told
+
+
+def quick_start():
+    """How multiprocessing is to start processes: as forks of one that has imported what models need, where it can."""
+    if "forkserver" not in multiprocessing.get_all_start_methods():
+        return "spawn"
+    from multiprocessing import forkserver
+
+    forkserver.set_forkserver_preload(["distributed", "pandas", "dpfast.learners.base"])
+    forkserver.ensure_running()
+    return "forkserver"

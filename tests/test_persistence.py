@@ -221,12 +221,23 @@ def test_a_digest_covers_what_the_command_line_adds(path, model):
             reading_of(path)
 
 
-def test_a_model_is_loaded_whatever_its_kind_by_a_process_that_imported_none(tmp_path):
+IMPORTED_NONE = """
+import sys, warnings
+import numpy as np, dpfast
+from dpfast.persistence import _kind
+print(*(_kind(kind)._model == kind for kind in {kinds!r}))
+warnings.simplefilter("ignore")
+X = np.eye(40)
+dpfast.HalfspaceClassifier(random_state=0, n_rounds=2).fit(X, np.arange(40) % 2).predict(X)
+assert not {{"dask", "distributed", "polars", "pyspark", "ray"}} & {{*sys.modules}}
+"""
+
+
+def test_a_model_is_loaded_whatever_its_kind_by_a_process_that_imports_no_engine():
     kinds = {kind for path in Path(dpfast.__file__).parent.rglob("*.py") for kind in MODEL.findall(path.read_text())}
     assert len(kinds) == 12
-    script = f"from dpfast.persistence import _kind; print(*(_kind(kind)._model == kind for kind in {kinds!r}))"
-    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["True"] * 12
+    run = subprocess.run([sys.executable, "-c", IMPORTED_NONE.format(kinds=kinds)], capture_output=True, text=True)
+    assert (run.returncode, run.stdout.split()) == (0, ["True"] * 12), run.stderr
 
 
 def test_a_model_of_an_unknown_kind_is_refused(path):
