@@ -17,7 +17,7 @@ from .report import untold
 
 
 class _App(typer.Typer):
-    """The entry point: help that cannot be written is told in one line, as what commands write is."""
+    """The entry point; an error while help is written is reported in one line, as commands report theirs."""
 
     def __call__(self, *args, **kwargs):
         try:
@@ -61,7 +61,7 @@ def main(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = (False),
 ):
-    for number in range(3):  # a closed one is opened on nothing: else the next file, a ledger say, would be it
+    for number in range(3):  # if one is closed, the next file that is opened, such as a ledger, would get its number
         try:
             os.fstat(number)
         except OSError:

@@ -347,7 +347,7 @@ def on_cluster(address, data, declaration, unit):
     try:
         from distributed import Client
 
-        from dpfast.files.delayed import delayed_parquet
+        from dpfast.files.parquet import delayed_parquet
     except ImportError:
         raise ImportError("--scheduler needs Dask: pip install 'dpfast[dask]'") from None
     parts, n = delayed_parquet(data, [*declaration.names, declaration.label.name, *([] if unit is None else [unit])])

@@ -1,5 +1,7 @@
 """Tables as text: a header row, then one row per line with cells divided by a separator. Parsed by pyarrow.
 
+They are read by a schema, as an `Encoding`, or as features that are numbers, or true and false.
+
 Input is bounded: a line has at most 4 MB, or 32 bytes per column if that is more; the header has at most 128 MB; and a
 compressed file expands to at most 400 times its size, or 256 MB if that is more.
 """
@@ -15,11 +17,13 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from weakref import ref
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as arrow_csv
 
-from dpfast.files.names import LONGEST_LINE, NotNumbers, opened
+from dpfast.files.entries import TableBuilder, block_rows
+from dpfast.files.names import FILL_OR_DROP, LONGEST, LONGEST_LINE, LabelReader, NotNumbers, features_of, opened
 from dpfast.parts.blocks import threads
 from dpfast.tables.columns import Date, Numeric, refuse_lacking
 from dpfast.tables.discovered import Discovered
@@ -33,6 +37,7 @@ TEXT = pa.dictionary(pa.int32(), PLAIN)
 _PATIENCE = 60.0  # seconds to wait for a read of a file that has started
 _WIDENED = 4  # largest number of bytes of UTF-8 for one byte of another encoding
 _FAULTS = (ValueError, EOFError, csv.Error, zlib.error, gzip.BadGzipFile)
+_TRUTH = {"true": 1.0, "false": 0.0, "1": 1.0, "0": 0.0}
 
 
 class Unparsed(ValueError):
@@ -99,7 +104,7 @@ class CsvFile:
             return each
 
         with self._binary() as file:
-            lent = [watch(_LentSource(file, self.encoding, failures, watch)), watch(partial(_skip_blank))]
+            lent = [watch(_Source(file, self.encoding, failures, watch)), watch(partial(_skip_blank))]
             try:
                 yield from self._reader(lent, size, types, missing)
                 if failures:
@@ -194,22 +199,24 @@ class CsvFile:
 class _Source:
     """A binary file as pyarrow reads it: text of any encoding as UTF-8; it ends if a read fails.
 
-    Failures are added to a list, without the frames that would keep this object alive.
+    Failures are added to a list, without the frames that would keep this object alive. `watch` gets each block as a
+    view, to which there can be a weak reference.
     """
 
     closed = False
 
-    def __init__(self, file, encoding, failures):
-        self._read, self._failures = file.read, failures
+    def __init__(self, file, encoding, failures, watch=None):
+        self._read, self._failures, self._watch = file.read, failures, watch
         self._decoder = None if _is_utf8(encoding) else codecs.getincrementaldecoder(encoding)()
 
     def read(self, size):
         """Return at most so many bytes of the file, as UTF-8."""
         try:
-            return self._read(size) if self._decoder is None else self._decoded(size)
+            data = self._read(size) if self._decoder is None else self._decoded(size)
         except Exception as failure:
             self._failures.append(failure.with_traceback(None))
-            return b""
+            data = b""
+        return data if self._watch is None else self._watch(memoryview(data))
 
     def _decoded(self, size):
         text = ""
@@ -219,18 +226,6 @@ class _Source:
 
     def close(self):
         """Do nothing: the opener of the file closes it."""
-
-
-class _LentSource(_Source):
-    """A source whose blocks are watched: pyarrow holds them until it has parsed them."""
-
-    def __init__(self, file, encoding, failures, watch):
-        super().__init__(file, encoding, failures)
-        self._watch = watch
-
-    def read(self, size):
-        """Return at most so many bytes of the file as a view, to which there can be a weak reference."""
-        return self._watch(memoryview(super().read(size)))
 
 
 @contextmanager
@@ -341,3 +336,72 @@ def _number(mark):
 
 def _type_of(column):
     return pa.float64() if isinstance(column, Numeric) else PLAIN if isinstance(column, Date | Discovered) else TEXT
+
+
+# ---- numbers ---------------------------------------------------------------------------------------------------------
+
+
+def table_of(file, label, entries, unit="line", before=0):
+    """Return the features of a file as bits or numbers, and its labels as a `LabelReader`.
+
+    The error for an invalid cell names its line, after `before` others, which are called `unit`.
+    """
+    names = features_of(file.names, label)
+    truths = {name for name, cell in zip(file.names, file.first, strict=False) if _is_truth(cell)}
+    types = {name: TEXT if name in truths or name == label else pa.float64() for name in file.names}
+    labels, gathered = LabelReader(), TableBuilder(entries, names, file.count)
+    try:
+        for batch in file.batches(types):
+            if label is not None:
+                labels.add(batch.column(label))
+            for start in range(0, len(batch), block_rows(len(names))):
+                part = batch.slice(start, block_rows(len(names)))
+                columns = [part.column(name) for name in names]
+                numbers = [_truth(each) if each.type == TEXT else each.to_numpy() for each in columns]
+                gathered.add(np.stack(numbers, axis=1))
+        return gathered.table(), labels
+    except ValueError:
+        _find_fault(file, label, entries, unit, before)
+        raise
+
+
+def _find_fault(file, label, entries, unit, before):
+    """Raise an error for the first invalid cell, and name its place; slow, only for files that have one."""
+    truths = None
+    for number, row in file.rows():
+        line = f"{unit} {before + number}"
+        if len(row) != len(file.names):
+            raise ValueError(f"{line} has {len(row)} cells, the header row {len(file.names)}")
+        cells = [cell.strip() for cell in row]
+        truths = truths or [_is_truth(cell) for cell in cells]
+        for name, cell, truth in zip(file.names, cells, truths, strict=True):
+            place = f"{line}, column {name!r}"
+            if not cell:
+                raise NotNumbers(f"{place} is empty; {FILL_OR_DROP}")
+            if name == label:
+                if len(cell) > LONGEST:
+                    raise ValueError(f"{place} has {len(cell):,} characters; a label has at most {LONGEST}")
+                continue
+            if not _fits(cell, entries, file.decimal):
+                raise NotNumbers(f"{place} holds {cell!r}; {entries.wanted}")
+            if truth != _is_truth(cell) and not (truth and cell in _TRUTH):
+                raise NotNumbers(f"{place} holds {cell!r}; a column of true and false has nothing else")
+
+
+def _truth(column):
+    known = [_TRUTH.get(cell.strip().lower()) for cell in column.dictionary.to_pylist()]
+    if None in known:
+        raise Unparsed("a cell that is neither true nor false")
+    return np.array(known)[column.indices.to_numpy()]
+
+
+def _is_truth(cell):
+    return cell.strip().lower() in ("true", "false")
+
+
+def _fits(cell, entries, decimal):
+    try:
+        value = _TRUTH[cell.lower()] if cell.lower() in _TRUTH else float(cell.replace(decimal, "."))
+    except ValueError:
+        return False
+    return cell.isascii() and "_" not in cell and bool(entries.fit(np.float64(value)))

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from dpfast.files import csv, npz, parquet, svmlight
 from dpfast.files.datasets import load_dataset
 from dpfast.files.entries import Entries, from_sparse
 from dpfast.files.names import WANTED_NAME, check_names, features_of, has_its_labels, kind_of, opened, separator_of
@@ -104,24 +105,15 @@ def read_table(
     if kind == "bundled":
         return _bundled(path, label, entries)
     if kind == "parquet":
-        from dpfast.files import parquet
-
         return Table(*parquet.table_of(path, label, needs_label, entries, may_stay))
     if kind == "npz":
-        from dpfast.files import npz
-
         return Table(*npz.table_of(path, label, needs_label, entries))
     if kind == "svmlight":
-        from dpfast.files import svmlight
-
-        X, y = svmlight.table_of(path, label, entries, n_features)
-        return Table(X, y, None)
-    from dpfast.files import csv, csv_numbers
-
+        return Table(*svmlight.table_of(path, label, entries, n_features), None)
     with csv.faults_of(path):
         file = csv.CsvFile(path, separator=separator or separator_of(path), decimal=decimal, encoding=encoding)
         check_names(file.names, label, needs_label)
-        X, labels = csv_numbers.table_of(file, label, entries.typed(False))
+        X, labels = csv.table_of(file, label, entries.typed(False))
         return Table(X, None if label is None else labels.column(), features_of(file.names, label))
 
 
@@ -143,11 +135,9 @@ def read_steps(path, size, classes, *, label=None, threshold=None, values="bits"
         for start in range(skip, len(y), size):
             yield Table(X[start : start + size], y[start : start + size], names)
         return
-    from dpfast.files import csv, csv_numbers
-
     with csv.faults_of(named(path)):
         for part, seen in csv_steps(path, size, skip, label):
-            X, labels = csv_numbers.table_of(part, label, entries, "row", seen)
+            X, labels = csv.table_of(part, label, entries, "row", seen)
             yield Table(X, _declared(labels.column(), classes, seen), features_of(part.names, label))
 
 
@@ -158,8 +148,6 @@ def named(path):
 
 def csv_steps(path, size, skip, label):
     """Yield a CSV file, or standard input for "-", a few rows at a time: a `CsvFile` and the rows before it."""
-    from dpfast.files import csv
-
     separator = separator_of(Path(path))
     with (
         nullcontext(sys.stdin.buffer) if str(path) == "-" else opened(path) as file,

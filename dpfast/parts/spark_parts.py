@@ -77,10 +77,7 @@ class SparkBackend:
                 yield numbers[part], pickle.loads(answer)
 
     def close(self) -> None:
-        """Let go of the states of this engine.
-
-        Their files are removed with the next question, or, by one job, when all engines derived from one are closed.
-        """
+        """Free the states of this engine; their files are removed with the next question, or when all are closed."""
         files, name = self._files, self._names[-1]
         if name not in files.open:
             return
@@ -154,7 +151,8 @@ def _spread(batches, name):
 
 
 def _made(paths, f, public, own, name):
-    for part, state in _found(paths):
+    for part, path in _paths(paths):
+        state = _mapped(path)
         yield part, None if state is None else _written(part, name, made(state, f, public, part, own))
 
 
@@ -206,11 +204,6 @@ def _paths(paths):
     for batch in paths:
         for row in batch.to_pylist():
             yield row["part"], row["found"] and os.fsdecode(row["found"])
-
-
-def _found(paths):
-    for part, path in _paths(paths):
-        yield part, _mapped(path)
 
 
 def _written(part, name, state):

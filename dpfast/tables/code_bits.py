@@ -21,6 +21,8 @@ class CodeBits:
     for each edge, such as "age > 37", and one for missing, and a column of two values that cannot be missing has a
     single bit, for the second value. Otherwise, and for other columns of values, each code has a bit, exactly one of
     which is 1.
+
+    `spans` has the column of each bit, and the first and the last code for which it is 1: int64, shape (d, 3).
     """
 
     ndim = 2
@@ -29,23 +31,18 @@ class CodeBits:
         columns = table.columns or (None,) * table.shape[1]
         names = table.names or [f"x{j}" for j in range(table.shape[1])]
         self._codes = table.codes
-        called, self._spans = _spelled(columns, tuple(names), tuple(table.sizes.tolist()), thresholds)
+        called, self.spans = _spelled(columns, tuple(names), tuple(table.sizes.tolist()), thresholds)
         self.feature_names = list(called)
-        starts = table.offsets[self._spans[:, 0]]
-        self._starts, self._ends = starts + self._spans[:, 1], starts + self._spans[:, 2] + 1
-        self.shape = (len(table), len(self._spans))
+        starts = table.offsets[self.spans[:, 0]]
+        self._starts, self._ends = starts + self.spans[:, 1], starts + self.spans[:, 2] + 1
+        self.shape = (len(table), len(self.spans))
 
     def __len__(self):
         return self.shape[0]
 
-    @property
-    def spans(self) -> np.ndarray:
-        """Return for which codes each bit is 1, as a column and its first and last code: int64, shape (d, 3)."""
-        return self._spans
-
     def column(self, j: int) -> np.ndarray:
         """Return bit j of all rows, packed."""
-        return codes.match(self._codes, *self._spans[j].tolist())
+        return codes.match(self._codes, *self.spans[j].tolist())
 
     def counts(self, labels: np.ndarray, classes: int, mask: np.ndarray | None = None) -> np.ndarray:
         """Return counts of rows with each bit and label: int64, shape (classes, d); `mask` packs the rows to count.

@@ -103,8 +103,7 @@ class Numeric(Column):
         bounds and neither edges nor spacing.
     integer : bool, default=False
         Whether all numbers are whole. If so, edges are whole too, and bins without a whole number are dropped.
-    nullable : bool, default=False
-    unconfirmed : tuple of str, default=()
+    nullable, unconfirmed
         As in `Column`.
     """
 
@@ -142,7 +141,8 @@ class Numeric(Column):
             if self.spacing == "logarithmic" and least <= 0:
                 self._refuse(f"logarithmic bins need low > 0, got {least!r}; smaller numbers go to the first bin")
         else:
-            self._set("edges", _rising(self))
+            what = "a number of bins or a list of finite numbers"
+            self._set("edges", rising(self, "edges", self.edges, what, least=1))
             if self.spacing is not None:
                 self._refuse("spacing is for a number of edges, and they are listed")
             low, high = -math.inf if self.low is None else self.low, math.inf if self.high is None else self.high
@@ -199,8 +199,7 @@ class Category(Column):
         The values as written in a file; numbers and truth values as text. None is discovered privately.
     other : bool, default=True
         Whether undeclared values have a code of their own, "other"; otherwise they are refused.
-    nullable : bool, default=False
-    unconfirmed : tuple of str, default=()
+    nullable, unconfirmed
         As in `Column`.
     """
 
@@ -239,8 +238,7 @@ class Boolean(Column):
     name : str
     values : pair of str, optional
         How false and true are written. By default false and true, in any case, and 0 and 1.
-    nullable : bool, default=False
-    unconfirmed : tuple of str, default=()
+    nullable, unconfirmed
         As in `Column`.
     """
 
@@ -274,8 +272,7 @@ class Date(Column):
     format : str, optional
         The format of dates, as in `datetime.datetime.strptime`; by default YYYY-MM-DD, with or without a time of day
         after it.
-    nullable : bool, default=False
-    unconfirmed : tuple of str, default=()
+    nullable, unconfirmed
         As in `Column`.
     """
 
@@ -380,16 +377,17 @@ def distinct(column, values, least=1):
     return values
 
 
-def _rising(column):
-    if isinstance(edges := column.edges, str | dict) or not np.iterable(edges):
-        column._refuse(f"edges must be a number of bins or a list of numbers, got {kind_of(edges)}")
-    edges = tuple(edges)
-    if not 1 <= len(edges) <= MOST_CODES - 2 or not all(map(is_number, edges)):
-        column._refuse("edges must be a number of bins or a list of finite numbers, at least one")
-    wrong = next((k for k in range(1, len(edges)) if not edges[k - 1] < edges[k]), None)
+def rising(column, name, values, what="a list of finite numbers", least=0):
+    """Return a list of finite, increasing numbers as floats; refuse anything else."""
+    if isinstance(values, str | dict) or not np.iterable(values):
+        column._refuse(f"{name} must be {what}, got {kind_of(values)}")
+    values = tuple(values)
+    if not least <= len(values) <= MOST_CODES - 2 or not all(map(is_number, values)):
+        column._refuse(f"{name} must be {what}{', at least one' * least}")
+    wrong = next((k for k in range(1, len(values)) if not values[k - 1] < values[k]), None)
     if wrong is not None:
-        column._refuse(f"edges must rise, got {edges[wrong - 1]!r} before {edges[wrong]!r}")
-    return tuple(map(float, edges))
+        column._refuse(f"{name} must rise, got {values[wrong - 1]!r} before {values[wrong]!r}")
+    return tuple(map(float, values))
 
 
 def _flag(column, name):

@@ -1,6 +1,5 @@
 """Columns about which nothing is declared, and the codes of their cells after the discovery."""
 
-import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -18,7 +17,7 @@ from dpfast.tables.cells import (
     number_ends,
     word_group,
 )
-from dpfast.tables.columns import MOST_CODES, Column, distinct, is_number
+from dpfast.tables.columns import Column, distinct, is_number, rising
 
 READS = ("number", "integer", "date", "text")  # what the type of a column may be
 WIDEST = {"numbers": tuple(map(float, range(32))), "ends": (0.0, 32.0), "values": ()}  # the most columns of codes
@@ -80,15 +79,11 @@ class Discovered(Column):
             self._refuse(f"{edges} and {ends} go together")
         if found is None:
             return
-        if isinstance(found, str | dict) or not all(map(is_number, found)) or len(found) > MOST_CODES - 2:
-            self._refuse(f"{edges} must be a list of finite numbers, got {found!r}")
-        if any(not low < high for low, high in itertools.pairwise(found)):
-            self._refuse(f"{edges} must rise")
+        self._set(edges, rising(self, edges, found))
         if len(between) != 2 or not all(map(is_number, between)) or not between[0] <= between[1]:
             self._refuse(f"{ends} must be two numbers, the lower first, got {between!r}")
         if edges == "dates" and any(abs(day) > _MOST_DAYS for day in (*found, *between)):
             self._refuse(f"dates must lie within {_MOST_DAYS:,} days of 1970-01-01")
-        self._set(edges, tuple(map(float, found)))
         self._set(ends, tuple(map(float, between)))
 
     def code_columns(self) -> tuple[CodeColumn, ...]:

@@ -4,17 +4,18 @@ import json
 import os
 import tomllib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 from dpfast.tables.cells import CodeColumn
-from dpfast.tables.column_dicts import KINDS, column_from_dict, column_to_dict, marked, without_marks
-from dpfast.tables.columns import Column, repeated, text_of
+from dpfast.tables.columns import Boolean, Category, Column, Date, Numeric, kind_of, names_declared, repeated, text_of
+from dpfast.tables.discovered import Discovered
 from dpfast.tables.naming import listed
 from dpfast.tables.replacing import replace_file
 
+_KINDS = {kind.kind: kind for kind in (Numeric, Category, Boolean, Date, Discovered)}
 _INFORMATION = ("table", "file")  # further keys that a file may have, for its readers
 _FAULTS = (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError)
 _OWN_FACTS = "missing_values", "ignore"  # that a draft reads off the rows
@@ -174,7 +175,7 @@ class Schema:
         return self._with([column.confirmed() for column in self.columns], label)
 
     def fine(self) -> "Schema":
-        """Return this schema for learners that merge bins themselves; see `Column.fine`.
+        """Return this schema for learners that merge bins: numbers are in fine bins, unless bins are declared.
 
         Returns
         -------
@@ -194,15 +195,13 @@ class Schema:
         -------
         Schema
         """
-        return self._with(
-            [column.found(**facts[column.name]) if column.name in facts else column for column in self.columns],
-            self.label,
-            self._unconfirmed,
-        )
+        columns = [column.found(**facts.get(column.name, {})) for column in self.columns]
+        return self._with(columns, self.label, self._unconfirmed)
 
     def _with(self, columns, label, unconfirmed=()):
-        own = {"missing_values": self.missing_values, "ignore": self.ignore, "unconfirmed": unconfirmed}
-        return Schema(columns, label=label, **own)
+        return Schema(
+            columns, label=label, missing_values=self.missing_values, ignore=self.ignore, unconfirmed=unconfirmed
+        )
 
     # ---- tables ----------------------------------------------------------------------------------------------------
 
@@ -249,7 +248,7 @@ class Schema:
 
     @classmethod
     def from_file(cls, path) -> "Schema":
-        """Return the schema that a TOML or JSON file declares.
+        """Return the schema that a TOML or JSON file declares; refuse a damaged or an invalid one.
 
         Parameters
         ----------
@@ -259,11 +258,6 @@ class Schema:
         Returns
         -------
         Schema
-
-        Raises
-        ------
-        ValueError, OSError
-            If the file is damaged or its declaration is invalid.
         """
         path = Path(path)
         reader = tomllib.loads if _is_toml(path) else json.loads
@@ -278,7 +272,7 @@ class Schema:
 
     @classmethod
     def from_dict(cls, document: dict) -> "Schema":
-        """Return the schema that `to_dict` wrote.
+        """Return the schema that `to_dict` wrote; refuse other documents.
 
         Parameters
         ----------
@@ -287,11 +281,6 @@ class Schema:
         Returns
         -------
         Schema
-
-        Raises
-        ------
-        ValueError
-            For a document that was not written by a schema.
         """
         if not isinstance(document, dict) or not isinstance(document.get("columns"), list):
             raise ValueError("a schema must have columns, a list of tables [[columns]], each with a name and a kind")
@@ -301,18 +290,18 @@ class Schema:
             raise ValueError(f"a schema has no {unknown[0]!r}; it has {', '.join(sorted(known))}")
         label = document.get("label")
         if isinstance(label, dict):
-            entry, unconfirmed = without_marks({key: value for key, value in label.items() if key != "kind"})
+            entry, unconfirmed = _without_marks({key: value for key, value in label.items() if key != "kind"})
             if not {"name"} <= {*entry} <= {"name", "classes"} or "name" in unconfirmed:
                 raise ValueError(f"the label has a name, a kind and classes; got {', '.join(label)}")
             label = Label(**entry, unconfirmed=bool(unconfirmed))
         own = {"missing_values": document.get("missing_values", ("",)), "ignore": document.get("ignore", ())}
-        own, unconfirmed = without_marks(own)
+        own, unconfirmed = _without_marks(own)
         columns, ignore = [], list(_texts("ignore", own["ignore"]))
         for entry in document["columns"]:
             if isinstance(entry, dict) and entry.get("kind") == "ignored" and "name" in entry:
                 ignore.append(entry["name"])
             else:
-                columns.append(column_from_dict(entry))
+                columns.append(_column_from_dict(entry))
         return cls(columns, label=label, missing_values=own["missing_values"], ignore=ignore, unconfirmed=unconfirmed)
 
     def to_dict(self) -> dict:
@@ -326,12 +315,12 @@ class Schema:
         for name, usual in (("missing_values", ("",)), ("ignore", ())):
             value, unconfirmed = getattr(self, name), name in self._unconfirmed
             if value != usual or unconfirmed:
-                document[name] = marked(list(value), unconfirmed)
+                document[name] = _marked(list(value), unconfirmed)
         if self.label is not None:
             document["label"] = {"name": self.label.name}
             if self.label.classes is not None:
-                document["label"]["classes"] = marked(list(self.label.classes), self.label.unconfirmed)
-        document["columns"] = [column_to_dict(column) for column in self.columns]
+                document["label"]["classes"] = _marked(list(self.label.classes), self.label.unconfirmed)
+        document["columns"] = [_column_to_dict(column) for column in self.columns]
         return document
 
     def to_toml(self) -> str:
@@ -358,13 +347,6 @@ class Schema:
         ----------
         path : str or path-like
             Ends in .toml or .json.
-
-        Raises
-        ------
-        ValueError
-            For another ending.
-        OSError
-            If the file cannot be written.
         """
         path = Path(path)
         toml = _is_toml(path)
@@ -390,6 +372,46 @@ def _is_toml(path):
     return path.suffix.lower() == ".toml"
 
 
+def _column_from_dict(entry: dict) -> Column:
+    """Return the column that an entry of a schema file declares."""
+    if not isinstance(entry, dict) or "name" not in entry:
+        raise ValueError(f"a column must have a name and a kind, got {kind_of(entry)}")
+    entry, unconfirmed = _without_marks(entry)
+    name, kind = entry["name"], entry.pop("kind", None)
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise ValueError(f"column {name!r}: kind must be one of {', '.join(_KINDS)}, ignored; got {kind!r}")
+    known = names_declared(_KINDS[kind])
+    unknown = [key for key in entry if key not in known]
+    if unknown:
+        raise ValueError(f"column {name!r}: a {kind} column has no {unknown[0]!r}; it has {', '.join(known)}")
+    if (wrong := next((key for key, value in entry.items() if isinstance(value, dict)), None)) is not None:
+        raise ValueError(f"column {name!r}: {wrong} must be a plain value, got a table")
+    return _KINDS[kind](**entry, unconfirmed=unconfirmed)
+
+
+def _column_to_dict(column: Column) -> dict:
+    """Return the entry that `_column_from_dict` reads: the facts that differ from the defaults."""
+    entry: dict[str, Any] = {"name": column.name, "kind": _marked(column.kind, "kind" in column.unconfirmed)}
+    usual = "quantiles" if None in (getattr(column, "low", 0), getattr(column, "high", 0)) else "equal"
+    left_out = {"name", "unconfirmed", "spacing" if getattr(column, "spacing", None) == usual else ""}
+    for each in fields(column):
+        value, unconfirmed = getattr(column, each.name), each.name in column.unconfirmed
+        if each.name not in left_out and (value != each.default or unconfirmed):
+            entry[each.name] = _marked(list(value) if isinstance(value, tuple) else value, unconfirmed)
+    return entry
+
+
+def _marked(value: Any, unconfirmed: bool) -> Any:
+    """Return a value as a schema file has it, where an unconfirmed one is a table {"unconfirmed": value}."""
+    return {"unconfirmed": value} if unconfirmed else value
+
+
+def _without_marks(entry: dict) -> tuple[dict, tuple[str, ...]]:
+    """Return a copy of an entry of a schema file with plain values, and the keys of the unconfirmed ones."""
+    keys = tuple(key for key, value in entry.items() if isinstance(value, dict) and list(value) == ["unconfirmed"])
+    return entry | {key: entry[key]["unconfirmed"] for key in keys}, keys
+
+
 def _texts(name, values):
     if isinstance(values, str | dict) or not isinstance(values, Iterable):
         raise ValueError(f"{name} must be a list of texts, got {values!r}")
@@ -408,7 +430,7 @@ def _toml(entry):
             continue
         kind = entry.get("kind")
         kind = kind["unconfirmed"] if isinstance(kind, dict) else kind
-        findable = key in KINDS[kind].facts if kind in KINDS else False
+        findable = key in _KINDS[kind].facts if kind in _KINDS else False
         rest = ", or leave it to be found privately" if findable else ""
         text = f"{key}.unconfirmed = {_toml_value(value['unconfirmed'])}"
         lines.append(f"# {_MARK}{rest}\n{text}\n" if "\n" in text else f"{text}  # {_MARK}{rest}\n")

@@ -14,14 +14,14 @@ import atheris
 
 with atheris.instrument_imports(include=["dpfast"]):  # of what is imported here, not later
     import dpfast
-    from dpfast.files import csv, csv_numbers, npz, parquet, readers, svmlight
+    from dpfast.files import csv, npz, parquet, readers, svmlight
     from dpfast.files.datasets import dataset_schema
     from dpfast.tables import Schema
 
 import test_hostile
 
 KINDS = (".csv", ".tsv", ".svm", ".npz", ".parquet", ".json", ".toml", ".schema.json")
-READERS = (csv, csv_numbers, npz, parquet, readers, svmlight)
+READERS = (csv, npz, parquet, readers, svmlight)
 MODELS = Path(__file__).parents[1] / "models_v1"
 FOLDER = Path(tempfile.mkdtemp(prefix="fuzz"))
 
