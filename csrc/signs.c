@@ -131,6 +131,18 @@ DPF_BODY void count_ones(const int32_t *indices, size_t size, const uint64_t *ma
 #define NAME(verb) dpf_signs_##verb##_double
 #include "signs_real.h"
 
+void dpf_signs_csr(const int64_t *indptr, const int32_t *indices, const void *data, bool wide, size_t n,
+                   const uint64_t *matrix, const uint64_t key[2], size_t m, void *DPF_RESTRICT out) {
+    if (wide) dpf_signs_csr_double(indptr, indices, data, n, matrix, key, m, out);
+    else dpf_signs_csr_float(indptr, indices, data, n, matrix, key, m, out);
+}
+
+void dpf_signs_dense(const void *x, bool wide, size_t n, size_t d, const uint64_t *matrix, size_t m,
+                     void *DPF_RESTRICT out) {
+    if (wide) dpf_signs_dense_double(x, n, d, matrix, m, out);
+    else dpf_signs_dense_float(x, n, d, matrix, m, out);
+}
+
 /* ---- packed rows ------------------------------------------------------ */
 
 /* at = the places of the ones of row, or of its zeros if they are fewer; returns how many ones there are. */

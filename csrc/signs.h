@@ -23,22 +23,19 @@ void dpf_signs_matrix(const uint64_t key[2], size_t first, size_t d, size_t m, u
 
 /*
  * out[i * m + r] = (A x_i)_r for n CSR rows: row i has data[p] at coordinate indices[p] for
- * indptr[i] <= p < indptr[i + 1], or 1 if data is NULL. Signs come from matrix, or from the key if that is NULL.
+ * indptr[i] <= p < indptr[i + 1], or 1 if data is NULL. Entries and out are double if `wide`, else float. Signs come from
+ * matrix, or from the key if that is NULL.
  *
  * Cost per stored entry: m signed additions, 16 a vector; in a row whose entries are all 1, bit-sliced counters of all m
  * components at once, about six operations for 256 of them, which give the same numbers. Requires indices >= 0, fewer
  * than 2^31 entries a row.
  */
-void dpf_signs_csr_float(const int64_t *indptr, const int32_t *indices, const float *data, size_t n,
-                         const uint64_t *matrix, const uint64_t key[2], size_t m, float *DPF_RESTRICT out);
-void dpf_signs_csr_double(const int64_t *indptr, const int32_t *indices, const double *data, size_t n,
-                          const uint64_t *matrix, const uint64_t key[2], size_t m, double *DPF_RESTRICT out);
+void dpf_signs_csr(const int64_t *indptr, const int32_t *indices, const void *data, bool wide, size_t n,
+                   const uint64_t *matrix, const uint64_t key[2], size_t m, void *DPF_RESTRICT out);
 
 /* The same for n dense rows of d numbers. Cost: n * d * m signed additions, for four rows at a time. */
-void dpf_signs_dense_float(const float *x, size_t n, size_t d, const uint64_t *matrix, size_t m,
-                           float *DPF_RESTRICT out);
-void dpf_signs_dense_double(const double *x, size_t n, size_t d, const uint64_t *matrix, size_t m,
-                            double *DPF_RESTRICT out);
+void dpf_signs_dense(const void *x, bool wide, size_t n, size_t d, const uint64_t *matrix, size_t m,
+                     void *DPF_RESTRICT out);
 
 /*
  * The same for n packed rows of d bits b (bits.h), which stand for 2 b - 1 when `signs`, for b otherwise.

@@ -1,7 +1,8 @@
 """The loops themselves: thin, checked entry points to the C kernels.
 
-Each module is one noun of csrc/ and knows dtypes and shapes, not epsilon. Arguments are checked here and
-only here; what a function costs is said in the header of its C file.
+Each module is one noun of csrc/ and knows dtypes and shapes, not epsilon. Arguments are checked here and only here: an
+invalid one raises ValueError or TypeError before anything is drawn or changed. The header of a C file tells what a
+function costs.
 
 bits
     Packed 0/1 matrices: pack, transpose, count, combine.

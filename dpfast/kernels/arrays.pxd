@@ -9,6 +9,13 @@ cdef inline int aligned(const void *at, size_t size) except -1:
     return 0
 
 
+# Where an array begins.
+cdef inline void *address(array) except? NULL:
+    cdef void *at = <void *><size_t>array.ctypes.data
+    aligned(at, array.itemsize)
+    return at
+
+
 # n packed rows of `entries` bits, as dpfast.kernels.bits has them: of words(entries) words, bits past the last are zero.
 # These are looked at in the m chosen rows only, unless `chosen` is NULL.
 cdef inline int packed(str what, const uint64_t[:, ::1] rows, Py_ssize_t entries, const int64_t *chosen,

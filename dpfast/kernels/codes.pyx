@@ -9,7 +9,7 @@ from bisect import bisect_right
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from dpfast.kernels.arrays cimport aligned
+from dpfast.kernels.arrays cimport address, aligned
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 from dpfast.kernels.own import own
@@ -60,10 +60,6 @@ cdef _scratch(size, dtype):
     cdef uint8_t[::1] byte = raw
     cdef Py_ssize_t start = (64 - <size_t>&byte[0] % 64) % 64
     return raw[start:len(raw) - 63 + start].view(dtype)
-
-
-cdef const void *_pointer(array):
-    return <const void *><size_t>array.ctypes.data
 
 
 cdef class _Plan:
@@ -145,7 +141,7 @@ cdef class Columns:
             _check_codes(f"column {j}", column, len(columns[0]))
         columns = tuple([own(column) for column in columns])
         for j, column in enumerate(columns):
-            at, wide, n = _pointer(column), column.dtype == np.uint16, len(column)
+            at, wide, n = address(column), column.dtype == np.uint16, len(column)
             with nogil:
                 most = dpf_codes_largest(at, wide, n)
             if n and most >= sizes[j]:
@@ -193,7 +189,7 @@ cdef _check_codes(what, column, n):
         raise ValueError(f"{what} must be a one-dimensional ndarray of uint8 or uint16, got {seen}")
     if len(column) != n or not column.flags.c_contiguous:
         raise ValueError(f"{what} must have {n} contiguous entries, got shape {column.shape}, strides {column.strides}")
-    aligned(_pointer(column), column.itemsize)
+    address(column)  # refuses unaligned memory
 
 
 def counts(Columns columns, labels, Py_ssize_t classes, const uint64_t[::1] mask=None):
@@ -218,7 +214,7 @@ def counts(Columns columns, labels, Py_ssize_t classes, const uint64_t[::1] mask
     cdef size_t n = columns.n
     cdef bint wide
     _check_codes("labels", labels, columns.n)
-    cdef const void *label = _pointer(labels)
+    cdef const void *label = address(labels)
     wide = labels.dtype == np.uint16
     most = dpf_codes_largest(label, wide, n)
     if not 1 <= classes <= MOST_SIZE or n and <Py_ssize_t>most >= classes:
@@ -300,12 +296,12 @@ cdef _check_int32(what, array, length):
         raise ValueError(f"{what} must be an ndarray of int32 of one or two dimensions, got {seen}")
     if len(array) != length or not array.flags.c_contiguous:
         raise ValueError(f"{what} must have {length} contiguous rows, got shape {array.shape}, strides {array.strides}")
-    aligned(<const void *><size_t>array.ctypes.data, sizeof(int32_t))
+    address(array)  # refuses unaligned memory
 
 
 cdef _check_table(Columns columns, table, Py_ssize_t k):
     _check_int32("table", table, columns.offsets[-1])
-    if k and dpf_codes_reach(&columns.codes, <const int32_t *>_pointer(table), k) >= 1 << 31:
+    if k and dpf_codes_reach(&columns.codes, <const int32_t *>address(table), k) >= 1 << 31:
         raise ValueError("table must have entries whose sums fit into 32 bits")
 
 
@@ -366,7 +362,7 @@ def match(Columns columns, Py_ssize_t j, Py_ssize_t low, Py_ssize_t high, bint n
                          f"got column {j}, {low} to {high}")
     out = np.zeros(-(-columns.n // 64), np.uint64)
     cdef uint64_t[::1] rows = out
-    cdef const void *at = _pointer(columns.columns[j])
+    cdef const void *at = address(columns.columns[j])
     cdef bint wide = columns.wide[j]
     if columns.n:
         with nogil:

@@ -12,6 +12,7 @@ drawn: whether that happens, too, is decided exactly, so one stream of words giv
 """
 
 import decimal
+import sys
 from fractions import Fraction
 from functools import cache
 
@@ -70,6 +71,19 @@ def coin(x, numerator, denominator, word, next_word):
         word, bits = word << 64 | next_word(), bits + 64
 
 
+def fraction(name, value, wanted):
+    """Return a number as a Fraction; a float is the rational that it is."""
+    try:
+        return Fraction(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name} must be {wanted}, got {value!r}") from None
+
+
+def nearest_float(exponent):
+    """Return the nearest float, or the largest: exp(-t gap) is then 0 for gap >= 1, as it should be."""
+    return float(min(exponent, Fraction(sys.float_info.max)))
+
+
 class _Sign:
     """The sign of sum_i a_i exp(-x_i) for integers a_i and distinct rationals x_i >= 0."""
 
@@ -79,7 +93,7 @@ class _Sign:
 
     def _exponentials(self, digits):
         """exp(-x_i), each within a relative (1 + x_i) 10**(1 - digits)."""
-        with decimal.localcontext(_context(digits)):
+        with decimal.localcontext(context(digits)):
             return [(decimal.Decimal(-x.numerator) / x.denominator).exp() for x in self._x]
 
     def __call__(self, coefficients):
@@ -89,7 +103,7 @@ class _Sign:
         digits = 40 + max(abs(a) for a in coefficients).bit_length() // 3
         while True:
             exponentials = self._exponentials(digits)
-            with decimal.localcontext(_context(digits)):
+            with decimal.localcontext(context(digits)):
                 terms = [a * e for a, e in zip(map(decimal.Decimal, coefficients), exponentials, strict=True)]
                 value, size = sum(terms), sum(map(abs, terms))
                 slack = len(terms) + 3 + max(x for x, a in zip(self._x, coefficients, strict=True) if a)
@@ -98,5 +112,6 @@ class _Sign:
             digits *= 2
 
 
-def _context(digits):
+def context(digits):
+    """Return a decimal context of so many digits, whose exponents do not end."""
     return decimal.Context(prec=digits, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX, traps=[])

@@ -6,12 +6,11 @@ impossible. See csrc/levels.h.
 """
 import math
 import operator
-import sys
 from fractions import Fraction
 
 import numpy as np
 
-from dpfast.kernels.inversion import coin
+from dpfast.kernels.inversion import coin, fraction, nearest_float
 
 from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint32_t, uint64_t
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
@@ -97,7 +96,7 @@ cdef class _Entries:
     cdef _set_rates(self, bits):
         per_unit = float(min(self.exponent, Fraction(2)**100)) / math.log(2) * 2.0**23
         cap = min(2 ** max(bits, 32) - 1, 23 * self.exponent.denominator // self.exponent.numerator + 1)
-        self.state.exponent = _nearest_float(self.exponent)
+        self.state.exponent = nearest_float(self.exponent)
         self.state.cap, self.state.drop = cap, max(0, cap.bit_length() - 31)
         self.state.rate = min(per_unit, 2.0**100)
         self.state.share_rate = min(per_unit * 2.0**self.state.drop, 32 * 2.0**23)
@@ -167,20 +166,6 @@ cdef const void *_address(scores) except NULL:
     return _data[int64_t](scores)
 
 
-def _nearest_float(exponent):
-    try:
-        return float(exponent)
-    except OverflowError:
-        return sys.float_info.max  # exp(-t gap) is 0 for gap >= 1, as it should be
-
-
-def _fraction(exponent):
-    try:
-        return Fraction(exponent)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"exponent must be a finite number, got {exponent!r}") from None
-
-
 def _draw_below(counts, rng):
     cdef const uint64_t[::1] n = counts
     cdef uint64_t[::1] out = np.empty(len(counts), np.uint64)
@@ -215,11 +200,6 @@ def sample(scores, exponent, m, rng, *, mirrored=False, zeros=0):
     -------
     ndarray of int64, shape (m,)
 
-    Raises
-    ------
-    ValueError, TypeError
-        Before anything is drawn.
-
     Notes
     -----
     One read of the scores, and 256 of them again for each trial of a draw, of which it takes fewer than 1.2 on average;
@@ -234,7 +214,7 @@ def sample(scores, exponent, m, rng, *, mirrored=False, zeros=0):
         raise ValueError("scores is empty: there is nothing to draw from")
     if scores.size >= 2**32:
         raise ValueError(f"scores must number fewer than 2**32, got {scores.size}")
-    t, m = _fraction(exponent), operator.index(m)
+    t, m = fraction("exponent", exponent, "a finite number"), operator.index(m)
     if m < 0:
         raise ValueError(f"m must be at least 0, got {m}")
     bitgen(rng)  # refuses what is not a generator
@@ -284,16 +264,11 @@ def draw_counted(counts, exponent, rng):
     -------
     level, rank : int
         The candidate's score, and its number, from 0, among the counts[level] of that score.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Before anything is drawn.
     """
     counts = np.asarray(counts)
     if counts.ndim != 1 or counts.dtype != np.uint64:
         raise ValueError(f"counts must be uint64 of shape (levels,), got {counts.dtype} {counts.shape}")
-    t, total = _fraction(exponent), counts.sum(dtype=np.float64)
+    t, total = fraction("exponent", exponent, "a finite number"), counts.sum(dtype=np.float64)
     if not 0 < total < 2**53:
         raise ValueError(f"counts must sum to a number from 1 to 2**53 - 1, got {total:.0f}")
     bitgen(rng)  # refuses what is not a generator

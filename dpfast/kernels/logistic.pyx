@@ -9,7 +9,7 @@ import numpy as np
 
 from libc.math cimport isfinite
 from libc.stdint cimport int32_t, uint8_t, uint16_t
-from dpfast.kernels.arrays cimport aligned
+from dpfast.kernels.arrays cimport address
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 
@@ -32,9 +32,7 @@ cdef const void *_scores(scores, Py_ssize_t n, Py_ssize_t k) except? NULL:
         raise ValueError(f"scores must be a contiguous ndarray of int32 or float32, got {type(scores).__name__}")
     if scores.shape != (n, k):
         raise ValueError(f"scores must have shape ({n}, {k}), got {scores.shape}")
-    cdef const void *at = <const void *><size_t>scores.ctypes.data
-    aligned(at, 4)
-    return at
+    return address(scores)
 
 
 cdef _limits(const int32_t[::1] limits, Py_ssize_t n):

@@ -1,10 +1,10 @@
 """Exact integer noise."""
 import math
-from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
 
+from dpfast.kernels.inversion import fraction
 from dpfast.kernels.rejection import attempt
 
 from libc.stdint cimport int64_t, uint64_t
@@ -62,10 +62,8 @@ def geometric(scale, size, rng):
 
     Parameters
     ----------
-    scale : Fraction, int or float
+    scale, size, rng
         As in `discrete_laplace`.
-    size : int
-    rng : numpy.random.Generator
 
     Returns
     -------
@@ -88,16 +86,12 @@ def discrete_gaussian(sigma, size, rng):
     ----------
     sigma : Fraction, int or float
         Positive, at most 2**52; a float is the rational that it is.
-    size : int
-    rng : numpy.random.Generator
+    size, rng
+        As in `discrete_laplace`, which has the same cost and the same bound on abs(x).
 
     Returns
     -------
     ndarray of int64, shape (size,)
-
-    Notes
-    -----
-    As in `discrete_laplace`.
 
     References
     ----------
@@ -108,10 +102,7 @@ def discrete_gaussian(sigma, size, rng):
 
 
 def _draw(name, value, squared, size, rng):
-    try:
-        exact = Fraction(value)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must be a positive number, got {value!r}") from None
+    exact = fraction(name, value, "a positive number")
     if not 0 < exact <= _LARGEST:
         raise ValueError(f"{name} must lie in (0, 2**52], got {value!r}")
     cdef bitgen_t *bits = bitgen(rng)

@@ -8,7 +8,7 @@ import numpy as np
 from dpfast.kernels.grid import to_grid
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
-from dpfast.kernels.arrays cimport aligned, packed
+from dpfast.kernels.arrays cimport address, aligned, packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 
@@ -131,7 +131,7 @@ cdef _check_scores(scores, d, dtypes):
         wanted = " or ".join(np.dtype(dtype).name for dtype in dtypes)
         raise ValueError(f"scores must be {wanted} of shape ({'d' if d is None else d},), "
                          f"got {scores.dtype} {scores.shape}")
-    aligned(<const void *><size_t>scores.ctypes.data, scores.itemsize)
+    address(scores)  # refuses unaligned memory
 
 
 cdef bint _signs(encoding) except -1:
@@ -230,11 +230,6 @@ def add_csr(scores, indptr, indices, data, y, index=None, *, bound=None):
     y, index, bound
         As for `add_packed`.
 
-    Raises
-    ------
-    ValueError
-        Before anything is added.
-
     Notes
     -----
     Touches the coordinates stored, and no others if `bound` is given.
@@ -268,11 +263,6 @@ def add_grid(int64_t[::1] scores, const int32_t[:, ::1] rows, y, index=None, *, 
     rows : ndarray of int32, shape (n, d)
     y, index, bound
         As for `add_packed`.
-
-    Raises
-    ------
-    ValueError
-        Before anything is added.
     """
     cdef _Chosen chosen = _Chosen(y, index, rows.shape[0])
     cdef size_t d = rows.shape[1]

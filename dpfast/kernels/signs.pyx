@@ -10,7 +10,7 @@ from operator import index as integer
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t, uint64_t
-from dpfast.kernels.arrays cimport packed
+from dpfast.kernels.arrays cimport address, packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 from dpfast.kernels import bits
@@ -18,12 +18,9 @@ from dpfast.kernels import bits
 
 cdef extern from "signs.h" nogil:
     void dpf_signs_matrix(const uint64_t *key, size_t first, size_t d, size_t m, uint64_t *matrix)
-    void dpf_signs_csr_float(const int64_t *indptr, const int32_t *indices, const float *data, size_t n,
-                             const uint64_t *matrix, const uint64_t *key, size_t m, float *out)
-    void dpf_signs_csr_double(const int64_t *indptr, const int32_t *indices, const double *data, size_t n,
-                              const uint64_t *matrix, const uint64_t *key, size_t m, double *out)
-    void dpf_signs_dense_float(const float *x, size_t n, size_t d, const uint64_t *matrix, size_t m, float *out)
-    void dpf_signs_dense_double(const double *x, size_t n, size_t d, const uint64_t *matrix, size_t m, double *out)
+    void dpf_signs_csr(const int64_t *indptr, const int32_t *indices, const void *data, bint wide, size_t n,
+                       const uint64_t *matrix, const uint64_t *key, size_t m, void *out)
+    void dpf_signs_dense(const void *x, bint wide, size_t n, size_t d, const uint64_t *matrix, size_t m, void *out)
     void dpf_signs_packed(const uint64_t *rows, size_t n, size_t d, bint signs, const uint64_t *matrix,
                           const int64_t *total, size_t m, int32_t *at, float *out)
     void dpf_signs_lift(const double *v, const uint64_t *matrix, const uint64_t *key, size_t m, size_t d, double *out)
@@ -89,10 +86,6 @@ def matrix(d, m, key):
     ndarray of uint64, shape (d, words(m))
         Row j holds the signs of coordinate j, component r in bit r % 64 of word r // 64; bits past m are zero.
 
-    Raises
-    ------
-    ValueError
-
     Notes
     -----
     d * words(m) words at about one nanosecond each. Every other function here makes what it needs of them by itself;
@@ -128,10 +121,6 @@ def project_csr(indptr, indices, data, d, m, key, *, matrix=None):
     -------
     ndarray of the type of data (float32 without), shape (n, m)
 
-    Raises
-    ------
-    ValueError
-
     Notes
     -----
     Per stored entry m signed additions, 16 to a vector; in rows whose entries are all 1, about six bit operations for
@@ -153,27 +142,14 @@ def project_csr(indptr, indices, data, d, m, key, *, matrix=None):
     out = np.zeros((len(indptr) - 1, m), np.float32 if data is None else data.dtype)
     cdef const int64_t[::1] start = np.require(indptr, np.int64, "CA")
     cdef const int32_t[::1] coordinate = np.require(indices, np.int32, "CA")
-    cdef const float[::1] narrow
-    cdef const double[::1] wide
-    cdef float[:, ::1] narrow_out
-    cdef double[:, ::1] wide_out
+    data = None if data is None else np.require(data, None, "CA")
+    cdef const void *entry = NULL if data is None else address(data)
+    cdef void *result = address(out)
+    cdef bint wide = out.dtype == np.float64
     cdef size_t n = out.shape[0]
-    if n == 0 or len(indices) == 0:
-        return out
-    if data is None:
-        narrow_out = out
+    if n and len(indices):
         with nogil:
-            dpf_signs_csr_float(&start[0], &coordinate[0], NULL, n, signs.matrix, signs.key, signs.m, &narrow_out[0, 0])
-    elif data.dtype == np.float32:
-        narrow, narrow_out = np.require(data, None, "CA"), out
-        with nogil:
-            dpf_signs_csr_float(&start[0], &coordinate[0], &narrow[0], n, signs.matrix, signs.key, signs.m,
-                                &narrow_out[0, 0])
-    else:
-        wide, wide_out = np.require(data, None, "CA"), out
-        with nogil:
-            dpf_signs_csr_double(&start[0], &coordinate[0], &wide[0], n, signs.matrix, signs.key, signs.m,
-                                 &wide_out[0, 0])
+            dpf_signs_csr(&start[0], &coordinate[0], entry, wide, n, signs.matrix, signs.key, signs.m, result)
     return out
 
 
@@ -190,10 +166,6 @@ def project_dense(X, m, key, *, matrix=None):
     -------
     ndarray of the type of X, shape (n, m)
 
-    Raises
-    ------
-    ValueError
-
     Notes
     -----
     n * d * m signed additions, 16 to a vector.
@@ -202,22 +174,15 @@ def project_dense(X, m, key, *, matrix=None):
         raise ValueError(f"X must be float32 or float64 of shape (n, d), got {X.dtype} {X.shape}")
     cdef _Signs signs = _Signs(X.shape[1], m, key, matrix)
     out = np.zeros((X.shape[0], m), X.dtype)
-    cdef const float[:, ::1] narrow
-    cdef const double[:, ::1] wide
-    cdef float[:, ::1] narrow_out
-    cdef double[:, ::1] wide_out
+    X = np.require(X, None, "CA")
+    cdef const void *entry = address(X)
+    cdef void *result = address(out)
+    cdef bint wide = out.dtype == np.float64
     cdef size_t n = X.shape[0]
-    if X.size == 0:
-        return out
-    signs.store()
-    if X.dtype == np.float32:
-        narrow, narrow_out = np.require(X, None, "CA"), out
+    if X.size:
+        signs.store()
         with nogil:
-            dpf_signs_dense_float(&narrow[0, 0], n, signs.d, signs.matrix, signs.m, &narrow_out[0, 0])
-    else:
-        wide, wide_out = np.require(X, None, "CA"), out
-        with nogil:
-            dpf_signs_dense_double(&wide[0, 0], n, signs.d, signs.matrix, signs.m, &wide_out[0, 0])
+            dpf_signs_dense(entry, wide, n, signs.d, signs.matrix, signs.m, result)
     return out
 
 
@@ -238,10 +203,6 @@ def project_packed(const uint64_t[:, ::1] rows, d, m, key, encoding="01", *, mat
     Returns
     -------
     ndarray of float32, shape (n, m)
-
-    Raises
-    ------
-    ValueError
 
     Notes
     -----
@@ -281,10 +242,6 @@ def lift(v, d, key, *, matrix=None):
     Returns
     -------
     ndarray of float64, shape (d,)
-
-    Raises
-    ------
-    ValueError
 
     Notes
     -----

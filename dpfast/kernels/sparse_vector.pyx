@@ -8,6 +8,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from dpfast.kernels.inversion import context, fraction
+
 from libc.stdint cimport int64_t, uint64_t
 from dpfast.kernels.rng cimport Words, bitgen, bitgen_t
 
@@ -59,10 +61,7 @@ cdef class Tests:
     cdef object scale
 
     def __init__(self, threshold, scale, pending=(0, 0, False), *, one_sided=False):
-        try:
-            self.scale = Fraction(scale)
-        except (TypeError, ValueError, OverflowError):
-            raise ValueError(f"scale must be a positive number, got {scale!r}") from None
+        self.scale = fraction("scale", scale, "a positive number")
         if not Fraction(1, _TERM) <= self.scale <= _TERM:
             raise ValueError(f"scale must lie in [2**-52, 2**52], got {scale!r}")
         if abs(threshold) > _LARGEST:
@@ -108,11 +107,6 @@ cdef class Tests:
         int or None
             How many tests failed before one passed, None if all failed. A test that passed changes nothing: the
             next call goes on.
-
-        Raises
-        ------
-        ValueError, TypeError
-            Before anything is drawn.
 
         Notes
         -----
@@ -202,7 +196,7 @@ def _floor(gap, rate, one_sided, u, bits):
         return DPF_SPARSE_VECTOR_HORIZON
     digits = 80 + bits
     while True:
-        with decimal.localcontext(_context(digits)):
+        with decimal.localcontext(context(digits)):
             q = _exponential(-rate)
             if gap > 0:
                 hazard = -(1 - _exponential(-gap * rate) / (1 if one_sided else 1 + q)).ln()
@@ -224,7 +218,3 @@ def _decimal(x):
 
 def _exponential(x):
     return _decimal(x).exp()
-
-
-def _context(digits):
-    return decimal.Context(prec=digits, Emin=decimal.MIN_EMIN, Emax=decimal.MAX_EMAX, traps=[])

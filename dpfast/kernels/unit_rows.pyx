@@ -11,7 +11,7 @@ import numpy as np
 from dpfast.kernels.own import own, writeable
 
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
-from dpfast.kernels.arrays cimport aligned, packed
+from dpfast.kernels.arrays cimport address, aligned, packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 
@@ -57,8 +57,7 @@ cdef class _Rows:
         """Set the shape, and the entries: an array of float32, float64 or uint64, or None."""
         self.held, self.rows.kind, self.rows.n, self.rows.d, self.rows.bits = array, kind, n, d, GRID_BITS
         if array is not None and array.size:
-            self.rows.x, self.rows.wide = <const void *><size_t>array.ctypes.data, array.dtype == np.float64
-            aligned(self.rows.x, array.itemsize)
+            self.rows.x, self.rows.wide = address(array), array.dtype == np.float64
 
     @property
     def n(self):

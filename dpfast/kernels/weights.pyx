@@ -4,12 +4,10 @@ Losses are integers on a grid; a round is one pass that adds a row of them to th
 which the next draw is made, by rejection, without a pass of its own. See csrc/weights.h.
 """
 import math
-import sys
-from fractions import Fraction
 
 import numpy as np
 
-from dpfast.kernels.inversion import coin
+from dpfast.kernels.inversion import coin, fraction, nearest_float
 from dpfast.kernels.own import own
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
@@ -288,10 +286,7 @@ cdef class Weights:
         cdef uint64_t[::1] sums
         if not 1 <= d < 2**32:
             raise ValueError(f"d must lie in [1, 2**32), got {d}")
-        try:
-            self.exponent = Fraction(exponent)
-        except (TypeError, ValueError, OverflowError):
-            raise ValueError(f"exponent must be a finite number, got {exponent!r}") from None
+        self.exponent = fraction("exponent", exponent, "a finite number")
         if self.exponent < 0:
             raise ValueError(f"exponent must be at least 0, got {exponent!r}")
         self.state.block = max(DPF_WEIGHTS_BLOCK, 1 << (int(d).bit_length() + 1) // 2)
@@ -300,10 +295,7 @@ cdef class Weights:
         totals, sums = self.totals_, self.sums
         self.state.narrow, self.state.wide, self.state.sums = &totals[0], NULL, &sums[0]
         self.state.d, self.state.mirrored, self.base = d, mirrored, 0
-        try:
-            self.state.exponent = float(self.exponent)
-        except OverflowError:
-            self.state.exponent = sys.float_info.max
+        self.state.exponent = nearest_float(self.exponent)
         self.state.rate = min(self.state.exponent / math.log(2) * 2.0**23, 2.0**100)
         self.state.low = self.state.high = self.state.paid = 0
         self.state.drawn = -1

@@ -1,4 +1,7 @@
-"""Mechanisms: each draws from its exact distribution and states its privacy cost."""
+"""Mechanisms: each draws from its exact distribution and states its privacy cost.
+
+An invalid argument raises ValueError or TypeError before anything is drawn.
+"""
 
 from dpfast.accounting import repeated_epsilon
 

@@ -211,11 +211,6 @@ class AboveThreshold(_Tests):
     threshold_scale, test_scale : Fraction
         The scales of the two noises.
 
-    Raises
-    ------
-    ValueError, TypeError
-        Before anything is drawn.
-
     References
     ----------
     C. Dwork, A. Roth, The Algorithmic Foundations of Differential Privacy, 2014, section 3.6.
@@ -325,11 +320,6 @@ class RepeatedThreshold(_Tests):
         restarts at 0 after each.
     test_scale : Fraction
         The scale of the noise.
-
-    Raises
-    ------
-    ValueError, TypeError
-        Before anything is drawn.
 
     References
     ----------

@@ -187,11 +187,6 @@ def discrete_gaussian(
     -------
     int, or ndarray of int64 with the shape of `values`
 
-    Raises
-    ------
-    ValueError, TypeError
-        Before anything is drawn.
-
     References
     ----------
     C. Canonne, G. Kamath, T. Steinke, The Discrete Gaussian for Differential Privacy, NeurIPS 2020.
@@ -232,11 +227,6 @@ def discrete_laplace(
     Returns
     -------
     int, or ndarray of int64 with the shape of `counts`
-
-    Raises
-    ------
-    ValueError, TypeError
-        Before anything is drawn.
 
     References
     ----------

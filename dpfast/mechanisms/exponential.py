@@ -40,11 +40,6 @@ def exponential(
     int, or ndarray of int64 of shape (size,) if size is not 1
         The drawn indices, in order.
 
-    Raises
-    ------
-    ValueError, TypeError
-        Before anything is drawn.
-
     Notes
     -----
     O(n) for any size: about two reads of the scores. Rounding, overflow and underflow change no probability.

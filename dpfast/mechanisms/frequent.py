@@ -61,11 +61,6 @@ def frequent_values(
     dict from values to int
         Noisy counts of the published values, sorted by value.
 
-    Raises
-    ------
-    ValueError, TypeError
-        Before anything is drawn.
-
     Examples
     --------
     >>> [*frequent_values({"clerk": 900, "smith": 500, "astronaut": 1}, 0.5, 1e-6, rng=0)]

@@ -67,11 +67,6 @@ def quantiles(
     ndarray of float64, shape (number of shares,)
         Nondecreasing: if an interval holds no candidate, its lower end is used again.
 
-    Raises
-    ------
-    ValueError, TypeError
-        Before anything is drawn.
-
     Examples
     --------
     >>> quantiles(range(10_000), range(0, 10_000, 100), 4, 0.1, rng=0)

@@ -54,11 +54,6 @@ def sparse_sample(
     int, str, bytes, tuple or None
         The drawn item; None is the empty outcome.
 
-    Raises
-    ------
-    ValueError, TypeError
-        Before anything is drawn.
-
     Notes
     -----
     One pass over the items and one exact draw among the distinct ones. Rounding changes no probability.
