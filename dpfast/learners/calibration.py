@@ -21,25 +21,15 @@ import numpy as np
 _SMALL = 2.0 ** (-np.arange(28, 8, -1) / 2)  # 2**-14 to 2**-4.5
 _POSITIVE = np.concatenate([_SMALL, np.arange(2, 32) / 32])
 ENDS = np.concatenate([-_POSITIVE[::-1], _POSITIVE])  # between levels
+_BOUNDS = np.concatenate([[-1.0], ENDS, [1.0]])
 LEVELS = len(ENDS) + 1
 _SURE = 7.0  # deviations of the noise that merged levels exceed: Laplace noise exceeds 5 in one table of 70
+_SLOPE, _SLOPE_VARIANCE = 1.5, 0.5  # of slopes in the prior, the mean and the variance
+_SLOPES = 0.02, 20.0  # the smallest and the largest slope allowed
 _VARIANCE = 2.0  # variance of shifts in the prior, whose mean is the log odds of the class sizes
 _FAR = 2.0  # the largest distance of a shift from the log odds of the class sizes
 _CURVATURE = 0.1  # of the log likelihood per row, approximately
 _NEAR = 1e-12  # relative tolerance of a root
-
-
-class Scale(NamedTuple):
-    """Scale of the places, with the prior of the line's slope."""
-
-    bounds: np.ndarray  # of the levels; one more than there are levels
-    spread: float | None  # the unit of places; None means the standard deviation of the rows' places
-    slope: float  # mean and variance of slopes in the prior
-    variance: float
-    slopes: tuple[float, float]  # the smallest and the largest slope allowed
-
-
-COSINES = Scale(np.concatenate([[-1.0], ENDS, [1.0]]), None, 1.5, 0.5, (0.02, 20.0))
 
 
 def level_counts(places, labels, ends=ENDS):
@@ -78,14 +68,13 @@ class Group(NamedTuple):
     reach: float  # half of their width
 
 
-def groups(counts, deviation, scale=COSINES) -> list[Group]:
+def groups(counts, deviation) -> list[Group]:
     """Merge neighbouring levels into the smallest groups whose counts exceed the noise of this standard deviation."""
     counts = np.asarray(counts, np.float64)
-    bounds, levels = scale.bounds, len(counts)
-    middles = ((bounds[1:] + bounds[:-1]) / 2).tolist()
+    middles = ((_BOUNDS[1:] + _BOUNDS[:-1]) / 2).tolist()
     rows, found, start = (counts[:, 0] + counts[:, 1]).tolist(), [], 0
     before = np.concatenate([[0], np.cumsum(rows)])
-    for stop in range(1, levels + 1):
+    for stop in range(1, LEVELS + 1):
         noise = deviation * np.sqrt(2 * np.arange(stop - start, 0, -1))
         sure = np.flatnonzero(before[stop] - before[start:stop] > _SURE * noise)
         if sure.size:
@@ -93,50 +82,39 @@ def groups(counts, deviation, scale=COSINES) -> list[Group]:
             weights = [max(n, 0.0) for n in rows[of]]
             place = math.fsum(map(mul, weights, middles[of])) / math.fsum(weights)
             both = np.array([math.fsum(column) for column in counts[of].T.tolist()])
-            found.append(Group(place, both, of.stop - of.start, float(bounds[stop] - bounds[of.start]) / 2))
+            found.append(Group(place, both, of.stop - of.start, float(_BOUNDS[stop] - _BOUNDS[of.start]) / 2))
             start = stop
     return found
 
 
-def fitted_line(counts, deviation, scale=COSINES) -> Line:
+def fitted_line(counts, deviation) -> Line:
     """Return the line fitted to noisy class counts of levels.
 
     If all counts may be noise, the slope is that of the prior and the shift is the log odds of the noisy class sizes.
     The shift, the log odds at the middle, is always within 2 of the log odds of the noisy class sizes.
     """
-    found = groups(counts, deviation, scale)
-    misses, hits = _sizes(found, deviation) if found else class_sizes(counts, deviation)
-    usual = math.log(hits) - math.log(misses)
+    found = groups(counts, deviation)
+    if not found:
+        misses, hits = class_sizes(counts, deviation, LEVELS)
+        return Line(0.0, 1.0, _SLOPE, math.log(hits) - math.log(misses))
+    levels = sum(group.levels for group in found)  # they have most of the rows, and less noise than all
+    misses, hits = class_sizes([group.rows for group in found], deviation, levels)
     rows = [math.fsum(group.rows.tolist()) for group in found]
     size = math.fsum(rows)
-    if not found:
-        return Line(0.0, scale.spread or 1.0, scale.slope, usual)
     middle = math.fsum(n * group.place for n, group in zip(rows, found, strict=True)) / size
-    spread = scale.spread
-    if spread is None:
-        squares = [(group.place - middle) ** 2 + group.reach**2 / 3 for group in found]
-        spread = math.sqrt(math.fsum(map(mul, rows, squares)) / size)
+    squares = [(group.place - middle) ** 2 + group.reach**2 / 3 for group in found]
+    spread = math.sqrt(math.fsum(map(mul, rows, squares)) / size)
     places = [(group.place - middle) / spread for group in found]
-    return Line(middle, spread, *_most_likely(places, found, deviation, scale, usual))
+    return Line(middle, spread, *_most_likely(places, found, deviation, math.log(hits) - math.log(misses)))
 
 
-def class_sizes(counts, deviation):
-    """Return the estimated sizes of two classes, each at least two deviations of the noise, as a list of two floats."""
-    return _at_least(np.asarray(counts, np.float64).T.tolist(), deviation, len(counts))
+def class_sizes(counts, deviation, levels):
+    """Return the sizes of both classes by noisy counts of so many levels, each at least two deviations of the noise."""
+    least = 2 * deviation * math.sqrt(levels)
+    return [max(math.fsum(column), least) for column in np.asarray(counts, np.float64).T.tolist()]
 
 
-def _sizes(found, deviation):
-    """Return the class sizes from grouped levels only, which have most of the rows and less noise."""
-    return _at_least(
-        zip(*(group.rows.tolist() for group in found), strict=True), deviation, sum(g.levels for g in found)
-    )
-
-
-def _at_least(columns, deviation, levels):
-    return [max(math.fsum(column), 2 * deviation * math.sqrt(levels)) for column in columns]
-
-
-def _most_likely(places, found, deviation, scale, usual):
+def _most_likely(places, found, deviation, usual):
     """Return the most likely slope and shift of the log odds of a hit, given noisy counts and the prior.
 
     With a misses and b hits at a place of log odds z, the log likelihood is (b - a) z / 2 - (a + b) log(2 cosh(z / 2)).
@@ -154,7 +132,7 @@ def _most_likely(places, found, deviation, scale, usual):
         noise = deviation * math.sqrt(2 * square)
         return 1 + noise * (noise / (variance * max(_CURVATURE * every, noise, 1.0)))
 
-    steep = weight(math.fsum(n * x * x for n, x in zip(levels, places, strict=True)), scale.variance)
+    steep = weight(math.fsum(n * x * x for n, x in zip(levels, places, strict=True)), _SLOPE_VARIANCE)
     level = weight(math.fsum(levels), _VARIANCE)
     least, most = usual - _FAR, usual + _FAR
 
@@ -170,7 +148,7 @@ def _most_likely(places, found, deviation, scale, usual):
     def by_slope(slope):
         shift = best_shift(slope)
         rise, bend = derivatives(slope, shift)
-        first = math.fsum(map(mul, rise, places)) - steep * (slope - scale.slope)
+        first = math.fsum(map(mul, rise, places)) - steep * (slope - _SLOPE)
         second = -math.fsum(b * x * x for b, x in zip(bend, places, strict=True)) - steep
         if least < shift < most:  # the best shift then depends on the slope
             mixed = math.fsum(map(mul, bend, places))
@@ -180,7 +158,7 @@ def _most_likely(places, found, deviation, scale, usual):
     def best_shift(slope):
         return _root(partial(by_shift, slope), least, most)
 
-    slope = _root(by_slope, *scale.slopes)
+    slope = _root(by_slope, *_SLOPES)
     return slope, best_shift(slope)
 
 

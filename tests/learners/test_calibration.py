@@ -5,10 +5,7 @@ import pytest
 from scipy.special import expit
 
 from dpfast.learners import calibration
-from dpfast.learners.calibration import COSINES, ENDS, LEVELS, Scale, class_sizes, fitted_line, groups, level_counts
-
-BINS = 16
-_THRESHOLDS = Scale(np.arange(BINS + 1) * 6 / BINS - 3, 1.0, 2.5, 0.5, (0.1, 50.0))
+from dpfast.learners.calibration import ENDS, LEVELS, class_sizes, fitted_line, groups, level_counts
 
 
 def counts_of(places, slope, shift, rng):
@@ -45,7 +42,7 @@ def test_the_line_is_that_of_the_counts_whatever_the_scale_of_places(scale, midd
 def test_of_noise_alone_nothing_is_learned(rng):
     counts = np.rint(rng.laplace(0, 50, (LEVELS, 2)))
     line = fitted_line(counts, 50 * 2**0.5)
-    misses, hits = class_sizes(counts, 50 * 2**0.5)
+    misses, hits = class_sizes(counts, 50 * 2**0.5, LEVELS)
     assert line == (0.0, 1.0, 1.5, np.log(hits) - np.log(misses))
     assert abs(line.shift) < 2
 
@@ -69,13 +66,12 @@ def test_levels_are_put_together_until_they_hold_more_than_noise(rng):
 
 
 def histograms(rng, number):
-    """Noisy histograms of both scales, with their deviation: plain, rare, separable, weak and hostile ones."""
+    """Noisy histograms with their deviation: plain, rare, separable, weak and hostile ones."""
     for _ in range(number):
-        scale, levels = [(COSINES, LEVELS), (_THRESHOLDS, BINS)][rng.integers(2)]
         deviation = 10.0 ** rng.uniform(-3, 12 if rng.random() < 0.1 else 4)
         size = 10.0 ** rng.uniform(1, 7)
-        rows = rng.dirichlet(np.full(levels, 10.0 ** rng.uniform(-3, 1))) * size
-        odds = rng.normal() * 3 + 10.0 ** rng.uniform(-2, 2) * rng.choice([-1, 1, 1]) * scale.bounds[1:]
+        rows = rng.dirichlet(np.full(LEVELS, 10.0 ** rng.uniform(-3, 1))) * size
+        odds = rng.normal() * 3 + 10.0 ** rng.uniform(-2, 2) * rng.choice([-1, 1, 1]) * np.append(ENDS, 1)
         counts = rows[:, np.newaxis] * np.stack([expit(-odds), expit(odds)], axis=1)
         counts = counts + rng.normal(0, deviation, counts.shape) * rng.choice([0, 1, 1, 1])
         hostile = rng.random()
@@ -85,7 +81,7 @@ def histograms(rng, number):
             counts = np.zeros(counts.shape)
             at = rng.integers(0, counts.size, 3)
             counts.flat[at] = rng.choice([-1, 1], 3) * 10.0 ** rng.uniform(0, 15, 3)
-        yield np.rint(counts), deviation, scale
+        yield np.rint(counts), deviation
 
 
 def test_every_noisy_histogram_has_a_line_and_it_is_the_most_likely_one(rng, many, monkeypatch):
@@ -100,9 +96,9 @@ def test_every_noisy_histogram_has_a_line_and_it_is_the_most_likely_one(rng, man
 
     monkeypatch.setattr(calibration, "_root", root)
     inside = 0
-    for counts, deviation, scale in histograms(rng, many(150, 100_000)):
-        line = fitted_line(counts, deviation, scale)
-        found = groups(counts, deviation, scale)
+    for counts, deviation in histograms(rng, many(150, 100_000)):
+        line = fitted_line(counts, deviation)
+        found = groups(counts, deviation)
         sizes = sum(group.rows for group in found) if found else counts.sum(axis=0)
         levels = sum(group.levels for group in found) if found else len(counts)
         usual = np.subtract(*np.log(np.maximum(sizes, 2 * deviation * np.sqrt(levels)))[::-1])
@@ -114,14 +110,13 @@ def test_every_noisy_histogram_has_a_line_and_it_is_the_most_likely_one(rng, man
         place, both, levels, _ = (np.array(each) for each in zip(*found, strict=True))
         x, n = (place - line.middle) / line.spread, both.sum(axis=1)
         noise = deviation * np.sqrt(2 * np.array([(levels * x**2).sum(), levels.sum()]))
-        weight = 1 + noise**2 / (np.array([scale.variance, 2.0]) * np.maximum(np.maximum(0.1 * n.sum(), noise), 1))
+        weight = 1 + noise**2 / (np.array([0.5, 2.0]) * np.maximum(np.maximum(0.1 * n.sum(), noise), 1))
 
-        def slopes(slope, shift, x=x, n=n, both=both, weight=weight, scale=scale, usual=usual):
+        def slopes(slope, shift, x=x, n=n, both=both, weight=weight, usual=usual):
             rise = both[:, 1] - n * expit(slope * x + shift)
-            return rise @ x - weight[0] * (slope - scale.slope), rise.sum() - weight[1] * (shift - usual)
+            return rise @ x - weight[0] * (slope - 1.5), rise.sum() - weight[1] * (shift - usual)
 
-        low, high = scale.slopes
-        for at, least, most, k in ((line.slope, low, high, 0), (line.shift, usual - 2, usual + 2, 1)):
+        for at, least, most, k in ((line.slope, 0.02, 20.0, 0), (line.shift, usual - 2, usual + 2, 1)):
             step = 1e-5 * max(1.0, abs(at))
             before, after = (
                 ((at - step, line.shift), (at + step, line.shift))
@@ -137,10 +132,9 @@ def test_every_noisy_histogram_has_a_line_and_it_is_the_most_likely_one(rng, man
 
 
 def test_the_share_of_a_rare_class_is_kept_whatever_the_noise_of_empty_levels(rng):
-    for scale, levels in ((COSINES, LEVELS), (_THRESHOLDS, BINS)):
-        counts = np.zeros((levels, 2))
-        counts[levels // 4 : levels // 4 + 3] = [8000, 160], [16_000, 320], [8000, 160]
-        for _ in range(20):
-            line = fitted_line(counts + np.rint(rng.normal(0, 60, counts.shape)), 60.0, scale)
-            assert abs(line.shift - np.log(640 / 32_000)) < 2
-            assert (line.log_odds(scale.bounds[levels // 4 : levels // 4 + 4]) < 0).all()
+    counts, start = np.zeros((LEVELS, 2)), LEVELS // 4
+    counts[start : start + 3] = [8000, 160], [16_000, 320], [8000, 160]
+    for _ in range(20):
+        line = fitted_line(counts + np.rint(rng.normal(0, 60, counts.shape)), 60.0)
+        assert abs(line.shift - np.log(640 / 32_000)) < 2
+        assert (line.log_odds(ENDS[start - 1 : start + 3]) < 0).all()
