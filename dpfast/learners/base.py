@@ -15,7 +15,8 @@ from dpfast.kernels.reals import norm
 from dpfast.learners.batches import in_batches
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.fitting import Private, Public
-from dpfast.learners.parameters import Kind, estimator, parameter
+from dpfast.learners.kinds import Kind
+from dpfast.learners.parameters import estimator, parameter
 from dpfast.learners.probabilities import SidedProbabilities
 from dpfast.learners.reading import TableReader
 from dpfast.learners.saving import Read, Saved, entries, reals

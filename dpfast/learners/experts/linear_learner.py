@@ -11,7 +11,8 @@ from dpfast.kernels import weights
 from dpfast.learners.base import PrivateClassifier, TwoSided, shown
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.experts.playing import REPLACE, blocks, played
-from dpfast.learners.parameters import FIT_INTERCEPT, NEGATIONS, OUT_OF_RANGE, choice, estimator, optional, parameter
+from dpfast.learners.kinds import choice, optional
+from dpfast.learners.parameters import FIT_INTERCEPT, NEGATIONS, OUT_OF_RANGE, estimator, parameter
 from dpfast.learners.probabilities import SidedProbabilities
 from dpfast.learners.saving import integer, integers
 from dpfast.tables.signed_rows import signed_rows

@@ -11,7 +11,8 @@ from dpfast.kernels import weights
 from dpfast.learners.base import Watched, refuse_weights, shown
 from dpfast.learners.experts.playing import REPLACE, blocks, played
 from dpfast.learners.fitting import Private, Public
-from dpfast.learners.parameters import BETWEEN_0_AND_1, OUT_OF_RANGE, choice, estimator, flag, parameter
+from dpfast.learners.kinds import BETWEEN_0_AND_1, choice, flag
+from dpfast.learners.parameters import OUT_OF_RANGE, estimator, parameter
 from dpfast.learners.scikit import BaseEstimator
 from dpfast.tables import BitMatrix
 from dpfast.tables.signed_rows import signed_rows

@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from dpfast.kernels.weights import Losses, Weights
-from dpfast.learners.parameters import Kind, parameter
+from dpfast.learners.kinds import Kind
+from dpfast.learners.parameters import parameter
 from dpfast.mechanisms.draws import Question, asked, recorded
 from dpfast.parts.blocks import BLOCK_BYTES, slices
 from dpfast.tables.signed_rows import SparseRows

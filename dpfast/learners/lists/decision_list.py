@@ -14,7 +14,7 @@ from dpfast.accounting import Cost, cover_epsilon, cover_exponent
 from dpfast.accounting.claims import pair_cost
 from dpfast.accounting.numbers import decimal_above, exact
 from dpfast.kernels import bits, reals
-from dpfast.learners import parameters as kinds
+from dpfast.learners import kinds
 from dpfast.learners.base import PrivateClassifier, packed_rows
 from dpfast.learners.batches import in_batches
 from dpfast.learners.lists.covering import (

@@ -7,22 +7,8 @@ import numpy as np
 
 from dpfast.learners.base import PrivateClassifier, TwoSided
 from dpfast.learners.calibration import level_counts
-from dpfast.learners.parameters import (
-    FEATURE_RANGE,
-    FIT_INTERCEPT,
-    NEGATIONS,
-    OUT_OF_RANGE,
-    FileLike,
-    auto,
-    choice,
-    count,
-    estimator,
-    flag,
-    optional,
-    parameter,
-    positive,
-    real,
-)
+from dpfast.learners.kinds import FileLike, auto, choice, count, flag, optional, positive, real
+from dpfast.learners.parameters import FEATURE_RANGE, FIT_INTERCEPT, NEGATIONS, OUT_OF_RANGE, estimator, parameter
 from dpfast.learners.probabilities import SidedProbabilities
 from dpfast.learners.saving import entries, integer
 from dpfast.learners.winnow.plan import at_once, check_paper, first_hypothesis, plan_of
