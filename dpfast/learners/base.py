@@ -112,18 +112,9 @@ class TableClassifier(Read, ClassifierMixin, BaseEstimator):
     decision_function: Callable[..., np.ndarray]
     classes_: np.ndarray
 
-    @in_batches
+    @in_batches("ndarray, shape (n,)")
     def predict(self, X: Any) -> np.ndarray:
-        """Return the predicted label of each row.
-
-        Parameters
-        ----------
-        X : table of a kind that `fit` takes, shape (n, d)
-
-        Returns
-        -------
-        ndarray, shape (n,)
-        """
+        """Return the predicted label of each row."""
         scores = self.decision_function(X)
         return self.classes_[(scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 

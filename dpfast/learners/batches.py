@@ -3,7 +3,8 @@
 import copy
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, TypeVar, cast
+from inspect import cleandoc
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -12,23 +13,38 @@ from dpfast.tables.arrays import is_dask, is_stream
 from dpfast.tables.streams import StreamParts
 
 F = TypeVar("F", bound=Callable[..., Any])
+_SECTIONS = """{}
+
+Parameters
+----------
+X : table of a kind that `fit` takes, shape (n, d)
+
+Returns
+-------
+{}
+"""
 
 
-def in_batches(method: F) -> F:
-    """Decorate a method of a model that predicts rows so that it also takes collections of Dask, and streams.
+def in_batches(returns: str = "") -> Callable[[F], F]:
+    """Return the decorator of methods that predict rows, for them to take collections of Dask, and streams, too.
 
     For a collection it returns a lazy collection with the same parts. A stream is read once, batch by batch, and the
-    predictions for all rows are returned as one array.
+    predictions for all rows are returned as one array. `returns` completes the docstring of a method of classifiers.
     """
 
-    @wraps(method)
-    def predict(self, X):
-        if is_dask(X):
-            return _lazy(self, method.__name__, X)
-        streams = is_stream(X) or isinstance(X, StreamParts)
-        return _of_stream(self, method, X) if streams else method(self, X)
+    def decorated(method):
+        @wraps(method)
+        def predict(self, X):
+            if is_dask(X):
+                return _lazy(self, method.__name__, X)
+            streams = is_stream(X) or isinstance(X, StreamParts)
+            return _of_stream(self, method, X) if streams else method(self, X)
 
-    return cast(F, predict)
+        if returns:
+            predict.__doc__ = _SECTIONS.format(cleandoc(method.__doc__), returns)
+        return predict
+
+    return decorated
 
 
 def _of_stream(model, method, X):
@@ -56,11 +72,11 @@ def _lazy(model, name, X):
         return [predicted(each, model, name) for each in X]
     columns = _columns(model, name)
     if hasattr(X, "to_bag"):
-        meta = _as_frame(_nothing(model, name, columns), X._meta.index[:0], columns)
-        return X.map_partitions(_said_of_frame, model, name, columns, meta=meta)
+        meta = _as_frame(_no_rows(model, name, columns), X._meta.index[:0], columns)
+        return X.map_partitions(_predicted_frame, model, name, columns, meta=meta)
     X = X.rechunk({1: -1})
     shape = {"drop_axis": 1} if columns is None else {"chunks": (X.chunks[0], (len(columns),))}
-    return X.map_blocks(_predicted, model, name, dtype=_nothing(model, name, columns).dtype, **shape)
+    return X.map_blocks(_predicted, model, name, dtype=_no_rows(model, name, columns).dtype, **shape)
 
 
 def _released(model):
@@ -80,7 +96,7 @@ def _columns(model, name):
     return model.classes_.tolist() if several else None
 
 
-def _nothing(model, name, columns):
+def _no_rows(model, name, columns):
     """Return the empty output for no rows, of the right dtype."""
     dtype = {"predict": lambda: model.classes_.dtype, "transform": lambda: np.uint16}.get(name, lambda: np.float64)()
     return np.empty((0,) if columns is None else (0, len(columns)), dtype)
@@ -88,12 +104,12 @@ def _nothing(model, name, columns):
 
 def _predicted(X, model: Any, name: str):
     if X.shape[0] == 0:
-        return _nothing(model, name, _columns(model, name))
+        return _no_rows(model, name, _columns(model, name))
     predicted = getattr(model, name)(X)
     return predicted.toarray().astype(np.uint16) if name == "transform" else predicted
 
 
-def _said_of_frame(X, model, name, columns):
+def _predicted_frame(X, model, name, columns):
     return _as_frame(_predicted(X, model, name), X.index, columns)
 
 

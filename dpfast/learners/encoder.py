@@ -117,7 +117,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         encoding = self._fit(source)
         return self.transform(X) if source.in_parts else self._output(encoding.table(self.schema_))
 
-    @in_batches
+    @in_batches()
     def transform(self, X: Any) -> Any:
         """Return the codes of a table.
 

@@ -157,20 +157,9 @@ class Probabilities(Private):
         return len(self.classes_)
 
     @if_counted("probability_share", "class_counts_")
-    @in_batches
+    @in_batches("ndarray of float64, shape (n, n_classes)")
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return probabilities of the classes, estimated from noisy counts; the label of `predict` has the largest.
-
-        This costs no privacy beyond that of `class_counts_`.
-
-        Parameters
-        ----------
-        X : as in `fit`, shape (n, d)
-
-        Returns
-        -------
-        ndarray of float64, shape (n, n_classes)
-        """
+        """Return probabilities of the classes, estimated from noisy counts; the label of `predict` has the largest."""
         check_is_fitted(self)
         return self._probabilities(X)
 
@@ -205,19 +194,11 @@ class SidedProbabilities(Probabilities):
     def _cells(self):
         return LEVELS
 
-    @in_batches
+    @in_batches("ndarray of float64, shape (n,)")
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the score of each row; a score of at least 0 is for classes_[1].
+        """Return the score of each row, <x, coef_> + intercept_; a score of at least 0 is for classes_[1].
 
-        Parameters
-        ----------
-        X : table of a kind that `fit` takes, shape (n, d)
-
-        Returns
-        -------
-        ndarray of float64, shape (n,)
-            <x, coef_> + intercept_. With `probability_share` the log odds of classes_[1] instead, consistent with
-            `predict_proba`; `predict` then returns the more probable label.
+        With `probability_share` scores are the log odds of classes_[1] instead, consistent with `predict_proba`.
         """
         check_is_fitted(self)
         if not hasattr(self, "class_counts_"):

@@ -208,16 +208,8 @@ class TableReader(Parameters):
         if labels == "open" and self._one_bill and self.encoder_share == "auto":
             p.bill = (*p.bill[:2], self._open_share)
         epsilon, delta, share = p.bill
-        return plan(
-            p.schema,
-            epsilon,
-            delta,
-            self.neighbors,
-            labels=labels,
-            share=share,
-            rest=self._rest(p),
-            rows_per_unit=p.rows_per_unit,
-        )
+        bill = {"share": share, "rest": self._rest(p), "rows_per_unit": p.rows_per_unit}
+        return plan(p.schema, epsilon, delta, self.neighbors, labels=labels, **bill)
 
     def _rest(self, p):
         """Return the learner's releases that share the bill of the discovery, if `_one_bill`."""

@@ -118,7 +118,7 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
         if run.released:
             self.hypothesis_, self._labelling = run.released
 
-    @in_batches
+    @in_batches()
     def predict(self, X: Any) -> np.ndarray:
         check_is_fitted(self, "hypothesis_")
         X = self._coded(X)

@@ -249,19 +249,12 @@ class HalfspaceClassifier(PrivateClassifier):
 
     # ---- what was learned ------------------------------------------------------------------------------------------
 
-    @in_batches
+    @in_batches("ndarray of float64, shape (n,) or (n, k)")
     def decision_function(self, X: Any) -> np.ndarray:
         """Return the log odds of the classes (`dpfast.learners.halfspaces.model`).
 
-        Parameters
-        ----------
-        X : table of a kind that `fit` takes, shape (n, d)
-
-        Returns
-        -------
-        ndarray of float64, shape (n,) or (n, k)
-            For two classes the log odds of classes_[1]. For more classes the logarithms of their probabilities, up to
-            a constant for each row.
+        For two classes they are those of classes_[1]. For more classes they are the logarithms of the probabilities, up
+        to a constant for each row.
         """
         check_is_fitted(self)
         X = self._coded(X)
@@ -280,19 +273,9 @@ class HalfspaceClassifier(PrivateClassifier):
         weights = log(self.class_weight_)
         return logs + (weights[1] - weights[0] if two else weights)
 
-    @in_batches
+    @in_batches("ndarray of float64, shape (n, k)")
     def predict_proba(self, X: Any) -> np.ndarray:
-        """Return the probabilities of the classes.
-
-        Parameters
-        ----------
-        X : table of a kind that `fit` takes, shape (n, d)
-
-        Returns
-        -------
-        ndarray of float64, shape (n, k)
-            Column j is for classes_[j].
-        """
+        """Return the probabilities of the classes; column j is for classes_[j]."""
         scores = self.decision_function(X)
         if scores.ndim == 1:
             return np.stack([expit(-scores), expit(scores)], axis=1)

@@ -160,7 +160,7 @@ class DecisionListClassifier(PrivateClassifier):
         if not self.rules_ or self.rules_[-1].literals:  # interrupted
             self.rules_.append(Rule((), self.classes_[0]))
 
-    @in_batches
+    @in_batches()
     def predict(self, X: Any) -> np.ndarray:
         check_is_fitted(self)
         table = self._bits(X)
@@ -170,19 +170,11 @@ class DecisionListClassifier(PrivateClassifier):
         return predicted
 
     @if_counted("rule_counts", "rule_counts_")
-    @in_batches
+    @in_batches("ndarray of float64, shape (n, n_classes)")
     def predict_proba(self, X: Any) -> np.ndarray:
         """Return the shares of the classes among the rows of the deciding rule, estimated from noisy counts.
 
         The label of `predict` has the largest share.
-
-        Parameters
-        ----------
-        X : as in `fit`, shape (n, d)
-
-        Returns
-        -------
-        ndarray of float64, shape (n, n_classes)
         """
         check_is_fitted(self)
         table = self._bits(X)
@@ -193,18 +185,9 @@ class DecisionListClassifier(PrivateClassifier):
         return probabilities
 
     @if_counted("rule_counts", "rule_counts_")
-    @in_batches
+    @in_batches("ndarray of float64, shape (n,) for two classes, else (n, n_classes)")
     def decision_function(self, X: Any) -> np.ndarray:
-        """Return the logarithms of `predict_proba`; for two classes, the second minus the first.
-
-        Parameters
-        ----------
-        X : as in `fit`, shape (n, d)
-
-        Returns
-        -------
-        ndarray of float64, shape (n,) for two classes, else (n, n_classes)
-        """
+        """Return the logarithms of `predict_proba`; for two classes, the second minus the first."""
         logs = reals.log(self.predict_proba(X))
         return logs[:, 1] - logs[:, 0] if logs.shape[1] == 2 else logs
 

@@ -17,7 +17,13 @@ _ZERO = -1  # the code of the function 0
 
 
 class _ClosedForm(HypothesisClass):
-    """A class that computes the points of its trees."""
+    """A class on N points that computes the points of its trees."""
+
+    def __init__(self, n_points: int) -> None:
+        self.n_points = count(1, _MOST_POINTS).read("n_points", n_points)
+
+    def _root(self):
+        return type(self)(self.n_points)
 
     def _tree(self, schedule, depth):
         return grown(self, lambda part, depth: part._question(schedule, depth), depth)
@@ -55,7 +61,7 @@ class PointFunctions(_ClosedForm):
     """
 
     def __init__(self, n_points: int) -> None:
-        self.n_points = _number_of_points(n_points)
+        super().__init__(n_points)
         self._points: frozenset[int] = frozenset()
         self._complement = True
 
@@ -101,9 +107,6 @@ class PointFunctions(_ClosedForm):
 
     def estimate(self) -> Any:
         return ClassCost(self.size, min(1, self.size - 1), 1, 64 * (1 + len(self._points)))
-
-    def _root(self):
-        return PointFunctions(self.n_points)
 
     def _labels(self, code, points):
         return (points == code).astype(np.uint8)
@@ -183,7 +186,7 @@ class Thresholds(_ClosedForm):
     """
 
     def __init__(self, n_points: int) -> None:
-        self.n_points = _number_of_points(n_points)
+        super().__init__(n_points)
         self._set(np.zeros(1, np.int64), np.full(1, self.n_points, np.int64))
 
     def _set(self, low, high):
@@ -257,9 +260,6 @@ class Thresholds(_ClosedForm):
     def estimate(self) -> Any:
         return ClassCost(self.size, self.size.bit_length() - 1, 1, 24 * len(self._low) + 8)
 
-    def _root(self):
-        return Thresholds(self.n_points)
-
     def _labels(self, code, points):
         return (points >= code).astype(np.uint8)
 
@@ -311,10 +311,3 @@ class Thresholds(_ClosedForm):
     def __repr__(self):
         part = "" if self.size == self.n_points + 1 else f", {self.size} of {self.n_points + 1}"
         return f"Thresholds({self.n_points}{part})"
-
-
-def _number_of_points(value):
-    value = count(1).read("n_points", value)
-    if value > _MOST_POINTS:
-        raise ValueError(f"n_points must be at most 2**62, got {value}")
-    return value

@@ -62,17 +62,12 @@ class _OnlineLearner:
 class SOALearner(_OnlineLearner):
     """Standard optimal algorithm: at most LDim mistakes if some member explains the labels [Littlestone 1988].
 
-    It predicts the SOA of the members that agree with its mistakes, from two Littlestone dimensions for each
-    prediction. It is not private.
+    It predicts the SOA of the members that agree with its mistakes, whose number is `mistakes`, from two Littlestone
+    dimensions for each prediction. It is not private.
 
     Parameters
     ----------
     hypothesis_class : FiniteClass, PointFunctions or Thresholds
-
-    Attributes
-    ----------
-    mistakes : int
-        The number of mistakes so far, for the owner of the data.
 
     Examples
     --------
@@ -89,16 +84,11 @@ class SOALearner(_OnlineLearner):
 
 
 class HalvingLearner(_OnlineLearner):
-    """Majority of the members that agree with the mistakes: at most log2(size) mistakes. It is not private.
+    """Majority of the members that agree with the mistakes: at most log2(size) `mistakes`. It is not private.
 
     Parameters
     ----------
     hypothesis_class : FiniteClass, PointFunctions or Thresholds
-
-    Attributes
-    ----------
-    mistakes : int
-        The number of mistakes so far, for the owner of the data.
 
     Examples
     --------

@@ -205,13 +205,8 @@ def plan_of(p: SimpleNamespace, n_features: int, n_rows: int | None = None) -> P
 
     The number of rows of a table is used if it is public. A ValueError says that no amount of noise suffices.
     """
-    form = {
-        "dimension": (n_features + p.fit_intercept) * (1 + p.negations),
-        "confidence": p.confidence,
-        "negations": p.negations,
-        "fit_intercept": p.fit_intercept,
-        "average": p.average,
-    }
+    form = {name: getattr(p, name) for name in ("confidence", "negations", "fit_intercept", "average")}
+    form["dimension"] = (n_features + p.fit_intercept) * (1 + p.negations)
     if p.rows_per_unit > 1 and p.schedule == "sparse-vector":
         raise ValueError('rows_per_unit above 1 needs schedule="fixed": AboveThreshold is paid for one row')
     plan = _paper(p, form) if p.calibration == "paper" else _tight(p, form, n_rows if p.rows_tell else p.horizon)
@@ -265,12 +260,9 @@ def _paper(p, form):
             f"something from a horizon of {paper.horizon_needed} on; privacy is not affected",
             stacklevel=4,
         )
+    numbers = ("n_updates", "n_draws", "learning_rate", "threshold_epsilon", "batch")
     return PaperPlan(
-        n_updates=paper.n_updates,
-        n_draws=paper.n_draws,
-        learning_rate=paper.learning_rate,
-        threshold_epsilon=paper.threshold_epsilon,
-        batch=paper.batch,
+        **{name: getattr(paper, name) for name in numbers},
         window=None,
         rounds=None,
         threshold=math.ceil(paper.threshold),

@@ -189,9 +189,9 @@ def test_a_search_that_is_too_deep_is_refused():
 
 def test_points_outside_of_n_points_of_a_closed_form_are_no_class():
     for kind in (PointFunctions, Thresholds):
-        with pytest.raises(ValueError, match="n_points must be an integer of at least 1, got 0"):
+        with pytest.raises(ValueError, match=r"n_points must be an integer in \[1, 4611686018427387904\], got 0"):
             kind(0)
-        with pytest.raises(ValueError, match=r"n_points must be at most 2\*\*62"):
+        with pytest.raises(ValueError, match="n_points must be an integer in"):
             kind(2**62 + 1)
 
 
