@@ -28,6 +28,8 @@ from dpfast.tables.code_bits import CodeBits, packed_codes
 from dpfast.tables.projection import readable, row_products
 from dpfast.tables.unit_rows import unit_rows
 
+_TABLES = (BitMatrix, RowBlocks, CodeBits, CodeTable)
+
 
 def shown(
     iterable: Iterable,
@@ -120,7 +122,7 @@ class TableClassifier(Read, ClassifierMixin, BaseEstimator):
 
     def _check_features(self, X):
         """Check the width and the column names of X, as scikit-learn does for frames and arrays."""
-        if not isinstance(X, (BitMatrix, RowBlocks, CodeBits, CodeTable)):
+        if not isinstance(X, _TABLES):
             validate_data(self, X, skip_check_array=True, reset=False)
             return
         names = None if X.feature_names is None else np.array(X.feature_names, dtype=object)
@@ -133,22 +135,18 @@ class TableClassifier(Read, ClassifierMixin, BaseEstimator):
 
     def _public(self, X, labels):
         """Return what a fit on X with these `Labels` treats as public, without changing self."""
-        new = BaseEstimator()
-        _note_features(new, X)
-        names = getattr(new, "feature_names_in_", None)
-        return Public(len(labels.codes), new.n_features_in_, names, labels.classes, labels.declared)
+        return Public(len(labels.codes), *columns_of(X), labels.classes, labels.declared)
 
 
-def _note_features(estimator, X):
-    """Set the width and any column names of X on an estimator, as scikit-learn does for frames and arrays."""
-    bare = sp.issparse(X) or (type(X) is np.ndarray and X.ndim == 2)
-    if not bare and not isinstance(X, (BitMatrix, RowBlocks, CodeBits, CodeTable)):
-        validate_data(estimator, X, skip_check_array=True, reset=True)
-        return
-    estimator.n_features_in_ = X.shape[1]
-    vars(estimator).pop("feature_names_in_", None)
-    if not bare and X.feature_names is not None:
-        estimator.feature_names_in_ = np.array(X.feature_names, dtype=object)
+def columns_of(X):
+    """Return the number of the columns of X and their names, or None, as scikit-learn reads them off frames."""
+    if sp.issparse(X) or (type(X) is np.ndarray and X.ndim == 2):
+        return X.shape[1], None
+    if isinstance(X, _TABLES):
+        return X.shape[1], None if X.feature_names is None else np.array(X.feature_names, dtype=object)
+    new = BaseEstimator()
+    validate_data(new, X, skip_check_array=True, reset=True)
+    return new.n_features_in_, getattr(new, "feature_names_in_", None)
 
 
 class Shown:

@@ -175,7 +175,7 @@ class Private(PrivateParameters):
         parameters = self.get_params(deep=False)
         return {name: made.get(name, parameters[name]) for name in parameters if name not in self._not_saved}
 
-    def _came_true(self) -> list[Any]:
+    def _reliability(self) -> list[Any]:
         """Return predicted probabilities beside the shares that came true; empty if no counts were released."""
         return []
 

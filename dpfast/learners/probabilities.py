@@ -168,7 +168,7 @@ class Probabilities(Private):
         shares = class_shares(self.class_counts_, np.arange(len(self.classes_)))
         return shares[np.searchsorted(self.classes_, self.predict(X))]
 
-    def _came_true(self):
+    def _reliability(self):
         if not hasattr(self, "class_counts_"):
             return []
         return reliability(self.class_counts_, np.arange(len(self.classes_)), self.classes_, self.class_counts_scale_)
@@ -216,7 +216,7 @@ class SidedProbabilities(Probabilities):
         odds = self.decision_function(X)
         return np.stack([expit(-odds), expit(odds)], axis=1)
 
-    def _came_true(self):
+    def _reliability(self):
         if not hasattr(self, "class_counts_"):
             return []
         scale = float(self.class_counts_scale_)

@@ -179,7 +179,7 @@ def _reliability(model) -> Iterable[str]:
         ]
         new = ""
     else:
-        points = model._came_true()
+        points = model._reliability()
         rows, new = "rows that it learned from", " New rows may differ from these."
         sided = hasattr(model, "class_counts_") and hasattr(model, "decision_function")
         what = points[0].what if points and sided else ""

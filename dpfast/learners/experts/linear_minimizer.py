@@ -4,17 +4,16 @@ from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import experts_learning_rate, experts_range, linear_excess
 from dpfast.kernels import weights
-from dpfast.learners.base import Watched, refuse_weights, shown
+from dpfast.learners.base import Watched, columns_of, refuse_weights, shown
 from dpfast.learners.experts.playing import REPLACE, blocks, played
 from dpfast.learners.fitting import Private, Public
 from dpfast.learners.kinds import BETWEEN_0_AND_1, choice, flag
 from dpfast.learners.parameters import OUT_OF_RANGE, estimator, parameter
 from dpfast.learners.scikit import BaseEstimator
-from dpfast.tables import BitMatrix
 from dpfast.tables.signed_rows import signed_rows
 
 
@@ -90,11 +89,7 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
         width = experts_range(p.neighbors, signed=True)
         eta = experts_learning_rate(p.epsilon, p.delta, horizon=n, loss_range=width, calibration=p.calibration)
         state = weights.Weights(d, Fraction(eta) / rows.unit)
-        new = BaseEstimator()
-        if not isinstance(X, BitMatrix):
-            validate_data(new, X, skip_check_array=True, reset=True)
-        names = getattr(new, "feature_names_in_", None)
-        public = Public(n, d, names, others={"learning_rate_": eta, "n_rounds_": n})
+        public = Public(n, *columns_of(X), others={"learning_rate_": eta, "n_rounds_": n})
 
         with self._spending(public, p.rng, draws=n) as run:
             run.released = drawn = np.zeros(d, np.int64)

@@ -187,10 +187,10 @@ class CodeImage:
         for column, size, share, rank, (code, entry) in each:
             if rank is None:
                 blocks.append((code + np.arange(size), entry + np.arange(size), np.ones(size)))
-                groups.append(_alike(share))
+                groups.append(_by_share(share))
             else:
                 places, block = _of_numbers(column, rank)
-                groups.append(np.concatenate([_alike(np.bincount(places, share, _shared(column, size))), _SCALES]))
+                groups.append(np.concatenate([_by_share(np.bincount(places, share, _shared(column, size))), _SCALES]))
                 codes, entries = np.nonzero(block)
                 blocks.append((code + codes, entry + entries, block[codes, entries]))
         self.shares = np.concatenate([_shares(count) for count in opening.counts])
@@ -231,13 +231,13 @@ class CodeImage:
 
     def question(self, u, constants):
         """Return the question of a round to a piece, and its arguments; scores are <u, image> + constants."""
-        return _code_sums, *self._told(u, constants)
+        return _code_sums, *self._arguments(u, constants)
 
     def pair_question(self, u, constants, pairs):
         """Return the question for the choice of pairs, and its arguments; scores are those of a round."""
-        return _pair_sums, pairs, *self._told(u, constants)
+        return _pair_sums, pairs, *self._arguments(u, constants)
 
-    def _told(self, u, constants):
+    def _arguments(self, u, constants):
         coef, intercept, _ = self.linear(u)
         limited = self._squares, self._allowed, self._pairs
         return limited, *self._rows.rounded(coef), (intercept + constants).astype(np.float32)
@@ -303,7 +303,7 @@ def _of_numbers(column, rank):
     return places, block
 
 
-def _alike(share):
+def _by_share(share):
     """Return the group of each entry by its share of the rows: one for each factor of 4, and one below 1e-4."""
     return (np.frexp(np.clip(share, 1e-4, 1))[1].astype(np.int64) - 1) // 2
 

@@ -103,7 +103,7 @@ class Pairs:
         classes = coef.shape[1]
         groups = [_groups(count, rank) for count, rank in zip(opening.counts, opening.ranks, strict=True)]
         held = [np.bincount(group, count) for group, count in zip(groups, opening.counts, strict=True)]
-        columns = _looked_at(opening, coef, groups)
+        columns = _considered(opening, coef, groups)
         told = {j: tuple(groups[j].tolist()) for j in columns}
         self.of = tuple(
             Interaction((a, b), (told[a], told[b])) for i, a in enumerate(columns) for b in columns[i + 1 :]
@@ -135,7 +135,7 @@ class Pairs:
             yield self.of[left.pop(drawn)]
 
 
-def _looked_at(opening, coef, groups):
+def _considered(opening, coef, groups):
     """Return the columns whose pairs are considered: those with two groups or more that move scores most."""
     moved, start, classes = [], 0, coef.shape[1]
     for count in opening.counts:

@@ -76,7 +76,7 @@ class PlainImage:
 
     def question(self, u, constants):
         centring = self._mean, self._top, self._radius, self.reach
-        return _plain_sums, centring, *self._told(u, constants)
+        return _plain_sums, centring, *self._arguments(u, constants)
 
     def of_mean(self, u, constants):
         """Return the score of a row that is the released mean: float; scores are those of a round."""
@@ -84,13 +84,13 @@ class PlainImage:
 
     def middle_question(self, u, constants):
         """Return the question for the sum of the scores minus that of the mean, and its arguments."""
-        return _plain_middle, *self._told(u, constants - self.of_mean(u, constants))
+        return _plain_middle, *self._arguments(u, constants - self.of_mean(u, constants))
 
     def level_question(self, u, constants, ends):
         """Return the question that counts score levels with these ends, and its arguments; scores are of a round."""
-        return _plain_levels, *self._told(u, constants), ends
+        return _plain_levels, *self._arguments(u, constants), ends
 
-    def _told(self, u, constants):
+    def _arguments(self, u, constants):
         coef, shift = self._by_row(u)
         norm = reals.norm(coef) or 1.0
         return coef / norm, norm, (shift + constants).astype(np.float32)

@@ -102,7 +102,7 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     fit_intercept: bool = FIT_INTERCEPT
 
     def _learn(self, table, p, run):
-        image = partial(_seen, most=p.n_components, fit_intercept=p.fit_intercept)
+        image = partial(_image, most=p.n_components, fit_intercept=p.fit_intercept)
         parts, rows, public = self._asked(table, image)
         two_classes(public.classes)
         d = public.n_features + p.fit_intercept
@@ -228,7 +228,7 @@ class _Model:
         return linear[: self._n_features], float(linear[self._n_features :].sum())
 
 
-def _seen(X, most, fit_intercept):
+def _image(X, most, fit_intercept):
     """Return the rows to project, or the rows themselves if they are no longer than their projections."""
     X = readable(packed_codes(X))
     if most < X.shape[1] + fit_intercept:

@@ -260,7 +260,7 @@ class DecisionListClassifier(PrivateClassifier):
         """Return the number of the class of each rule."""
         return np.searchsorted(self.classes_, [rule.label for rule in self.rules_])
 
-    def _came_true(self):
+    def _reliability(self):
         if not hasattr(self, "rule_counts_"):
             return []
         return reliability(self.rule_counts_, self._numbers_of_labels(), self.classes_, self.rule_counts_scale_)

@@ -172,9 +172,6 @@ class OnlineLittlestoneLearner(PointStream):
     def _new_state(self, p, plan, run):
         return _Teachers(run, plan, p.hypothesis_class, self._dimension(p))
 
-    def _why_frozen(self):
-        return f"all {len(self.releases_)} releases are made and their budget is spent"
-
 
 class _Teachers(Following):
     """The algorithm on a stream."""

@@ -125,9 +125,6 @@ class StagedOnlineLittlestoneLearner(PointStream):
         super()._publish(run)
         self.stage_ = run.released.stage
 
-    def _why_frozen(self):
-        return f"the learner has halted after {len(self.releases_)} releases, in stage {self.stage_}"
-
     def _released(self):
         return {**super()._released(), "stage": self.stage_}
 

@@ -31,7 +31,7 @@ class Released:
 class PointStream(Streamed, PrivatePointClassifier):
     """Base of the learners of a stream; has the parameter `horizon`.
 
-    A subclass defines `_new_state`, which returns a `Following`, and `_why_frozen`, which explains how a stream ended.
+    A subclass defines `_new_state`, which returns a `Following`.
 
     Attributes
     ----------
@@ -118,7 +118,8 @@ class PointStream(Streamed, PrivatePointClassifier):
         """
         if self.__sklearn_is_fitted__() and self.frozen_:
             warnings.warn(
-                f"{self._why_frozen()}: the hypothesis is frozen; rows are predicted but no longer learned from",
+                f"the learner has ended after {len(self.releases_)} releases: the hypothesis is frozen; rows are predicted "
+                "but no longer learned from",
                 stacklevel=2,
             )
             self._examples(X, y)

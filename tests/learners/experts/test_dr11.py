@@ -139,6 +139,11 @@ def test_algorithm_17_reads_signs_and_every_level_gives_the_same_theta(each_isa,
         assert sum(thetas[0]) == pytest.approx(1)
 
 
+def test_the_names_of_the_columns_of_bits_are_kept(rng):
+    bits = BitMatrix(rng.random((9, 2)) < 0.5, feature_names=["a", "b"])
+    assert LinearMinimizer(random_state=1).fit(bits).feature_names_in_.tolist() == ["a", "b"]
+
+
 def test_theorem_11_5_the_rate_is_for_losses_of_range_four(rng):
     X = rng.choice([-1, 1], (500, 4))
     tight = LinearMinimizer(random_state=0).fit(X)

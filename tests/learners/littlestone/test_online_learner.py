@@ -106,7 +106,7 @@ def test_a_spent_budget_freezes_the_hypothesis_and_says_so():
     assert len(learner.releases_) == 2
     assert "2 of 2 releases used" in str(learner.privacy_)
     frozen = learner.hypothesis_
-    with pytest.warns(UserWarning, match="all 2 releases are made and their budget is spent: the hypothesis is frozen"):
+    with pytest.warns(UserWarning, match="has ended after 2 releases: the hypothesis is frozen"):
         predicted = learner.stream(X, y)
     assert learner.hypothesis_ == frozen
     np.testing.assert_array_equal(predicted, learner.predict(X))

@@ -334,7 +334,7 @@ def test_algorithm_3_halts_when_the_budget_is_spent_and_says_so(rng):
     assert learner.frozen_
     assert len(learner.releases_) <= learner.estimate().n_releases + 1
     hypothesis = learner.hypothesis_
-    with pytest.warns(UserWarning, match=r"has halted after \d+ releases, in stage \d+: the hypothesis is frozen"):
+    with pytest.warns(UserWarning, match=r"has ended after \d+ releases: the hypothesis is frozen"):
         predicted = learner.stream(X, y)
     assert learner.hypothesis_ == hypothesis
     np.testing.assert_array_equal(predicted, learner.predict(X))
