@@ -25,6 +25,7 @@ from dpfast.parts.blocks import RowBlocks, imaged
 from dpfast.tables import BitMatrix, CodeTable
 from dpfast.tables.bit_matrix import SparseBits, suits
 from dpfast.tables.code_bits import CodeBits, packed_codes
+from dpfast.tables.labels import two_classes
 from dpfast.tables.projection import readable, row_products
 from dpfast.tables.unit_rows import unit_rows
 
@@ -267,6 +268,8 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
             raise ValueError("parts of X must have the same columns and types")
         public = self._public(self._read_codes(table.like), table.labels)
         public.n_rows = table.n
+        if not self.__sklearn_tags__().classifier_tags.multi_class:
+            two_classes(public.classes)
         return parts, rows, public
 
     def _read_by_image(self, X, image):

@@ -18,7 +18,6 @@ from dpfast.learners.halfspaces.weak import NoisyCentering, NoisyStump, WeakLear
 from dpfast.learners.kinds import BETWEEN_0_AND_1, Kind, auto, choice, count, optional, positive, real
 from dpfast.learners.parameters import FIT_INTERCEPT, check_scale, estimator, parameter
 from dpfast.mechanisms import discrete_laplace
-from dpfast.tables.labels import two_classes
 
 _COUNT_SHARE = Fraction(1, 20)  # of epsilon, for the number of rows where that is private
 _ROUNDS = 60
@@ -130,7 +129,6 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     def _learn(self, table, p, run):
         image = partial(weak_rows_of, weak=p.weak_learner, fit_intercept=p.fit_intercept)
         parts, form, public = self._asked(table, image)
-        two_classes(public.classes)
         rows, start, margins = measured(parts, form, public.n_rows, p.weak_learner, p.measure)
         n, d = public.n_rows, public.n_features
         density = self._calibrate(p, n, d)

@@ -15,7 +15,7 @@ from dpfast.learners.kinds import auto, count, positive, real
 from dpfast.learners.parameters import FIT_INTERCEPT, Parameters, changed_rows, estimator, parameter
 from dpfast.learners.saving import entries, integer
 from dpfast.parts import MemoryParts, Piece
-from dpfast.tables.labels import class_codes, two_classes
+from dpfast.tables.labels import class_codes
 from dpfast.tables.projection import project, projectable, row_products
 
 
@@ -114,7 +114,6 @@ class NetHalfspaceClassifier(LinearClassifier):
 
     def _learn(self, table, p, run):
         parts, _, public = self._asked(table, projectable)
-        two_classes(public.classes)
         nets = Nets(p, public.n_features)
         nets.check_time(public.n_rows, p.max_seconds)
 

@@ -19,7 +19,6 @@ from dpfast.mechanisms import exponential
 from dpfast.mechanisms.draws import Claim
 from dpfast.parts.blocks import Piece
 from dpfast.tables.code_bits import packed_codes
-from dpfast.tables.labels import two_classes
 from dpfast.tables.projection import project, projectable, readable
 from dpfast.tables.unit_rows import unit_rows
 
@@ -104,7 +103,6 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
     def _learn(self, table, p, run):
         image = partial(_image, most=p.n_components, fit_intercept=p.fit_intercept)
         parts, rows, public = self._asked(table, image)
-        two_classes(public.classes)
         d = public.n_features + p.fit_intercept
         m = min(d, p.n_components)
         reach = 1 << GRID_BITS if m < d else rows.reach

@@ -14,7 +14,6 @@ from dpfast.learners.saving import entries, integer
 from dpfast.learners.winnow.plan import at_once, check_paper, first_hypothesis, plan_of
 from dpfast.learners.winnow.scores import NOTHING, histograms_from_json, histograms_to_json, in_order, score_vector
 from dpfast.learners.winnow.streaming import Stream, WinnowStream
-from dpfast.tables.labels import two_classes
 from dpfast.tables.signed_rows import signed_rows
 
 _MOST = 1 << 62  # updates, draws and rounds
@@ -159,7 +158,6 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         """Return the parts, public facts, the plan, and a stream without its run; refuse everything that is invalid."""
         image = partial(signed_rows, feature_range=p.feature_range, out_of_range=p.out_of_range)
         parts, rows, public = self._asked(table, image, form=partial(image, out_of_range="clip"))
-        two_classes(public.classes)
         plan = plan_of(p, public.n_features, public.n_rows)
         public.others = {f"{name}_": getattr(plan, name) for name in ("n_updates", "n_draws", "learning_rate")}
         public.others["reads_"] = rows.reads
