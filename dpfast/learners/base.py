@@ -16,7 +16,7 @@ from dpfast.learners.batches import in_batches
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.fitting import Private, Public
 from dpfast.learners.kinds import Kind
-from dpfast.learners.parameters import estimator, parameter
+from dpfast.learners.parameters import VERBOSE, estimator
 from dpfast.learners.probabilities import SidedProbabilities
 from dpfast.learners.reading import TableReader
 from dpfast.learners.saving import Read, Saved, entries, reals
@@ -200,7 +200,7 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
         The claim of everything that the fit released.
     """
 
-    verbose: bool = parameter(False, text="bool, default=False\n    Whether `fit` shows its progress.")
+    verbose: bool = VERBOSE
 
     def fit(
         self,

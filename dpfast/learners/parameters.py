@@ -54,6 +54,7 @@ OUT_OF_RANGE = parameter(
     Whether entries outside their range are clipped or refused. Clipping loses the differences between values far
     outside; scale such columns by declared bounds, or use a schema.""",
 )
+VERBOSE = parameter(False, flag(), "bool, default=False\n    Whether `fit` shows its progress.")
 FEATURE_RANGE = parameter(
     (-1, 1),
     ends(),
@@ -184,8 +185,6 @@ class PrivateParameters(Parameters):
     def _checked(self, X: Any = None, y: Any = None, units: Any = None) -> SimpleNamespace:
         p = super()._checked()
         p.rng = random.generator(self.random_state)
-        if hasattr(self, "verbose"):
-            flag().read("verbose", self.verbose)
         if p.budget is not None:
             p.budget.foresee(self.epsilon, self.delta, neighbors=self.neighbors)
         return p

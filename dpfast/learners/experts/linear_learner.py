@@ -31,7 +31,7 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
 
     **Privacy.** All draws, and so theta, are (epsilon, delta)-DP if one row (x, y) is replaced. A row is a loss vector
     in [-1, 1]. Replacing it changes the totals by a vector of range R = 4, including the negated copies, so the draws
-    are (4 eta)^2 n / 8-zCDP. `dpfast.accounting.experts` gives theorem and proof. The number of rows is public.
+    are (4 eta)^2 n / 8-zCDP. `dpfast.accounting.experts` gives theorem and proof.
 
     Parameters
     ----------

@@ -11,8 +11,8 @@ from dpfast.kernels import weights
 from dpfast.learners.base import Watched, columns_of, refuse_weights, shown
 from dpfast.learners.experts.playing import REPLACE, blocks, played
 from dpfast.learners.fitting import Private, Public
-from dpfast.learners.kinds import BETWEEN_0_AND_1, choice, flag
-from dpfast.learners.parameters import OUT_OF_RANGE, estimator, parameter
+from dpfast.learners.kinds import BETWEEN_0_AND_1, choice
+from dpfast.learners.parameters import OUT_OF_RANGE, VERBOSE, estimator, parameter
 from dpfast.learners.scikit import BaseEstimator
 from dpfast.tables.signed_rows import signed_rows
 
@@ -27,7 +27,7 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
 
     **Privacy.** All draws, and so theta, are (epsilon, delta)-DP if one row is replaced. A row is a loss vector in [-1,
     1], and replacing it changes the totals by a vector of range R = 4: the draws are (4 eta)^2 n / 8-zCDP.
-    `dpfast.accounting.experts` gives theorem and proof. The number of rows is public.
+    `dpfast.accounting.experts` gives theorem and proof.
 
     Parameters
     ----------
@@ -35,8 +35,6 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
         "tight" is the largest learning rate that the accountant allows. "paper" is epsilon / sqrt(32 n ln(1/delta)),
         and is refused if it exceeds the budget: the paper's theorem is for losses in [0, 1], its algorithm has losses
         in [-1, 1].
-    verbose : bool, default=False
-        Whether `fit` shows its progress.
 
     Attributes
     ----------
@@ -67,7 +65,7 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
     neighbors: str = REPLACE
     out_of_range: str = OUT_OF_RANGE
     calibration: str = parameter("tight", choice("tight", "paper"))
-    verbose: bool = parameter(False, flag())
+    verbose: bool = VERBOSE
 
     def fit(self, X: Any, y: Any = None, **refused: Any) -> Self:
         """Follow the experts in one pass over the rows.

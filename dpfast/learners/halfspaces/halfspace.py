@@ -48,14 +48,11 @@ class HalfspaceClassifier(PrivateClassifier):
 
     The first release is called the opening. For a `CodeTable` it is a noisy count of the rows of each class and of each
     code of each column; for other rows it is their noisy sum and the class sizes. The opening determines the initial
-    log odds, the ranks of numbers, and the mean of the rows, which is subtracted from them.
-
-    Each round then releases, with noise, the sum of the rows times their residuals. A residual is the difference
-    between the label and its probability under the released coefficients, doubled, and at most 1. The coefficients are
-    accumulated from these sums, and rows are scored by coefficients that are shrunk in proportion to their known noise.
-    The model is the mean over the last fifth of the rounds. For plain rows of two classes, the last two releases are
-    the mean of the scores and the number of rows of each class by levels of their score. The slope and the shift of the
-    log odds follow from them. See `dpfast.learners.halfspaces.images`, `plain`, `model` and `steepness` beside it.
+    log odds, the ranks of numbers, and the mean of the rows, which is subtracted from them. Each round then releases,
+    with noise, the sum of the rows times their residuals, and adds it to the coefficients. A residual is the difference
+    between the label and its probability under the released coefficients, doubled, and at most 1. For plain rows of two
+    classes, the last two releases are the mean of the scores and the number of rows of each class by levels of their
+    score. See `dpfast.learners.halfspaces.images`, `plain`, `model` and `steepness` beside it.
 
     **Privacy.** All releases together are (epsilon, delta)-DP for the relation `neighbors`. In the opening, a row is in
     one cell for each of p columns of codes, and in one cell for its class, where it counts c times, with c about

@@ -75,21 +75,17 @@ class NetHalfspaceClassifier(LinearClassifier):
     direction_ : ndarray, shape (n_projections * n_components,)
         The drawn halfspace: a unit vector in the components of one projection, zero in the components of the others. If
         rows were not projected, it has an entry for each column and one for the intercept.
-    member_ : int
-        The number of the halfspace in its net, plus the sizes of the nets of the projections before it; see
-        `dpfast.kernels.net`.
+    member_, net_size_ : int
+        The number of the halfspace among the members of all nets, and the number of these (`dpfast.kernels.net`).
     projection_key_ : int
-        The key that determines the stacked matrices; see `dpfast.kernels.signs`.
-    net_size_ : int
-        The number of members of all nets.
+        The key that determines the stacked matrices (`dpfast.kernels.signs`).
 
     Notes
     -----
     The net is enumerated, not stored. Its grid of side k = sqrt(m-1) / net_radius has m k^(m-2) lines; for each line, a
-    row needs one root and one division, which decide 2 k members at once. One pass counts the members at each score,
-    and part of a second pass finds the drawn member. The net covers the sphere instead of the paper's ball, since the
-    score of w / |w| is never below that of w. Rows are rounded to a grid, of 2^-16 at the default parameters, on which
-    comparisons are exact.
+    row needs one root and one division, which decide 2 k members at once. The net covers the sphere instead of the
+    paper's ball, since the score of w / |w| is never below that of w. Rows are rounded to a grid, of 2^-16 at the
+    default parameters, on which comparisons are exact.
 
     Examples
     --------

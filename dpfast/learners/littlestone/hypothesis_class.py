@@ -23,14 +23,10 @@ class ClassCost(NamedTuple):
 
     Attributes
     ----------
-    hypotheses : int
-        Number of members of the class.
-    dimension_bound : int
-        Upper bound of the Littlestone dimension.
-    nodes : int
-        The largest number of subclasses that a search may visit.
-    bytes : int
-        Memory that the class holds.
+    hypotheses, dimension_bound : int
+        The number of members of the class, and an upper bound of its Littlestone dimension.
+    nodes, bytes : int
+        The largest number of subclasses that a search may visit, and the memory that the class holds.
     """
 
     hypotheses: int
@@ -182,7 +178,7 @@ class HypothesisClass(ABC):
         ----------
         p : int, >= 1
         d : int, optional
-            A bound of at least the Littlestone dimension, which is the default.
+            A bound of at least the Littlestone dimension, which is the default; a smaller one is refused.
         max_leaves : int
             A tree that may have more leaves is refused.
 
@@ -190,11 +186,6 @@ class HypothesisClass(ABC):
         -------
         Tree
             The tree, whose `degree` is the decomposition dimension.
-
-        Raises
-        ------
-        ValueError
-            If the class has no members or a larger dimension than `d`, or the tree would be too large.
         """
         p, d = self._check_parameters(p, d)
         self._check_members()
@@ -236,11 +227,6 @@ class HypothesisClass(ABC):
         Returns
         -------
         tuple of Hypothesis
-
-        Raises
-        ------
-        ValueError
-            If the class has a larger dimension than `d`, or there may be too many functions.
         """
         p, d = self._check_parameters(p, d)
         if self._degree(p, d) == 0 and self.size > max_hypotheses:

@@ -23,13 +23,10 @@ class LittlestonePlan(NamedTuple):
         The numbers of rows: n_samples = n_teachers * rows_per_teacher.
     accuracies : tuple of float
         The error rates of the classes that teachers hold.
-    irreducibility : int
-    list_bound, list_items : int
-        The length L of the longest list of essential hypotheses, and the largest total length of all lists.
-    threshold_epsilon : float
-        The epsilon of AboveThreshold.
-    votes_needed : int
-        The threshold of AboveThreshold.
+    irreducibility, list_bound, list_items : int
+        The p of the coarsest accuracy, the length L of the longest list, and the largest total length of all lists.
+    threshold_epsilon, votes_needed : float, int
+        The epsilon and the threshold of AboveThreshold.
     exponent, bottom_score : float, int
         The parameters of SparseSample.
     """

@@ -17,21 +17,15 @@ class OnlineLittlestonePlan(NamedTuple):
 
     Attributes
     ----------
-    n_releases, n_teachers : int
-    batch : int
-        The number of mistakes after which a release should come.
-    threshold : int
-        The threshold of AboveThreshold; larger than `batch`, since noise could otherwise cause an earlier release.
+    n_releases, n_teachers, irreducibility : int
+    batch, threshold : int
+        The number of mistakes after which a release should come, and the larger threshold of AboveThreshold.
     mistakes_per_release, mistakes : int
         Bounds on the mistakes before one release, including the effect of noise, and on the mistakes of all releases.
-    irreducibility : int
     list_bound, list_items : int
-        The length L of the longest list of essential hypotheses, and the largest total length of the lists of a
-        release.
-    threshold_epsilon : float
-        The epsilon of AboveThreshold.
-    exponent, bottom_score : float, int
-        The parameters of SparseSample.
+        The length L of the longest list of essential hypotheses, and the largest total length of a release's lists.
+    threshold_epsilon, exponent, bottom_score : float, float, int
+        The epsilon of AboveThreshold, and the parameters of SparseSample.
     """
 
     n_releases: int
@@ -101,12 +95,8 @@ class OnlineLittlestoneLearner(PointStream):
     each of k L others, and the thresholds are such that no release comes too early or too late; each of the two fails
     with probability at most beta / 2 in all releases. This is for classes in which the mistakes of one hypothesis move
     the teachers to one other, such as point functions; a release about halves a class with more to tell apart, such as
-    thresholds. [Lyu]_ proves O(d^9.5 ln T) mistakes, up to logarithms and a constant that is not stated; `estimate`
-    gives at most K (c k + O(ln(K T) / epsilon)) of them, with k = O(K ln(K L T / delta) / epsilon). Nothing is promised
-    for streams that no member explains, nor against somebody who sees the hypotheses: whoever always asks where they
-    err may use up all K releases, and the last hypothesis then errs for ever.
-
-    A round computes its prediction, a mistake one restriction, a release k lists.
+    thresholds. Nothing is promised for streams that no member explains, nor against somebody who sees the hypotheses:
+    whoever always asks where they err may use up all K releases, and the last hypothesis then errs for ever.
 
     Examples
     --------

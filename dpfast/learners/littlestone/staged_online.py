@@ -66,8 +66,7 @@ class StagedOnlineLittlestoneLearner(PointStream):
     -----
     The algorithm differs from the printed one as follows (`dpfast.accounting.littlestone` gives reasons). E is padded
     with blanks before it is split, so that a round changes one part; p is 2^j max(d^3, part size), as Fact 4 requires;
-    k is as large as Lemma 3.1 requires for this delta; see also `listing`. A halted learner still predicts with its
-    last hypothesis.
+    k is as large as Lemma 3.1 requires for this delta; see also `listing`.
 
     Examples
     --------

@@ -118,8 +118,8 @@ class PointStream(Streamed, PrivatePointClassifier):
         """
         if self.__sklearn_is_fitted__() and self.frozen_:
             warnings.warn(
-                f"the learner has ended after {len(self.releases_)} releases: the hypothesis is frozen; rows are predicted "
-                "but no longer learned from",
+                f"the learner has ended after {len(self.releases_)} releases: the hypothesis is frozen; rows are "
+                "predicted but no longer learned from",
                 stacklevel=2,
             )
             self._examples(X, y)
