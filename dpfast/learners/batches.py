@@ -48,7 +48,6 @@ def in_batches(returns: str = "") -> Callable[[F], F]:
 
 
 def _of_stream(model, method, X):
-    """Return the predictions for the rows of a stream."""
     if method.__name__ == "transform":
         return method(model, X)
     check_is_fitted(model)

@@ -153,7 +153,6 @@ class Probabilities(Private):
             run.used[name] += 1
 
     def _cells(self):
-        """Return the number of cells."""
         return len(self.classes_)
 
     @if_counted("probability_share", "class_counts_")

@@ -299,7 +299,6 @@ class TableReader(Parameters):
 
     @property
     def _names(self):
-        """Return the names of these columns, or None."""
         if not hasattr(self, "encoder_"):
             return super()._names
         names = self._read_as().feature_names

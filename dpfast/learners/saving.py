@@ -25,12 +25,10 @@ class Read:
 
     @property
     def _width(self) -> int:
-        """Return the number of columns."""
         return self.n_features_in_
 
     @property
     def _names(self) -> Any:
-        """Return the names of the columns as an ndarray of str, or None."""
         return getattr(self, "feature_names_in_", None)
 
 

@@ -233,12 +233,10 @@ def _feature_errors(piece):
 
 
 def _function_errors(piece, hypotheses, classes):
-    """Return the errors of each function."""
     return np.array([np.count_nonzero(_codes(h, piece.rows, classes) != piece.labels) for h in hypotheses])
 
 
 def _confused(piece, predict, classes):
-    """Return counts of the rows of a piece by predicted and true class."""
     return confusion(predict(piece.rows), piece.labels, classes)
 
 

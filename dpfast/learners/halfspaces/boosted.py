@@ -269,5 +269,4 @@ class _Average:
         self._used += 1
 
     def linear(self):
-        """Return the coefficients and the intercept."""
         return self._coef / max(1, self._used), self._intercept / max(1, self._used)

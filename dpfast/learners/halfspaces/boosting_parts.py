@@ -57,33 +57,29 @@ class PartedWeights(NamedTuple):
 
 
 class PartedLocal:
-    """Like `LocalMeasure`, for rows in parts: the weight of a row depends on no other row, and `units` is not used."""
+    """Like `LocalMeasure` for rows in parts; it adds hypotheses, and its weights are a question. `units` is not used."""
 
     def __init__(self, weak, units, rate):
         self._weak, self._table, self._hypotheses = weak, local_table(rate), []
 
     def add(self, hypothesis):
-        """Add a hypothesis, whose margins are in [-1, 1]."""
         self._hypotheses.append(hypothesis)
 
     def weights(self):
-        """Return the weights, y_i times the units of each row, as a question for the parts."""
         return PartedWeights(_local_sum, (self._weak, tuple(self._hypotheses), self._table))
 
 
 class PartedMeasure:
-    """Like `DenseMeasure`, for rows in parts."""
+    """Like `DenseMeasure` for rows in parts; it adds hypotheses, and its weights are a question."""
 
     def __init__(self, parts, weak, n, units, rate):
         self._parts, self._weak, self._units = parts, weak, min(units, n * CAP)
         self._table, self._hypotheses = measure.table(rate / UNIT, CAP), []
 
     def add(self, hypothesis):
-        """Add a hypothesis, whose margins are in [-1, 1]."""
         self._hypotheses.append(hypothesis)
 
     def weights(self):
-        """Return the weights, y_i times the units of each row, as a question for the parts."""
         rounds, public = len(self._hypotheses), (self._weak, tuple(self._hypotheses), self._table)
         low, high = -len(self._table) - 1 - rounds * UNIT, rounds * UNIT + 1  # no unit; all that there are
         while True:

@@ -338,13 +338,11 @@ def labels_of(piece, columns):
 
 
 def _code_sums(piece, limited, table, step, constants):
-    """Return the sums of residuals by code."""
     rows, limits = _limited_rows(piece, limited)
     return rows.residual_sums(labels_of(piece, len(constants)), limits, table, step, constants)
 
 
 def _pair_sums(piece, pairs, limited, table, step, constants):
-    """Return the sums of residuals by the cells of pairs."""
     rows, limits = _limited_rows(piece, limited)
     return rows.pair_sums(pairs, labels_of(piece, len(constants)), limits, table, step, constants)
 

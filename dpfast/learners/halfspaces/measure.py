@@ -64,17 +64,15 @@ class Local(Measure):
 
 
 class LocalMeasure:
-    """Weights min(1, exp(-rate * s_i)) of rows with scores s_i; private state, computed from the data."""
+    """State of `Local`: weights min(1, exp(-rate * s_i)) of rows with scores s_i; private, computed from the data."""
 
     def __init__(self, signs, rate):
         self._signs, self._scores, self._table = signs, np.zeros(len(signs), np.int32), local_table(rate)
 
     def weights(self):
-        """Return y_i times the units of each row: int32, shape (n,)."""
         return local_weights(self._scores, self._signs, self._table)
 
     def add(self, margins):
-        """Add the margins of a hypothesis: float32 h(x_i) in [-1, 1], shape (n,)."""
         measure.add(self._scores, self._signs, margins, UNIT)
 
 
@@ -95,7 +93,7 @@ def _reach(rate):
 
 
 class DenseMeasure:
-    """Weights min(1, c exp(-rate * s_i)) of rows with scores s_i, where c is such that they add up to a given mass.
+    """State of `LazyBregman`: weights min(1, c exp(-rate * s_i)) of rows with scores s_i, which add up to a given mass.
 
     Scores are sums of y_i h(x_i), on a grid. Weights are integers in units of 1 / CAP and add up to the mass exactly,
     so the bound in `dpfast.learners.halfspaces.weak` on the difference between neighbours holds without rounding
@@ -108,9 +106,7 @@ class DenseMeasure:
         self._table = measure.table(rate / UNIT, CAP)
 
     def weights(self):
-        """Return y_i times the units of each row: int32, shape (n,)."""
         return measure.project(self._scores, self._signs, self._table, self._units)
 
     def add(self, margins):
-        """Add the margins of a hypothesis: float32 h(x_i) in [-1, 1], shape (n,)."""
         measure.add(self._scores, self._signs, margins, UNIT)

@@ -199,32 +199,27 @@ class ShrunkenDescent:
 
 
 class JoinedDescent:
-    """A descent that another one joined later; `at` coefficients of the first precede those of the second."""
+    """Like `ShrunkenDescent`, which another one joined; `at` coefficients of the first precede those of the second."""
 
     def __init__(self, first, second, at):
         self._first, self._second, self._at = first, second, at
 
     def seen(self):
-        """As `ShrunkenDescent.seen`."""
         return self._together(self._first.seen(), self._second.seen())
 
     def add(self, noisy):
-        """As `ShrunkenDescent.add`."""
         first, second = self._apart(noisy)
         self._first.add(first)
         self._second.add(second)
 
     def left(self, curvature):
-        """As `ShrunkenDescent.left`."""
         first, second = self._apart(curvature)
         return self._together(self._first.left(first), self._second.left(second))
 
     def model(self):
-        """As `ShrunkenDescent.model`."""
         return self._together(self._first.model(), self._second.model())
 
     def noise(self):
-        """As `ShrunkenDescent.noise`."""
         return self._together(self._first.noise(), self._second.noise())
 
     def _together(self, first, second):

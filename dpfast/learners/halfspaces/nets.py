@@ -165,15 +165,12 @@ class PartedMistakes:
         self._parts, self._public, self._n, self._members = parts, (nets, k, key), n, 2 * nets.side
 
     def scores(self, start, stop):
-        """Return how many rows each member of some lines gets wrong: shape (lines, 2 side)."""
         return self._parts.sum(_scores, *self._public, start, stop)
 
     def count(self, start, stop):
-        """Return how many of these members get 0, ..., n rows wrong."""
         return np.bincount(self.scores(start, stop).ravel(), minlength=self._n + 1).astype(np.uint64)
 
     def find(self, start, stop, level, rank):
-        """Do what `Mistakes.find` does."""
         found = np.flatnonzero(self.scores(start, stop).ravel() == level)
         if rank < len(found):
             return start * self._members + int(found[rank]), rank

@@ -221,7 +221,6 @@ class _Model:
         self._n_features, self._d = n_features, d
 
     def linear(self):
-        """Return the coefficients and the intercept."""
         linear = self.w if self.key is None else projection.lift(self.w, self._d, self.key)
         return linear[: self._n_features], float(linear[self._n_features :].sum())
 

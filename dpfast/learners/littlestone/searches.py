@@ -72,7 +72,6 @@ class Search:
             )
 
     def dimension(self, members):
-        """Return LDim."""
         size = members.bit_count()
         if size < 4:
             return min(size, 2) - 1

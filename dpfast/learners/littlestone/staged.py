@@ -162,7 +162,6 @@ class StagedLittlestoneLearner(CountedPointClassifier):
 
 
 def _rates(accuracy, d):
-    """Return the error rates of the stages."""
     return [Fraction(accuracy) * (1 - Fraction(1, 2 * max(1, d))) ** j for j in range(1, d + 2)]
 
 

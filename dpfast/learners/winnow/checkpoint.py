@@ -157,7 +157,6 @@ class Checkpoint:
         rehearse_file(self.path, write, mode=_MODE)
 
     def _parts(self, model, stream, arrays):
-        """Return the content of the file."""
         document = {
             "version": VERSION,
             "model": model,

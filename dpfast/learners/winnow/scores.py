@@ -180,19 +180,17 @@ class DenseScores(_Scores):
 
 
 class TouchedScores(_Scores):
-    """Scores of the coordinates that some row touched, in memory linear in their number; all others are zero.
+    """Like `DenseScores`, of the coordinates that some row touched, in memory linear in their number; others are zero.
 
     They are an array of increasing coordinates and their scores, the intercept last: int64, shape (2, touched + 1).
     """
 
     def add(self, rows, signs, chosen, intercept):
-        """Like `DenseScores.add`."""
         rows.add_touched(self._interval, signs, chosen)
         if intercept:
             self._constant += rows.unit * int(signs[chosen].sum(dtype=np.int64))
 
     def growth(self, rows, intervals):
-        """Like `DenseScores.growth`."""
         touched = min(rows.nnz, self._d)
         return 16 * (2 * touched if self._window is None else 2 * touched + rows.nnz + intervals)
 
@@ -234,7 +232,6 @@ class TouchedScores(_Scores):
 
     @classmethod
     def from_arrays(cls, arrays, d, window):
-        """Return the scores from the value of `arrays`."""
         for array in arrays:
             keys = array[0] if array.ndim == 2 and array.shape[1] and len(array) == 2 else np.empty(1)
             if keys[-1] != d or keys[0] < 0 or (np.diff(keys) <= 0).any():
