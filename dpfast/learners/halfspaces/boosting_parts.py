@@ -57,7 +57,7 @@ class PartedWeights(NamedTuple):
 
 
 class PartedLocal:
-    """Like `LocalMeasure` for rows in parts; it adds hypotheses, and its weights are a question. `units` is not used."""
+    """Like `LocalMeasure` for rows in parts; it adds hypotheses, and its weights are a question."""
 
     def __init__(self, weak, units, rate):
         self._weak, self._table, self._hypotheses = weak, local_table(rate), []
