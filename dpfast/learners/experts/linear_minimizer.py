@@ -87,7 +87,7 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
         width = experts_range(p.neighbors, signed=True)
         eta = experts_learning_rate(p.epsilon, p.delta, horizon=n, loss_range=width, calibration=p.calibration)
         state = weights.Weights(d, Fraction(eta) / rows.unit)
-        public = Public(n, *columns_of(X), others={"learning_rate_": eta, "n_rounds_": n})
+        public = Public(n, d, columns_of(X)[1], others={"learning_rate_": eta, "n_rounds_": n})
 
         with self._spending(public, p.rng, draws=n) as run:
             run.released = drawn = np.zeros(d, np.int64)
