@@ -73,15 +73,14 @@ def test_every_model_has_a_worst_case():
     assert tuple(CASES) == AUDITED
 
 
-SLOW = {"halfspace": 80, "littlestone": 80, "staged-littlestone": 80, "online-littlestone": 80, "boost": 160}
-
-
 @pytest.mark.parametrize("name", AUDITED)
 def test_all_worst_cases_with_power_show_some_of_the_claim_in_few_runs(name, rng):
     """At a large claim; docs/privacy_checks.md has what `dpfast audit --epsilon 1` certifies by many runs."""
-    case, given = CASES[name](3.0, 0.02), {"runs": SLOW.get(name, 400), "failure": 0.05, "random_state": rng}
-    more, less = certify(case.run, case.table, case.neighbor, epsilon=3.0, delta=case.delta, **given).frequencies
-    assert case.weak or math.log((more - case.delta) / less) > 1  # which more runs would certify
+    # At 20 both tables of the online learner give the same outcomes.
+    epsilon, runs = (3.0, 80) if name == "online-littlestone" else (20.0, 40)
+    case, given = CASES[name](epsilon, 0.02), {"runs": runs, "failure": 0.05, "random_state": rng}
+    more, less = certify(case.run, case.table, case.neighbor, epsilon=epsilon, delta=case.delta, **given).frequencies
+    assert case.weak or more - case.delta > math.e * less  # which more runs would certify
 
 
 def half_nan(table, rng):

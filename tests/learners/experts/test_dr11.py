@@ -29,7 +29,7 @@ def test_scikit_learn_finds_nothing_wrong():
     check_estimator(LinearMinimizer(random_state=0), on_skip=None)
 
 
-def assert_same_law(law, draw, runs=600):
+def assert_same_law(law, draw, runs):
     seen = Counter(draw() for _ in range(runs))
     assert set(seen) <= set(law)
     assert_follows([seen[outcome] for outcome in law], list(law.values()))
@@ -49,7 +49,7 @@ def test_algorithms_15_and_16_are_one_law_and_the_learners_is_it(rng):
         learner = RandomizedWeightedMajority(30.0, 1e-3, horizon=4, random_state=rng)
         return tuple(learner.play(np.array(losses)).tolist())
 
-    assert_same_law(law, draw, 3000)
+    assert_same_law(law, draw, 1000)
 
 
 @pytest.mark.parametrize("signed", [False, True])
@@ -118,17 +118,17 @@ def test_a_failure_that_is_no_probability_is_refused(arguments):
 # ---- section 11.3 ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("form", [np.array, sp.csr_array], ids=["dense", "sparse"])
-def test_algorithm_17_on_unlabelled_vectors_follows_the_law_of_its_twin(form, rng):
+def test_algorithm_17_on_unlabelled_vectors_follows_the_law_of_its_twin(rng):
     S = [[1.0, -0.5, 0.25], [1.0, 0.0, -1.0], [0.75, -0.75, 0.5]]
-    eta = LinearMinimizer(20.0, 1e-3, random_state=0).fit(S).learning_rate_
+    eta = LinearMinimizer(60.0, 1e-3, random_state=0).fit(S).learning_rate_
     law = law_of(lambda chance: twin.linear_learner(chance, S, eta))
 
-    def draw():
-        theta = LinearMinimizer(20.0, 1e-3, random_state=rng).fit(form(S)).theta_
+    def draw(form=np.array, rng=rng):
+        theta = LinearMinimizer(60.0, 1e-3, random_state=rng).fit(form(S)).theta_
         return tuple(np.rint(3 * theta).astype(int).tolist())
 
-    assert_same_law(law, draw, 600)
+    assert_same_law(law, draw, 560)
+    assert [draw(rng=seed) for seed in range(10)] == [draw(sp.csr_array, seed) for seed in range(10)]
 
 
 def test_algorithm_17_reads_signs_and_every_level_gives_the_same_theta(each_isa, rng):
@@ -198,7 +198,7 @@ def test_the_exponential_mechanism_of_section_11_1_follows_the_law_of_its_twin(n
         learner = FiniteClassLearner(1.5, hypotheses=hypotheses, neighbors=neighbors, random_state=rng)
         return learner.fit(list(X), list(y)).hypothesis_
 
-    assert_same_law(law, draw)
+    assert_same_law(law, draw, 400)
 
 
 @pytest.mark.parametrize("realizable", [True, False])

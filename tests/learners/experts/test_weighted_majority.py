@@ -24,7 +24,7 @@ def test_sequences_of_actions_follow_the_law_by_enumeration(rng):
         totals = np.vstack([np.zeros(2), losses.cumsum(axis=0)[:-1]])
         law[actions] = np.prod([exponential_law(-total, eta)[a] for total, a in zip(totals, actions, strict=True)])
     seen = dict.fromkeys(law, 0)
-    for _ in range(4_000):
+    for _ in range(1_000):
         run = RandomizedWeightedMajority(30.0, 1e-3, horizon=4, random_state=rng)
         seen[tuple(run.play(losses).tolist())] += 1
     assert_follows(list(seen.values()), list(law.values()))

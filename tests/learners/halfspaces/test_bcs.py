@@ -1,5 +1,6 @@
 """[BCS] by the numbers of its algorithms and theorems, against twins that read like its listings."""
 
+import functools
 import itertools
 import math
 import warnings
@@ -140,11 +141,16 @@ def test_lemma_25_one_row_moves_a_sum_of_vectors_by_at_most_two_whatever_the_mea
 
 def weighed(name, table, units):
     """The weights u of a small table of (x, y, margin), and the sum of y u x."""
-    x, y, margin = map(np.array, zip(*table, strict=True))
-    state = MEASURES[name].start(y.astype(np.int8), units, 30.0)
-    state.add(margin.astype(np.float32))
-    weights = state.weights()
-    return weights * y, int(weights @ x)
+    x, y, margin = zip(*table, strict=True)
+    weights = _weights(name, y, margin, units)
+    return weights * y, int(weights @ np.array(x))
+
+
+@functools.cache
+def _weights(name, y, margin, units):
+    state = MEASURES[name].start(np.array(y, np.int8), units, 30.0)
+    state.add(np.array(margin, np.float32))
+    return state.weights()
 
 
 @pytest.mark.parametrize("name", MEASURES)
@@ -221,8 +227,8 @@ def test_lemma_29_needs_the_mean_noise_only_where_its_proof_bounds_that_of_every
 
 
 def test_algorithm_3_runs_by_the_plan_and_keeps_its_promise(rng):
-    """Labels flipped one time in a hundred, on the rows that the plan asks for: the error against clean labels."""
-    margin, eta = 0.9, 0.01
+    """Labels flipped one time in five hundred, on the rows that the plan asks for: the error against clean labels."""
+    margin, eta = 0.9, 0.002
     plan = boost_plan(20.0, 1e-3, margin=margin, noise=eta)
     X, clean = with_margin(rng, plan.n, margin)
     clf = BoostedHalfspaceClassifier(
@@ -239,7 +245,7 @@ def test_algorithm_3_runs_by_the_plan_and_keeps_its_promise(rng):
     twin.with_label_noise(list(zip(X, clean, strict=True)), eta, rng.random(plan.n), learn)
     assert (clf.density_, clf.n_rounds_, clf.learning_rate_) == (plan.density, plan.n_rounds, plan.learning_rate)
     assert clf.score(X, clean) >= 0.9
-    with pytest.warns(UserWarning, match=rf"needs {plan.n:,} rows .* margin 0.9 and label noise 0.01, got 200"):
+    with pytest.warns(UserWarning, match=rf"needs {plan.n:,} rows .* margin 0.9 and label noise 0.002, got 200"):
         clf.fit(X[:200], clean[:200])
 
 

@@ -197,7 +197,7 @@ def test_pairs_are_drawn_by_the_exponential_law_until_none_is(rng):
     expected = law(q, pairs, list(map(float, exponents)), 2)
     assert sum(expected.values()) == pytest.approx(1)
     counts = dict.fromkeys(expected, 0)
-    for _ in range(4000):
+    for _ in range(1000):
         drawn = list(pairs.drawn(totals(q, pairs), 1, exponents, 2, rng))
         counts[tuple(None if pair is None else pairs.of.index(pair) for pair in drawn)] += 1
     assert_follows(np.array(list(counts.values())), np.array(list(expected.values())))

@@ -1,3 +1,4 @@
+import functools
 import itertools
 import math
 import pickle
@@ -89,11 +90,10 @@ def test_an_intercept_is_learned(rng):
 
 
 def test_many_columns_are_projected_and_the_model_is_mapped_back(rng):
-    d = 1500
-    x = rng.normal(size=(6, d))
-    y = rng.random(2500) < 0.5
-    X = np.where(y[:, np.newaxis], 1.0, -1.0) * x[0] + 3 * rng.normal(size=(2500, d))
-    X, test, y, truth = X[:2000], X[2000:], y[:2000], y[2000:]
+    d = 1100
+    y = rng.random(1400) < 0.5
+    X = np.where(y[:, np.newaxis], 1.0, -1.0) * rng.normal(size=d) + 2 * rng.normal(size=(1400, d))
+    X, test, y, truth = X[:1000], X[1000:], y[:1000], y[1000:]
     for form in (np.asarray, sp.csr_array):
         clf = ProjectedHalfspaceClassifier(margin=0.1, random_state=0).fit(form(X), y)
         assert clf.n_components_ == 1000
@@ -192,22 +192,23 @@ def test_one_row_moves_the_sum_of_a_step_by_no_more_than_the_noise_is_calibrated
         X = np.hstack([pool[list(chosen)], np.ones((len(chosen), 1))])
         return unit_rows(project(X, 3, key) if n_components == 3 else X, normalize=True)
 
+    @functools.cache
+    def sums_of(chosen):
+        rows, codes = rows_of(chosen), (labels[list(chosen)] + 1) // 2
+        runs, parts = descent.FullBatch(0.5, 4, n_components), MemoryParts([Piece(None, codes, rows=rows)])
+        sums.clear()
+        for step in range(4):  # the same w in all runs
+            runs.step(parts, rows.reach, 1.0, np.random.default_rng(step))
+            runs._w = np.random.default_rng(step).normal(size=n_components) / 3
+        return np.array(sums)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(descent, "discrete_gaussian", release)
         for chosen in itertools.combinations(range(7), 3):
             rest = chosen[1:]
             others = [rest] if neighbors == "add-remove" else [(i, *rest) for i in range(7)]
-            trace = []
-            for near in (chosen, *others):
-                runs = descent.FullBatch(0.5, 4, n_components)
-                sums.clear()
-                for step in range(4):  # the same w in all runs
-                    rows, codes = rows_of(near), (labels[list(near)] + 1) // 2
-                    parts = MemoryParts([Piece(None, codes, rows=rows)])
-                    runs.step(parts, rows.reach, 1.0, np.random.default_rng(step))
-                    runs._w = np.random.default_rng(step).normal(size=n_components) / 3
-                trace.append(np.array(sums))
-            worst = max(worst, *(np.linalg.norm(trace[0] - other, axis=1).max() for other in trace[1:]))
+            here = sums_of(chosen)
+            worst = max(worst, *(np.linalg.norm(here - sums_of(other), axis=1).max() for other in others))
     bound = (2 if neighbors == "replace" else 1) * rows_of((0,)).reach
     assert 0.98 * bound < worst <= bound
 
@@ -317,7 +318,7 @@ def test_progress_is_shown_when_asked_for(table, capsys):
 # ---- the paper's schedule ------------------------------------------------------------------------------------------
 
 
-FEW = 120
+FEW = 60
 
 
 @pytest.fixture
@@ -347,8 +348,8 @@ def test_the_papers_steps_see_one_random_row_each(few, monkeypatch):
 
 def test_the_papers_schedule_learns_where_it_can(few):
     settings = {"epsilon": 100.0, "delta": 1e-3, "schedule": "paper", "margin": 0.2}
-    clf = ProjectedHalfspaceClassifier(**settings, random_state=0).fit(*few)
-    assert clf.score(*few) > 0.6  # .79, off by .1: so few rows have much noise
+    clf = ProjectedHalfspaceClassifier(**settings, random_state=1).fit(*few)
+    assert clf.score(*few) > 0.7  # .88, off by .1: so few rows have much noise
     assert clf.n_rounds_ == 6 * FEW**2
     assert clf.privacy_.events == (("steps", 6 * FEW**2, 6 * FEW**2), ("choice", 1, 1))
 
@@ -370,7 +371,7 @@ def test_the_choice_among_results_is_the_exponential_mechanism_at_half_of_epsilo
     runs = itertools.cycle([right, -right, -right, right, -right, -right])
     monkeypatch.setattr(projected_halfspace, "single_sample_steps", lambda *_: iter([next(runs)] * FEW))
     monkeypatch.setattr(projected_halfspace, "single_sample_sigma", lambda *_, **__: 1.0)
-    signs, epsilon = np.where(y, 1, -1), 0.03
+    signs, epsilon = np.where(y, 1, -1), 0.06
     rows = unit_rows(X, fit_intercept=True, normalize=True)
     scores = [-(signs * rows.margins(w) < 0.01).sum() for w in (right, -right)]
     law = exponential_law(np.repeat(scores, [2, 4]), epsilon / 4).reshape(-1)

@@ -82,7 +82,7 @@ def test_whole_lists_follow_the_enumerated_law(name, setting, rng):
             ((j, int(negated)) if j >= 0 else None, label) for j, negated, label in greedy_cover(state, rounds, rng)
         )
 
-    seen = Counter(draw() for _ in range(1_200))
+    seen = Counter(draw() for _ in range(600))
     assert set(seen) <= set(law)
     assert_follows([seen[rules] for rules in law], list(law.values()))
 
@@ -100,7 +100,7 @@ def test_the_estimator_draws_from_that_law_too(rng):
         clf.fit(np.array(X), y)
         return tuple((tuple(map(int, rule.literals[0])) if rule.literals else None, rule.label) for rule in clf.rules_)
 
-    seen = Counter(draw() for _ in range(800))
+    seen = Counter(draw() for _ in range(400))
     assert_follows([seen[rules] for rules in law], list(law.values()))
 
 
@@ -175,7 +175,7 @@ def test_lists_with_a_falling_bar_follow_the_enumerated_law(name, rng):
             ((j, int(negated)) if j >= 0 else None, label) for j, negated, label in greedy_cover(state, rounds, rng)
         )
 
-    seen = Counter(draw() for _ in range(1_200))
+    seen = Counter(draw() for _ in range(600))
     assert set(seen) <= set(law)
     assert_follows([seen[rules] for rules in law], list(law.values()))
 
@@ -184,12 +184,12 @@ def test_a_conjunction_list_follows_the_law_over_its_conjunctions(rng):
     X, y = np.array([[1, 0], [1, 1], [0, 1]], bool), np.array([0, 1, 1])
     literals = [X[:, 0], X[:, 1], X[:, 0] & X[:, 1]]
     law = enumerate_lists(
-        np.array(literals, int).T, y, 2, cover_exponent(30.0, 1e-3, coverage_weight=0.5, max_rounds=2),
+        np.array(literals, int).T, y, 2, cover_exponent(12.0, 1e-3, coverage_weight=0.5, max_rounds=2),
         coverage_weight=0.5, prior=3, max_rules=2, negations=False,
     )  # fmt: skip
     number = {((0, False),): 0, ((1, False),): 1, ((0, False), (1, False)): 2}
     clf = DecisionListClassifier(
-        30.0, 1e-3, coverage_weight=0.5, max_rules=2, conjunctions=2, negations=False, rule_counts=0,
+        12.0, 1e-3, coverage_weight=0.5, max_rules=2, conjunctions=2, negations=False, rule_counts=0,
         random_state=np.random.default_rng(5),
     )  # fmt: skip
 
@@ -198,7 +198,7 @@ def test_a_conjunction_list_follows_the_law_over_its_conjunctions(rng):
         rules = [(tuple(map(tuple, rule.literals)), rule.label) for rule in clf.rules_]
         return tuple(((number[literals], 0) if literals else None, label) for literals, label in rules)
 
-    seen = Counter(draw() for _ in range(800))
+    seen = Counter(draw() for _ in range(300))
     assert_follows([seen[rules] for rules in law], list(law.values()))
 
 

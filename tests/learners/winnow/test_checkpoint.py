@@ -6,13 +6,13 @@ import pickle
 import shutil
 import signal
 import stat
-import subprocess
-import sys
+import time
 from itertools import takewhile
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from forks import fork
 
 import dpfast
 from dpfast import random
@@ -63,6 +63,7 @@ def files(path):
 
 
 KEPT = ["stream.ckpt", "stream.ckpt.lock"]
+needs_forks = pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
 
 
 @pytest.fixture
@@ -137,31 +138,37 @@ def test_noise_is_fresh_and_a_seed_is_not_forgotten(path):
     assert not resume(path.with_name("other")).privacy_.reproducible
 
 
-KILLED = """
-import json, os, sys, time
-sys.path.insert(0, sys.argv[2])
-from test_checkpoint import STEP, CLASSES, learner, rows
+def streams_until_it_hangs(path, told):
+    """Tell what each call releases, then "in the middle of a call", and hang there."""
+    replace, stream = os.replace, learner(checkpoint=path, random_state=None)
 
-def hang(partial, path):
-    if int(stream.rounds_) > 10_000:
-        print("in the middle of a call", flush=True)
-        time.sleep(600)
-    replace(partial, path)
+    def hang(partial, path):
+        if int(stream.rounds_) > 10_000:
+            told.write("in the middle of a call\n")
+            told.flush()
+            time.sleep(600)
+        replace(partial, path)
 
-replace, os.replace = os.replace, hang
-stream = learner(checkpoint=sys.argv[1], random_state=None)
-for i in range(0, 40_000, STEP):
-    stream.stream(*rows(i, i + STEP), classes=CLASSES)
-    print(json.dumps(stream._released()), flush=True)
-"""
+    os.replace = hang
+    for i in range(0, 40_000, STEP):
+        stream.stream(*rows(i, i + STEP), classes=CLASSES)
+        told.write(json.dumps(stream._released()) + "\n")
 
 
+@needs_forks
 def test_after_kill_9_nothing_that_was_shown_is_forgotten_and_the_rest_is_fed_again(path):
-    command = [sys.executable, "-P", "-c", KILLED, str(path), os.path.dirname(__file__)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
-        shown = list(takewhile(lambda line: line != "in the middle of a call\n", process.stdout))
-        process.send_signal(signal.SIGKILL)
-    assert process.returncode == -signal.SIGKILL
+    read, write = os.pipe()
+    child = fork()
+    if child == 0:
+        try:
+            streams_until_it_hangs(path, os.fdopen(write, "w"))
+        finally:
+            os._exit(1)
+    os.close(write)
+    with os.fdopen(read) as told:
+        shown = list(takewhile(lambda line: line != "in the middle of a call\n", told))
+        os.kill(child, signal.SIGKILL)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     assert len(files(path)) == 3  # a private file was being written
     resumed = resume(path)
     assert files(path) == KEPT
@@ -354,30 +361,38 @@ def test_a_name_that_is_too_long_for_the_files_of_a_stream_is_refused_before_the
 # ---- one at a time -----------------------------------------------------------------------------------------------
 
 
-TWICE = """
-import sys
-import dpfast
-try:
-    dpfast.DPWinnowClassifier.resume(sys.argv[1])
-except OSError as refusal:
-    print(str(refusal).replace("\\n", " "), flush=True)
-sys.stdin.readline()
-dpfast.DPWinnowClassifier.resume(sys.argv[1])
-print("resumed")
-"""
-
-
+@needs_forks
 def test_two_streams_do_not_go_on_with_one_checkpoint(path):
+    go_on, told = os.pipe(), os.pipe()
+    other = fork()  # before any stream, of which it has nothing
+    if other == 0:
+        try:
+            os.close(go_on[1])
+            os.read(go_on[0], 1)
+            try:
+                resume(path)
+            except OSError as refusal:
+                os.write(told[1], str(refusal).encode())
+            os.read(go_on[0], 1)
+            resume(path)
+            os.write(told[1], b"resumed")
+        finally:
+            os._exit(0)
+    os.close(told[1])
     begun = learner(checkpoint=path)
     follow(begun, 0, 1000)
     with pytest.raises(OSError, match=r"stream\.ckpt is in use: one stream at a time"):
         resume(path)
     resumed = resume(path) if freed(begun) else None
-    with subprocess.Popen([sys.executable, "-P", "-c", TWICE, str(path)], stdin=-1, stdout=-1, text=True) as other:
-        assert "stream.ckpt is in use" in other.stdout.readline()
-        follow(resumed, 1000, 2000)
-        freed(resumed)
-        assert other.communicate("go on\n")[0] == "resumed\n"
+    os.write(go_on[1], b".")
+    assert b"stream.ckpt is in use" in os.read(told[0], 1000)
+    follow(resumed, 1000, 2000)
+    freed(resumed)
+    os.write(go_on[1], b".")
+    assert os.read(told[0], 1000) == b"resumed"
+    os.waitpid(other, 0)
+    for end in (*go_on, told[0]):
+        os.close(end)
 
 
 def test_a_place_is_held_from_the_first_call_on(path):
@@ -538,13 +553,12 @@ def test_noise_is_computed_from_the_parameters_and_compared(path, kept):
         resume(path)
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks here")
-@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+@needs_forks
 def test_a_resumed_stream_goes_on_in_the_process_that_resumed_it_only(path):
     begun = learner(checkpoint=path)
     follow(begun, 0, STEP)
     resumed = resume(path) if freed(begun) else None
-    child = os.fork()
+    child = fork()
     if child == 0:
         try:
             follow(resumed, STEP, 2 * STEP)
