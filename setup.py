@@ -86,7 +86,7 @@ KERNELS = {  # dpfast/kernels/<name>.pyx over these of csrc/
     "net": ["net", "dpf_cpu"],
     "signs": ["signs", "dpf_cpu"],
     "measure": ["measure", "dpf_cpu"],
-    "unit_rows": ["unit_rows", "dpf_cpu"],
+    "unit_rows": ["unit_rows", "logistic", "dpf_cpu"],
     "logistic": ["logistic", "dpf_cpu"],
     "classes": ["classes", "bits", "dpf_cpu"],
     "codes": ["codes", "codes_join", "codes_margins", "bits", "dpf_cpu"],

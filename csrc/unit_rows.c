@@ -1,5 +1,6 @@
 #include "unit_rows.h"
 #include "dpf_cpu.h"
+#include "logistic.h"
 
 #include <math.h>
 #include <string.h>
@@ -8,6 +9,15 @@ enum { LANES = 32 };
 #define LARGE 1e300 /* squares below it are sums of finite ones */
 #define SHRINK 0x1p-600
 #define LEAST_NORM 1e-30 /* so that scales are floats */
+
+/* Before a loop over few entries: four of them between two checks of the end. */
+#if defined(__clang__)
+#define UNROLLED _Pragma("unroll(4)")
+#elif defined(__GNUC__)
+#define UNROLLED _Pragma("GCC unroll 4")
+#else
+#define UNROLLED
+#endif
 
 DPF_BODY double lane_sum(double *lane) {
     for (size_t half = LANES / 2; half; half /= 2)
@@ -101,8 +111,12 @@ static double planes_of(const float *w, size_t d, uint64_t *DPF_RESTRICT plane) 
     for (size_t k = 0; k < words; k += CHUNK) {
         const size_t size = chunk_words(words, k);
         memset(plane, 0, size * PLANES * sizeof *plane);
-        for (size_t f = 0; f < size; f++) { /* word of the chunk; of the row, k + f, or again from the start */
-            const size_t first = 64 * (words <= CHUNK ? f % words : k + f), end = d - first < 64 ? d - first : 64;
+        for (size_t f = 0; f < size; f++) { /* word of the chunk, and word k + f of the row, or one that it repeats */
+            if (k + f >= words) {
+                for (size_t p = 0; p < PLANES; p++) plane[p * size + f] = plane[p * size + f - words];
+                continue;
+            }
+            const size_t first = 64 * (k + f), end = d - first < 64 ? d - first : 64;
             for (size_t b = 0; b < end; b++) {
                 const uint64_t value = (uint64_t)(rint(w[first + b] / step) + half);
                 for (size_t p = 0; p < PLANES; p++) plane[p * size + f] |= (value >> p & 1) << b;
@@ -127,10 +141,9 @@ DPF_BODY void plane_values(const uint64_t *x, const uint64_t *plane, size_t size
 }
 
 DPF_BODY void packed_margins(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
-                             uint64_t *DPF_RESTRICT plane, float *DPF_RESTRICT margin) {
+                             const uint64_t *plane, double step, float *DPF_RESTRICT margin) {
     const uint64_t *x = rows->x;
     const size_t n = rows->n, words = DPF_WORDS(rows->d), together = words <= CHUNK ? CHUNK / words : 1;
-    const double step = planes_of(w, rows->d, plane);
     const double shift = constant * w[rows->d], unit = ldexp(1, -(int)rows->bits);
     int64_t value[CHUNK];
     for (size_t i = 0; i < n; i += together) {
@@ -223,9 +236,9 @@ DPF_LEVELS(void, dpf_unit_rows_margins_double, double_margins,
             float *DPF_RESTRICT margin),
            (rows, constant, scale, w, margin))
 DPF_LEVELS(void, dpf_unit_rows_margins_packed, packed_margins,
-           (const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
-            uint64_t *DPF_RESTRICT plane, float *DPF_RESTRICT margin),
-           (rows, constant, scale, w, plane, margin))
+           (const dpf_unit_rows *rows, double constant, const double *scale, const float *w, const uint64_t *plane,
+            double step, float *DPF_RESTRICT margin),
+           (rows, constant, scale, w, plane, step, margin))
 DPF_LEVELS(void, dpf_unit_rows_add_float, float_add,
            (const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *weight,
             int64_t *DPF_RESTRICT total),
@@ -263,13 +276,42 @@ void dpf_unit_rows_scale(const dpf_unit_rows *rows, double constant, bool inside
     else dpf_unit_rows_scale_float(rows, constant, inside, scale);
 }
 
+/* w as margins read it: as it is, as doubles for CSR rows, and as planes for packed ones. */
+typedef struct {
+    const float *w;
+    const double *wide;
+    const uint64_t *plane;
+    double step;
+} prepared;
+
+static prepared prepare(const dpf_unit_rows *rows, const float *w, void *DPF_RESTRICT scratch) {
+    prepared found = {.w = w, .wide = scratch, .plane = scratch};
+    double *wide = scratch;
+    if (rows->kind == DPF_UNIT_ROWS_PACKED) found.step = planes_of(w, rows->d, scratch);
+    if (rows->kind == DPF_UNIT_ROWS_CSR)
+        for (size_t j = 0; j <= rows->d; j++) wide[j] = w[j];
+    return found;
+}
+
+static void margins_of(const dpf_unit_rows *rows, double constant, const double *scale, const prepared *of,
+                       float *DPF_RESTRICT margin) {
+    if (rows->kind == DPF_UNIT_ROWS_PACKED)
+        dpf_unit_rows_margins_packed(rows, constant, scale, of->w, of->plane, of->step, margin);
+    else if (rows->kind == DPF_UNIT_ROWS_CSR && rows->wide) double_margins_csr(rows, constant, scale, of->wide, margin);
+    else if (rows->kind == DPF_UNIT_ROWS_CSR) float_margins_csr(rows, constant, scale, of->wide, margin);
+    else if (rows->wide) dpf_unit_rows_margins_double(rows, constant, scale, of->w, margin);
+    else dpf_unit_rows_margins_float(rows, constant, scale, of->w, margin);
+}
+
+size_t dpf_unit_rows_scratch(const dpf_unit_rows *rows) {
+    if (rows->kind == DPF_UNIT_ROWS_PACKED) return (DPF_WORDS(rows->d) + CHUNK) * PLANES;
+    return rows->kind == DPF_UNIT_ROWS_CSR ? rows->d + 1 : 0;
+}
+
 void dpf_unit_rows_margins(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
-                           uint64_t *DPF_RESTRICT plane, float *DPF_RESTRICT margin) {
-    if (rows->kind == DPF_UNIT_ROWS_PACKED) dpf_unit_rows_margins_packed(rows, constant, scale, w, plane, margin);
-    else if (rows->kind == DPF_UNIT_ROWS_CSR && rows->wide) double_margins_csr(rows, constant, scale, w, margin);
-    else if (rows->kind == DPF_UNIT_ROWS_CSR) float_margins_csr(rows, constant, scale, w, margin);
-    else if (rows->wide) dpf_unit_rows_margins_double(rows, constant, scale, w, margin);
-    else dpf_unit_rows_margins_float(rows, constant, scale, w, margin);
+                           void *DPF_RESTRICT scratch, float *DPF_RESTRICT margin) {
+    const prepared of = prepare(rows, w, scratch);
+    margins_of(rows, constant, scale, &of, margin);
 }
 
 void dpf_unit_rows_add(const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *weight,
@@ -288,4 +330,63 @@ void dpf_unit_rows_apart(const dpf_unit_rows *rows, double constant, const doubl
     else if (rows->kind == DPF_UNIT_ROWS_CSR) float_apart_csr(rows, constant, scale, centre, apart);
     else if (rows->wide) dpf_unit_rows_apart_double(rows, constant, scale, centre, apart);
     else dpf_unit_rows_apart_float(rows, constant, scale, centre, apart);
+}
+
+/* ---- blocks ---------------------------------------------------------------- */
+
+enum { BLOCK_ROWS = 1024, BLOCK_BYTES = 1 << 16 }; /* at most; a block stays in the cache until it is added */
+
+static size_t bytes_of_row(const dpf_unit_rows *rows) {
+    if (rows->kind == DPF_UNIT_ROWS_PACKED) return 8 * DPF_WORDS(rows->d);
+    return (rows->wide ? sizeof(double) : sizeof(float)) * rows->d;
+}
+
+/* Entries of sparse rows are few, and what they are looked up in may fill the cache: blocks are as large as they can be. */
+static size_t rows_of_block(const dpf_unit_rows *rows) {
+    const size_t most = rows->kind == DPF_UNIT_ROWS_CSR ? BLOCK_ROWS : BLOCK_BYTES / (bytes_of_row(rows) + 1);
+    return most < 1 ? 1 : most < BLOCK_ROWS ? most : BLOCK_ROWS;
+}
+
+/* The rows of the block that begins at row `start`. */
+static dpf_unit_rows block_of(const dpf_unit_rows *rows, size_t start, size_t size) {
+    dpf_unit_rows block = *rows;
+    block.n = rows->n - start < size ? rows->n - start : size;
+    if (rows->kind == DPF_UNIT_ROWS_CSR) block.indptr += start, block.ones += start;
+    else if (rows->x) block.x = (const char *)rows->x + start * bytes_of_row(rows);
+    return block;
+}
+
+static uint64_t checksum_of(const dpf_unit_rows *block) {
+    return dpf_unit_rows_checksum(block->x, block->n * bytes_of_row(block) / sizeof(uint32_t));
+}
+
+size_t dpf_unit_rows_blocks(const dpf_unit_rows *rows) {
+    const size_t size = rows_of_block(rows);
+    return (rows->n + size - 1) / size;
+}
+
+void dpf_unit_rows_checksums(const dpf_unit_rows *rows, uint64_t *DPF_RESTRICT checksum) {
+    const size_t size = rows_of_block(rows);
+    for (size_t start = 0; start < rows->n; start += size) {
+        const dpf_unit_rows block = block_of(rows, start, size);
+        *checksum++ = checksum_of(&block);
+    }
+}
+
+bool dpf_unit_rows_residuals(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
+                             float step, float odds, const uint8_t *label, const int32_t *limit,
+                             const uint64_t *checksum, void *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT total) {
+    const size_t size = rows_of_block(rows);
+    const prepared of = prepare(rows, w, scratch);
+    float margin[BLOCK_ROWS];
+    int32_t residual[BLOCK_ROWS];
+    for (size_t start = 0; start < rows->n; start += size) {
+        const dpf_unit_rows block = block_of(rows, start, size);
+        if (checksum && checksum_of(&block) != *checksum++) return false;
+        margins_of(&block, constant, scale + start, &of, margin);
+        dpf_logistic_margin(margin, true, step, odds, label + start, limit + start, block.n, residual);
+        dpf_unit_rows_add(&block, constant, scale + start, residual, total);
+        for (size_t i = 0; i < block.n; i++) total[rows->d + 1] += residual[i];
+    }
+    return true;
 }

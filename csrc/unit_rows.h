@@ -39,6 +39,10 @@ typedef struct {
  */
 uint64_t dpf_unit_rows_checksum(const void *x, size_t n);
 
+/* The checksums of consecutive blocks of n >= 1 dense rows, of which there are so many. */
+size_t dpf_unit_rows_blocks(const dpf_unit_rows *rows);
+void dpf_unit_rows_checksums(const dpf_unit_rows *rows, uint64_t *DPF_RESTRICT checksum);
+
 /* ---- scales ------------------------------------------------------------ */
 
 /*
@@ -54,14 +58,15 @@ bool dpf_unit_rows_scales_within(const double *scale, size_t n, double most);
 
 /*
  * margin[i] = <w, (x_i, constant)> * scale[i] / 2^bits for finite w of d + 1 entries, clipped to [-1, 1]. For packed rows
- * w is rounded to 2^-19 of its largest entry, and its bits are laid out in
+ * w is rounded to 2^-19 of its largest entry, and its bits are laid out in `scratch`; for CSR rows its entries are,
+ * as doubles, which they would become again for each entry of a row.
  *
- *   plane  DPF_UNIT_ROWS_PLANE_WORDS(d)   scratch; NULL for other rows
+ *   scratch  dpf_unit_rows_scratch(rows) words of 64 bits
  */
 enum { DPF_UNIT_ROWS_PLANES = 20, DPF_UNIT_ROWS_CHUNK = 128 };
-#define DPF_UNIT_ROWS_PLANE_WORDS(d) ((DPF_WORDS(d) + DPF_UNIT_ROWS_CHUNK) * DPF_UNIT_ROWS_PLANES)
+size_t dpf_unit_rows_scratch(const dpf_unit_rows *rows);
 void dpf_unit_rows_margins(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
-                           uint64_t *DPF_RESTRICT plane, float *DPF_RESTRICT margin);
+                           void *DPF_RESTRICT scratch, float *DPF_RESTRICT margin);
 
 /* ---- sums -------------------------------------------------------------- */
 
@@ -71,6 +76,25 @@ void dpf_unit_rows_margins(const dpf_unit_rows *rows, double constant, const dou
  */
 void dpf_unit_rows_add(const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *weight,
                        int64_t *DPF_RESTRICT total);
+
+/* ---- residuals ----------------------------------------------------------- */
+
+/*
+ * total[j] += sum_i r_i q_ij for j <= d, and total[d + 1] += sum_i r_i, for the residuals r_i by margin (logistic.h) of
+ * scores odds + step * margin[i]. The same as margins, residuals and `dpf_unit_rows_add` one after another, but
+ * block by block, so that rows come from memory once. n >= 1.
+ *
+ *   label     n, 0 or 1         read
+ *   limit     n, 0 to 2^12      read
+ *   checksum  of each block of dense rows, or NULL   read
+ *   scratch   as for margins
+ *   total     d + 2
+ *
+ * False, and the rest of the rows is not read, if a block has not its checksum any more.
+ */
+bool dpf_unit_rows_residuals(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
+                             float step, float odds, const uint8_t *label, const int32_t *limit,
+                             const uint64_t *checksum, void *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT total);
 
 /* ---- apart --------------------------------------------------------------- */
 

@@ -4,13 +4,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 GRID_BITS: int
+MOST_WEIGHT: int
 
 class _Rows:
     n: int
     d: int
     bits: int
     watched: bool
-    given: int
+    given: bytes
     @property
     def shape(self) -> tuple[int, int]: ...
 
@@ -34,6 +35,16 @@ def margins(
 def add(
     total: NDArray[np.int64], rows: _Rows, scale: NDArray[np.float64], weights: NDArray[np.int32], constant: float = 0.0
 ) -> None: ...
+def residual_sum(
+    rows: _Rows,
+    scale: NDArray[np.float64],
+    w: NDArray[np.float32],
+    labels: NDArray[np.uint8],
+    limits: NDArray[np.int32],
+    step: float,
+    odds: float,
+    constant: float = 0.0,
+) -> NDArray[np.int64]: ...
 def apart(
     rows: _Rows, scale: NDArray[np.float64], centre: NDArray[np.int32], constant: float = 0.0
 ) -> NDArray[np.int64]: ...

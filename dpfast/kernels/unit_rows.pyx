@@ -10,6 +10,7 @@ import numpy as np
 
 from dpfast.kernels.own import own, writeable
 
+from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from dpfast.kernels.arrays cimport address, aligned, packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
@@ -29,12 +30,16 @@ cdef extern from "unit_rows.h" nogil:
         const uint8_t *ones
         size_t n, d
         unsigned bits
-    uint64_t dpf_unit_rows_checksum(const void *x, size_t n)
+    size_t dpf_unit_rows_blocks(const dpf_unit_rows *rows)
+    void dpf_unit_rows_checksums(const dpf_unit_rows *rows, uint64_t *checksum)
     void dpf_unit_rows_scale(const dpf_unit_rows *rows, double constant, bint inside, double *scale)
     bint dpf_unit_rows_scales_within(const double *scale, size_t n, double most)
-    size_t DPF_UNIT_ROWS_PLANE_WORDS(size_t d)
+    size_t dpf_unit_rows_scratch(const dpf_unit_rows *rows)
     void dpf_unit_rows_margins(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
-                               uint64_t *plane, float *margin)
+                               void *scratch, float *margin)
+    bint dpf_unit_rows_residuals(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
+                                 float step, float odds, const uint8_t *label, const int32_t *limit,
+                                 const uint64_t *checksum, void *scratch, int64_t *total)
     void dpf_unit_rows_add(const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *weight,
                            int64_t *total)
     void dpf_unit_rows_apart(const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *centre,
@@ -43,6 +48,7 @@ cdef extern from "unit_rows.h" nogil:
 dpf_cpu_share(shared_level())
 
 GRID_BITS = 17
+MOST_WEIGHT = 1 << 12
 
 
 cdef class _Rows:
@@ -51,7 +57,7 @@ cdef class _Rows:
     cdef dpf_unit_rows rows
     cdef object held  # the arrays that are pointed to
     cdef readonly bint watched  # for changes by others
-    cdef readonly uint64_t given
+    cdef readonly bytes given
 
     cdef _set(self, dpf_unit_rows_kind kind, array, Py_ssize_t n, Py_ssize_t d):
         """Set the shape, and the entries: an array of float32, float64 or uint64, or None."""
@@ -82,9 +88,9 @@ cdef class Dense(_Rows):
     Parameters
     ----------
     x : ndarray of float32 or float64, shape (n, d), C-contiguous
-        Finite. Not copied; `given` is a checksum of it. If it can be written, `add` and `apart` check that it is as it
-        was when it was given, and refuse it otherwise: by the scales of other rows, rows could be too long. A change
-        while they run is found by the next call.
+        Finite. Not copied; `given` has checksums of its blocks of rows. If it can be written, sums and `apart` check
+        that it is as it was when it was given, and refuse it otherwise: by the scales of other rows, rows could be too
+        long. A change while they run is found by the next call.
     """
 
     def __init__(self, x):
@@ -94,14 +100,16 @@ cdef class Dense(_Rows):
             raise ValueError(f"rows must be C-contiguous, got strides {x.strides}")
         self._set(DPF_UNIT_ROWS_DENSE, x, len(x), x.shape[1])
         self.watched = writeable(x)
-        self.given = self._checksum()
+        self.given = self._checksums()
 
-    cdef uint64_t _checksum(self) noexcept:
-        cdef size_t words = self.rows.n * self.rows.d * (2 if self.rows.wide else 1)
-        cdef uint64_t found
+    cdef bytes _checksums(self):
+        cdef uint64_t[::1] found
+        if self.rows.n == 0:
+            return b""
+        out = found = np.empty(dpf_unit_rows_blocks(&self.rows), np.uint64)
         with nogil:
-            found = dpf_unit_rows_checksum(self.rows.x, words)
-        return found
+            dpf_unit_rows_checksums(&self.rows, &found[0])
+        return out.tobytes()
 
 
 cdef class Csr(_Rows):
@@ -183,9 +191,23 @@ cdef _check(what, array, Py_ssize_t size):
         raise ValueError(f"{what} must have length {size}, got {len(array)}")
 
 
+cdef _refuse_change():
+    raise ValueError("rows must not be changed while they are used: they are not as they were when they were given")
+
+
 cdef _check_unchanged(_Rows rows):
-    if rows.watched and (<Dense>rows)._checksum() != rows.given:
-        raise ValueError("rows must not be changed while they are used: they are not as they were when they were given")
+    if rows.watched and (<Dense>rows)._checksums() != rows.given:
+        _refuse_change()
+
+
+cdef _check_within(what, const int32_t[::1] values, int32_t least, int32_t most):
+    cdef const int32_t *value = &values[0]
+    cdef bint valid = True
+    cdef Py_ssize_t i
+    for i in range(values.shape[0]):
+        valid &= (value[i] >= least) & (value[i] <= most)
+    if not valid:
+        raise ValueError(f"{what} must lie within {least} and {most}, got {np.min(values)} to {np.max(values)}")
 
 
 cdef _check_scale(_Rows rows, const double[::1] scale):
@@ -236,8 +258,7 @@ def margins(_Rows rows, const double[::1] scale, const float[::1] w, double cons
     ndarray of float32, shape (n,)
     """
     cdef size_t n = rows.rows.n, d = rows.rows.d
-    cdef uint64_t[::1] plane
-    cdef uint64_t *scratch = NULL
+    cdef uint64_t[::1] scratch
     _check("scale", scale, n)
     _check("w", w, d + 1)
     if out is None:
@@ -248,11 +269,9 @@ def margins(_Rows rows, const double[::1] scale, const float[::1] w, double cons
     aligned(&scale[0], sizeof(double))
     aligned(&w[0], sizeof(float))
     aligned(&out[0], sizeof(float))
-    if rows.rows.kind == DPF_UNIT_ROWS_PACKED:
-        plane = np.empty(DPF_UNIT_ROWS_PLANE_WORDS(d), np.uint64)
-        scratch = &plane[0]
+    scratch = np.empty(dpf_unit_rows_scratch(&rows.rows) + 1, np.uint64)
     with nogil:
-        dpf_unit_rows_margins(&rows.rows, constant, &scale[0], &w[0], scratch, &out[0])
+        dpf_unit_rows_margins(&rows.rows, constant, &scale[0], &w[0], &scratch[0], &out[0])
     return np.asarray(out)
 
 
@@ -274,9 +293,7 @@ def add(int64_t[::1] total, _Rows rows, const double[::1] scale, const int32_t[:
     -----
     One read of the rows; rows of weight 0 are skipped.
     """
-    cdef size_t n = rows.rows.n, d = rows.rows.d, i
-    cdef const int32_t *u
-    cdef bint valid = True
+    cdef size_t n = rows.rows.n, d = rows.rows.d
     _check("total", total, d + 1)
     _check("scale", scale, n)
     _check("weights", weights, n)
@@ -286,14 +303,69 @@ def add(int64_t[::1] total, _Rows rows, const double[::1] scale, const int32_t[:
     aligned(&total[0], sizeof(int64_t))
     aligned(&scale[0], sizeof(double))
     aligned(&weights[0], sizeof(int32_t))
-    u = &weights[0]
-    for i in range(n):
-        valid &= (u[i] >= -(1 << 12)) & (u[i] <= 1 << 12)
-    if not valid:
-        raise ValueError(f"weights must lie within 2**12, got {np.min(weights)} to {np.max(weights)}")
+    _check_within("weights", weights, -MOST_WEIGHT, MOST_WEIGHT)
     _check_scale(rows, scale)
     with nogil:
         dpf_unit_rows_add(&rows.rows, constant, &scale[0], &weights[0], &total[0])
+
+
+def residual_sum(_Rows rows, const double[::1] scale, const float[::1] w, const uint8_t[::1] labels,
+                 const int32_t[::1] limits, float step, float odds, double constant=0.0):
+    """Return the sum of the rows times their residuals by margin, and last the sum of the residuals, exactly.
+
+    Parameters
+    ----------
+    rows : Dense, Csr or Packed, n rows of d
+    scale : ndarray of float64, shape (n,)
+        As `scales` made it.
+    w : ndarray of float32, shape (d + 1,)
+        As for `margins`.
+    labels : ndarray of uint8, shape (n,)
+        0 or 1.
+    limits : ndarray of int32, shape (n,)
+        In [0, 2**12].
+    step, odds : float
+        Log odds are odds + step * margin; see `dpfast.kernels.logistic.two` with `by_margin`.
+    constant : float
+
+    Returns
+    -------
+    ndarray of int64, shape (d + 2,)
+
+    Notes
+    -----
+    One read of the rows, block by block.
+    """
+    cdef size_t n = rows.rows.n, d = rows.rows.d
+    cdef const uint64_t *given = NULL
+    cdef uint64_t[::1] scratch
+    cdef const uint64_t[::1] checksums
+    cdef bint unchanged
+    _check("scale", scale, n)
+    _check("w", w, d + 1)
+    _check("labels", labels, n)
+    _check("limits", limits, n)
+    out = np.zeros(d + 2, np.int64)
+    cdef int64_t[::1] total = out
+    if n == 0:
+        return out
+    aligned(&scale[0], sizeof(double))
+    aligned(&w[0], sizeof(float))
+    aligned(&limits[0], sizeof(int32_t))
+    _check_within("limits", limits, 0, MOST_WEIGHT)
+    _check_scale(rows, scale)
+    if not isfinite(step) or not isfinite(odds) or np.max(labels) > 1:
+        raise ValueError(f"step and odds must be finite, got {step}, {odds}, and labels 0 or 1")
+    if rows.watched:
+        checksums = np.frombuffer(rows.given, np.uint64)
+        given = &checksums[0]
+    scratch = np.empty(dpf_unit_rows_scratch(&rows.rows) + 1, np.uint64)
+    with nogil:
+        unchanged = dpf_unit_rows_residuals(&rows.rows, constant, &scale[0], &w[0], step, odds, &labels[0], &limits[0],
+                                            given, &scratch[0], &total[0])
+    if not unchanged:
+        _refuse_change()
+    return out
 
 
 def apart(_Rows rows, const double[::1] scale, const int32_t[::1] centre, double constant=0.0):

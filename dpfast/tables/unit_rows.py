@@ -82,9 +82,7 @@ class UnitRows:
         """Return <w, x_i>, clipped to [-1, 1]: float32, shape (n,) or (n, k). The rows are read once for each w."""
         if np.ndim(w) == 2:
             return _side_by_side([self.margins(column) for column in np.transpose(w)])
-        vector = np.zeros(self._d + 1, np.float32)
-        vector[: self.shape[1]] = w
-        out = np.empty(self.shape[0], np.float32)
+        vector, out = self._vector(w), np.empty(self.shape[0], np.float32)
 
         def product(k):
             part = self._parts[k]
@@ -109,9 +107,27 @@ class UnitRows:
                 kernel.add(total, self._unchanged(k), self._scales[part], weights[part], self._constant)
             return total
 
-        count = len(self._parts)
-        groups = [range(k, count, threads()) for k in range(min(threads(), count))]  # a total for each thread
-        return sum(map_blocks(add, groups))[: self.shape[1]]
+        return sum(map_blocks(add, self._groups()))[: self.shape[1]]
+
+    def residual_sum(self, w, labels, limits, step, odds):
+        """Return the sum of the rows times their residuals by margin, and last the sum of the residuals, exactly.
+
+        The result has the shape (shape[1] + 1,) and is int64. The residuals are those of
+        `dpfast.kernels.logistic.two` for the scores odds + step * <w, x_i>, with `by_margin` and with limits of at most
+        2**12. The rows are read once.
+        """
+        vector = self._vector(w)
+
+        def add(group):
+            total = np.zeros(self._d + 2, np.int64)
+            for k in group:
+                part = self._parts[k]
+                told = labels[part], limits[part], step, odds
+                total += kernel.residual_sum(self._unchanged(k), self._scales[part], vector, *told, self._constant)
+            return total
+
+        total = sum(map_blocks(add, self._groups()))
+        return np.append(total[: self.shape[1]], total[-1])
 
     def limits(self, centre, top, radius, reach):
         """Return limits with limit * max(radius, |(q_i - centre, top)|) <= reach, exactly: int32, shape (n,).
@@ -138,6 +154,17 @@ class UnitRows:
         if self._checksums is not None and rows.given != self._checksums[k]:
             raise ValueError("X must not be changed while it is used: rows are not as they were at first")
         return rows
+
+    def _vector(self, w):
+        """Return w as kernels read it, with an entry for the constant."""
+        vector = np.zeros(self._d + 1, np.float32)
+        vector[: self.shape[1]] = w
+        return vector
+
+    def _groups(self):
+        """Return the parts of each thread, which has a total of its own."""
+        count = len(self._parts)
+        return [range(k, count, threads()) for k in range(min(threads(), count))]
 
     def linear(self, w):
         """Return w as coefficients (d, k) and intercept (k,), for rows of norm 1."""

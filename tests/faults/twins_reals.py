@@ -129,6 +129,9 @@ def balls(fuzz):
     weight, total = fuzz.rng.integers(-4096, 4097, n).astype(np.int32), np.zeros(d + 1, np.int64)
     trusted = 0.3 if isinstance(rows, unit_rows.Packed) else 0  # of rows with data `add` believes what `scales` made
     fuzz.call(unit_rows.add, total, rows, scale, weight, constant, broken=trusted, filled=total)
+    label, limit = fuzz.rng.integers(0, 2, n).astype(np.uint8), np.abs(weight)
+    told = fuzz.call(unit_rows.residual_sum, rows, scale, w, label, limit, 3.0, 0.5, constant, broken=trusted)
+    assert abs(told[-1]) <= limit.sum()
     summed = weight @ (whole * scale[:, np.newaxis])
     assert (np.abs(total - summed) <= 1.2 * np.abs(weight).sum() + 1).all()
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from dpfast.kernels import bits, unit_rows
+from dpfast.kernels import bits, logistic, unit_rows
 
 SHAPES = [(1, 1), (7, 3), (40, 64), (33, 65), (64, 200)]
 
@@ -80,6 +80,45 @@ def test_squares_of_distances_are_exact_at_every_level(kind, each_isa, rng):
     whole = centre.astype(np.int64)
     for apart in each_isa(lambda: unit_rows.apart(rows, scale, centre, 0.5)):
         np.testing.assert_array_equal(apart, np.square(grid - whole).sum(axis=1) - whole @ whole)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shape", [(1, 1), (2500, 7), (70, 1100)])
+def test_residuals_are_summed_as_one_after_another(kind, shape, each_isa, rng):
+    (n, d), (rows, _) = shape, table(rng, *shape, kind)
+    scale, w = unit_rows.scales(rows, 0.5, False), rng.normal(size=d + 1).astype(np.float32)
+    labels, limits = rng.integers(0, 2, n).astype(np.uint8), rng.integers(0, 4097, n).astype(np.int32)
+    margins = unit_rows.margins(rows, scale, w, 0.5)[:, np.newaxis]
+    residuals = logistic.two(margins, labels, limits, 9.0, -0.3, by_margin=True)[:, 0]
+    total = np.zeros(d + 1, np.int64)
+    unit_rows.add(total, rows, scale, residuals, 0.5)
+    for told in each_isa(lambda: unit_rows.residual_sum(rows, scale, w, labels, limits, 9.0, -0.3, 0.5)):
+        np.testing.assert_array_equal(told, np.append(total, residuals.sum()))
+
+
+def test_a_change_in_the_last_block_of_rows_is_refused(rng):
+    x = rng.normal(size=(40, 3000))
+    rows, ones = unit_rows.Dense(x), np.ones(40, np.uint8)
+    arguments = unit_rows.scales(rows), np.ones(3001, np.float32), ones, ones.astype(np.int32), 1.0, 0.0
+    unit_rows.residual_sum(rows, *arguments)
+    x[-1, -1] += 1
+    with pytest.raises(ValueError, match="rows must not be changed while they are used"):
+        unit_rows.residual_sum(rows, *arguments)
+
+
+def test_residuals_need_labels_0_and_1_limits_and_numbers():
+    rows, w, labels, limits = unit_rows.Dense(np.eye(2)), np.zeros(3, np.float32), np.ones(2, np.uint8), np.ones(2, int)
+    scale, limits = unit_rows.scales(rows), limits.astype(np.int32)
+    with pytest.raises(ValueError, match="limits must lie within 0 and 4096, got -1 to -1"):
+        unit_rows.residual_sum(rows, scale, w, labels, -limits, 1.0, 0.0)
+    with pytest.raises(ValueError, match="labels 0 or 1"):
+        unit_rows.residual_sum(rows, scale, w, 2 * labels, limits, 1.0, 0.0)
+    with pytest.raises(ValueError, match="must be finite, got inf"):
+        unit_rows.residual_sum(rows, scale, w, labels, limits, np.inf, 0.0)
+    with pytest.raises(ValueError, match=r"scale must lie in \[0, 1e\+36\)"):
+        unit_rows.residual_sum(rows, -scale, w, labels, limits, 1.0, 0.0)
+    with pytest.raises(ValueError, match="labels must have length 2, got 1"):
+        unit_rows.residual_sum(rows, scale, w, labels[:1], limits, 1.0, 0.0)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -180,7 +219,7 @@ def test_what_does_not_fit_is_refused(rng):
         unit_rows.margins(rows, scale, np.zeros(2, np.float32))
     with pytest.raises(ValueError, match="weights must have length 2, got 3"):
         unit_rows.add(np.zeros(3, np.int64), rows, scale, np.zeros(3, np.int32))
-    with pytest.raises(ValueError, match=r"within 2\*\*12, got -3 to 5000"):
+    with pytest.raises(ValueError, match="within -4096 and 4096, got -3 to 5000"):
         unit_rows.add(np.zeros(3, np.int64), rows, scale, np.array([5000, -3], np.int32))
 
 

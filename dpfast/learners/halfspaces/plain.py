@@ -132,11 +132,10 @@ def _plain_sums(piece, centring, w, step, constants):
     known = piece.memo.get(_plain_sums)
     if known is None or known[0][1:] != centring[1:] or not np.array_equal(known[0][0], centring[0]):
         known = piece.memo[_plain_sums] = centring, piece.rows.limits(*centring)
-    labels, scores, limits = labels_of(piece, len(constants)), piece.rows.margins(w), known[1]
+    labels, limits = labels_of(piece, len(constants)), known[1]
     if len(constants) == 1:
-        residuals = logistic.two(scores, labels, limits, step, float(constants[0]), by_margin=True)
-    else:
-        residuals = logistic.many(scores, labels, limits, step, constants)
+        return piece.rows.residual_sum(w[:, 0], labels, limits, step, float(constants[0]))[:, np.newaxis]
+    residuals = logistic.many(piece.rows.margins(w), labels, limits, step, constants)
     return np.concatenate([piece.rows.weighted_sum(residuals), residuals.sum(axis=0, dtype=np.int64)[np.newaxis]])
 
 
