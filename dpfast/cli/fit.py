@@ -161,20 +161,25 @@ def fit(
                 table = _plain(data, label=label, needs_label=True, **reads, **text)
             declared = classes_of(table.y, classes, data) if declaration is None else declaration.label.classes
             n = len(table.y)
-            persons = Persons(data, unit, rows_per_unit, n, **text) if unit is not None else None
-            test = rng.random(n) < test_share if persons is None else persons.apart(test_share, rng)
+            persons = None if unit is None else persons_of(data, unit, n, **text)
+            drawn = rng.random(n) if persons is None else rng.random(int(persons.max()) + 1)[persons]
+            test = drawn < test_share  # has all rows of a person or none
             if test.all() or (test_share and not test.any()):
                 raise ValueError(f"{data}: {n} rows are too few for a training and a test part; see --test-share")
             names, bits, stays = table.feature_names, is_packed(table.X), hasattr(table.X, "block")
             X, X_test = _split(table.X, test)
             y, y_test = table.y[~test], table.y[test]
             del table  # which has the rows once more
-            given = {"classes": declared} | (persons.of(~test) if persons else {})
+
+            def of_persons(rows):
+                return {} if persons is None else {"units": persons[rows], "rows_per_unit": rows_per_unit}
+
+            given = {"classes": declared} | of_persons(~test)
             read_in = time.perf_counter() - start
             estimator = estimator_of(model, parameters)  # only now: its import is slow, and the table may be refused
             out, learned_in = _fitted(state, estimator, data, (X, y), given, out, names, bits=bits, **read_by)
             if test_share:
-                shown = figures(estimator, X_test, y_test, rng, **(persons.of(test) if persons else {}))
+                shown = figures(estimator, X_test, y_test, rng, **of_persons(test))
                 exact = estimator.score(X_test, y_test) if show_private else None
         name_features(estimator, names, label)
         if shown:
@@ -296,43 +301,25 @@ def check_persons(unit, declaration):
         raise ValueError(f"--unit {unit} is a column of the schema: remove it there, or the model learns from it")
 
 
-class Persons:
-    """The person of each row, by the texts or numbers as written: two spellings are two persons.
+def persons_of(data, column, n, **text):
+    """Return a number for the person of each of n rows, by the texts or numbers as written: two spellings are two."""
+    import numpy as np
 
-    Parameters
-    ----------
-    data, column : str
-    rows_per_unit, n : int
-        The most rows of a person that count, and the number of rows that were read.
-    """
+    from dpfast.files.encodings import header_of_file, read_frame
+    from dpfast.tables.arrow import Frame, texts
+    from dpfast.tables.naming import meant
 
-    def __init__(self, data, column, rows_per_unit, n, **text):
-        import numpy as np
-
-        from dpfast.files.encodings import header_of_file, read_frame
-        from dpfast.tables.arrow import Frame, texts
-        from dpfast.tables.naming import meant
-
-        names = [*header_of_file(data, **text)]
-        if column not in names:
-            raise ValueError(f"{data} has no column {column!r}{meant(column, names)}")
-        number, spellings = texts(column, Frame(read_frame(data, columns=[column], **text)).column(column))
-        nobody = [k for k, spelling in enumerate(spellings) if spelling is None or not spelling.strip()]
-        lacking = int(np.count_nonzero((number < 0) | np.isin(number, nobody)))
-        if lacking:
-            raise ValueError(f"{data}: {lacking} rows have no {column!r}: say whose they are, or leave them out")
-        if len(number) != n:
-            raise ValueError(f"{data} has {len(number)} entries of {column!r} and {n} rows")
-        self._ids = np.unique(np.array(spellings, str), return_inverse=True)[1][number]
-        self._most = rows_per_unit
-
-    def apart(self, share, rng):
-        """Return a mask of the rows in the test part, which has all rows of a person or none."""
-        return (rng.random(int(self._ids.max()) + 1) < share)[self._ids]
-
-    def of(self, rows):
-        """Return the arguments of `fit` for some rows."""
-        return {"units": self._ids[rows], "rows_per_unit": self._most}
+    names = [*header_of_file(data, **text)]
+    if column not in names:
+        raise ValueError(f"{data} has no column {column!r}{meant(column, names)}")
+    number, spellings = texts(column, Frame(read_frame(data, columns=[column], **text)).column(column))
+    nobody = [k for k, spelling in enumerate(spellings) if spelling is None or not spelling.strip()]
+    lacking = int(np.count_nonzero((number < 0) | np.isin(number, nobody)))
+    if lacking:
+        raise ValueError(f"{data}: {lacking} rows have no {column!r}: say whose they are, or leave them out")
+    if len(number) != n:
+        raise ValueError(f"{data} has {len(number)} entries of {column!r} and {n} rows")
+    return np.unique(np.array(spellings, str), return_inverse=True)[1][number]
 
 
 @contextmanager

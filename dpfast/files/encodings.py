@@ -142,8 +142,8 @@ def _unchanged(path):
     """Refuse files whose size or time stamp changed during the block."""
     before = _stamps(path)
     yield
-    changed = [each for each, stamp in _stamps(path).items() if before.get(each) != stamp]
-    changed += [each for each in before if each not in _stamps(path)]
+    after = _stamps(path)
+    changed = [each for each in (after | before) if before.get(each) != after.get(each)]
     if changed:
         raise ValueError(f"{changed[0]} changed while it was read: nothing was learned from it; fit again")
 

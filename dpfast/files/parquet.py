@@ -1,6 +1,5 @@
 """Tables in Parquet: one file, or all files of a folder or of a pattern as one table. Parsed by pyarrow."""
 
-import bisect
 import itertools
 import os
 from contextlib import contextmanager
@@ -211,31 +210,28 @@ class ParquetFiles:
 
     def __init__(self, path):
         self.paths = paths_of(path)
-        self.sizes, self._firsts = [], []  # and the number of each file's first group
-        for each in self.paths:
+        self.sizes, self._places = [], []  # and for each row group its file, and its number there
+        for at, each in enumerate(self.paths):
             with _opened(each) as file:
-                if not self.sizes and not self._firsts:
+                if not at:
                     self.schema = file.schema_arrow
                 elif file.schema_arrow.names != self.schema.names:
                     raise ValueError(f"{each}: its columns are not those of {self.paths[0]}")
-                self._firsts.append(len(self.sizes))
-                self.sizes += [file.metadata.row_group(k).num_rows for k in range(file.metadata.num_row_groups)]
+                numbers = range(file.metadata.num_row_groups)
+                self._places += [(at, k) for k in numbers]
+                self.sizes += [file.metadata.row_group(k).num_rows for k in numbers]
 
     def groups(self):
         """Return all nonempty row groups as pairs of the number of a file and the number of a group in it."""
-        ends = [*self._firsts[1:], len(self.sizes)]
-        every = [
-            (at, k) for at, (first, end) in enumerate(zip(self._firsts, ends, strict=True)) for k in range(end - first)
-        ]
-        return [each for each, size in zip(every, self.sizes, strict=True) if size]
+        return [place for place, size in zip(self._places, self.sizes, strict=True) if size]
 
     @contextmanager
     def group(self, k, columns):
         """Read row group k, and the number of its first row in its file; errors in the block name the file."""
-        at = bisect.bisect_right(self._firsts, k) - 1
+        at, number = self._places[k]
         with _opened(self.paths[at]) as file:
-            first = self._firsts[at]
-            yield file.read_row_group(k - first, columns=columns, use_threads=False), sum(self.sizes[first:k])
+            group = file.read_row_group(number, columns=columns, use_threads=False)
+            yield group, sum(self.sizes[k - number : k])
 
     def batches(self, columns):
         """Yield blocks of rows of some columns, which have no nulls."""

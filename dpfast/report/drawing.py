@@ -62,10 +62,14 @@ def steps(
     """
     right = _WIDTH - (58 if missing is not None else 8)
 
+    room = (_HEIGHT - _BOTTOM - 2 * _TOP) / (scale.high - scale.low)
+
     def x(place):
         return _LEFT + place * (right - _LEFT)
 
-    y = _vertical(scale)
+    def y(value):
+        return _TOP + room * (scale.high - min(max(value, scale.low), scale.high))
+
     ends = axis.places.tolist()
     marks = [_grid(scale, y, right)]
     if noise is not None:
@@ -211,11 +215,6 @@ def _path(x, y, ends, weights):
         parts.append(f"H{x(end):.1f}" if at == before else f"V{at}H{x(end):.1f}")
         before = at
     return "".join(parts)
-
-
-def _vertical(scale):
-    room = (_HEIGHT - _BOTTOM - 2 * _TOP) / (scale.high - scale.low)
-    return lambda value: _TOP + room * (scale.high - min(max(value, scale.low), scale.high))
 
 
 def _grid(scale, y, right):

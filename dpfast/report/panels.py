@@ -13,7 +13,7 @@ from dpfast.tables.cells import CodeColumn
 
 _DRAWN, _POINTED = 4000, 900  # bins in all that are drawn, and bins with a tooltip: a page stays below 300 kB
 _BAR = 7  # bins that take as many bytes as a bar
-_MOST_RULES = 400
+_MOST_RULES, _MOST_LETTERS = 400, 400  # and letters of names of columns that are not drawn
 _CROWDED = 0.6  # bins are drawn equally wide if this share of them is in a tenth of the range
 
 
@@ -104,7 +104,8 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
         yield _panel(term, scale, len(classes), end <= _POINTED)
     yield "</div>"
     if pale:
-        names = _cut(", ".join(map(escape, pale)))
+        names = ", ".join(map(escape, pale))
+        names = names if len(names) <= _MOST_LETTERS else names[: names.rfind(",", 0, _MOST_LETTERS)] + " and others"
         which = f"{len(pale):,} more" if clear else "any column"
         yield f'<p class="soft">Nothing clear of noise was learned from {which}: {names}.</p>'
     if drawn < len(clear):
@@ -194,10 +195,6 @@ def _weights(model) -> Iterable[str]:
     yield "</div>"
     if rows.shape[1] > len(order):
         yield f'<p class="soft">The largest of {rows.shape[1]:,} weights.</p>'
-
-
-def _cut(text, most=400):
-    return text if len(text) <= most else text[: text.rfind(",", 0, most)] + " and others"
 
 
 # ---- the table -------------------------------------------------------------------------------------------------------

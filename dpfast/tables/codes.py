@@ -246,10 +246,8 @@ class CodeRows:
         self._codes, self.columns = codes, columns
         self.sizes, self.offsets = codes.sizes, codes.offsets
         self.shape = codes.n, int(codes.offsets[-1])
-        self._parts = self._cut(min(_LARGE_PARTS * BLOCK_BYTES // codes.p, -(-codes.n // threads())))
-
-    def _cut(self, size):
-        return [(part, self._codes.part(part.start, part.stop)) for part in slices(self.shape[0], size)]
+        size = min(_LARGE_PARTS * BLOCK_BYTES // codes.p, -(-codes.n // threads()))
+        self._parts = [(part, codes.part(part.start, part.stop)) for part in slices(codes.n, size)]
 
     def counts(self):
         """Return how many rows have each code: int64, shape (codes,)."""

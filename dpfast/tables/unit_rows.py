@@ -38,21 +38,20 @@ def unit_rows(X, *, fit_intercept=False, normalize=False):
         raise ValueError(f"X must have at most 2**30 rows, got {X.shape[0]}")
     if isinstance(X, CodeTable):
         return CodeRows(X)
+    rows: list = []  # of each part, if they are read only once
     if isinstance(X, RowBlocks):
-        parts = [slice(*ends) for ends in itertools.pairwise(X.bounds)]
-        return UnitRows(X.shape, parts, lambda k: _kernel_rows(read_block(X, k)), fit_intercept, normalize, True)
-    if isinstance(X, BitMatrix):
-        rows, d = X.rows, X.shape[1]
-        parts = slices(len(rows), BLOCK_BYTES // max(8, rows[:1].nbytes))
-        packed = [kernel.Packed(rows[part], d) for part in parts]
-        return UnitRows(X.shape, parts, packed.__getitem__, fit_intercept, normalize)
-    if sp.issparse(X):
-        return _sparse(X, fit_intercept, normalize)
-    parts = slices(len(X), BLOCK_BYTES // X[:1].nbytes)
-    if X.dtype in (np.float32, np.float64) and X.flags.c_contiguous and X.flags.aligned:
-        dense = [kernel.Dense(X[part]) for part in parts]
-        return UnitRows(X.shape, parts, dense.__getitem__, fit_intercept, normalize)
-    return UnitRows(X.shape, parts, lambda k: _kernel_rows(X[parts[k]]), fit_intercept, normalize, True)
+        parts, load = [slice(*ends) for ends in itertools.pairwise(X.bounds)], lambda k: _kernel_rows(read_block(X, k))
+    elif isinstance(X, BitMatrix):
+        parts = slices(len(X), BLOCK_BYTES // max(8, X.rows[:1].nbytes))
+        rows = [kernel.Packed(X.rows[part], X.shape[1]) for part in parts]
+    elif sp.issparse(X):
+        parts = slices(X.shape[0], -(-X.shape[0] // (4 * threads())))
+        rows = [*_csr_parts(X, parts)]
+    else:
+        parts, load = slices(len(X), BLOCK_BYTES // X[:1].nbytes), lambda k: _kernel_rows(X[parts[k]])
+        if X.dtype in (np.float32, np.float64) and X.flags.c_contiguous and X.flags.aligned:
+            rows = [kernel.Dense(X[part]) for part in parts]
+    return UnitRows(X.shape, parts, rows.__getitem__ if rows else load, fit_intercept, normalize, not rows)
 
 
 class UnitRows:
@@ -171,15 +170,12 @@ class UnitRows:
         return w[: self._d], w[self._d :].sum(axis=0)
 
 
-def _sparse(X, fit_intercept, normalize):
-    n, d = X.shape
+def _csr_parts(X, parts):
     data, indices = np.require(_floats(X.data), None, "A"), np.require(X.indices, None, "A")
-    parts, rows = slices(n, -(-n // (4 * threads()))), []
     for part in parts:
         ends = X.indptr[part.start : part.stop + 1].astype(np.int64)
         stored = slice(ends[0], ends[-1])
-        rows.append(kernel.Csr(ends - ends[0], indices[stored], data[stored], d))
-    return UnitRows(X.shape, parts, rows.__getitem__, fit_intercept, normalize)
+        yield kernel.Csr(ends - ends[0], indices[stored], data[stored], X.shape[1])
 
 
 def _side_by_side(columns):

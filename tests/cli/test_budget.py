@@ -4,7 +4,7 @@ import pytest
 
 import dpfast
 from dpfast.accounting import Budget
-from dpfast.cli.fit import Persons
+from dpfast.cli.fit import persons_of
 
 
 @pytest.fixture
@@ -104,7 +104,7 @@ def test_a_row_of_nobody_is_refused_in_a_parquet_file(tmp_path):
     table = pytest.importorskip("pyarrow").table({"patient_id": [1.0, float("nan"), float("nan")]})
     parquet.write_table(table, tmp_path / "visits.parquet")
     with pytest.raises(ValueError, match="2 rows have no 'patient_id'"):
-        Persons(str(tmp_path / "visits.parquet"), "patient_id", 1, 3)
+        persons_of(str(tmp_path / "visits.parquet"), "patient_id", 3)
 
 
 def test_a_card_says_what_was_claimed_paid_and_public(run, boost, tmp_path):
