@@ -1,27 +1,14 @@
 """dpfast budget: make a budget in a file, and show what of it was spent, on what and by whom."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from .options import Json, Neighbors
+from .options import Json
 from .report import answer, facts, output, reporting, say
-
-
-class Unit(StrEnum):
-    row = "row"
-    person = "person"
-
-
-class Composition(StrEnum):
-    auto = "auto"
-    basic = "basic"
-    gaussian = "gaussian"
-    renyi = "renyi"
 
 
 def budget(
@@ -30,10 +17,13 @@ def budget(
     ],
     epsilon: Annotated[float | None, typer.Option(help="Total epsilon of all charges; makes the file.")] = None,
     delta: Annotated[float | None, typer.Option(help="Total delta of all charges.")] = None,
-    neighbors: Annotated[Neighbors | None, typer.Option(help="Relation of all charges.")] = None,
-    unit: Annotated[Unit | None, typer.Option(help="What the budget protects: rows or persons.")] = None,
+    neighbors: Annotated[Literal["replace", "add-remove"] | None, typer.Option(help="Relation of all charges.")] = None,
+    unit: Annotated[
+        Literal["row", "person"] | None, typer.Option(help="What the budget protects: rows or persons.")
+    ] = None,
     composition: Annotated[
-        Composition | None, typer.Option(help="How charges add up; with auto the first charge with a delta decides.")
+        Literal["auto", "basic", "gaussian", "renyi"] | None,
+        typer.Option(help="How charges add up; with auto the first charge with a delta decides."),
     ] = None,
     moved: Annotated[
         bool, typer.Option("--moved", help="Accept a file that was moved here, if the old one is gone.")
@@ -44,14 +34,13 @@ def budget(
     with reporting("nothing was changed"):
         from dpfast.accounting import Budget
 
-        how = {"neighbors": neighbors, "unit": unit, "composition": composition}
-        plain = {name: None if value is None else value.value for name, value in how.items()}
+        how: dict[str, Any] = {"neighbors": neighbors, "unit": unit, "composition": composition}
         if epsilon is not None and delta is None and not file.exists():
             raise ValueError(
                 "give --delta, too, for all fits together: each fit needs 1e-6 by default, and --delta 0 allows only "
                 "fits that need none"
             )
-        ledger = Budget.open(file, epsilon, delta, **plain, moved=moved)
+        ledger = Budget.open(file, epsilon, delta, **how, moved=moved)
         if json:
             kept = ("number", "time", "user", "model", "part", "epsilon", "delta", "count")
             pairs = {"budget": (ledger.epsilon, ledger.delta), "spent": ledger.spent, "left": ledger.left}

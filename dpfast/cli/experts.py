@@ -1,22 +1,16 @@
 """dpfast experts: follow the advice of experts on a table of losses."""
 
 import sys
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 from rich.text import Text
 
 from .files import read
-from .options import Beta, Decimal, Delta, Encoding, Epsilon, Neighbors, Relation, Seed, Separator, ShowPrivate
+from .options import Beta, Decimal, Delta, Encoding, Epsilon, Relation, Seed, Separator, ShowPrivate
 from .outputs import check_files, csv_of, deliver
 from .report import errors, facts, number, reporting
-
-
-class Calibration(StrEnum):
-    tight = "tight"
-    paper = "paper"
 
 
 def experts(
@@ -32,10 +26,11 @@ def experts(
     horizon: Annotated[
         int | None, typer.Option(help="Number of rounds that are paid for; by default those of the file.", min=1)
     ] = None,
-    neighbors: Relation = Neighbors.replace,
+    neighbors: Relation = "replace",
     calibration: Annotated[
-        Calibration, typer.Option(help="Use the largest learning rate that the claim allows, or the paper's.")
-    ] = (Calibration.tight),
+        Literal["tight", "paper"],
+        typer.Option(help="Use the largest learning rate that the claim allows, or the paper's."),
+    ] = "tight",
     beta: Beta = 0.05,
     separator: Separator = None,
     decimal: Decimal = ".",
@@ -69,8 +64,8 @@ def experts(
             delta,
             n_experts=width,
             horizon=rounds if horizon is None else horizon,
-            neighbors=neighbors.value,
-            calibration=calibration.value,
+            neighbors=neighbors,
+            calibration=calibration,
             random_state=seed,
         )
         expected = experts_regret(learner.learning_rate_, width, rounds)

@@ -29,7 +29,7 @@ def fit(
     context: typer.Context,
     data: options.Data,
     epsilon: options.Epsilon,
-    model: Annotated[Name | None, typer.Option(help=MODEL, metavar="NAME")] = None,
+    model: Annotated[Name | None, typer.Option(help=MODEL, metavar="NAME")] = None,  # type: ignore[valid-type]
     delta: options.Delta = 1e-6,
     schema: Annotated[
         Path | None,
@@ -51,7 +51,7 @@ def fit(
     ] = None,
     threshold: options.Threshold = None,
     numbers: options.Numbers = None,
-    neighbors: options.Relation = options.Neighbors.replace,
+    neighbors: options.Relation = "replace",
     negations: options.Negations = True,
     test_share: Annotated[
         float, typer.Option(help="Share of the rows kept apart to measure accuracy; 0 learns from all rows.")
@@ -112,7 +112,7 @@ def fit(
         asked = {
             "epsilon": EPSILON.read("epsilon", epsilon),
             "delta": real(0, 1, "[)").read("delta", delta),
-            "neighbors": neighbors.value,
+            "neighbors": neighbors,
             "negations": negations,
             "threshold": threshold,
             "random_state": rng,
@@ -131,11 +131,11 @@ def fit(
             asked |= {"schema": declaration, "encoder_share": read_share("--encoder-share", encoder_share)}
         elif model is None:
             raise ValueError("say which column holds the labels (--label), or give a --schema or a --model")
-        model = model or Name("halfspace")
+        model = model or "halfspace"
         if declaration is not None:
             declaration = asked["schema"] = reader_of(model)(declaration)
         if budget is not None:
-            asked["budget"] = charged(budget, neighbors.value, unit, as_pairs=test_share > 0 and scheduler is None)
+            asked["budget"] = charged(budget, neighbors, unit, as_pairs=test_share > 0 and scheduler is None)
         parameters = parameters_of(model, context, asked, own)
         if unit is not None:
             check_persons(unit, declaration)
@@ -186,12 +186,12 @@ def fit(
             add_figures(estimator, out, shown, TESTED)
 
         if json:
-            model_of = {"model": model.value, "labels": estimator.classes_.tolist()}
-            rows_of = {"rows": n} if neighbors is options.Neighbors.replace else {}
+            model_of = {"model": model, "labels": estimator.classes_.tolist()}
+            rows_of = {"rows": n} if neighbors == "replace" else {}
             of_test = {"figures": kept(shown, TESTED) if shown else {}}
             answer({"data": data} | rows_of | model_of | of_test | spent(estimator) | {"saved": out})
             return
-        public_rows = neighbors is options.Neighbors.replace or show_private
+        public_rows = neighbors == "replace" or show_private
         count = f"{n:,} rows, " if public_rows else ""
         if declaration is not None:
             shape = f"{len(declaration.columns):,} column{'s' * (len(declaration.columns) != 1)}"

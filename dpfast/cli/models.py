@@ -8,9 +8,8 @@ The help and the completion of `fit` are those of one model if it is named, and 
 import inspect
 import math
 from collections.abc import Callable
-from enum import StrEnum
 from itertools import pairwise
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 from typer.core import TyperCommand
@@ -43,16 +42,6 @@ class Model(NamedTuple):
             option, auto = OPTIONS[name], value == "auto" and name in self.auto
             read[option.parameter] = self.auto[name] if auto else option.read(f"--{name.replace('_', '-')}", value)
         return self.fixed | read
-
-
-class Accounting(StrEnum):
-    curve = "curve"
-    paper = "paper"
-
-
-class WeakLearner(StrEnum):
-    centering = "centering"
-    stump = "stump"
 
 
 def _read(wanted, kind, **words):
@@ -112,8 +101,8 @@ OPTIONS = {
         "rule_counts", 0.05, "Share of epsilon to spend on counts of the rows of each rule; with 0 there are none."
     ),
     "accounting": Own(
-        "accounting", Accounting.curve, "Privacy accounting: the tight curve, or the paper's constants.",
-        lambda option, value: value.value,
+        "accounting", "curve", "Privacy accounting: the tight curve, or the paper's constants.",
+        kind=Literal["curve", "paper"],
     ),
     "updates": Own(
         "n_updates", "auto", "Number of releases of new weights.",
@@ -132,8 +121,8 @@ OPTIONS = {
     "rounds": Own("n_rounds", "auto", "Number of rounds of learning.", _integer, "auto|N"),
     "learning_rate": Own("learning_rate", "auto", "Rate at which the weights of rows fall.", _number, "auto|X"),
     "weak_learner": Own(
-        "weak_learner", WeakLearner.centering, "What a round learns: a noisy mean, or one feature.",
-        lambda option, value: value.value,
+        "weak_learner", "centering", "What a round learns: a noisy mean, or one feature.",
+        kind=Literal["centering", "stump"],
     ),
     "interactions": Own(
         "interactions", "0", "Largest number of pairs of columns to learn from together.", _integer, "auto|N"
@@ -171,7 +160,7 @@ MODELS = {
     "halfspace": Model("HalfspaceClassifier", "rounds intercept interactions", show_scores, "either", True, _NO_SIGNS),
     "boost": Model(
         "BoostedHalfspaceClassifier", "density rounds learning_rate weak_learner intercept probability_share",
-        show_halfspace, lambda own: "bits" if own["weak_learner"] is WeakLearner.stump else "either", True, _NO_SIGNS,
+        show_halfspace, lambda own: "bits" if own["weak_learner"] == "stump" else "either", True, _NO_SIGNS,
     ),
     "projected": Model(
         "ProjectedHalfspaceClassifier", "margin components rounds intercept probability_share",
@@ -199,7 +188,7 @@ def _parameter(name, own):
 
 
 PARAMETERS = {name: _parameter(name, own) for name, own in OPTIONS.items()}
-Name = StrEnum("Name", {name.replace("-", "_"): name for name in MODELS})  # type: ignore[misc]  # of a table
+Name = Literal[tuple(MODELS)]  # type: ignore[valid-type]  # of a table
 
 
 def with_options_of(*names):

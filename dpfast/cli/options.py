@@ -1,17 +1,10 @@
 """Options that more than one command has, as annotations."""
 
-from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
-
-
-class Neighbors(StrEnum):
-    replace = "replace"  # type: ignore[assignment]  # for that of texts
-    add_remove = "add-remove"
-
 
 _reading = partial(typer.Option, rich_help_panel="Reading the table")
 
@@ -29,7 +22,7 @@ Delta = Annotated[
 Alpha = Annotated[float, typer.Option(help="Largest error that is acceptable, in (0, 1).")]
 Beta = Annotated[float, typer.Option(help="Probability that the guarantee fails, in (0, 1).")]
 Relation = Annotated[
-    Neighbors,
+    Literal["replace", "add-remove"],
     typer.Option(help="What the claim compares: tables with one row replaced, or with one row added or removed."),
 ]
 Rows = Annotated[int | None, typer.Option("--n", help="Number of rows that you have.", min=1)]

@@ -7,7 +7,7 @@ import typer
 
 from .figures import figures, kept, printed
 from .files import charged, check_there
-from .options import Data, Decimal, Encoding, Epsilon, Json, Label, Ledger, Neighbors, Relation, Seed, Separator
+from .options import Data, Decimal, Encoding, Epsilon, Json, Label, Ledger, Relation, Seed, Separator
 from .outputs import check_files
 from .predict import table_for
 from .report import answer, facts, output, reporting
@@ -18,7 +18,7 @@ def score(
     data: Data,
     epsilon: Epsilon,
     label: Label = None,
-    neighbors: Relation = Neighbors.replace,
+    neighbors: Relation = "replace",
     threshold: Annotated[float | None, typer.Option(help="Turn numbers into bits, as for predict.")] = None,
     numbers: Annotated[
         bool | None, typer.Option("--numbers/--bits", help="How to read features, as for predict.")
@@ -44,14 +44,14 @@ def score(
         from dpfast.learners.kinds import EPSILON
 
         rng, epsilon = random.generator(seed), EPSILON.read("epsilon", epsilon)
-        ledger = None if budget is None else charged(budget, neighbors.value)
+        ledger = None if budget is None else charged(budget, neighbors)
         estimator = dpfast.load(model)
         text = {"separator": separator, "decimal": decimal, "encoding": encoding}
         X, y = table_for(estimator, model, data, label, threshold, numbers, labelled=True, **text)
         if not len(y):
             raise ValueError(f"{data} has no rows")
-        shown = figures(estimator, X, y, rng, epsilon=epsilon, neighbors=neighbors.value, budget=ledger)
-        relation = "replace one row" if neighbors is Neighbors.replace else "add or remove one row"
+        shown = figures(estimator, X, y, rng, epsilon=epsilon, neighbors=neighbors, budget=ledger)
+        relation = "replace one row" if neighbors == "replace" else "add or remove one row"
         seeded = "; drawn with a seed: reproducible, not private" if seed is not None else ""
         claim = f"({epsilon:g}, 0)-DP for these rows, {relation}{seeded}"
         if json:

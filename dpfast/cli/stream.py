@@ -33,7 +33,7 @@ def stream(
     schema: options.SchemaFile = None,
     label: options.Label = None,
     threshold: options.Threshold = None,
-    neighbors: options.Relation = options.Neighbors.replace,
+    neighbors: options.Relation = "replace",
     negations: options.Negations = True,
     window: Annotated[
         bool,
@@ -96,12 +96,12 @@ def stream(
         asked = {
             "epsilon": epsilon,
             "delta": delta,
-            "neighbors": neighbors.value,
+            "neighbors": neighbors,
             "negations": negations,
             "window": window,
             **MODELS["winnow"].parameters(own),
         }
-        paying = None if budget is None else charged(budget, neighbors.value)
+        paying = None if budget is None else charged(budget, neighbors)
         skip = 0
         if checkpoint is not None and checkpoint.exists():
             estimator = dpfast.DPWinnowClassifier.resume(checkpoint)

@@ -109,7 +109,8 @@ def read_table(
     if kind == "npz":
         return Table(*npz.table_of(path, label, needs_label, entries))
     if kind == "svmlight":
-        return Table(*svmlight.table_of(path, label, entries, n_features), None)
+        X, y = svmlight.table_of(path, label, entries, n_features)
+        return Table(X, y, None)
     with csv.faults_of(path):
         file = csv.CsvFile(path, separator=separator or separator_of(path), decimal=decimal, encoding=encoding)
         check_names(file.names, label, needs_label)

@@ -1,12 +1,11 @@
 """dpfast plan finite-class and littlestone: rows and mistakes of learners of classes."""
 
 import math
-from enum import StrEnum
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
-from ..options import Alpha, Beta, Delta, Epsilon, Json, Neighbors, Relation, Rows
+from ..options import Alpha, Beta, Delta, Epsilon, Json, Relation, Rows
 from ..report import answer, compare, reporting, say
 
 _ANY = 10**100  # any amount of work, because nothing is run here
@@ -17,7 +16,7 @@ def finite_class(
     epsilon: Epsilon,
     alpha: Alpha = 0.1,
     beta: Beta = 0.1,
-    neighbors: Relation = Neighbors.replace,
+    neighbors: Relation = "replace",
     n: Rows = None,
     json: Json = False,
 ):
@@ -29,7 +28,7 @@ def finite_class(
     with reporting("nothing was computed"):
         from dpfast.accounting import finite_class_plan
 
-        asked: dict[str, Any] = {"alpha": alpha, "beta": beta, "neighbors": neighbors.value}
+        asked: dict[str, Any] = {"alpha": alpha, "beta": beta, "neighbors": neighbors}
         agnostic = finite_class_plan(epsilon, hypotheses, **asked)
         realizable = finite_class_plan(epsilon, hypotheses, realizable=True, **asked)
         plans = {"some is never wrong": realizable, "any labels": agnostic}
@@ -49,19 +48,14 @@ def finite_class(
         )
 
 
-class Class(StrEnum):
-    points = "point-functions"
-    thresholds = "thresholds"
-
-
 def littlestone(
-    hypotheses: Annotated[Class, typer.Option("--class", help="Class to learn.")],
+    hypotheses: Annotated[Literal["point-functions", "thresholds"], typer.Option("--class", help="Class to learn.")],
     points: Annotated[int, typer.Option(help="Number of different rows.", min=1)],
     epsilon: Epsilon,
     delta: Delta = 1e-6,
     alpha: Alpha = 0.1,
     beta: Beta = 0.1,
-    neighbors: Relation = Neighbors.replace,
+    neighbors: Relation = "replace",
     n: Rows = None,
     horizon: Annotated[
         int | None, typer.Option(help="Number of rounds of a stream, to plan for a stream, too.", min=2)
@@ -85,13 +79,13 @@ def littlestone(
             Thresholds,
         )
 
-        H = {Class.points: PointFunctions, Class.thresholds: Thresholds}[hypotheses](points)
+        H = {"point-functions": PointFunctions, "thresholds": Thresholds}[hypotheses](points)
         d = H.littlestone_dimension()
-        own: dict[str, Any] = {"confidence": beta, "neighbors": neighbors.value, "max_work": _ANY}
+        own: dict[str, Any] = {"confidence": beta, "neighbors": neighbors, "max_work": _ANY}
         plan = StagedLittlestoneLearner(epsilon, delta, H, alpha, **own).estimate()
         teachers = LittlestoneLearner(epsilon, delta, H, alpha, **own).estimate()
-        drawn = finite_class_plan(epsilon, H.size, alpha=alpha, beta=beta, neighbors=neighbors.value, realizable=True)
-        lower = points_lower_bound(epsilon, delta, 2, alpha=alpha, beta=beta, neighbors=neighbors.value)
+        drawn = finite_class_plan(epsilon, H.size, alpha=alpha, beta=beta, neighbors=neighbors, realizable=True)
+        lower = points_lower_bound(epsilon, delta, 2, alpha=alpha, beta=beta, neighbors=neighbors)
         new = f"{new_row_error(alpha, plan.n_samples, dimension=d):.4g}"
         rows = {
             "rows needed": (plan.n_samples, teachers.n_samples, drawn.n),
@@ -109,7 +103,7 @@ def littlestone(
             "Proofs: dpfast.accounting.littlestone and finite_class."
         )
         if horizon is not None:
-            online: dict[str, Any] = {"horizon": horizon, "neighbors": neighbors.value, "max_work": _ANY}
+            online: dict[str, Any] = {"horizon": horizon, "neighbors": neighbors, "max_work": _ANY}
             stream = OnlineLittlestoneLearner(epsilon, delta, H, **online).estimate()
             say(
                 f"A stream of {horizon:,} rounds: OnlineLittlestoneLearner is planned for {stream.mistakes:,} mistakes."

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ..options import Alpha, Beta, Delta, Epsilon, Json, Neighbors, Relation, Rows, SchemaFile
+from ..options import Alpha, Beta, Delta, Epsilon, Json, Relation, Rows, SchemaFile
 from ..report import answer, compare, reporting, say
 
 _LIKELY = 0.9  # a chance that a person would build on
@@ -22,7 +22,7 @@ def decision_list(
     delta: Delta = 1e-6,
     alpha: Alpha = 0.1,
     beta: Beta = 0.1,
-    neighbors: Relation = Neighbors.replace,
+    neighbors: Relation = "replace",
     noise: Annotated[float, typer.Option(help="Largest probability with which a label is flipped, below 1/2.")] = 0.0,
     max_rules: Annotated[int, typer.Option(help="Largest number of rules of a fit.", min=1)] = 10,
     json: Json = False,
@@ -41,11 +41,11 @@ def decision_list(
         from dpfast.accounting import cover_exponent, decision_list_paper, decision_list_plan
         from dpfast.learners.lists.covering import REACH
 
-        asked: dict[str, Any] = {"alpha": alpha, "beta": beta, "neighbors": neighbors.value}
+        asked: dict[str, Any] = {"alpha": alpha, "beta": beta, "neighbors": neighbors}
         plan = decision_list_plan(epsilon, delta, M, noise=noise, **asked)
         paper = decision_list_paper(epsilon, delta, M, **asked)
         draws = min(max_rules, M + 1)
-        fitted = cover_exponent(epsilon, delta, neighbors=neighbors.value, coverage_weight=REACH, max_rounds=draws)
+        fitted = cover_exponent(epsilon, delta, neighbors=neighbors, coverage_weight=REACH, max_rounds=draws)
 
         if json:
             answer(

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ..options import Alpha, Beta, Delta, Epsilon, Json, Neighbors, Relation, Rows
+from ..options import Alpha, Beta, Delta, Epsilon, Json, Relation, Rows
 from ..report import answer, compare, number, reporting, say
 
 _Margin = Annotated[
@@ -92,7 +92,7 @@ def net(
     epsilon: Epsilon,
     alpha: Alpha = 0.1,
     beta: Beta = 0.1,
-    neighbors: Relation = Neighbors.replace,
+    neighbors: Relation = "replace",
     n: Rows = None,
     d: _Columns = None,
     json: Json = False,
@@ -106,7 +106,7 @@ def net(
     with reporting("nothing was computed"):
         from dpfast.accounting import net_paper, net_plan
 
-        plan = net_plan(epsilon, margin=margin, alpha=alpha, beta=beta, dimension=d, neighbors=neighbors.value)
+        plan = net_plan(epsilon, margin=margin, alpha=alpha, beta=beta, dimension=d, neighbors=neighbors)
         paper = net_paper(epsilon, margin=margin, alpha=alpha, beta=beta)
         rows = {
             "components": (_components(plan, d), paper.n_components),

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from ..options import Delta, Epsilon, Json, Neighbors, Relation, SchemaFile
+from ..options import Delta, Epsilon, Json, Relation, SchemaFile
 from ..report import answer, number, output, reporting, say
 
 _MOST = 100.0  # of epsilon; no promise is worth making beyond
@@ -22,7 +22,7 @@ def halfspace(
     columns: Annotated[
         int | None, typer.Option(help="Number of columns, if nothing is declared or there is no schema yet.", min=1)
     ] = None,
-    neighbors: Relation = Neighbors.replace,
+    neighbors: Relation = "replace",
     json: Json = False,
 ):
     """Show how noisy the curves of a halfspace on a table will be, from the laws of the noise alone.
@@ -39,10 +39,10 @@ def halfspace(
         shapes = [(1, 2)] * (columns or 0) if schema is None else _shapes(schema)
         numbers = sum(ordered for ordered, _ in shapes)
         squares = len(shapes) + numbers + 1  # of the norm of a row, where an indicator counts 1
-        deviation = gaussian_sigma(epsilon, delta) * (2 if neighbors is Neighbors.replace else 1) * math.sqrt(squares)
+        deviation = gaussian_sigma(epsilon, delta) * (2 if neighbors == "replace" else 1) * math.sqrt(squares)
         clear = _CLEAR * deviation
 
-        found = None if schema is not None else _discovery(columns, epsilon, delta, neighbors.value)
+        found = None if schema is not None else _discovery(columns, epsilon, delta, neighbors)
         if json:
             told = {"columns": len(shapes), "noise in rows": deviation, "clear rows": clear, "n": n}
             if found is not None:
@@ -113,7 +113,7 @@ def wanted(
     ] = None,
     columns: Annotated[int, typer.Option(help="Number of columns of the table, for --noise.", min=1)] = 10,
     delta: Delta = 1e-6,
-    neighbors: Relation = Neighbors.replace,
+    neighbors: Relation = "replace",
     json: Json = False,
 ):
     """Show what a model needs and what is guaranteed, before there is any data.
@@ -140,7 +140,7 @@ def _of_noise(noise, columns, delta, neighbors, json):
 
     from dpfast.accounting import gaussian_epsilon
 
-    moves = (2 if neighbors is Neighbors.replace else 1) * math.sqrt(2 * columns + 1)  # as `plan halfspace` has it
+    moves = (2 if neighbors == "replace" else 1) * math.sqrt(2 * columns + 1)  # as `plan halfspace` has it
     epsilon = gaussian_epsilon(noise / moves, delta)
     if not 0 < epsilon <= _MOST:
         wanted = f"an epsilon above {_MOST:g}: allow more rows" if epsilon else "no epsilon above 0: allow fewer rows"
@@ -148,7 +148,7 @@ def _of_noise(noise, columns, delta, neighbors, json):
     digits = 2 - math.floor(math.log10(epsilon))
     epsilon = math.ceil(epsilon * 10**digits) / 10**digits
     if json:
-        answer({"epsilon": epsilon, "delta": delta, "noise": noise, "columns": columns, "neighbors": neighbors.value})
+        answer({"epsilon": epsilon, "delta": delta, "noise": noise, "columns": columns, "neighbors": neighbors})
         return
     say(f"epsilon = {epsilon:g}, with delta = {delta:g}")
     say(
