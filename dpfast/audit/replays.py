@@ -37,11 +37,11 @@ import numpy as np
 
 from dpfast.accounting import Budget, Cost
 from dpfast.accounting.composition import Composed
+from dpfast.accounting.numbers import largest
 from dpfast.mechanisms.draws import Question, recording
 
 _SLACK = 1e-6  # by which floats of accounting may differ
 _CLOCK = re.compile(r"\d+:\d\d:\d\d|-:--:--|[\d,]+ rows/s")
-_FINE, _MOST_STEP = 1e-3, 64  # of the logarithm of a ratio
 
 
 @dataclass(frozen=True)
@@ -323,25 +323,20 @@ def _ratio(moved: list[Cost], claims, epsilon: float, delta: float) -> float:
     """Return the inverse of the largest factor by which the changes may grow within the claim."""
     fixed = [cost for claim in claims for cost in claim.cost]
 
-    def fits(factor: float) -> bool:
-        grown = [Cost(cost.kind, cost.size * factor, cost.times, cost.delta) for cost in moved]
-        if delta < 0 or not all(math.isfinite(cost.size) for cost in grown):
-            return False
-        return Composed([*fixed, *grown]).delta(epsilon * (1 + _SLACK / 2)) <= delta * (1 + _SLACK / 2)
+    def spent(factor: float) -> float:
+        sizes = [cost.size * factor for cost in moved]
+        if math.inf in sizes:
+            return math.inf
+        grown = [Cost(cost.kind, size, cost.times, cost.delta) for cost, size in zip(moved, sizes, strict=True)]
+        return Composed([*fixed, *grown]).delta(epsilon * (1 + _SLACK / 2))
 
-    if not fits(0.0):
+    most = delta * (1 + _SLACK / 2)
+    if delta < 0 or spent(0.0) > most:
         return math.inf
     if not moved:
         return 0.0
-    up, step = fits(1.0), 1.0  # no answer is on the wrong side of 1
-    edge = 0.0  # of the logarithm to base 2
-    while step < _MOST_STEP and fits(2.0 ** (edge + step if up else edge - step)) == up:
-        edge, step = edge + step if up else edge - step, 2 * step
-    low, high = (edge, edge + step) if up else (edge - step, edge)
-    while high - low > _FINE:
-        middle = (low + high) / 2
-        low, high = (middle, high) if fits(2.0**middle) else (low, middle)
-    return 2.0**-low
+    factor = largest(spent, most)
+    return 1 / factor if factor else math.inf
 
 
 def _differences(first: _Run, second: _Run, epsilon: float, delta: float) -> Iterator[str]:

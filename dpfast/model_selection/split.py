@@ -154,7 +154,7 @@ class PrivateSplit:
         Raises
         ------
         ValueError
-            If no model was fitted, or if it was fitted again elsewhere.
+            This and the other figures: if no model was fitted, or if it was fitted again elsewhere.
         BudgetExceeded
             If the figures would cost more than the model; nothing is drawn.
         """
@@ -171,11 +171,6 @@ class PrivateSplit:
         Returns
         -------
         ConfusionMatrix
-
-        Raises
-        ------
-        ValueError, BudgetExceeded
-            As `accuracy` does.
         """
         model = self._fitted()
         predicted = model.predict(self.test.X)
@@ -191,18 +186,12 @@ class PrivateSplit:
         Parameters
         ----------
         epsilon : real, > 0
-            At most `left`.
         **options
             `bins`, `level` and `random_state`.
 
         Returns
         -------
         Roc
-
-        Raises
-        ------
-        ValueError, BudgetExceeded
-            As `accuracy` does.
         """
         positive, score = self._scored()
         return metrics.roc(positive, score, **self._paid(epsilon), **options)
@@ -218,11 +207,6 @@ class PrivateSplit:
         Returns
         -------
         Reliability
-
-        Raises
-        ------
-        ValueError, BudgetExceeded
-            As `accuracy` does.
         """
         positive, probability = self._scored()
         return metrics.calibration(positive, probability, **self._paid(epsilon), **options)
