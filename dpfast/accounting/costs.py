@@ -63,6 +63,7 @@ from .numbers import (
     SMALLEST_DELTA,
     Number,
     calculator,
+    calculator_like,
     count,
     delta_of,
     epsilon_of,
@@ -262,7 +263,7 @@ def discrete_gaussian_delta(
     return _discrete_delta(sigma, epsilon, squared, entries)
 
 
-@calculator
+@calculator_like(discrete_gaussian_delta)
 @remembered
 def discrete_gaussian_sigma(
     epsilon: Number, delta: Number, *, sensitivity: Number = 1, releases: int = 1, size: int = 1
@@ -272,9 +273,6 @@ def discrete_gaussian_sigma(
     Parameters
     ----------
     epsilon : real, > 0
-    delta : real, at least 1e-300 and below 1
-    sensitivity, releases, size
-        As in `discrete_gaussian_delta`.
 
     Returns
     -------
@@ -323,7 +321,6 @@ def laplace_scale(epsilon: Number, delta: Number = 0.0, *, sensitivity: Number =
 
     Parameters
     ----------
-    epsilon : real, > 0
     delta : real, 0 or at least 1e-300, and below 1
     sensitivity : real, > 0
         The largest change of one release between neighbours, as a sum of absolute values.

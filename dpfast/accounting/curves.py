@@ -43,6 +43,7 @@ from .numbers import (
     SMALLEST_DELTA,
     Number,
     calculator,
+    calculator_like,
     check_neighbors,
     delta_of,
     epsilon_of,
@@ -108,7 +109,7 @@ def cover_delta(
     return min(1.0, max(math.exp(min(log_delta + _SLACK, 0.0)), SMALLEST_DELTA))
 
 
-@calculator
+@calculator_like(cover_delta)
 def cover_epsilon(
     exponent: Number,
     delta: Number,
@@ -126,8 +127,6 @@ def cover_epsilon(
         The exponent t per unit of score.
     delta : real, at least 1e-300 and below 1
         Or 0, for the curve with `max_rounds`.
-    coverage_weight, neighbors, max_rounds, accounting
-        As in `cover_delta`.
 
     Returns
     -------
@@ -148,7 +147,7 @@ def cover_epsilon(
     return _epsilon_at(t, delta, g, neighbors, rounds, accounting)
 
 
-@calculator
+@calculator_like(cover_delta)
 @remembered
 def cover_exponent(
     epsilon: Number,
@@ -166,8 +165,6 @@ def cover_exponent(
     epsilon : real, > 0
     delta : real, at least 1e-300 and below 1
         Or 0, for the curve with `max_rounds`.
-    coverage_weight, neighbors, max_rounds, accounting
-        As in `cover_delta`.
 
     Returns
     -------

@@ -38,7 +38,7 @@ from typing import NamedTuple
 
 from .curves import cover_exponent
 from .lower_bounds import points_lower_bound
-from .numbers import Number, calculator, chance, count, number
+from .numbers import Number, calculator_like, chance, count, number
 from .winnow import feature_ends
 
 _SLACK = 1e-12
@@ -108,7 +108,7 @@ class DecisionListPaper(NamedTuple):
     exponent: float
 
 
-@calculator
+@calculator_like(cover_exponent)
 def decision_list_plan(
     epsilon: Number,
     delta: Number,
@@ -123,8 +123,6 @@ def decision_list_plan(
 
     Parameters
     ----------
-    epsilon, delta, neighbors
-        As in `cover_exponent`.
     n_conditions : int, >= 1
         The number M of conditions that a rule may test: 2 d for d columns and their negations.
     alpha, beta : real, from 1e-9 to 1 - 1e-9
@@ -167,7 +165,7 @@ def decision_list_plan(
     return DecisionListPlan(n, t, log_lists, lower, M, noise)
 
 
-@calculator
+@calculator_like(decision_list_plan)
 def decision_list_paper(
     epsilon: Number,
     delta: Number,
@@ -181,8 +179,7 @@ def decision_list_paper(
 
     Parameters
     ----------
-    epsilon, delta, n_conditions, alpha, beta, neighbors
-        As in `decision_list_plan`, delta above 0.
+    delta : real, at least 1e-300 and below 1
 
     Returns
     -------

@@ -39,6 +39,7 @@ from typing import NamedTuple
 from .numbers import (
     Number,
     calculator,
+    calculator_like,
     check_neighbors,
     count,
     delta_of,
@@ -85,7 +86,6 @@ def experts_epsilon(learning_rate: Number, delta: Number, *, horizon: int, loss_
     ----------
     learning_rate : real, >= 0
         The learning rate eta: weights are exp(-eta * loss).
-    delta : real, at least 1e-300 and below 1
     horizon : int, >= 1
         The number T of draws.
     loss_range : real, > 0
@@ -106,7 +106,7 @@ def experts_epsilon(learning_rate: Number, delta: Number, *, horizon: int, loss_
     return composed_epsilon(rho, delta_of(delta)) if rho < math.inf else math.inf
 
 
-@calculator
+@calculator_like(experts_epsilon)
 @remembered
 def experts_learning_rate(
     epsilon: Number, delta: Number, *, horizon: int, loss_range: Number = 2, calibration: str = "tight"
@@ -115,10 +115,6 @@ def experts_learning_rate(
 
     Parameters
     ----------
-    epsilon : real, > 0
-    delta : real, at least 1e-300 and below 1
-    horizon, loss_range
-        As in `experts_epsilon`.
     calibration : {"tight", "paper"}
         The largest learning rate that the claim allows, or that of [DR11] Theorem 11.2.
 
@@ -214,6 +210,7 @@ def experts_regret(
     return expected * (1 + SLACK)
 
 
+@calculator_like(experts_learning_rate)
 def experts_paper(
     epsilon: Number, delta: Number, *, n_experts: int, horizon: int, failure: float = 0.05
 ) -> ExpertsPaper:
@@ -221,8 +218,6 @@ def experts_paper(
 
     Parameters
     ----------
-    epsilon, delta, horizon
-        As in `experts_learning_rate`.
     n_experts : int, >= 1
         k.
     failure : real in (0, 1)

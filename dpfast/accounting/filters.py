@@ -41,11 +41,34 @@ from typing import NamedTuple
 
 from .composition import Composed
 from .costs import Cost
-from .numbers import NOTHING, UNIT, Amount, Sums, amount, check_neighbors, check_unit, largest, units_above, units_below
+from .numbers import NOTHING, Amount, amount, check_neighbors, check_unit, largest
 from .zcdp import SLACK, gaussian_delta, gaussian_epsilon, zcdp_epsilon, zcdp_rho
 
+UNIT = 1 << 120  # curves are counted in units of 1 / this
 FILTERS = ("auto", "basic", "gaussian", "renyi")
 _APART = Fraction(1, 1 << 10)  # of delta, for total variations
+
+
+class Sums(NamedTuple):
+    """Everything that was charged: pairs, and curves and total variations in units of 1 / UNIT."""
+
+    pairs: Amount = NOTHING
+    curve: int = 0
+    apart: int = 0
+
+    def plus(self, other: "Sums", times: int = 1) -> "Sums":
+        return Sums(
+            self.pairs.plus(other.pairs, times), self.curve + times * other.curve, self.apart + times * other.apart
+        )
+
+    def to_list(self) -> list[str]:
+        """Return the exact amount for JSON."""
+        return [str(number) for number in (*self.pairs, self.curve, self.apart)]
+
+    @classmethod
+    def from_list(cls, saved: list[str]) -> "Sums":
+        epsilon, delta, over, curve, apart = map(int, saved)
+        return cls(Amount(epsilon, delta, over), curve, apart)
 
 
 class BudgetExceeded(ValueError):
@@ -103,9 +126,9 @@ class Filter:
                     f'a cost of the kind "{cost.kind}" is not counted by a {self.kind} filter, as this budget has: '
                     f'make the budget with composition="renyi" or "basic"; nothing was charged'
                 )
-            curve += units_above(found)
+            curve += _units_above(found)
             if self.kind == "gaussian" and cost.delta:
-                apart += units_above(cost.delta * cost.times * (1 + SLACK))
+                apart += _units_above(cost.delta * cost.times * (1 + SLACK))
         return Sums(pairs, curve, apart)
 
     def fits(self, sums: Sums) -> bool:
@@ -153,16 +176,16 @@ class Filter:
     @cached_property
     def _most(self) -> int:
         if self.kind == "renyi":
-            return max(0, units_below(self._bound(self.order)))
+            return max(0, _units_below(self._bound(self.order)))
         epsilon, delta = self._core
         spared = delta * float(1 - _APART) * (1 - SLACK)
         mu = largest(lambda mu: gaussian_delta(1.0, epsilon, sensitivity=mu), spared)
-        return units_below(min(mu, 1e154) ** 2 * (1 - SLACK))  # whose square is a float
+        return _units_below(min(mu, 1e154) ** 2 * (1 - SLACK))  # whose square is a float
 
     @cached_property
     def _most_apart(self) -> int:
         epsilon, delta = self._core
-        return units_below(delta * float(_APART) / (1 + math.exp(min(epsilon, 700.0))) * (1 - SLACK))
+        return _units_below(delta * float(_APART) / (1 + math.exp(min(epsilon, 700.0))) * (1 - SLACK))
 
     @cached_property
     def _core(self) -> tuple[float, float]:
@@ -280,3 +303,13 @@ def costs_of(charges: Sequence[Charge]) -> tuple[Cost, ...]:
 
 def _times(charge: Charge) -> str:
     return f"{charge.pair.above()}" + (f", {charge.count:,} times," if charge.count > 1 else "")
+
+
+def _units_above(number: float) -> int:
+    """Return a float in units, rounded up."""
+    return math.ceil(Fraction(number) * UNIT)
+
+
+def _units_below(number: float) -> int:
+    """Return a float in units, rounded down."""
+    return math.floor(Fraction(number) * UNIT)

@@ -21,7 +21,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from .lower_bounds import halfspace_lower_bound, problem_of
-from .numbers import Number, calculator, check_neighbors, count, epsilon_of, least_integer, number
+from .numbers import Number, calculator, calculator_like, check_neighbors, count, epsilon_of, least_integer, number
 from .zcdp import gaussian_sigma
 
 HINGE_SHARE = 0.86  # the part of the margin at which the loss of Algorithm 1 [NUZ] ends
@@ -87,6 +87,7 @@ class NetPlan(NamedTuple):
     lower_bound: int
 
 
+@calculator
 def boost_plan(
     epsilon: Number,
     delta: Number,
@@ -102,7 +103,6 @@ def boost_plan(
     Parameters
     ----------
     epsilon : real, at least 1e-9
-    delta : real, at least 1e-300 and below 1
     margin : real, from 1e-9 to 1
         gamma: some unit vector u has y <u, x> >= gamma for all rows, |x| <= 1, before labels are flipped.
     alpha, beta : real, from 1e-9 to 1 - 1e-9
@@ -197,7 +197,7 @@ def boost_plan(
     )
 
 
-@calculator
+@calculator_like(boost_plan)
 def projected_plan(
     epsilon: Number,
     delta: Number,
@@ -211,8 +211,6 @@ def projected_plan(
 
     Parameters
     ----------
-    epsilon, delta, margin, alpha, beta
-        As in `boost_plan`, for labels that are never flipped.
     dimension : int, optional
         The number d of columns. If it is less than the number of components that a projection needs, the plan is for
         rows without a projection, because one to so few components does not keep the margin.
@@ -220,7 +218,8 @@ def projected_plan(
     Returns
     -------
     ProjectedPlan
-        `sigma` is the noise on each entry of a gradient, `step` the learning rate eta.
+        It is for labels that are never flipped. `sigma` is the noise on each entry of a gradient, `step` the learning
+        rate eta.
 
     Notes
     -----
@@ -256,7 +255,7 @@ def projected_plan(
     return ProjectedPlan(n, m, T, eta, sigma, lower)
 
 
-@calculator
+@calculator_like(projected_plan)
 def net_plan(
     epsilon: Number,
     *,
@@ -270,8 +269,6 @@ def net_plan(
 
     Parameters
     ----------
-    epsilon, margin, alpha, beta, dimension
-        As in `projected_plan`.
     neighbors : {"replace", "add-remove"}
 
     Returns

@@ -31,8 +31,9 @@ for the choice, of range 1 + L). Theorem 6, for delta = 0 and alpha = beta = 1/1
 import math
 from typing import NamedTuple
 
+from .halfspaces import boost_plan, net_plan, projected_plan
 from .lower_bounds import problem_of
-from .numbers import Number, calculator, least_integer
+from .numbers import Number, calculator_like, least_integer
 
 _C = math.sqrt(2)  # c of [BCS] Theorem 27
 
@@ -94,14 +95,9 @@ class ProjectionPaper(NamedTuple):
     lower_bound: int
 
 
-@calculator
+@calculator_like(boost_plan)
 def boost_paper(epsilon: Number, delta: Number, *, margin: float, alpha: float = 0.1, beta: float = 0.1) -> BoostPaper:
     """Return rounds, parameters and rows of [BCS] Theorems 27 to 30 and 33 with its constants; not claimed here.
-
-    Parameters
-    ----------
-    epsilon, delta, margin, alpha, beta
-        As in `boost_plan`.
 
     Returns
     -------
@@ -140,16 +136,11 @@ def boost_paper(epsilon: Number, delta: Number, *, margin: float, alpha: float =
     return BoostPaper(max(rows), *rows, noisy, T, kappa, tau / 8, sigma, alpha * tau / 32)
 
 
-@calculator
+@calculator_like(projected_plan)
 def projected_paper(
     epsilon: Number, delta: Number, *, margin: float, alpha: float = 0.1, beta: float = 0.1
 ) -> ProjectionPaper:
     """Return the rows of [NUZ] Theorem 2 with the paper's constants, and of Theorem 6; not claimed here.
-
-    Parameters
-    ----------
-    epsilon, delta, margin, alpha, beta
-        As in `projected_plan`.
 
     Returns
     -------
@@ -175,14 +166,9 @@ def projected_paper(
     return ProjectionPaper(n, _components(n, gamma, alpha, beta), n**2 - 1, 0.0, _packing(epsilon, gamma))
 
 
-@calculator
+@calculator_like(net_plan)
 def net_paper(epsilon: Number, *, margin: float, alpha: float = 0.1, beta: float = 0.1) -> ProjectionPaper:
     """Return the rows of [NUZ] Theorem 4 with the paper's constants, and of Theorem 6; not claimed here.
-
-    Parameters
-    ----------
-    epsilon, margin, alpha, beta
-        As in `net_plan`.
 
     Returns
     -------

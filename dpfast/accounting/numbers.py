@@ -163,7 +163,6 @@ def _rational(value: Rational) -> Fraction:
 
 
 Number: TypeAlias = float | Fraction
-UNIT = 1 << 120  # curves are counted in units of 1 / this
 
 
 class Amount(NamedTuple):
@@ -202,44 +201,12 @@ class Amount(NamedTuple):
 NOTHING = Amount(0, 0, 1)
 
 
-class Sums(NamedTuple):
-    """Everything that was charged: pairs, and curves and total variations in units of 1 / UNIT."""
-
-    pairs: Amount = NOTHING
-    curve: int = 0
-    apart: int = 0
-
-    def plus(self, other: "Sums", times: int = 1) -> "Sums":
-        return Sums(
-            self.pairs.plus(other.pairs, times), self.curve + times * other.curve, self.apart + times * other.apart
-        )
-
-    def to_list(self) -> list[str]:
-        """Return the exact amount for JSON."""
-        return [str(number) for number in (*self.pairs, self.curve, self.apart)]
-
-    @classmethod
-    def from_list(cls, saved: list[str]) -> "Sums":
-        epsilon, delta, over, curve, apart = map(int, saved)
-        return cls(Amount(epsilon, delta, over), curve, apart)
-
-
 @lru_cache(maxsize=256, typed=True)
 def amount(epsilon, delta) -> Amount:
     """Return the amount; a float is read as the decimal that it prints as, a rational is exact."""
     epsilon, delta = exact("epsilon", epsilon), exact("delta", delta, below=1)
     over = math.lcm(epsilon.denominator, delta.denominator)
     return Amount(int(epsilon * over), int(delta * over), over)
-
-
-def units_above(number: float) -> int:
-    """Return a float in units, rounded up."""
-    return math.ceil(Fraction(number) * UNIT)
-
-
-def units_below(number: float) -> int:
-    """Return a float in units, rounded down."""
-    return math.floor(Fraction(number) * UNIT)
 
 
 def decimal_below(number: Fraction) -> float:
@@ -400,13 +367,43 @@ def least_integer(fits: Callable[[int], bool]) -> int:
 
 
 def calculator(function: _Calculator) -> _Calculator:
-    """Decorate a public function: complete its docstring by the sections that are the same for all calculators."""
+    """Decorate a public function: complete its docstring by what all calculators have in common.
+
+    An epsilon or delta that it does not describe is the usual one.
+    """
+    return _completed(function, _USUAL)
+
+
+def calculator_like(*others: Callable) -> Callable[[_Calculator], _Calculator]:
+    """Decorate like `calculator`; parameters that the docstring does not describe are those of other calculators."""
+    known = dict(_USUAL)
+    for other in others:
+        known |= _described(other.__doc__ or "")
+    return lambda function: _completed(function, known)
+
+
+_PARAMETERS = "\n\nParameters\n----------\n"
+_USUAL = {"epsilon": "epsilon : real, > 0", "delta": "delta : real, at least 1e-300 and below 1"}
+
+
+def _described(doc: str) -> dict[str, str]:
+    """Return the description of each parameter in a docstring; some parameters share one."""
+    entries = re.split(r"\n(?=\S)", doc.partition(_PARAMETERS)[2].partition("\n\n")[0])
+    return {name: entry for entry in entries for name in entry.partition("\n")[0].partition(" : ")[0].split(", ")}
+
+
+def _completed(function: _Calculator, known: dict[str, str]) -> _Calculator:
     if function.__doc__:  # None under python -OO
-        head, *tail = re.split(r"\n\n(?=Notes\n|Examples\n)", inspect.cleandoc(function.__doc__), maxsplit=1)
+        doc = inspect.cleandoc(function.__doc__)
+        known = known | _described(doc)
+        entries = dict.fromkeys(known[name] for name in inspect.signature(function).parameters)
+        summary, _, rest = doc.partition("\n\nReturns\n")
+        head, *tail = re.split(r"\n\n(?=Notes\n|Examples\n)", f"Returns\n{rest}", maxsplit=1)
         if "\nRaises\n" not in head:
             head += "\n\nRaises\n------\nValueError\n    If an argument is out of its range."
         head += f"\n\nNotes\n-----\n`{function.__module__}` documents the theorem, and its proof or source."
-        function.__doc__ = "\n\n".join([head, *(each.removeprefix("Notes\n-----\n") for each in tail)]) + "\n"
+        sections = [summary.partition(_PARAMETERS)[0] + _PARAMETERS + "\n".join(entries), head]
+        function.__doc__ = "\n\n".join([*sections, *(each.removeprefix("Notes\n-----\n") for each in tail)]) + "\n"
     return function
 
 

@@ -47,7 +47,6 @@ def point_lower_bound(
 
     Parameters
     ----------
-    epsilon : real, > 0
     delta : real, 0 or at least 1e-300 and below 1
     horizon : int, >= 1
         The number T of rounds.

@@ -33,7 +33,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from .numbers import SMALLEST_DELTA, Number, calculator, count, delta_of, epsilon_of, largest, number, remembered
+from .numbers import (
+    SMALLEST_DELTA,
+    Number,
+    calculator,
+    calculator_like,
+    count,
+    delta_of,
+    epsilon_of,
+    largest,
+    number,
+    remembered,
+)
 from .zcdp import gaussian_above, zcdp_above
 
 _LINES = 64  # claims of a Gaussian kind
@@ -71,15 +82,9 @@ def selection_cost(claims: Sequence[tuple[float, float]], *, runs: int) -> float
     return 2 * math.log(((1 + more * passed) / (1 + more * corners)).max() * (1 + _SLACK + runs * 1e-15))
 
 
-@calculator
+@calculator_like(selection_cost)
 def selection_epsilon(claims: Sequence[tuple[float, float]], delta: Number, *, runs: int) -> float:
     """Return the epsilon at a given delta of the best of a geometric number of runs.
-
-    Parameters
-    ----------
-    claims, runs
-        As in `selection_cost`.
-    delta : real, at least 1e-300 and below 1
 
     Returns
     -------
@@ -103,7 +108,6 @@ def selection_base(epsilon: Number, delta: Number, *, runs: int, gaussian: bool 
 
     Parameters
     ----------
-    epsilon : real, > 0
     delta : real, at least 1e-300 * runs and below 1
     runs : int, >= 1
         The mean number m of runs.

@@ -25,7 +25,18 @@ import math
 import numpy as np
 from scipy.special import erfcx
 
-from .numbers import SMALLEST_DELTA, Number, calculator, count, delta_of, epsilon_of, least, positive, remembered
+from .numbers import (
+    SMALLEST_DELTA,
+    Number,
+    calculator,
+    calculator_like,
+    count,
+    delta_of,
+    epsilon_of,
+    least,
+    positive,
+    remembered,
+)
 
 # E = mu (x + mu/2) for x up to 30: with (a - 1) mu at most 10 the integrand beyond is below e^(10 x - x^2/2), nothing.
 _END, _MOST_ORDER, _CELLS = 30.0, 10.0, 3000
@@ -41,7 +52,6 @@ def single_sample_epsilon(mu: Number, delta: Number, *, rows: int, steps: int) -
     ----------
     mu : real, > 0
         The largest difference of the vectors of two rows, in Euclidean norm, over the standard deviation of the noise.
-    delta : real, at least 1e-300 and below 1
     rows : int, >= 1
         The public number n of rows.
     steps : int, >= 1
@@ -76,7 +86,7 @@ def single_sample_epsilon(mu: Number, delta: Number, *, rows: int, steps: int) -
     return max(0.0, _least_of(claimed, orders))
 
 
-@calculator
+@calculator_like(single_sample_epsilon)
 @remembered
 def single_sample_sigma(
     epsilon: Number, delta: Number, *, sensitivity: Number = 1, rows: int, steps: int, size: int = 1
@@ -85,12 +95,8 @@ def single_sample_sigma(
 
     Parameters
     ----------
-    epsilon : real, > 0
-    delta : real, at least 1e-300 and below 1
     sensitivity : real, > 0
         The largest difference of the vectors of two rows, in Euclidean norm and steps of the grid.
-    rows, steps
-        As in `single_sample_epsilon`.
     size : int, >= 1
         The number of coordinates of the vector of a step.
 

@@ -28,6 +28,7 @@ from .numbers import (
     SMALLEST_DELTA,
     Number,
     calculator,
+    calculator_like,
     count,
     decimal_below,
     delta_of,
@@ -103,15 +104,12 @@ def _missed(e: float, bottom: int, length: int) -> float:
     return 1.0 if log >= 0 else max(math.exp(log), SMALLEST_DELTA)
 
 
-@calculator
+@calculator_like(sparse_sample_delta)
 def sparse_sample_bottom_score(epsilon: Number, delta: Number, max_length: int, *, calibration: str = "tight") -> int:
     """Return the least score of the empty outcome at which one draw of SparseSample is (2 epsilon, delta)-DP.
 
     Parameters
     ----------
-    epsilon, max_length
-        As in `sparse_sample_delta`.
-    delta : real, at least 1e-300 and below 1
     calibration : {"tight", "paper"}
         "paper" is Lyu's Lemma 3.1, 10 ln(L / delta) / e, if that is enough.
 
@@ -133,7 +131,7 @@ def sparse_sample_bottom_score(epsilon: Number, delta: Number, max_length: int, 
     return tight if calibration == "tight" else max(tight, _rounded_up(10 * nats / e))
 
 
-@calculator
+@calculator_like(sparse_sample_delta)
 def sparse_sample_epsilon(exponent: float, bottom_score: int, max_length: int, n_releases: int, delta: Number) -> float:
     """Return the epsilon at a given delta of K draws of SparseSample, the smaller one of the module's compositions.
 
@@ -141,11 +139,8 @@ def sparse_sample_epsilon(exponent: float, bottom_score: int, max_length: int, n
     ----------
     exponent : real, > 0
         The exponent e per unit of score.
-    bottom_score, max_length
-        As in `sparse_sample_delta`.
     n_releases : int, >= 1
         The number K of draws, each from lists of which one differs.
-    delta : real, at least 1e-300 and below 1
 
     Returns
     -------
@@ -192,8 +187,6 @@ def sparse_sample_plan(
 
     Parameters
     ----------
-    epsilon : real, > 0
-    delta : real, at least 1e-300 and below 1
     n_releases : int, >= 1
         The number K of draws.
     max_length : int, >= 1

@@ -46,6 +46,7 @@ from numbers import Real
 from .numbers import (
     Number,
     calculator,
+    calculator_like,
     check_neighbors,
     count,
     delta_of,
@@ -130,40 +131,6 @@ def winnow_range(
 
 
 @calculator
-def winnow_rho(
-    learning_rate: Number,
-    *,
-    n_updates: int,
-    n_draws: int,
-    threshold_epsilon: Number = 0.0,
-    neighbors: str = "replace",
-    score_range: Number | None = None,
-    threshold_runs: int = 1,
-) -> float:
-    """Return the rho for which a whole DP-Winnow run is rho-zCDP: (eta R)^2 m K / 8 + threshold_runs * e^2 / 2.
-
-    Parameters
-    ----------
-    learning_rate, n_updates, n_draws, threshold_epsilon, neighbors, score_range, threshold_runs
-        As in `winnow_epsilon`. With AboveThreshold, that function is tighter than `zcdp_epsilon` of this rho.
-
-    Returns
-    -------
-    float
-        Rounded up.
-
-    Examples
-    --------
-    >>> round(winnow_rho(0.001, n_updates=10, n_draws=200), 6)
-    0.004
-    """
-    eta, releases, e, width, runs = _run(
-        learning_rate, n_updates, n_draws, threshold_epsilon, neighbors, score_range, threshold_runs
-    )
-    return (draws_rho(eta, releases, width) + (runs * square_above(e) / 2 if e else 0.0)) * (1 + SLACK)
-
-
-@calculator
 def winnow_epsilon(
     learning_rate: Number,
     delta: Number,
@@ -181,7 +148,6 @@ def winnow_epsilon(
     ----------
     learning_rate : real, >= 0
         The exponent eta, per unit of score.
-    delta : real, at least 1e-300 and below 1
     n_updates : int, >= 1
         The number K of releases after the first one, which is uniform and costs nothing; with a window, the number of
         releases for which it keeps a row.
@@ -219,7 +185,36 @@ def winnow_epsilon(
     return composed_epsilon(rho, delta_of(delta), e, runs) if rho < math.inf else math.inf
 
 
-@calculator
+@calculator_like(winnow_epsilon)
+def winnow_rho(
+    learning_rate: Number,
+    *,
+    n_updates: int,
+    n_draws: int,
+    threshold_epsilon: Number = 0.0,
+    neighbors: str = "replace",
+    score_range: Number | None = None,
+    threshold_runs: int = 1,
+) -> float:
+    """Return the rho for which a whole DP-Winnow run is rho-zCDP: (eta R)^2 m K / 8 + threshold_runs * e^2 / 2.
+
+    Returns
+    -------
+    float
+        Rounded up. With AboveThreshold, `winnow_epsilon` is tighter than `zcdp_epsilon` of this rho.
+
+    Examples
+    --------
+    >>> round(winnow_rho(0.001, n_updates=10, n_draws=200), 6)
+    0.004
+    """
+    eta, releases, e, width, runs = _run(
+        learning_rate, n_updates, n_draws, threshold_epsilon, neighbors, score_range, threshold_runs
+    )
+    return (draws_rho(eta, releases, width) + (runs * square_above(e) / 2 if e else 0.0)) * (1 + SLACK)
+
+
+@calculator_like(winnow_epsilon)
 @remembered
 def winnow_learning_rate(
     epsilon: Number,
@@ -236,10 +231,6 @@ def winnow_learning_rate(
 
     Parameters
     ----------
-    epsilon : real, > 0
-    delta : real, at least 1e-300 and below 1
-    n_updates, n_draws, neighbors, score_range, threshold_runs
-        As in `winnow_epsilon`.
     threshold_share : real, at least 0 and below 1
         The share of AboveThreshold in the budget, in terms of zCDP; 0 for a fixed schedule.
 

@@ -18,6 +18,7 @@ from .numbers import (
     LEAST,
     Number,
     calculator,
+    calculator_like,
     chance,
     count,
     delta_of,
@@ -104,14 +105,12 @@ def winnow_update_bound(dimension: int, margin: float, confidence: float, learni
     return math.floor(math.log(d) / (eta * (gap - eta / 2)) * (1 + 1e-12))
 
 
-@calculator
+@calculator_like(winnow_update_bound)
 def batched_update_bound(dimension: int, margin: float, confidence: float, learning_rate: float, batch: int) -> int:
     """Return a bound on the updates if each uses `batch` mistakes of one interval.
 
     Parameters
     ----------
-    dimension, margin, confidence
-        As in `winnow_update_bound`.
     learning_rate : real, at least 1e-150
         Per mistake; learning_rate * batch is at most (1 - confidence) * margin.
     batch : int, >= 1
@@ -149,7 +148,6 @@ def winnow_paper(
     Parameters
     ----------
     epsilon : real, at least 1e-9 and below 1.6 * ln(2 / delta)
-    delta : real, at least 1e-300 and below 1
     horizon : int, >= 1
         Rounds T.
     dimension : int, >= 2
@@ -205,7 +203,7 @@ def winnow_paper(
     return _judged(plan, T)
 
 
-@calculator
+@calculator_like(winnow_learning_rate, winnow_paper)
 def batched_plan(
     epsilon: Number,
     delta: Number,
@@ -225,20 +223,15 @@ def batched_plan(
     Parameters
     ----------
     epsilon : real, at least 1e-9
-    delta : real, at least 1e-300 and below 1
-    horizon, dimension, margin, confidence, failure
-        As in `winnow_paper`.
     step : real, from 1e-9 to 1
         learning_rate * batch as a part of (1 - confidence) * margin.
-    threshold_share, neighbors, score_range
-        As in `winnow_learning_rate`. With share 0 the schedule is fixed, and the promise supposes that an interval
-        ends with its `batch`-th mistake.
 
     Returns
     -------
     WinnowPlan
         `threshold` is the count that AboveThreshold waits for. Its noise is discrete Laplace of scale
-        2 / threshold_epsilon on the threshold and on every (monotone) count.
+        2 / threshold_epsilon on the threshold and on every (monotone) count. With threshold_share 0 the schedule is
+        fixed, and the promise supposes that an interval ends with its `batch`-th mistake.
 
     Notes
     -----

@@ -51,6 +51,7 @@ from .numbers import (
     SMALLEST_DELTA,
     Number,
     calculator,
+    calculator_like,
     delta_of,
     epsilon_of,
     float_above,
@@ -111,7 +112,6 @@ def zcdp_epsilon(rho: Number, delta: Number) -> float:
     Parameters
     ----------
     rho : real, >= 0
-    delta : real, at least 1e-300 and below 1
 
     Returns
     -------
@@ -130,11 +130,6 @@ def zcdp_epsilon(rho: Number, delta: Number) -> float:
 @calculator
 def zcdp_rho(epsilon: Number, delta: Number) -> float:
     """Return the largest rho for which every rho-zCDP mechanism is (epsilon, delta)-DP.
-
-    Parameters
-    ----------
-    epsilon : real, > 0
-    delta : real, at least 1e-300 and below 1
 
     Returns
     -------
@@ -176,15 +171,9 @@ def gaussian_delta(sigma: Number, epsilon: Number, *, sensitivity: Number = 1.0)
     return gaussian_above(sigma, epsilon_of(epsilon, zero=True), sensitivity)
 
 
-@calculator
+@calculator_like(gaussian_delta)
 def gaussian_epsilon(sigma: Number, delta: Number, *, sensitivity: Number = 1.0) -> float:
     """Return the epsilon at a given delta of Gaussian noise: the inverse of `gaussian_delta`.
-
-    Parameters
-    ----------
-    sigma, sensitivity
-        As in `gaussian_delta`.
-    delta : real, at least 1e-300 and below 1
 
     Returns
     -------
@@ -201,16 +190,13 @@ def gaussian_epsilon(sigma: Number, delta: Number, *, sensitivity: Number = 1.0)
     return least(lambda epsilon: gaussian_above(sigma, float_below(epsilon), sensitivity), delta)
 
 
-@calculator
+@calculator_like(gaussian_delta)
 def gaussian_sigma(epsilon: Number, delta: Number, *, sensitivity: Number = 1.0) -> float:
     """Return the least standard deviation at which Gaussian noise is (epsilon, delta)-DP.
 
     Parameters
     ----------
     epsilon : real, > 0
-    delta : real, at least 1e-300 and below 1
-    sensitivity
-        As in `gaussian_delta`.
 
     Returns
     -------

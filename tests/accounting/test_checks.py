@@ -56,3 +56,20 @@ def test_calibrations_are_remembered_by_value_and_type_and_refuse_as_before():
     for wrong in ([], True):
         with pytest.raises(ValueError, match="epsilon must be a finite number > 0"):
             discrete_gaussian_sigma(wrong, 1e-6)
+
+
+def _described(function):
+    """The lines under "Parameters" of a calculator, up to the next section."""
+    return inspect.getdoc(function).partition("Parameters\n----------\n")[2].partition("\n\n")[0].split("\n")
+
+
+@pytest.mark.parametrize("name", accounting.__all__)
+def test_a_calculator_describes_its_own_parameters_and_no_others(name):
+    function = getattr(accounting, name)
+    if inspect.isfunction(function) and "documents the theorem" in (function.__doc__ or ""):
+        headers = [line.partition(" : ")[0] for line in _described(function) if not line.startswith(" ")]
+        assert sorted(", ".join(headers).split(", ")) == sorted(inspect.signature(function).parameters)
+
+
+def test_a_calculator_describes_what_it_shares_as_the_other_one_does():
+    assert _described(accounting.gaussian_sigma)[-2:] == _described(accounting.gaussian_delta)[-2:]

@@ -19,8 +19,8 @@ from dpfast.accounting import (
     zcdp_rho,
 )
 from dpfast.accounting.costs import discrete_gaussian_cost
-from dpfast.accounting.filters import Book, Charge, new_book
-from dpfast.accounting.numbers import UNIT, amount
+from dpfast.accounting.filters import UNIT, Book, Charge, new_book
+from dpfast.accounting.numbers import amount
 
 # A move of an adversary: what it is charged as, and the law of its outcome under Q with the ratios P/Q; `told` is the
 # probability under P of an outcome that Q never has.

@@ -107,7 +107,7 @@ MUTANTS = [
     _m("filter: the curve has no bound", "filters", "sums.curve <= self._most and", "True and", _FILTERS),
     _m("filter: pairs set aside are there twice", "filters", "return self.total.plus(self.pairs, -1).below()",
        "return self.total.below()", _FILTERS),
-    _m("filter: half the divergence", "filters", "            curve += units_above(found)", "            curve += units_above(found / 2)", _FILTERS),
+    _m("filter: half the divergence", "filters", "            curve += _units_above(found)", "            curve += _units_above(found / 2)", _FILTERS),
     _m("filter: pure charges before it forgotten", "filters", "aside = self.pairs.plus(before)", "aside = self.pairs", _FILTERS),
     _m("cost: a bounded range half as wide", "costs", "square_above(self.size) * (math.pi / 8)", "square_above(self.size) * (math.pi / 32)", _COSTS),
     _m("cost: Hoeffding's lemma halved", "costs", "(1 + b) * (square_above(self.size) / 8)", "(1 + b) * (square_above(self.size) / 16)", _COSTS),
