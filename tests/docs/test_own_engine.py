@@ -2,8 +2,10 @@
 
 import os
 import signal
+from multiprocessing import get_context
 from pathlib import Path
 
+import forks
 import pyarrow as pa
 import pytest
 from people import OPEN, SCHEMA, few, people, pieces, released
@@ -25,6 +27,8 @@ def engines(tmp_path_factory):
         patch.syspath_prepend(GUIDES)
         import own_engine
 
+        quick = get_context(forks.quick_start())
+        patch.setattr(own_engine, "get_context", lambda method: quick)
         made = []
 
         def engine(frame, parts):
