@@ -1,7 +1,5 @@
+import command_line
 import pytest
-from typer.testing import CliRunner
-
-from dpfast import cli
 
 
 @pytest.fixture
@@ -10,7 +8,7 @@ def run(monkeypatch, tmp_path_factory):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path_factory.mktemp("aside")))  # where what is paid for may go
 
     def run(*arguments, stdin=None):
-        return CliRunner().invoke(cli.app, [str(argument) for argument in arguments], input=stdin)
+        return command_line.run([str(argument) for argument in arguments], input=stdin)
 
     return run
 

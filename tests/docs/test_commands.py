@@ -4,12 +4,11 @@ import re
 import shlex
 from pathlib import Path
 
+import command_line
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
 
-from dpfast import cli
 from dpfast.accounting import Budget
 
 HERE = Path(__file__).parents[2]
@@ -80,7 +79,7 @@ def test_the_commands_of_a_page_run_as_printed(page, tables):
         if "--scheduler" in command:
             continue  # tests/parts/test_dask.py runs it on a cluster
         line, _, into = command.partition(" > ")
-        result = CliRunner().invoke(cli.app, shlex.split(line)[1:])
+        result = command_line.run(shlex.split(line)[1:])
         assert result.exit_code == 0, f"{command}: {result.stderr}"
         if into:
             Path(into.strip()).write_text(confirmed(result.stdout))

@@ -10,12 +10,11 @@ import signal
 import sys
 from pathlib import Path
 
+import command_line
 import pytest
 from points import Points, chosen
-from typer.testing import CliRunner
 
 import dpfast
-from dpfast import cli
 from dpfast.accounting import Budget
 from dpfast.learners.experts.weighted_majority import RandomizedWeightedMajority
 from dpfast.learners.fitting import Private
@@ -140,7 +139,7 @@ def test_a_command_that_stops_after_the_charge_leaves_what_was_paid_for_or_says_
         with monkeypatch.context() as patched:
             points = Points(charge, at, lambda: FAULTS[fault](place, patched))
             with points.watched(monkeypatch):
-                result = CliRunner().invoke(cli.app, arguments)
+                result = command_line.run(arguments)
         return result, place / "out", points
 
     if name not in PASSED:
