@@ -340,7 +340,9 @@ def residual_sum(_Rows rows, const double[::1] scale, const float[::1] w, const 
     cdef const uint64_t *given = NULL
     cdef uint64_t[::1] scratch
     cdef const uint64_t[::1] checksums
-    cdef bint unchanged
+    cdef const uint8_t *label
+    cdef bint valid = True, unchanged
+    cdef size_t i
     _check("scale", scale, n)
     _check("w", w, d + 1)
     _check("labels", labels, n)
@@ -352,16 +354,19 @@ def residual_sum(_Rows rows, const double[::1] scale, const float[::1] w, const 
     aligned(&scale[0], sizeof(double))
     aligned(&w[0], sizeof(float))
     aligned(&limits[0], sizeof(int32_t))
+    label = &labels[0]
     _check_within("limits", limits, 0, MOST_WEIGHT)
     _check_scale(rows, scale)
-    if not isfinite(step) or not isfinite(odds) or np.max(labels) > 1:
+    for i in range(n):
+        valid &= label[i] <= 1
+    if not isfinite(step) or not isfinite(odds) or not valid:
         raise ValueError(f"step and odds must be finite, got {step}, {odds}, and labels 0 or 1")
     if rows.watched:
         checksums = np.frombuffer(rows.given, np.uint64)
         given = &checksums[0]
     scratch = np.empty(dpf_unit_rows_scratch(&rows.rows) + 1, np.uint64)
     with nogil:
-        unchanged = dpf_unit_rows_residuals(&rows.rows, constant, &scale[0], &w[0], step, odds, &labels[0], &limits[0],
+        unchanged = dpf_unit_rows_residuals(&rows.rows, constant, &scale[0], &w[0], step, odds, label, &limits[0],
                                             given, &scratch[0], &total[0])
     if not unchanged:
         _refuse_change()

@@ -80,7 +80,7 @@ class UnitRows:
     def margins(self, w):
         """Return <w, x_i>, clipped to [-1, 1]: float32, shape (n,) or (n, k). The rows are read once for each w."""
         if np.ndim(w) == 2:
-            return _side_by_side([self.margins(column) for column in np.transpose(w)])
+            return side_by_side([self.margins(column) for column in np.transpose(w)])
         vector, out = self._vector(w), np.empty(self.shape[0], np.float32)
 
         def product(k):
@@ -97,7 +97,7 @@ class UnitRows:
         column of them.
         """
         if weights.ndim == 2:
-            return _side_by_side([self.weighted_sum(column) for column in np.ascontiguousarray(weights.T)])
+            return side_by_side([self.weighted_sum(column) for column in np.ascontiguousarray(weights.T)])
 
         def add(group):
             total = np.zeros(self._d + 1, np.int64)
@@ -126,7 +126,8 @@ class UnitRows:
             return total
 
         total = sum(map_blocks(add, self._groups()))
-        return np.append(total[: self.shape[1]], total[-1])
+        total[self.shape[1]] = total[-1]  # without an intercept its entry is left out
+        return total[: self.shape[1] + 1]
 
     def limits(self, centre, top, radius, reach):
         """Return limits with limit * max(radius, |(q_i - centre, top)|) <= reach, exactly: int32, shape (n,).
@@ -163,7 +164,8 @@ class UnitRows:
     def _groups(self):
         """Return the parts of each thread, which has a total of its own."""
         count = len(self._parts)
-        return [range(k, count, threads()) for k in range(min(threads(), count))]
+        step = min(threads(), count)
+        return [range(k, count, step) for k in range(step)]
 
     def linear(self, w):
         """Return w as coefficients (d, k) and intercept (k,), for rows of norm 1."""
@@ -178,7 +180,7 @@ def _csr_parts(X, parts):
         yield kernel.Csr(ends - ends[0], indices[stored], data[stored], X.shape[1])
 
 
-def _side_by_side(columns):
+def side_by_side(columns):
     """Return arrays of one length as the columns of an array; a single one is not copied."""
     return columns[0][:, np.newaxis] if len(columns) == 1 else np.stack(columns, axis=1)
 

@@ -68,6 +68,7 @@ from dpfast.learners.halfspaces.images import LIMIT, CodeImage
 from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, Pairs, draws
 from dpfast.learners.halfspaces.steepness import LEVELS, REACH, STEPS, level_ends, middle_of, slope_and_height
 from dpfast.learners.parameters import changed_rows, check_scale
+from dpfast.tables.unit_rows import side_by_side
 
 ROUNDS_PAID = 20  # the opening costs one round for every so many rounds
 _CURVED = 0.25  # the mean curvature of the loss if both classes have half of the rows
@@ -100,12 +101,9 @@ class ShrunkenDescent:
         self._own = deviation**2 * (1 if columns == 1 else 1 - 1 / columns)
         self._along = _TURNED * deviation**2 * (len(groups) * columns) ** 0.5
         self._before, self._noise = np.zeros((len(groups), columns)), 0.0
-        self._shrunk = grouped = int(np.count_nonzero(groups >= 0))
+        self._shrunk = int(np.count_nonzero(groups >= 0))
         self._of = np.where(groups >= 0, groups, groups.max() + 1)  # the last share is that of the intercept
-        members = np.bincount(groups[:grouped])
-        self._members = members.astype(np.float64)[:, np.newaxis]
-        order = np.argsort(groups[:grouped], kind="stable").astype(np.int32)
-        self._by_group = np.append(0, np.cumsum(members)), order, np.ones(grouped)  # a row of ones for each group
+        self._members = np.bincount(groups[: self._shrunk]).astype(np.float64)[:, np.newaxis]
         self._total, self._seen, self._late = (np.zeros((len(groups), columns)) for _ in range(3))
         self._rounds, self.used = n_rounds, 0
         self._shares, self._by_share, self._by_square = 0.0, 0.0, 0.0
@@ -146,14 +144,12 @@ class ShrunkenDescent:
 
     def _shrink(self):
         """Set `_kept`, the share that each group keeps, and last that of the intercept; and `_seen`, which is u."""
-        square = np.square(self._total[self._shrunk :]).sum(axis=0, keepdims=True)
-        kept = 1 - self._noise / np.maximum(square, self._noise)
-        if self._shrunk:
-            squared, noise = np.square(self._total[: self._shrunk]), _LATE * self._noise
-            squares = np.stack([reals.products_csr(*self._by_group, column) for column in squared.T], axis=1)
-            prior = _PRIOR * max(0.0, reals.sum(squared) / squared.size - noise)
-            own = np.maximum(0.0, squares - self._members * noise + prior) / (self._members + _PRIOR)
-            kept = np.append(own / (own + noise), kept, axis=0)
+        squared, noise = np.square(self._total), _LATE * self._noise
+        sizes = len(self._members) + 1
+        squares = side_by_side([np.bincount(self._of, column, sizes) for column in squared.T])
+        prior = _PRIOR * max(0.0, reals.sum(squared[: self._shrunk]) / max(1, self._shrunk * self._columns) - noise)
+        own = np.maximum(0.0, squares[:-1] - self._members * noise + prior) / (self._members + _PRIOR)
+        kept = np.append(own / (own + noise), 1 - self._noise / np.maximum(squares[-1:], self._noise), axis=0)
         self._kept, self._seen = kept, self._total * kept.take(self._of, axis=0)
 
     def add(self, noisy):
