@@ -24,10 +24,12 @@ def check_files(out=None, **others):
     Without `out`, the command writes to standard output. DATA and LOSSES are tables, in one file or in several, or
     bundled.
     """
-    if out is not None:
-        _check_writable(out)
-    else:
+    if out is None:
         check_output()
+    elif out.is_dir() or not os.access(out.absolute().parent, os.W_OK):
+        raise ValueError(f"{out} cannot be written: it must name a file in a folder that exists")
+    elif out.exists() and not out.is_file():
+        raise ValueError(f"{out} cannot be written: it is a device or a pipe; leave out --out for standard output")
     seen = {}
     for name, path in {**others, "out": out}.items():
         told = name if name.isupper() else f"--{name}"
@@ -41,13 +43,6 @@ def check_output():
     """Refuse to write to a standard output that is closed."""
     if sys.stdout is None:
         raise ValueError("standard output is closed: what this command writes would be lost")
-
-
-def _check_writable(out):
-    if out.is_dir() or not os.access(out.absolute().parent, os.W_OK):
-        raise ValueError(f"{out} cannot be written: it must name a file in a folder that exists")
-    if out.exists() and not out.is_file():
-        raise ValueError(f"{out} cannot be written: it is a device or a pipe; leave out --out for standard output")
 
 
 def _files(name, path):

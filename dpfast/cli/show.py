@@ -51,12 +51,12 @@ def _cost(cost):
 
 def _public(known, fitted):
     """Return in words what no noise protects."""
-    said = ["names of columns" if hasattr(fitted, "feature_names_in_") else "number of columns"]
+    public = ["names of columns" if hasattr(fitted, "feature_names_in_") else "number of columns"]
     if known.get("rows") is not None:
-        said.append(f"{known['rows']:,} rows")
+        public.append(f"{known['rows']:,} rows")
     if known.get("rows of each person"):
-        said.append("how many rows each person has")
-    return ", ".join(said) + f"; labels {known.get('classes', 'known')}"
+        public.append("how many rows each person has")
+    return ", ".join(public) + f"; labels {known.get('classes', 'known')}"
 
 
 def report(

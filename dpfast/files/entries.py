@@ -13,17 +13,10 @@ _TEXT = "text needs a 0/1 column for each of its values, unless it is the label 
 
 
 class Entries:
-    """The set of valid entries of features.
+    """The set of valid entries of features; the arguments are those of `dpfast.files.read_table`.
 
-    Parameters
-    ----------
-    values : {"bits", "numbers", "either"}, default="bits"
-        "bits" accepts 0 and 1, or any numbers with a threshold; "either" means bits if the types of a file are boolean,
-        else numbers: see `typed`.
-    threshold : None, float or array_like, shape (d,)
-        As in `dpfast.BitMatrix`. With a threshold entries become bits, whatever `values` is.
-    limits : None or pair of float
-        The range of valid numbers. Numbers beyond float32 are always refused.
+    "bits" accepts 0 and 1, or any numbers with a threshold. "either" means bits if the types of a file are boolean, and
+    otherwise numbers: see `typed`. Numbers beyond float32 are always refused.
     """
 
     def __init__(self, values="bits", threshold=None, limits=None):

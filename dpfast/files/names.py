@@ -42,7 +42,7 @@ def features_of(names, label):
     return [name for name in names if name != label]
 
 
-def has_its_labels(path, label):
+def refuse_label(path, label):
     """Refuse a label for a type of file whose labels have no name."""
     if label is not None:
         raise ValueError(f"{path}: the labels of this kind of file have no name; leave out the label {label!r}")

@@ -120,17 +120,14 @@ class ParquetRows:
         k = self._groups[k]
         if k in self._kept:
             return self._kept[k]
-        block = self._read(k)
+        with self._files.group(k, self.feature_names) as (group, start):
+            block = self._floats(group, start)
+        chosen = self._chosen[self._starts[k] : self._starts[k + 1]]
+        block = block if chosen.all() else block[chosen]
         if block.nbytes <= self._room:
             self._kept[k] = block
             self._room -= block.nbytes
         return block
-
-    def _read(self, k):
-        with self._files.group(k, self.feature_names) as (group, start):
-            block = self._floats(group, start)
-        chosen = self._chosen[self._starts[k] : self._starts[k + 1]]
-        return block if chosen.all() else block[chosen]
 
     def _floats(self, group, start, names=None):
         """Return the rows of an Arrow table or batch of some features; `start` numbers its first row in its file."""
@@ -198,15 +195,7 @@ class ParquetRows:
 
 
 class ParquetFiles:
-    """Parquet files with the same schema, as one table.
-
-    Attributes
-    ----------
-    paths : list of Path
-    schema : pyarrow.Schema
-    sizes : list of int
-        The number of rows of each row group of all files, in order.
-    """
+    """Parquet files with the same schema, as one table; `sizes` are the numbers of rows of all row groups, in order."""
 
     def __init__(self, path):
         self.paths = paths_of(path)
@@ -266,13 +255,15 @@ def table_of(path, label, needs_label, entries, may_stay):
         raise ValueError(f"{path}: {error}") from None
     features = features_of(names, label)
     entries = entries.typed(all(files.schema.field(name).type == pa.bool_() for name in features))
-    if may_stay and entries.values == "numbers" and _is_large(files.sizes, len(features)):
+    row = 4 * len(features)  # bytes of the numbers of a row
+    large = sum(files.sizes) * row > _LARGE > max(files.sizes, default=0) * row  # and has row groups that are not
+    if may_stay and entries.values == "numbers" and large:
         rows = ParquetRows(path, label=label, keep=_LARGE)
         return rows, None if label is None else rows.labels(), features
     labels, gathered = LabelReader(), TableBuilder(entries, features, lambda: sum(files.sizes))
     try:
         check_expansion(
-            sum(files.sizes) * len(features) * 4 // (32 if entries.values == "bits" else 1),
+            sum(files.sizes) * row // (32 if entries.values == "bits" else 1),
             sum(each.stat().st_size for each in files.paths),
         )
         for batch in files.batches(names):
@@ -316,11 +307,6 @@ def refuse_missing(name, column, row):
     if column.null_count:
         missing = row + column.is_null().to_pylist().index(True) + 1
         raise NotNumbers(f"row {missing}, column {name!r} is empty; {FILL_OR_DROP}")
-
-
-def _is_large(sizes, d):
-    """Return whether a table of numbers is so large that it should stay on disk, and has small enough row groups."""
-    return 4 * sum(sizes) * d > _LARGE > 4 * max(sizes, default=0) * d
 
 
 @contextmanager

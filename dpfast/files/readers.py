@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from dpfast.files import csv, npz, parquet, svmlight
 from dpfast.files.datasets import load_dataset
 from dpfast.files.entries import Entries, from_sparse
-from dpfast.files.names import WANTED_NAME, check_names, features_of, has_its_labels, kind_of, opened, separator_of
+from dpfast.files.names import WANTED_NAME, check_names, features_of, kind_of, opened, refuse_label, separator_of
 from dpfast.tables.bit_matrix import BitMatrix
 from dpfast.tables.labels import LabelColumn, tidy_labels
 from dpfast.tables.naming import listed
@@ -188,7 +188,7 @@ def _bundled(path, label, entries):
         data = load_dataset(str(path))
     except ValueError as error:
         raise FileNotFoundError(f"{path}: no bundled data set ({error}); {WANTED_NAME}") from None
-    has_its_labels(path, label)
+    refuse_label(path, label)
     names = list(data.feature_names)
     entries = entries.typed(True)
     bits = entries.values == "bits"

@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 
 from dpfast.files.entries import from_sparse
-from dpfast.files.names import has_its_labels, opened
+from dpfast.files.names import opened, refuse_label
 from dpfast.tables.labels import tidy_labels
 
 
@@ -14,7 +14,7 @@ def table_of(path, label, entries, n_features):
     """Return the features of a file as bits or CSR, and its labels."""
     from sklearn.datasets import load_svmlight_file
 
-    has_its_labels(path, label)
+    refuse_label(path, label)
     try:
         dtype = np.float64 if entries.values == "bits" else np.float32
         with opened(path) as file:

@@ -263,8 +263,8 @@ class Spool:
         """Return a store for an array of at most so many rows; raise OSError if the scratch folder has no space."""
         shape, dtype = (shape,) if isinstance(shape, int) else tuple(shape), np.dtype(dtype)
         size = dtype.itemsize * int(np.prod(shape))
-        if self.holds(size):
-            return MemoryStore(_pages(shape, dtype, size))
+        if self.holds(size):  # a large array has pages of its own, which go back to the system when it is freed
+            return MemoryStore(np.ndarray(shape, dtype, mmap.mmap(-1, size, **_PRIVATE) if size >= _PAGES else None))
         start = self.on_disk
         self.on_disk = start + -(-size // mmap.ALLOCATIONGRANULARITY) * mmap.ALLOCATIONGRANULARITY
         if self._file is None:
@@ -379,11 +379,6 @@ class GrowingStore:
                 self._whole.append(piece.whole())
                 self._spool.free(piece.held)
         return self._whole.whole()
-
-
-def _pages(shape, dtype, size):
-    """Return an array; a large one has pages of its own, which go back to the system when it is freed."""
-    return np.ndarray(shape, dtype, mmap.mmap(-1, size, **_PRIVATE) if size >= _PAGES else None)
 
 
 class _Nameless:

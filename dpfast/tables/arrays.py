@@ -102,11 +102,6 @@ def is_spark(X: Any) -> bool:
     return _package(X) == "pyspark" and hasattr(X, "mapInArrow")
 
 
-def outline(X: Any) -> Any:
-    """Return a table without rows that has the columns of a DataFrame of Spark; return another table unchanged."""
-    return X.limit(0).toArrow() if is_spark(X) else X
-
-
 def _package(X):
     """Return the package that defines the type of a table, or of the first of a list of tables."""
     some = X[0] if isinstance(X, list | tuple) and X else X

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from dpfast.parts.blocks import Piece, Spool, Storage, Table, digest
 from dpfast.parts.engine import OTHER_ROWS, EngineLost
-from dpfast.tables.arrays import is_dask, is_frame, narrowest, outline, parts_of, taken
+from dpfast.tables.arrays import is_dask, is_frame, is_spark, narrowest, parts_of, taken
 from dpfast.tables.arrow import ArrayStore, distinct, header_of
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.columns import Category
@@ -38,7 +38,8 @@ class Parted(Source):
 
     @cached_property
     def _outline(self):
-        return outline(self._table)
+        """Return the table, or, for a DataFrame of Spark, a table without rows that has its columns."""
+        return self._table.limit(0).toArrow() if is_spark(self._table) else self._table
 
     @property
     def tabular(self) -> bool:
@@ -84,7 +85,7 @@ class PartedEncoding:
     def labels(self) -> Any:
         """Return the distinct labels."""
         assert self.label is not None
-        return label_column(self.label, np.arange(len(self._spellings())), self._spellings())
+        return label_column(self.label, *self.spelled())
 
     def counts(self) -> Counts:
         """Return the counts, like `Encoding.counts`.
@@ -104,17 +105,16 @@ class PartedEncoding:
     def numbered(self, schema: Schema, known: Labels) -> Table:
         """Return all rows as codes, with the numbers of their classes, like `Encoding.numbered`."""
         like = CodeTable.of_columns(schema.code_columns, 1)
-        numbers = dict(zip(self._spellings(), known.codes.tolist(), strict=True))
+        numbers = dict(zip(self._spellings, known.codes.tolist(), strict=True))
         return Table(self._parts.map(_coded, schema, numbers), self.n, like, known)
 
     def spelled(self) -> tuple[np.ndarray, list]:
         """Return the distinct labels, like `Encoding.spelled`."""
-        return np.arange(len(self._spellings())), self._spellings()
+        return np.arange(len(self._spellings)), self._spellings
 
+    @cached_property
     def _spellings(self):
-        if not hasattr(self, "_seen"):
-            self._seen = sorted(set().union(*self._parts.each(Encoding.spellings)))
-        return self._seen
+        return sorted(set().union(*self._parts.each(Encoding.spellings)))
 
 
 def _shares(numbers: list[list[int]]) -> Iterator[list]:
@@ -216,11 +216,10 @@ class _Read(Encoding):
             self._digest = digest(*arrays, np.frombuffer(words, np.uint8))
         return self._digest
 
+    @cached_property
     def words(self) -> list[Words]:
-        """Return the words to count of each column, computed once; none for columns without words."""
-        if not hasattr(self, "_words"):
-            self._words = [_words_of(*each) for each in zip(self.schema.columns, self._stores, strict=True)]
-        return self._words
+        """Return the words to count of each column; none for columns without words."""
+        return [_words_of(*each) for each in zip(self.schema.columns, self._stores, strict=True)]
 
 
 def _words_of(column, stores):
@@ -243,11 +242,11 @@ def _counted(encoding):
 
 
 def _numbers_of_words(encoding):
-    return [len(words) for words in encoding.words()]
+    return [len(words) for words in encoding.words]
 
 
 def _some_words(encoding, share):
-    return [(column, *encoding.words()[column].some(start, stop)) for column, start, stop in share]
+    return [(column, *encoding.words[column].some(start, stop)) for column, start, stop in share]
 
 
 def _coded(encoding, schema, numbers):
