@@ -122,16 +122,8 @@ class PrivacySpend:
         dict
             The fields of the claim by their names.
         """
-        return {
-            "epsilon": self.epsilon,
-            "delta": self.delta,
-            "neighbors": self.neighbors,
-            "events": [event._asdict() for event in self.events],
-            "reproducible": self.reproducible,
-            "cost": [each.to_list() for each in self.cost],
-            "unit": self.unit,
-            "rows_per_unit": self.rows_per_unit,
-        }
+        events, cost = [event._asdict() for event in self.events], [each.to_list() for each in self.cost]
+        return vars(self) | {"events": events, "cost": cost}
 
     @classmethod
     def from_dict(cls, state: dict) -> "PrivacySpend":

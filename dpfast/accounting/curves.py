@@ -45,11 +45,11 @@ from .numbers import (
     calculator,
     calculator_like,
     check_neighbors,
+    count,
     delta_of,
     epsilon_of,
-    is_integer,
+    exactly,
     largest,
-    number,
     remembered,
 )
 
@@ -99,10 +99,8 @@ def cover_delta(
     >>> f"{cover_delta(0.08, 1.0):.1e}", f"{cover_delta(0.08, 1.0, max_rounds=25):.1e}"
     ('4.7e-07', '5.0e-09')
     """
-    t, g = _exact(_exponent, exponent), _exact(_coverage_weight, coverage_weight)
-    epsilon = _exact(lambda value: epsilon_of(value, zero=True), epsilon)
-    rounds = _rounds(max_rounds)
-    _check_choices(t, g, neighbors, accounting)
+    t, g, rounds = _checked(exponent, coverage_weight, neighbors, max_rounds, accounting)
+    epsilon = _epsilon(epsilon, zero=True)
     log_delta = _log_delta(t, epsilon, g, neighbors, rounds, accounting)
     if log_delta == -math.inf:
         return 0.0
@@ -140,9 +138,7 @@ def cover_epsilon(
     >>> round(cover_epsilon(0.08, 1e-6), 3), round(cover_epsilon(0.08, 1e-6, max_rounds=10), 3)
     (0.937, 0.572)
     """
-    t, g = _exact(_exponent, exponent), _exact(_coverage_weight, coverage_weight)
-    rounds = _rounds(max_rounds)
-    _check_choices(t, g, neighbors, accounting)
+    t, g, rounds = _checked(exponent, coverage_weight, neighbors, max_rounds, accounting)
     delta = _delta_of_rounds(delta, rounds, accounting)
     return _epsilon_at(t, delta, g, neighbors, rounds, accounting)
 
@@ -182,9 +178,8 @@ def cover_exponent(
     >>> round(cover_exponent(1.0, 1e-6, accounting="paper"), 4)
     0.0163
     """
-    most, g = _exact(epsilon_of, epsilon), _exact(_coverage_weight, coverage_weight)
-    rounds = _rounds(max_rounds)
-    _check_choices(0, g, neighbors, accounting)
+    most = _epsilon(epsilon)
+    _, g, rounds = _checked(0, coverage_weight, neighbors, max_rounds, accounting)
     delta = _delta_of_rounds(delta, rounds, accounting)
 
     low = largest(lambda t: _nearly(t, delta, float(g), neighbors, rounds, accounting), float(most))
@@ -287,16 +282,10 @@ def _paper_factor(neighbors: str) -> int:
     return 4 if neighbors == "replace" else 2
 
 
-def _exact(check, value) -> Fraction:
-    """Return the exact number that `check` accepts."""
-    number = check(value)
-    return Fraction(int(value.numerator), int(value.denominator)) if isinstance(value, Rational) else Fraction(number)
-
-
-def _rounds(value) -> int | None:
-    if value is None or (is_integer(value) and value >= 1):
-        return None if value is None else int(value)
-    raise ValueError(f"max_rounds must be None or an integer of at least 1, got {value!r}")
+def _epsilon(value, *, zero: bool = False) -> Fraction:
+    """Return an epsilon: a float rounded down, another number exactly."""
+    nearest = Fraction(epsilon_of(value, zero=zero))
+    return Fraction(int(value.numerator), int(value.denominator)) if isinstance(value, Rational) else nearest
 
 
 def _delta_of_rounds(value, rounds: int | None, accounting: str) -> float:
@@ -310,15 +299,11 @@ def _delta_of_rounds(value, rounds: int | None, accounting: str) -> float:
     return delta_of(value)
 
 
-def _exponent(value) -> float:
-    return number("exponent", value, "a finite number >= 0", lambda x: 0 <= x < math.inf)
-
-
-def _coverage_weight(value) -> float:
-    return number("coverage_weight", value, "a number from 0 to 1", lambda x: 0 <= x <= 1)
-
-
-def _check_choices(t: Number, g: Number, neighbors, accounting) -> None:
+def _checked(exponent, coverage_weight, neighbors, max_rounds, accounting) -> tuple[Fraction, Fraction, int | None]:
+    """Return the exponent, the coverage weight and the rounds; refuse invalid arguments."""
+    t = exactly("exponent", exponent, "a finite number >= 0", lambda x: 0 <= x < math.inf)
+    g = exactly("coverage_weight", coverage_weight, "a number from 0 to 1", lambda x: 0 <= x <= 1)
+    rounds = None if max_rounds is None else count("max_rounds", max_rounds, or_else="None or ")
     check_neighbors(neighbors)
     if accounting not in ("curve", "paper"):
         raise ValueError(f'accounting must be "curve" or "paper", got {accounting!r}')
@@ -332,3 +317,4 @@ def _check_choices(t: Number, g: Number, neighbors, accounting) -> None:
             f'accounting="paper" is proved for exponents up to {PAPER_LARGEST_EXPONENT}, got exponent={float(t)!r}; '
             f'use accounting="curve"'
         )
+    return t, g, rounds

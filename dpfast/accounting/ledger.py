@@ -103,14 +103,15 @@ class Ledger(Budget):
     def _charge(self, charge: Charge, what) -> None:
         try:
             with self._writing() as db:
-                after, number = _book_of(db).charged(charge), db.execute("SELECT charges FROM budget").fetchone()[0]
-                self._write(db, number + 1, charge, what or {}, after)
+                number = self._add(db, charge, what or {})
         except BudgetExceeded as refusal:  # `spent` may take long: compute it without the lock
             raise BudgetExceeded(str(refusal).replace("{spent}", str(self.spent))) from None
-        self._seen = number + 1
+        self._seen = number
 
-    def _write(self, db, number, charge, what, after) -> None:
-        key = db.execute("SELECT key FROM budget").fetchone()[0]
+    def _add(self, db, charge, what) -> int:
+        """Write a charge and the sums after it, and return its number; refuse a charge that does not fit."""
+        after = _book_of(db).charged(charge)
+        number, key = db.execute("SELECT charges + 1, key FROM budget").fetchone()
         described = what.get("schema")
         digest = None if described is None else hmac.new(key, _json(described).encode(), hashlib.sha256).hexdigest()
         epsilon, delta = map(str, charge.pair.exactly())
@@ -120,6 +121,7 @@ class Ledger(Budget):
         )
         db.execute(f"INSERT INTO charge VALUES ({', '.join('?' * len(row))})", row)
         db.execute("UPDATE budget SET book = ?, charges = ?", (_json(after.to_dict()), number))
+        return number
 
     def _check_process(self) -> None:
         pass  # every process is welcome
@@ -134,7 +136,7 @@ class Ledger(Budget):
             yield db
 
     @contextmanager
-    def _writing(self) -> Iterator[sqlite3.Connection]:
+    def _writing(self, *, moved: bool = False) -> Iterator[sqlite3.Connection]:
         with self._refusing():
             if not self._writable():
                 raise LedgerError("it cannot be written: its mode is read-only")
@@ -142,7 +144,8 @@ class Ledger(Budget):
                 db.execute("BEGIN IMMEDIATE")
                 try:
                     self._look(db)
-                    self._check_place(db)
+                    if not moved:
+                        self._check_place(db)
                     yield db
                     db.execute("COMMIT")
                 finally:
@@ -211,7 +214,7 @@ class Ledger(Budget):
         except sqlite3.DatabaseError as error:
             if not self.path.exists():
                 raise LedgerError(f"{self.path.name}: there is no such file; nothing was charged") from None
-            raise LedgerError(f"{self.path.name}: {_said(error)}; nothing may be drawn") from None
+            raise LedgerError(f"{self.path.name}: {_cause(error)}; nothing may be drawn") from None
         except _DAMAGE as error:
             raise LedgerError(f"{self.path.name}: it is damaged: {error!r}; nothing was charged") from None
 
@@ -259,7 +262,9 @@ def open_ledger(
         _make(path, new_book(epsilon, 0.0 if delta is None else delta, **known), known["neighbors"], known["unit"])
     ledger = Ledger(path)
     if moved:
-        _note_move(ledger)
+        with ledger._writing(moved=True) as db:
+            db.execute("UPDATE budget SET place = ?", (_place(path),))
+            ledger._add(db, Charge(amount(0, 0), (Cost("pure", 0.0),)), {"model": "(the file was moved)"})
     with ledger._reading() as db:
         first = Book.from_dict(json.loads(db.execute("SELECT first FROM budget").fetchone()[0])).filter
     total = first.total.exactly()
@@ -300,17 +305,6 @@ def _make(path: Path, book: Book, neighbors: str, unit: str) -> None:
             os.fsync(folder)
         finally:
             os.close(folder)
-
-
-def _note_move(ledger: Ledger) -> None:
-    place = _place(ledger.path)
-    with ledger._refusing(), closing(_connect(ledger.path, "rw")) as db:
-        db.execute("BEGIN IMMEDIATE")
-        book, number = _book_of(db), db.execute("SELECT charges FROM budget").fetchone()[0]
-        nothing = Charge(amount(0, 0), (Cost("pure", 0.0),))
-        db.execute("UPDATE budget SET place = ?", (place,))
-        ledger._write(db, number + 1, nothing, {"model": "(the file was moved)"}, book.charged(nothing))
-        db.execute("COMMIT")
 
 
 _CHARGES = "SELECT epsilon, delta, cost, count, part FROM charge ORDER BY number"
@@ -357,7 +351,8 @@ def _born(path: Path) -> int | None:
     return seconds * 10**9 + nanoseconds if mask & _STATX_BTIME else None
 
 
-def _said(error: sqlite3.DatabaseError) -> str:
+def _cause(error: sqlite3.DatabaseError) -> str:
+    """Return in plain words why SQLite failed."""
     text = str(error)
     if "readonly" in text:
         return "it cannot be written: the file or its folder is read-only"

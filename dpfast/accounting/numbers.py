@@ -82,10 +82,15 @@ def positive_above(name: str, value) -> float:
     return float_above(value)
 
 
+def exactly(name: str, value: Any, wanted: str, fits: Callable[[float], bool]) -> Fraction:
+    """Return a real number that fits as a fraction; a float is taken exactly, as by the mechanisms."""
+    nearest = number(name, value, wanted, fits)
+    return _rational(value) if isinstance(value, Rational) else Fraction(nearest)
+
+
 def exact_positive(name: str, value) -> Fraction:
     """Return a finite number above 0 exactly; a float is taken exactly, as by the mechanisms."""
-    nearest = positive(name, value)
-    return _rational(value) if isinstance(value, Rational) else Fraction(nearest)
+    return exactly(name, value, "a finite number > 0", lambda x: 0 < x < math.inf)
 
 
 def exact_above(name: str, value) -> Fraction:

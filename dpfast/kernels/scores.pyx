@@ -371,7 +371,7 @@ cdef class SparseScores:
 
 def votes_packed(const uint64_t[:, ::1] rows, Py_ssize_t d, const int64_t[::1] index, const int64_t[::1] count,
                  encoding="pm1"):
-    """sum of count[p] * x[i, index[p]] for each row i of packed bits; the prediction is its sign, sgn(0) = +1.
+    """Return the sum of count[p] * x[i, index[p]] for each row i of packed bits; a prediction is its sign, sgn(0) = +1.
 
     Parameters
     ----------

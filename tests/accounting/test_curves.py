@@ -366,8 +366,8 @@ def test_fractions_and_floats_agree():
             'accounting="paper".*coverage_weight=0.5',
         ),
         ((1.5, 1.0), {"accounting": "paper"}, "exponent=1.5"),
-        ((0.1, 1.0), {"max_rounds": 0}, "max_rounds must be None or an integer of at least 1, got 0"),
-        ((0.1, 1.0), {"max_rounds": 2.5}, "max_rounds must be None or an integer of at least 1, got 2.5"),
+        ((0.1, 1.0), {"max_rounds": 0}, "max_rounds must be None or an integer >= 1, got 0"),
+        ((0.1, 1.0), {"max_rounds": 2.5}, "max_rounds must be None or an integer >= 1, got 2.5"),
         ((0.1, 1.0), {"max_rounds": True}, "max_rounds must be"),
     ],
 )
