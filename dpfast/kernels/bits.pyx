@@ -140,33 +140,30 @@ def popcount(packed):
     return ones
 
 
-cdef _same_size(const uint64_t[::1] a, const uint64_t[::1] b, uint64_t[::1] out):
+ctypedef uint64_t (*combination)(const uint64_t *a, const uint64_t *b, size_t size, uint64_t *out) noexcept nogil
+
+
+cdef uint64_t _combine(combination f, const uint64_t[::1] a, const uint64_t[::1] b, uint64_t[::1] out) except? 0:
+    cdef uint64_t ones = 0
     if not a.shape[0] == b.shape[0] == out.shape[0]:
         raise ValueError(f"a, b and out must have one length, got {a.shape[0]}, {b.shape[0]} and {out.shape[0]}")
     if out.shape[0]:
         aligned(&a[0], sizeof(uint64_t))
         aligned(&b[0], sizeof(uint64_t))
         aligned(&out[0], sizeof(uint64_t))
+        with nogil:
+            ones = f(&a[0], &b[0], out.shape[0], &out[0])
+    return ones
 
 
 def bitwise_and(const uint64_t[::1] a, const uint64_t[::1] b, uint64_t[::1] out):
     """Set out to a & b, word by word, and return the number of ones in it; out may be a or b."""
-    _same_size(a, b, out)
-    cdef uint64_t ones = 0
-    if out.shape[0]:
-        with nogil:
-            ones = dpf_bits_and(&a[0], &b[0], out.shape[0], &out[0])
-    return ones
+    return _combine(dpf_bits_and, a, b, out)
 
 
 def bitwise_andnot(const uint64_t[::1] a, const uint64_t[::1] b, uint64_t[::1] out):
     """Set out to a & ~b, word by word, and return the number of ones in it; out may be a or b."""
-    _same_size(a, b, out)
-    cdef uint64_t ones = 0
-    if out.shape[0]:
-        with nogil:
-            ones = dpf_bits_andnot(&a[0], &b[0], out.shape[0], &out[0])
-    return ones
+    return _combine(dpf_bits_andnot, a, b, out)
 
 
 def nonzero(const uint64_t[::1] packed):

@@ -75,8 +75,7 @@ def project(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::
     ----------
     Bun, Carmosino, Sorrell, Efficient, Noise-Tolerant, and Private Learning via Boosting, sections 3 and 4.
     """
-    cdef size_t n = scores.shape[0], split
-    cdef int64_t part, threshold, excess
+    cdef size_t n = scores.shape[0]
     if signs.shape[0] != scores.shape[0]:
         raise ValueError(f"signs must have shape ({n},), got ({signs.shape[0]},)")
     units = np.asarray(table)
@@ -84,16 +83,7 @@ def project(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::
         raise ValueError(f"table must fall from the cap to 0, got {units[:4]}...")
     if not 0 <= mass <= n * int(units[0]):
         raise ValueError(f"mass must lie in [0, n * cap = {n * int(units[0])}], got {mass}")
-    weight = np.zeros(n, np.int32)
-    cdef int32_t[::1] out = weight
-    if mass == 0:
-        return weight
-    aligned(&table[0], sizeof(int32_t))
-    threshold, excess = _threshold(scores, units, mass)
-    with nogil:
-        split = dpf_measure_split(&scores[0], n, &table[0], table.shape[0], threshold, excess, &part)
-        dpf_measure_weights(&scores[0], &signs[0], n, &table[0], table.shape[0], threshold, split, part, &out[0])
-    return weight
+    return weights(scores, signs, table, *_threshold(scores, units, mass)) if mass else np.zeros(n, np.int32)
 
 
 def units(const int32_t[::1] scores, const int32_t[::1] table, levels):

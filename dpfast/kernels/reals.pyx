@@ -122,6 +122,19 @@ def norm(x):
     return math.sqrt(dot(flat, flat))
 
 
+ctypedef void (*function)(const double *x, size_t n, double *out) noexcept nogil
+
+
+cdef _each(function f, values):
+    out = np.empty(values.shape)
+    cdef const double[::1] x = values.reshape(-1)
+    cdef double[::1] y = out.reshape(-1)
+    if x.shape[0]:
+        with nogil:
+            f(&x[0], x.shape[0], &y[0])
+    return out
+
+
 def exp(x):
     """Return exp(x), within one unit in the last place; 0 below -708: float64, of the shape of x.
 
@@ -133,13 +146,7 @@ def exp(x):
     values = _doubles(x)
     if values.size and not values.max() <= LARGEST_EXPONENT:
         raise ValueError(f"exponents must be at most {LARGEST_EXPONENT}, got {values.max()}")
-    out = np.empty(values.shape)
-    cdef const double[::1] flat = values.reshape(-1)
-    cdef double[::1] power = out.reshape(-1)
-    if flat.shape[0]:
-        with nogil:
-            dpf_reals_exp(&flat[0], flat.shape[0], &power[0])
-    return out
+    return _each(dpf_reals_exp, values)
 
 
 def log(x):
@@ -153,13 +160,7 @@ def log(x):
     values = _doubles(x)
     if values.size and not LEAST <= values.min() <= values.max() < math.inf:
         raise ValueError(f"numbers must be finite and at least {LEAST}, got {values.min()} to {values.max()}")
-    out = np.empty(values.shape)
-    cdef const double[::1] flat = values.reshape(-1)
-    cdef double[::1] found = out.reshape(-1)
-    if flat.shape[0]:
-        with nogil:
-            dpf_reals_log(&flat[0], flat.shape[0], &found[0])
-    return out
+    return _each(dpf_reals_log, values)
 
 
 def expit(x):

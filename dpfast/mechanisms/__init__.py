@@ -1,6 +1,7 @@
 """Mechanisms: each draws from its exact distribution and states its privacy cost.
 
-An invalid argument raises ValueError or TypeError before anything is drawn.
+An invalid argument raises ValueError or TypeError before anything is drawn. For `rng`, None is a cryptographic
+generator, and a seed is for tests.
 """
 
 from dpfast.accounting import repeated_epsilon

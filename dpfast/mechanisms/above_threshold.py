@@ -2,26 +2,18 @@
 
 Counts q_1, q_2, ... are integers; neighbours change each by at most one, given the earlier releases. Test t is positive
 if q_t + X_t >= threshold + Z, where X_t is fresh noise and Z is drawn once. The release is the index of the first
-positive test. The claims are about P, the probability that the first positive test is test t (or that there is none,
-and then there is no last test below). F_i(z) is the probability that test i is negative given Z = z; primes denote the
-neighbour. The proofs use only two facts about the noise: P(Z = z + 1) >= e**-e1 P(Z = z) for all z, and P(X >= g) <=
-P(X >= g - 1) <= e**(1 / s) P(X >= g) for all g. Discrete Laplace noise satisfies them if Z has scale 1 / e1 and X has
-scale s. One-sided, geometric noise, with P(Z = z) proportional to e**(-e1 z) for z >= 0 and 0 below, and X alike,
-satisfies them too, with half the variance.
+positive test. The noise is discrete Laplace noise, Z of scale 1 / e1 and X of scale s, or one-sided, geometric noise of
+the same scales, with P(Z = z) proportional to e**(-e1 z) for z >= 0 and 0 below, which has half the variance.
 
-**Any queries**, s = 2 / e2: shifting z by one compensates the change of all q_i, F'_i(z + 1) >= F_i(z), and changes the
-last test by at most two: P' >= e**-(e1 + e2) P, in both directions. So the test is (e1 + e2)-DP [Dwork and Roth,
-section 3.6].
+**Any queries**, s = 2 / e2: the test is (e1 + e2)-DP [Dwork and Roth, section 3.6].
 
-**Monotone queries** (all changes have one sign), s = 1 / e2. Let q' >= q. Without a shift F' <= F, and the last test
-changes by at most one: P' <= e**e2 P. With the shift of z by one, F'_i(z + 1) >= F_i(z) and the last test again changes
-by at most one: P' >= e**-(e1 + e2) P. So the test is (e1 + e2)-DP [Lyu, Su and Li, section 4.3].
+**Monotone queries** (all changes have one sign), s = 1 / e2: the test is (e1 + e2)-DP [Lyu, Su and Li, section 4.3].
 
-**A running count** (the change is 0 up to some round and afterwards always 1, or always -1), s = 1 / e2. Let q' >= q.
-As before P' <= e**e2 P. If the last test comes before the change, P' = P; otherwise the shift of z by one compensates
-the change of that test exactly, and P' >= e**-e1 P. So the test is max(e1, e2)-DP: both noises may use the whole
-budget. A row that creates or removes at most one event, in its own round, changes the count of events so far in this
-way.
+**A running count** (the change is 0 up to some round and afterwards always 1, or always -1), s = 1 / e2: the test is
+max(e1, e2)-DP, so both noises may use the whole budget. A row that creates or removes at most one event, in its own
+round, changes the count of events so far in this way.
+
+docs/proofs_privacy.md has the proofs.
 
 **Without threshold noise**, see `repeated_epsilon`.
 """
@@ -200,7 +192,6 @@ class AboveThreshold(_Tests):
         The scales of "geometric" minimize the variance of the sum of the two noises under the theorem: e1 : e2 is 1 : 1
         for monotone queries and 1 : 2**(2/3), here 5 : 8, for others [Lyu, Su and Li, section 4.2, c = 1].
     rng : None, int or numpy.random.Generator
-        None uses a cryptographic generator; a seed is for tests.
 
     Attributes
     ----------
@@ -311,7 +302,6 @@ class RepeatedThreshold(_Tests):
     positives : int
         The number of positive tests, at least 1, after which the tests end.
     rng : None, int or numpy.random.Generator
-        None uses a cryptographic generator; a seed is for tests.
 
     Attributes
     ----------

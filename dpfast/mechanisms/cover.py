@@ -56,7 +56,6 @@ def exponential_cover(
         Maps the list of the candidates drawn so far to a mask of the candidates that may be drawn next: bool, shape
         (n_candidates,). None allows those not drawn yet.
     rng : None, int or numpy.random.Generator
-        None uses a cryptographic generator; a seed is for tests.
 
     Returns
     -------

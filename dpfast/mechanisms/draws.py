@@ -181,7 +181,6 @@ def discrete_gaussian(
     sigma : Fraction, int or float
         Positive, at most 2**52; a float is taken exactly.
     rng : None, int or numpy.random.Generator
-        None uses a cryptographic generator; a seed is for tests.
 
     Returns
     -------
@@ -222,7 +221,6 @@ def discrete_laplace(
     scale : Fraction, int or float
         Positive, at most 2**52; a float is taken exactly. For epsilon and sensitivity s it is s / epsilon.
     rng : None, int or numpy.random.Generator
-        None uses a cryptographic generator; a seed is for tests.
 
     Returns
     -------

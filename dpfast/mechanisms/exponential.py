@@ -33,7 +33,6 @@ def exponential(
     size : int, default=1
         Number of independent draws.
     rng : None, int or numpy.random.Generator
-        None uses a cryptographic generator; a seed is for tests.
 
     Returns
     -------

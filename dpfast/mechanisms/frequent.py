@@ -3,20 +3,10 @@
 The count of every value that some row has gets discrete Laplace noise, and the value is published if the sum reaches a
 threshold that a count of one reaches with probability at most delta. Let e1 be the inverse of the noise's scale.
 
-**Add-remove.** Adding a row of a value that others have changes one count by one: e1-DP. Adding a row of a new value
-creates a cell that is published with probability at most delta, and changes no other cell: (0, delta)-DP. So the
-release is (e1, delta)-DP with epsilon = e1.
-
-**Replace.** A row leaves one cell and joins another. If both cells are nonempty before and after, both counts change by
-one: 2 e1. If one of them is empty on one side, it is published on the other side with probability at most delta; if it
-is not published, it looks like an empty cell, and the other cell costs at most e1. Together this is (2 e1, delta) if 1
-/ (1 - delta) <= e^e1, by the four outcomes of the two cells. So the release is (epsilon, delta)-DP with epsilon = 2 e1:
-a replaced row pays twice, as in Korolova, Kenthapadi, Mishra, Ntoulas, "Releasing Search Queries and Clicks Privately",
-2009.
-
-**Composition.** Except for an event of probability at most delta on either side, each cell that changes is e1-DP, hence
-e1^2 / 2-zCDP. So the values are delta-approximately rho-zCDP (Bun, Steinke, "Concentrated Differential Privacy", 2016,
-section 8) with rho = e1^2 / 2 for add-remove and e1^2 for replace. rho and delta add up.
+The release is (epsilon, delta)-DP with epsilon = e1 under add-remove, and with epsilon = 2 e1 under replace if
+1 / (1 - delta) <= e^e1. It is delta-approximately rho-zCDP (Bun, Steinke, "Concentrated Differential Privacy", 2016,
+section 8) with rho = e1^2 / 2 for add-remove and e1^2 for replace; rho and delta add up. docs/proofs_privacy.md has the
+proofs.
 """
 
 import math
@@ -54,7 +44,6 @@ def frequent_values(
         Positive, at most 1 - exp(-epsilon / 2).
     neighbors : {"replace", "add-remove"}, default="replace"
     rng : None, int or numpy.random.Generator
-        None uses a cryptographic generator; a seed is for tests.
 
     Returns
     -------

@@ -60,7 +60,6 @@ def quantiles(
     exponent : Fraction, int or float
         The number t in the weights exp(-t * distance), for a distance in rows.
     rng : None, int or numpy.random.Generator
-        None uses a cryptographic generator; a seed is for tests.
 
     Returns
     -------

@@ -47,7 +47,6 @@ def sparse_sample(
     max_length : int
         The number L >= 1 of distinct items after which lists are cut.
     rng : None, int or numpy.random.Generator
-        None uses a cryptographic generator; a seed is for tests.
 
     Returns
     -------

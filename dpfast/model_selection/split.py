@@ -35,11 +35,8 @@ class PrivateSplit:
 
     **Privacy.** Neighbouring tables differ in one row, by the relation `neighbors` of the model. Let the model be
     (epsilon, delta)-DP in the training rows, and all figures together epsilon-DP in the test rows for any model. Then
-    the model and all figures together are (epsilon, delta)-DP in the whole table (parallel composition). Proof. The
-    coin tosses do not depend on the rows, so fix them. The row in which two tables differ is then in one part. If it is
-    a test row, the model has the same distribution for both tables, and given the model the figures are epsilon-DP. If
-    it is a training row, the figures are a function of the model and of rows that are equal in both tables. An average
-    over coin tosses of (epsilon, delta)-DP releases is (epsilon, delta)-DP.
+    the model and all figures together are (epsilon, delta)-DP in the whole table (parallel composition;
+    docs/proofs_privacy.md has the proof).
 
     Under "replace", a replaced row stays in its part, and the sizes and members of the parts may be public. Under
     "add-remove", the added row has a coin toss of its own, and the members of the parts must stay secret. A part
