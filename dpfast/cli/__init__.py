@@ -13,7 +13,7 @@ import typer
 
 from . import audit, budget, doctor, experts, fit, plan, predict, schema, score, show, stream
 from .models import ModelCommand
-from .report import untold
+from .report import report_unwritten
 
 
 class _App(typer.Typer):
@@ -23,7 +23,7 @@ class _App(typer.Typer):
         try:
             return super().__call__(*args, **kwargs)
         except OSError as error:
-            untold(error)
+            report_unwritten(error)
             sys.exit(2)
 
 

@@ -53,12 +53,12 @@ def budget(
         if ledger.notes():
             output.print(_charges(ledger.notes()))
             say()
-        told = facts()
-        told.add_row("budget", f"{_pair(ledger.epsilon, ledger.delta)}, {ledger.neighbors}, one {ledger.unit}")
-        told.add_row("spent", _pair(*ledger.spent))
-        told.add_row("left", _pair(*ledger.left))
-        told.add_row("charges", f"{sum(note['count'] for note in ledger.notes()):,}, added up: {ledger.composition}")
-        output.print(told)
+        summary = facts()
+        summary.add_row("budget", f"{_pair(ledger.epsilon, ledger.delta)}, {ledger.neighbors}, one {ledger.unit}")
+        summary.add_row("spent", _pair(*ledger.spent))
+        summary.add_row("left", _pair(*ledger.left))
+        summary.add_row("charges", f"{sum(note['count'] for note in ledger.notes()):,}, added up: {ledger.composition}")
+        output.print(summary)
 
 
 def _charges(notes):

@@ -22,18 +22,18 @@ def doctor():
         from dpfast.kernels import cpu
         from dpfast.parts.blocks import threads
 
-        told = facts()
-        told.add_row("dpfast", _version("dpfast") or "not installed: a folder of its source")
-        told.add_row("", Text(str(dpfast.__path__[0])))
-        told.add_row("Python", f"{platform.python_version()} of {platform.platform()}")
-        told.add_row("instruction set", f"{cpu.level()}; the best here is {cpu.best()}")
-        told.add_row("threads", str(threads()))
+        summary = facts()
+        summary.add_row("dpfast", _version("dpfast") or "not installed: a folder of its source")
+        summary.add_row("", Text(str(dpfast.__path__[0])))
+        summary.add_row("Python", f"{platform.python_version()} of {platform.platform()}")
+        summary.add_row("instruction set", f"{cpu.level()}; the best here is {cpu.best()}")
+        summary.add_row("threads", str(threads()))
         cipher = "AES-128 by its instructions" if random.by_instructions() else "ChaCha20, no instructions for AES"
-        told.add_row("generator", f"{cipher}; keyed from the operating system")
-        told.add_row("needed", ", ".join(f"{name} {_version(name) or '(not installed)'}" for name in NEEDED))
+        summary.add_row("generator", f"{cipher}; keyed from the operating system")
+        summary.add_row("needed", ", ".join(f"{name} {_version(name) or '(not installed)'}" for name in NEEDED))
         for name, purpose in OPTIONAL.items():
-            told.add_row(name, Text(f"{_version(name) or 'not installed'} ({purpose})"))
-        output.print(told)
+            summary.add_row(name, Text(f"{_version(name) or 'not installed'} ({purpose})"))
+        output.print(summary)
 
         with errors.status("learning at every instruction set"):
             models = _models_of_levels()

@@ -88,15 +88,15 @@ def experts(
             where = deliver(drawn(), out, out.name)
         state.now, state.kept, state.rescue = f"the budget is spent; the experts drawn are {where}", True, None
 
-        told = facts()
-        told.add_row("rounds", f"{rounds:,}, of {width:,} experts")
-        told.add_row("learning rate", f"{learner.learning_rate_:.4g}")
-        told.add_row("beyond the best", f"at most {number(expected)} in expectation, by Theorem 11.1")
-        told.add_row("", f"at most {number(likely)} with probability {1 - beta:g}, by Theorem 11.4")
+        summary = facts()
+        summary.add_row("rounds", f"{rounds:,}, of {width:,} experts")
+        summary.add_row("learning rate", f"{learner.learning_rate_:.4g}")
+        summary.add_row("beyond the best", f"at most {number(expected)} in expectation, by Theorem 11.1")
+        summary.add_row("", f"at most {number(likely)} with probability {1 - beta:g}, by Theorem 11.4")
         if show_private:
             report = learner.owner_report()
             best = names[int(np.asarray(table.X.sum(axis=0)).argmin())]
             seen = f"{report.loss:,.1f} lost, {report.best_loss:,.1f} by {best}, the best expert (not private)"
-            told.add_row("losses", Text(seen, style="yellow"))
-        told.add_row("privacy", str(learner.privacy_))
-        errors.print(told)
+            summary.add_row("losses", Text(seen, style="yellow"))
+        summary.add_row("privacy", str(learner.privacy_))
+        errors.print(summary)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 UNEVEN = 0.65  # share of the largest class from which on the area under the curve is told first
 
 
-class Told(NamedTuple):
+class Figure(NamedTuple):
     """A figure of merit: its name, all that is printed of it, and what a model's file keeps of it."""
 
     name: str
@@ -57,7 +57,7 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     if budget is not None:
         budget.charge(epsilon or estimator.epsilon, neighbors=relation, what={"model": "score"})
     accuracy = metrics.accuracy(true, predicted, **paid)
-    told = [Told("accuracy", str(accuracy), _interval(accuracy))]
+    shown = [Figure("accuracy", str(accuracy), _interval(accuracy))]
     every = np.arange(len(classes) + 1)
     sizes = metrics.confusion_matrix(true, true, classes=every, **paid)
     counts = np.diag(sizes.counts)
@@ -68,12 +68,12 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     reach = 1.96 * float(np.hypot(noise / rows, (share * (1 - share) / rows) ** 0.5))
     largest_class = {"value": share, "low": max(0.0, share - reach), "high": min(1.0, share + reach)}
     text = f"{share:.3f}, {classes[largest]}: the accuracy of always saying that"
-    told.append(Told("largest class", text, largest_class | {"label": str(classes[largest])}))
+    shown.append(Figure("largest class", text, largest_class | {"label": str(classes[largest])}))
     if two:
         curve = metrics.roc(true == 1, scores, **paid)
-        told.insert(0 if share > UNEVEN else 2, Told("AUC", str(curve.auc), _interval(curve.auc)))
-        told.append(Told("reliability", "", _points(curve.reliability)))
-    return told
+        shown.insert(0 if share > UNEVEN else 2, Figure("AUC", str(curve.auc), _interval(curve.auc)))
+        shown.append(Figure("reliability", "", _points(curve.reliability)))
+    return shown
 
 
 def _interval(figure):

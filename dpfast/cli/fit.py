@@ -11,7 +11,7 @@ from rich.text import Text
 from dpfast.tables.naming import listed
 
 from . import options
-from .figures import Told, figures, kept, printed
+from .figures import Figure, figures, kept, printed
 from .files import charged, classes_of, declaration_of, is_packed, limits_of, name_features, read, read_declared
 from .models import MODELS, Name, estimator_of, parameters_of, read_share, reader_of, values_of, with_options_of
 from .outputs import add_figures, check_files, keep, learning
@@ -141,7 +141,7 @@ def fit(
             check_persons(unit, declaration)
         start = time.perf_counter()
         names, bits, stays, exact = None, False, False, None
-        shown: list[Told] = []
+        shown: list[Figure] = []
         read_by = {"label": label, "threshold": threshold}
         if scheduler is not None:
             if test_share and getattr(context.get_parameter_source("test_share"), "name", None) != "DEFAULT":
@@ -208,15 +208,15 @@ def fit(
         rows = (X, y) if show_private and declaration is None else None
         MODELS[model].show(estimator, output, bits=bits or declaration is not None, rows=rows)
         say()
-        told = _told(estimator, shown, exact, () if declaration is None else declaration.to_find)
+        summary = _summary(estimator, shown, exact, () if declaration is None else declaration.to_find)
         if show_private:
             taken = f"{learned_in:.3f} s to learn, {read_in:.3f} s to read (not private)"
-            told.add_row("time", Text(taken, style="yellow"))
+            summary.add_row("time", Text(taken, style="yellow"))
         if stays and public_rows:
-            told.add_row("", "the table is large: what exceeds 1 GB was read from its file in every round")
+            summary.add_row("", "the table is large: what exceeds 1 GB was read from its file in every round")
         if out is not None:
-            told.add_row("saved", Text(str(out)))
-        output.print(told)
+            summary.add_row("saved", Text(str(out)))
+        output.print(summary)
 
 
 def _plain(data, **options):
@@ -240,34 +240,34 @@ def _fitted(state, estimator, where, table, given, out, names, *, bits=False, **
     return keep(estimator, out, state, names, **read_by), taken
 
 
-def _told(estimator, shown, exact, discovered):
+def _summary(estimator, shown, exact, discovered):
     """Return a table of the figures of a fitted model, of its claim and of what the claim covers."""
-    told = facts()
+    summary = facts()
     for figure in printed(shown):
-        told.add_row(f"test {figure.name}" if figure.name != "largest class" else figure.name, figure.text)
+        summary.add_row(f"test {figure.name}" if figure.name != "largest class" else figure.name, figure.text)
     if shown:
-        told.add_row("", "noisy figures of the test part; they cost nothing more, as no row is in both parts")
+        summary.add_row("", "noisy figures of the test part; they cost nothing more, as no row is in both parts")
     if exact is not None:
-        told.add_row("", Text(f"{exact:.4f} exactly (not private)", style="yellow"))
-    told.add_row("privacy", str(estimator.privacy_))
+        summary.add_row("", Text(f"{exact:.4f} exactly (not private)", style="yellow"))
+    summary.add_row("privacy", str(estimator.privacy_))
     if not discovered:
-        return told
-    told.add_row("", f"this covers the discovery of {listed([*discovered])}")
+        return summary
+    summary.add_row("", f"this covers the discovery of {listed([*discovered])}")
     other = getattr(estimator.encoder_, "other_label_", None)
     if other is not None:
-        told.add_row(
+        summary.add_row(
             "",
             f"and of the labels: any other label was learned as {other}, and is wrong in the test part. "
             "--classes declares them",
         )
     nothing = [name for name, share in estimator.encoder_.other_.items() if share == 1]
     if nothing:
-        told.add_row(
+        summary.add_row(
             "",
             f"no value of {listed(nothing)} has enough rows to be discovered. dpfast schema draft points out "
             "identifiers and amounts such as $1,200; --ignore leaves a column out",
         )
-    return told
+    return summary
 
 
 def _split(X, test):

@@ -182,8 +182,8 @@ MODELS = {
 def _parameter(name, own):
     """Return an option as a parameter of a command; the help shows it under the names of its models."""
     panel = f"Options of {' and '.join(model for model, entry in MODELS.items() if name in entry.names.split())}"
-    told = typer.Option(*own.flags, help=own.help, metavar=own.metavar, rich_help_panel=panel)
-    annotation = Annotated[own.kind or type(own.default), told]
+    option = typer.Option(*own.flags, help=own.help, metavar=own.metavar, rich_help_panel=panel)
+    annotation = Annotated[own.kind or type(own.default), option]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=own.default, annotation=annotation)
 
 

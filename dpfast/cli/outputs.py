@@ -11,7 +11,7 @@ from pathlib import Path
 
 from .figures import kept
 from .files import bytes_of, name_features
-from .report import complain, why
+from .report import complain, reason_of
 
 BEGUN = "learning had begun: count its budget as spent; no file was written"
 RELEASED = "the model is released and its budget spent"
@@ -32,11 +32,11 @@ def check_files(out=None, **others):
         raise ValueError(f"{out} cannot be written: it is a device or a pipe; leave out --out for standard output")
     seen = {}
     for name, path in {**others, "out": out}.items():
-        told = name if name.isupper() else f"--{name}"
+        argument = name if name.isupper() else f"--{name}"
         for file in _files(name, path):
-            other = seen.setdefault(_identity(file), told)
-            if other != told:
-                raise ValueError(f"{other} and {told} are the same file, {file}: give each a file of its own")
+            other = seen.setdefault(_identity(file), argument)
+            if other != argument:
+                raise ValueError(f"{other} and {argument} are the same file, {file}: give each a file of its own")
 
 
 def check_output():
@@ -143,8 +143,8 @@ def deliver(content, out, name):
                 os.rmdir(folder)
             continue
         if out not in (None, file):
-            complain(f"{why(failed)}; what was paid for is in {file}")
+            complain(f"{reason_of(failed)}; what was paid for is in {file}")
         return f"in {file}"
-    complain(f"{why(failed)}; no file could be written, and what was paid for follows")
+    complain(f"{reason_of(failed)}; no file could be written, and what was paid for follows")
     print(content.decode(), file=sys.stderr)
     return "above"

@@ -48,17 +48,17 @@ def show_weights(estimator, console, *, bits=True, rows=None):
         console.print(Text(f"No update was made yet: every row is predicted as {estimator.classes_[1]}."))
         return
     if bits:
-        told = "Each feature adds its weight if it is 1 and takes it away if it is 0."
+        explanation = "Each feature adds its weight if it is 1 and takes it away if it is 0."
     else:
         low, high = estimator.feature_range
-        told = f"Each feature, brought from [{low:g}, {high:g}] to [-1, 1], adds its weight times its value."
-    _show_signs(estimator, told, ".3f", console, bits)
+        explanation = f"Each feature, brought from [{low:g}, {high:g}] to [-1, 1], adds its weight times its value."
+    _show_signs(estimator, explanation, ".3f", console, bits)
 
 
 def show_average(estimator, console, *, bits=True, rows=None):
     """Show the largest weights of the linear learner, one feature per row."""
-    told = "if it is 1 and takes it away if it is 0" if bits else "times its value"
-    _show_signs(estimator, f"Each feature adds its weight {told}.", ".3g", console, bits)
+    explanation = "if it is 1 and takes it away if it is 0" if bits else "times its value"
+    _show_signs(estimator, f"Each feature adds its weight {explanation}.", ".3g", console, bits)
 
 
 def show_halfspace(estimator, console, *, bits=True, rows=None):
@@ -90,8 +90,10 @@ def show_scores(estimator, console, *, bits=True, rows=None):
         _show_terms(estimator, console)
         return
     classes, names, always = estimator.classes_, _names(estimator), estimator.intercept_
-    told = "that is 1 adds its weight" if bits else "adds its weight times its value"
-    console.print(Text(f"Rows are brought to length 1, with a 1 for the intercept. Each feature {told} to a score."))
+    explanation = "that is 1 adds its weight" if bits else "adds its weight times its value"
+    console.print(
+        Text(f"Rows are brought to length 1, with a 1 for the intercept. Each feature {explanation} to a score.")
+    )
     shifts = ", ".join(f"{shift:.3g}" for shift in estimator.shift_[:_MOST_WEIGHTS])
     console.print(Text(f"To the sum is added what the noisy class sizes say: {shifts}."))
     if len(classes) == 2:
@@ -153,12 +155,12 @@ def show_feature(estimator, console, *, bits=True, rows=None):
     )
 
 
-def _show_signs(estimator, told, digits, console, bits):
+def _show_signs(estimator, explanation, digits, console, bits):
     """Show weights of features in [-1, 1], including the intercept."""
     import numpy as np
 
     no, yes = estimator.classes_
-    console.print(Text(told))
+    console.print(Text(explanation))
     least = f"{estimator.calibration_line().even:.3g}" if hasattr(estimator, "class_counts_") else "0"
     console.print(Text(f"{yes} if the sum is at least {least}, else {no}."))
     names = [*_names(estimator), "(always)"]

@@ -58,8 +58,8 @@ def compare(title, headings, rows, *, n=None, bold="rows needed"):
         cells = [value if isinstance(value, str) else number(value) for value in values]
         table.add_row(name, *cells, style="bold" if name == bold else None)
         if name == "rows needed" and n is not None:
-            told = ["enough" if n >= asked else f"{asked / n:,.1f} times too few" for asked in values]
-            table.add_row(f"n = {n:,}", *told)
+            verdicts = ["enough" if n >= asked else f"{asked / n:,.1f} times too few" for asked in values]
+            table.add_row(f"n = {n:,}", *verdicts)
     output.print(table)
 
 
@@ -97,11 +97,11 @@ def reporting(state):
             warnings.showwarning = _warned
             yield state
         if sys.stdout is not None:
-            sys.stdout.flush()  # here, where a full disk can be told
+            sys.stdout.flush()  # here, where a full disk can be reported
     except BaseException as error:
         with interrupts_wait():
             _rescued(state)
-            code = _told(error, state)
+            code = _reported(error, state)
         if code is None:
             raise
         raise typer.Exit(code) from None
@@ -125,7 +125,7 @@ def _rescued(state):
         state.now, state.kept = now, True
 
 
-def _told(error, state):
+def _reported(error, state):
     """Report what stopped a run; return the exit code, or None if the error is a fault of dpfast."""
     spent = f"; {state.now}" * state.kept
     if isinstance(error, KeyboardInterrupt):
@@ -134,32 +134,32 @@ def _told(error, state):
     if isinstance(error, BrokenPipeError):
         if spent:
             complain(f"error: standard output was closed{spent}")
-        _let_go_of_output()
+        _discard_output()
         return 1
     if isinstance(error, OSError | ValueError | ImportError | MemoryError):
-        complain(f"error: {why(error)}{spent}")
+        complain(f"error: {reason_of(error)}{spent}")
         if isinstance(error, OSError):
-            _let_go_of_output()
+            _discard_output()
         return 2
     if spent and not isinstance(error, typer.Exit):
         complain(f"error: {type(error).__name__}{spent}")
     return None
 
 
-def why(error):
+def reason_of(error):
     """Return what went wrong, in words."""
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename is not None else error.strerror
     return str(error) or type(error).__name__
 
 
-def untold(error):
+def report_unwritten(error):
     """Report that output outside of a command, such as help, could not be written."""
-    complain(f"error: {why(error)}")
-    _let_go_of_output()
+    complain(f"error: {reason_of(error)}")
+    _discard_output()
 
 
-def _let_go_of_output():
+def _discard_output():
     """Drop what cannot be written to standard output, so that Python does not report it at exit."""
     try:
         sys.stdout.flush()

@@ -57,8 +57,8 @@ def score(
         if json:
             answer({"data": data, "figures": kept(shown, data), "epsilon": epsilon, "claim": claim})
             return
-        told = facts()
+        summary = facts()
         for figure in printed(shown):
-            told.add_row(figure.name, figure.text)
-        told.add_row("privacy", claim)
-        output.print(told)
+            summary.add_row(figure.name, figure.text)
+        summary.add_row("privacy", claim)
+        output.print(summary)

@@ -27,20 +27,20 @@ def show(
             known = {"type": type(fitted).__name__, "columns digest": columns_digest(document), "card": card}
             answer({name: document[name] for name in kept} | known | spent(fitted))
             return
-        told = facts()
-        told.add_row("model", Text(type(fitted).__name__))
-        told.add_row("privacy", Text(str(claim)))
-        told.add_row("cost", Text("; ".join(_cost(cost) for cost in claim.cost)))
+        summary = facts()
+        summary.add_row("model", Text(type(fitted).__name__))
+        summary.add_row("privacy", Text(str(claim)))
+        summary.add_row("cost", Text("; ".join(_cost(cost) for cost in claim.cost)))
         for event in claim.events:
-            told.add_row("", Text(f"{event.used:,} of {event.of:,} {event.name}"))
-        told.add_row("labels", Text(", ".join(map(str, fitted.classes_.tolist()))))
-        told.add_row("columns", Text(f"{fitted.n_features_in_:,}, digest {columns_digest(document)[7:23]}"))
-        told.add_row("public", Text(_public(card.get("public") or {}, fitted)))
-        told.add_row(
+            summary.add_row("", Text(f"{event.used:,} of {event.of:,} {event.name}"))
+        summary.add_row("labels", Text(", ".join(map(str, fitted.classes_.tolist()))))
+        summary.add_row("columns", Text(f"{fitted.n_features_in_:,}, digest {columns_digest(document)[7:23]}"))
+        summary.add_row("public", Text(_public(card.get("public") or {}, fitted)))
+        summary.add_row(
             "parameters", Text(", ".join(f"{name}={value!r}" for name, value in document["parameters"].items()))
         )
-        told.add_row("made by", Text(f"dpfast {card.get('dpfast') or '(unknown version)'}"))
-        output.print(told)
+        summary.add_row("made by", Text(f"dpfast {card.get('dpfast') or '(unknown version)'}"))
+        output.print(summary)
 
 
 def _cost(cost):

@@ -164,19 +164,19 @@ def stream(
             raise stopped  # in the midst of a step, which ended the stream
 
         show_weights(estimator, errors, bits=values == "bits")
-        told = facts()
-        told.add_row("rounds", f"{estimator.rounds_:,}" + (f", of which {rows:,} now" if skip or new_rows else ""))
+        summary = facts()
+        summary.add_row("rounds", f"{estimator.rounds_:,}" + (f", of which {rows:,} now" if skip or new_rows else ""))
         if show_private and rows:
-            told.add_row("mistakes", Text(f"{mistakes:,} in {rows:,} rows (not private)", style="yellow"))
-        told.add_row("privacy", str(estimator.privacy_))
-        told.add_row("", "of the model and of when it changed; each prediction is for the owner of its row")
+            summary.add_row("mistakes", Text(f"{mistakes:,} in {rows:,} rows (not private)", style="yellow"))
+        summary.add_row("privacy", str(estimator.privacy_))
+        summary.add_row("", "of the model and of when it changed; each prediction is for the owner of its row")
         if estimator.updates_ == estimator.n_updates_ and not window:
-            told.add_row("", "all updates are made: rows are predicted, no longer learned from")
+            summary.add_row("", "all updates are made: rows are predicted, no longer learned from")
         if checkpoint is not None:
-            told.add_row("checkpoint", Text(f"{checkpoint}: private, keep it from others"))
+            summary.add_row("checkpoint", Text(f"{checkpoint}: private, keep it from others"))
         if out is not None:
-            told.add_row("saved", Text(str(out)))
-        errors.print(told)
+            summary.add_row("saved", Text(str(out)))
+        errors.print(summary)
         if stopped is not None:
             raise stopped
 

@@ -53,12 +53,12 @@ def steps(
     missing: tuple[float, float] | None,
     texts: Sequence[str],
     scale: Scale,
-    told: str,
+    description: str,
 ) -> str:
     """Return a curve over bins with a band for its noise, given as standard deviations.
 
     `missing` is the weight of missing values and its noise, drawn as a mark on the right. `texts` are the tooltips of
-    the bins, if any. `told` describes the picture to readers who cannot see it.
+    the bins, if any. `description` describes the picture to readers who cannot see it.
     """
     right = _WIDTH - (58 if missing is not None else 8)
 
@@ -94,7 +94,7 @@ def steps(
             f"<title>missing: {weight:+.2f}</title></circle>"
             f'<text x="{_WIDTH}" y="{_HEIGHT - 4}" text-anchor="end">missing</text>'
         )
-    return _picture(_HEIGHT, marks, told)
+    return _picture(_HEIGHT, marks, description)
 
 
 def bars(
@@ -102,7 +102,7 @@ def bars(
     weights: np.ndarray,
     noise: np.ndarray | None,
     scale: Scale,
-    told: str,
+    description: str,
     shares: np.ndarray | float = 1.0,
     most: int = 12,
 ) -> str:
@@ -141,10 +141,10 @@ def bars(
     left = len(weights) - len(order)
     if left:
         marks.append(f'<text x="{middle - half - 6}" y="{height - 5}" text-anchor="end">{left:,} matter less</text>')
-    return _picture(height, marks, told)
+    return _picture(height, marks, description)
 
 
-def heat(texts: Sequence[Sequence[str]], weights: np.ndarray, scale: Scale, told: str) -> str:
+def heat(texts: Sequence[Sequence[str]], weights: np.ndarray, scale: Scale, description: str) -> str:
     """Return a map of cells, a larger weight darker, with the names of its rows and of its columns."""
     left, line, below = 130, 18, 96
     wide, bottom = (_WIDTH - left - 4) / weights.shape[1], line * len(weights)
@@ -164,7 +164,7 @@ def heat(texts: Sequence[Sequence[str]], weights: np.ndarray, scale: Scale, told
             f"{escape(_short(text))}</text>"
         )
     marks.append(f'<path d="M{left} 0H{_WIDTH - 4}V{bottom}H{left}z" class="axis"/>')
-    return _picture(bottom + below, marks, told)
+    return _picture(bottom + below, marks, description)
 
 
 def _short(text):
@@ -181,7 +181,7 @@ class Dot(NamedTuple):
     high: float
 
 
-def dots(points: Sequence[Dot], told: str) -> str:
+def dots(points: Sequence[Dot], description: str) -> str:
     """Return dots with whiskers, and the diagonal."""
     side, edge = 240, 38
 
@@ -204,7 +204,7 @@ def dots(points: Sequence[Dot], told: str) -> str:
     for value in (0, 0.5, 1):
         marks.append(f'<text x="{x(value)}" y="{y(0) + 14}" text-anchor="middle">{value:.0%}</text>')
         marks.append(f'<text x="{x(0) - 4}" y="{y(value) + 4}" text-anchor="end">{value:.0%}</text>')
-    return _picture(side, marks, told, side)
+    return _picture(side, marks, description, side)
 
 
 def _path(x, y, ends, weights):

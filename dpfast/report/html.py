@@ -192,8 +192,8 @@ def _reliability(model) -> Iterable[str]:
         "came true, with an interval for the noise and the choice of rows. On the dashed line both are the same."
         f"{new}</p>"
     )
-    told = f"{len(points)} shares that came true beside the probabilities that were given"
-    yield f'<figure style="max-width:22rem">{dots(points, told)}</figure>'
+    description = f"{len(points)} shares that came true beside the probabilities that were given"
+    yield f'<figure style="max-width:22rem">{dots(points, description)}</figure>'
 
 
 def _plain(value):

@@ -114,10 +114,8 @@ def _curves(model, found: list[Term]) -> Iterable[str]:
 
 def _panel(term: Term, scale: Scale, classes: int, pointed: bool) -> str:
     label = f" for {escape(str(term.label))}" if classes > 2 else ""
-    told = f"<small>{label} moves scores by {term.importance:.2f}</small>"
-    return (
-        f"<figure><figcaption>{escape(term.column.name)} {told}</figcaption>{_picture(term, scale, pointed)}</figure>"
-    )
+    name, effect = escape(term.column.name), f"<small>{label} moves scores by {term.importance:.2f}</small>"
+    return f"<figure><figcaption>{name} {effect}</figcaption>{_picture(term, scale, pointed)}</figure>"
 
 
 def _picture(term: Term, scale: Scale, pointed: bool) -> str:
@@ -125,13 +123,13 @@ def _picture(term: Term, scale: Scale, pointed: bool) -> str:
     texts = [column.meaning(code) for code in range(column.size)]
     high, low = term.extremes()
     ends = [f"{term.weights[code]:+.2f} at {term.meaning(code)}" for code in (low, high)]
-    told = f"{column.name}: from {ends[0]} to {ends[1]}"
+    description = f"{column.name}: from {ends[0]} to {ends[1]}"
     if isinstance(term, PairTerm):
-        return heat([[side.meaning(k) for k in range(side.size)] for side in term.sides], term.map, scale, told)
+        return heat([[side.meaning(k) for k in range(side.size)] for side in term.sides], term.map, scale, description)
     if not column.ordered:
         codes, group = term.told, term.weights[term.groups]
         of = None if noise is None else noise[codes]
-        picture = bars([texts[k] for k in codes], term.weights[codes], of, scale, told, term.shares[codes])
+        picture = bars([texts[k] for k in codes], term.weights[codes], of, scale, description, term.shares[codes])
         if not group.size:
             return picture
         of_groups = f"{group.min():+.2f} to {group.max():+.2f}".replace("-", "\N{MINUS SIGN}")
@@ -151,7 +149,7 @@ def _picture(term: Term, scale: Scale, pointed: bool) -> str:
         missing,
         texts[of_bins] if pointed else (),
         scale,
-        told,
+        description,
     )
 
 
@@ -189,8 +187,8 @@ def _weights(model) -> Iterable[str]:
         yield f'<p class="soft">Bars to the right speak for {yes}, to the left for {no}, the larger the feature is.</p>'
     yield '<div class="terms">'
     for label, row in zip(labels.tolist(), rows, strict=True):
-        told = f"the largest weights for {label}"
-        picture = bars(texts, row[order], None, scale, told, most=25)
+        description = f"the largest weights for {label}"
+        picture = bars(texts, row[order], None, scale, description, most=25)
         yield f"<figure><figcaption>for {escape(str(label))}</figcaption>{picture}</figure>"
     yield "</div>"
     if rows.shape[1] > len(order):

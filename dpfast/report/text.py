@@ -40,8 +40,8 @@ def _by_column(every, classes, most=30):
         yield "no column is clear of noise; noise alone may have made these:"
     for name, term in zip(names, found, strict=False):
         ends = (f"{term.meaning(code)} ({term.weights[code]:+.2f})" for code in term.extremes())
-        told = "; ".join(f"{side}: {end}" for side, end in zip(sides, ends, strict=True))
-        yield f"{name:{width}}  moves the score by {term.importance:.2f} on average; {told}"
+        extremes = "; ".join(f"{side}: {end}" for side, end in zip(sides, ends, strict=True))
+        yield f"{name:{width}}  moves the score by {term.importance:.2f} on average; {extremes}"
     if len(found) > most:
         yield f"and {len(found) - most:,} columns that matter less"
     if found[0].clear and (noise := lost_in_noise(every)):
@@ -136,8 +136,8 @@ def as_text(rules, names, worths=None):
     ]
     if worths is not None:
         width = max(map(len, lines))
-        told = [f"{support_text(worth)} rows, {precision_text(worth)} right" for worth in worths]
-        lines = [f"{line:{width}}  {each}" for line, each in zip(lines, told, strict=True)]
+        supports = [f"{support_text(worth)} rows, {precision_text(worth)} right" for worth in worths]
+        lines = [f"{line:{width}}  {each}" for line, each in zip(lines, supports, strict=True)]
     return "\n".join(lines)
 
 

@@ -44,14 +44,14 @@ def halfspace(
 
         found = None if schema is not None else _discovery(columns, epsilon, delta, neighbors)
         if json:
-            told = {"columns": len(shapes), "noise in rows": deviation, "clear rows": clear, "n": n}
+            figures = {"columns": len(shapes), "noise in rows": deviation, "clear rows": clear, "n": n}
             if found is not None:
-                told |= {
+                figures |= {
                     "discovery noise in rows": found.histogram.deviation,
                     "published from rows": found.histogram.least,
                     "label published from rows": found.labels.least,
                 }
-            answer(told)
+            answer(figures)
             return
         title = f"halfspace on {len(shapes)} columns, ({epsilon}, {delta})-DP, {neighbors}"
         table = Table(title=title, show_header=False)
