@@ -39,18 +39,22 @@ def _gaussian(mu, bins):
     return Charge(amount(10, 0.04), (Cost("gaussian", mu),)), list(zip(q, p / q, strict=True)), 0.0
 
 
-def _value(book: Book, ratio: float, moves, epsilon: float, depth: int) -> float:
-    """The most divergence at epsilon that any rule gets from here, by enumeration."""
-    best = max(0.0, ratio - math.exp(epsilon))
-    if not depth:
-        return best
-    for charge, law, told in moves:
+def _fitting(book: Book, moves, depth: int) -> list:
+    """The moves that a book takes, and those that it takes after each."""
+    fitting = []
+    for charge, law, told in moves if depth else []:
         try:
-            after = book.charged(charge)
+            fitting.append((law, told, _fitting(book.charged(charge), moves, depth - 1)))
         except BudgetExceeded:
             continue
-        found = sum(q * _value(after, ratio * step, moves, epsilon, depth - 1) for q, step in law)
-        best = max(best, found + ratio * told)
+    return fitting
+
+
+def _value(fitting, ratio: float, epsilon: float) -> float:
+    """The most divergence at epsilon that any rule gets from here, by enumeration."""
+    best = max(0.0, ratio - math.exp(epsilon))
+    for law, told, after in fitting:
+        best = max(best, sum(q * _value(after, ratio * step, epsilon) for q, step in law) + ratio * told)
     return best
 
 
@@ -70,15 +74,15 @@ def _value(book: Book, ratio: float, moves, epsilon: float, depth: int) -> float
 def test_no_adaptive_rule_gets_more_than_the_budget(composition, pairs, moves, depth):
     budget = (1.0, 0.05)
     book = new_book(*budget, "replace", "row", composition, pairs)
-    assert 0 < _value(book, 1.0, moves, budget[0], depth) <= budget[1]
+    assert 0 < _value(_fitting(book, moves, depth), 1.0, budget[0]) <= budget[1]
 
 
 def test_the_adversaries_are_strong_enough_to_notice():
     book = new_book(1.0, 0.05, "replace", "row", "gaussian", (0, 0))
     twice = Book(new_book(1.0, 0.2, "replace", "row", "gaussian", (0, 0)).filter)
     moves = [_gaussian(0.3, 6), _gaussian(0.5, 6)]
-    assert _value(book, 1.0, moves, 1.0, 4) > 0.03
-    assert _value(twice, 1.0, moves, 1.0, 4) > 0.06
+    assert _value(_fitting(book, moves, 4), 1.0, 1.0) > 0.03
+    assert _value(_fitting(twice, moves, 4), 1.0, 1.0) > 0.06
 
 
 def test_five_gaussian_fits_fit_into_2_4_and_a_sixth_does_not():

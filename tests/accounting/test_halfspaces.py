@@ -34,8 +34,7 @@ def boosted(rng, x, y, kappa, rate, T, sigma):
     for _ in range(T):
         weight = np.exp(-rate * (loss - loss.min()))
         low, high = 0.0, 1 / weight.min()
-        for _ in range(200):
-            middle = (low + high) / 2
+        while low < (middle := (low + high) / 2) < high:
             low, high = (middle, high) if np.minimum(1, middle * weight).sum() < kappa * n else (low, middle)
         measure = np.minimum(1, high * weight) / (kappa * n)
         z = (measure * y) @ x + rng.normal(scale=sigma, size=x.shape[1])

@@ -103,6 +103,7 @@ def transcripts(stream, *, eta, e, n_updates, batch, every=None, weight=lambda k
     return law
 
 
+@cache
 def laws(symbols, rounds, **options):
     """Laws of all streams, as an array with one axis a round and the outcomes last."""
     every = [transcripts(stream, **options) for stream in itertools.product(symbols, repeat=rounds)]
