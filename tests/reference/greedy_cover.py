@@ -6,6 +6,7 @@ for "not x_j", or None for the constant true.
 """
 
 import math
+from functools import cache
 
 import numpy as np
 
@@ -21,30 +22,32 @@ def enumerate_lists(X, y, n_classes, exponent, *, coverage_weight, prior, max_ru
     and its feature leaves with both literals. The constant true ends the list. Round `max_rules`, or the
     round after the last feature if that comes first, draws among the constant true's labels only.
     """
-    X, y = np.asarray(X), np.asarray(y)
+    n, d = np.shape(X)
+    X, y = np.asarray(X).tolist(), list(y)
     polarities = (0, 1) if negations else (0,)
-    weights_of = coverage_weight if isinstance(coverage_weight, list) else [(coverage_weight, 1)] * (X.shape[1] + 1)
+    weights_of = coverage_weight if isinstance(coverage_weight, list) else [(coverage_weight, 1)] * (d + 1)
     law = {}
 
     def covers(literal, i):
-        return literal is None or X[i, literal[0]] != literal[1]
+        return literal is None or X[i][literal[0]] != literal[1]
 
     def score(literal, label, uncovered, weights):
         covered = [i for i in uncovered if covers(literal, i)]
         correct = sum(1 for i in covered if y[i] == label)
         return weights[0] * correct - weights[1] * (len(covered) - correct)
 
-    def extend(rules, probability, features, uncovered):
-        last = len(rules) == max_rules - 1 or not features
+    @cache
+    def weights_after(k, features, uncovered):
+        last = k == max_rules - 1 or not features
         literals = [] if last else [(j, polarity) for j in features for polarity in polarities]
         masses = {(literal, label): 1 for literal in literals for label in range(n_classes)}
         if last or prior:
             masses |= {(None, label): 1 if last else prior for label in range(n_classes)}
+        scores = {rule: score(*rule, uncovered, weights_of[k]) for rule in masses}
+        return {rule: mass * math.exp(float(exponent * scores[rule])) for rule, mass in masses.items()}
 
-        now = weights_of[len(rules)]
-        weights = {
-            rule: mass * math.exp(float(exponent * score(*rule, uncovered, now))) for rule, mass in masses.items()
-        }
+    def extend(rules, probability, features, uncovered):
+        weights = weights_after(len(rules), features, uncovered)
         total = sum(weights.values())
         for rule, weight in weights.items():
             literal, _ = rule
@@ -54,11 +57,11 @@ def enumerate_lists(X, y, n_classes, exponent, *, coverage_weight, prior, max_ru
                 extend(
                     (*rules, rule),
                     probability * weight / total,
-                    [j for j in features if j != literal[0]],
-                    [i for i in uncovered if not covers(literal, i)],
+                    tuple(j for j in features if j != literal[0]),
+                    tuple(i for i in uncovered if not covers(literal, i)),
                 )
 
-    extend((), 1.0, list(range(X.shape[1])), list(range(X.shape[0])))
+    extend((), 1.0, tuple(range(d)), tuple(range(n)))
     return law
 
 
