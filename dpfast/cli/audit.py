@@ -56,15 +56,8 @@ def audit(
             table.add_row(
                 name, case.what, f"{case.delta:g}", f"{epsilon:g}", f"{found.certified:.3f}", f"{found.runs:,}"
             )
-            figures.append(
-                {
-                    "model": name,
-                    "delta": case.delta,
-                    "claimed": epsilon,
-                    "certified": found.certified,
-                    "runs": found.runs,
-                }
-            )
+            claimed = {"model": name, "delta": case.delta, "claimed": epsilon}
+            figures.append(claimed | {"certified": found.certified, "runs": found.runs})
             refuted += [] if found.holds else [name]
             notes += [f"{name}: {case.weak}."] if case.weak else []
         if json:

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 from dpfast.files import csv
 from dpfast.files.datasets import dataset_path
 from dpfast.files.names import NotNumbers, check_names, kind_of, paths_of, separator_of
-from dpfast.files.parquet import ParquetFiles, ParquetRows
+from dpfast.files.parquet import ParquetFiles, ParquetRows, few_at_a_time
 from dpfast.files.readers import csv_steps, fewer, named, read_table
 from dpfast.parts.blocks import BLOCK_BYTES, Spool, Storage, Table
 from dpfast.tables.arrays import is_parted, is_stream
@@ -160,7 +160,7 @@ def _stamps(path):
 def _parquet(path, label, dtype, spool):
     rows = ParquetRows(path, label=label, dtype=dtype)
     filling = spool.array(rows.shape, rows.dtype)
-    for block in rows.few_at_a_time():
+    for block in few_at_a_time(rows):
         filling.append(block)
         del block  # before the next one is read
     return filling.whole(), None if label is None else rows.labels()

@@ -141,26 +141,12 @@ class ParquetRows:
             Entries("numbers").check(block, names, start)
         return block
 
-    def few_at_a_time(self) -> Any:
-        """Yield all rows of the files in order, at most a row group of moderate size at a time.
+    def _group(self, file, k, n, start):
+        """Yield the rows of a row group.
 
         A reader of a column holds its pages and its dictionary, which take some megabytes. A row group is therefore
-        read a few columns at a time. A row group that is too large to be held is read with all columns and a few rows
-        at a time.
-
-        Yields
-        ------
-        ndarray of numbers, shape (rows, d)
+        read a few columns at a time, or, if it is too large to be held, with all columns and a few rows at a time.
         """
-        for path in self._files.paths:
-            with _opened(path) as file:
-                start = 0
-                for k in range(file.metadata.num_row_groups):
-                    n = file.metadata.row_group(k).num_rows
-                    yield from self._group(file, k, n, start)
-                    start += n
-
-    def _group(self, file, k, n, start):
         d = self.shape[1]
         if n * d * self.dtype.itemsize > _HELD:
             yield from (part for _, part in self._batches(file, k, start, slice(0, d)))
@@ -192,6 +178,17 @@ class ParquetRows:
         for batch in self._files.batches([self._label]):
             labels.add(batch.column(0))
         return labels.column()[self._chosen]
+
+
+def few_at_a_time(rows):
+    """Yield all rows of Parquet files in order, at most a row group of moderate size at a time."""
+    for path in rows._files.paths:
+        with _opened(path) as file:
+            start = 0
+            for k in range(file.metadata.num_row_groups):
+                n = file.metadata.row_group(k).num_rows
+                yield from rows._group(file, k, n, start)
+                start += n
 
 
 class ParquetFiles:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from mmap import ACCESS_READ, mmap
+from types import SimpleNamespace
 from typing import Any
 from uuid import uuid4
 
@@ -37,7 +38,8 @@ class SparkBackend:
         self._frame = frame.select(spark_partition_id().alias("dpfast partition"), "*")
         self._steps: tuple[Any, ...] = ()
         self._names: tuple[str, ...] = (uuid4().hex,)  # of the first states, and of those after each step
-        self._files = _Files(self._names[0])  # shared with the engines derived from this one
+        # Shared with the engines derived from this one: the names of states in use, to be removed, and closed.
+        self._files = SimpleNamespace(open={self._names[0]}, gone=set(), closed=set())
         self._paths = _asks(self._frame, _spread, name=self._names[0]).persist()
         self._parts = sorted({row["part"] for row in self._paths.collect()})  # partitions without rows are none
         if not self._parts:
@@ -101,13 +103,6 @@ class SparkBackend:
             return answer()
         except Exception as error:  # Spark, py4j and gRPC have no common class
             raise EngineLost(f"the Spark cluster did not answer ({type(error).__name__})") from None
-
-
-class _Files:
-    """The names of states whose files are in use, those that may be removed, and all that were closed."""
-
-    def __init__(self, name):
-        self.open, self.gone, self.closed = {name}, set(), set()
 
 
 def spark_backend(X: Any, columns: list[str] | None = None, tasks: int | None = None) -> SparkBackend:

@@ -5,4 +5,3 @@ from .additive import terms as terms
 from .html import claim_in_words as claim_in_words
 from .html import page as page
 from .html import write as write
-from .text import summary as summary

@@ -13,17 +13,7 @@ MOST_COLUMNS, _MOST_VALUES, _LONGEST = 250, 12, 300  # columns, values of one, l
 
 
 def summary(model: Any) -> str:
-    """Return a fitted model as text.
-
-    Parameters
-    ----------
-    model : fitted private estimator
-
-    Returns
-    -------
-    str
-        The parameters, the claim and, for an additive model, what each column adds to the score.
-    """
+    """Return a fitted model as text: its parameters, its claim and, if it is additive, what each column adds."""
     lines = [repr(model), str(model.privacy_)]
     if code_columns(model) is not None and hasattr(model, "terms"):
         lines += _by_column(terms(model), model.classes_)

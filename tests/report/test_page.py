@@ -12,6 +12,7 @@ import dpfast
 from dpfast import report
 from dpfast.learners.halfspaces.steepness import log_odds
 from dpfast.report.additive import lost_in_noise
+from dpfast.report.text import summary
 from dpfast.tables import Boolean, Category, CodeTable, Label, Numeric, Schema
 from dpfast.tables.cells import CodeColumn
 
@@ -130,7 +131,7 @@ def test_groups_of_rare_values_share_a_line_and_count_together(rng):
     assert (town.clear, code.clear) == (True, False)
     page = report.page(model)
     assert "rarer values, in 64 groups: " in page
-    assert not re.search("group [0-9]+ of 64", page + report.summary(model))
+    assert not re.search("group [0-9]+ of 64", page + summary(model))
 
 
 def test_shares_of_rows_are_saved_and_wrong_ones_refused(additive, tmp_path):
@@ -253,7 +254,7 @@ def test_pairs_of_columns_have_terms_maps_and_lines(rng):
     Elements(text)
     assert "age &lt;years&gt; and job" in text
     assert text.count('fill-opacity="') == 24
-    assert "age <years> and job" in report.summary(model)
+    assert "age <years> and job" in summary(model)
 
 
 def test_a_pair_of_columns_is_drawn_as_a_map(rng):
