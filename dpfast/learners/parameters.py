@@ -6,7 +6,7 @@ values, or refuses an invalid value before any data are read.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import Field, field, make_dataclass
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from inspect import cleandoc, get_annotations
 from types import SimpleNamespace
@@ -67,35 +67,18 @@ FEATURE_RANGE = parameter(
 def estimator(cls: type[T]) -> type[T]:
     """Write the constructor of a class, which only stores the declared parameters, and complete its docstring.
 
-    Keyword parameters are declared by `parameter`. Positional ones, and those that a class fixes (`init=False`), are
-    declared by `dataclasses.field`, which type checkers can read.
+    The class becomes a dataclass: keyword parameters are declared by `parameter`, positional ones, and those that a
+    class fixes (`init=False`), by `dataclasses.field`, which type checkers can read. Docstrings list positional ones
+    first, then those of the class, then those of its bases.
     """
-    whole: Any = cls
-    own = {
-        name: (annotation, vars(cls)[name])
-        for name, annotation in get_annotations(cls).items()
-        if isinstance(vars(cls).get(name), Field)
-    }
-    for name, (_, each) in own.items():
-        setattr(cls, name, each.default) if not each.init else delattr(cls, name)
-    whole._own_parameters = own
-    bases = [vars(base).get("_own_parameters", {}) for base in cls.__mro__]
-    of: dict[str, Any] = {}
-    for base in reversed(bases):
-        of |= base
-    ordered = [*(name for name in of if not of[name][1].kw_only), *(name for base in bases for name in base)]
-    fields = {name: of[name] for name in ordered if of[name][1].init}
-    kinds = {name: each.metadata["kind"] for name, (_, each) in fields.items()}
-    whole._parameters = {name: kind for name, kind in kinds.items() if kind is not None}
-    if "__init__" not in vars(cls):
-        all_of_them = [(name, *declared) for name, declared in fields.items()]
-        space = {name: getattr(cls, name) for name in ("__doc__", "__post_init__") if hasattr(cls, name)}
-        made: Any = make_dataclass(cls.__name__, all_of_them, eq=False, repr=False, namespace=space)
-        whole.__init__ = made.__init__
+    whole: Any = dataclass(eq=False, repr=False, kw_only=True)(cls)
+    known = {each.name: each for each in fields(whole) if each.init}
+    whole._parameters = {name: each.metadata["kind"] for name, each in known.items() if each.metadata["kind"]}
     if cls.__doc__:
-        texts = {name: each.metadata["text"] for name, (_, each) in fields.items()}
-        entries = [f"{name} : {text}" for name, text in texts.items() if text]
-        text = _completed(cleandoc(cls.__doc__), "Parameters", entries, order=[*fields])
+        entries = [f"{name} : {each.metadata['text']}" for name, each in known.items() if each.metadata["text"]]
+        order = [name for name, each in known.items() if not each.kw_only]
+        order += [name for base in cls.__mro__ for name in get_annotations(base) if name not in order]
+        text = _completed(cleandoc(cls.__doc__), "Parameters", entries, order)
         above = [_section(cleandoc(base.__doc__ or ""), "Attributes")[1] for base in reversed(cls.__mro__[1:])]
         text = _completed(text, "Attributes", [entry for entries in above for entry in entries])
         papers = "\n".join(f".. [{key}] {paper}" for key, paper in PAPERS.items() if re.search(rf"\[{key}\b", text))

@@ -49,9 +49,8 @@ class TableReader(Parameters):
         None,
         optional(auto(SCHEMA, "discover")),
         """dpfast.Schema, the path of its file, "discover" or None, default=None
-    The declaration of the table that `fit` and `predict` receive: a DataFrame of pandas or polars, an Arrow table
-    or a dict of arrays, with numbers, categories, dates and missing values. See `dpfast.Schema`. With None,
-    everything about a DataFrame or an Arrow table is discovered except the names and types of its columns, and
+    The declaration of the table that `fit` and `predict` receive: a DataFrame, an Arrow table or a dict of arrays.
+    With None, everything about a frame or an Arrow table is discovered except the names and types of its columns, and
     arrays and sparse matrices are read as vectors. "discover" discovers arrays too.""",
     )
     encoder_share: float | str = parameter(

@@ -42,8 +42,8 @@ class BoostedHalfspaceClassifier(LinearClassifier):
 
     Each row has a weight; at first all weights are equal. In each round a weak learner returns a noisy hypothesis h for
     the weighted rows. The weight of a row is then proportional to exp(-learning_rate / 2 * sum of y h(x)) over the
-    hypotheses so far, so it is small for rows that are classified well. Weights are at most 1 and add up to kappa n,
-    where kappa is the density. The model is the average of the hypotheses.
+    hypotheses so far. Weights are at most 1 and add up to kappa n, where kappa is the density. The model is the average
+    of the hypotheses.
 
     **Privacy.** All hypotheses together are (epsilon, delta)-DP for the relation `neighbors`. Given the earlier
     hypotheses, a change of one row moves the weights of all other rows in one direction, by no more than its own weight
@@ -79,17 +79,15 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         rows, except with probability `beta`, if some halfspace has the margin before labels are flipped. A warning says
         if there are fewer rows than the plan needs, which are many. "paper" uses the numbers printed in
         [BCS, Algorithm 5]_, from `dpfast.accounting.boost_paper`: these are many rounds, for which dpfast claims only
-        privacy. A warning states the number of rows that the paper needs and, above a minute, the expected time. Both
-        need neighbors="replace" and the paper's measure and weak learner. The noise always follows from the budget; it
-        is at most half of the paper's if there are as many rows as the paper's privacy needs.
+        privacy. A warning states the number of rows that the paper needs and the expected time. Both need
+        neighbors="replace" and the paper's measure and weak learner. The noise always follows from the budget.
     margin : float in (0, 1] or None, default=None
         The margin of the plan and of the paper's calibration; not used otherwise.
     label_noise : float in [0, 0.5), default=0.0
         The probability with which each label was flipped, for the plan and the paper's calibration; their errors are
-        then relative to the labels before the flips [BCS, Algorithm 3 and Theorem 33]_. Not used otherwise.
+        then relative to the labels before the flips [BCS, Algorithm 3 and Theorem 33]_.
     alpha, beta : float, default=0.1
-        The wanted error on new rows and the probability of missing it, for the plan and the paper's calibration; not
-        used otherwise.
+        The wanted error on new rows and the probability of missing it, for the plan and the paper's calibration.
 
     Attributes
     ----------

@@ -79,8 +79,8 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
 
     Notes
     -----
-    A round reads the rows twice, whether they are projected or not; projected rows take 4 n m bytes. The step size
-    decreases with the norms of the noisy sums released so far (`dpfast.learners.halfspaces.descent`).
+    A round reads the rows twice; projected rows take 4 n m bytes. The step size decreases with the norms of the noisy
+    sums released so far (`dpfast.learners.halfspaces.descent`).
 
     Examples
     --------

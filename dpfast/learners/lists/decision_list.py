@@ -58,17 +58,16 @@ class DecisionListClassifier(PrivateClassifier):
         In [0, 1); choose it well below 1 / n for n rows. 0 is pure differential privacy, and pays for few rules only.
     coverage_weight : float in [0, 1] or "auto", default="auto"
         A number gives score = coverage_weight * correct - errors in every draw, which is positive for a rule that is
-        right for more than a share 1 / (1 + coverage_weight) of its rows. 0 is the paper's choice: a rule must be right
-        for all of its rows. The number is rounded to the nearest fraction with a denominator of at most 1000. With
-        "auto" the required share decreases from .85 for the first rule to .55 for the last one, so that precise rules
-        come first and later rules still cover further rows (`dpfast.learners.lists.covering`).
+        right for more than a share 1 / (1 + coverage_weight) of its rows; it is rounded to the nearest fraction with a
+        denominator of at most 1000. 0 is the paper's choice: a rule must be right for all of its rows. With "auto" the
+        required share decreases from .85 for the first rule to .55 for the last one (`dpfast.learners.lists.covering`).
     max_rules : int or None, default=10
         The length of the longest list, including the default rule. With fewer rules each gets a larger exponent. None
         allows one rule per feature.
     default_prior : int or "auto", default="auto"
         The number of candidates that the constant true counts for, with each label; at most 2**53. "auto" is a quarter
-        of the number of literals: too few to matter while rows remain, but once none remains, every further round ends
-        the list with probability at least one fifth. 0 makes the constant true the last rule only.
+        of the number of literals: once no row remains, every further round ends the list with probability at least one
+        fifth. 0 makes the constant true the last rule only.
     conjunctions : int, default=1
         The largest number of literals in a condition; conditions are all conjunctions of so many literals or fewer.
     negations : bool, default=True
@@ -77,8 +76,8 @@ class DecisionListClassifier(PrivateClassifier):
         Share of epsilon for noisy class counts of the rows that each rule decides, released with the list. They are
         used by `rule_worth`, `predict_proba` and `decision_function`; 0 releases none.
     threshold : None, float or array_like of float, shape (d,), default=0.0
-        Converts columns to bits x > threshold. It is declared, not computed from the rows. 0 keeps zeros and ones; None
-        accepts only zeros and ones. For numbers, use thresholds that have a meaning, or a schema.
+        Converts columns to bits x > threshold. 0 keeps zeros and ones; None accepts only zeros and ones. For numbers,
+        use thresholds that have a meaning, or a schema.
     accounting : {"curve", "paper"}, default="curve"
         "paper" uses the constants of [BF]_ and requires coverage_weight 0.
 

@@ -1,7 +1,7 @@
 """Base classes of the private learners of a hypothesis class: points, labels 0 and 1, a hypothesis, a file."""
 
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -161,7 +161,7 @@ class CountedPointClassifier(Probabilities, PrivatePointClassifier):
         Whether a hypothesis was drawn.
     """
 
-    _step: str  # what a step is called
+    _step: ClassVar[str]  # what a step is called
     accuracy: float = field(
         default=0.1,
         kw_only=False,

@@ -38,8 +38,7 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
     ----------
     n_updates : int or "auto", default="auto"
         The number K of releases. After the last one a stream is predicted but no longer learned from, unless it has a
-        window. "auto" is 20, or more if the budget and the number of rows, if public, allow it
-        (`dpfast.learners.winnow.plan`).
+        window. "auto" is 20, or more if the budget and a public number of rows allow it.
     n_draws : int, default=5
         The number m of draws per release.
     window : bool, default=False
@@ -49,8 +48,8 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
     batch : "all" or int, default="all"
         The number of an interval's counting rows that enter the update: all, or the first so many; the paper has 1.
     schedule : {"auto", "fixed", "sparse-vector"}, default="auto"
-        When releases happen: after intervals fixed in advance, which costs no privacy, or when AboveThreshold finds
-        enough counting rows. "auto" is "fixed" for `fit` and "sparse-vector" for a stream.
+        When releases happen: after intervals fixed in advance, or when AboveThreshold finds enough counting rows.
+        "auto" is "fixed" for `fit` and "sparse-vector" for a stream.
     horizon : int or None, default=None
         Declared number of rounds of a stream, or of rows; required for a stream with fixed schedule and by "paper".
     confidence : float in [0, 1), default=0.05
@@ -65,8 +64,7 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
     margin : float in (0, 1] or None, default=None
         The margin rho that the paper's calibration assumes; not used otherwise.
     checkpoint : None or path, default=None
-        A file in which `stream` and `partial_fit` keep the stream; see `resume`. It must not exist when a stream
-        begins.
+        A new file in which `stream` and `partial_fit` keep the stream; see `resume`.
 
     Attributes
     ----------
@@ -80,10 +78,8 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         counts out of n_draws; coordinate n_features_in_ is the intercept.
     reads_ : {"signs", "numbers"}
         The type of entries that the model expects: booleans are signs, other numbers are used as they are.
-    learning_rate_ : float
-        The rate eta.
-    n_updates_, n_draws_ : int
-        The numbers K and m.
+    learning_rate_, n_updates_, n_draws_ : float, int, int
+        The numbers eta, K and m.
     rounds_ : int
         The number of rows of the stream so far; only if the stream can be continued.
 

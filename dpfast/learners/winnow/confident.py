@@ -31,8 +31,7 @@ _PIECE = 1 << 26  # entries of a product, so that it ends within a second
 class WinnowClassifier(Parameters, TwoSided, TableClassifier):
     """ConfidentWinnow [BF, section 4.1]_: a sparse linear threshold, learned in one pass. **Not private.**
 
-    The weights, the predictions and the number of updates depend on single rows without any noise. Use this classifier
-    for comparison with `DPWinnowClassifier`, and for data that need no protection. scikit-learn's
+    Use this classifier for comparison with `DPWinnowClassifier`, and for data that need no protection. scikit-learn's
     `CalibratedClassifierCV` can add probabilities.
 
     The weights w are positive, sum to one, and start uniform. A row (x, y), y = +-1, is predicted by the sign of <w,
@@ -64,12 +63,6 @@ class WinnowClassifier(Parameters, TwoSided, TableClassifier):
         The type of entries that the model expects: booleans are signs, other numbers are used as they are.
     n_features_in_, feature_names_in_
         As in scikit-learn.
-
-    Notes
-    -----
-    The weights are exp(learning_rate * s) / Z for integer scores s = the sum of y x over the rows used. So rounding
-    errors do not accumulate, and negated copies, whose scores are -s, are not stored. Rows are predicted in blocks; an
-    update costs a pass over the features.
 
     Examples
     --------
