@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,6 +29,7 @@ from dpfast.tables.labels import two_classes
 from dpfast.tables.projection import readable, row_products
 from dpfast.tables.unit_rows import unit_rows
 
+F = TypeVar("F", bound=Callable[..., Any])
 _TABLES = (BitMatrix, RowBlocks, CodeBits, CodeTable)
 
 
@@ -69,18 +70,12 @@ def _tracked(iterable, what, total, rows, parts):
 
 
 class Watched(CallbackSupportMixin):
-    """Mixin of estimators whose `fit` calls the callbacks of scikit-learn 1.9 and later.
+    """Mixin of estimators whose `fit`, decorated by `watched`, calls the callbacks of scikit-learn 1.9 and later.
 
     Callbacks learn that a fit or a round begins or ends, and of which estimator; they learn nothing of rows and of
     private values. Those that refuse do so before the charge. Their return values stop nothing, and a callback that
     raises interrupts the fit.
     """
-
-    def __init_subclass__(cls, **options: Any) -> None:
-        super().__init_subclass__(**options)
-        if "fit" in vars(cls):
-            own: Any = cls
-            own.fit = _watched_fit(own.fit)
 
     def _watched(self, rounds: Iterable[Any], what: str, total: int | None = None) -> Iterable[Any]:
         """Return the same rounds of the current fit, at most `total`, which call the callbacks."""
@@ -96,9 +91,11 @@ class Watched(CallbackSupportMixin):
         all_rounds.call_on_fit_task_end(estimator=self)
 
 
-def _watched_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
+def watched(fit: F) -> F:
+    """Decorate the `fit` of an estimator that is `Watched`."""
+
     @wraps(fit)
-    def watched(self: Any, *given: Any, **named: Any) -> Any:
+    def calling(self: Any, *given: Any, **named: Any) -> Any:
         if not getattr(self, "_skl_callbacks", None):
             return fit(self, *given, **named)
         whole = self._init_callback_context(max_subtasks=None).call_on_fit_task_begin(estimator=self)
@@ -106,7 +103,7 @@ def _watched_fit(fit: Callable[..., Any]) -> Callable[..., Any]:
         whole.call_on_fit_task_end(estimator=self)
         return self
 
-    return with_callbacks(watched)
+    return with_callbacks(calling)
 
 
 class TableClassifier(Read, ClassifierMixin, BaseEstimator):
@@ -202,6 +199,7 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
 
     verbose: bool = VERBOSE
 
+    @watched
     def fit(
         self,
         X: Any,

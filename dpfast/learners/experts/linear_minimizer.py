@@ -8,7 +8,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpfast.accounting import experts_learning_rate, experts_range, linear_excess
 from dpfast.kernels import weights
-from dpfast.learners.base import Watched, columns_of, refuse_weights, shown
+from dpfast.learners.base import Watched, columns_of, refuse_weights, shown, watched
 from dpfast.learners.experts.playing import REPLACE, blocks, played
 from dpfast.learners.fitting import Private, Public
 from dpfast.learners.kinds import BETWEEN_0_AND_1, choice
@@ -67,6 +67,7 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
     calibration: str = parameter("tight", choice("tight", "paper"))
     verbose: bool = VERBOSE
 
+    @watched
     def fit(self, X: Any, y: Any = None, **refused: Any) -> Self:
         """Follow the experts in one pass over the rows.
 

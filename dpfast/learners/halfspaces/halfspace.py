@@ -262,7 +262,8 @@ class HalfspaceClassifier(PrivateClassifier):
             scores = rows.looked_up(self.coef_.T, self.intercept_ + self.shift_)
         else:
             w = np.concatenate([self.coef_, self.intercept_[:, np.newaxis]], axis=1).T[: rows.shape[1]]
-            scores = _scores(rows, w) + self.shift_
+            size = norm(w) or 1.0  # margins are those of vectors of norm 1
+            scores = size * rows.margins(w / size).astype(np.float64) + self.shift_
         two = len(self.classes_) == 2
         logs = log_odds(scores[:, 0]) if two else log_chances(scores)
         if not hasattr(self, "class_weight_"):
@@ -320,9 +321,3 @@ class HalfspaceClassifier(PrivateClassifier):
         self.interactions_ = tuple(map(restored, released.get("interactions", [])))
         if "class_weight" in released:
             self.class_weight_ = reals(released["class_weight"], len(self.classes_))
-
-
-def _scores(rows, w):
-    """Return <w, x_i> for w of any norm: float64, shape (n, columns)."""
-    size = norm(w) or 1.0
-    return size * rows.margins(w / size).astype(np.float64)

@@ -78,18 +78,14 @@ class LocalMeasure:
 
 def local_table(rate):
     """Return the units of each score from 0 on; the last entry is for all larger scores: int32."""
-    falling = np.floor(CAP * reals.exp(-rate * np.arange(_reach(rate)) / UNIT))
+    reach = min(math.ceil(UNIT * math.log(CAP) / rate) + 1, 1 << 24)  # weights are less than a unit from here on
+    falling = np.floor(CAP * reals.exp(-rate * np.arange(reach) / UNIT))
     return np.append(falling, 0).astype(np.int32)
 
 
 def local_weights(scores, signs, table):
     """Return y_i times the units of each row: int32, shape (n,)."""
     return table[np.clip(scores, 0, len(table) - 1)] * signs
-
-
-def _reach(rate):
-    """Return the score from which weights are less than a unit."""
-    return min(math.ceil(UNIT * math.log(CAP) / rate) + 1, 1 << 24)
 
 
 class DenseMeasure:

@@ -35,7 +35,6 @@ from dpfast.tables import CodeTable
 from dpfast.tables.code_bits import CodeBits
 
 _LARGEST_PRIOR = 1 << 53  # of the kernel
-_FLAG = kinds.flag()
 
 
 @estimator
@@ -276,10 +275,10 @@ class DecisionListClassifier(PrivateClassifier):
 
     def _restore(self, released):
         rules = released["rules"] if isinstance(released, dict) else released
-        last_feature, last_class = self._width - 1, len(self.classes_) - 1
+        last_feature, last_class, flag = self._width - 1, len(self.classes_) - 1, kinds.flag()
         self.rules_ = [
             Rule(
-                tuple(Literal(integer(j, 0, last_feature), _FLAG.read("negated", negated)) for j, negated in literals),
+                tuple(Literal(integer(j, 0, last_feature), flag.read("negated", negated)) for j, negated in literals),
                 self.classes_[integer(label, 0, last_class)],
             )
             for literals, label in rules

@@ -123,8 +123,8 @@ class FiniteClass(HypothesisClass):
         return self if self.size == whole else self._part(self._shared.everyone, whole)
 
     def _alone(self):
-        alone = object.__new__(FiniteClass)
-        alone._shared, alone._members, alone.size = self._shared.forgetful(), self._members, self.size
+        alone = self._part(self._members, self.size)
+        alone._shared = self._shared.forgetful()
         return alone
 
     def _labels(self, code, points):
@@ -239,15 +239,11 @@ def _checked(table):
         raise ValueError(
             f"{empty}a table must have shape (n_hypotheses, n_points), at least one of each, got shape {table.shape}"
         )
-    if table.dtype.kind not in "iubf" or not ((table == 0) | (table == 1)).all():
-        raise ValueError(f"entries of a table must be 0 or 1, got {_other(table)}")
-    return np.ascontiguousarray(table.astype(np.uint8))
-
-
-def _other(table):
     if table.dtype.kind not in "iubf":
-        return table.dtype
-    return table[(table != 0) & (table != 1)].flat[0]
+        raise ValueError(f"entries of a table must be 0 or 1, got {table.dtype}")
+    if (wrong := table[(table != 0) & (table != 1)]).size:
+        raise ValueError(f"entries of a table must be 0 or 1, got {wrong[0]}")
+    return np.ascontiguousarray(table.astype(np.uint8))
 
 
 def _restored(table, max_nodes, members, size):

@@ -121,7 +121,7 @@ class StagedLittlestoneLearner(CountedPointClassifier):
     def _plan(self, p, n_rows=0):
         d = self._dimension(p)
         plan = staged_plan(
-            _without(p.epsilon, p.proper_share),
+            p.epsilon * (1 - p.proper_share),
             p.delta,
             dimension=d,
             accuracy=p.accuracy,
@@ -144,7 +144,8 @@ class StagedLittlestoneLearner(CountedPointClassifier):
             tests = AboveThreshold(plan.votes_needed, plan.threshold_epsilon, rng=run.rng)
             part = equal_parts(run.rng, len(points), plan.n_teachers, public_rows or plan.n_samples)
             rows = rows_of_parts(part, plan.n_teachers)
-            teachers = classes_of_parts(H, points, labels, rows, _rates(p.accuracy, d))
+            rates = [Fraction(p.accuracy) * (1 - Fraction(1, 2 * max(1, d))) ** j for j in range(1, d + 2)]
+            teachers = classes_of_parts(H, points, labels, rows, rates)
             code = self._agree(p, run, plan, tests, teachers, plan.irreducibilities, name="stage", first=1)
             if p.proper_share:
                 near = members_near(H, fallback if code is None else code, math.ceil(10 / p.accuracy))
@@ -157,13 +158,5 @@ class StagedLittlestoneLearner(CountedPointClassifier):
     @staticmethod
     def _proper_exponent(p):
         """Return the exponent per error; the vector of errors has range 2 if a row is replaced, 1 if one is added."""
-        epsilon = Fraction(p.epsilon) - Fraction(_without(p.epsilon, p.proper_share))
+        epsilon = Fraction(p.epsilon) - Fraction(p.epsilon * (1 - p.proper_share))
         return epsilon / changed_rows(p.neighbors)
-
-
-def _rates(accuracy, d):
-    return [Fraction(accuracy) * (1 - Fraction(1, 2 * max(1, d))) ** j for j in range(1, d + 2)]
-
-
-def _without(epsilon, share):
-    return epsilon * (1 - share)

@@ -39,6 +39,7 @@ from dpfast.tables.labels import class_codes
 from dpfast.tables.schema import Schema
 from dpfast.tables.sources import Memory, labelled
 
+_NUMBERS, _PLANNED = ("unit", "rounds", "taken"), ("learning_rate", "threshold_epsilon")  # in a checkpoint
 _PRINTED_DRAW = 48  # largest number of bytes of a coordinate and its count in a checkpoint
 _FEWEST, _MOST = 1 << 10, 1 << 14  # rounds predicted at a time: few after an update, as the next may be near
 
@@ -66,11 +67,11 @@ class Stream:
     @classmethod
     def resumed(cls, plan, hypothesis, run, file, kept, arrays) -> "Stream":
         """Return the stream restored from `kept` and the arrays of scores, under the same plan."""
-        entries(kept, "unit", "rounds", "taken", "tests", "reproducible", "learning_rate", "threshold_epsilon")
-        for name in ("learning_rate", "threshold_epsilon"):
+        entries(kept, *_NUMBERS, *_PLANNED, "tests", "reproducible")
+        for name in _PLANNED:
             if not math.isclose(kept[name], getattr(plan, name), rel_tol=1e-9):
                 raise ValueError(f"{name} is {kept[name]}, and by the parameters {getattr(plan, name)}")
-        unit, rounds, taken = (integer(kept[name], 0, 1 << 62) for name in ("unit", "rounds", "taken"))
+        unit, rounds, taken = (integer(kept[name], 0, 1 << 62) for name in _NUMBERS)
         d = plan.dimension // (1 + plan.negations) - plan.fit_intercept
         scores = from_arrays(arrays, d, plan.window)
         self = cls(plan, scores, unit, hypothesis, run, file, rounds=rounds, taken=taken)
@@ -81,15 +82,11 @@ class Stream:
 
     def kept(self) -> dict:
         """Return the values other than scores that `resumed` needs, for JSON; private."""
-        return {
-            "unit": self.unit,
-            "rounds": self.rounds,
-            "taken": self.taken,
-            "tests": None if self.tests is None else self.tests._state(),
-            "reproducible": self.run.reproducible,
-            "learning_rate": self.plan.learning_rate,
-            "threshold_epsilon": self.plan.threshold_epsilon,
+        numbers = {name: getattr(self, name) for name in _NUMBERS} | {
+            name: getattr(self.plan, name) for name in _PLANNED
         }
+        tests = None if self.tests is None else self.tests._state()
+        return numbers | {"tests": tests, "reproducible": self.run.reproducible}
 
     def growth(self, rows, signs) -> int:
         """Return an upper bound on the growth of a checkpoint, in bytes, in the first call with these rows."""
