@@ -12,11 +12,9 @@ def _m(name, file, old, new, tests):
 
 
 MUTANTS = [
-    _m("linear: signed range forgotten", "linear_learner", "experts_range(p.neighbors, signed=True)", "experts_range(p.neighbors)", _LINEAR),
-    _m("linear: rows not shuffled", "linear_learner", "order = run.rng.permutation(n)", "order = np.arange(n)", _LINEAR),
-    _m("linear: exponent doubled", "linear_learner", "p.fit_intercept, Fraction(eta) / rows.unit", "p.fit_intercept, 2 * Fraction(eta) / rows.unit", _LINEAR),
-    _m("minimizer: signed range forgotten", "linear_minimizer", "experts_range(p.neighbors, signed=True)", "experts_range(p.neighbors)", "learners/experts/test_dr11.py"),
-    _m("minimizer: exponent doubled", "linear_minimizer", "weights.Weights(d, Fraction(eta)", "weights.Weights(d, 2 * Fraction(eta)", "learners/experts/test_dr11.py"),
+    _m("linear: signed range forgotten", "playing", "experts_range(p.neighbors, signed=True)", "experts_range(p.neighbors)", _LINEAR),
+    _m("linear: rows not shuffled", "playing", "order = run.rng.permutation(rows.shape[0])", "order = np.arange(rows.shape[0])", _LINEAR),
+    _m("linear: exponent doubled", "playing", "Weights(size, Fraction(eta)", "Weights(size, 2 * Fraction(eta)", _LINEAR),
     _m("minimizer: maximises", "linear_minimizer", "np.ones(n, np.int8)", "-np.ones(n, np.int8)", "learners/experts/test_dr11.py"),
     _m("finite: replace moves by 1", "finite_class", "changed_rows(self.neighbors)", "1", _FINITE),
     _m("finite: relation swapped", "finite_class", "changed_rows(self.neighbors)", "(3 - changed_rows(self.neighbors))", _FINITE),

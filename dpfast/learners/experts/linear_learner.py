@@ -1,16 +1,12 @@
 """Linear functions, learned by following experts."""
 
-from fractions import Fraction
 from functools import partial
 
 import numpy as np
 
-from dpfast.accounting import Cost, experts_learning_rate, experts_range
-from dpfast.accounting.zcdp import SLACK
-from dpfast.kernels import weights
-from dpfast.learners.base import PrivateClassifier, TwoSided, shown
+from dpfast.learners.base import PrivateClassifier, TwoSided
 from dpfast.learners.calibration import level_counts
-from dpfast.learners.experts.playing import REPLACE, blocks, played
+from dpfast.learners.experts.playing import REPLACE, followed, planned
 from dpfast.learners.kinds import choice, optional
 from dpfast.learners.parameters import FIT_INTERCEPT, NEGATIONS, OUT_OF_RANGE, estimator, parameter
 from dpfast.learners.probabilities import SidedProbabilities
@@ -78,23 +74,14 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
 
     def _learn(self, table, p, run):
         _, rows, public = self._asked(table, partial(signed_rows, out_of_range=p.out_of_range))
-        n, d = rows.shape
-        labels = table.labels
-        signs = labels.signs()
-        width = p.rows_per_unit * experts_range(p.neighbors, signed=True)
-        eta = experts_learning_rate(p.epsilon, p.delta, horizon=n, loss_range=width, calibration=p.calibration)
-        state = weights.Weights(d + p.fit_intercept, Fraction(eta) / rows.unit, mirrored=p.negations)
+        labels, size = table.labels, rows.shape[1] + p.fit_intercept
+        eta, state, cost = planned(p, rows, size, mirrored=p.negations)
         public.others = {"learning_rate_": eta, "reads_": rows.reads}
-
-        cost = [Cost("range", eta * width * (1 + SLACK), times=n)]
-        run.charge(public, self._all_costs(cost, p), draws=n, **p.counting)
-        run.released = drawn = np.zeros((2, d + p.fit_intercept), np.int64)
-        order = run.rng.permutation(n)
-        for part in self._watched(shown(blocks(rows), "rounds", self.verbose), "rounds"):
-            losses = rows.losses(order[part], -signs, constant=p.fit_intercept)
-            experts = played(state, losses, Fraction(eta) / rows.unit, run.rng, mirrored=p.negations)
+        run.charge(public, self._all_costs(cost, p), draws=public.n_rows, **p.counting)
+        run.released = drawn = np.zeros((2, size), np.int64)
+        form = {"constant": p.fit_intercept, "mirrored": p.negations}
+        for experts in followed(self, run, state, rows, -labels.signs(), eta, **form):
             drawn += np.bincount(experts, minlength=drawn.size).reshape(2, -1)
-            run.used["draws"] += len(experts)
         self._count_classes(run, p, lambda: level_counts(_scores(rows, *_weights(run)), labels.codes))
 
     def _publish(self, run):

@@ -1,15 +1,13 @@
 """Linear losses of unlabelled vectors, minimized by following experts."""
 
-from fractions import Fraction
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from dpfast.accounting import experts_learning_rate, experts_range, linear_excess
-from dpfast.kernels import weights
-from dpfast.learners.base import Watched, columns_of, refuse_weights, shown, watched
-from dpfast.learners.experts.playing import REPLACE, blocks, played
+from dpfast.accounting import linear_excess
+from dpfast.learners.base import Watched, columns_of, refuse_weights, watched
+from dpfast.learners.experts.playing import REPLACE, followed, planned
 from dpfast.learners.fitting import Private, Public
 from dpfast.learners.kinds import BETWEEN_0_AND_1, choice
 from dpfast.learners.parameters import OUT_OF_RANGE, VERBOSE, estimator, parameter
@@ -85,19 +83,13 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
         p = self._checked()
         rows = signed_rows(X, out_of_range=p.out_of_range)
         n, d = rows.shape
-        width = experts_range(p.neighbors, signed=True)
-        eta = experts_learning_rate(p.epsilon, p.delta, horizon=n, loss_range=width, calibration=p.calibration)
-        state = weights.Weights(d, Fraction(eta) / rows.unit)
+        eta, state, cost = planned(p, rows, d)
         public = Public(n, d, columns_of(X)[1], others={"learning_rate_": eta, "n_rounds_": n})
-
-        with self._spending(public, p.rng, draws=n) as run:
+        with self._spending(public, p.rng, cost, draws=n) as run:
             run.released = drawn = np.zeros(d, np.int64)
-            order, as_they_are = run.rng.permutation(n), np.ones(n, np.int8)
-            for part in self._watched(shown(blocks(rows), "rounds", self.verbose), "rounds"):
-                losses = rows.losses(order[part], as_they_are, constant=False)
-                experts = played(state, losses, Fraction(eta) / rows.unit, run.rng)
+            as_they_are = np.ones(n, np.int8)
+            for experts in followed(self, run, state, rows, as_they_are, eta, constant=False, mirrored=False):
                 drawn += np.bincount(experts, minlength=d)
-                run.used["draws"] += len(experts)
         return self
 
     def excess(self, failure: float = 0.05) -> float:

@@ -1,10 +1,15 @@
 """Rounds of experts: in each round an expert is drawn by the total losses, and then all experts lose a row."""
 
+from collections.abc import Iterator
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from dpfast.accounting import Cost, experts_learning_rate, experts_range
+from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels.weights import Losses, Weights
+from dpfast.learners.base import shown
 from dpfast.learners.kinds import Kind
 from dpfast.learners.parameters import parameter
 from dpfast.mechanisms.draws import Question, asked, recorded
@@ -19,10 +24,25 @@ REPLACE = parameter(
 )
 
 
-def blocks(rows: Any) -> list[slice]:
-    """Return the rounds in blocks, if each round takes one of some rows of `dpfast.tables.signed_rows`."""
-    n, d = rows.shape
-    return slices(n, 1 << 14 if isinstance(rows, SparseRows) else BLOCK_BYTES // (4 * d))
+def planned(p: Any, rows: Any, size: int, *, mirrored: bool = False) -> tuple[float, Weights, list[Cost]]:
+    """Return the learning rate of one round for each of some `signed_rows`, the experts, and the cost of all draws."""
+    n, width = rows.shape[0], getattr(p, "rows_per_unit", 1) * experts_range(p.neighbors, signed=True)
+    eta = experts_learning_rate(p.epsilon, p.delta, horizon=n, loss_range=width, calibration=p.calibration)
+    state = Weights(size, Fraction(eta) / rows.unit, mirrored=mirrored)
+    return eta, state, [Cost("range", eta * width * (1 + SLACK), times=n)]
+
+
+def followed(
+    model: Any, run: Any, state: Weights, rows: Any, signs: Any, eta: float, *, constant: bool, mirrored: bool
+) -> Iterator[np.ndarray]:
+    """Yield the experts drawn in each block of the rounds, in which experts lose sign times row, in a random order."""
+    order = run.rng.permutation(rows.shape[0])
+    length = 1 << 14 if isinstance(rows, SparseRows) else BLOCK_BYTES // (4 * rows.shape[1])
+    for part in model._watched(shown(slices(len(order), length), "rounds", model.verbose), "rounds"):
+        losses = rows.losses(order[part], signs, constant=constant)
+        experts = played(state, losses, Fraction(eta) / rows.unit, run.rng, mirrored=mirrored)
+        yield experts
+        run.used["draws"] += len(experts)
 
 
 def played(

@@ -12,7 +12,7 @@ from reference.chance import law_of
 from scipy import stats
 from sklearn.utils.estimator_checks import check_estimator
 
-from dpfast import BitMatrix, FiniteClassLearner, LinearMinimizer, RandomizedWeightedMajority
+from dpfast import BitMatrix, FiniteClassLearner, LinearLearner, LinearMinimizer, RandomizedWeightedMajority
 from dpfast.accounting import (
     Budget,
     BudgetExceeded,
@@ -22,7 +22,7 @@ from dpfast.accounting import (
     finite_class_plan,
     linear_excess,
 )
-from dpfast.learners.experts import linear_minimizer
+from dpfast.learners.experts import playing
 
 
 def test_scikit_learn_finds_nothing_wrong():
@@ -144,6 +144,11 @@ def test_the_names_of_the_columns_of_bits_are_kept(rng):
     assert LinearMinimizer(random_state=1).fit(bits).feature_names_in_.tolist() == ["a", "b"]
 
 
+def test_a_minimizer_costs_a_budget_what_its_draws_do():
+    minimizer, learner = LinearMinimizer(random_state=1), LinearLearner(random_state=1)
+    assert minimizer.fit(np.eye(4)).privacy_.cost == learner.fit(np.eye(4), [0, 1, 0, 1]).privacy_.cost != ()
+
+
 def test_theorem_11_5_the_rate_is_for_losses_of_range_four(rng):
     X = rng.choice([-1, 1], (500, 4))
     tight = LinearMinimizer(random_state=0).fit(X)
@@ -234,18 +239,16 @@ def test_a_plan_for_a_finite_class_grows_as_the_paper_says():
 
 @pytest.mark.parametrize("stop", [0, 1, 4])
 def test_an_interrupted_fit_states_the_excess_of_the_rounds_that_it_played(stop, monkeypatch, rng):
-    play, parts = linear_minimizer.played, []
+    play, parts = playing.played, []
 
-    def interrupted(*arguments):
+    def interrupted(*arguments, **options):
         if len(parts) == stop:
             raise KeyboardInterrupt
-        parts.append(play(*arguments))
+        parts.append(play(*arguments, **options))
         return parts[-1]
 
-    monkeypatch.setattr(
-        linear_minimizer, "blocks", lambda rows: [slice(i, i + 10) for i in range(0, rows.shape[0], 10)]
-    )
-    monkeypatch.setattr(linear_minimizer, "played", interrupted)
+    monkeypatch.setattr(playing, "slices", lambda rows, _: [slice(i, i + 10) for i in range(0, rows, 10)])
+    monkeypatch.setattr(playing, "played", interrupted)
     model = LinearMinimizer(random_state=0)
     with pytest.raises(KeyboardInterrupt):
         model.fit(rng.uniform(-1, 1, (1000, 3)))
