@@ -45,7 +45,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         The discovered facts of `schema_` by column name, such as {"age": ["low", "high", "edges"]}.
     other_ : dict
         For each column that was not declared, the estimated share of the rows whose cell has no discovered value, such
-        as a rare word. 1 means that nothing was discovered for the column: none of its values has enough rows.
+        as a rare word; 1 if nothing was discovered for the column.
     other_label_ : label
         The class that replaces unpublished labels; only if the fit of a learner discovered the labels.
     n_features_in_ : int

@@ -55,8 +55,7 @@ class FiniteClassLearner(Probabilities, PrivateClassifier):
 
     Notes
     -----
-    A table is evaluated with one read of the rows, for any number of hypotheses, and so are features; each function is
-    called once, on all rows.
+    A table and features are evaluated with one read of the rows; each function is called once, on all rows.
 
     Examples
     --------

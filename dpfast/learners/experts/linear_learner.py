@@ -52,8 +52,7 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
     theta towards the constant. `DPWinnowClassifier` learns from mistakes and is therefore better at equal privacy.
 
     `fit` makes n passes over 4 bytes per feature; sparse rows cost their stored entries. Rows are processed in a random
-    order that does not depend on them and costs no privacy; in a sorted table the first class would otherwise dominate,
-    as all draws count equally. Floats are rounded to multiples of 2**-10.
+    order, as in a sorted table the first class would dominate. Floats are rounded to multiples of 2**-10.
 
     Examples
     --------

@@ -31,8 +31,7 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
     ----------
     calibration : {"tight", "paper"}, default="tight"
         "tight" is the largest learning rate that the accountant allows. "paper" is epsilon / sqrt(32 n ln(1/delta)),
-        and is refused if it exceeds the budget: the paper's theorem is for losses in [0, 1], its algorithm has losses
-        in [-1, 1].
+        and is refused if it exceeds the budget.
 
     Attributes
     ----------
@@ -47,8 +46,7 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
 
     Notes
     -----
-    Rows are processed in a random order that does not depend on them; for the i.i.d. rows of Theorem 11.6 this changes
-    nothing. Entries are rounded to multiples of 2**-10.
+    Rows are processed in a random order. Entries are rounded to multiples of 2**-10.
 
     Examples
     --------

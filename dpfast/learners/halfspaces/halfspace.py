@@ -72,14 +72,13 @@ class HalfspaceClassifier(PrivateClassifier):
         The number of rounds; "auto" is 100. The noise of the coefficients hardly depends on it.
     class_weight : dict, "balanced" or None, default=None
         Weights of the classes in predictions: probabilities are those for class sizes multiplied by these weights. A
-        class that a dict does not name has weight 1. "balanced" weighs each class by one over its noisy size. Weights
-        change no sum and cost nothing.
+        class that a dict does not name has weight 1. "balanced" weighs each class by one over its noisy size.
     fit_intercept : bool, default=True
         Whether the score has a constant in addition to what the columns add. Without it, rows are not centred either.
     interactions : "auto" or int, default=0
         The largest number of pairs of columns that are considered together, for a `CodeTable` or a table with a schema;
-        "auto" is 8, and 0 for other rows. Pairs are chosen privately after three tenths of the rounds, for a 20th of
-        the bill; a pair that is not worth its noise is not chosen: see `dpfast.learners.halfspaces.pairs`.
+        "auto" is 8, and 0 for other rows. Pairs that are worth their noise are chosen privately after three tenths of
+        the rounds, for a 20th of the bill: see `dpfast.learners.halfspaces.pairs`.
     encoder_share : float in (0, 1) or "auto", default="auto"
         Share of the bill for what is discovered, in squares of the sensitivity of Gaussian releases. "auto" is 1/21,
         the cost of the opening of a declared table, which the discovery replaces, or 1/8 if labels are discovered, too:

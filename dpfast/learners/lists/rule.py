@@ -18,8 +18,7 @@ class Literal(NamedTuple):
 
     Attributes
     ----------
-    feature : int
-    negated : bool
+    feature, negated : int, bool
     """
 
     feature: int
@@ -31,8 +30,7 @@ class Rule(NamedTuple):
 
     Attributes
     ----------
-    literals : tuple of Literal
-    label : object
+    literals, label : tuple of Literal, object
     """
 
     literals: tuple[Literal, ...]

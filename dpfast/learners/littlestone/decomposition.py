@@ -103,10 +103,8 @@ class Tree:
     ----------
     members : HypothesisClass
         The class restricted to the path that leads here.
-    point : int or None
-        None for a leaf.
-    zero, one : Tree or None
-        Subtrees for the labels 0 and 1; None if there are no members with that label, and at a leaf.
+    point, zero, one : int or None, Tree or None, Tree or None
+        The point, and the subtrees for the labels 0 and 1 if there are members with that label; all None at a leaf.
     """
 
     __slots__ = ("members", "one", "point", "zero")
@@ -118,12 +116,11 @@ class Tree:
         self.one: Tree | None = None
 
     def leaves(self) -> Any:
-        """Return the leaves of the tree from left to right.
+        """Return the leaves of the tree from left to right, which all have members.
 
         Returns
         -------
         list of HypothesisClass
-            The leaves, which all have members.
         """
         found, waiting = [], [self]
         while waiting:

@@ -34,8 +34,6 @@ class StagedOnlineLittlestoneLearner(PointStream):
     `dpfast.accounting.littlestone` gives the proof and the effect of one round. The numbers are computed from the
     parameters alone; `estimate` returns them.
 
-    There are no probabilities, as in `OnlineLittlestoneLearner`.
-
     **Mistakes.** At scale 1, on every stream of `horizon` rounds that some member explains, there are at most
     `estimate().mistakes` with probability 1 - horizon^-10, and no halt: Theorem 1, with numbers for its constants.
     Rounds may be chosen by someone who has seen all hypotheses and predictions before them. The numbers are
