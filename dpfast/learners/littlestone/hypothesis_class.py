@@ -330,9 +330,6 @@ class HypothesisClass(ABC):
     def __len__(self):
         return self.size
 
-    def __bool__(self):
-        return self.size > 0
-
     def __eq__(self, other):
         return self._key() == other._key() if type(self) is type(other) else NotImplemented
 
