@@ -4,18 +4,18 @@ from functools import partial
 
 import numpy as np
 
-from dpfast.learners.base import PrivateClassifier, TwoSided
+from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.experts.playing import REPLACE, followed, planned
 from dpfast.learners.kinds import choice, optional
 from dpfast.learners.parameters import FIT_INTERCEPT, NEGATIONS, OUT_OF_RANGE, estimator, parameter
-from dpfast.learners.probabilities import SidedProbabilities
 from dpfast.learners.saving import integer, integers
+from dpfast.learners.votes import Hypothesis, Voting
 from dpfast.tables.signed_rows import signed_rows
 
 
 @estimator
-class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
+class LinearLearner(Voting, PrivateClassifier):
     """Private linear classifier: the average of unit vectors drawn by their agreement [DR11, Algorithm 17]_.
 
     Labels are of two classes. Features lie in [-1, 1]; booleans and a `BitMatrix` are signs.
@@ -36,15 +36,11 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
 
     Attributes
     ----------
-    coef_ : ndarray, shape (n_features_in_,)
-    intercept_ : float
     learning_rate_ : float
         The rate eta.
     released_weights_ : tuple of (ndarray of int64, ndarray of int64, int)
         Increasing coordinates, their signed counts, and the number of draws; coordinate n_features_in_ is the
         intercept.
-    reads_ : {"signs", "numbers"}
-        The type of entries that the model expects: booleans are signs, other numbers are used as they are.
 
     Notes
     -----
@@ -81,28 +77,16 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
         form = {"constant": p.fit_intercept, "mirrored": p.negations}
         for experts in followed(self, run, state, rows, -labels.signs(), eta, **form):
             drawn += np.bincount(experts, minlength=drawn.size).reshape(2, -1)
-        self._count_classes(run, p, lambda: level_counts(_scores(rows, *_weights(run)), labels.codes))
+        self._count_classes(run, p, lambda: level_counts(_drawn(run).shares(rows), labels.codes))
 
     def _publish(self, run):
-        self.released_weights_ = _weights(run)
+        self.released_weights_ = _drawn(run)
 
-    def _scores(self, X):
-        image = partial(signed_rows, out_of_range=self.out_of_range, reads=self.reads_)
-        return _scores(self._read_by_image(X, image), *self.released_weights_)
+    def _hypothesis(self):
+        return self.released_weights_
 
-    @property
-    def coef_(self) -> np.ndarray:
-        return self._theta()[:-1]
-
-    @property
-    def intercept_(self) -> float:
-        return float(self._theta()[-1])
-
-    def _theta(self):
-        index, count, draws = self.released_weights_
-        theta = np.zeros(self._width + 1)
-        theta[index] = count / max(1, draws)
-        return theta
+    def _rows(self, X):
+        return self._read_by_image(X, partial(signed_rows, out_of_range=self.out_of_range, reads=self.reads_))
 
     def _released(self):
         index, count, draws = self.released_weights_
@@ -115,18 +99,11 @@ class LinearLearner(SidedProbabilities, TwoSided, PrivateClassifier):
         count = integers(count, -draws, draws)
         if index.shape != count.shape or (np.diff(index) <= 0).any() or np.abs(count).sum() > draws:
             raise ValueError("every count needs a coordinate, rising, and draws of its own")
-        self.released_weights_ = index, count, draws
+        self.released_weights_ = Hypothesis(index, count, draws)
 
 
-def _weights(run):
-    """Return the increasing coordinates, their signed counts, and the number of draws so far."""
+def _drawn(run):
+    """Return the hypothesis of the draws so far."""
     count = run.released[0] - run.released[1]
     index = np.flatnonzero(count)
-    return index, count[index], run.used["draws"]
-
-
-def _scores(rows, index, count, draws):
-    """Return <theta, x> of each row, in [-1, 1]: float64, shape (n,)."""
-    inside = index < rows.shape[1]
-    votes = rows.votes(index[inside], count[inside]) + rows.unit * count[~inside].sum()
-    return votes / max(1, draws * rows.unit)
+    return Hypothesis(index, count[index], run.used["draws"])

@@ -3,16 +3,14 @@
 from collections.abc import Sequence
 from functools import partial
 
-import numpy as np
-
-from dpfast.learners.base import PrivateClassifier, TwoSided
+from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.kinds import FileLike, auto, choice, count, flag, optional, positive, real
 from dpfast.learners.parameters import FEATURE_RANGE, FIT_INTERCEPT, NEGATIONS, OUT_OF_RANGE, estimator, parameter
-from dpfast.learners.probabilities import SidedProbabilities
 from dpfast.learners.saving import entries, integer
+from dpfast.learners.votes import NOTHING, Voting, histograms_from_json, histograms_to_json
 from dpfast.learners.winnow.plan import at_once, check_paper, first_hypothesis, plan_of
-from dpfast.learners.winnow.scores import NOTHING, histograms_from_json, histograms_to_json, in_order, score_vector
+from dpfast.learners.winnow.scores import in_order, score_vector
 from dpfast.learners.winnow.streaming import Stream, WinnowStream
 from dpfast.tables.signed_rows import signed_rows
 
@@ -21,7 +19,7 @@ _FACTS = ("updates", "n_updates", "n_draws", "learning_rate", "reads")  # saved 
 
 
 @estimator
-class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClassifier):
+class DPWinnowClassifier(WinnowStream, Voting, PrivateClassifier):
     """Private Winnow with batched updates [BF, section 4.2]_: a sparse linear threshold, learned in one pass.
 
     **Privacy.** The released hypotheses and the times of their releases are together (epsilon, delta)-DP for the
@@ -68,16 +66,11 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
 
     Attributes
     ----------
-    coef_ : ndarray, shape (n_features_in_,)
-        The weights of `predict` for features in [-1, 1]; absolute values, including the intercept, sum to at most 1.
-    intercept_ : float
     updates_ : int
         The number of updates made, each with a release.
     released_weights_ : list of (ndarray of int64, ndarray of int64)
         The histogram of each release, with a window of the last K releases: increasing coordinates and their signed
         counts out of n_draws; coordinate n_features_in_ is the intercept.
-    reads_ : {"signs", "numbers"}
-        The type of entries that the model expects: booleans are signs, other numbers are used as they are.
     learning_rate_, n_updates_, n_draws_ : float, int, int
         The numbers eta, K and m.
     rounds_ : int
@@ -128,17 +121,6 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         else:
             stream.learn(parts, self._shown(range(plan.n_updates), "updates", parts, public))
         self._count_classes(run, p, lambda: parts.sum(_counted_votes, stream.hypothesis))
-
-    def _scores(self, X):
-        return _shares_of_votes(self._hypothesis(), self._rows(X))
-
-    @property
-    def coef_(self) -> np.ndarray:
-        return self._hypothesis().weights(self._width)[:-1]
-
-    @property
-    def intercept_(self) -> float:
-        return float(self._hypothesis().weights(self._width)[-1])
 
     def _checked(self, X=None, y=None, units=None):
         p = super()._checked(X, y, units)
@@ -193,10 +175,5 @@ class DPWinnowClassifier(WinnowStream, SidedProbabilities, TwoSided, PrivateClas
         self.reads_ = optional(choice("signs", "numbers")).read("reads", released["reads"])
 
 
-def _shares_of_votes(hypothesis, rows):
-    """Return the weighted vote on each row, in [-1, 1]: float64, shape (n,)."""
-    return hypothesis.votes(rows) / max(1, hypothesis.draws * rows.unit)
-
-
 def _counted_votes(piece, hypothesis):
-    return level_counts(_shares_of_votes(hypothesis, piece.rows), piece.labels)
+    return level_counts(hypothesis.shares(piece.rows), piece.labels)

@@ -21,7 +21,7 @@ import numpy as np
 from dpfast.accounting import Cost, winnow_learning_rate, winnow_paper, winnow_range, winnow_weight, zcdp_rho
 from dpfast.accounting.winnow import WEIGHT_GRID
 from dpfast.accounting.zcdp import SLACK
-from dpfast.learners.winnow.scores import NOTHING, Hypothesis, uniform
+from dpfast.learners.votes import NOTHING, Hypothesis, uniform
 from dpfast.mechanisms import AboveThreshold
 
 _STEP, _GROWTH = 2.0, 1.1  # change of a log-weight by the second update: at most, and about; a tenth more each time

@@ -1,4 +1,4 @@
-"""Scores of Winnow, intervals of a table, and the hypotheses that Winnow releases, saves and predicts with.
+"""Scores of Winnow, and intervals of a table.
 
 **Scores** are integers for d coordinates and an intercept (coordinate d), dense or sparse. They are private state. Rows
 are added to the current interval. When it ends, it is added to the totals, multiplied by its weight; coordinates are
@@ -10,13 +10,9 @@ rows, which suffices for privacy under replace. Under add-remove, removing a row
 intervals of their predecessors, and privacy relies on the key, which is drawn with the noise and never released:
 intervals are independent and uniform, so that removing the interval of the removed row gives the other rows the same
 distribution that they have without it. Given all intervals, one row of one interval is new.
-
-**Hypotheses** are signed counts of drawn coordinates.
 """
 
 from collections import deque
-from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -24,77 +20,8 @@ from randomgen import ChaCha
 
 from dpfast.kernels import draw, levels
 from dpfast.kernels.scores import SparseScores
-from dpfast.learners.saving import integers
 from dpfast.mechanisms.draws import Question, asked
 from dpfast.tables.signed_rows import SparseRows
-
-Histogram = tuple[np.ndarray, np.ndarray]  # increasing coordinates, and their signed counts other than 0: int64
-
-
-class Hypothesis(NamedTuple):
-    """Signed counts of increasing coordinates out of a number of draws; coordinate d is the intercept."""
-
-    index: np.ndarray  # type: ignore[assignment]  # hides the method of tuples
-    count: np.ndarray  # type: ignore[assignment]
-    draws: int
-
-    def plus(self, releases: Sequence[Histogram], draws: int) -> "Hypothesis":
-        """Return the sum with further histograms, of `draws` draws each, in time linear in the coordinates."""
-        if not releases:
-            return self
-        index, count = _sum(releases)
-        at = np.searchsorted(self.index, index)
-        held = np.append(self.index, -1)[at] == index
-        total = self.count.copy()
-        total[at[held]] += count[held]
-        at, index, count = at[~held], index[~held], count[~held]
-        return Hypothesis(
-            np.insert(self.index, at, index), np.insert(total, at, count), self.draws + draws * len(releases)
-        )
-
-    def votes(self, rows) -> np.ndarray:
-        """Return integer votes on each row as int64, shape (n,), in units of ``draws * rows.unit``."""
-        inside = self.index < rows.shape[1]
-        return rows.votes(self.index[inside], self.count[inside]) + rows.unit * self.count[~inside].sum()
-
-    def weights(self, d: int) -> np.ndarray:
-        """Return the weights as float64, shape (d + 1,), the intercept last; absolute values sum to at most 1."""
-        weights = np.zeros(d + 1)
-        weights[self.index] = self.count / max(1, self.draws)
-        return weights
-
-
-NOTHING = Hypothesis(np.empty(0, np.int64), np.empty(0, np.int64), 0)
-
-
-def uniform(size: int) -> Hypothesis:
-    """Return the hypothesis with equal weights on `size` coordinates."""
-    return Hypothesis(np.arange(size), np.ones(size, np.int64), size)
-
-
-def histogram(coordinate: np.ndarray, sign: np.ndarray) -> Histogram:
-    """Return the histogram of draws of coordinates with signs."""
-    index, place = np.unique(coordinate, return_inverse=True)
-    count = np.bincount(place, weights=sign).astype(np.int64)
-    return index[count != 0], count[count != 0]
-
-
-def histograms_to_json(releases: Sequence[Histogram]) -> list:
-    return [[index.tolist(), count.tolist()] for index, count in releases]
-
-
-def histograms_from_json(saved: list, d: int) -> list[Histogram]:
-    """Return the histograms that `histograms_to_json` wrote, of d features and an intercept; refuse invalid values."""
-    releases = [(integers(index, 0, d), integers(count, -(1 << 62), 1 << 62)) for index, count in saved]
-    if any(i.shape != c.shape or (np.diff(i) <= 0).any() for i, c in releases):
-        raise ValueError("every coordinate needs a count, and they must rise")
-    return releases
-
-
-def _sum(releases):
-    index, place = np.unique(np.concatenate([index for index, _ in releases]), return_inverse=True)
-    return index, np.bincount(place, weights=np.concatenate([count for _, count in releases])).astype(np.int64)
-
 
 DENSE = 1 << 24  # coordinates; beyond this number, scores of sparse rows are stored for touched coordinates only
 

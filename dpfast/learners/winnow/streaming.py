@@ -16,17 +16,15 @@ from numpy.typing import ArrayLike
 from dpfast.learners.base import refuse_weights
 from dpfast.learners.fitting import Run, Streamed
 from dpfast.learners.saving import entries, integer
+from dpfast.learners.votes import NOTHING, Hypothesis, histogram
 from dpfast.learners.winnow.checkpoint import Checkpoint
 from dpfast.learners.winnow.plan import EveryFew, Plan, plan_of, streaming
 from dpfast.learners.winnow.scores import (
     KEY_BYTES,
-    NOTHING,
     DenseScores,
-    Hypothesis,
     TouchedScores,
     counting_rows,
     from_arrays,
-    histogram,
     in_order,
     interval_sum,
     row_count,
