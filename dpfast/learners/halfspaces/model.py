@@ -26,7 +26,8 @@ variance v. If the squares of a group of coefficients add up to little more than
 noise. The variance tau of a group without noise is estimated from its own squares and from those of all coefficients,
 which count as _PRIOR further members. Rows are scored by u = w tau / (tau + v), the mean of w given this estimate. If u
 is shrunk too much, later residuals correct it. An intercept has no group: it is 0 while w^2 is below v, and w - v / w
-above. None of this looks at a row.
+above. None of this looks at a row. The coefficients of a few plain columns may have several variances:
+`dpfast.learners.halfspaces.scales`.
 
 If steps are too long, a sum points against the one before it by more than noise explains. The rate is halved each time
 this happens. If a sum points along the one before it by more than noise explains, the rate grows by a 20th, up to where
@@ -66,6 +67,7 @@ from dpfast.kernels import reals
 from dpfast.kernels.reals import log
 from dpfast.learners.halfspaces.images import LIMIT, CodeImage
 from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, Pairs, draws
+from dpfast.learners.halfspaces.scales import MOST_COLUMNS, ScaleMixture
 from dpfast.learners.halfspaces.steepness import LEVELS, REACH, STEPS, level_ends, middle_of, slope_and_height
 from dpfast.learners.parameters import changed_rows, check_scale
 from dpfast.tables.unit_rows import side_by_side
@@ -88,10 +90,11 @@ class ShrunkenDescent:
 
     `groups` has the group of each coefficient; the last one may be -1, for an intercept, which has no group.
     `deviation` is that of the noise on each entry of a sum, for rows of norm 1. `fastest` is the largest rate, for
-    means of rows; smaller rates are multiplied by `pace`, and fall to `fall` times as much in the last round.
+    means of rows; smaller rates are multiplied by `pace`, and fall to `fall` times as much in the last round. If
+    `mixed`, there is one group, whose coefficients may have several scales: see `dpfast.learners.halfspaces.scales`.
     """
 
-    def __init__(self, groups, classes, deviation, n, n_rounds, fastest, pace=1.0, fall=1.0):
+    def __init__(self, groups, classes, deviation, n, n_rounds, fastest, pace=1.0, fall=1.0, mixed=False):
         self._columns = columns = 1 if classes == 2 else classes
         pair = 1 if columns == 1 else 2  # the scores of two classes differ by twice as much at the same rate
         one = deviation / (pair * n_rounds) ** 0.5
@@ -102,12 +105,14 @@ class ShrunkenDescent:
         self._along = _TURNED * deviation**2 * (len(groups) * columns) ** 0.5
         self._before, self._noise = np.zeros((len(groups), columns)), 0.0
         self._shrunk = int(np.count_nonzero(groups >= 0))
-        self._of = np.where(groups >= 0, groups, groups.max() + 1)  # the last share is that of the intercept
+        self._groups = np.where(groups >= 0, groups, groups.max() + 1)  # the last one is that of the intercept
         self._members = np.bincount(groups[: self._shrunk]).astype(np.float64)[:, np.newaxis]
         self._total, self._seen, self._late = (np.zeros((len(groups), columns)) for _ in range(3))
         self._rounds, self.used = n_rounds, 0
         self._shares, self._by_share, self._by_square = 0.0, 0.0, 0.0
         self._rates, self._kept = 0.0, 0.0
+        self._mixture = ScaleMixture(columns) if mixed and self._shrunk else None
+        self._of = self._groups if self._mixture is None else np.arange(len(groups))  # shares: of groups, or of each
 
     def seen(self):
         """Return u (see the documentation of this module): float64, shape (size, 1) for two classes, else (size, k)."""
@@ -143,13 +148,16 @@ class ShrunkenDescent:
         return (_LATE * self._noise * self._kept)[self._of] * ((1 - reals.exp(-twice)) / twice)
 
     def _shrink(self):
-        """Set `_kept`, the share that each group keeps, and last that of the intercept; and `_seen`, which is u."""
+        """Set `_kept`, the share that each group or coefficient keeps, last that of the intercept; and `_seen`, u."""
         squared, noise = np.square(self._total), _LATE * self._noise
         sizes = len(self._members) + 1
-        squares = side_by_side([np.bincount(self._of, column, sizes) for column in squared.T])
+        squares = side_by_side([np.bincount(self._groups, column, sizes) for column in squared.T])
         prior = _PRIOR * max(0.0, reals.sum(squared[: self._shrunk]) / max(1, self._shrunk * self._columns) - noise)
         own = np.maximum(0.0, squares[:-1] - self._members * noise + prior) / (self._members + _PRIOR)
-        kept = np.append(own / (own + noise), 1 - self._noise / np.maximum(squares[-1:], self._noise), axis=0)
+        shares = own / (own + noise)
+        if self._mixture is not None:
+            shares = self._mixture.shares(squared[: self._shrunk] / noise, own[0] / noise)
+        kept = np.append(shares, 1 - self._noise / np.maximum(squares[-1:], self._noise), axis=0)
         self._kept, self._seen = kept, self._total * kept.take(self._of, axis=0)
 
     def add(self, noisy):
@@ -376,8 +384,8 @@ class Model:
         image, opening = self.image, self.image.opening
         codes = isinstance(image, CodeImage)
         pace = math.sqrt(min(1.0, self._curvature() / _CURVED)) if codes and self._columns == 1 else 1.0
-        rates = image.fastest, pace, _FALL if codes else 1.0
-        return ShrunkenDescent(groups, len(opening.sizes), deviation, opening.n, n_rounds, *rates)
+        rates, mixed = (image.fastest, pace, _FALL if codes else 1.0), not codes and self._width <= MOST_COLUMNS
+        return ShrunkenDescent(groups, len(opening.sizes), deviation, opening.n, n_rounds, *rates, mixed=mixed)
 
     def _curvature(self):
         """Return the mean curvature of the loss of two classes if all rows have the log odds of the classes."""

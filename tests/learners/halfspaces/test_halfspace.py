@@ -366,11 +366,26 @@ def test_codes_with_a_rare_class_are_learned_at_a_slower_pace(share, slower, rng
     drawn = rng.integers(0, 4, (5000, 2))
     y = ((drawn[:, 0] > 1) != (drawn[:, 1] > 1)) if share == 0.5 else rng.random(5000) < share
     plain, paces = ShrunkenDescent.__init__, []
-    monkeypatch.setattr(ShrunkenDescent, "__init__", lambda self, *a: paces.append(a[-2]) or plain(self, *a))
+
+    def noted(self, *arguments, **named):
+        paces.append(arguments[-2])
+        plain(self, *arguments, **named)
+
+    monkeypatch.setattr(ShrunkenDescent, "__init__", noted)
     model = HalfspaceClassifier(20.0, n_rounds=10, interactions=1, random_state=0)
     model.fit(CodeTable(drawn, [4, 4]), y, classes=[False, True])
     np.testing.assert_allclose(paces, slower, rtol=0.15)
     assert len(paces) == 1 + len(model.interactions_)
+
+
+def test_one_of_many_columns_that_says_it_all_is_found(rng):
+    X = rng.choice([-1.0, 1.0], (3000, 400))
+    few = HalfspaceClassifier(0.5, random_state=0).fit(X, X[:, 7] > 0, classes=[False, True])
+    others = np.delete(few.coef_[0], 7)
+    assert few.coef_[0, 7] > 20 * np.sqrt(np.square(others).mean())
+    wide = HalfspaceClassifier(0.5, random_state=0)
+    wide.fit(np.pad(X, ((0, 0), (0, 113))), X[:, 7] > 0, classes=[False, True])  # more than 512 columns
+    assert wide.coef_[0, 7] < 20 * np.sqrt(np.square(np.delete(wide.coef_[0], 7)).mean())
 
 
 def test_probabilities_are_calibrated(mushroom, rng):

@@ -111,3 +111,31 @@ def test_what_is_left_of_two_descents_is_that_of_each():
     of_first, of_second = first.left(np.array([1.0, 2.0, 5.0])), second.left(np.array([3.0, 4.0]))
     left = joined.left(np.array([1.0, 2.0, 3.0, 4.0, 5.0]))
     np.testing.assert_array_equal(left, np.concatenate([of_first[:2], of_second, of_first[2:]]))
+
+
+def test_signals_of_a_few_coefficients_are_kept_and_less_noise_of_the_others_is():
+    errors = {}
+    for mixed in (False, True):
+        descent, signal = ShrunkenDescent(np.zeros(200, int), 2, 100.0, 1e4, 50, 32.0, mixed=mixed), np.zeros((200, 1))
+        signal[:4] = 100.0
+        noise = np.random.default_rng(1).normal(scale=100.0, size=(50, 200, 1))
+        for each in noise:
+            descent.add(signal + each)
+        wanted = descent._total - descent._rates * noise.mean(axis=0)
+        errors[mixed] = np.square(descent.seen() - wanted).sum() / np.square(wanted).sum()
+    assert errors[True] < errors[False] / 1.5
+
+
+def test_without_a_group_or_with_more_columns_a_mixed_descent_has_the_shares_of_each_column(rng):
+    alone = ShrunkenDescent(np.array([-1]), 2, 1.0, 10.0, 5, 32.0, mixed=True)
+    alone.add(np.full((1, 1), 3.0))
+    np.testing.assert_allclose(alone.seen() / alone._total, 1 - 1 / 9)
+    descent = ShrunkenDescent(np.append(np.zeros(30, int), -1), 3, 1.0, 10.0, 5, 32.0, mixed=True)
+    noisy = rng.normal(scale=3.0, size=(31, 3))
+    descent.add(noisy)
+    assert descent.seen().shape == descent.model().shape == (31, 3)
+    shares = descent.seen()[:30] / descent._total[:30]
+    assert ((shares >= 0) & (shares < 1)).all()
+    for c in range(3):  # in one column, larger coefficients keep more
+        order = np.abs(descent._total[:30, c]).argsort()
+        assert (np.diff(shares[order, c]) > -1e-12).all()
