@@ -208,7 +208,7 @@ static void scores_add_packed(bool measuring) {
     static int32_t *score;
     static int8_t *y;
     if (measuring) {
-        dpf_scores_add_packed_32(rows, N, D, y, NULL, N, true, scratch, tally, score);
+        dpf_scores_add_packed(rows, N, D, y, NULL, N, true, scratch, tally, score, NULL);
         return;
     }
     rows = words(N * D / 64);
@@ -224,7 +224,7 @@ static void scores_add_csr(bool measuring) {
     static int8_t *y;
     enum { ENTRIES = 64 };
     if (measuring) {
-        dpf_scores_add_csr_32(&rows, y, NULL, N, score);
+        dpf_scores_add_csr(&rows, y, NULL, N, score, NULL);
         return;
     }
     int64_t *indptr = zeros(N + 1, 8);

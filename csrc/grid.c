@@ -15,3 +15,8 @@
 #define LARGEST INT64_MAX
 #define NAME(suffix) dpf_grid_double##suffix
 #include "grid_real.h"
+
+void dpf_grid(const void *x, bool wide, size_t n, unsigned bits, int32_t *DPF_RESTRICT q, double *low, double *high) {
+    if (wide) dpf_grid_double(x, n, bits, q, low, high);
+    else dpf_grid_float(x, n, bits, q, low, high);
+}

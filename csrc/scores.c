@@ -27,26 +27,11 @@ DPF_BODY void add_packed(const uint64_t *rows, size_t n, size_t d, const int8_t 
     }
 }
 
-DPF_BODY void add_packed_narrow(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index,
-                                size_t m, bool signs, uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally,
-                                int32_t *DPF_RESTRICT score) {
-    add_packed(rows, n, d, y, index, m, signs, scratch, tally, score, NULL);
-}
-
-DPF_BODY void add_packed_wide(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index, size_t m,
-                              bool signs, uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally,
-                              int64_t *DPF_RESTRICT score) {
-    add_packed(rows, n, d, y, index, m, signs, scratch, tally, NULL, score);
-}
-
-DPF_LEVELS(void, dpf_scores_add_packed_32, add_packed_narrow,
+DPF_LEVELS(void, dpf_scores_add_packed, add_packed,
            (const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index, size_t m, bool signs,
-            uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally, int32_t *DPF_RESTRICT score),
-           (rows, n, d, y, index, m, signs, scratch, tally, score))
-DPF_LEVELS(void, dpf_scores_add_packed_64, add_packed_wide,
-           (const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index, size_t m, bool signs,
-            uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally, int64_t *DPF_RESTRICT score),
-           (rows, n, d, y, index, m, signs, scratch, tally, score))
+            uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally, int32_t *DPF_RESTRICT narrow,
+            int64_t *DPF_RESTRICT wide),
+           (rows, n, d, y, index, m, signs, scratch, tally, narrow, wide))
 
 /* ---- grid rows -------------------------------------------------------- */
 
@@ -108,7 +93,7 @@ DPF_BODY int64_t entry(const dpf_csr *rows, int64_t p) { return rows->data ? row
 
 enum { AHEAD = 16 }; /* entries by which a random access is fetched early */
 
-void dpf_scores_add_csr_32(const dpf_csr *rows, const int8_t *y, const int64_t *index, size_t m,
+static void add_csr_narrow(const dpf_csr *rows, const int8_t *y, const int64_t *index, size_t m,
                            int32_t *DPF_RESTRICT score) {
     for (size_t r = 0; r < m; r++) {
         const size_t i = chosen(index, r);
@@ -120,8 +105,8 @@ void dpf_scores_add_csr_32(const dpf_csr *rows, const int8_t *y, const int64_t *
     }
 }
 
-void dpf_scores_add_csr_64(const dpf_csr *rows, const int8_t *y, const int64_t *index, size_t m,
-                           int64_t *DPF_RESTRICT score) {
+static void add_csr_wide(const dpf_csr *rows, const int8_t *y, const int64_t *index, size_t m,
+                         int64_t *DPF_RESTRICT score) {
     for (size_t r = 0; r < m; r++) {
         const size_t i = chosen(index, r);
         const int64_t end = rows->indptr[i + 1];
@@ -130,6 +115,12 @@ void dpf_scores_add_csr_64(const dpf_csr *rows, const int8_t *y, const int64_t *
             score[rows->indices[p]] += y[i] * entry(rows, p);
         }
     }
+}
+
+void dpf_scores_add_csr(const dpf_csr *rows, const int8_t *y, const int64_t *index, size_t m,
+                        int32_t *DPF_RESTRICT narrow, int64_t *DPF_RESTRICT wide) {
+    if (narrow) add_csr_narrow(rows, y, index, m, narrow);
+    else add_csr_wide(rows, y, index, m, wide);
 }
 
 /* ---- scores that are mostly untouched --------------------------------- */

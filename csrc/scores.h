@@ -28,17 +28,14 @@ enum { DPF_SCORES_COLUMNS = 64 * DPF_BITS_BLOCK };
  *   rows     n * DPF_WORDS(d)                   read once
  *   scratch  DPF_BITS_SCRATCH
  *   tally    DPF_SCORES_COLUMNS                 scratch
- *   score    d                                  updated
+ *   narrow   d                                  updated, or wide if this is NULL
  *
  * Rows of label -1 are counted flipped: the ones of a column, A, are then the agreements of x_j with y, and
  * the sums are 2 A - m and A - #{y = -1}. So one positional popcount (bits.h) serves both labels.
  */
-void dpf_scores_add_packed_32(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index, size_t m,
-                              bool signs, uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally,
-                              int32_t *DPF_RESTRICT score);
-void dpf_scores_add_packed_64(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index, size_t m,
-                              bool signs, uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally,
-                              int64_t *DPF_RESTRICT score);
+void dpf_scores_add_packed(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index, size_t m,
+                           bool signs, uint64_t *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT tally,
+                           int32_t *DPF_RESTRICT narrow, int64_t *DPF_RESTRICT wide);
 
 /* score[j] += sum over the m rows of y * q_j, for dense rows of d grid integers. One read of the rows. */
 void dpf_scores_add_grid(const int32_t *rows, size_t d, const int8_t *y, const int64_t *index, size_t m,
@@ -57,11 +54,9 @@ typedef struct {
  */
 size_t dpf_scores_check_csr(const dpf_csr *rows, int64_t d, const int64_t *index, size_t m, int64_t *longest);
 
-/* score[j] += sum over the m rows of y * x_j. Cost by stored entries. */
-void dpf_scores_add_csr_32(const dpf_csr *rows, const int8_t *y, const int64_t *index, size_t m,
-                           int32_t *DPF_RESTRICT score);
-void dpf_scores_add_csr_64(const dpf_csr *rows, const int8_t *y, const int64_t *index, size_t m,
-                           int64_t *DPF_RESTRICT score);
+/* narrow[j], or wide[j] if that is NULL, += sum over the m rows of y * x_j. Cost by stored entries. */
+void dpf_scores_add_csr(const dpf_csr *rows, const int8_t *y, const int64_t *index, size_t m,
+                        int32_t *DPF_RESTRICT narrow, int64_t *DPF_RESTRICT wide);
 
 /* ---- scores that are mostly untouched --------------------------------- */
 

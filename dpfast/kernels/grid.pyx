@@ -2,12 +2,12 @@
 import numpy as np
 
 from libc.stdint cimport int32_t
+from dpfast.kernels.arrays cimport address
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 
 
 cdef extern from "grid.h" nogil:
-    void dpf_grid_float(const float *x, size_t n, unsigned bits, int32_t *q, double *low, double *high)
-    void dpf_grid_double(const double *x, size_t n, unsigned bits, int32_t *q, double *low, double *high)
+    void dpf_grid(const void *x, bint wide, size_t n, unsigned bits, int32_t *q, double *low, double *high)
 
 dpf_cpu_share(shared_level())
 
@@ -33,18 +33,11 @@ def to_grid(x, unsigned bits):
         raise ValueError(f"x must be float32 or float64 and bits at most 30, got {x.dtype} and {bits}")
     q = np.empty(x.shape, np.int32)
     cdef int32_t[::1] out = q.reshape(-1)
-    cdef const float[::1] narrow
-    cdef const double[::1] wide
     cdef double low = np.nan, high = np.nan
-    if q.size == 0:
-        return q, low, high
-    flat = np.require(x, None, "CA").reshape(-1)
-    if x.dtype == np.float32:
-        narrow = flat
+    x = np.require(x, None, "CA")
+    cdef const void *real = address(x)
+    cdef bint wide = x.dtype == np.float64
+    if out.shape[0]:
         with nogil:
-            dpf_grid_float(&narrow[0], narrow.shape[0], bits, &out[0], &low, &high)
-    else:
-        wide = flat
-        with nogil:
-            dpf_grid_double(&wide[0], wide.shape[0], bits, &out[0], &low, &high)
+            dpf_grid(real, wide, out.shape[0], bits, &out[0], &low, &high)
     return q, low, high

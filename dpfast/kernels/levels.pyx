@@ -12,7 +12,8 @@ import numpy as np
 
 from dpfast.kernels.inversion import coin, fraction, nearest_float
 
-from libc.stdint cimport int8_t, int16_t, int32_t, int64_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from dpfast.kernels.arrays cimport address
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 from dpfast.kernels.rng cimport Words, bitgen, bitgen_t
 
@@ -54,12 +55,6 @@ cdef extern from "draw.h" nogil:
     void dpf_draw_below_each(bitgen_t *rng, const uint64_t *n, size_t size, uint64_t *out)
 
 dpf_cpu_share(shared_level())
-
-ctypedef fused score_t:
-    int8_t
-    int16_t
-    int32_t
-    int64_t
 
 _DTYPES = tuple(np.dtype(f"i{size}") for size in (1, 2, 4, 8))
 
@@ -104,7 +99,7 @@ cdef class _Entries:
     cdef bint _scan(self, scores) except -1:
         cdef bint fit
         self.scores, self.state.size = scores, scores.itemsize
-        self.state.scores = _address(scores)
+        self.state.scores = address(scores)
         with nogil:
             fit = dpf_levels_scan(&self.state)
         return fit
@@ -150,20 +145,6 @@ cdef class _Entries:
         cdef object mass = toss.mass, bound = toss.bound, word = toss.word  # products have more than 64 bits
         mass <<= DPF_LEVELS_SCALE - self.state.shift
         return coin(self.exponent * toss.gap, mass, bound * toss.share, word, Words(rng))
-
-
-cdef const void *_data(const score_t[::1] scores):
-    return &scores[0]
-
-
-cdef const void *_address(scores) except NULL:
-    if scores.itemsize == 1:
-        return _data[int8_t](scores)
-    if scores.itemsize == 2:
-        return _data[int16_t](scores)
-    if scores.itemsize == 4:
-        return _data[int32_t](scores)
-    return _data[int64_t](scores)
 
 
 def _draw_below(counts, rng):

@@ -24,15 +24,13 @@ cdef extern from "scores.h" nogil:
         int64_t *score
         unsigned bits
         size_t used
-    void dpf_scores_add_packed_32(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index,
-                                  size_t m, bint signs, uint64_t *scratch, int64_t *tally, int32_t *score)
-    void dpf_scores_add_packed_64(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index,
-                                  size_t m, bint signs, uint64_t *scratch, int64_t *tally, int64_t *score)
+    void dpf_scores_add_packed(const uint64_t *rows, size_t n, size_t d, const int8_t *y, const int64_t *index, size_t m,
+                               bint signs, uint64_t *scratch, int64_t *tally, int32_t *narrow, int64_t *wide)
     void dpf_scores_add_grid(const int32_t *rows, size_t d, const int8_t *y, const int64_t *index, size_t m,
                              int64_t *score)
     size_t dpf_scores_check_csr(const dpf_csr *rows, int64_t d, const int64_t *index, size_t m, int64_t *longest)
-    void dpf_scores_add_csr_32(const dpf_csr *rows, const int8_t *y, const int64_t *index, size_t m, int32_t *score)
-    void dpf_scores_add_csr_64(const dpf_csr *rows, const int8_t *y, const int64_t *index, size_t m, int64_t *score)
+    void dpf_scores_add_csr(const dpf_csr *rows, const int8_t *y, const int64_t *index, size_t m, int32_t *narrow,
+                            int64_t *wide)
     size_t dpf_scores_add_sparse(dpf_scores *table, const dpf_csr *rows, const int8_t *y, const int64_t *index,
                                  size_t start, size_t m, size_t limit)
     void dpf_scores_insert(dpf_scores *table, const uint32_t *key, const int64_t *score, size_t n)
@@ -126,12 +124,15 @@ cdef _check_room(scores, bound, step):
         raise ValueError(f"{scores.dtype} scores of size {bound} may overflow by rows that add up to {step}")
 
 
-cdef _check_scores(scores, d, dtypes):
+cdef void *_scores(scores, d, dtypes) except? NULL:
+    """Return where scores begin that can be changed in place."""
     if scores.ndim != 1 or scores.dtype not in dtypes or (d is not None and len(scores) != d):
         wanted = " or ".join(np.dtype(dtype).name for dtype in dtypes)
         raise ValueError(f"scores must be {wanted} of shape ({'d' if d is None else d},), "
                          f"got {scores.dtype} {scores.shape}")
-    address(scores)  # refuses unaligned memory
+    if not scores.flags.c_contiguous or not scores.flags.writeable:
+        raise ValueError(f"scores must be contiguous and writeable, got strides {scores.strides}")
+    return address(scores)
 
 
 cdef bint _signs(encoding) except -1:
@@ -191,28 +192,21 @@ def add_packed(scores, const uint64_t[:, ::1] rows, Py_ssize_t d, y, index=None,
     """
     cdef bint signs = _signs(encoding)
     cdef _Chosen chosen = _Chosen(y, index, rows.shape[0])
-    cdef int32_t[::1] narrow
-    cdef int64_t[::1] wide
+    cdef void *score
+    cdef bint narrow
     cdef uint64_t[::1] scratch
     cdef int64_t[::1] tally
     cdef size_t n = rows.shape[0]
     packed("d", rows, d, chosen.which, chosen.m)
-    _check_scores(scores, d, (np.int32, np.int64))
+    score, narrow = _scores(scores, d, (np.int32, np.int64)), scores.dtype == np.int32
     _check_room(scores, bound, chosen.m)
     if chosen.m == 0 or d == 0:
         return
     scratch = np.empty(DPF_BITS_SCRATCH, np.uint64)
     tally = np.empty(min(d, <Py_ssize_t>DPF_SCORES_COLUMNS), np.int64)
-    if scores.dtype == np.int32:
-        narrow = scores
-        with nogil:
-            dpf_scores_add_packed_32(&rows[0, 0], n, d, &chosen.y[0], chosen.which, chosen.m, signs, &scratch[0],
-                                     &tally[0], &narrow[0])
-    else:
-        wide = scores
-        with nogil:
-            dpf_scores_add_packed_64(&rows[0, 0], n, d, &chosen.y[0], chosen.which, chosen.m, signs, &scratch[0],
-                                     &tally[0], &wide[0])
+    with nogil:
+        dpf_scores_add_packed(&rows[0, 0], n, d, &chosen.y[0], chosen.which, chosen.m, signs, &scratch[0], &tally[0],
+                              <int32_t *>score if narrow else NULL, <int64_t *>score)
 
 
 def add_csr(scores, indptr, indices, data, y, index=None, *, bound=None):
@@ -236,21 +230,15 @@ def add_csr(scores, indptr, indices, data, y, index=None, *, bound=None):
     """
     cdef _Rows rows = _Rows(indptr, indices, data)
     cdef _Chosen chosen = _Chosen(y, index, rows.n)
-    cdef int32_t[::1] narrow
-    cdef int64_t[::1] wide
-    _check_scores(scores, None, (np.int32, np.int64))
+    cdef void *score = _scores(scores, None, (np.int32, np.int64))
+    cdef bint narrow = scores.dtype == np.int32
     rows.check(len(scores), chosen.which, chosen.m)
     _check_room(scores, bound, chosen.m * rows.largest())
     if chosen.m == 0 or len(scores) == 0:
         return
-    if scores.dtype == np.int32:
-        narrow = scores
-        with nogil:
-            dpf_scores_add_csr_32(&rows.csr, &chosen.y[0], chosen.which, chosen.m, &narrow[0])
-    else:
-        wide = scores
-        with nogil:
-            dpf_scores_add_csr_64(&rows.csr, &chosen.y[0], chosen.which, chosen.m, &wide[0])
+    with nogil:
+        dpf_scores_add_csr(&rows.csr, &chosen.y[0], chosen.which, chosen.m, <int32_t *>score if narrow else NULL,
+                           <int64_t *>score)
 
 
 def add_grid(int64_t[::1] scores, const int32_t[:, ::1] rows, y, index=None, *, bound=None):
@@ -266,7 +254,7 @@ def add_grid(int64_t[::1] scores, const int32_t[:, ::1] rows, y, index=None, *, 
     """
     cdef _Chosen chosen = _Chosen(y, index, rows.shape[0])
     cdef size_t d = rows.shape[1]
-    _check_scores(np.asarray(scores), d, (np.int64,))
+    _scores(np.asarray(scores), d, (np.int64,))
     _check_room(np.asarray(scores), bound, <object>chosen.m * 2**31)
     if chosen.m and d:
         aligned(&rows[0, 0], sizeof(int32_t))

@@ -11,7 +11,7 @@ from dpfast.kernels.inversion import coin, fraction, nearest_float
 from dpfast.kernels.own import own
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
-from dpfast.kernels.arrays cimport packed as check_packed
+from dpfast.kernels.arrays cimport address, packed as check_packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
 from dpfast.kernels.rng cimport Words, bitgen, bitgen_t
 
@@ -127,9 +127,6 @@ def dense(values, *, bits=16, low=0, high=1, signs=None):
     Losses
     """
     cdef Losses self = _new()
-    cdef const float[:, ::1] floats
-    cdef const double[:, ::1] doubles
-    cdef const int32_t[:, ::1] integers
     most = DPF_LOSSES_BITS_FLOAT if values.dtype == np.float32 else DPF_LOSSES_BITS_DOUBLE
     if values.ndim != 2 or values.dtype not in (np.float32, np.float64, np.int32):
         raise ValueError(f"losses must be float32, float64 or int32 of shape (n, d), got {values.dtype} {values.shape}")
@@ -140,18 +137,11 @@ def dense(values, *, bits=16, low=0, high=1, signs=None):
     self._declare(n, d, bits, low, high, signs)
     if values.dtype.kind == "f" and max(-low, high) << bits > 1 << most:
         raise ValueError(f"losses up to {max(-low, high)} on a grid of 2**-{bits} are too fine for {values.dtype}")
-    self.values, self.rows.stride = values, d
-    if n == 0 or d == 0:
+    self.values, self.rows.stride, self.rows.values = values, d, address(values)
+    if values.size == 0 or values.dtype == np.int32:
         self.rows.kind = DPF_LOSSES_GRID
-    elif values.dtype == np.float32:
-        floats, self.rows.kind = values, DPF_LOSSES_FLOAT
-        self.rows.values = &floats[0, 0]
-    elif values.dtype == np.float64:
-        doubles, self.rows.kind = values, DPF_LOSSES_DOUBLE
-        self.rows.values = &doubles[0, 0]
     else:
-        integers, self.rows.kind = values, DPF_LOSSES_GRID
-        self.rows.values = &integers[0, 0]
+        self.rows.kind = DPF_LOSSES_FLOAT if values.dtype == np.float32 else DPF_LOSSES_DOUBLE
     return self
 
 

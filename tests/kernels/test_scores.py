@@ -279,3 +279,9 @@ def test_sparse_tables_and_grids_name_what_does_not_fit():
         scores.SparseScores(5, np.array([1], np.uint32), np.array([1, 2]))
     with pytest.raises(ValueError, match="float32 or float64 and bits at most 30, got int64 and 3"):
         scores.to_grid(np.array([1]), 3)
+
+
+@pytest.mark.parametrize("fixed", [np.zeros(200, np.int32)[::2], np.frombuffer(bytes(400), np.int32)])
+def test_scores_that_cannot_be_changed_in_place_are_refused(fixed):
+    with pytest.raises(ValueError, match="scores must be contiguous and writeable"):
+        scores.add_packed(fixed, np.zeros((1, 2), np.uint64), 100, np.ones(1, np.int8))
