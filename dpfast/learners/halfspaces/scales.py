@@ -35,6 +35,16 @@ _EIGHTHS = np.arange(_STEPS, 2 * _STEPS) + 0.5
 _PLACES = np.outer(2.0 ** np.arange(_LOWEST, _HIGHEST), _EIGHTHS / _STEPS).ravel()
 
 
+def _densities(scales):
+    """Return the densities of coefficients of these scales at each level, up to a factor of the level."""
+    wide = 1 + scales[:, np.newaxis]
+    return exp(np.maximum(-(_PLACES / wide + log(wide)) / 2, -700.0))
+
+
+_DENSITIES = _densities(SCALES)[:, np.newaxis]
+_KEPT = (SCALES / (1 + SCALES))[:, np.newaxis, np.newaxis]
+
+
 class ScaleMixture:
     """Weights of the scales of coefficients, for each column of scores."""
 
@@ -57,17 +67,16 @@ class ScaleMixture:
         ndarray, shape (m, columns)
         """
         levels, columns = _levels(ratios), np.arange(len(usual))
-        scales = np.concatenate([usual[np.newaxis], np.broadcast_to(SCALES[:, np.newaxis], self._weights[1:].shape)])
-        wide = 1 + scales[:, :, np.newaxis]
-        logs = -(_PLACES / wide + log(wide)) / 2
-        fits = exp(np.maximum(logs - logs.max(axis=0), -700.0)) * self._weights[:, :, np.newaxis]
-        fits /= fits.sum(axis=0)
+        others = np.broadcast_to(_DENSITIES, (*self._weights[1:].shape, len(_PLACES)))
+        by_scale = np.concatenate([_densities(usual)[np.newaxis], others]) * self._weights[:, :, np.newaxis]
+        by_scale /= by_scale.sum(axis=0)
         for c in columns:
             counts = np.bincount(levels[:, c], minlength=len(_PLACES)).astype(np.float64)
-            explained = reals.products(fits[:, c], counts) + _RARE
+            explained = reals.products(by_scale[:, c], counts) + _RARE
             explained[0] += _PRIOR - _RARE
             self._weights[:, c] = explained / reals.sum(explained)
-        return (fits * (1 - 1 / wide)).sum(axis=0)[columns, levels]
+        kept = by_scale[0] * (usual / (1 + usual))[:, np.newaxis] + (by_scale[1:] * _KEPT).sum(axis=0)
+        return kept[columns, levels]
 
 
 def _levels(ratios):
