@@ -94,7 +94,7 @@ class BillNoise(NamedTuple):
     Attributes
     ----------
     noise : tuple of float
-        One number for each part, in the order of the parts: sigma for sums, the exponent for draws.
+        One number for each part, in order: sigma in steps of the grid for sums, the exponent for draws.
     cost : tuple of Cost
         The cost of all parts together.
     """
@@ -119,8 +119,7 @@ def bill_noise(parts: Sequence[NoisySums | Draws], epsilon: Number, delta: Numbe
     Returns
     -------
     BillNoise
-        `noise` has for each part its sigma, in steps of its grid, or the exponent of its draws. `cost` is for a
-        `Budget`; the costs of several fits compose as Gaussian ones.
+        Its cost is for a `Budget`; the costs of several fits compose as Gaussian ones.
 
     Raises
     ------

@@ -220,8 +220,9 @@ class DecisionListHalfspace(NamedTuple):
     Attributes
     ----------
     weights : tuple of int
-        One for each literal.
+        One for the literal of each rule but the last.
     intercept : int
+        The weight of a constant feature 1.
     norm : int
         The sum of the absolute weights and the absolute intercept.
     margin : Fraction
@@ -250,11 +251,9 @@ def decision_list_margin(labels: Sequence[int], *, feature_range: tuple[int, int
     Returns
     -------
     DecisionListHalfspace
-        `weights` of the literals of all rules but the last, and the `intercept`, the weight of a constant
-        feature 1. With both signs available (a negative weight is a positive one on the negated copy, -x),
-        dividing by `norm`, the sum of absolute values, makes them Winnow's target u, and `margin` is the least
-        y <u, x>: exact if the rules use different variables, a lower bound otherwise. `alternations` counts the
-        changes of label.
+        With both signs available (a negative weight is a positive one on the negated copy, -x), dividing weights and
+        intercept by `norm` makes them Winnow's target u, and `margin` is the least y <u, x>: exact if the rules use
+        different variables, a lower bound otherwise.
 
     Raises
     ------

@@ -116,7 +116,7 @@ def boost_plan(
     Returns
     -------
     BoostPlan
-        `sigma` is the noise on each entry of the weak learner of a round. n does not depend on the dimension.
+        n does not depend on the dimension.
 
     Raises
     ------
@@ -218,8 +218,7 @@ def projected_plan(
     Returns
     -------
     ProjectedPlan
-        It is for labels that are never flipped. `sigma` is the noise on each entry of a gradient, `step` the learning
-        rate eta.
+        It is for labels that are never flipped.
 
     Notes
     -----
@@ -274,9 +273,7 @@ def net_plan(
     Returns
     -------
     NetPlan
-        The net has 10**`log10_size` members and `side` places along an edge. The weight of a member is exp(-exponent)
-        to the number of rows on which it errs. Only nets of a few components can be searched; larger ones show the cost
-        of the theorem.
+        Only nets of a few components can be searched; larger ones show the cost of the theorem.
 
     Notes
     -----

@@ -60,7 +60,7 @@ class SparseSamplePlan(NamedTuple):
     threshold_epsilon : float
         The epsilon t of the other mechanism.
     composition : str
-        The theorem by which the draws are composed.
+        The theorem by which the draws are composed, "pure" or "zcdp": the one that gives the larger exponent.
     """
 
     exponent: float
@@ -199,8 +199,7 @@ def sparse_sample_plan(
     Returns
     -------
     SparseSamplePlan
-        The exponent e (rounded down), the bottom_score B (rounded up), threshold_epsilon t, and which of the two
-        compositions of this module gave the larger e.
+        The exponent is rounded down and the score up.
 
     Examples
     --------

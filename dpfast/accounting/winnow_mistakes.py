@@ -162,8 +162,7 @@ def winnow_paper(
     Returns
     -------
     WinnowPlan
-        `batch` is 1. `vacuous` says that the promise is not below the horizon, `horizon_needed` from which horizon
-        on it is.
+        `batch` is 1.
 
     Notes
     -----

@@ -97,11 +97,6 @@ def certify(
     -------
     Audit
 
-    Raises
-    ------
-    ValueError
-        For an invalid argument.
-
     Notes
     -----
     (e, delta)-DP means that P(S) <= exp(e) Q(S) + delta for every event S. The second half of the runs is independent

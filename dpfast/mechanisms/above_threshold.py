@@ -18,9 +18,8 @@ docs/proofs_privacy.md has the proofs.
 **Without threshold noise**, see `repeated_epsilon`.
 """
 
-import math
 from fractions import Fraction
-from numbers import Integral, Rational, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -28,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from dpfast import random
 from dpfast.accounting import Cost, repeated_epsilon
-from dpfast.accounting.numbers import float_above
+from dpfast.accounting.numbers import exact, float_above
 from dpfast.kernels import noise, sparse_vector
 from dpfast.mechanisms.draws import Claim, ExclusiveAccess, Question, asked, read_only
 
@@ -49,7 +48,9 @@ class _Tests:
         if not isinstance(threshold, Integral) or isinstance(threshold, bool) or abs(threshold) > _LARGEST:
             raise ValueError(f"threshold must be an integer within 2**60 of 0, got {threshold!r}")
         self._threshold, self._epsilon = int(threshold), epsilon
-        self._exact = _rational(epsilon)
+        self._exact = exact("epsilon", epsilon)
+        if not Fraction(1, 10**15) <= self._exact <= 10**15:
+            raise ValueError(f"epsilon must be a number in [1e-15, 1e15], got {epsilon!r}")
         self._rng = random.generator(rng)
         self._count, self._access = 0, ExclusiveAccess(f"an instance of {type(self).__name__}")
 
@@ -373,15 +374,6 @@ class RepeatedThreshold(_Tests):
         self._fired, self._count = int(state["fired"]), int(state["count"])
         threshold, pending = state["tests"]
         self._tests = sparse_vector.Tests(threshold, self._test_scale, pending)
-
-
-def _rational(epsilon):
-    """Return epsilon as a fraction; a float is read as the decimal number that it prints as."""
-    if isinstance(epsilon, Real) and not isinstance(epsilon, bool) and math.isfinite(epsilon):
-        exact = Fraction(epsilon) if isinstance(epsilon, Rational) else Fraction(repr(float(epsilon)))
-        if Fraction(1, 10**15) <= exact <= 10**15:
-            return exact
-    raise ValueError(f"epsilon must be a number in [1e-15, 1e15], got {epsilon!r}")
 
 
 def _integer(name, value):

@@ -216,11 +216,10 @@ def discrete_laplace(
 
     Parameters
     ----------
-    counts : int or array_like of int
-        Any shape.
+    counts, rng
+        As the values and the generator of `discrete_gaussian`.
     scale : Fraction, int or float
         Positive, at most 2**52; a float is taken exactly. For epsilon and sensitivity s it is s / epsilon.
-    rng : None, int or numpy.random.Generator
 
     Returns
     -------

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from dpfast import random
+from dpfast.accounting.numbers import check_neighbors
 from dpfast.mechanisms.draws import Question, asked, discrete_laplace
 
 
@@ -107,8 +108,7 @@ def frequent_rho(epsilon: float | Fraction, neighbors: str = "replace") -> Fract
 
 
 def _scale(epsilon, neighbors):
-    if neighbors not in ("replace", "add-remove"):
-        raise ValueError(f'neighbors must be "replace" or "add-remove", got {neighbors!r}')
+    check_neighbors(neighbors)
     if not 0 < epsilon < math.inf:
         raise ValueError(f"epsilon must be a finite number above 0, got {epsilon!r}")
     return (2 if neighbors == "replace" else 1) / Fraction(epsilon)

@@ -30,6 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfast import random
+from dpfast.accounting.numbers import check_neighbors
 from dpfast.mechanisms.exponential import exponential
 
 _FINEST = 1 << 20  # denominator of a share of an interval: 2**42 rows times this is below 2**62
@@ -144,8 +145,7 @@ def quantiles_cost(shares: Any, neighbors: str = "replace") -> tuple[Any, ...]:
     tuple of Fraction
         The edges are ``exponent * P``-DP, and ``exponent**2 * Z``-zCDP.
     """
-    if neighbors not in ("replace", "add-remove"):
-        raise ValueError(f'neighbors must be "replace" or "add-remove", got {neighbors!r}')
+    check_neighbors(neighbors)
     shares = _shares(shares)
     pure = rho = Fraction(0)
     level = [(0, len(shares))]

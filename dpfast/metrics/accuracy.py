@@ -43,11 +43,6 @@ def accuracy(
     -------
     Figure
 
-    Raises
-    ------
-    ValueError, BudgetExceeded
-        Before anything is charged or drawn.
-
     Examples
     --------
     >>> import numpy as np

@@ -53,11 +53,6 @@ def roc(
     Roc
         The result has increasing rates in [0, 1], and the area of the binned score with an interval, by the normal
         approximation, for noise and sampling together.
-
-    Raises
-    ------
-    ValueError, BudgetExceeded
-        Before anything is charged or drawn.
     """
     check_level(level)
     counter = Counter(epsilon, neighbors, budget, random_state)
