@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-UNEVEN = 0.65  # share of the largest class from which on the area under the curve is told first
+UNEVEN = 0.65  # share of the largest class above which the area under the curve comes first
 
 
 class Figure(NamedTuple):
@@ -29,8 +29,8 @@ def figures(estimator, X, y, rng, *, epsilon=None, neighbors=None, budget=None, 
     They are the accuracy, the share of the largest class and, for two classes with probabilities, the area under the
     ROC curve; each has an equal part of epsilon. The model must not depend on the rows. If every row went to the
     training or the test part by a coin of its own, neighbouring tables differ in one part only: a model from the
-    training part and these releases together are (epsilon, delta)-DP, no more. Of units, each of which is in one part,
-    at most `rows_per_unit` rows count, each at so much less of epsilon.
+    training part and these releases together are (epsilon, delta)-DP, no more. With `units`, each of which is in one
+    part only, at most `rows_per_unit` rows of each count, and epsilon is divided by this number.
 
     A label counts by its text; one that is no class of the model is a wrong prediction. By default epsilon and
     neighbors are those of the estimator. A budget is charged epsilon before anything is drawn.

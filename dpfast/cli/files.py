@@ -168,7 +168,7 @@ def declaration_of(data, path, label=None, classes=None, unit=None, ignore=(), *
 
 
 def read_declared(data, schema, memory, **text):
-    """Return a table of the schema's columns and label, read block by block; so many GB of it stay in memory."""
+    """Return a table of the schema's columns and label, read block by block; at most `memory` GB are in memory."""
     from dpfast.files.encodings import FileParts
     from dpfast.files.readers import Table
 

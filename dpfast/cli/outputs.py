@@ -75,7 +75,7 @@ def csv_of(rows):
 
 
 def add_figures(estimator, out, shown, of):
-    """Give a model the figures that were paid for with it, in its file too, which stays as it was if that fails."""
+    """Store the figures that were paid for with a model, in its file too; the file is unchanged if that fails."""
     from dpfast.learners.saving import read_document, write_model
 
     estimator.figures_ = kept(shown, of)
@@ -103,8 +103,8 @@ def learning(state, estimator, names, **table):
 def keep(estimator, out, state, names, **table):
     """Save a model that was just released, its columns named; return the file, which is another one if `out` fails.
 
-    What runs now spends nothing a second time, so the model comes first: whatever stops the command after this, `state`
-    says where it is. Without `out` it is written only then.
+    The budget is spent, so the model is saved before anything else. If the command stops after this, `state` says where
+    the model is; without `out`, it is written only in that case.
     """
     content = content_of(estimator, names, **table)
     state.now, state.kept = RELEASED, True
@@ -118,7 +118,7 @@ def keep(estimator, out, state, names, **table):
 
 def content_of(estimator, names, *, label=None, **table):
     """Return the file of a model whose columns and label have these names."""
-    estimator = copy(estimator)  # the columns of arrays that it goes on with have no names
+    estimator = copy(estimator)  # a stream continues with the original, on arrays without names
     name_features(estimator, names, label)
     return bytes_of(estimator, **table)
 

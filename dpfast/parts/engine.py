@@ -284,7 +284,7 @@ class EngineParts:
         -------
         EngineParts
         """
-        if isinstance(self._backend, MemoryBackend):  # the others are not asked any more
+        if isinstance(self._backend, MemoryBackend):  # then the other parts are never asked
             return MemoryParts([self._backend.states[k] for k in chosen])
         parts = EngineParts(self._backend)
         parts._chosen, parts._picked_from = [self._chosen[k] for k in chosen], self
