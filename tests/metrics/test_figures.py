@@ -38,7 +38,7 @@ def test_without_noise_the_figures_are_those_of_the_rows():
 
 def test_right_predictions_get_noise_for_one_row(rng):
     y = np.zeros(40, int)
-    seen = [metrics.accuracy(y, y, epsilon=0.7, random_state=rng) for _ in range(700)]
+    seen = [metrics.accuracy(y, y, epsilon=0.7, random_state=rng) for _ in range(400)]
     q = np.exp(-0.7)
     right = np.round(np.array([figure.value for figure in seen]) * 40)
     below = (1 - q) / (1 + q) * q ** np.arange(1, 41)
@@ -55,7 +55,7 @@ def test_cells_get_noise_for_all_that_a_row_moves(neighbors, moved, rng):
                 Y, PREDICTED, classes=[0, 1, 2], epsilon=1.5, neighbors=neighbors, random_state=rng
             ).counts.ravel()
             - [100, 0, 0, 20, 80, 0, 20, 0, 80]
-            for _ in range(700)
+            for _ in range(300)
         ]
     )
     q = np.exp(-1.5 / moved)

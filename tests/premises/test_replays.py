@@ -483,9 +483,7 @@ def test_what_is_discovered_in_parts_of_a_cluster_tells_no_more_than_was_charged
     assert found.ratio > 0
 
 
-@pytest.mark.parametrize(
-    ("name", "relation"), [("list", "add-remove"), ("halfspace", "replace"), ("winnow", "replace")]
-)
+@pytest.mark.parametrize(("name", "relation"), [("list", "add-remove"), ("halfspace", "replace")])
 def test_the_rows_of_a_person_in_several_parts_of_a_cluster_tell_no_more_than_was_charged(name, relation, cluster):
     dd, frame = pytest.importorskip("dask.dataframe"), people(60).assign(who=np.arange(60))
     frame.loc[[3, 15, 25, 30, 59], "who"] = 99  # in all three parts
