@@ -83,7 +83,7 @@ def test_labels_come_back_as_they_went_in(labels, kind, frame, tmp_path):
         for each in (model, dpfast.load(tmp_path / "model.json")):
             assert each.classes_.tolist() == labels
             assert set(each.predict(X).tolist()) <= set(labels)
-        assert np.isfinite(cross_val_score(model, X, typed, cv=2)).all()
+    assert np.isfinite(cross_val_score(model, X[:1000], typed[:1000], cv=2)).all()
 
 
 def test_labels_that_are_no_classes_are_refused_before_the_charge(frame):

@@ -54,6 +54,11 @@ def table():
     return frame
 
 
+@pytest.fixture(scope="module")
+def small(table):
+    return table[:400]
+
+
 @pytest.fixture(params=LEARNERS)
 def make(request):
     return LEARNERS[request.param]
@@ -74,27 +79,27 @@ def test_a_learner_reads_a_table_by_its_schema(make, schema, table):
     np.testing.assert_array_equal(model.predict(shuffled), model.predict(table))
 
 
-def test_labels_may_be_given_or_read_off_the_table(make, table):
-    read = make(schema=DECLARED, random_state=0).fit(table)
-    for y in (table["buys"], table["buys"].tolist(), table["buys"].astype("category")):
-        given = make(schema=DECLARED, random_state=0).fit(table.drop(columns="buys"), y)
-        np.testing.assert_array_equal(given.predict(table), read.predict(table))
-    unnamed = make(schema=Schema(DECLARED.columns), random_state=0).fit(table, table["buys"], classes=["no", "yes"])
-    np.testing.assert_array_equal(unnamed.predict(table), read.predict(table))
+def test_labels_may_be_given_or_read_off_the_table(make, small):
+    read = make(schema=DECLARED, random_state=0).fit(small)
+    for y in (small["buys"], small["buys"].tolist(), small["buys"].astype("category")):
+        given = make(schema=DECLARED, random_state=0).fit(small.drop(columns="buys"), y)
+        np.testing.assert_array_equal(given.predict(small), read.predict(small))
+    unnamed = make(schema=Schema(DECLARED.columns), random_state=0).fit(small, small["buys"], classes=["no", "yes"])
+    np.testing.assert_array_equal(unnamed.predict(small), read.predict(small))
     with pytest.raises(ValueError, match="y must be given: the schema declares no label"):
-        make(schema=Schema(DECLARED.columns)).fit(table)
+        make(schema=Schema(DECLARED.columns)).fit(small)
 
 
-def test_codes_and_pipelines_give_the_model_of_the_table(make, table):
-    whole = make(schema=DECLARED, random_state=0).fit(table)
-    piped = make_pipeline(TableEncoder(DECLARED), make(random_state=0)).fit(table, table["buys"])
-    coded = make(schema=DECLARED, random_state=0).fit(encode(table, DECLARED), table["buys"])
+def test_codes_and_pipelines_give_the_model_of_the_table(make, small):
+    whole = make(schema=DECLARED, random_state=0).fit(small)
+    piped = make_pipeline(TableEncoder(DECLARED), make(random_state=0)).fit(small, small["buys"])
+    coded = make(schema=DECLARED, random_state=0).fit(encode(small, DECLARED), small["buys"])
     for model in (piped, coded):
-        np.testing.assert_array_equal(model.predict(table), whole.predict(table))
-    np.testing.assert_array_equal(whole.predict(encode(table, DECLARED)), whole.predict(table))
+        np.testing.assert_array_equal(model.predict(small), whole.predict(small))
+    np.testing.assert_array_equal(whole.predict(encode(small, DECLARED)), whole.predict(small))
     other = Schema([Numeric("age", 0, 100), *DECLARED.columns[1:]])
     with pytest.raises(ValueError, match="X is a table of codes, of another schema"):
-        make(schema=other).fit(encode(table, DECLARED), table["buys"])
+        make(schema=other).fit(encode(small, DECLARED), small["buys"])
 
 
 def test_a_fit_packs_the_codes_of_its_rows_at_most_once(make, table, monkeypatch):
@@ -133,15 +138,15 @@ def test_what_is_found_and_what_is_learned_share_one_budget(table):
     assert whole.encoder_.privacy_.epsilon == 0
 
 
-def test_a_model_is_saved_with_its_schema(make, table, tmp_path):
+def test_a_model_is_saved_with_its_schema(make, small, tmp_path):
     schema = Schema([Numeric("age", edges=16), Boolean("smokes")], label=OPEN.label)
-    model = make(schema=schema, random_state=0).fit(table)
+    model = make(schema=schema, random_state=0).fit(small)
     model.save(tmp_path / "model.json")
     loaded = dpfast.load(tmp_path / "model.json")
     assert loaded.encoder_.schema_ == model.encoder_.schema_ == loaded.schema
     assert loaded.encoder_.privacy_ == model.encoder_.privacy_
     assert loaded.privacy_ == model.privacy_
-    np.testing.assert_array_equal(loaded.predict(table), model.predict(table))
+    np.testing.assert_array_equal(loaded.predict(small), model.predict(small))
     if hasattr(model, "excess_errors"):
         assert loaded.excess_errors() == model.excess_errors()
 
@@ -201,9 +206,9 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("what", REFUSED)
-def test_what_will_not_do_is_refused_before_a_charge_or_a_draw(make, what, table, rng):
+def test_what_will_not_do_is_refused_before_a_charge_or_a_draw(make, what, small, rng):
     change, parameters, message = REFUSED[what]
-    budget, before, wrong = Budget(1.0, 1e-6), copy.deepcopy(rng.bit_generator.state), change(table.copy())
+    budget, before, wrong = Budget(1.0, 1e-6), copy.deepcopy(rng.bit_generator.state), change(small.copy())
     for schema in (DECLARED, OPEN):
         model = make(**{"schema": schema, "budget": budget, "random_state": rng} | parameters)
         kept = dict(vars(model))

@@ -276,7 +276,7 @@ def test_an_audit_with_a_person_of_adversarial_rows_finds_no_more_than_is_claime
         model = dpfast.FiniteClassLearner(1.0, hypotheses="features", random_state=rng)
         return int(model.fit(x, labels, classes=[0, 1], **units).hypothesis_)
 
-    claim = {"epsilon": 1.0, "runs": 300, "random_state": 0}
+    claim = {"epsilon": 1.0, "runs": 160, "random_state": 0}
     persons = certify(partial(fitted, units=ids, rows_per_unit=k), here, there, **claim)
     rows = certify(fitted, here, there, **claim)
     assert persons.holds

@@ -27,7 +27,7 @@ def _constants(rng, n=3000):
     return X, _signs(X[:, -1] + X[:, -2])
 
 
-def _twenty_classes(rng, n=3000):
+def _twenty_classes(rng, n=2000):
     centres, y = rng.normal(size=(20, 30)), rng.integers(0, 20, n)
     return 2 * centres[y] + rng.normal(size=(n, 30)), y
 

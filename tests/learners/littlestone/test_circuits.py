@@ -66,7 +66,7 @@ def test_much_is_proved_of_many_triples(rng):
 
 def test_a_search_in_a_hurry_says_what_one_at_leisure_says(monkeypatch):
     rng, answers = np.random.default_rng(11), []
-    classes = [rng.random((60, 9)) < 0.3 for _ in range(25)]
+    classes = [rng.random((60, 9)) < 0.3 for _ in range(12)]
     for hurry in (1 << 16, 3):
         monkeypatch.setattr(searches, "_HURRY", hurry)
         found = []
