@@ -2,12 +2,14 @@ import gc
 import os
 import signal
 from contextlib import suppress
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dpfast.kernels import cpu
 
+HERE = Path(__file__).resolve().parent
 gc.disable()  # until the tests are collected: modules stay
 os.environ["COLUMNS"] = "200"  # of consoles, which note it when they are made
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # in the background of a script; children would inherit it
@@ -21,14 +23,23 @@ def pytest_configure(config):
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector):
-    """Every second worker imports the files of a folder last first, so that each of two compiles half of them."""
+    """Every second worker imports all tests last first: each of two compiles half of them, and of what they import."""
     report = yield
-    worker = getattr(collector.config, "workerinput", {}).get("workerid", "gw0")
-    if int(worker[2:]) % 2 and isinstance(collector, pytest.Dir):
-        for module in reversed(report.result):
+    config = collector.config
+    worker = getattr(config, "workerinput", {}).get("workerid", "gw0")
+    if int(worker[2:]) % 2 and collector.path == HERE and HERE in [Path(each).resolve() for each in config.args]:
+        for module in _last_first(report.result):
             with suppress(Exception, pytest.skip.Exception):  # told when the file itself is collected
-                _ = isinstance(module, pytest.Module) and module.obj
+                _ = module.obj
     return report
+
+
+def _last_first(nodes):
+    for node in reversed(nodes):
+        if isinstance(node, pytest.Module):
+            yield node
+        else:
+            yield from _last_first([*node.collect()])
 
 
 def pytest_collection_finish():
