@@ -124,26 +124,23 @@ class _Tests:
             Before anything is drawn.
         """
         with self._access.used():
-            return self._run(rounds, increments)
-
-    def _run(self, rounds, increments):
-        self._check_open()
-        rounds, at = _integer("rounds", rounds), np.asarray(increments)
-        if not 0 <= rounds <= 1 << 62 or at.ndim != 1 or (at.size and at.dtype.kind not in "iu"):
-            raise ValueError(
-                f"rounds must lie in [0, 2**62] and increments be integers of shape (k,), got {rounds} and "
-                f"{at.dtype} {at.shape}"
-            )
-        lengths = np.diff(at.astype(np.int64), prepend=0, append=rounds)
-        if lengths.min() < 0 or (at.size and at[-1] == rounds):
-            raise ValueError(f"increments must lie in [0, {rounds}) and not decrease")
-        counts = self._count + np.arange(len(lengths))
-        made = self._asked(lambda: np.repeat(counts, lengths), lambda: self._tests.run(counts, lengths, self._rng))
-        if made is None:
-            self._count += at.size
-        else:
-            self._positive()
-        return made
+            self._check_open()
+            rounds, at = _integer("rounds", rounds), np.asarray(increments)
+            if not 0 <= rounds <= 1 << 62 or at.ndim != 1 or (at.size and at.dtype.kind not in "iu"):
+                raise ValueError(
+                    f"rounds must lie in [0, 2**62] and increments be integers of shape (k,), got {rounds} and "
+                    f"{at.dtype} {at.shape}"
+                )
+            lengths = np.diff(at.astype(np.int64), prepend=0, append=rounds)
+            if lengths.min() < 0 or (at.size and at[-1] == rounds):
+                raise ValueError(f"increments must lie in [0, {rounds}) and not decrease")
+            counts = self._count + np.arange(len(lengths))
+            made = self._asked(lambda: np.repeat(counts, lengths), lambda: self._tests.run(counts, lengths, self._rng))
+            if made is None:
+                self._count += at.size
+            else:
+                self._positive()
+            return made
 
     def _asked(self, counts, draw):
         def question():
