@@ -92,13 +92,10 @@ def _places(labels, classes):
     """Return the number of the class of each label, compared as texts; len(classes) for any other label."""
     import numpy as np
 
-    from dpfast.tables.columns import text_of
-    from dpfast.tables.labels import LabelColumn
+    from dpfast.tables.labels import LabelColumn, class_numbers
 
     if isinstance(labels, LabelColumn):
         spellings, numbers = labels.spellings, labels.numbers
     else:
         spellings, numbers = np.unique(np.asarray(labels), return_inverse=True)
-    place = {text_of(each): k for k, each in enumerate(classes.tolist())}
-    found = [place.get(text_of(each).strip(), len(classes)) for each in spellings.tolist()]
-    return np.array(found, np.int64)[numbers]
+    return np.array(class_numbers(spellings.tolist(), classes, len(classes)), np.int64)[numbers]

@@ -229,11 +229,11 @@ def tidy_labels(labels: ArrayLike) -> np.ndarray:
     return numbers if (numbers.astype(str) == text).all() else text
 
 
-KINDS = ("integer", "float", "boolean", "text")
-
-
 def label_kind(X: Any, y: Any, name: str) -> str | None:
-    """Return the type of labels y, or of column `name` of X, one of KINDS; None if it depends on rows, as for CSV."""
+    """Return the type of labels y, or of column `name` of X: "integer", "float", "boolean" or "text".
+
+    None is returned if the type depends on rows, as for CSV.
+    """
     known = X if y is None else y
     if is_dask(known):
         known = getattr(known, "_meta", None)  # no row is read
@@ -291,15 +291,13 @@ def typed_labels(column: LabelColumn, kind: str | None) -> LabelColumn:
 def completed(texts: Sequence[str], kind: str | None) -> np.ndarray:
     """Return the published classes, sorted; if there are fewer than two, further classes stand for all other labels.
 
-    `kind` is one of KINDS, or None for the type that all texts have.
+    `kind` is that of `label_kind`, or None for the type that all texts have.
     """
     found = [text for text in texts if not text.endswith("\0")]  # which arrays of text do not keep
     if kind == "boolean":
         return np.array([False, True])
     more = ("other", "none", "neither") if kind == "text" or (kind is None and found) else ("0", "1", "2")
-    spare = iter([each for each in more if each not in found])
-    while len(found) < 2:
-        found.append(next(spare))
+    found += [each for each in more if each not in found][: max(0, 2 - len(found))]
     classes = tidy_labels(found) if kind is None else np.asarray(typed(found, kind))
     return np.unique(classes)
 
@@ -309,7 +307,11 @@ def labels_among(numbers: np.ndarray, spellings: Iterable, classes: np.ndarray, 
 
     `numbers` has the number of the spelling of each row.
     """
-    place = {text_of(each): k for k, each in enumerate(classes.tolist())}
-    rest = place[text_of(other)]
-    codes = [place.get(text_of(each).strip(), rest) for each in spellings]
+    codes = class_numbers(spellings, classes, class_numbers([other], classes, -1)[0])
     return LabelColumn(taken(np.array(codes, narrowest(len(classes))), numbers), classes)
+
+
+def class_numbers(spellings: Iterable, classes: np.ndarray, rest: int) -> list[int]:
+    """Return the number of the class of each spelling, compared as texts without blanks around them, or `rest`."""
+    place = {text_of(each): k for k, each in enumerate(classes.tolist())}
+    return [place.get(text_of(each).strip(), rest) for each in spellings]
