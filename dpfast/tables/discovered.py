@@ -91,11 +91,13 @@ class Discovered(Column):
             self._refuse("its cells must be found first")
         made, several = [], sum(part is not None for part in (self.numbers, self.dates, self.values)) > 1
         if self.numbers is not None and self.ends is not None:
+            low, high = self.ends
             whole = self.reads == "integer"  # cells of text may be fractions
-            made.append(CodeColumn(self.name, self.numbers, *self.ends, nullable=True, whole=whole))
+            made.append(CodeColumn(self.name, self.numbers, low, high, nullable=True, whole=whole))
         if self.dates is not None and self.days is not None:
+            low, high = self.days
             name = f"{self.name} (date)" if several else self.name
-            made.append(CodeColumn(name, self.dates, *self.days, nullable=True, dates=True))
+            made.append(CodeColumn(name, self.dates, low, high, nullable=True, dates=True))
         if self.values is not None:
             name = f"{self.name} (text)" if several else self.name
             made.append(CodeColumn(name, values=self.values, other=self.groups, nullable=True))
