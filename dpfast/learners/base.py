@@ -329,7 +329,7 @@ class TwoSided:
 
 
 class LinearClassifier(SidedProbabilities, TwoSided, PrivateClassifier):
-    """Base of the private classifiers that release coefficients and an intercept.
+    """Base of the private classifiers that release coefficients and an intercept: the `linear()` of `run.released`.
 
     A subclass lists its further released numbers in `_numbers`, which maps attribute names without the final underscore
     to their kinds.
@@ -347,6 +347,9 @@ class LinearClassifier(SidedProbabilities, TwoSided, PrivateClassifier):
 
     def _places(self, X):
         return cosines(self._read_by_image(X, readable), self.coef_, self.intercept_)
+
+    def _publish(self, run):
+        self.coef_, self.intercept_ = run.released.linear()
 
     def _count_levels(self, run, p, parts, linear):
         """Release the class counts of levels; `linear` returns the released coefficients and intercept."""

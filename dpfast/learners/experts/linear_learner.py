@@ -9,8 +9,8 @@ from dpfast.learners.calibration import level_counts
 from dpfast.learners.experts.playing import REPLACE, followed, planned
 from dpfast.learners.kinds import choice, optional
 from dpfast.learners.parameters import FIT_INTERCEPT, NEGATIONS, OUT_OF_RANGE, estimator, parameter
-from dpfast.learners.saving import integer, integers
-from dpfast.learners.votes import Hypothesis, Voting
+from dpfast.learners.saving import integer
+from dpfast.learners.votes import Hypothesis, Voting, histograms_from_json
 from dpfast.tables.signed_rows import signed_rows
 
 
@@ -95,10 +95,9 @@ class LinearLearner(Voting, PrivateClassifier):
     def _restore(self, released):
         index, count, draws, *reads = released  # version 1 does not say what the model reads
         self.reads_ = optional(choice("signs", "numbers")).read("reads", *(reads or [None]))
-        index, draws = integers(index, 0, self._width), integer(draws, 0, 1 << 62)
-        count = integers(count, -draws, draws)
-        if index.shape != count.shape or (np.diff(index) <= 0).any() or np.abs(count).sum() > draws:
-            raise ValueError("every count needs a coordinate, rising, and draws of its own")
+        ((index, count),) = histograms_from_json([(index, count)], self._width)
+        if sum(map(abs, count.tolist())) > integer(draws, 0, 1 << 62):
+            raise ValueError("every count needs draws of its own")
         self.released_weights_ = Hypothesis(index, count, draws)
 
 

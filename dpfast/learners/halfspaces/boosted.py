@@ -159,9 +159,8 @@ class BoostedHalfspaceClassifier(LinearClassifier):
         self._count_levels(run, p, parts, model.linear)
 
     def _publish(self, run):
-        model = run.released
-        self.coef_, self.intercept_ = model.linear()
-        self.density_ = model.density
+        super()._publish(run)
+        self.density_ = run.released.density
 
     @property
     def _not_saved(self):

@@ -1,7 +1,4 @@
-"""The measures that smooth boosters keep on their rows, in integers [BCS, sections 3 and 4].
-
-[BCS] M. Bun, M. Carmosino, J. Sorrell, Efficient, Noise-Tolerant, and Private Learning via Boosting, COLT 2020.
-"""
+"""The measures that smooth boosters keep on their rows, in integers [BCS, sections 3 and 4]."""
 
 import math
 from abc import ABC, abstractmethod

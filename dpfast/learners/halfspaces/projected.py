@@ -122,9 +122,6 @@ class ProjectedHalfspaceClassifier(LinearClassifier):
             pass
         self._count_levels(run, p, parts, model.linear)
 
-    def _publish(self, run):
-        self.coef_, self.intercept_ = run.released.linear()
-
     # ---- the algorithm ---------------------------------------------------------------------------------------------
 
     def _full_batch(self, parts, public, m, reach, p, n_rounds, sigma, run):

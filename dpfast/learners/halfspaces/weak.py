@@ -1,7 +1,4 @@
-"""Weak learners for private boosting, which find a hypothesis for weighted rows [BCS, sections 4 and 5].
-
-[BCS] M. Bun, M. Carmosino, J. Sorrell, Efficient, Noise-Tolerant, and Private Learning via Boosting, COLT 2020.
-"""
+"""Weak learners for private boosting, which find a hypothesis for weighted rows [BCS, sections 4 and 5]."""
 
 import math
 from abc import ABC, abstractmethod

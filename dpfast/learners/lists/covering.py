@@ -18,6 +18,7 @@ from fractions import Fraction
 from functools import cache, partial
 from itertools import chain, combinations, product
 from math import comb
+from typing import NamedTuple
 
 import numpy as np
 
@@ -206,32 +207,28 @@ class Rest:
         return np.ascontiguousarray(answer[:, :-1]), answer[:, -1].copy()
 
 
-class _Known:
+class _Known(NamedTuple):
     """Cache of a piece: the rows that remain after some literals, packed, and their counts."""
 
-    def __init__(self, literals, left, counts=None):
-        self.literals, self.left, self.counts = literals, left, counts
+    literals: tuple
+    left: np.ndarray
+    counts: np.ndarray | None = None
 
-    @classmethod
-    def of(cls, piece, literals):
-        """Return the cached rows for some of the first of these literals, or for none."""
-        known = piece.memo.get(cls)
-        if known is None or literals[: len(known.literals)] != known.literals:
-            return cls((), packed(np.ones(len(piece.labels), bool)))
-        return known
 
-    def left_by(self, piece, literals):
-        """Return the rows that remain after all these literals, packed."""
-        left = self.left.copy()
-        for feature, negated in literals[len(self.literals) :]:
-            (bits.bitwise_and if negated else bits.bitwise_andnot)(left, piece.rows.column(feature), left)
-        return left
+def _left(piece, literals):
+    """Return what is cached for some of the first of these literals, and the rows that remain after all, packed."""
+    known = piece.memo.get(_Known)
+    if known is None or literals[: len(known.literals)] != known.literals:
+        known = _Known((), packed(np.ones(len(piece.labels), bool)))
+    left = known.left.copy()
+    for feature, negated in literals[len(known.literals) :]:
+        (bits.bitwise_and if negated else bits.bitwise_andnot)(left, piece.rows.column(feature), left)
+    return known, left
 
 
 def _left_by_feature(piece, literals, classes):
     """Return counts of the remaining rows, shape (classes, features), with a last column for their totals."""
-    known = _Known.of(piece, literals)
-    left = known.left_by(piece, literals)
+    known, left = _left(piece, literals)
     newly = np.empty_like(left)
     covered = bits.bitwise_andnot(known.left, left, newly)
     count = _of_codes if isinstance(piece.rows, CodeBits | SparseBits) else _of_bits
@@ -244,7 +241,7 @@ def _left_by_feature(piece, literals, classes):
 
 
 def _left_by_class(piece, literals, classes):
-    return _by_class(piece, _Known.of(piece, literals).left_by(piece, literals), classes)
+    return _by_class(piece, _left(piece, literals)[1], classes)
 
 
 def _by_class(piece, left, classes):
