@@ -101,7 +101,7 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fit the encoder, then return the codes of the same table.
+        """Fit the encoder, then return what `transform` gives for the same table.
 
         Parameters
         ----------
@@ -111,7 +111,6 @@ class TableEncoder(TransformerMixin, Private, BaseEstimator):
         Returns
         -------
         CodeTable
-            As `transform` gives it.
         """
         source = source_of(X)
         encoding = self._fit(source)

@@ -38,12 +38,10 @@ def _kind(wanted, base, named):
 class BoostedHalfspaceClassifier(LinearClassifier):
     """Private lazy Bregman boosting [BCS]_: a linear classifier that averages the noisy means of hard rows.
 
-    Labels are of two classes. Booleans and bits are the numbers 0 and 1.
-
-    Each row has a weight; at first all weights are equal. In each round a weak learner returns a noisy hypothesis h for
-    the weighted rows. The weight of a row is then proportional to exp(-learning_rate / 2 * sum of y h(x)) over the
-    hypotheses so far. Weights are at most 1 and add up to kappa n, where kappa is the density. The model is the average
-    of the hypotheses.
+    Labels are of two classes. Booleans and bits are the numbers 0 and 1. Each row has a weight; at first all weights
+    are equal. In each round a weak learner returns a noisy hypothesis h for the weighted rows. The weight of a row is
+    then proportional to exp(-learning_rate / 2 * sum of y h(x)) over the hypotheses so far. Weights are at most 1 and
+    add up to kappa n, where kappa is the density. The model is the average of the hypotheses.
 
     **Privacy.** All hypotheses together are (epsilon, delta)-DP for the relation `neighbors`. Given the earlier
     hypotheses, a change of one row moves the weights of all other rows in one direction, by no more than its own weight

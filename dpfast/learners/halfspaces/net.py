@@ -36,11 +36,9 @@ class NetReport(NamedTuple):
 class NetHalfspaceClassifier(LinearClassifier):
     """Halfspace drawn from a net of a random projection [NUZ, Algorithm 2]_, with delta = 0.
 
-    Labels are of two classes. Booleans and bits are the numbers 0 and 1.
-
-    A random sign matrix projects the rows to a few components, where they are scaled to norm 1. The halfspace is drawn
-    from a net of the unit sphere: member w has probability proportional to
-    exp(-t * #{i : y_i <w, x_i> < margin / 10}).
+    Labels are of two classes. Booleans and bits are the numbers 0 and 1. A random sign matrix projects the rows to a
+    few components, where they are scaled to norm 1. The halfspace is drawn from a net of the unit sphere: member w has
+    probability proportional to exp(-t * #{i : y_i <w, x_i> < margin / 10}).
 
     **Privacy.** The model is epsilon-DP (delta = 0) for the relation `neighbors`. The matrix does not depend on the
     data, and the net depends on the parameters only: both are public. A projected row is a function of its own row. One

@@ -32,13 +32,11 @@ _PATIENCE = 3600.0  # seconds
 class ProjectedHalfspaceClassifier(LinearClassifier):
     """Private linear classifier for data of large margin [NUZ, Algorithm 1]_: project, normalise, descend.
 
-    Labels are of two classes. Booleans and bits are the numbers 0 and 1.
-
-    A 1 for the intercept is appended to each row x. If there are many columns, a random matrix A of signs projects the
-    rows to fewer components. Rows are then scaled to norm 1. Each round releases, with noise, the sum of y x over the
-    rows whose hinge loss max(0, 1 - y <w, x> / (0.86 margin)) is not zero, and w makes a step along this sum within the
-    unit ball. The model is A' w, where w is the average over the second half of the rounds, so prediction needs no
-    projection.
+    Labels are of two classes. Booleans and bits are the numbers 0 and 1. A 1 for the intercept is appended to each row
+    x. If there are many columns, a random matrix A of signs projects the rows to fewer components. Rows are then scaled
+    to norm 1. Each round releases, with noise, the sum of y x over the rows whose hinge loss max(0, 1 - y <w, x> /
+    (0.86 margin)) is not zero, and w makes a step along this sum within the unit ball. The model is A' w, where w is
+    the average over the second half of the rounds, so prediction needs no projection.
 
     **Privacy.** All rounds together are (epsilon, delta)-DP for the relation `neighbors`. A is drawn independently of
     the rows and is therefore public. Given A and the earlier rounds, a row adds at most one vector of norm at most 1 to

@@ -75,12 +75,11 @@ class HypothesisClass(ABC):
 
     @abstractmethod
     def littlestone_dimension(self):
-        """Return the Littlestone dimension of the class.
+        """Return the Littlestone dimension of the class, -1 if it has no members.
 
         Returns
         -------
         int
-            -1 for a class without members.
         """
 
     @abstractmethod
@@ -101,7 +100,7 @@ class HypothesisClass(ABC):
 
     @abstractmethod
     def balls(self, points, labels, radii):
-        """Yield, for each radius, the members that err on at most that many of the examples.
+        """Yield, for each radius in order, the members that err on at most that many of the examples.
 
         Parameters
         ----------
@@ -112,7 +111,6 @@ class HypothesisClass(ABC):
         Yields
         ------
         HypothesisClass
-            One class for each radius, in order.
         """
 
     @abstractmethod
@@ -125,9 +123,10 @@ class HypothesisClass(ABC):
         """
 
     def soa(self, point: int) -> int:
-        """Return the label whose restriction at a point has the larger Littlestone dimension; refuse an empty class.
+        """Return the label whose restriction at a point has the larger Littlestone dimension, 0 for ties.
 
-        In a 1-irreducible class, where the theory needs it, this is the label defined in [Lyu].
+        In a 1-irreducible class, where the theory needs it, this is the label defined in [Lyu]. A class without members
+        is refused.
 
         Parameters
         ----------
@@ -136,7 +135,6 @@ class HypothesisClass(ABC):
         Returns
         -------
         int
-            The label 0 or 1; 0 for ties.
         """
         self._check_members()
         one, zero = (self.restrict(point, label).littlestone_dimension() for label in (1, 0))
@@ -197,7 +195,7 @@ class HypothesisClass(ABC):
         return self._tree(schedule, 0)
 
     def decomposition_dimension(self, p: int, d: int | None = None) -> int:
-        """Return the (p, d)-decomposition dimension (Definition 4.2).
+        """Return the (p, d)-decomposition dimension (Definition 4.2), from 0 to LDim; -1 for a class without members.
 
         Parameters
         ----------
@@ -207,7 +205,6 @@ class HypothesisClass(ABC):
         Returns
         -------
         int
-            A number from 0 to the Littlestone dimension; -1 for a class without members.
         """
         p, d = self._check_parameters(p, d)
         return self._degree(p, d)
@@ -238,7 +235,7 @@ class HypothesisClass(ABC):
         return tuple(map(self._hypothesis, codes))
 
     def list_bound(self, p: int, d: int | None = None) -> Any:
-        """Return a bound on the number of essential hypotheses of the class and of any subclass.
+        """Return a bound on the number of essential hypotheses of the class and of any subclass, by Lemma 4.1.
 
         Parameters
         ----------
@@ -248,7 +245,6 @@ class HypothesisClass(ABC):
         Returns
         -------
         int
-            The minimum of the size and the bound of Lemma 4.1.
         """
         p, d = self._check_parameters(p, d)
         return most_leaves(Schedule(p, d, 0).leaf(0), min(d, self.estimate().dimension_bound), self.size)

@@ -15,7 +15,7 @@ class _OnlineLearner:
         self.hypothesis_class, self.mistakes, self._version = hypothesis_class, 0, hypothesis_class
 
     def predict(self, point: int) -> int:
-        """Return the predicted label of a point.
+        """Return the predicted label of a point, 0 for ties.
 
         Parameters
         ----------
@@ -24,12 +24,11 @@ class _OnlineLearner:
         Returns
         -------
         int
-            0 or 1; 0 for ties.
         """
         raise NotImplementedError
 
     def update(self, point: int, label: int) -> bool:
-        """Learn the label of a point; the prediction for it counts as a mistake if it is wrong.
+        """Learn the label of a point, and return whether `predict` errs on it, which counts as a mistake.
 
         Parameters
         ----------
@@ -39,7 +38,6 @@ class _OnlineLearner:
         Returns
         -------
         bool
-            Whether `predict` errs on the label.
 
         Raises
         ------

@@ -33,11 +33,8 @@ def make_point_stream(
 
     Returns
     -------
-    X : BitMatrix, shape (T, d)
-    y : ndarray of int64, shape (T,)
-        Labels -1 and 1.
-    target : int
-        The point j.
+    X, y, target : BitMatrix, shape (T, d); ndarray of -1 and 1, shape (T,); int
+        The points, their labels, and the point j.
 
     Examples
     --------
