@@ -12,7 +12,6 @@ drawn: whether that happens, too, is decided exactly, so one stream of words giv
 """
 
 import decimal
-import sys
 from fractions import Fraction
 from functools import cache
 
@@ -69,19 +68,6 @@ def coin(x, numerator, denominator, word, next_word):
         if compare_exp(x, Fraction((word + 1) * denominator, numerator << bits)) >= 0:
             return True
         word, bits = word << 64 | next_word(), bits + 64
-
-
-def fraction(name, value, wanted):
-    """Return a number as a Fraction; a float is the rational that it is."""
-    try:
-        return Fraction(value)
-    except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name} must be {wanted}, got {value!r}") from None
-
-
-def nearest_float(exponent):
-    """Return the nearest float, or the largest: exp(-t gap) is then 0 for gap >= 1, as it should be."""
-    return float(min(exponent, Fraction(sys.float_info.max)))
 
 
 class _Sign:

@@ -10,11 +10,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpfast.kernels.inversion import coin, fraction, nearest_float
+from dpfast.kernels.inversion import coin
 
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from dpfast.kernels.arrays cimport address
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
+from dpfast.kernels.rationals cimport fraction, nearest_double
 from dpfast.kernels.rng cimport Words, bitgen, bitgen_t
 
 
@@ -91,7 +92,7 @@ cdef class _Entries:
     cdef _set_rates(self, bits):
         per_unit = float(min(self.exponent, Fraction(2)**100)) / math.log(2) * 2.0**23
         cap = min(2 ** max(bits, 32) - 1, 23 * self.exponent.denominator // self.exponent.numerator + 1)
-        self.state.exponent = nearest_float(self.exponent)
+        self.state.exponent = nearest_double(self.exponent)
         self.state.cap, self.state.drop = cap, max(0, cap.bit_length() - 31)
         self.state.rate = min(per_unit, 2.0**100)
         self.state.share_rate = min(per_unit * 2.0**self.state.drop, 32 * 2.0**23)

@@ -4,10 +4,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpfast.kernels.inversion import fraction
 from dpfast.kernels.rejection import attempt
 
 from libc.stdint cimport int64_t, uint64_t
+from dpfast.kernels.rationals cimport fraction
 from dpfast.kernels.rng cimport Words, bitgen, bitgen_t
 
 

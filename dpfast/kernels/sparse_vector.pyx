@@ -8,9 +8,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpfast.kernels.inversion import context, fraction
+from dpfast.kernels.inversion import context
 
 from libc.stdint cimport int64_t, uint64_t
+from dpfast.kernels.rationals cimport fraction
 from dpfast.kernels.rng cimport Words, bitgen, bitgen_t
 
 

@@ -7,12 +7,13 @@ import math
 
 import numpy as np
 
-from dpfast.kernels.inversion import coin, fraction, nearest_float
+from dpfast.kernels.inversion import coin
 from dpfast.kernels.own import own
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
 from dpfast.kernels.arrays cimport address, packed as check_packed
 from dpfast.kernels.cpu cimport dpf_cpu_share, shared_level
+from dpfast.kernels.rationals cimport fraction, nearest_double
 from dpfast.kernels.rng cimport Words, bitgen, bitgen_t
 
 
@@ -285,7 +286,7 @@ cdef class Weights:
         totals, sums = self.totals_, self.sums
         self.state.narrow, self.state.wide, self.state.sums = &totals[0], NULL, &sums[0]
         self.state.d, self.state.mirrored, self.base = d, mirrored, 0
-        self.state.exponent = nearest_float(self.exponent)
+        self.state.exponent = nearest_double(self.exponent)
         self.state.rate = min(self.state.exponent / math.log(2) * 2.0**23, 2.0**100)
         self.state.low = self.state.high = self.state.paid = 0
         self.state.drawn = -1
