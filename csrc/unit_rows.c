@@ -276,42 +276,24 @@ void dpf_unit_rows_scale(const dpf_unit_rows *rows, double constant, bool inside
     else dpf_unit_rows_scale_float(rows, constant, inside, scale);
 }
 
-/* w as margins read it: as it is, as doubles for CSR rows, and as planes for packed ones. */
-typedef struct {
-    const float *w;
-    const double *wide;
-    const uint64_t *plane;
-    double step;
-} prepared;
-
-static prepared prepare(const dpf_unit_rows *rows, const float *w, void *DPF_RESTRICT scratch) {
-    prepared found = {.w = w, .wide = scratch, .plane = scratch};
-    double *wide = scratch;
-    if (rows->kind == DPF_UNIT_ROWS_PACKED) found.step = planes_of(w, rows->d, scratch);
-    if (rows->kind == DPF_UNIT_ROWS_CSR)
-        for (size_t j = 0; j <= rows->d; j++) wide[j] = w[j];
-    return found;
+/* w in planes for packed rows: the step. */
+static double prepare(const dpf_unit_rows *rows, const float *w, uint64_t *DPF_RESTRICT plane) {
+    return rows->kind == DPF_UNIT_ROWS_PACKED ? planes_of(w, rows->d, plane) : 0;
 }
 
-static void margins_of(const dpf_unit_rows *rows, double constant, const double *scale, const prepared *of,
-                       float *DPF_RESTRICT margin) {
-    if (rows->kind == DPF_UNIT_ROWS_PACKED)
-        dpf_unit_rows_margins_packed(rows, constant, scale, of->w, of->plane, of->step, margin);
-    else if (rows->kind == DPF_UNIT_ROWS_CSR && rows->wide) double_margins_csr(rows, constant, scale, of->wide, margin);
-    else if (rows->kind == DPF_UNIT_ROWS_CSR) float_margins_csr(rows, constant, scale, of->wide, margin);
-    else if (rows->wide) dpf_unit_rows_margins_double(rows, constant, scale, of->w, margin);
-    else dpf_unit_rows_margins_float(rows, constant, scale, of->w, margin);
-}
-
-size_t dpf_unit_rows_scratch(const dpf_unit_rows *rows) {
-    if (rows->kind == DPF_UNIT_ROWS_PACKED) return (DPF_WORDS(rows->d) + CHUNK) * PLANES;
-    return rows->kind == DPF_UNIT_ROWS_CSR ? rows->d + 1 : 0;
+static void margins_of(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
+                       const uint64_t *plane, double step, float *DPF_RESTRICT margin) {
+    if (rows->kind == DPF_UNIT_ROWS_PACKED) dpf_unit_rows_margins_packed(rows, constant, scale, w, plane, step, margin);
+    else if (rows->kind == DPF_UNIT_ROWS_CSR && rows->wide) double_margins_csr(rows, constant, scale, w, margin);
+    else if (rows->kind == DPF_UNIT_ROWS_CSR) float_margins_csr(rows, constant, scale, w, margin);
+    else if (rows->wide) dpf_unit_rows_margins_double(rows, constant, scale, w, margin);
+    else dpf_unit_rows_margins_float(rows, constant, scale, w, margin);
 }
 
 void dpf_unit_rows_margins(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
-                           void *DPF_RESTRICT scratch, float *DPF_RESTRICT margin) {
-    const prepared of = prepare(rows, w, scratch);
-    margins_of(rows, constant, scale, &of, margin);
+                           uint64_t *DPF_RESTRICT plane, float *DPF_RESTRICT margin) {
+    const double step = prepare(rows, w, plane);
+    margins_of(rows, constant, scale, w, plane, step, margin);
 }
 
 void dpf_unit_rows_add(const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *weight,
@@ -374,17 +356,17 @@ void dpf_unit_rows_checksums(const dpf_unit_rows *rows, uint64_t *DPF_RESTRICT c
 }
 
 bool dpf_unit_rows_residuals(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
-                             float step, float odds, const uint8_t *label, const int32_t *limit,
-                             const uint64_t *checksum, void *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT total) {
+                             float slope, float odds, const uint8_t *label, const int32_t *limit,
+                             const uint64_t *checksum, uint64_t *DPF_RESTRICT plane, int64_t *DPF_RESTRICT total) {
     const size_t size = rows_of_block(rows);
-    const prepared of = prepare(rows, w, scratch);
+    const double step = prepare(rows, w, plane);
     float margin[BLOCK_ROWS];
     int32_t residual[BLOCK_ROWS];
     for (size_t start = 0; start < rows->n; start += size) {
         const dpf_unit_rows block = block_of(rows, start, size);
         if (checksum && checksum_of(&block) != *checksum++) return false;
-        margins_of(&block, constant, scale + start, &of, margin);
-        dpf_logistic_margin(margin, true, step, odds, label + start, limit + start, block.n, residual);
+        margins_of(&block, constant, scale + start, w, plane, step, margin);
+        dpf_logistic_margin(margin, true, slope, odds, label + start, limit + start, block.n, residual);
         dpf_unit_rows_add(&block, constant, scale + start, residual, total);
         for (size_t i = 0; i < block.n; i++) total[rows->d + 1] += residual[i];
     }

@@ -58,15 +58,14 @@ bool dpf_unit_rows_scales_within(const double *scale, size_t n, double most);
 
 /*
  * margin[i] = <w, (x_i, constant)> * scale[i] / 2^bits for finite w of d + 1 entries, clipped to [-1, 1]. For packed rows
- * w is rounded to 2^-19 of its largest entry, and its bits are laid out in `scratch`; for CSR rows its entries are,
- * as doubles, which they would become again for each entry of a row.
+ * w is rounded to 2^-19 of its largest entry, and its bits are laid out in
  *
- *   scratch  dpf_unit_rows_scratch(rows) words of 64 bits
+ *   plane  DPF_UNIT_ROWS_PLANE_WORDS(d)   scratch; NULL for other rows
  */
 enum { DPF_UNIT_ROWS_PLANES = 20, DPF_UNIT_ROWS_CHUNK = 128 };
-size_t dpf_unit_rows_scratch(const dpf_unit_rows *rows);
+#define DPF_UNIT_ROWS_PLANE_WORDS(d) ((DPF_WORDS(d) + DPF_UNIT_ROWS_CHUNK) * DPF_UNIT_ROWS_PLANES)
 void dpf_unit_rows_margins(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
-                           void *DPF_RESTRICT scratch, float *DPF_RESTRICT margin);
+                           uint64_t *DPF_RESTRICT plane, float *DPF_RESTRICT margin);
 
 /* ---- sums -------------------------------------------------------------- */
 
@@ -81,20 +80,20 @@ void dpf_unit_rows_add(const dpf_unit_rows *rows, double constant, const double 
 
 /*
  * total[j] += sum_i r_i q_ij for j <= d, and total[d + 1] += sum_i r_i, for the residuals r_i by margin (logistic.h) of
- * scores odds + step * margin[i]. The same as margins, residuals and `dpf_unit_rows_add` one after another, but
+ * scores odds + slope * margin[i]. The same as margins, residuals and `dpf_unit_rows_add` one after another, but
  * block by block, so that rows come from memory once. n >= 1.
  *
- *   label     n, 0 or 1         read
- *   limit     n, 0 to 2^12      read
- *   checksum  of each block of dense rows, or NULL   read
- *   scratch   as for margins
+ *   label     n, 0 or 1                                         read
+ *   limit     n, 0 to 2^12                                      read
+ *   checksum  dpf_unit_rows_blocks(rows), or NULL: not checked  read
+ *   plane     as for margins
  *   total     d + 2
  *
- * False, and the rest of the rows is not read, if a block has not its checksum any more.
+ * False, and later blocks are not read, if a block has not its checksum any more.
  */
 bool dpf_unit_rows_residuals(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
-                             float step, float odds, const uint8_t *label, const int32_t *limit,
-                             const uint64_t *checksum, void *DPF_RESTRICT scratch, int64_t *DPF_RESTRICT total);
+                             float slope, float odds, const uint8_t *label, const int32_t *limit,
+                             const uint64_t *checksum, uint64_t *DPF_RESTRICT plane, int64_t *DPF_RESTRICT total);
 
 /* ---- apart --------------------------------------------------------------- */
 

@@ -90,7 +90,7 @@ DPF_BODY void NAMED(margins)(const dpf_unit_rows *rows, double constant, const d
  * Products are sums in the order of a row's entries, each of which waits for the one before it. So rows go together as far
  * as the shortest of them. Beyond the last row the first of its group is repeated.
  */
-DPF_BODY void NAMED(margins_csr)(const dpf_unit_rows *rows, double constant, const double *scale, const double *w,
+DPF_BODY void NAMED(margins_csr)(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
                                  float *DPF_RESTRICT margin) {
     enum { ROWS = 4 };
     const REAL *data = rows->x;

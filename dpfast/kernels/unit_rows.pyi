@@ -35,16 +35,17 @@ def margins(
 def add(
     total: NDArray[np.int64], rows: _Rows, scale: NDArray[np.float64], weights: NDArray[np.int32], constant: float = 0.0
 ) -> None: ...
-def residual_sum(
+def add_residuals(
+    total: NDArray[np.int64],
     rows: _Rows,
     scale: NDArray[np.float64],
     w: NDArray[np.float32],
     labels: NDArray[np.uint8],
     limits: NDArray[np.int32],
-    step: float,
+    slope: float,
     odds: float,
     constant: float = 0.0,
-) -> NDArray[np.int64]: ...
+) -> None: ...
 def apart(
     rows: _Rows, scale: NDArray[np.float64], centre: NDArray[np.int32], constant: float = 0.0
 ) -> NDArray[np.int64]: ...

@@ -34,12 +34,12 @@ cdef extern from "unit_rows.h" nogil:
     void dpf_unit_rows_checksums(const dpf_unit_rows *rows, uint64_t *checksum)
     void dpf_unit_rows_scale(const dpf_unit_rows *rows, double constant, bint inside, double *scale)
     bint dpf_unit_rows_scales_within(const double *scale, size_t n, double most)
-    size_t dpf_unit_rows_scratch(const dpf_unit_rows *rows)
+    size_t DPF_UNIT_ROWS_PLANE_WORDS(size_t d)
     void dpf_unit_rows_margins(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
-                               void *scratch, float *margin)
+                               uint64_t *plane, float *margin)
     bint dpf_unit_rows_residuals(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
-                                 float step, float odds, const uint8_t *label, const int32_t *limit,
-                                 const uint64_t *checksum, void *scratch, int64_t *total)
+                                 float slope, float odds, const uint8_t *label, const int32_t *limit,
+                                 const uint64_t *checksum, uint64_t *plane, int64_t *total)
     void dpf_unit_rows_add(const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *weight,
                            int64_t *total)
     void dpf_unit_rows_apart(const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *centre,
@@ -241,6 +241,11 @@ def scales(_Rows rows, double constant=0.0, bint inside=True):
     return out
 
 
+cdef _plane(_Rows rows):
+    packed = rows.rows.kind == DPF_UNIT_ROWS_PACKED
+    return np.empty(DPF_UNIT_ROWS_PLANE_WORDS(rows.rows.d) if packed else 1, np.uint64)
+
+
 def margins(_Rows rows, const double[::1] scale, const float[::1] w, double constant=0.0, float[::1] out=None):
     """Return <w, (x_i, constant)> * scale[i] / 2**bits, clipped to [-1, 1].
 
@@ -258,7 +263,7 @@ def margins(_Rows rows, const double[::1] scale, const float[::1] w, double cons
     ndarray of float32, shape (n,)
     """
     cdef size_t n = rows.rows.n, d = rows.rows.d
-    cdef uint64_t[::1] scratch
+    cdef uint64_t[::1] plane
     _check("scale", scale, n)
     _check("w", w, d + 1)
     if out is None:
@@ -269,9 +274,9 @@ def margins(_Rows rows, const double[::1] scale, const float[::1] w, double cons
     aligned(&scale[0], sizeof(double))
     aligned(&w[0], sizeof(float))
     aligned(&out[0], sizeof(float))
-    scratch = np.empty(dpf_unit_rows_scratch(&rows.rows) + 1, np.uint64)
+    plane = _plane(rows)
     with nogil:
-        dpf_unit_rows_margins(&rows.rows, constant, &scale[0], &w[0], &scratch[0], &out[0])
+        dpf_unit_rows_margins(&rows.rows, constant, &scale[0], &w[0], &plane[0], &out[0])
     return np.asarray(out)
 
 
@@ -309,12 +314,14 @@ def add(int64_t[::1] total, _Rows rows, const double[::1] scale, const int32_t[:
         dpf_unit_rows_add(&rows.rows, constant, &scale[0], &weights[0], &total[0])
 
 
-def residual_sum(_Rows rows, const double[::1] scale, const float[::1] w, const uint8_t[::1] labels,
-                 const int32_t[::1] limits, float step, float odds, double constant=0.0):
-    """Return the sum of the rows times their residuals by margin, and last the sum of the residuals, exactly.
+def add_residuals(int64_t[::1] total, _Rows rows, const double[::1] scale, const float[::1] w,
+                  const uint8_t[::1] labels, const int32_t[::1] limits, float slope, float odds, double constant=0.0):
+    """Add the sum of the rows times their residuals by margin to total, and last the sum of the residuals, exactly.
 
     Parameters
     ----------
+    total : ndarray of int64, shape (d + 2,)
+        Changed in place, as `add` does; of no use after a refusal.
     rows : Dense, Csr or Packed, n rows of d
     scale : ndarray of float64, shape (n,)
         As `scales` made it.
@@ -324,13 +331,9 @@ def residual_sum(_Rows rows, const double[::1] scale, const float[::1] w, const 
         0 or 1.
     limits : ndarray of int32, shape (n,)
         In [0, 2**12].
-    step, odds : float
-        Log odds are odds + step * margin; see `dpfast.kernels.logistic.two` with `by_margin`.
+    slope, odds : float
+        Log odds are odds + slope * margin; see `dpfast.kernels.logistic.two` with `by_margin`.
     constant : float
-
-    Returns
-    -------
-    ndarray of int64, shape (d + 2,)
 
     Notes
     -----
@@ -338,19 +341,19 @@ def residual_sum(_Rows rows, const double[::1] scale, const float[::1] w, const 
     """
     cdef size_t n = rows.rows.n, d = rows.rows.d
     cdef const uint64_t *given = NULL
-    cdef uint64_t[::1] scratch
     cdef const uint64_t[::1] checksums
+    cdef uint64_t[::1] plane
     cdef const uint8_t *label
     cdef bint valid = True, unchanged
     cdef size_t i
+    _check("total", total, d + 2)
     _check("scale", scale, n)
     _check("w", w, d + 1)
     _check("labels", labels, n)
     _check("limits", limits, n)
-    out = np.zeros(d + 2, np.int64)
-    cdef int64_t[::1] total = out
     if n == 0:
-        return out
+        return
+    aligned(&total[0], sizeof(int64_t))
     aligned(&scale[0], sizeof(double))
     aligned(&w[0], sizeof(float))
     aligned(&limits[0], sizeof(int32_t))
@@ -359,18 +362,17 @@ def residual_sum(_Rows rows, const double[::1] scale, const float[::1] w, const 
     _check_scale(rows, scale)
     for i in range(n):
         valid &= label[i] <= 1
-    if not isfinite(step) or not isfinite(odds) or not valid:
-        raise ValueError(f"step and odds must be finite, got {step}, {odds}, and labels 0 or 1")
+    if not isfinite(slope) or not isfinite(odds) or not valid:
+        raise ValueError(f"slope and odds must be finite, got {slope}, {odds}, and labels 0 or 1")
     if rows.watched:
         checksums = np.frombuffer(rows.given, np.uint64)
         given = &checksums[0]
-    scratch = np.empty(dpf_unit_rows_scratch(&rows.rows) + 1, np.uint64)
+    plane = _plane(rows)
     with nogil:
-        unchanged = dpf_unit_rows_residuals(&rows.rows, constant, &scale[0], &w[0], step, odds, label, &limits[0],
-                                            given, &scratch[0], &total[0])
+        unchanged = dpf_unit_rows_residuals(&rows.rows, constant, &scale[0], &w[0], slope, odds, label, &limits[0],
+                                            given, &plane[0], &total[0])
     if not unchanged:
         _refuse_change()
-    return out
 
 
 def apart(_Rows rows, const double[::1] scale, const int32_t[::1] centre, double constant=0.0):

@@ -108,11 +108,11 @@ class UnitRows:
 
         return sum(map_blocks(add, self._groups()))[: self.shape[1]]
 
-    def residual_sum(self, w, labels, limits, step, odds):
+    def residual_sum(self, w, labels, limits, slope, odds):
         """Return the sum of the rows times their residuals by margin, and last the sum of the residuals, exactly.
 
         The result has the shape (shape[1] + 1,) and is int64. The residuals are those of
-        `dpfast.kernels.logistic.two` for the scores odds + step * <w, x_i>, with `by_margin` and with limits of at most
+        `dpfast.kernels.logistic.two` for the scores odds + slope * <w, x_i>, with `by_margin` and with limits of at most
         2**12. The rows are read once.
         """
         vector = self._vector(w)
@@ -121,8 +121,8 @@ class UnitRows:
             total = np.zeros(self._d + 2, np.int64)
             for k in group:
                 part = self._parts[k]
-                told = labels[part], limits[part], step, odds
-                total += kernel.residual_sum(self._unchanged(k), self._scales[part], vector, *told, self._constant)
+                rows = self._unchanged(k), self._scales[part], vector, labels[part], limits[part]
+                kernel.add_residuals(total, *rows, slope, odds, self._constant)
             return total
 
         total = sum(map_blocks(add, self._groups()))

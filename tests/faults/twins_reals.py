@@ -130,7 +130,9 @@ def balls(fuzz):
     trusted = 0.3 if isinstance(rows, unit_rows.Packed) else 0  # of rows with data `add` believes what `scales` made
     fuzz.call(unit_rows.add, total, rows, scale, weight, constant, broken=trusted, filled=total)
     label, limit = fuzz.rng.integers(0, 2, n).astype(np.uint8), np.abs(weight)
-    told = fuzz.call(unit_rows.residual_sum, rows, scale, w, label, limit, 3.0, 0.5, constant, broken=trusted)
+    told = np.zeros(d + 2, np.int64)
+    known = rows, scale, w, label, limit, 3.0, 0.5, constant
+    fuzz.call(unit_rows.add_residuals, told, *known, broken=trusted, filled=told)
     assert abs(told[-1]) <= limit.sum()
     summed = weight @ (whole * scale[:, np.newaxis])
     assert (np.abs(total - summed) <= 1.2 * np.abs(weight).sum() + 1).all()

@@ -92,33 +92,40 @@ def test_residuals_are_summed_as_one_after_another(kind, shape, each_isa, rng):
     residuals = logistic.two(margins, labels, limits, 9.0, -0.3, by_margin=True)[:, 0]
     total = np.zeros(d + 1, np.int64)
     unit_rows.add(total, rows, scale, residuals, 0.5)
-    for told in each_isa(lambda: unit_rows.residual_sum(rows, scale, w, labels, limits, 9.0, -0.3, 0.5)):
+
+    def together():
+        told = np.zeros(d + 2, np.int64)
+        unit_rows.add_residuals(told, rows, scale, w, labels, limits, 9.0, -0.3, 0.5)
+        return told
+
+    for told in each_isa(together):
         np.testing.assert_array_equal(told, np.append(total, residuals.sum()))
 
 
 def test_a_change_in_the_last_block_of_rows_is_refused(rng):
     x = rng.normal(size=(40, 3000))
     rows, ones = unit_rows.Dense(x), np.ones(40, np.uint8)
-    arguments = unit_rows.scales(rows), np.ones(3001, np.float32), ones, ones.astype(np.int32), 1.0, 0.0
-    unit_rows.residual_sum(rows, *arguments)
+    total, scale = np.zeros(3002, np.int64), unit_rows.scales(rows)
+    arguments = scale, np.ones(3001, np.float32), ones, ones.astype(np.int32), 1.0, 0.0
+    unit_rows.add_residuals(total, rows, *arguments)
     x[-1, -1] += 1
     with pytest.raises(ValueError, match="rows must not be changed while they are used"):
-        unit_rows.residual_sum(rows, *arguments)
+        unit_rows.add_residuals(total, rows, *arguments)
 
 
 def test_residuals_need_labels_0_and_1_limits_and_numbers():
     rows, w, labels, limits = unit_rows.Dense(np.eye(2)), np.zeros(3, np.float32), np.ones(2, np.uint8), np.ones(2, int)
-    scale, limits = unit_rows.scales(rows), limits.astype(np.int32)
+    scale, limits, total = unit_rows.scales(rows), limits.astype(np.int32), np.zeros(4, np.int64)
     with pytest.raises(ValueError, match="limits must lie within 0 and 4096, got -1 to -1"):
-        unit_rows.residual_sum(rows, scale, w, labels, -limits, 1.0, 0.0)
+        unit_rows.add_residuals(total, rows, scale, w, labels, -limits, 1.0, 0.0)
     with pytest.raises(ValueError, match="labels 0 or 1"):
-        unit_rows.residual_sum(rows, scale, w, 2 * labels, limits, 1.0, 0.0)
+        unit_rows.add_residuals(total, rows, scale, w, 2 * labels, limits, 1.0, 0.0)
     with pytest.raises(ValueError, match="must be finite, got inf"):
-        unit_rows.residual_sum(rows, scale, w, labels, limits, np.inf, 0.0)
+        unit_rows.add_residuals(total, rows, scale, w, labels, limits, np.inf, 0.0)
     with pytest.raises(ValueError, match=r"scale must lie in \[0, 1e\+36\)"):
-        unit_rows.residual_sum(rows, -scale, w, labels, limits, 1.0, 0.0)
+        unit_rows.add_residuals(total, rows, -scale, w, labels, limits, 1.0, 0.0)
     with pytest.raises(ValueError, match="labels must have length 2, got 1"):
-        unit_rows.residual_sum(rows, scale, w, labels[:1], limits, 1.0, 0.0)
+        unit_rows.add_residuals(total, rows, scale, w, labels[:1], limits, 1.0, 0.0)
 
 
 @pytest.mark.parametrize("kind", KINDS)

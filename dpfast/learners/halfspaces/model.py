@@ -106,7 +106,10 @@ class ShrunkenDescent:
         self._before, self._noise = np.zeros((len(groups), columns)), 0.0
         self._shrunk = int(np.count_nonzero(groups >= 0))
         self._groups = np.where(groups >= 0, groups, groups.max() + 1)  # the last one is that of the intercept
-        self._members = np.bincount(groups[: self._shrunk]).astype(np.float64)[:, np.newaxis]
+        members = np.bincount(self._groups, minlength=groups.max() + 2)
+        self._members = members[:-1, np.newaxis].astype(np.float64)
+        order = np.argsort(self._groups, kind="stable").astype(np.int32)
+        self._by_group = np.append(0, np.cumsum(members)), order, np.ones(len(groups))  # a row of ones for each group
         self._total, self._seen, self._late = (np.zeros((len(groups), columns)) for _ in range(3))
         self._rounds, self.used = n_rounds, 0
         self._shares, self._by_share, self._by_square = 0.0, 0.0, 0.0
@@ -150,8 +153,7 @@ class ShrunkenDescent:
     def _shrink(self):
         """Set `_kept`, the share that each group or coefficient keeps, last that of the intercept; and `_seen`, u."""
         squared, noise = np.square(self._total), _LATE * self._noise
-        sizes = len(self._members) + 1
-        squares = side_by_side([np.bincount(self._groups, column, sizes) for column in squared.T])
+        squares = side_by_side([reals.products_csr(*self._by_group, column) for column in squared.T])
         prior = _PRIOR * max(0.0, reals.sum(squared[: self._shrunk]) / max(1, self._shrunk * self._columns) - noise)
         own = np.maximum(0.0, squares[:-1] - self._members * noise + prior) / (self._members + _PRIOR)
         shares = own / (own + noise)
