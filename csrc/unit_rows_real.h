@@ -101,19 +101,24 @@ DPF_BODY void NAMED(margins_csr)(const dpf_unit_rows *rows, double constant, con
         const size_t several = n - i < ROWS ? n - i : ROWS;
         int64_t at[ROWS], end[ROWS], shared = INT64_MAX;
         bool ones[ROWS];
-        double product[ROWS];
+        double s0 = shift, s1 = shift, s2 = shift, s3 = shift;
         for (size_t r = 0; r < ROWS; r++) {
             const size_t row = r < several ? i + r : i;
-            at[r] = rows->indptr[row], end[r] = rows->indptr[row + 1], ones[r] = rows->ones[row], product[r] = shift;
+            at[r] = rows->indptr[row], end[r] = rows->indptr[row + 1], ones[r] = rows->ones[row];
             const int64_t size = ones[r] == ones[0] ? end[r] - at[r] : 0;
             shared = size < shared ? size : shared;
         }
+        const int32_t *j0 = indices + at[0], *j1 = indices + at[1], *j2 = indices + at[2], *j3 = indices + at[3];
         if (ones[0])
-            for (int64_t p = 0; p < shared; p++)
-                for (size_t r = 0; r < ROWS; r++) product[r] += w[indices[at[r] + p]];
-        else
-            for (int64_t p = 0; p < shared; p++)
-                for (size_t r = 0; r < ROWS; r++) product[r] += (double)data[at[r] + p] * w[indices[at[r] + p]];
+            for (int64_t p = 0; p < shared; p++) s0 += w[j0[p]], s1 += w[j1[p]], s2 += w[j2[p]], s3 += w[j3[p]];
+        else {
+            const REAL *x0 = data + at[0], *x1 = data + at[1], *x2 = data + at[2], *x3 = data + at[3];
+            for (int64_t p = 0; p < shared; p++) {
+                s0 += (double)x0[p] * w[j0[p]], s1 += (double)x1[p] * w[j1[p]];
+                s2 += (double)x2[p] * w[j2[p]], s3 += (double)x3[p] * w[j3[p]];
+            }
+        }
+        double product[ROWS] = {s0, s1, s2, s3};
         for (size_t r = 0; r < several; r++) {
             if (ones[r])
                 for (int64_t p = at[r] + shared; p < end[r]; p++) product[r] += w[indices[p]];

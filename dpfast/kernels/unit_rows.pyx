@@ -143,11 +143,12 @@ cdef class Csr(_Rows):
             raise ValueError(f"data must be None or floats of shape {indices.shape}, got {data.dtype} {data.shape}")
         if not 0 <= d <= 2**31 or len(indices) and not 0 <= indices.min() <= indices.max() < d:
             raise ValueError(f"indices must lie in [0, d), with d={d} at most 2**31")
-        indices, ones = np.require(indices, np.int32, "CA"), np.ones(len(indptr), np.uint8)
+        indices = np.require(indices, np.int32, "CA") if len(indices) else np.zeros(1, np.int32)
+        ones = np.ones(len(indptr), np.uint8)
         ends, column, one = indptr, indices, ones
         self._set(DPF_UNIT_ROWS_CSR, data, len(indptr) - 1, d)
         self.held = data, indptr, indices, ones
-        self.rows.indptr, self.rows.indices, self.rows.ones = &ends[0], &column[0] if len(indices) else NULL, &one[0]
+        self.rows.indptr, self.rows.indices, self.rows.ones = &ends[0], &column[0], &one[0]
         narrow, wide = <const float *>self.rows.x, <const double *>self.rows.x
         with nogil:
             for i in range(<int64_t>self.rows.n):
