@@ -129,52 +129,30 @@ DPF_BODY void NAMED(margins_csr)(const dpf_unit_rows *rows, double constant, con
     }
 }
 
-/* total += the weighted sum of the rows whose numbers are at[0] to at[held - 1]; 32 bits hold it. */
-DPF_BODY void NAMED(add_held)(const REAL *x, size_t d, const double *scale, const int32_t *weight, const size_t *at,
-                              size_t held, int64_t *DPF_RESTRICT total) {
-    enum { TILE = 512 };
-    for (size_t start = 0; start < d; start += TILE) {
-        const size_t width = d - start < TILE ? d - start : TILE;
-        int32_t sum[TILE];
-        size_t r = 0;
-        memset(sum, 0, width * sizeof *sum);
-        for (; r + 4 <= held; r += 4) {
-            const size_t i0 = at[r], i1 = at[r + 1], i2 = at[r + 2], i3 = at[r + 3];
-            const REAL *x0 = x + i0 * d + start, *x1 = x + i1 * d + start;
-            const REAL *x2 = x + i2 * d + start, *x3 = x + i3 * d + start;
-            const REAL s0 = (REAL)scale[i0], s1 = (REAL)scale[i1], s2 = (REAL)scale[i2], s3 = (REAL)scale[i3];
-            const int32_t u0 = weight[i0], u1 = weight[i1], u2 = weight[i2], u3 = weight[i3];
-            for (size_t j = 0; j < width; j++)
-                sum[j] += u0 * (int32_t)(x0[j] * s0) + u1 * (int32_t)(x1[j] * s1) + u2 * (int32_t)(x2[j] * s2) +
-                          u3 * (int32_t)(x3[j] * s3);
-        }
-        for (; r < held; r++) {
-            const REAL *row = x + at[r] * d + start, s = (REAL)scale[at[r]];
-            const int32_t u = weight[at[r]];
-            for (size_t j = 0; j < width; j++) sum[j] += u * (int32_t)(row[j] * s);
-        }
-        for (size_t j = 0; j < width; j++) total[start + j] += sum[j];
-    }
-}
-
 DPF_BODY void NAMED(add)(const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *weight,
                          int64_t *DPF_RESTRICT total) {
-    enum { ROWS = 32, ROOM = 1 << 14 }; /* for weights: 2^14 * (2^17 - 1) < 2^31 */
+    enum { ROWS = 4 }; /* whose sum 32 bits hold: 4 * 2^12 * (2^17 - 1) < 2^31 */
     const REAL *x = rows->x;
     const size_t n = rows->n, d = rows->d;
     size_t held = 0, at[ROWS];
-    int32_t room = ROOM;
     for (size_t i = 0; i < n; i++) {
-        const int32_t size = weight[i] < 0 ? -weight[i] : weight[i];
-        if (!size) continue;
+        if (!weight[i]) continue;
         total[d] += (int64_t)weight[i] * (int32_t)(constant * scale[i]);
-        if (held == ROWS || size > room) {
-            NAMED(add_held)(x, d, scale, weight, at, held, total);
-            held = 0, room = ROOM;
-        }
-        at[held++] = i, room -= size;
+        at[held++] = i;
+        if (held < ROWS) continue;
+        held = 0;
+        const REAL *x0 = x + at[0] * d, *x1 = x + at[1] * d, *x2 = x + at[2] * d, *x3 = x + at[3] * d;
+        const REAL s0 = (REAL)scale[at[0]], s1 = (REAL)scale[at[1]], s2 = (REAL)scale[at[2]], s3 = (REAL)scale[at[3]];
+        const int32_t u0 = weight[at[0]], u1 = weight[at[1]], u2 = weight[at[2]], u3 = weight[at[3]];
+        for (size_t j = 0; j < d; j++)
+            total[j] += u0 * (int32_t)(x0[j] * s0) + u1 * (int32_t)(x1[j] * s1) + u2 * (int32_t)(x2[j] * s2) +
+                        u3 * (int32_t)(x3[j] * s3);
     }
-    NAMED(add_held)(x, d, scale, weight, at, held, total);
+    for (size_t r = 0; r < held; r++) {
+        const REAL *row = x + at[r] * d, s = (REAL)scale[at[r]];
+        const int32_t u = weight[at[r]];
+        for (size_t j = 0; j < d; j++) total[j] += u * (int32_t)(row[j] * s);
+    }
 }
 
 DPF_BODY void NAMED(add_csr)(const dpf_unit_rows *rows, double constant, const double *scale, const int32_t *weight,

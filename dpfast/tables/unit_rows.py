@@ -111,9 +111,8 @@ class UnitRows:
     def residual_sum(self, w, labels, limits, slope, odds):
         """Return the sum of the rows times their residuals by margin, and last the sum of the residuals, exactly.
 
-        The result has the shape (shape[1] + 1,) and is int64. The residuals are those of
-        `dpfast.kernels.logistic.two` for the scores odds + slope * <w, x_i>, with `by_margin` and with limits of at most
-        2**12. The rows are read once.
+        The result has the shape (shape[1] + 1,) and is int64. The residuals are those of `dpfast.kernels.logistic.two`
+        for the scores odds + slope * <w, x_i>, with `by_margin` and limits of at most 2**12. The rows are read once.
         """
         vector = self._vector(w)
 
