@@ -83,7 +83,7 @@ class LinearLearner(Voting, PrivateClassifier):
         self.released_weights_ = _drawn(run)
 
     def _hypothesis(self):
-        return self.released_weights_
+        return Hypothesis(*self.released_weights_)
 
     def _rows(self, X):
         return self._read_by_image(X, partial(signed_rows, out_of_range=self.out_of_range, reads=self.reads_))
