@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dpfast.accounting import PrivacySpend
-from dpfast.learners.kinds import Kind, count
+from dpfast.learners.parameters import Kind, count
 from dpfast.learners.saving import CARD, Saved, entries, read_document, reals
 
 _ENTRIES = (

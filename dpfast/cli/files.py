@@ -64,7 +64,7 @@ def bytes_of(estimator, *, bits, threshold):
 
 def reading_of(path):
     """Return the `values` and `threshold` with which a model's table was read; None if it was saved in Python."""
-    from dpfast.learners.kinds import choice, optional, real
+    from dpfast.learners.parameters import choice, optional, real
     from dpfast.learners.saving import entries, read_document
 
     table = read_document(path).get("table")

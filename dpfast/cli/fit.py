@@ -105,7 +105,7 @@ def fit(
         check_files(out, DATA=data, schema=schema, budget=budget)
 
         from dpfast import random
-        from dpfast.learners.kinds import EPSILON, real
+        from dpfast.learners.parameters import EPSILON, real
         from dpfast.tables.naming import alike
 
         rng = random.generator(seed)

@@ -41,7 +41,7 @@ def score(
 
         import dpfast
         from dpfast import random
-        from dpfast.learners.kinds import EPSILON
+        from dpfast.learners.parameters import EPSILON
 
         rng, epsilon = random.generator(seed), EPSILON.read("epsilon", epsilon)
         ledger = None if budget is None else charged(budget, neighbors)

@@ -15,8 +15,7 @@ from dpfast.kernels.reals import norm
 from dpfast.learners.batches import in_batches
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.fitting import Private, Public
-from dpfast.learners.kinds import Kind
-from dpfast.learners.parameters import VERBOSE, estimator
+from dpfast.learners.parameters import VERBOSE, Kind, estimator
 from dpfast.learners.probabilities import SidedProbabilities
 from dpfast.learners.reading import TableReader
 from dpfast.learners.saving import Read, Saved, entries, reals

@@ -14,8 +14,7 @@ from dpfast.files.encodings import source_of
 from dpfast.learners.batches import in_batches
 from dpfast.learners.discovery import discover, plan
 from dpfast.learners.fitting import Private, Public, Run
-from dpfast.learners.kinds import SCHEMA, SchemaLike
-from dpfast.learners.parameters import Parameters, estimator, parameter
+from dpfast.learners.parameters import SCHEMA, Parameters, SchemaLike, estimator, parameter
 from dpfast.learners.scikit import BaseEstimator, TransformerMixin
 from dpfast.tables.arrays import refuse_parts
 

@@ -24,8 +24,7 @@ from dpfast.kernels.reals import expit
 from dpfast.learners.batches import in_batches
 from dpfast.learners.calibration import LEVELS, Line, fitted_line, groups
 from dpfast.learners.fitting import Private, Run
-from dpfast.learners.kinds import real
-from dpfast.learners.parameters import estimator, noise_scale, parameter
+from dpfast.learners.parameters import estimator, noise_scale, parameter, real
 from dpfast.learners.saving import entries, fraction, integers
 from dpfast.mechanisms import discrete_laplace
 from dpfast.report.drawing import Dot

@@ -17,8 +17,17 @@ from dpfast.files.encodings import source_of
 from dpfast.learners.discovery import discover, plan
 from dpfast.learners.encoder import TableEncoder
 from dpfast.learners.fitting import Public
-from dpfast.learners.kinds import BETWEEN_0_AND_1, SCHEMA, SchemaLike, auto, count, optional
-from dpfast.learners.parameters import Parameters, estimator, parameter
+from dpfast.learners.parameters import (
+    BETWEEN_0_AND_1,
+    SCHEMA,
+    Parameters,
+    SchemaLike,
+    auto,
+    count,
+    estimator,
+    optional,
+    parameter,
+)
 from dpfast.learners.saving import entries, found_facts, found_shares
 from dpfast.learners.units import bounded_rows, own_generator
 from dpfast.tables.code_bits import code_bits

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dpfast.accounting.numbers import rational
-from dpfast.learners.kinds import real
+from dpfast.learners.parameters import real
 from dpfast.tables.replacing import replace_file
 
 FORMAT, FORMAT_VERSION = "dpfast model", 2

@@ -131,7 +131,7 @@ class _Tests:
                     f"rounds must lie in [0, 2**62] and increments be integers of shape (k,), got {rounds} and "
                     f"{at.dtype} {at.shape}"
                 )
-            lengths = np.diff(at.astype(np.int64), prepend=0, append=rounds)
+            lengths: np.ndarray = np.diff(at.astype(np.int64), prepend=0, append=rounds)
             if lengths.min() < 0 or (at.size and at[-1] == rounds):
                 raise ValueError(f"increments must lie in [0, {rounds}) and not decrease")
             counts = self._count + np.arange(len(lengths))

@@ -15,8 +15,7 @@ from dpfast.accounting.numbers import exact, float_above, split
 from dpfast.kernels import bits, scores
 from dpfast.learners.base import PrivateClassifier, packed_rows
 from dpfast.learners.batches import in_batches
-from dpfast.learners.kinds import BETWEEN_0_AND_1
-from dpfast.learners.parameters import changed_rows, estimator, parameter
+from dpfast.learners.parameters import BETWEEN_0_AND_1, changed_rows, estimator, parameter
 from dpfast.learners.probabilities import Probabilities, confusion
 from dpfast.learners.saving import entries, integer, integers
 from dpfast.mechanisms import exponential

@@ -7,8 +7,7 @@ import numpy as np
 from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.calibration import level_counts
 from dpfast.learners.experts.playing import REPLACE, followed, planned
-from dpfast.learners.kinds import choice, optional
-from dpfast.learners.parameters import FIT_INTERCEPT, NEGATIONS, OUT_OF_RANGE, estimator, parameter
+from dpfast.learners.parameters import FIT_INTERCEPT, NEGATIONS, OUT_OF_RANGE, choice, estimator, optional, parameter
 from dpfast.learners.saving import integer
 from dpfast.learners.votes import Hypothesis, Voting, histograms_from_json
 from dpfast.tables.signed_rows import signed_rows

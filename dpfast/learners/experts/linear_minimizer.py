@@ -9,8 +9,7 @@ from dpfast.accounting import linear_excess
 from dpfast.learners.base import Watched, columns_of, refuse_weights, watched
 from dpfast.learners.experts.playing import REPLACE, followed, planned
 from dpfast.learners.fitting import Private, Public
-from dpfast.learners.kinds import BETWEEN_0_AND_1, choice
-from dpfast.learners.parameters import OUT_OF_RANGE, VERBOSE, estimator, parameter
+from dpfast.learners.parameters import BETWEEN_0_AND_1, OUT_OF_RANGE, VERBOSE, choice, estimator, parameter
 from dpfast.learners.scikit import BaseEstimator
 from dpfast.tables.signed_rows import signed_rows
 

@@ -10,8 +10,7 @@ from dpfast.accounting import Cost, experts_learning_rate, experts_range
 from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels.weights import Losses, Weights
 from dpfast.learners.base import shown
-from dpfast.learners.kinds import Kind
-from dpfast.learners.parameters import parameter
+from dpfast.learners.parameters import Kind, parameter
 from dpfast.mechanisms.draws import Question, asked, recorded
 from dpfast.parts.blocks import BLOCK_BYTES, slices
 from dpfast.tables.signed_rows import SparseRows

@@ -25,8 +25,16 @@ from dpfast.accounting.new_rows import query_deviation
 from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels.grid import to_grid
 from dpfast.learners.experts.prepaid import Prepaid
-from dpfast.learners.kinds import BETWEEN_0_AND_1, choice, count, real
-from dpfast.learners.parameters import LARGEST_SCALE, described, estimator, parameter
+from dpfast.learners.parameters import (
+    BETWEEN_0_AND_1,
+    LARGEST_SCALE,
+    choice,
+    count,
+    described,
+    estimator,
+    parameter,
+    real,
+)
 from dpfast.mechanisms import discrete_gaussian, discrete_laplace
 from dpfast.mechanisms.draws import read_only
 from dpfast.parts.blocks import slices

@@ -21,8 +21,7 @@ from dpfast.accounting.zcdp import SLACK
 from dpfast.kernels import weights
 from dpfast.learners.experts.playing import drawn, played
 from dpfast.learners.experts.prepaid import Prepaid
-from dpfast.learners.kinds import choice, count, optional
-from dpfast.learners.parameters import estimator, parameter
+from dpfast.learners.parameters import choice, count, estimator, optional, parameter
 from dpfast.mechanisms.draws import read_only
 from dpfast.parts.blocks import slices
 from dpfast.tables import BitMatrix

@@ -15,8 +15,20 @@ from dpfast.learners.base import LinearClassifier
 from dpfast.learners.halfspaces.boosting_parts import measured, weak_rows_of
 from dpfast.learners.halfspaces.measure import CAP, MOST_ROUNDS, UNIT, LazyBregman, Local, Measure
 from dpfast.learners.halfspaces.weak import NoisyCentering, NoisyStump, WeakLearner
-from dpfast.learners.kinds import BETWEEN_0_AND_1, Kind, auto, choice, count, optional, positive, real
-from dpfast.learners.parameters import FIT_INTERCEPT, check_scale, estimator, parameter
+from dpfast.learners.parameters import (
+    BETWEEN_0_AND_1,
+    FIT_INTERCEPT,
+    Kind,
+    auto,
+    check_scale,
+    choice,
+    count,
+    estimator,
+    optional,
+    parameter,
+    positive,
+    real,
+)
 from dpfast.mechanisms import discrete_laplace
 
 _COUNT_SHARE = Fraction(1, 20)  # of epsilon, for the number of rows where that is private

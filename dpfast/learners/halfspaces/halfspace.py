@@ -17,8 +17,7 @@ from dpfast.learners.halfspaces.model import ROUNDS_PAID, Model, Noise, class_we
 from dpfast.learners.halfspaces.pairs import GROUPS, SHARE, draws, restored
 from dpfast.learners.halfspaces.plain import PlainImage
 from dpfast.learners.halfspaces.steepness import log_chances, log_odds
-from dpfast.learners.kinds import Kind, auto, count, flag, optional, positive
-from dpfast.learners.parameters import estimator, parameter
+from dpfast.learners.parameters import Kind, auto, count, estimator, flag, optional, parameter, positive
 from dpfast.learners.saving import entries, integer, reals
 from dpfast.mechanisms import discrete_gaussian
 from dpfast.tables.codes import CodeRows, CodeTable

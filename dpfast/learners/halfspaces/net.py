@@ -11,8 +11,17 @@ from dpfast.accounting.numbers import exact, float_above
 from dpfast.kernels.net import Net
 from dpfast.learners.base import LinearClassifier
 from dpfast.learners.halfspaces.nets import Nets, net_radius
-from dpfast.learners.kinds import auto, count, positive, real
-from dpfast.learners.parameters import FIT_INTERCEPT, Parameters, changed_rows, estimator, parameter
+from dpfast.learners.parameters import (
+    FIT_INTERCEPT,
+    Parameters,
+    auto,
+    changed_rows,
+    count,
+    estimator,
+    parameter,
+    positive,
+    real,
+)
 from dpfast.learners.saving import entries, integer
 from dpfast.parts import MemoryParts, Piece
 from dpfast.tables.labels import class_codes

@@ -13,8 +13,18 @@ from dpfast.kernels import signs as projection
 from dpfast.kernels.unit_rows import GRID_BITS
 from dpfast.learners.base import LinearClassifier, shown
 from dpfast.learners.halfspaces.descent import FullBatch, single_sample_steps
-from dpfast.learners.kinds import auto, choice, count, positive, real
-from dpfast.learners.parameters import FIT_INTERCEPT, changed_rows, check_scale, estimator, parameter
+from dpfast.learners.parameters import (
+    FIT_INTERCEPT,
+    auto,
+    changed_rows,
+    check_scale,
+    choice,
+    count,
+    estimator,
+    parameter,
+    positive,
+    real,
+)
 from dpfast.mechanisms import exponential
 from dpfast.mechanisms.draws import Claim
 from dpfast.parts.blocks import Piece

@@ -14,7 +14,6 @@ from dpfast.accounting import Cost, cover_epsilon, cover_exponent
 from dpfast.accounting.claims import pair_cost
 from dpfast.accounting.numbers import decimal_above, exact
 from dpfast.kernels import bits, reals
-from dpfast.learners import kinds
 from dpfast.learners.base import PrivateClassifier, packed_rows
 from dpfast.learners.batches import in_batches
 from dpfast.learners.lists.covering import (
@@ -26,7 +25,20 @@ from dpfast.learners.lists.covering import (
     greedy_cover,
 )
 from dpfast.learners.lists.rule import Literal, Rule, class_counts, decided, worth
-from dpfast.learners.parameters import changed_rows, described, estimator, noise_scale, parameter
+from dpfast.learners.parameters import (
+    BETWEEN_0_AND_1,
+    auto,
+    changed_rows,
+    choice,
+    count,
+    described,
+    estimator,
+    flag,
+    noise_scale,
+    optional,
+    parameter,
+    real,
+)
 from dpfast.learners.probabilities import class_counts_from, class_shares, if_counted, reliability
 from dpfast.learners.saving import fraction, integer
 from dpfast.mechanisms import discrete_laplace
@@ -107,15 +119,15 @@ class DecisionListClassifier(PrivateClassifier):
 
     _model = "decision-list"
     _reads_parts = True
-    delta: float = field(default=1e-6, kw_only=False, metadata=described(kinds.real(0, 1, "[)")))
-    coverage_weight: float | str = parameter("auto", kinds.auto(kinds.real(0, 1)))
-    max_rules: int | None = parameter(10, kinds.optional(kinds.count(1)))
-    default_prior: int | str = parameter("auto", kinds.auto(kinds.count(0, _LARGEST_PRIOR)))
-    conjunctions: int = parameter(1, kinds.count(1))
-    negations: bool = parameter(True, kinds.flag())
-    rule_counts: float = parameter(0.05, kinds.real(0, 1, "[)"))
+    delta: float = field(default=1e-6, kw_only=False, metadata=described(real(0, 1, "[)")))
+    coverage_weight: float | str = parameter("auto", auto(real(0, 1)))
+    max_rules: int | None = parameter(10, optional(count(1)))
+    default_prior: int | str = parameter("auto", auto(count(0, _LARGEST_PRIOR)))
+    conjunctions: int = parameter(1, count(1))
+    negations: bool = parameter(True, flag())
+    rule_counts: float = parameter(0.05, real(0, 1, "[)"))
     threshold: ArrayLike | None = parameter(0.0)
-    accounting: str = parameter("curve", kinds.choice("curve", "paper"))
+    accounting: str = parameter("curve", choice("curve", "paper"))
 
     def _learn(self, table, p, run):
         image = partial(packed_rows, threshold=self.threshold, packs=p.conjunctions > 1)
@@ -205,7 +217,7 @@ class DecisionListClassifier(PrivateClassifier):
         list of RuleWorth(support, support_interval, precision, precision_interval)
         """
         check_is_fitted(self)
-        failure = 1 - kinds.BETWEEN_0_AND_1.read("confidence", confidence)
+        failure = 1 - BETWEEN_0_AND_1.read("confidence", confidence)
         numbers = self._numbers_of_labels()
         return [
             worth(row, own, self.rule_counts_scale_, failure)
@@ -275,10 +287,10 @@ class DecisionListClassifier(PrivateClassifier):
 
     def _restore(self, released):
         rules = released["rules"] if isinstance(released, dict) else released
-        last_feature, last_class, flag = self._width - 1, len(self.classes_) - 1, kinds.flag()
+        last_feature, last_class, sign = self._width - 1, len(self.classes_) - 1, flag()
         self.rules_ = [
             Rule(
-                tuple(Literal(integer(j, 0, last_feature), flag.read("negated", negated)) for j, negated in literals),
+                tuple(Literal(integer(j, 0, last_feature), sign.read("negated", negated)) for j, negated in literals),
                 self.classes_[integer(label, 0, last_class)],
             )
             for literals, label in rules

@@ -6,8 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dpfast.accounting import sparse_sample_plan
-from dpfast.learners.kinds import BETWEEN_0_AND_1, auto, choice, count, positive
-from dpfast.learners.parameters import estimator, parameter
+from dpfast.learners.parameters import BETWEEN_0_AND_1, auto, choice, count, estimator, parameter, positive
 from dpfast.mechanisms import AboveThreshold
 
 from .points import CountedPointClassifier, Selected

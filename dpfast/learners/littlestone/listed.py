@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfast.kernels import bits, classes
-from dpfast.learners.kinds import count
+from dpfast.learners.parameters import count
 
 from .decomposition import Reduction, Schedule, grown
 from .hypothesis_class import ClassCost, HypothesisClass, check_labels

@@ -4,8 +4,7 @@ import math
 from typing import NamedTuple
 
 from dpfast.accounting import sparse_sample_plan
-from dpfast.learners.kinds import BETWEEN_0_AND_1, Kind, auto, choice, count, positive
-from dpfast.learners.parameters import estimator, parameter
+from dpfast.learners.parameters import BETWEEN_0_AND_1, Kind, auto, choice, count, estimator, parameter, positive
 from dpfast.mechanisms import AboveThreshold, sparse_sample
 
 from .splits import essential_lists

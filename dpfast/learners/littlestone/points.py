@@ -7,8 +7,17 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from dpfast.learners.fitting import Private, Public
-from dpfast.learners.kinds import BETWEEN_0_AND_1, Kind, count, optional, real
-from dpfast.learners.parameters import Parameters, described, estimator, parameter
+from dpfast.learners.parameters import (
+    BETWEEN_0_AND_1,
+    Kind,
+    Parameters,
+    count,
+    described,
+    estimator,
+    optional,
+    parameter,
+    real,
+)
 from dpfast.learners.probabilities import Probabilities, confusion, set_apart
 from dpfast.learners.saving import Saved
 from dpfast.learners.scikit import BaseEstimator, ClassifierMixin

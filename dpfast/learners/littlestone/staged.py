@@ -20,8 +20,7 @@ import numpy as np
 from scipy.optimize import linprog
 
 from dpfast.accounting.littlestone import staged_plan
-from dpfast.learners.kinds import real
-from dpfast.learners.parameters import changed_rows, estimator, parameter
+from dpfast.learners.parameters import changed_rows, estimator, parameter, real
 from dpfast.mechanisms import AboveThreshold, exponential
 
 from .points import CountedPointClassifier, Selected

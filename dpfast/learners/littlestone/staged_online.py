@@ -6,8 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from dpfast.accounting.littlestone import staged_online_plan
-from dpfast.learners.kinds import BETWEEN_0_AND_1, choice, real
-from dpfast.learners.parameters import estimator, parameter
+from dpfast.learners.parameters import BETWEEN_0_AND_1, choice, estimator, parameter, real
 from dpfast.mechanisms import RepeatedThreshold, exponential
 from dpfast.mechanisms.sparse_sample import votes
 

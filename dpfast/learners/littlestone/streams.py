@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dpfast.learners.fitting import Run, Streamed
-from dpfast.learners.kinds import count
-from dpfast.learners.parameters import described, estimator
+from dpfast.learners.parameters import count, described, estimator
 
 from .hypothesis import Hypothesis, restored
 from .points import PrivatePointClassifier

@@ -5,8 +5,22 @@ from functools import partial
 
 from dpfast.learners.base import PrivateClassifier
 from dpfast.learners.calibration import level_counts
-from dpfast.learners.kinds import FileLike, auto, choice, count, flag, optional, positive, real
-from dpfast.learners.parameters import FEATURE_RANGE, FIT_INTERCEPT, NEGATIONS, OUT_OF_RANGE, estimator, parameter
+from dpfast.learners.parameters import (
+    FEATURE_RANGE,
+    FIT_INTERCEPT,
+    NEGATIONS,
+    OUT_OF_RANGE,
+    FileLike,
+    auto,
+    choice,
+    count,
+    estimator,
+    flag,
+    optional,
+    parameter,
+    positive,
+    real,
+)
 from dpfast.learners.saving import entries, integer
 from dpfast.learners.votes import NOTHING, Voting, histograms_from_json, histograms_to_json
 from dpfast.learners.winnow.plan import at_once, check_paper, first_hypothesis, plan_of

@@ -9,15 +9,17 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpfast.kernels import reals
 from dpfast.learners.base import TableClassifier, TwoSided, refuse_weights
-from dpfast.learners.kinds import auto, positive, real
 from dpfast.learners.parameters import (
     FEATURE_RANGE,
     FIT_INTERCEPT,
     NEGATIONS,
     OUT_OF_RANGE,
     Parameters,
+    auto,
     estimator,
     parameter,
+    positive,
+    real,
 )
 from dpfast.tables.code_bits import packed_codes
 from dpfast.tables.labels import class_codes

@@ -4,7 +4,7 @@ import numpy as np
 
 from dpfast import random
 from dpfast.kernels.own import frozen
-from dpfast.learners.kinds import count
+from dpfast.learners.parameters import count
 from dpfast.tables import BitMatrix
 
 _MOST_BYTES = 1 << 32
