@@ -8,6 +8,7 @@ import numpy as np
 from dpfast.learners.base import TwoSided
 from dpfast.learners.probabilities import SidedProbabilities
 from dpfast.learners.saving import integers
+from dpfast.tables.signed_rows import votes
 
 Histogram = tuple[np.ndarray, np.ndarray]  # increasing coordinates, and their signed counts other than 0: int64
 
@@ -33,14 +34,9 @@ class Hypothesis(NamedTuple):
             np.insert(self.index, at, index), np.insert(total, at, count), self.draws + draws * len(releases)
         )
 
-    def votes(self, rows) -> np.ndarray:
-        """Return integer votes on each row as int64, shape (n,), in units of ``draws * rows.unit``."""
-        inside = self.index < rows.shape[1]
-        return rows.votes(self.index[inside], self.count[inside]) + rows.unit * self.count[~inside].sum()
-
     def shares(self, rows) -> np.ndarray:
         """Return the weighted vote on each row, in [-1, 1]: float64, shape (n,)."""
-        return self.votes(rows) / max(1, self.draws * rows.unit)
+        return votes(rows, self) / max(1, self.draws * rows.unit)
 
     def weights(self, d: int) -> np.ndarray:
         """Return the weights as float64, shape (d + 1,), the intercept last; absolute values sum to at most 1."""

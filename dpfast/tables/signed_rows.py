@@ -49,6 +49,16 @@ _OTHER_KIND = {
 }
 
 
+def votes(rows, histogram):
+    """Return the sum of ``count * x`` over a histogram's coordinates for each row, times `unit`: int64, shape (n,).
+
+    A coordinate beyond the features is that of the intercept, a constant feature 1.
+    """
+    index, count = histogram.index, histogram.count
+    inside = index < rows.shape[1]
+    return rows.votes(index[inside], count[inside]) + rows.unit * count[~inside].sum()
+
+
 def _rows(X, low, high, out_of_range):
     if isinstance(X, BitMatrix):
         return PackedRows(X)

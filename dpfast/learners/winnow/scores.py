@@ -21,7 +21,7 @@ from randomgen import ChaCha
 from dpfast.kernels import draw, levels
 from dpfast.kernels.scores import SparseScores
 from dpfast.mechanisms.draws import Question, asked
-from dpfast.tables.signed_rows import SparseRows
+from dpfast.tables.signed_rows import SparseRows, votes
 
 DENSE = 1 << 24  # coordinates; beyond this number, scores of sparse rows are stored for touched coordinates only
 
@@ -257,7 +257,7 @@ def _counting(piece, first, key, k, plan, hypothesis):
         piece.memo[_counting] = (key, first), numbers
     chosen = np.flatnonzero(numbers == k)
     rows, signs = piece.rows[chosen], _signs(piece.labels[chosen])
-    counting = plan.counts(hypothesis.votes(rows), signs, hypothesis.draws * rows.unit)
+    counting = plan.counts(votes(rows, hypothesis), signs, hypothesis.draws * rows.unit)
     return rows, signs, np.flatnonzero(counting)
 
 

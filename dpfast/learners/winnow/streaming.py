@@ -30,6 +30,7 @@ from dpfast.learners.winnow.scores import (
     row_count,
 )
 from dpfast.mechanisms import AboveThreshold
+from dpfast.tables import signed_rows
 from dpfast.tables.arrays import refuse_parts
 from dpfast.tables.codes import CodeTable
 from dpfast.tables.encoding import read_labelled
@@ -107,7 +108,7 @@ class Stream:
         predicted, start, size = np.empty(len(signs), np.int64), 0, _FEWEST
         while start < len(signs):
             part, labels = rows[start : start + size], signs[start : start + size]
-            votes = self.hypothesis.votes(part)
+            votes = signed_rows.votes(part, self.hypothesis)
             made, ended = len(labels), False
             if self.learning:
                 counting = self._counting(votes, labels)
