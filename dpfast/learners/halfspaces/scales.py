@@ -29,28 +29,26 @@ from dpfast.kernels.reals import exp, log
 MOST_COLUMNS = 512
 SCALES = np.append(0.0, 4.0 ** np.arange(-2, 9))
 _PRIOR, _RARE = 10.0, 0.1
-_LOWEST, _HIGHEST = -4, 17  # exponents of the least and the largest w^2 / v that are told apart
 _STEPS = 4  # levels of w^2 / v between two powers of 2
-_EIGHTHS = np.arange(_STEPS, 2 * _STEPS) + 0.5
-_PLACES = np.outer(2.0 ** np.arange(_LOWEST, _HIGHEST), _EIGHTHS / _STEPS).ravel()
+_ENDS = np.outer(2.0 ** np.arange(-4, 17), 1 + np.arange(_STEPS) / _STEPS).ravel()  # the least number of each level
+_MIDDLES = np.outer(2.0 ** np.arange(-4, 17), 1 + (np.arange(_STEPS) + 0.5) / _STEPS).ravel()
 
 
 def _densities(scales):
     """Return the densities of coefficients of these scales at each level, up to a factor of the level."""
     wide = 1 + scales[:, np.newaxis]
-    return exp(np.maximum(-(_PLACES / wide + log(wide)) / 2, -700.0))
-
-
-_DENSITIES = _densities(SCALES)[:, np.newaxis]
-_KEPT = (SCALES / (1 + SCALES))[:, np.newaxis, np.newaxis]
+    return exp(np.maximum(_MIDDLES * (-0.5 / wide) - log(wide) / 2, -700.0))
 
 
 class ScaleMixture:
-    """Weights of the scales of coefficients, for each column of scores."""
+    """Weights of the scales of coefficients, for each column of scores. The first scale is the usual one."""
 
     def __init__(self, columns):
-        others = np.full((len(SCALES), columns), 0.5 / len(SCALES))
-        self._weights = np.concatenate([np.full((1, columns), 0.5), others])
+        others = len(SCALES)
+        self._weights = [np.append(0.5, np.full(others, 0.5 / others)) for _ in range(columns)]
+        self._kept = np.append(0.0, SCALES / (1 + SCALES))
+        self._by_scale = _densities(np.append(0.0, SCALES))
+        self._by_level = self._by_scale.T.copy()
 
     def shares(self, ratios, usual):
         """Return the shares that coefficients keep, and make a step towards the weights that explain them best.
@@ -66,21 +64,14 @@ class ScaleMixture:
         -------
         ndarray, shape (m, columns)
         """
-        levels, columns = _levels(ratios), np.arange(len(usual))
-        others = np.broadcast_to(_DENSITIES, (*self._weights[1:].shape, len(_PLACES)))
-        by_scale = np.concatenate([_densities(usual)[np.newaxis], others]) * self._weights[:, :, np.newaxis]
-        by_scale /= by_scale.sum(axis=0)
-        for c in columns:
-            counts = np.bincount(levels[:, c], minlength=len(_PLACES)).astype(np.float64)
-            explained = reals.products(by_scale[:, c], counts) + _RARE
+        shares, densities, levels = np.empty(ratios.shape), _densities(usual), _ENDS[1:].searchsorted(ratios, "right")
+        for c, weights in enumerate(self._weights):
+            self._by_scale[0] = self._by_level[:, 0] = densities[c]
+            self._kept[0] = usual[c] / (1 + usual[c])
+            total = reals.products(self._by_level, weights)
+            shares[:, c] = (reals.products(self._by_level, weights * self._kept) / total)[levels[:, c]]
+            counts = np.bincount(levels[:, c], minlength=len(total))
+            explained = weights * reals.products(self._by_scale, counts / total) + _RARE
             explained[0] += _PRIOR - _RARE
-            self._weights[:, c] = explained / reals.sum(explained)
-        kept = by_scale[0] * (usual / (1 + usual))[:, np.newaxis] + (by_scale[1:] * _KEPT).sum(axis=0)
-        return kept[columns, levels]
-
-
-def _levels(ratios):
-    """Return the level of each ratio, a quarter of the numbers between two powers of 2: int64."""
-    among = np.clip(ratios, _PLACES[0], _PLACES[-1])
-    fraction, exponent = np.frexp(among)
-    return _STEPS * (exponent.astype(np.int64) - 1 - _LOWEST) + (2 * _STEPS * fraction).astype(np.int64) - _STEPS
+            self._weights[c] = explained / reals.sum(explained)
+        return shares

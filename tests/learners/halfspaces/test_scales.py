@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from dpfast.learners.halfspaces.scales import _PLACES, SCALES, ScaleMixture
+from dpfast.learners.halfspaces.scales import _MIDDLES, SCALES, ScaleMixture
 
 
 def _kept(ratios, weights, scales):
@@ -13,7 +13,7 @@ def _kept(ratios, weights, scales):
 
 def test_shares_and_weights_are_those_of_the_definition(rng):
     mixture, usual = ScaleMixture(2), np.array([0.3, 5.0])
-    ratios = rng.choice(_PLACES, size=(40, 2))
+    ratios = rng.choice(_MIDDLES, size=(40, 2))
     weights = np.append(0.5, np.full(len(SCALES), 0.5 / len(SCALES)))
     found = [mixture.shares(ratios, usual) for _ in range(8)]
     for c in range(2):
@@ -26,7 +26,7 @@ def test_shares_and_weights_are_those_of_the_definition(rng):
 
 
 def test_ratios_count_as_the_middle_of_their_quarter_between_powers_of_two():
-    shares = ScaleMixture(1).shares(np.array([[4.0], [4.5], [4.999], [5.0], [0.0], [_PLACES[0]]]), np.ones(1))
+    shares = ScaleMixture(1).shares(np.array([[4.0], [4.5], [4.999], [5.0], [0.0], [_MIDDLES[0]]]), np.ones(1))
     assert shares[0] == shares[1] == shares[2] < shares[3]
     assert shares[4] == shares[5]
 
