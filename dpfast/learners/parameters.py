@@ -233,6 +233,12 @@ class Parameters:
             **{name: kind.read(name, getattr(self, name)) for name, kind in self._parameters.items()}
         )
 
+    def __dask_tokenize__(self) -> Any:
+        """Return a value for Dask's names of tasks; by default those of dataclasses depend on parameters only."""
+        from dask.base import normalize_token
+
+        return normalize_token([type(self), vars(self)])
+
 
 @estimator
 class PrivateParameters(Parameters):

@@ -158,6 +158,19 @@ def test_arrays_of_dask_give_the_model_and_lazy_answers(learner, kind, client, r
         np.testing.assert_array_equal(said.compute(), getattr(whole, name)(X))
 
 
+def test_two_models_with_the_same_parameters_predict_together(rng):
+    import dask.array as da
+    import dask.dataframe as dd
+
+    X = rng.normal(size=(200, 2))
+    models = [HalfspaceClassifier(9.0, n_rounds=5, random_state=0).fit(X, column > 0) for column in X.T]
+    for lazy in (da.from_array(X, chunks=(100, 2)), dd.from_pandas(pd.DataFrame(X), npartitions=2)):
+        together = dask.compute(*(model.predict(lazy) for model in models), scheduler="sync")
+        np.testing.assert_array_equal(together, [model.predict(X) for model in models])
+        again = models[0].predict(lazy), models[0].predict(lazy)
+        assert len({str(each.name if isinstance(each, da.Array) else each._name) for each in again}) == 1
+
+
 def test_arrays_of_unknown_lengths_are_learned_from(client, rng):
     import dask.array as da
 
