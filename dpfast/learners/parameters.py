@@ -180,9 +180,9 @@ def estimator(cls: type[T]) -> type[T]:
     """
     whole: Any = dataclass(eq=False, repr=False, kw_only=True)(cls)
     known = {each.name: each for each in fields(whole) if each.init}
-    whole._parameters = {name: each.metadata["kind"] for name, each in known.items() if each.metadata["kind"]}
+    whole._parameters = {name: each.metadata["kind"] for name, each in known.items() if each.metadata.get("kind")}
     if cls.__doc__:
-        entries = [f"{name} : {each.metadata['text']}" for name, each in known.items() if each.metadata["text"]]
+        entries = [f"{name} : {each.metadata['text']}" for name, each in known.items() if each.metadata.get("text")]
         order = [name for name, each in known.items() if not each.kw_only]
         order += [name for base in cls.__mro__ for name in get_annotations(base) if name not in order]
         text = _completed(cleandoc(cls.__doc__), "Parameters", entries, order)

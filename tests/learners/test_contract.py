@@ -6,12 +6,14 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn import config_context
+from sklearn.base import clone
 from sklearn.model_selection import cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 
 import dpfast
 from dpfast.accounting import Budget
+from dpfast.learners.parameters import estimator
 
 ESTIMATORS = {
     "boosted": lambda: dpfast.BoostedHalfspaceClassifier(n_rounds=9, random_state=0),
@@ -112,3 +114,15 @@ def test_a_masked_array_is_refused_for_its_hidden_entries_would_be_learned(name,
     model = ESTIMATORS[name]().fit(X, y)
     with pytest.raises(ValueError, match="X is a masked array"):
         model.predict(np.ma.masked_array(X.astype(float), mask=X == 1))
+
+
+def test_a_subclass_may_declare_a_parameter_like_a_field_of_any_dataclass(table):
+    @estimator
+    class Named(dpfast.HalfspaceClassifier):
+        """A learner with a name."""
+
+        name: str = "unknown"
+
+    model = Named(9.0, name="first", n_rounds=5).fit(*table)
+    assert model.get_params()["name"] == clone(model).name == "first"
+    assert Named().name == "unknown"
