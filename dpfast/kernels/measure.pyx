@@ -139,7 +139,7 @@ def weights(const int32_t[::1] scores, const int8_t[::1] signs, const int32_t[::
 
 def _total(const int32_t[::1] scores, units):
     """Return the function from a threshold to the total units there, and the lowest and the highest score."""
-    cdef size_t n = scores.shape[0]
+    cdef int64_t n = scores.shape[0]
     cdef int32_t low = 0, high = 0
     aligned(&scores[0], sizeof(int32_t))
     with nogil:

@@ -131,7 +131,8 @@ cdef void *_scores(scores, d, dtypes) except? NULL:
         raise ValueError(f"scores must be {wanted} of shape ({'d' if d is None else d},), "
                          f"got {scores.dtype} {scores.shape}")
     if not scores.flags.c_contiguous or not scores.flags.writeable:
-        raise ValueError(f"scores must be contiguous and writeable, got strides {scores.strides}")
+        raise ValueError(f"scores must be contiguous and writeable, got strides {scores.strides} and "
+                         f"writeable={scores.flags.writeable}")
     return address(scores)
 
 

@@ -4,7 +4,7 @@ Row i is (x_i, constant) times a scale of its own; on the grid it is q_ij = trun
 2**bits exactly. Sums are integers, the same in every order; margins are floats. Rows are dense float32 or float64, CSR, or
 packed 0/1. See csrc/unit_rows.h.
 
-Every function takes the rows as one object: an ndarray of shape (n, d), a `Csr`, or a `Packed`.
+Every function takes the rows as one object: a `Dense`, a `Csr` or a `Packed`.
 """
 import numpy as np
 

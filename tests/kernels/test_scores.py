@@ -281,7 +281,13 @@ def test_sparse_tables_and_grids_name_what_does_not_fit():
         scores.to_grid(np.array([1]), 3)
 
 
-@pytest.mark.parametrize("fixed", [np.zeros(200, np.int32)[::2], np.frombuffer(bytes(400), np.int32)])
-def test_scores_that_cannot_be_changed_in_place_are_refused(fixed):
-    with pytest.raises(ValueError, match="scores must be contiguous and writeable"):
+@pytest.mark.parametrize(
+    ("fixed", "seen"),
+    [
+        (np.zeros(200, np.int32)[::2], r"strides \(8,\) and writeable=True"),
+        (np.frombuffer(bytes(400), np.int32), r"strides \(4,\) and writeable=False"),
+    ],
+)
+def test_scores_that_cannot_be_changed_in_place_are_refused(fixed, seen):
+    with pytest.raises(ValueError, match=f"scores must be contiguous and writeable, got {seen}"):
         scores.add_packed(fixed, np.zeros((1, 2), np.uint64), 100, np.ones(1, np.int8))
