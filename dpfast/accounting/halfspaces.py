@@ -273,7 +273,8 @@ def net_plan(
     Returns
     -------
     NetPlan
-        Only nets of a few components can be searched; larger ones show the cost of the theorem.
+        It is for labels that are never flipped. Only nets of a few components can be searched; larger ones show the
+        cost of the theorem.
 
     Notes
     -----

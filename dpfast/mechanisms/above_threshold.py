@@ -165,7 +165,7 @@ class AboveThreshold(_Tests):
     **Privacy.** The rounds up to and including the first positive test are epsilon-DP, for the neighbour relation under
     which `monotone` describes the change of the counts; the number of tests does not matter. Every `reset` costs
     another epsilon, unless one row changes the counts of one run only: then all runs together are epsilon-DP. The
-    documentation of this module gives theorems and proofs.
+    documentation of this module gives the theorems.
 
     Parameters
     ----------

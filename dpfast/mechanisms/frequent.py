@@ -32,7 +32,7 @@ def frequent_values(
     """Return the values whose noisy counts reach a threshold.
 
     **Privacy.** The result is (epsilon, delta)-DP for the relation `neighbors`, if every row has at most one value; the
-    documentation of this module gives theorem and proof. The result is sorted by value, so its order reveals nothing
+    documentation of this module gives the theorem. The result is sorted by value, so its order reveals nothing
     else.
 
     Parameters

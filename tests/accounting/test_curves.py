@@ -86,7 +86,7 @@ def test_weights_that_differ_from_draw_to_draw_cost_no_more_than_the_largest(wei
 
 
 def potential(r, u, s, rounds):
-    """Phi_{T,u,s}(r) of the proof in `dpfast.accounting.curves`; T is None for rounds without a limit."""
+    """Phi_{T,u,s}(r) of the proof in docs/proofs_privacy.md; T is None for rounds without a limit."""
     v = r * math.exp(u)
     if v >= math.exp(s):
         return (v - 1) * math.exp(-u)

@@ -44,7 +44,7 @@ def finite_class(
         compare(f"finite class of {hypotheses:,} hypotheses, {epsilon}-DP, {neighbors}", plans, rows, n=n)
         say(
             f"So many rows give an error of at most {alpha} above that of the best hypothesis, with probability "
-            f"{1 - beta:g}. Proofs: dpfast.accounting.finite_class."
+            f"{1 - beta:g}. Theorem: dpfast.accounting.finite_class."
         )
 
 
@@ -100,7 +100,7 @@ def littlestone(
         say(
             f"So many rows give an error of at most {alpha} on the rows with probability {1 - beta:g}, if some member "
             "makes none. The bound on new rows fails with a further probability of 0.05 (dpfast.accounting.new_rows). "
-            "Proofs: dpfast.accounting.littlestone and finite_class."
+            "Theorems: dpfast.accounting.littlestone and finite_class."
         )
         if horizon is not None:
             online: dict[str, Any] = {"horizon": horizon, "neighbors": neighbors, "max_work": _ANY}

@@ -67,7 +67,7 @@ def decision_list(
         flipped = f" before labels are flipped, each with a probability of at most {noise:g}" if noise else ""
         say(
             f"So many rows give an error of at most {alpha} with probability {1 - beta:g}, if some decision list makes "
-            f"no error{flipped}. The bound derived here is proved in dpfast.accounting.decision_lists. The paper's "
+            f"no error{flipped}. The bound derived here is the claim of dpfast.accounting.decision_lists. The paper's "
             "constants are those of Bun and Fang, Theorem 3.5, for labels that are never flipped, and are not claimed."
         )
         say(

@@ -160,7 +160,7 @@ def _unprojected(plan, d):
 
 def _sources(theorem):
     return (
-        "The bounds derived here are proved in dpfast.accounting.halfspaces; they are not the constants of "
-        f"{theorem}. The table shows those as the paper's proofs use them (dpfast.accounting.halfspaces_paper), but "
-        "they are not claimed."
+        "The bounds derived here are those of dpfast.accounting.halfspaces, which names their proofs; they are not the "
+        f"constants of {theorem}. The table shows those as the paper's proofs use them "
+        "(dpfast.accounting.halfspaces_paper), but they are not claimed."
     )

@@ -106,5 +106,5 @@ def experts(
         compare(title, ("derived here", "the paper's"), rows, bold="expected regret, at most")
         say(
             "The last line is for losses that are fair coins, on which every learner loses half of the rounds in the "
-            "mean. Proofs: dpfast.accounting.experts and lower_bounds."
+            "mean. Theorems: dpfast.accounting.experts and lower_bounds."
         )

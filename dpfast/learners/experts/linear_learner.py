@@ -26,7 +26,7 @@ class LinearLearner(Voting, PrivateClassifier):
 
     **Privacy.** All draws, and so theta, are (epsilon, delta)-DP if one row (x, y) is replaced. A row is a loss vector
     in [-1, 1]. Replacing it changes the totals by a vector of range R = 4, including the negated copies, so the draws
-    are (4 eta)^2 n / 8-zCDP. `dpfast.accounting.experts` gives theorem and proof.
+    are (4 eta)^2 n / 8-zCDP. `dpfast.accounting.experts` gives the theorem.
 
     Parameters
     ----------

@@ -24,7 +24,7 @@ class LinearMinimizer(Private, Watched, BaseEstimator):
 
     **Privacy.** All draws, and so theta, are (epsilon, delta)-DP if one row is replaced. A row is a loss vector in [-1,
     1], and replacing it changes the totals by a vector of range R = 4: the draws are (4 eta)^2 n / 8-zCDP.
-    `dpfast.accounting.experts` gives theorem and proof.
+    `dpfast.accounting.experts` gives the theorem.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ class RandomizedWeightedMajority(Prepaid):
     weights and the learning rate for its length. The losses of a round are read in one phase only; later phases depend
     on them through the actions alone. So each phase may use all of epsilon and delta, and all phases together are
     (epsilon, delta)-DP. From 128 rounds on, the bound on the regret is at most 3.42 times that for a known horizon.
-    `dpfast.accounting.experts` gives theorem and proof. The losses, and so the regret, are private.
+    `dpfast.accounting.experts` gives the theorem. The losses, and so the regret, are private.
 
     Parameters
     ----------

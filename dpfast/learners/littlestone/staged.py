@@ -77,7 +77,7 @@ class StagedLittlestoneLearner(CountedPointClassifier):
 
     **Error.** At scale 1, if some member explains the rows and there are at least `estimate().n_samples` of them, the
     error of the hypothesis on them is below `accuracy` with probability 1 - confidence: Theorem 3 with explicit
-    constants, proved in `dpfast.accounting.littlestone`. Fewer rows and a smaller scale are equally private but have no
+    constants, of `dpfast.accounting.littlestone`. Fewer rows and a smaller scale are equally private but have no
     such guarantee.
 
     Parameters
