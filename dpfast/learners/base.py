@@ -219,7 +219,7 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
         y : array_like, shape (n,), or str
             Labels, or the name of their column; by default the column that the schema names.
         classes : array_like, optional
-            The public set of labels; by default it is read from y.
+            The public set of labels; by default it is read from y and treated as public, unless it is discovered.
         units : array_like, shape (n,), or str, optional
             The privacy unit of each row, such as a person, or the name of the column that holds it, for a claim that
             protects units. The rows of a unit may lie in several parts of X.

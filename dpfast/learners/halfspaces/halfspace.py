@@ -110,7 +110,7 @@ class HalfspaceClassifier(PrivateClassifier):
 
     Notes
     -----
-    A round reads codes twice. It reads other rows twice for two classes, and k + 2 times for k > 2. Rows of numbers are
+    A round reads codes twice. It reads other rows once for two classes, and 2 k times for k > 2. Rows of numbers are
     scaled to norm 1 as they are: columns on very different scales need a `schema` with their ranges, or scaling by
     public constants.
 

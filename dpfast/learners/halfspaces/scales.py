@@ -11,7 +11,7 @@ of the signal, those keep nearly all of their coefficients and the others next t
 keep as much of the noise as of the signal [JS]. All this is computed from noisy sums, without access to rows.
 
 This is used for plain rows of at most MOST_COLUMNS columns. Of many thousand columns, such as words, most have values
-far below the noise, which count together, because a row has many of them. The mixture takes nearly all for 0.
+far below the noise, which count together, because a row has many of them. The mixture would take nearly all for 0.
 
 The scales were chosen on the 300 rows, breast cancer and the odd digits of bench/unseen.py and on 1,000 rows of usps,
 mushroom and adult_a9a, and MOST_COLUMNS on farm_ads and clickbait; phishing, 1,000 rows of it, wine, other digits,

@@ -430,3 +430,21 @@ def test_more_classes_than_would_finish_are_refused_before_the_charge_with_what_
     with pytest.raises(ValueError, match=r"70,000 classes would take 7,000,000 passes over the rows"):
         HalfspaceClassifier(budget=budget).fit(X, X[:, 0], classes=np.arange(70_000))
     assert budget.spent == (0.0, 0.0)
+
+
+@pytest.mark.parametrize(("classes", "reads"), [(2, 1), (3, 6)])
+def test_a_round_reads_plain_rows_as_often_as_the_notes_say(classes, reads, rng):
+    X, counted = rng.normal(size=(30, 2)), []
+
+    class Rows:
+        shape, bounds, feature_names = X.shape, [0, 30], None
+
+        def block(self, k):
+            counted.append(k)
+            return X
+
+    passes = []
+    for n_rounds in (2, 5):
+        HalfspaceClassifier(n_rounds=n_rounds, random_state=0).fit(Rows(), np.arange(30) % classes)
+        passes.append(len(counted))
+    assert passes[1] - 2 * passes[0] == 3 * reads
