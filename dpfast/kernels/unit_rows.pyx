@@ -62,6 +62,7 @@ cdef class _Rows:
     cdef _set(self, dpf_unit_rows_kind kind, array, Py_ssize_t n, Py_ssize_t d):
         """Set the shape, and the entries: an array of float32, float64 or uint64, or None."""
         self.held, self.rows.kind, self.rows.n, self.rows.d, self.rows.bits = array, kind, n, d, GRID_BITS
+        self.rows.x, self.rows.wide = NULL, False
         if array is not None and array.size:
             self.rows.x, self.rows.wide = address(array), array.dtype == np.float64
 

@@ -128,6 +128,14 @@ def test_residuals_need_labels_0_and_1_limits_and_numbers():
         unit_rows.add_residuals(total, rows, scale, w, labels[:1], limits, 1.0, 0.0)
 
 
+def test_rows_made_anew_without_data_do_not_read_those_before():
+    ends, first, data = np.array([0, 1]), np.array([0]), np.array([3.0])
+    data.setflags(write=False)  # so it is not copied, and still there
+    rows = unit_rows.Csr(ends, first, data, 1)
+    rows.__init__(ends, first, None, 1)
+    assert unit_rows.scales(rows) == unit_rows.scales(unit_rows.Csr(ends, first, None, 1))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_margins_and_scales_have_the_same_bits_at_every_level(kind, each_isa, rng):
     rows, _ = table(rng, 300, 130, kind)
