@@ -27,7 +27,7 @@ from numpy.typing import ArrayLike
 
 from dpfast import random
 from dpfast.accounting import Cost, repeated_epsilon
-from dpfast.accounting.numbers import exact, float_above
+from dpfast.accounting.numbers import exact, float_above, number
 from dpfast.kernels import noise, sparse_vector
 from dpfast.mechanisms.draws import Claim, ExclusiveAccess, Question, asked, read_only
 
@@ -48,9 +48,8 @@ class _Tests:
         if not isinstance(threshold, Integral) or isinstance(threshold, bool) or abs(threshold) > _LARGEST:
             raise ValueError(f"threshold must be an integer within 2**60 of 0, got {threshold!r}")
         self._threshold, self._epsilon = int(threshold), epsilon
+        number("epsilon", epsilon, "a number in [1e-15, 1e15]", lambda x: 1e-15 <= x <= 1e15)
         self._exact = exact("epsilon", epsilon)
-        if not Fraction(1, 10**15) <= self._exact <= 10**15:
-            raise ValueError(f"epsilon must be a number in [1e-15, 1e15], got {epsilon!r}")
         self._rng = random.generator(rng)
         self._count, self._access = 0, ExclusiveAccess(f"an instance of {type(self).__name__}")
 

@@ -260,9 +260,9 @@ def test_epsilon_counts_as_the_decimal_that_it_prints_as():
     [
         ({"threshold": 1.5}, "threshold must be an integer"),
         ({"threshold": 2**61}, "threshold must be an integer"),
-        ({"epsilon": 0}, "epsilon must be"),
-        ({"epsilon": math.nan}, "epsilon must be"),
-        ({"epsilon": "much"}, "epsilon must be"),
+        ({"epsilon": 0}, "epsilon must be a number in"),
+        ({"epsilon": math.nan}, "epsilon must be a number in"),
+        ({"epsilon": "much"}, "epsilon must be a number in"),
         ({"monotone": "rising"}, "monotone must be"),
         ({"noise": "gaussian"}, "noise must be"),
     ],
