@@ -270,9 +270,11 @@ def _together(costs, epsilon, enough):
     rest = [cost for cost in costs if cost not in on_top]
     lost = balls.total(low(cost.delta) * cost.times for cost in on_top)
     left = epsilon - balls.total(low(cost.size) * cost.times for cost in on_top)
-    apart = (1 + balls.exp(min(epsilon, 10**4))) * balls.total(
-        cost.times * low(cost.delta) for cost in rest if cost.kind == "gaussian"
-    )
+    variation = balls.total(cost.times * low(cost.delta) for cost in rest if cost.kind == "gaussian")
+
+    def apart(at):  # Theorem 4 of `dpfast.accounting.costs`, at the epsilon of the releases without the pairs on top
+        return (1 + balls.exp(min(at, 10**4))) * variation
+
     best = ball(1)
     pure = [cost for cost in rest if cost.kind in ("pure", "range", "pair")]
     other = [cost for cost in rest if cost not in pure]
@@ -282,11 +284,19 @@ def _together(costs, epsilon, enough):
             continue
         square = balls.total(map(_squared_mu, group))
         if square < ball(math.inf):
-            best = min(best, lost + apart + gaussian_curve(balls.sqrt(square), at) if square else lost)
+            best = min(best, lost + apart(at) + gaussian_curve(balls.sqrt(square), at) if square else lost)
         best = min(best, lost + _by_renyi(group, at))
         if best <= enough:
             return best
-    return min(best, _exactly(rest, on_top, epsilon, apart))
+    return min(best, _exactly(rest, on_top, epsilon, apart(epsilon)))
+
+
+def _by_sums(costs, epsilon):
+    """The delta of pairs and pure costs by basic composition, exactly: balls do not tell equal numbers."""
+    if any(cost.kind not in ("pure", "range", "pair") for cost in costs):
+        return 1
+    spent = sum(cost.times * Fraction(repr(cost.size)) for cost in costs)
+    return sum(cost.times * Fraction(repr(cost.delta)) for cost in costs) if spent <= epsilon else 1
 
 
 def _by_renyi(costs, epsilon):
@@ -329,8 +339,9 @@ def _composed_delta(costs, epsilon):
 
 @promise(lambda a: {"costs": _costs(a), "epsilon": a.real(1e-3, 50, 0.0)}, slow=20, call=_composed_delta)
 def Composed_delta(given, found):
-    found = readings(found)[-1]  # as deltas of pairs are, the decimal
-    return found >= _together(given["costs"], low(given["epsilon"]), found)
+    decimal = readings(found)[-1]  # as deltas of pairs are
+    basic = _by_sums(given["costs"], Fraction(repr(given["epsilon"])))
+    return Fraction(repr(found)) >= basic or decimal >= _together(given["costs"], low(given["epsilon"]), decimal)
 
 
 def _composed_epsilon(costs, delta):
