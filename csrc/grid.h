@@ -5,8 +5,8 @@
 #include "dpf.h"
 
 /*
- * For n floats, or doubles if `wide`, q = x * 2^bits rounded to the nearest integer, ties to even, for x clipped to [-1, 1]; 0 for NaN.
- * low and high become the extremes of x, both NaN if any x is. Requires n >= 1, bits <= 30.
+ * For n floats, or doubles if `wide`, q = x * 2^bits rounded to the nearest integer, ties to even, for x clipped to
+ * [-1, 1]; 0 for NaN. low and high become the extremes of x, both NaN if any x is. Requires n >= 1, bits <= 30.
  */
 void dpf_grid(const void *x, bool wide, size_t n, unsigned bits, int32_t *DPF_RESTRICT q, double *low, double *high);
 

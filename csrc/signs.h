@@ -23,8 +23,8 @@ void dpf_signs_matrix(const uint64_t key[2], size_t first, size_t d, size_t m, u
 
 /*
  * out[i * m + r] = (A x_i)_r for n CSR rows: row i has data[p] at coordinate indices[p] for
- * indptr[i] <= p < indptr[i + 1], or 1 if data is NULL. Entries and out are double if `wide`, else float. Signs come from
- * matrix, or from the key if that is NULL.
+ * indptr[i] <= p < indptr[i + 1], or 1 if data is NULL. Entries and out are double if `wide`, else float. Signs
+ * come from matrix, or from the key if that is NULL.
  *
  * Cost per stored entry: m signed additions, 16 a vector; in a row whose entries are all 1, bit-sliced counters of all m
  * components at once, about six operations for 256 of them, which give the same numbers. Requires indices >= 0, fewer

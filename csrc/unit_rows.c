@@ -100,8 +100,8 @@ DPF_BODY size_t chunk_words(size_t words, size_t k) {
 
 /*
  * w_j = step * (v_j - 2^(PLANES - 1)) for integers v_j of PLANES bits, to within step / 2; a product is then a sum of
- * popcounts of row & plane, in integers. Planes come by chunks of words, and repeat where several rows fit into a chunk,
- * so that rows are taken together. Returns step.
+ * popcounts of row & plane, in integers. Planes come by chunks of words, and repeat where several rows fit into a
+ * chunk, so that rows are taken together. Returns step.
  */
 static double planes_of(const float *w, size_t d, uint64_t *DPF_RESTRICT plane) {
     const size_t words = DPF_WORDS(d);
@@ -323,7 +323,7 @@ static size_t bytes_of_row(const dpf_unit_rows *rows) {
     return (rows->wide ? sizeof(double) : sizeof(float)) * rows->d;
 }
 
-/* Entries of sparse rows are few, and what they are looked up in may fill the cache: blocks are as large as they can be. */
+/* Entries of sparse rows are few, and what they are looked up in may fill the cache: their blocks are the largest. */
 static size_t rows_of_block(const dpf_unit_rows *rows) {
     const size_t most = rows->kind == DPF_UNIT_ROWS_CSR ? BLOCK_ROWS : BLOCK_BYTES / (bytes_of_row(rows) + 1);
     return most < 1 ? 1 : most < BLOCK_ROWS ? most : BLOCK_ROWS;

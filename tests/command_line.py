@@ -3,10 +3,11 @@
 from functools import cache
 
 from typer import testing
+from typer.main import get_command
 
 from dpfast import cli
 
-testing._get_command = cache(testing._get_command)  # what is typed is parsed anew, commands and options are built once
+testing._get_command = cache(get_command)  # what is typed is parsed anew, commands and options are built once
 
 
 def run(arguments, **options):

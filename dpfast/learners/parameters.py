@@ -234,10 +234,13 @@ class Parameters:
         )
 
     def __dask_tokenize__(self) -> Any:
-        """Return a value for Dask's names of tasks; by default those of dataclasses depend on parameters only."""
+        """Return what a pickle holds, for Dask's names of tasks: all that was released, and no private state.
+
+        Without this method the name would be that of a dataclass, which depends on its parameters only.
+        """
         from dask.base import normalize_token
 
-        return normalize_token([type(self), vars(self)])
+        return normalize_token(self.__reduce_ex__(4))
 
 
 @estimator

@@ -17,6 +17,7 @@ from people import LEARNERS, OPEN, SCHEMA, TWO_SIDED, few, people, pieces, relea
 from dpfast import (
     BoostedHalfspaceClassifier,
     DecisionListClassifier,
+    DPWinnowClassifier,
     FiniteClassLearner,
     HalfspaceClassifier,
     NetHalfspaceClassifier,
@@ -169,6 +170,21 @@ def test_two_models_with_the_same_parameters_predict_together(rng):
         np.testing.assert_array_equal(together, [model.predict(X) for model in models])
         again = models[0].predict(lazy), models[0].predict(lazy)
         assert len({str(each.name if isinstance(each, da.Array) else each._name) for each in again}) == 1
+
+
+def test_names_of_tasks_depend_on_nothing_that_a_pickle_leaves_out(rng):
+    from dask.base import tokenize
+
+    X = rng.integers(0, 2, size=(200, 3))
+    model = HalfspaceClassifier(n_rounds=5, random_state=0).fit(X, X[:, 0], classes=[0, 1])
+    named = tokenize(model)
+    model.random_state = 1  # would tell the noise
+    assert tokenize(model) == named
+    streams = [DPWinnowClassifier(random_state=seed).partial_fit(X, X[:, 0], classes=[0, 1]) for seed in (0, 0)]
+    streams[1]._state.rounds = -1  # private
+    assert tokenize(streams[0]) == tokenize(streams[1])
+    with pytest.raises(TypeError, match="holds private data"):
+        tokenize(StatisticalQueryOracle(X, n_queries=1))
 
 
 def test_arrays_of_unknown_lengths_are_learned_from(client, rng):

@@ -1,8 +1,8 @@
 """Shares that coefficients keep where some may be much larger than others, given the variance of their noise.
 
 A coefficient w is a value plus noise of known variance v. The values have mean 0, and variances that are v times one of
-a few scales: those of SCALES and one more, the usual scale, which is that of all coefficients together. The weights of
-the scales in the table are estimated by expectation maximization, with one step in each round of the descent: the
+a few scales: those of SCALES and one more, the usual scale, which is that of all coefficients together. How frequent
+each scale is, its weight, is estimated by expectation maximization, with one step in each round of the descent: the
 usual scale counts as _PRIOR coefficients more, and each of the others as _RARE. Given its scale s, the mean of a value
 is w s / (1 + s). So the share that w keeps is the mean of s / (1 + s) over the scales, by how well they explain w.
 
