@@ -154,9 +154,17 @@ class CsvFile:
             rows = csv.reader(lines, delimiter=self.separator)
             if self._header:
                 next(rows, None)
-            for row in rows:
-                if "".join(row).strip() or len(row) > 1:
-                    yield rows.line_num, row
+            end = rows.line_num
+            try:
+                for row in rows:
+                    end = rows.line_num
+                    if "".join(row).strip() or len(row) > 1:
+                        yield end, row
+            except csv.Error:
+                raise ValueError(
+                    f"the row that begins in line {end + 1} has a cell of more than {csv.field_size_limit():,} "
+                    "characters; a quote in it may not be closed"
+                ) from None
 
     def line_of(self, row):
         """Return the number of the line of a row; lines count from the start of the file, `row` counts from 0."""
