@@ -92,8 +92,6 @@ def in_order(table, estimator, data, model):
         raise ValueError(f"{data} lacks features that {model} was fitted on: {listed(lacking)}")
     if extra:
         raise ValueError(f"{data} has columns that {model} does not know: {listed(extra)}; --label leaves one out")
-    if hasattr(table.X, "block"):
-        raise ValueError(f"{data} has the features that {model} was fitted on, in another order")
     place = {name: j for j, name in enumerate(names)}
     order = [place[name] for name in wanted]
     if not is_packed(table.X):

@@ -140,7 +140,7 @@ def fit(
         if unit is not None:
             check_persons(unit, declaration)
         start = time.perf_counter()
-        names, bits, stays, exact = None, False, False, None
+        names, bits, exact = None, False, None
         shown: list[Figure] = []
         read_by = {"label": label, "threshold": threshold}
         if scheduler is not None:
@@ -157,7 +157,7 @@ def fit(
                 table = read_declared(data, declaration, memory, **text)
             else:
                 reads = {"threshold": threshold, "values": values_of(model, own, threshold=threshold, numbers=numbers)}
-                reads |= {"limits": limits_of(parameters), "may_stay": MODELS[model].may_stay}
+                reads |= {"limits": limits_of(parameters), "memory": int(memory * 1e9)}
                 table = _plain(data, label=label, needs_label=True, **reads, **text)
             declared = classes_of(table.y, classes, data) if declaration is None else declaration.label.classes
             n = len(table.y)
@@ -166,8 +166,8 @@ def fit(
             test = drawn < test_share  # has all rows of a person or none
             if test.all() or (test_share and not test.any()):
                 raise ValueError(f"{data}: {n} rows are too few for a training and a test part; see --test-share")
-            names, bits, stays = table.feature_names, is_packed(table.X), hasattr(table.X, "block")
-            X, X_test = _split(table.X, test)
+            names, bits = table.feature_names, is_packed(table.X)
+            X, X_test = _split(table.X, test, int(memory * 1e9))
             y, y_test = table.y[~test], table.y[test]
             del table  # which has the rows once more
 
@@ -212,8 +212,6 @@ def fit(
         if show_private:
             taken = f"{learned_in:.3f} s to learn, {read_in:.3f} s to read (not private)"
             summary.add_row("time", Text(taken, style="yellow"))
-        if stays and public_rows:
-            summary.add_row("", "the table is large: what exceeds 1 GB was read from its file in every round")
         if out is not None:
             summary.add_row("saved", Text(str(out)))
         output.print(summary)
@@ -270,25 +268,25 @@ def _summary(estimator, shown, exact, discovered):
     return summary
 
 
-def _split(X, test):
+def _split(X, test, memory):
     """Return the rows of the training and of the test part; the table is consumed, so that it is not held twice."""
     import numpy as np
 
     from dpfast.files.entries import block_rows
-    from dpfast.parts.blocks import slices
+    from dpfast.parts.blocks import Spool, slices
     from dpfast.tables.encoding import Encoding
 
     if isinstance(X, Encoding):
         return X.split(test)
-    apart = X[test]
     if not isinstance(X, np.ndarray):
-        return X[~test], apart
-    size = 0
+        return X[~test], X[test]
+    apart, size = Spool(memory).array((int(test.sum()), X.shape[1]), X.dtype), 0
     for part in slices(len(X), block_rows(X.shape[1])):
+        apart.append(X[part][test[part]])
         kept = X[part][~test[part]]
         X[size : size + len(kept)] = kept
         size += len(kept)
-    return X[:size], apart
+    return X[:size], apart.whole()
 
 
 def check_persons(unit, declaration):

@@ -24,7 +24,6 @@ class Model(NamedTuple):
     names: str  # of its own options
     show: Callable  # as in printers
     values: str | Callable = "bits"  # what it reads, as in dpfast.files.readers, or how its own options tell that
-    may_stay: bool = False  # whether it reads tables that stay on disk
     lacks: tuple[str, ...] = ()  # of the options that all models share, those it has no parameter for
     fixed: dict[str, Any] = {}  # noqa: RUF012 - parameters that no option changes; never changed in place
     auto: dict[str, Any] = {}  # noqa: RUF012 - what "auto" stands for in its options; never changed in place
@@ -157,14 +156,14 @@ MODELS = {
         "DPWinnowClassifier", "updates draws feature_range clip probability_share", show_weights,
         lambda own: "bits" if own["feature_range"] is None else "numbers",
     ),
-    "halfspace": Model("HalfspaceClassifier", "rounds intercept interactions", show_scores, "either", True, _NO_SIGNS),
+    "halfspace": Model("HalfspaceClassifier", "rounds intercept interactions", show_scores, "either", _NO_SIGNS),
     "boost": Model(
         "BoostedHalfspaceClassifier", "density rounds learning_rate weak_learner intercept probability_share",
-        show_halfspace, lambda own: "bits" if own["weak_learner"] == "stump" else "either", True, _NO_SIGNS,
+        show_halfspace, lambda own: "bits" if own["weak_learner"] == "stump" else "either", _NO_SIGNS,
     ),
     "projected": Model(
         "ProjectedHalfspaceClassifier", "margin components rounds intercept probability_share",
-        show_halfspace, "either", True, _NO_SIGNS,
+        show_halfspace, "either", _NO_SIGNS,
     ),
     "net": Model(
         "NetHalfspaceClassifier", "margin components projections net_radius max_seconds intercept probability_share",

@@ -50,8 +50,6 @@ SchemaFile = Annotated[
 Separator = Annotated[
     str | None, _reading(help="Separator of the cells of a CSV file; by default a comma, a tab for .tsv.")
 ]
-Memory = Annotated[
-    float, _reading(min=0, help="GB of a table with a schema to keep in memory; the rest goes to a scratch file.")
-]
+Memory = Annotated[float, _reading(min=0, help="GB of the table to keep in memory; the rest goes to a scratch file.")]
 Decimal = Annotated[str, _reading(help="Decimal mark of a CSV file.")]
 Encoding = Annotated[str, _reading(help="Encoding of a CSV file.")]

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from .files import check_there, in_order, limits_of, read, read_codes_of, reading_of
-from .models import MODELS
 from .options import Data, Decimal, Encoding, Separator
 from .outputs import check_files, csv_of
 from .report import reporting
@@ -74,7 +73,7 @@ def table_for(estimator, model, data, label, threshold, numbers, *, labelled=Fal
         threshold=threshold,
         values=values,
         limits=limits_of(estimator.get_params()),
-        may_stay=any(each.may_stay and each.estimator == type(estimator).__name__ for each in MODELS.values()),
+        memory=1 << 30,  # bytes; the rest goes to a scratch file
         n_features=estimator.n_features_in_,
         **text,
     )

@@ -349,7 +349,7 @@ def _type_of(column):
 # ---- numbers ---------------------------------------------------------------------------------------------------------
 
 
-def table_of(file, label, entries, unit="line", before=0):
+def table_of(file, label, entries, spool, unit="line", before=0):
     """Return the features of a file as bits or numbers, and its labels as a `LabelReader`.
 
     The error for an invalid cell names its line, after `before` others, which are called `unit`.
@@ -357,7 +357,7 @@ def table_of(file, label, entries, unit="line", before=0):
     names = features_of(file.names, label)
     truths = {name for name, cell in zip(file.names, file.first, strict=False) if _is_truth(cell)}
     types = {name: TEXT if name in truths or name == label else pa.float64() for name in file.names}
-    labels, gathered = LabelReader(), TableBuilder(entries, names, file.count)
+    labels, gathered = LabelReader(), TableBuilder(entries, names, file.count, spool)
     try:
         for batch in file.batches(types):
             if label is not None:

@@ -16,8 +16,8 @@ import scipy.sparse as sp
 
 from dpfast.files import csv
 from dpfast.files.datasets import dataset_path
-from dpfast.files.names import NotNumbers, check_names, kind_of, paths_of, separator_of
-from dpfast.files.parquet import ParquetFiles, ParquetRows, few_at_a_time
+from dpfast.files.names import NotNumbers, check_names, features_of, kind_of, paths_of, separator_of
+from dpfast.files.parquet import ParquetFiles
 from dpfast.files.readers import csv_steps, fewer, named, read_table
 from dpfast.parts.blocks import BLOCK_BYTES, Spool, Storage, Table
 from dpfast.tables.arrays import is_parted, is_stream
@@ -42,7 +42,7 @@ class FileParts(Source):
     path : str or path-like
         With a schema: a .parquet or .csv file (and .csv.gz, .tsv), or a folder or pattern of Parquet files. Without
         one: Parquet of numbers, .npy, .npz with an array ``X`` or a sparse matrix as `scipy.sparse.save_npz` writes
-        it, or whatever `dpfast.files.read_table` reads, which is then held in memory.
+        it, or whatever `dpfast.files.read_table` reads.
     label : str, optional
         The column, or the array of a .npz file, of labels; with a schema, the name of its label.
     memory : int, default=2**30
@@ -107,7 +107,8 @@ class FileParts(Source):
                 return _parquet(self.path, self.label, self.dtype, spool)
             if kind == "npz" and zipfile.is_zipfile(self.path):
                 return _npz(self.path, self.label, spool)
-            table = read_table(self.path, label=self.label, values="either", **self._text)
+            stored = {"memory": self.memory, "scratch": self.scratch}
+            table = read_table(self.path, label=self.label, values="either", **stored, **self._text)
             return table.X, table.y
 
     def vectors(self, classes: Any = None, *, one_column: bool = False) -> Table:
@@ -158,12 +159,17 @@ def _stamps(path):
 
 
 def _parquet(path, label, dtype, spool):
-    rows = ParquetRows(path, label=label, dtype=dtype)
-    filling = spool.array(rows.shape, rows.dtype)
-    for block in few_at_a_time(rows):
+    if dtype not in ("float32", "float64"):
+        raise ValueError(f'dtype must be "float32" or "float64", got {dtype!r}')
+    files, dtype = ParquetFiles(path), np.dtype(dtype)
+    check_names(files.schema.names, label, needs_label=False)
+    names = features_of(files.schema.names, label)
+    files.refuse_text(names, "features are numbers")
+    filling = spool.array((sum(files.sizes), len(names)), dtype)
+    for block in files.floats(names, dtype):
         filling.append(block)
         del block  # before the next one is read
-    return filling.whole(), None if label is None else rows.labels()
+    return filling.whole(), None if label is None else files.labels(label)
 
 
 def _npz(path, label, spool):

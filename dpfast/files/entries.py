@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dpfast.kernels.own import frozen
-from dpfast.parts.blocks import BLOCK_BYTES, slices
+from dpfast.parts.blocks import BLOCK_BYTES, Spool, slices
 from dpfast.tables.arrays import sound_csr
 from dpfast.tables.bit_matrix import BitMatrix
 
@@ -64,11 +64,11 @@ class TableBuilder:
     """Collects blocks of rows into a table of bits or of numbers, as `entries` says.
 
     `rows` returns an upper bound of the number of rows, and is called only for a table of numbers. Bits take n d / 8
-    bytes, twice that at the end, and numbers 4 n d bytes.
+    bytes, twice that at the end, and numbers 4 n d bytes of the `spool`.
     """
 
-    def __init__(self, entries, names, rows):
-        self._entries, self._names, self._rows = entries, names, rows
+    def __init__(self, entries, names, rows, spool):
+        self._entries, self._names, self._rows, self._spool = entries, names, rows, spool
         self._packed, self._numbers, self._size = [], None, 0
 
     def add(self, block):
@@ -79,8 +79,8 @@ class TableBuilder:
             self._packed.append(BitMatrix(block, threshold=entries.threshold).rows)
         else:
             if self._numbers is None:
-                self._numbers = np.empty((self._rows(), block.shape[1]), np.float32)
-            self._numbers[self._size : self._size + len(block)] = block
+                self._numbers = self._spool.array((self._rows(), block.shape[1]), np.float32)
+            self._numbers.append(block)
         self._size += len(block)
         self._d = block.shape[1]
 
@@ -89,7 +89,7 @@ class TableBuilder:
         if not self._size:
             raise ValueError("the table has no rows")
         if self._numbers is not None:
-            return self._numbers[: self._size]
+            return self._numbers.whole()
         table = BitMatrix.from_rows(frozen(np.concatenate(self._packed)), self._d)
         table.feature_names = self._names
         return table
@@ -102,7 +102,7 @@ def from_dense(X, entries, names=None):
         for part in parts:
             entries.check(X[part], names, part.start)
         return X
-    gathered = TableBuilder(entries, names, lambda: len(X))
+    gathered = TableBuilder(entries, names, lambda: len(X), Spool())
     for part in parts:
         gathered.add(X[part])
     return gathered.table()

@@ -1,5 +1,6 @@
 """Readers of files, chosen by the ending of the name: CSV, Parquet, svmlight and NumPy, or a bundled data set."""
 
+import math
 import os
 import sys
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ from dpfast.files import csv, npz, parquet, svmlight
 from dpfast.files.datasets import load_dataset
 from dpfast.files.entries import Entries, from_sparse
 from dpfast.files.names import WANTED_NAME, check_names, features_of, kind_of, opened, refuse_label, separator_of
+from dpfast.parts.blocks import Spool
 from dpfast.tables.bit_matrix import BitMatrix
 from dpfast.tables.labels import LabelColumn, tidy_labels
 from dpfast.tables.naming import listed
@@ -36,11 +38,12 @@ def read_table(
     threshold: ArrayLike | None = None,
     values: str = "bits",
     limits: Sequence[float] | None = None,
-    may_stay: bool = False,
     n_features: int | None = None,
     separator: str | None = None,
     decimal: str = ".",
     encoding: str = "utf-8",
+    memory: int | None = None,
+    scratch: str | os.PathLike[str] | None = None,
 ) -> Table:
     """Read a table and its labels; the ending of the name determines the type of file.
 
@@ -68,10 +71,6 @@ def read_table(
         boolean (those of all columns of a Parquet file, or of an array) and for a bundled data set; else numbers.
     limits : pair of float, optional
         The range of valid numbers; for a sparse table, of the stored ones.
-    may_stay : bool, default=False
-        Whether Parquet files of numbers may stay on disk. They do, as `ParquetRows` of which 1 GB is kept, if they have
-        more than 1 GB as float32 and row groups of less than that. The reader of the blocks then refuses missing values
-        and NaN.
     n_features : int, optional
         The number of columns of an svmlight file, which contains only the columns in use; other files contain it.
     separator : str, optional
@@ -80,11 +79,16 @@ def read_table(
         The decimal mark of a CSV file.
     encoding : str, default="utf-8"
         The encoding of a CSV file.
+    memory : int, optional
+        The number of bytes of numbers of CSV and Parquet files that may be kept in memory; the others go to a scratch
+        file as those of `dpfast.FileParts` do. By default all are kept.
+    scratch : str or path-like, optional
+        The folder of the scratch file; by default that of temporary files.
 
     Returns
     -------
     Table
-        X : BitMatrix, ndarray, CSR matrix or ParquetRows, shape (n, d)
+        X : BitMatrix, ndarray or CSR matrix, shape (n, d)
         y : of int64 if all labels are integers, else of str, shape (n,): ndarray, or a `LabelColumn`, which keeps each
         spelling once; ``numpy.asarray`` makes an array of either
         feature_names : list of str
@@ -99,13 +103,13 @@ def read_table(
     Text and Parquet files are read in blocks of a few MB. In addition, bits take n d / 8 bytes, twice that at the end,
     and numbers take 4 n d bytes.
     """
-    entries = Entries(values, threshold, limits)
+    entries, spool = Entries(values, threshold, limits), Spool(math.inf if memory is None else memory, scratch)
     path = Path(path)
     kind = kind_of(path)
     if kind == "bundled":
         return _bundled(path, label, entries)
     if kind == "parquet":
-        return Table(*parquet.table_of(path, label, needs_label, entries, may_stay))
+        return Table(*parquet.table_of(path, label, needs_label, entries, spool))
     if kind == "npz":
         return Table(*npz.table_of(path, label, needs_label, entries))
     if kind == "svmlight":
@@ -114,7 +118,7 @@ def read_table(
     with csv.faults_of(path):
         file = csv.CsvFile(path, separator=separator or separator_of(path), decimal=decimal, encoding=encoding)
         check_names(file.names, label, needs_label)
-        X, labels = csv.table_of(file, label, entries.typed(False))
+        X, labels = csv.table_of(file, label, entries.typed(False), spool)
         return Table(X, None if label is None else labels.column(), features_of(file.names, label))
 
 
@@ -138,7 +142,7 @@ def read_steps(path, size, classes, *, label=None, threshold=None, values="bits"
         return
     with csv.faults_of(named(path)):
         for part, seen in csv_steps(path, size, skip, label):
-            X, labels = csv.table_of(part, label, entries, "row", seen)
+            X, labels = csv.table_of(part, label, entries, Spool(), "row", seen)
             yield Table(X, _declared(labels.column(), classes, seen), features_of(part.names, label))
 
 

@@ -20,7 +20,7 @@ from dpfast.learners.probabilities import SidedProbabilities
 from dpfast.learners.reading import TableReader
 from dpfast.learners.saving import Read, Saved, entries, reals
 from dpfast.learners.scikit import BaseEstimator, CallbackSupportMixin, ClassifierMixin, with_callbacks
-from dpfast.parts.blocks import RowBlocks, imaged
+from dpfast.parts.blocks import imaged
 from dpfast.tables import BitMatrix, CodeTable
 from dpfast.tables.bit_matrix import SparseBits, suits
 from dpfast.tables.code_bits import CodeBits, packed_codes
@@ -29,7 +29,7 @@ from dpfast.tables.projection import readable, row_products
 from dpfast.tables.unit_rows import unit_rows
 
 F = TypeVar("F", bound=Callable[..., Any])
-_TABLES = (BitMatrix, RowBlocks, CodeBits, CodeTable)
+_TABLES = (BitMatrix, CodeBits, CodeTable)
 
 
 def shown(
@@ -214,7 +214,7 @@ class PrivateClassifier(TableReader, Private, Saved, Shown, Watched, TableClassi
         Parameters
         ----------
         X : table, shape (n, d)
-            An array, sparse matrix, DataFrame, `BitMatrix`, `CodeTable` or `RowBlocks` of features. With a `schema`,
+            An array, sparse matrix, DataFrame, `BitMatrix` or `CodeTable` of features. With a `schema`,
             or if nothing is declared: a DataFrame, Arrow table or stream, dict of arrays, or files.
         y : array_like, shape (n,), or str
             Labels, or the name of their column; by default the column that the schema names.

@@ -8,6 +8,7 @@ system frees its space when the last array is deleted, also if the process is ki
 """
 
 import errno
+import math
 import mmap
 import os
 import shutil
@@ -19,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
 from hashlib import blake2b
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -192,56 +193,6 @@ def map_blocks(function, blocks):
     return results
 
 
-@runtime_checkable
-class RowBlocks(Protocol):
-    """Table that is read block by block, anew in every pass; implement it for a file too large for memory.
-
-    Attributes
-    ----------
-    shape : tuple (n, d)
-    bounds : sequence of int
-        Increasing from 0 to n: block k holds the rows from bounds[k] to bounds[k + 1] - 1.
-    feature_names : list of str or None
-    dtype : dtype, optional
-        The dtype to which the entries of all blocks are converted, such as float32; by default float64. It is declared,
-        so that the conversion of a row does not depend on the other rows.
-    """
-
-    shape: tuple
-    bounds: list
-    feature_names: list | None
-
-    def block(self, k):
-        """Return the rows of one block; it may be called on a thread.
-
-        Parameters
-        ----------
-        k : int
-            The number of the block.
-
-        Returns
-        -------
-        ndarray of numbers, shape (bounds[k + 1] - bounds[k], d)
-        """
-
-
-def read_block(X, k):
-    """Return block k of a `RowBlocks` as finite numbers of its declared type; refuse any other entry or shape."""
-    from sklearn.utils import assert_all_finite
-
-    dtype = np.dtype(getattr(X, "dtype", np.float64))
-    block = np.asarray(X.block(k))
-    wanted = X.bounds[k + 1] - X.bounds[k], X.shape[1]
-    if block.shape != wanted or not np.can_cast(block.dtype, dtype, "same_kind"):
-        raise ValueError(
-            f"block {k} must have shape {wanted} and a type that becomes {dtype}, got {block.dtype} {block.shape}"
-        )
-    with np.errstate(over="ignore"):  # infinity is refused below
-        block = block.astype(dtype, copy=False)
-    assert_all_finite(block, input_name="X")
-    return block
-
-
 _PIECE = 1 << 20  # bytes of a piece of an array of unknown length, unless more are appended at a time
 _PAGES = 1 << 16  # bytes of an array that has pages of its own
 _PRIVATE: dict[str, Any] = {"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRIVATE") else {}
@@ -250,11 +201,11 @@ _PRIVATE: dict[str, Any] = {"flags": mmap.MAP_PRIVATE} if hasattr(mmap, "MAP_PRI
 class Spool:
     """Arrays of declared lengths, each filled once from its start.
 
-    Arrays beyond `memory` bytes go to the file, in the folder `scratch` or that of temporary files. `in_memory` and
-    `on_disk` are the bytes requested so far.
+    Arrays beyond `memory` bytes go to the file, in the folder `scratch` or that of temporary files; by default none do.
+    `in_memory` and `on_disk` are the bytes requested so far.
     """
 
-    def __init__(self, memory: int, scratch: Any = None):
+    def __init__(self, memory: float = math.inf, scratch: Any = None):
         self._memory, self._scratch = memory, scratch
         self._file: Any = None
         self.in_memory = self.on_disk = 0

@@ -4,7 +4,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from dpfast.kernels import reals, signs
-from dpfast.parts.blocks import BLOCK_BYTES, RowBlocks, map_blocks, read_block, slices
+from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices
 from dpfast.tables.arrays import as_numbers
 from dpfast.tables.bit_matrix import BitMatrix
 from dpfast.tables.code_bits import packed_codes
@@ -18,13 +18,9 @@ def projectable(X):
     Codes are read as bits.
     """
     X = packed_codes(X)
-    if isinstance(X, (BitMatrix, RowBlocks)) and 0 in X.shape:
-        raise ValueError(f"X must have at least one row and one column, got shape {X.shape}")
     if isinstance(X, BitMatrix):
-        return X
-    if isinstance(X, RowBlocks):
-        for k in range(len(X.bounds) - 1):
-            projectable(read_block(X, k))
+        if 0 in X.shape:
+            raise ValueError(f"X must have at least one row and one column, got shape {X.shape}")
         return X
     if _is_boolean(X):
         return BitMatrix(X)
@@ -49,8 +45,6 @@ def project(X, m, key):
     >>> project([[3.0, 4.0]], 1000, key=7).shape
     (1, 1000)
     """
-    if isinstance(X, RowBlocks):
-        return np.concatenate([project(read_block(X, k), m, key) for k in range(len(X.bounds) - 1)])
     X = projectable(X)
     n, d = X.shape
     stored = signs.matrix(d, m, key) if not sp.issparse(X) or X.nnz >= d else None
@@ -92,7 +86,7 @@ def _is_boolean(X):
 
 def readable(X):
     """Return X in a form for `row_products`; refuse NaN, infinities and wrong shapes."""
-    return X if isinstance(X, (BitMatrix, RowBlocks)) else as_numbers(X, sparse=["csr", "csc"])
+    return X if isinstance(X, BitMatrix) else as_numbers(X, sparse=["csr", "csc"])
 
 
 def row_products(X, w):
@@ -113,9 +107,6 @@ def dense_rows(X):
 
 def _blocks(X):
     """Return X as arrays of float64, some rows at a time."""
-    if isinstance(X, RowBlocks):
-        blocks = (read_block(X, k) for k in range(len(X.bounds) - 1))
-    else:
-        parts = slices(X.shape[0], BLOCK_BYTES // (8 * X.shape[1]))
-        blocks = (X[part].toarray() if isinstance(X, BitMatrix) else X[part] for part in parts)
+    parts = slices(X.shape[0], BLOCK_BYTES // (8 * X.shape[1]))
+    blocks = (X[part].toarray() if isinstance(X, BitMatrix) else X[part] for part in parts)
     return (np.ascontiguousarray(block, np.float64) for block in blocks)

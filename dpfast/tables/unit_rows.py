@@ -1,16 +1,14 @@
 """Rows clipped to the unit ball or scaled to the unit sphere, and what halfspace learners compute from them.
 
 A learner computes the margins of the rows with a vector, and weighted integer sums of the rows. Both are computed by
-parts of consecutive rows, in memory or read from a file each time; sums of integers do not depend on the parts.
+parts of consecutive rows; sums of integers do not depend on the parts.
 """
-
-import itertools
 
 import numpy as np
 import scipy.sparse as sp
 
 from dpfast.kernels import unit_rows as kernel
-from dpfast.parts.blocks import BLOCK_BYTES, RowBlocks, map_blocks, read_block, slices, threads
+from dpfast.parts.blocks import BLOCK_BYTES, map_blocks, slices, threads
 from dpfast.tables.arrays import as_numbers
 from dpfast.tables.bit_matrix import BitMatrix
 from dpfast.tables.codes import CodeRows, CodeTable
@@ -26,11 +24,11 @@ def unit_rows(X, *, fit_intercept=False, normalize=False):
     infinities and wrong shapes are refused.
 
     X is read once, and 8 bytes are kept for each row. CSR arrays and packed bits are copied unless they are read-only.
-    Dense arrays are not copied: C-contiguous floats are read where they are, and others, as blocks of a file, are
-    converted to floats part by part in every pass. Each sum of rows checks that they are as they were at first; an
+    Dense arrays are not copied: C-contiguous floats are read where they are, and others are converted to floats part
+    by part in every pass. Each sum of rows checks that they are as they were at first; an
     error says if they were changed meanwhile. Read-only C-contiguous floats need no check.
     """
-    if not isinstance(X, (BitMatrix, RowBlocks, CodeTable)):
+    if not isinstance(X, (BitMatrix, CodeTable)):
         X = as_numbers(X, sparse=["csr"])
     if 0 in X.shape:
         raise ValueError(f"X must have at least one row and one column, got shape {X.shape}")
@@ -39,9 +37,7 @@ def unit_rows(X, *, fit_intercept=False, normalize=False):
     if isinstance(X, CodeTable):
         return CodeRows(X)
     rows: list = []  # of each part, if they are read only once
-    if isinstance(X, RowBlocks):
-        parts, load = [slice(*ends) for ends in itertools.pairwise(X.bounds)], lambda k: _kernel_rows(read_block(X, k))
-    elif isinstance(X, BitMatrix):
+    if isinstance(X, BitMatrix):
         parts = slices(len(X), BLOCK_BYTES // max(8, X.rows[:1].nbytes))
         rows = [kernel.Packed(X.rows[part], X.shape[1]) for part in parts]
     elif sp.issparse(X):

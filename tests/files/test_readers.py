@@ -6,7 +6,7 @@ import pytest
 import scipy.sparse as sp
 from sklearn.datasets import dump_svmlight_file
 
-from dpfast.files import ParquetRows, csv, entries, names, parquet
+from dpfast.files import FileParts, csv, entries, names
 from dpfast.files.readers import read_steps, read_table
 from dpfast.tables import BitMatrix
 
@@ -208,15 +208,14 @@ def test_a_folder_and_a_pattern_of_parquet_files_are_one_table(tmp_path, rng):
         assert np.array_equal(X, frame[["a", "b"]].to_numpy(np.float32))
         assert y.tolist() == frame["y"].tolist()
         assert names == ["a", "b"]
-        rows = ParquetRows(path, label="y", dtype="float64")
-        assert rows.bounds == [0, 20, 30, 50, 60, 80, 90]
-        assert np.array_equal(np.concatenate([rows.block(k) for k in range(6)]), frame[["a", "b"]].to_numpy())
-        assert rows[np.arange(90) >= 55].labels().tolist() == frame["y"].tolist()[55:]
+        X, y = FileParts(path, label="y", dtype="float64").numbers()
+        assert np.array_equal(X, frame[["a", "b"]].to_numpy())
+        assert y.tolist() == frame["y"].tolist()
     broken = frame[:30].astype({"b": "Int64"})
     broken.loc[25, "b"] = None
     broken.to_parquet(folder / "part-1.parquet", row_group_size=20)
     with pytest.raises(ValueError, match=r"part-1\.parquet: row 26, column 'b' is empty"):
-        ParquetRows(folder, label="y").block(3)
+        FileParts(folder, label="y").numbers()
     with pytest.raises(ValueError, match=r"part-1\.parquet: row 26, column 'b' is empty"):
         read_table(folder, label="y", values="numbers")
     frame[["a", "y"]].to_parquet(folder / "part-2.parquet")
@@ -483,34 +482,25 @@ def test_a_parquet_file_of_numbers_becomes_float32(tmp_path, rng, monkeypatch):
     assert "row 31, column 'a' holds inf" in refusal(path, label="y", values="numbers")
 
 
-def test_a_large_parquet_file_of_numbers_may_stay_on_disk(tmp_path, rng, monkeypatch):
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_numbers_beyond_the_memory_are_in_a_scratch_file(ending, tmp_path, rng):
     pandas = pytest.importorskip("pandas")
-    monkeypatch.setattr(parquet, "_LARGE", 4 * 2 * 39)
-    path = tmp_path / "t.parquet"
+    path = tmp_path / f"t.{ending}"
     frame = pandas.DataFrame({"a": rng.normal(size=40), "y": np.arange(40) % 3, "b": rng.integers(0, 2, 40)})
-    frame.to_parquet(path, row_group_size=11)
-    for values in ("numbers", "either"):
-        X, y, names = read_table(path, label="y", values=values, may_stay=True)
-        assert isinstance(X, ParquetRows)
+    frame.to_parquet(path, row_group_size=11) if ending == "parquet" else frame.to_csv(path, index=False)
+    for memory, mapped in ((1000, False), (0, True)):
+        X, y, names = read_table(path, label="y", values="numbers", memory=memory, scratch=tmp_path)
+        assert np.array_equal(X, frame[["a", "b"]].to_numpy(np.float32))
         assert y.tolist() == frame["y"].tolist()
         assert names == ["a", "b"]
-        assert isinstance(read_table(path, label="y", values=values).X, np.ndarray)
-    assert isinstance(read_table(path, label="y", threshold=0, may_stay=True).X, BitMatrix)
-    monkeypatch.setattr(parquet, "_LARGE", 4 * 2 * 40)
-    assert isinstance(read_table(path, label="y", values="numbers", may_stay=True).X, np.ndarray)
-    monkeypatch.setattr(parquet, "_LARGE", 4 * 2 * 11)
-    assert isinstance(read_table(path, label="y", values="numbers", may_stay=True).X, np.ndarray)
-    monkeypatch.setattr(parquet, "_LARGE", 4 * 2 * 39)
-    frame["a"] = 1.0
-    frame.to_parquet(path, row_group_size=11)
-    assert isinstance(read_table(path, label="y", values="either", may_stay=True).X, ParquetRows)
-    frame[["a", "b"]] = frame[["a", "b"]].astype(bool)
-    frame.to_parquet(path, row_group_size=11)
-    assert isinstance(read_table(path, label="y", values="either", may_stay=True).X, BitMatrix)
-    frame.loc[20, "y"] = None
-    frame.to_parquet(path, row_group_size=11)
-    with pytest.raises(ValueError, match=r"t\.parquet: row 21, column 'y' is empty"):
-        read_table(path, label="y", values="numbers", may_stay=True)
+        assert _is_mapped(X) == mapped
+        assert isinstance(read_table(path, label="y", threshold=0, memory=memory).X, BitMatrix)
+
+
+def _is_mapped(array):
+    while isinstance(array, np.ndarray):
+        array = array.base
+    return array is not None
 
 
 def test_steps_of_numbers_are_read_like_the_table(write):

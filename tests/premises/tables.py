@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from dpfast import BitMatrix
-from dpfast.files import ParquetRows
+from dpfast import BitMatrix, FileParts
 from dpfast.files.readers import read_steps, read_table
 
 try:
@@ -47,26 +46,9 @@ class Form(NamedTuple):
 
     make: callable
     holds: str
-    blocks: bool = False  # whether it is a RowBlocks
     packed: bool = False  # whether it is a BitMatrix
     sparse: bool = False
     fast: bool = True  # whether a thousand columns take no time
-
-
-class Blocks:
-    """A table read block by block, each of the type its own entries have by themselves."""
-
-    feature_names = None
-
-    def __init__(self, x):
-        self.x, self.shape, self.bounds = x, x.shape, [0, 1, len(x)]
-
-    def block(self, k):
-        return np.array(mixed(self.x[self.bounds[k] : self.bounds[k + 1]]))
-
-
-class SingleBlocks(Blocks):
-    dtype = np.float32
 
 
 def plain(x):
@@ -146,6 +128,15 @@ def _parquet(read, of="float64", **options):
 
 def _table(path, **options):
     return read_table(path, **options).X
+
+
+def _scratch(path, **options):
+    return FileParts(path, memory=0, **options).numbers()[0]
+
+
+def _mapped(x, folder):
+    np.save(folder / "t.npy", x)
+    return np.load(folder / "t.npy", mmap_mode="r")
 
 
 def _text(ending, **options):
@@ -241,10 +232,9 @@ FORMS = {
     "BitMatrix of csr": Form(
         lambda x, folder: BitMatrix(sp.csr_array(x), threshold=-0.5), NUMBERS, packed=True, fast=False
     ),
-    "blocks": Form(lambda x, folder: Blocks(x), NUMBERS, blocks=True),
-    "blocks, float32": Form(lambda x, folder: SingleBlocks(x), SINGLES, blocks=True),
-    "ParquetRows": Form(_parquet(ParquetRows), SINGLES, blocks=True, fast=False),
-    "ParquetRows, float64": Form(_parquet(ParquetRows, dtype="float64"), NUMBERS, blocks=True, fast=False),
+    "scratch file": Form(_parquet(_scratch), SINGLES, fast=False),
+    "scratch file, float64": Form(_parquet(_scratch, dtype="float64"), NUMBERS, fast=False),
+    "memory-mapped": Form(_mapped, NUMBERS),
     "parquet": Form(_parquet(_table, values="either"), SINGLES, fast=False),
     "parquet, booleans": Form(_parquet(_table, "bool", values="either"), BITS, packed=True, fast=False),
     "parquet, int8": Form(_parquet(_table, "int8", values="either"), INTEGERS, fast=False),

@@ -85,20 +85,17 @@ def _floats(table):
 class Image:
     """What rows become: `of` takes a table to a list with an item a row."""
 
-    def __init__(self, of, *, largest=np.inf, blocks=False, packed=True, sparse=True, bits=False):
-        self.of, self.largest, self.blocks = of, largest, blocks
-        self.packed, self.sparse, self.bits = packed, sparse, bits
+    def __init__(self, of, *, largest=np.inf, packed=True, sparse=True, bits=False):
+        self.of, self.largest, self.packed, self.sparse, self.bits = of, largest, packed, sparse, bits
 
     def takes(self, form):
-        return (
-            (self.blocks or not form.blocks) and (self.packed or not form.packed) and (self.sparse or not form.sparse)
-        )
+        return (self.packed or not form.packed) and (self.sparse or not form.sparse)
 
 
 IMAGES = {
-    "unit rows": Image(_unit_rows(False, False), blocks=True),
-    "unit rows, a constant": Image(_unit_rows(True, False), blocks=True),
-    "unit rows, normalised": Image(_unit_rows(True, True), blocks=True),
+    "unit rows": Image(_unit_rows(False, False)),
+    "unit rows, a constant": Image(_unit_rows(True, False)),
+    "unit rows, normalised": Image(_unit_rows(True, True)),
     "signed rows": Image(_signed_rows(), largest=1),
     "signed rows, 0 to 120": Image(_signed_rows(feature_range=(0, 120), out_of_range="clip")),
     "signed rows, clipped": Image(_signed_rows(out_of_range="clip")),
@@ -106,10 +103,10 @@ IMAGES = {
     "products of signed rows": Image(_floats),
     "bits": Image(_bits(None), bits=True),
     "bits above a threshold": Image(_bits(0.5), packed=False),
-    "projection": Image(_projection, largest=LARGEST, blocks=True),
-    "rows of a net": Image(_grid, largest=LARGEST, blocks=True),
-    "products": Image(_products, blocks=True),
-    "cosines": Image(_cosines, blocks=True),
+    "projection": Image(_projection, largest=LARGEST),
+    "rows of a net": Image(_grid, largest=LARGEST),
+    "products": Image(_products),
+    "cosines": Image(_cosines),
 }
 
 

@@ -4,7 +4,6 @@ import pytest
 import scipy.sparse as sp
 
 from dpfast.files.readers import read_table
-from dpfast.parts.blocks import read_block
 from dpfast.tables.arrays import as_numbers, sound_csr
 from dpfast.tables.bit_matrix import BitMatrix
 from dpfast.tables.projection import project
@@ -94,20 +93,6 @@ def test_the_callers_matrix_is_left_as_it_is():
     X = sp.csr_array((np.ones(3), np.array([1, 0, 0]), np.array([0, 3])), shape=(1, 2))
     assert as_numbers(X, SPARSE).toarray().tolist() == [[2, 1]]
     assert X.indices.tolist() == [1, 0, 0]
-
-
-class Block:
-    shape, bounds, feature_names, dtype = (1, 2), [0, 1], None, np.int8
-
-    def __init__(self, block):
-        self.block = lambda k: block
-
-
-def test_a_block_has_the_declared_type_or_is_refused():
-    assert read_block(Block(np.ones((1, 2), bool)), 0).dtype == np.int8
-    for wrong in (np.ones((1, 2)), np.ones((1, 3), np.int8), np.array([["a", "b"]])):
-        with pytest.raises(ValueError, match=r"block 0 must have shape \(1, 2\) and a type that becomes int8"):
-            read_block(Block(wrong), 0)
 
 
 @pytest.mark.parametrize("make", [sp.csr_array, sp.csc_array, sp.bsr_array])

@@ -5,7 +5,7 @@ import scipy.sparse as sp
 
 from dpfast import BitMatrix
 from dpfast.kernels import bits, signs
-from dpfast.tables.projection import project, projectable
+from dpfast.tables.projection import project
 
 D, M, KEY = 90, 130, 2**100 + 7
 
@@ -70,13 +70,3 @@ def test_entries_that_will_not_do_are_refused(value, message, table):
     for form in (np.asarray, sp.csr_array):
         with pytest.raises(ValueError, match=message):
             project(form(table), M, KEY)
-
-
-def test_blocks_of_a_file_are_projected_as_the_table_is(table):
-    class Blocks:
-        shape, bounds, feature_names = table.shape, [0, 7, 40], None
-
-        def block(self, k):
-            return table[self.bounds[k] : self.bounds[k + 1]]
-
-    np.testing.assert_array_equal(project(projectable(Blocks()), M, KEY), project(table, M, KEY))

@@ -7,19 +7,6 @@ from dpfast import BitMatrix
 from dpfast.tables import unit_rows as module
 from dpfast.tables.unit_rows import unit_rows
 
-
-class Blocks:
-    """Rows in memory as a RowBlocks."""
-
-    feature_names = None
-
-    def __init__(self, X, *cuts):
-        self.X, self.shape, self.bounds = X, X.shape, [0, *cuts, len(X)]
-
-    def block(self, k):
-        return self.X[self.bounds[k] : self.bounds[k + 1]]
-
-
 FORMS = {
     "float32": lambda X: X.astype(np.float32),
     "float64": lambda X: X,
@@ -33,7 +20,6 @@ FORMS = {
     "csr, 64-bit": lambda X: sp.csr_array(X),
     "csc": sp.csc_array,
     "coo": sp.coo_array,
-    "blocks": lambda X: Blocks(X, 1, 100, 101),
 }
 
 
@@ -94,7 +80,6 @@ def test_a_memory_mapped_file_is_read_where_it_is(tmp_path, rng):
         ([[0, np.nan]], "NaN"),
         ([[0, np.inf]], "infinity"),
         (sp.csr_array([[0, np.inf]]), "infinity"),
-        (Blocks(np.array([[0.0, 1.0], [np.nan, 0.0]]), 1), "NaN"),
         ([1, 2], "Expected 2D array"),
         (BitMatrix.from_rows(np.empty((0, 1), np.uint64), 3), "at least one row"),
     ],
@@ -104,7 +89,7 @@ def test_rows_that_will_not_do_are_refused(X, message):
         unit_rows(X)
 
 
-@pytest.mark.parametrize("form", ["float32", "float64", "csr", "blocks"])
+@pytest.mark.parametrize("form", ["float32", "float64", "csr"])
 def test_normalized_rows_lie_on_the_sphere_and_others_where_they_were_in_the_ball(form, rng):
     X = 0.05 * np.abs(rng.normal(size=(120, 3)))
     norms = np.linalg.norm(X, axis=1)
@@ -114,13 +99,12 @@ def test_normalized_rows_lie_on_the_sphere_and_others_where_they_were_in_the_bal
         assert unit_rows(FORMS[form](X)).margins(w)[i] == pytest.approx(norms[i], abs=1e-5)
 
 
-@pytest.mark.parametrize("form", ["float32", "float64", "int8", "int64", "columns first", "blocks"])
+@pytest.mark.parametrize("form", ["float32", "float64", "int8", "int64", "columns first"])
 def test_dense_rows_that_were_changed_are_refused_by_the_next_sum(form, rng):
     X = FORMS[form](rng.integers(-2, 3, (203, 70)).astype(float))
     rows, weights = unit_rows(X), np.ones(203, np.int32)
     rows.weighted_sum(weights)
-    changed = X.X if form == "blocks" else X
-    changed[7] *= 20
+    X[7] *= 20
     with pytest.raises(ValueError, match="must not be changed while"):
         rows.weighted_sum(weights)
     with pytest.raises(ValueError, match="must not be changed while"):

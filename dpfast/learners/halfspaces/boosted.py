@@ -108,7 +108,7 @@ class BoostedHalfspaceClassifier(LinearClassifier):
     Notes
     -----
     A round reads the rows twice. Besides the data, a fit needs 20 bytes for each row, and 8 for each feature and
-    thread; tables of type `RowBlocks` stay on disk.
+    thread; a memory-mapped array stays on disk.
 
     Examples
     --------

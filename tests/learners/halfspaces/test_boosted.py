@@ -12,9 +12,8 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import check_estimator
 
 import dpfast
-from dpfast import BitMatrix, BoostedHalfspaceClassifier
+from dpfast import BitMatrix, BoostedHalfspaceClassifier, FileParts
 from dpfast.accounting import Budget, BudgetExceeded, boost_plan
-from dpfast.files import ParquetRows
 from dpfast.learners.halfspaces.weak import NoisyCentering, NoisyStump
 from dpfast.tables import unit_rows
 
@@ -128,11 +127,10 @@ def test_files_larger_than_memory_would_be_learned_from_as_arrays_are(tmp_path, 
     pytest.importorskip("pyarrow")
     frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(8)]).assign(y=y)
     frame.to_parquet(tmp_path / "rows.parquet", row_group_size=700)
-    rows = ParquetRows(tmp_path / "rows.parquet", label="y")
-    clf = BoostedHalfspaceClassifier(random_state=3).fit(rows, rows.labels())
+    rows = FileParts(tmp_path / "rows.parquet", label="y", memory=0)
+    clf = BoostedHalfspaceClassifier(random_state=3).fit(rows)
     np.testing.assert_array_equal(clf.coef_, expected.coef_)
-    np.testing.assert_array_equal(clf.predict(rows), expected.predict(X))
-    assert clf.feature_names_in_.tolist() == rows.feature_names
+    np.testing.assert_array_equal(clf.predict(rows.numbers()[0]), expected.predict(X))
 
 
 def test_labels_that_are_wrong_are_tolerated(table, rng):
