@@ -271,15 +271,6 @@ def warn_of_caller(charged: bool) -> None:
         warn(said)
 
 
-def warn_of_edits(claim: PrivacySpend, epsilon, delta, neighbors) -> None:
-    """Warn if the parameters of a fitted estimator are no longer those of its claim."""
-    if claim.epsilon and (claim.epsilon, claim.delta, claim.neighbors) != (float(epsilon), float(delta), neighbors):
-        warn(
-            f"parameters were edited after the fit; its claim is still ({claim.epsilon}, {claim.delta}) for "
-            f"{claim.neighbors!r}: fit again to use the new parameters"
-        )
-
-
 _BAGGING = "sklearn.ensemble._bagging"
 _SEARCHES = {
     f"sklearn.{name}"

@@ -26,7 +26,7 @@ import numpy as np
 
 from dpfast import random
 from dpfast.accounting import Cost, PrivacySpend, Release
-from dpfast.accounting.claims import warn, warn_of_caller, warn_of_claim, warn_of_edits
+from dpfast.accounting.claims import warn, warn_of_caller, warn_of_claim
 from dpfast.learners.parameters import PrivateParameters
 from dpfast.mechanisms.draws import ExclusiveAccess
 
@@ -114,6 +114,7 @@ class Private(PrivateParameters):
     `_publish`.
     """
 
+    privacy_: PrivacySpend
     _rows_per_unit: int | None = None  # of the current fit, if its privacy unit is not a row
     _not_saved: tuple[str, ...] = ("budget", "checkpoint", "random_state", "schema")
 
@@ -216,23 +217,6 @@ class Private(PrivateParameters):
     def _publish(self, run: Run) -> None:
         """Set the released attributes, from `run.released` and public values alone."""
         raise NotImplementedError
-
-    @property
-    def privacy_(self) -> PrivacySpend:
-        try:
-            claim = vars(self)["privacy_"]
-        except KeyError:
-            raise AttributeError(f"{type(self).__name__} has no attribute 'privacy_': it is not fitted") from None
-        warn_of_edits(claim, self.epsilon, self.delta, self.neighbors)
-        return claim
-
-    @privacy_.setter
-    def privacy_(self, claim: PrivacySpend) -> None:
-        vars(self)["privacy_"] = claim
-
-    @privacy_.deleter
-    def privacy_(self) -> None:
-        del vars(self)["privacy_"]
 
     def __getstate__(self):
         """Return the state without the `random_state` of a fitted model, like `save`: it would reveal the noise."""

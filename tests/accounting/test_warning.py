@@ -104,16 +104,11 @@ def test_learners_of_points_see_who_calls():
 def test_a_claim_is_that_of_the_fit_whatever_becomes_of_the_parameters(tmp_path):
     model = fit(LIST)
     model.set_params(epsilon=0.1, neighbors="add-remove")
-    (sentence,) = said(lambda: model.privacy_)
-    assert "the fit; its claim is still (1.0, 1e-06) for 'replace': fit again" in sentence
-    (sentence,) = said(lambda: model.save(tmp_path / "m.json"))
-    assert "fit again" in sentence
+    assert said(lambda: model.privacy_) == said(lambda: model.save(tmp_path / "m.json")) == []
+    assert (model.privacy_.epsilon, model.privacy_.neighbors) == (1.0, "replace")
     loaded = dpfast.load(tmp_path / "m.json")
-    assert said(lambda: loaded.privacy_) == []
     assert (loaded.epsilon, loaded.neighbors, loaded.privacy_.epsilon) == (1.0, "replace", 1.0)
     assert said(lambda: model.predict(X)) == []
-    model.set_params(epsilon=1.0, neighbors="replace")
-    assert said(lambda: model.privacy_) == []
 
 
 def test_experts_and_oracles_warn_as_fits_do():
@@ -124,5 +119,5 @@ def test_experts_and_oracles_warn_as_fits_do():
 
 
 def test_an_estimator_without_a_claim_has_none():
-    with pytest.raises(AttributeError, match="no attribute 'privacy_': it is not fitted"):
+    with pytest.raises(AttributeError, match="no attribute 'privacy_'"):
         clone(LIST).privacy_  # noqa: B018

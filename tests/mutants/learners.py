@@ -31,8 +31,6 @@ MUTANTS = [
        "learners/lists/test_decision_list.py learners/littlestone/test_learner.py"),
     _m("budget not checked before the rows", "parameters", "            p.budget.foresee(self.epsilon, self.delta, neighbors=self.neighbors)\n",
        "            pass\n", "learners/lists/test_decision_list.py learners/experts learners/halfspaces"),
-    _m("edits after the fit unnoticed", "fitting", "        warn_of_edits(claim, self.epsilon, self.delta, self.neighbors)\n", "",
-       "accounting/test_warning.py"),
     _m("bagging unnoticed", "reading", "            warn_of_repeated_rows(source.X)\n", "            pass\n", "accounting/test_warning.py"),
     _m("list: a round more than paid", "lists/covering", "for left in range(rounds - 1, 0, -1)", "for left in range(rounds, 0, -1)", _LIST),
     _m("list: the exponent of unlimited rounds", "lists/decision_list", "cover_exponent(p.epsilon_of_rules, p.delta, max_rounds=rounds, **p.curve)",
