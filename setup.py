@@ -90,7 +90,6 @@ KERNELS = {  # dpfast/kernels/<name>.pyx over these of csrc/
     "logistic": ["logistic", "dpf_cpu"],
     "classes": ["classes", "bits", "dpf_cpu"],
     "codes": ["codes", "codes_join", "codes_margins", "bits", "dpf_cpu"],
-    "project": ["project", "dpf_cpu"],
     "_cyutility": [],
 }
 

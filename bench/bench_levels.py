@@ -54,11 +54,10 @@ def test_diffprivlib_exponential(benchmark):
 
 
 @pytest.mark.benchmark(group="4096 draws, 1e7 int32 scores")
-def test_dpfast_resample(benchmark, isa, rng):
+def test_dpfast_sample(benchmark, isa, rng):
     table = scores(N_RESAMPLE)
     benchmark.extra_info["bytes"] = table.nbytes
-    _, counts = benchmark(levels.resample, table, EXPONENT, M, rng)
-    assert counts.sum() == M
+    assert len(benchmark(levels.sample, table, EXPONENT, M, rng)) == M
 
 
 @pytest.mark.benchmark(group="4096 draws, 1e7 int32 scores")

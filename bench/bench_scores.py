@@ -155,8 +155,7 @@ def test_numpy_searchsorted(benchmark):
 def test_dpfast_release(benchmark, mirrored, rng):
     state = rng.integers(-500, 500, 10**7).astype(np.int32)
     benchmark.extra_info["bytes"] = state.nbytes
-    _, counts = benchmark(levels.resample, state, 0.01, 4096, rng, mirrored=mirrored)
-    assert counts.sum() == 4096
+    assert len(benchmark(levels.sample, state, 0.01, 4096, rng, mirrored=mirrored)) == 4096
 
 
 # ---- real rows ---------------------------------------------------------------------------------------------------

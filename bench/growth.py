@@ -109,16 +109,16 @@ def _(n):
     return lambda: levels.draw(table, 0.01, stream)
 
 
-@grows("levels", "resample", "n", 4, 8)
+@grows("levels", "sample", "n", 4, 8)
 def _(n):
     table, stream = scores(n), rng()
-    return lambda: levels.resample(table, 0.01, 4096, stream)
+    return lambda: levels.sample(table, 0.01, 4096, stream)
 
 
-@grows("levels", "resample", "m", 2, 6)
+@grows("levels", "sample", "m", 2, 6)
 def _(m):
     table, stream = scores(10**5), rng()
-    return lambda: levels.resample(table, 0.01, m, stream)
+    return lambda: levels.sample(table, 0.01, m, stream)
 
 
 @grows("cover", "count", "n", 3, 6)

@@ -29,7 +29,6 @@
 #include "measure.h"
 #include "net.h"
 #include "noise.h"
-#include "project.h"
 #include "scores.h"
 #include "signs.h"
 #include "sparse_vector.h"
@@ -419,20 +418,6 @@ static void classes_counts(bool measuring) {
     count = zeros(D, 4);
 }
 
-static void project_cap(bool measuring) {
-    static double *log_weight, *scratch, *weight;
-    static size_t finite;
-    if (measuring) {
-        if (dpf_project_cap(log_weight, SCORES, SCORES / 8.0, scratch, weight, &finite)) exit(3);
-        return;
-    }
-    const int32_t *random = scores(SCORES, 2000);
-    log_weight = zeros(SCORES, 8);
-    for (size_t i = 0; i < SCORES; i++) log_weight[i] = -random[i] / 100.0;
-    scratch = calloc(dpf_project_scratch(SCORES), 8); /* not hashed: what is left there is nobody's */
-    weight = zeros(SCORES, 8);
-}
-
 static void signs_matrix(bool measuring) {
     static const uint64_t key[2] = {11, 13};
     static uint64_t *matrix;
@@ -580,7 +565,6 @@ static const struct {
     {"sparse_vector_run", sparse_vector_run},
     {"draw_below", draw_below},
     {"classes_counts", classes_counts},
-    {"project_cap", project_cap},
     {"signs_matrix", signs_matrix},
     {"logistic_two", logistic_two},
     {"logistic_many", logistic_many},

@@ -153,10 +153,10 @@ def resampling(dtype):
             for block in slices(d, 1 << 22):
                 scores[block] = rng.integers(-span, span, len(scores[block]), dtype)
         with working:
-            index, counts = levels.resample(scores, exponent, m, random.default_rng())
+            drawn = levels.sample(scores, exponent, m, random.default_rng())
         law = np.exp(exponent * np.arange(-span, span))
-        mean, wanted = scores[index] @ counts / m, law @ np.arange(-span, span) / law.sum()
-        told = f"{counts.sum():,} draws, mean score {mean:.2f}, by the law {wanted:.2f}"
+        mean, wanted = scores[drawn].mean(), law @ np.arange(-span, span) / law.sum()
+        told = f"{m:,} draws, mean score {mean:.2f}, by the law {wanted:.2f}"
         return outcome(f"{d:,} scores", scores.nbytes, making, working, told)
 
 

@@ -11,7 +11,6 @@ import numpy as np
 import peer_environment
 import peer_worker
 import pytest
-from scipy import optimize
 
 
 class Worker:
@@ -266,22 +265,5 @@ def capped_scaling_sort(log_weights, density):
         free = (mass - kept) * np.exp(np.minimum(falling[: most + 1] - unit, 600)) <= tails[: most + 1]
         k = np.argmax(free)
         return np.minimum(1, (mass - k) / tails[k] * np.exp(np.minimum(log_weights - unit, 600)))
-
-    return project
-
-
-def capped_scaling_brentq(log_weights, density):
-    """The same by scipy: the root in ln c."""
-
-    def project():
-        mass = density * len(log_weights)
-
-        def excess(log_c):
-            return np.exp(np.minimum(log_weights + log_c, 0)).sum() - mass
-
-        if excess(0) >= 0:
-            return np.exp(np.minimum(log_weights, 0))
-        log_c = optimize.brentq(excess, 0, -log_weights.min(), xtol=1e-12, rtol=1e-14)
-        return np.exp(np.minimum(log_weights + log_c, 0))
 
     return project

@@ -24,18 +24,6 @@ def packed_labels(y, classes=2):
     return bits.pack((y == np.arange(classes)[:, np.newaxis]).view(np.uint8))
 
 
-def log_weights(kind, n):
-    """n log weights, none above 0: normal with deviation 1 or 3, all equal, or one far above normal others."""
-    normal = np.random.default_rng(n).standard_normal(n)
-    if kind == "all equal":
-        return np.full(n, -5.0)
-    entries = 3 * normal - 30 if kind == "sigma 3" else normal - 20
-    if kind == "one huge":
-        entries -= 1000
-        entries[n // 2] = -1
-    return entries
-
-
 def best_of(function, repeats=7, clock=time.perf_counter):
     """Seconds of the fastest of several calls."""
     times = []

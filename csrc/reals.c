@@ -1,6 +1,7 @@
 #include "reals.h"
 #include "dpf_cpu.h"
-#include "exponential.h"
+
+#include <string.h>
 
 enum { LANES = 16 };
 
@@ -42,6 +43,39 @@ void dpf_reals_products_csr(const int64_t *indptr, const int32_t *indices, const
         out[i] = total;
     }
 }
+
+DPF_BODY uint64_t bits_of(double x) {
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits;
+}
+
+DPF_BODY double of_bits(uint64_t bits) {
+    double x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+/* x or 0, without a branch, so that gcc vectorises. */
+DPF_BODY double only_if(bool keep, double x) { return of_bits(bits_of(x) & (0 - (uint64_t)keep)); }
+
+/*
+ * exp(y) within one unit in the last place for y in [-708, 708], garbage outside. It is 2^k exp(r)
+ * with |r| <= ln(2) / 2: adding `shift` rounds k into the low bits of t, ln 2 is taken in two parts, and
+ * exp(r) is interpolated at Chebyshev's points (relative error 2e-17).
+ */
+DPF_BODY double exp_near(double y) {
+    const double shift = 0x1.8p52, t = y * 0x1.71547652b82fep+0 + shift, k = t - shift;
+    const double r = (y - k * 0x1.62e42fefa0000p-1) - k * 0x1.cf79abc9e3b3ap-40, s = r * r, s2 = s * s;
+    const double even = (0x1.0000000000001p-1 + s * 0x1.5555555553d4fp-5) +
+                        s2 * ((0x1.6c16c17893833p-10 + s * 0x1.a019b8ef67c6cp-16) + s2 * 0x1.2891a8c1d838dp-22);
+    const double odd = (0x1.5555555555556p-3 + s * 0x1.11111111109adp-7) +
+                       s2 * ((0x1.a01a01a7c8d47p-13 + s * 0x1.71de0d9c145d0p-19) + s2 * 0x1.af38d53857513p-26);
+    return of_bits(bits_of(1 + (r + s * (even + r * odd))) + (bits_of(t) << 52));
+}
+
+/* Zero below -708. */
+DPF_BODY double exponential(double y) { return only_if(y >= -708, exp_near(y)); }
 
 DPF_BODY void exps(const double *x, size_t n, double *DPF_RESTRICT out) {
     for (size_t i = 0; i < n; i++) out[i] = exponential(x[i]);

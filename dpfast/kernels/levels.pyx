@@ -219,18 +219,6 @@ def draw(scores, exponent, rng, *, mirrored=False, zeros=0):
     return int(sample(scores, exponent, 1, rng, mirrored=mirrored, zeros=zeros)[0])
 
 
-def resample(scores, exponent, m, rng, *, mirrored=False, zeros=0):
-    """Return the histogram of m independent draws; see `sample`.
-
-    Returns
-    -------
-    indices, counts : ndarray of int64, shape (k,), k <= m
-        The distinct indices drawn, increasing, and how often each was; counts sum to m. The zeros that are not
-        stored count as one index, the last.
-    """
-    return np.unique(sample(scores, exponent, m, rng, mirrored=mirrored, zeros=zeros), return_counts=True)
-
-
 def draw_counted(counts, exponent, rng):
     """Return one draw from counts[k] candidates of each score k.
 

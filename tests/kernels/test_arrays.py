@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpfast.kernels import bits, classes, codes, cover, measure, net, project, scores, signs, unit_rows, weights
+from dpfast.kernels import bits, classes, codes, cover, measure, net, scores, signs, unit_rows, weights
 
 D, KEY = 70, 3
 ONES = np.ones(3, np.int8)
@@ -102,8 +102,6 @@ REFUSED = {
     "codes": lambda f: codes.Columns([f(np.zeros(3, np.uint16))], [2]),
     "measure.project": lambda f: measure.project(f(np.arange(3, dtype=np.int32)), ONES, TABLE, 20),
     "measure.add": lambda f: measure.add(np.zeros(3, np.int32), ONES, f(np.zeros(3, np.float32)), 16.0),
-    "project": lambda f: project.capped_scaling(f(np.zeros(3)), 0.5),
-    "project, out": lambda f: project.capped_scaling(np.zeros(3), 0.5, f(np.zeros(3))),
     "scores.votes_packed, index": lambda f: scores.votes_packed(np.ones((1, 1), np.uint64), 9, f(INDEX), COUNT),
     "scores.add_grid": lambda f: scores.add_grid(np.zeros(4, np.int64), f(np.ones((3, 4), np.int32)), ONES),
     "scores.add_grid, scores": lambda f: scores.add_grid(f(np.zeros(4, np.int64)), np.ones((3, 4), np.int32), ONES),

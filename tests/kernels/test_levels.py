@@ -56,16 +56,6 @@ def test_members_of_a_level_are_equally_likely_across_blocks(m, rng):
     assert_follows(np.bincount(draws // 2000, minlength=20), np.full(20, 0.05))
 
 
-def test_resampled_histograms_sum_to_m_and_match_the_draws(rng):
-    scores = rng.integers(0, 100, 5000).astype(np.int32)
-    state = copy.deepcopy(rng.bit_generator.state)
-    indices, counts = levels.resample(scores, 0.05, 4096, rng)
-    rng.bit_generator.state = state
-    draws = levels.sample(scores, 0.05, 4096, rng)
-    assert counts.sum() == 4096
-    np.testing.assert_array_equal(np.repeat(indices, counts), np.sort(draws))
-
-
 def test_a_pair_of_draws_is_independent(rng):
     scores = np.array([0, 1, 2], np.int32)
     pairs = np.array([levels.sample(scores, 0.5, 2, rng) for _ in range(5_000)])
@@ -317,8 +307,7 @@ def test_a_mirrored_level_of_weight_e_minus_200_is_drawn_when_the_words_say_so()
 
 
 def test_nothing_stored_leaves_the_zeros(rng):
-    indices, counts = levels.resample(np.array([], np.int64), 0.3, 50, rng, mirrored=True, zeros=10**9)
-    assert (indices.tolist(), counts.tolist()) == ([0], [50])
+    assert levels.sample(np.array([], np.int64), 0.3, 50, rng, mirrored=True, zeros=10**9).tolist() == [0] * 50
     for zeros in (-1, 2**53):
         with pytest.raises(ValueError, match=f"zeros must number at least 0 .* got {zeros}"):
             levels.sample(np.array([1], np.int32), 1, 1, rng, zeros=zeros)

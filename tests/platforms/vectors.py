@@ -27,7 +27,6 @@ LEAST = {  # instructions without vectors, to one with; below what was seen by a
     "unit_rows_margins": 8.9,
     "unit_rows_add": 3.4,
     "classes_counts": 1.8,
-    "project_cap": 1.9,
     "codes_behind": 5.1,
     "codes_match": 6.2,
     "codes_margins": 1.6,
