@@ -9,11 +9,12 @@ import random
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate, pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
-from flint import arb
+from flint import arb, arb_poly
 from reference import balls
 from reference.balls import ball
 from reference.many_digits import (
@@ -33,6 +34,7 @@ from scipy import special
 from dpfast import accounting
 from dpfast.accounting import Budget, BudgetExceeded, Composed, Cost, Draws, NoisySums, PrivacySpend
 from dpfast.accounting.halfspaces import HINGE_SHARE
+from dpfast.accounting.numbers import lowest
 from dpfast.accounting.selection import gaussian_mu
 from dpfast.accounting.single_sample import _ORDERS as ORDERS
 
@@ -264,7 +266,18 @@ def _costs(a):
 
 
 def _together(costs, epsilon, enough):
-    """The least delta that one of the ways of `dpfast.accounting.composition` proves."""
+    """The delta that one of the ways of `dpfast.accounting.composition` proves: one that is enough, or the least."""
+    best = ball(1)
+    for way in _ways(costs, epsilon):
+        found = way()
+        if found <= enough:
+            return found
+        best = min(best, found)
+    return best
+
+
+def _ways(costs, epsilon):
+    """Functions that return a delta, the quicker ones first."""
     costs = [cost for cost in costs if cost.size or (cost.delta and cost.kind == "pair")]  # others tell nothing
     on_top = [cost for cost in costs if cost.kind == "pair" and cost.delta]
     rest = [cost for cost in costs if cost not in on_top]
@@ -275,20 +288,20 @@ def _together(costs, epsilon, enough):
     def apart(at):  # Theorem 4 of `dpfast.accounting.costs`, at the epsilon of the releases without the pairs on top
         return (1 + balls.exp(min(at, 10**4))) * variation
 
-    best = ball(1)
+    def by_gaussian(group, at):
+        square = balls.total(map(_squared_mu, group))
+        if not square < ball(math.inf):
+            return ball(1)
+        return lost + apart(at) + gaussian_curve(balls.sqrt(square), at) if square else lost
+
     pure = [cost for cost in rest if cost.kind in ("pure", "range", "pair")]
     other = [cost for cost in rest if cost not in pure]
-    for group, beside in ((rest, ball(0)), (other, balls.total(low(cost.size) * cost.times for cost in pure))):
-        at = left - beside
-        if not at >= 0:
-            continue
-        square = balls.total(map(_squared_mu, group))
-        if square < ball(math.inf):
-            best = min(best, lost + apart(at) + gaussian_curve(balls.sqrt(square), at) if square else lost)
-        best = min(best, lost + _by_renyi(group, at))
-        if best <= enough:
-            return best
-    return min(best, _exactly(rest, on_top, epsilon, apart(epsilon)))
+    beside = left - balls.total(low(cost.size) * cost.times for cost in pure)
+    groups = [(group, at) for group, at in ((rest, left), (other, beside)) if at >= 0]
+    yield from (partial(by_gaussian, *group) for group in groups)
+    yield from (partial(_by_renyi, *group, lost, _nearly_best) for group in groups)
+    yield partial(_exactly, rest, on_top, epsilon, apart(epsilon))
+    yield from (partial(_by_renyi, *group, lost, _best) for group in groups)
 
 
 def _by_sums(costs, epsilon):
@@ -299,20 +312,38 @@ def _by_sums(costs, epsilon):
     return sum(cost.times * Fraction(repr(cost.delta)) for cost in costs) if spent <= epsilon else 1
 
 
-def _by_renyi(costs, epsilon):
-    if not costs:
-        return ball(0)
+def _by_renyi(costs, epsilon, lost, search):
+    return lost + (balls.exp(min(0, _renyi_at(costs, epsilon, search(costs, epsilon)))) if costs else 0)
+
+
+def _renyi_at(costs, epsilon, log_b):
+    """The logarithm of the delta of one order; any order is a proof."""
+    b = balls.exp(log_b)
+    value = b * (balls.total(_renyi(cost, b) for cost in costs) - epsilon)
+    return value - b * balls.log1p(1 / b) - balls.log1p(b)
+
+
+def _nearly_best(costs, epsilon):
+    """The best order, nearly, in floats."""
+    looked, target = [], float(epsilon)
 
     def converted(log_b):
-        b = balls.exp(log_b)
-        value = b * (balls.total(_renyi(cost, b) for cost in costs) - epsilon)
-        return value - b * balls.log1p(1 / b) - balls.log1p(b)
+        b = math.exp(log_b)
+        value = b * (sum(cost.renyi(b) for cost in costs) - target) - b * math.log1p(1 / b) - math.log1p(b)
+        looked.append((value, log_b))
+        return value
 
+    lowest(converted, -10.0, 25.0)
+    return ball(min(looked)[1])
+
+
+def _best(costs, epsilon):
+    """The best order, by golden section."""
     a, c = ball(-700), ball(700)
     for _ in range(60):
         left, right = c - (c - a) * ball("0.618"), a + (c - a) * ball("0.618")
-        a, c = (a, right) if converted(left) < converted(right) else (left, c)
-    return balls.exp(min(0, converted(a), converted(c)))
+        a, c = (a, right) if _renyi_at(costs, epsilon, left) < _renyi_at(costs, epsilon, right) else (left, c)
+    return a.mid()
 
 
 def _exactly(rest, pairs, epsilon, apart):
@@ -339,9 +370,9 @@ def _composed_delta(costs, epsilon):
 
 @promise(lambda a: {"costs": _costs(a), "epsilon": a.real(1e-3, 50, 0.0)}, slow=20, call=_composed_delta)
 def Composed_delta(given, found):
-    decimal = readings(found)[-1]  # as deltas of pairs are
-    basic = _by_sums(given["costs"], Fraction(repr(given["epsilon"])))
-    return Fraction(repr(found)) >= basic or decimal >= _together(given["costs"], low(given["epsilon"]), decimal)
+    stated = readings(found)[-1]  # the decimal, as deltas of pairs are
+    basic = _by_sums(given["costs"], decimal(given["epsilon"]))
+    return decimal(found) >= basic or stated >= _together(given["costs"], low(given["epsilon"]), stated)
 
 
 def _composed_epsilon(costs, delta):
@@ -572,16 +603,14 @@ def sparse_sample_plan(given, found):
                     "delta": a.delta()}, slow=3)  # fmt: skip
 def repeated_epsilon(given, found):
     e, K, delta = high(given["epsilon"]), given["positives"], low(given["delta"])
-    i = min(balls.floor(low(found) / e), 2000)
-    a, b = 1 / (1 + balls.exp(-e)), 1 / (1 + balls.exp(e))
-    x = [ball(1)] + [ball(0)] * (i + K + 2)
-    for _ in range(K):
-        y = [(balls.tanh(e / 2) + b * x[1] + b * b * x[2]) / (1 - a * b)]
-        for j in range(1, len(x) - 2):
-            y.append(b * x[j + 1] + a * y[-1])
-        x = [*y, ball(0), ball(0)]
+    i = balls.floor(low(found) / e)
     if i >= 2000:
         return True
+    a, b = 1 / (1 + balls.exp(-e)), 1 / (1 + balls.exp(e))
+    x = arb_poly([1])
+    for _ in range(K):
+        first = (balls.tanh(e / 2) + b * x[1] + b * b * x[2]) / (1 - a * b)
+        x = balls.quotient(first + b * x.right_shift(2).left_shift(1), [1, -a], i + K + 2)  # (1 - a z) y(z)
     part = balls.expm1(low(found) - i * e) / balls.expm1(e)
     return x[i] + (x[i + 1] - x[i]) * part <= delta
 
@@ -927,6 +956,16 @@ def experts_lower_bound(given, found):
     return found <= ball(T) / 2 - balls.total((ball(above) / 2**T) ** k for above in more)
 
 
+def _likely(epsilon, Q, alpha, beta, points):
+    """The places of the weights p in `halfspace_lower_bound`, those first that show more rows in floats."""
+    p = np.minimum(1, 2 * alpha * 1.02 ** np.arange(200))
+    k, share = points - (p < 1), alpha / p + beta
+    with np.errstate(all="ignore"):
+        seen = np.log((share + Q) / (1 + 2 * Q)) + epsilon / 2 + np.log1p(np.exp(-epsilon))
+        rows = np.maximum(seen / np.log1p(np.expm1(-epsilon / 2) * p / k), np.log(2 * share) / np.log1p(-p / k))
+    return np.argsort(-np.nan_to_num(rows)).tolist()
+
+
 @promise(lambda a: _halfspace(a) | _with_dimension(a) | {"delta": a.choice([0, a.delta()])}, slow=10)
 def halfspace_lower_bound(given, found):
     """A bound from below is safe if it is small."""
@@ -938,16 +977,19 @@ def halfspace_lower_bound(given, found):
     Q, n = delta / balls.expm1(epsilon), found - 1
     points = math.floor(1 / Fraction(repr(float(given["margin"]))) ** 2)
     points = points if given["dimension"] is None else min(points, given["dimension"])
-    for p in (min(ball(1), 2 * ball(float(given["alpha"])) * ball("1.02") ** i) for i in range(200)):
+
+    def too_few(i):
+        p = min(ball(1), 2 * ball(float(given["alpha"])) * ball("1.02") ** i)
         k, share = points - (p < 1), high(given["alpha"]) / p + high(given["beta"])
         if k < 1:
-            continue
+            return False
         seen = (1 + 2 * Q) * (1 + balls.expm1(-epsilon / 2) * p / k) ** n / (2 * balls.cosh(epsilon / 2)) - Q
         unseen = (1 - p / k) ** n / 2
         least = share * (1 - ball(10) ** -11)
-        if seen > least or unseen > least:  # n rows are too few, but for rounding of a real number
-            return True
-    return False
+        return seen > least or unseen > least  # n rows are too few, but for rounding of a real number
+
+    order = _likely(*map(float, (epsilon, Q, given["alpha"], given["beta"], min(points, 10**300))))
+    return any(map(too_few, order))
 
 
 def _lists(a):

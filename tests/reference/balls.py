@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import wraps
 from itertools import pairwise
 
-from flint import acb, arb, ctx, fmpq
+from flint import acb, arb, arb_poly, arb_series, ctx, fmpq
 
 PRECISIONS = 128, 1024, 20_000  # in bits
 
@@ -118,6 +118,15 @@ def floor(x):
     if whole is None:
         raise ArithmeticError(f"the integer below {x} is not known")
     return int(whole)
+
+
+def quotient(over, under, length):
+    """As many coefficients of the quotient of two power series."""
+    before, ctx.cap = ctx.cap, length
+    try:
+        return arb_poly((arb_series(over, prec=length) / arb_series(under, prec=length)).coeffs())
+    finally:
+        ctx.cap = before
 
 
 def integral(function, *ends):
