@@ -29,8 +29,9 @@ Floats are rounded towards safety: a delta or epsilon from here is never below t
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from scipy import special
@@ -39,9 +40,18 @@ from .costs import Cost
 from .numbers import SMALLEST_DELTA, decimal_above, delta_of, epsilon_of, exact, least, lowest
 from .zcdp import SLACK, SMALLEST, gaussian_above
 
+_GUESS = 1e-6  # relative error of `_Way.near`, and more
 _MOST_ATOMS = 1 << 14
 _ORDERS = -10.0, 25.0  # ln b from, to: every one is valid
 _UP = 1 + 1e-9  # binomial probabilities of a million draws are that good
+
+
+class _Way(NamedTuple):
+    """Delta at an epsilon, nearly the epsilon at a delta (0: not known), and whether the first may rise again."""
+
+    delta: Callable[[float], float]
+    near: Callable[[float], float]
+    rises: bool = False
 
 
 class Composed:
@@ -80,6 +90,8 @@ class Composed:
         self._curves += [Cost(kind, size) for kind, size in (("gaussian", mu), ("zcdp", rho)) if size and told]
         self._exactly = self._atoms() if told else None
         self._ways = list(self._converted()) if told else []
+        if self._apart:  # falling curves first: one with this term rises again, and is looked at below another's answer
+            self._ways.sort(key=lambda way: way.rises)
 
     def delta(self, epsilon: float) -> float:
         """Return the delta that holds at an epsilon.
@@ -94,11 +106,7 @@ class Composed:
             Rounded up; 1 where nothing better is proved.
         """
         epsilon = epsilon_of(epsilon, zero=True)
-        left, added = _less(epsilon, self._on_top[0]), self._on_top[1]
-        found = [_more(way(left), added) for way in self._ways]
-        if self._exactly is not None:
-            found.append(self._exact(epsilon))
-        return min([1.0, *found])
+        return min([1.0, *(way.delta(epsilon) for way in self._ways)])
 
     def epsilon(self, delta: float) -> float:
         """Return the epsilon that holds at a delta.
@@ -114,9 +122,14 @@ class Composed:
         """
         if delta != 0:
             delta_of(delta)
-        if not self._ways or not self._reaches(delta):
+        if not self._reaches(delta):
             return math.inf
-        return least(self.delta, delta)
+        found = math.inf
+        for way in self._ways:
+            near = way.near(delta)
+            if found > 0 and near < math.inf and near <= found * (1 + _GUESS):
+                found = least(way.delta, delta, found, near)
+        return found
 
     def _reaches(self, delta: float) -> bool:
         return delta > 0 or not (self._pairs or any(math.isinf(cost.pure) for cost in self._curves))
@@ -158,17 +171,31 @@ class Composed:
     # ---- converted -------------------------------------------------------------------------------------------------
 
     def _converted(self) -> Iterator:
-        """Return the curves of the remaining costs, each converted in one way."""
+        """Return the ways in which these costs are proved, the quick ones first."""
         pure = _sum(cost.pure for cost in self._curves)
         if pure < math.inf:
-            yield lambda epsilon: 0.0 if epsilon >= pure else 1.0
+            yield self._way(lambda epsilon: 0.0 if epsilon >= pure else 1.0, lambda delta: pure)
         rest = [cost for cost in self._curves if cost.pure == math.inf]
         beside = _sum(cost.pure for cost in self._curves if cost.pure < math.inf)
-        for costs, added in ((self._curves, 0.0), (rest, beside)) if rest and beside else ((self._curves, 0.0),):
+        groups = ((self._curves, 0.0), (rest, beside)) if rest and beside else ((self._curves, 0.0),)
+        for costs, added in groups:
             square = _sum(cost.gaussian for cost in costs)
             if square < math.inf:
-                yield self._by_gaussian(math.sqrt(square) * (1 + SLACK), added)
-            yield self._by_renyi(costs, added)
+                yield self._way(self._by_gaussian(math.sqrt(square) * (1 + SLACK), added), rises=True)
+        if self._exactly is not None:
+            yield _Way(self._exact, lambda delta: 0.0, rises=True)
+        for costs, added in groups:
+            yield self._way(*self._by_renyi(costs, added))
+
+    def _way(self, curve: Callable, near: Callable = lambda delta: 0.0, rises: bool = False) -> "_Way":
+        """Return a way that leaves out the pairs, with these on top."""
+        epsilon, delta = self._on_top
+
+        def guess(most):
+            found = near(most - delta)
+            return found + epsilon if found else 0.0
+
+        return _Way(lambda whole: _more(curve(_less(whole, epsilon)), delta), guess, rises)
 
     def _by_gaussian(self, mu: float, added: float):
         def delta(epsilon):
@@ -181,10 +208,12 @@ class Composed:
         return delta
 
     def _by_renyi(self, costs: list[Cost], added: float):
-        def log_delta(log_b, epsilon):
+        def at(log_b):
             b = math.exp(log_b)
-            divergence = _sum(cost.renyi(b) for cost in costs)
-            tail = b * math.log1p(1 / b) + math.log1p(b)
+            return b, _sum(cost.renyi(b) for cost in costs), b * math.log1p(1 / b) + math.log1p(b)
+
+        def log_delta(log_b, epsilon):
+            b, divergence, tail = at(log_b)
             return b * (divergence - epsilon) - tail + 4 * SLACK * (b * (divergence + epsilon) + tail)
 
         def delta(epsilon):
@@ -194,7 +223,17 @@ class Composed:
             least_log = lowest(lambda log_b: log_delta(log_b, left), *_ORDERS)  # convex in b: it falls and then rises
             return max(math.exp(min(0.0, least_log)) * (1 + SLACK), SMALLEST_DELTA)
 
-        return delta
+        def near(delta):
+            if delta <= 0:
+                return math.inf
+
+            def epsilon(log_b):
+                b, divergence, tail = at(log_b)
+                return divergence - (math.log(delta) + tail) / b
+
+            return max(0.0, lowest(epsilon, *_ORDERS)) + added  # falls and then rises, too
+
+        return delta, near
 
     def _from_apart(self, epsilon: float) -> float:
         return self._apart * (1 + math.exp(min(epsilon, 700.0))) * (1 + SLACK)

@@ -258,6 +258,7 @@ def split(number: Number, share: Number) -> tuple[float, Fraction]:
 _Calculator = TypeVar("_Calculator", bound=Callable)
 _NEAR, _GOLDEN = 1e-8, (3 - math.sqrt(5)) / 2  # how near to the argument of the least value; share of an interval
 _BITS, _COARSE = 40, 30  # of the numbers looked at, and of those of which any one is a proof
+_NEARBY = 6  # a guess that is good to 34 bits is in the interval of the first two steps from it
 
 
 def largest(value: Callable[[float], float], most: float) -> float:
@@ -265,11 +266,16 @@ def largest(value: Callable[[float], float], most: float) -> float:
     return _number(_last(lambda x: _gap(value(x), most), _BITS), _BITS)
 
 
-def least(value: Callable[[float], float], most: float) -> float:
-    """Return the least number >= 0 of 40 bits whose value is at most `most`; values fall as the number rises."""
-    if value(0.0) <= most:
+def least(value: Callable[[float], float], most: float, below: float = math.inf, near: float = 0.0) -> float:
+    """Return the least number >= 0 of 40 bits whose value is at most `most`; values fall as the number rises.
+
+    If it is not less than `below`, a number of 40 bits, return that. The search begins at `near`, if that is above 0.
+    """
+    if near == 0 and value(0.0) <= most:
         return 0.0
-    return _number(_last(lambda x: -_gap(value(x), most), _BITS) + 1, _BITS)
+    beyond = _index(below, _BITS)
+    start = (0, _BITS) if near == 0 else (_index(near, _BITS), _NEARBY)
+    return _number(_last(lambda x: -_gap(value(x), most), _BITS, *start, beyond) + 1, _BITS)
 
 
 def solution(value: Callable[[float], float], wanted: float) -> float:
@@ -316,15 +322,18 @@ def _gap(value: float, most: float) -> float:
     return -size if value <= most else size
 
 
-def _last(gap: Callable[[float], float], bits: int) -> int:
-    """Return the index of the last number whose gap is below 0; gaps rise with the number.
+def _last(
+    gap: Callable[[float], float], bits: int, index: int = 0, step: int | None = None, beyond: int | None = None
+) -> int:
+    """Return the index of the last number before `beyond` whose gap is below 0; gaps rise with the number.
 
-    Steps from 1 double until two numbers enclose the place. Between these, each new number is where the line through
-    two gaps is 0, with the weights of Anderson and Bjorck; where three have not halved the interval, the next one does.
+    Steps from an index, the first one of 2**step, double until two numbers enclose the place. Between these, each new
+    number is where the line through two gaps is 0, with the weights of Anderson and Bjorck; where three have not halved
+    the interval, the next one does.
     """
-    first, beyond = -1075 << bits, 1024 << bits  # 0 and infinity
+    first, beyond = -1075 << bits, 1024 << bits if beyond is None else beyond  # 0, and infinity
     low, under, high, over = first, -math.inf, beyond, math.inf
-    index, step = 0, 1 << bits
+    index, step = min(index, beyond - 1), 1 << (bits if step is None else step)
     while low < index < high and (low == first or high == beyond):
         found = gap(_number(index, bits))
         if found < 0:
@@ -357,6 +366,14 @@ def _number(index: int, bits: int) -> float:
     """Return the number of an index: equal steps between powers of two, 0 at 1."""
     power, rest = divmod(index, 1 << bits)
     return math.ldexp((1 << bits) + rest, power - bits) if power < 1024 else math.inf
+
+
+def _index(number: float, bits: int) -> int:
+    """Return the index of the last number up to one that is above 0."""
+    if number == math.inf:
+        return 1024 << bits
+    share, power = math.frexp(number)
+    return (power - 1 << bits) + math.floor(math.ldexp(2 * share - 1, bits))
 
 
 def least_integer(fits: Callable[[int], bool]) -> int:

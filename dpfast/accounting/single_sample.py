@@ -21,6 +21,8 @@ Floats are rounded towards safety: an epsilon or a sigma from here is never belo
 """
 
 import math
+from bisect import bisect
+from functools import cache
 
 import numpy as np
 from scipy.special import erfcx
@@ -83,7 +85,9 @@ def single_sample_epsilon(mu: Number, delta: Number, *, rows: int, steps: int) -
         return divergence - tail + _SLACK * (divergence + abs(tail))
 
     orders = [a for a in _ORDERS if (a - 1) * mu <= _MOST_ORDER]
-    return max(0.0, _least_of(claimed, orders))
+    square = steps / n * (mu * mu / n)
+    near = 1 + math.sqrt(2 * -math.log(delta) / square) if square > 0 else math.inf  # best order of mu^2/2-zCDP
+    return max(0.0, _least_of(claimed, orders, bisect(orders, near) - 1))
 
 
 @calculator_like(single_sample_epsilon)
@@ -124,13 +128,19 @@ def single_sample_sigma(
     return _coarse(least(claimed, epsilon))
 
 
-def _least_of(value, arguments):
-    """Return nearly the least value, of a function that falls and then rises."""
-    low, high = 0, len(arguments) - 1
+def _least_of(value, arguments, near: int):
+    """Return nearly the least value, of a function that falls and then rises; steps from the place `near` double."""
+    known = cache(lambda place: value(arguments[place]))
+    low, high, step = 0, len(arguments) - 1, 1
+    place = min(max(near, low), high - 1)
     while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if value(arguments[middle]) <= value(arguments[middle + 1]) else (middle + 1, high)
-    return value(arguments[low])
+        if known(place) <= known(place + 1):
+            high, place = place, place - step
+        else:
+            low, place = place + 1, place + step
+        place = place if low <= place < high else (low + high) // 2
+        step *= 2
+    return known(low)
 
 
 def _coarse(sigma):

@@ -50,7 +50,7 @@ MUTANTS = [
        "divergence = (1 + b) * rho + pure_cumulant(b, pure) / b", _ZCDP),
     _m("largest: what does not fit", "numbers", "    return _number(_last(lambda x: _gap(value(x), most), _BITS), _BITS)",
        "    return _number(_last(lambda x: _gap(value(x), most), _BITS) + 1, _BITS)", f"{_ZCDP} {_WINNOW}"),
-    _m("least: what does not fit", "numbers", "_BITS) + 1, _BITS)", "_BITS), _BITS)", f"{_ZCDP} {_GAUSS}"),
+    _m("least: what does not fit", "numbers", "beyond) + 1, _BITS)", "beyond), _BITS)", f"{_ZCDP} {_GAUSS}"),
     _m("remembered: types are one", "numbers", "lru_cache(maxsize=512, typed=True)", "lru_cache(maxsize=512)",
        "accounting/test_checks.py"),
     _m("sparse sample: delta / k is delta", "sparse_sample", "delta / k * (1 - _SLACK) if k > 1 else delta", "delta", _SPARSE),
