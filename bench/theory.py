@@ -21,7 +21,7 @@ import numpy as np
 
 import dpfast
 from dpfast import accounting as theory
-from dpfast.accounting.lower_bounds import points_lower_bound
+from dpfast.accounting.lower_bounds import shattered_lower_bound
 from dpfast.learners.littlestone.decomposition import most_leaves
 from dpfast.littlestone import FiniteClass, LittlestoneLearner, StagedLittlestoneLearner, Thresholds
 
@@ -229,7 +229,7 @@ def lyu(dimension, runs):
         "our plan": StagedLittlestoneLearner(EPSILON, DELTA, H, ALPHA).estimate().n_samples,
         "plan of teachers": teachers(0).estimate().n_samples,
         "the paper's order, constant 1": math.ceil(d**5 * math.log(1 / DELTA) / (ALPHA * EPSILON)),
-        "lower bound": points_lower_bound(EPSILON, DELTA, 2, alpha=ALPHA, beta=BETA, neighbors="replace"),
+        "lower bound": shattered_lower_bound(EPSILON, DELTA, 2, alpha=ALPHA, beta=BETA, neighbors="replace"),
     }
 
 

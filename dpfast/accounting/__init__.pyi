@@ -47,11 +47,11 @@ from .littlestone import StagedLittlestonePlan as StagedLittlestonePlan
 from .littlestone import StagedOnlinePlan as StagedOnlinePlan
 from .littlestone import staged_online_plan as staged_online_plan
 from .littlestone import staged_plan as staged_plan
+from .lower_bounds import PointBound as PointBound
 from .lower_bounds import experts_lower_bound as experts_lower_bound
 from .lower_bounds import halfspace_lower_bound as halfspace_lower_bound
+from .lower_bounds import point_lower_bound as point_lower_bound
 from .new_rows import new_row_error as new_row_error
-from .point_functions import PointBound as PointBound
-from .point_functions import point_lower_bound as point_lower_bound
 from .repeated_threshold import repeated_epsilon as repeated_epsilon
 from .selection import selection_base as selection_base
 from .selection import selection_cost as selection_cost

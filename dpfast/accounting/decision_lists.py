@@ -37,7 +37,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from .curves import cover_exponent
-from .lower_bounds import points_lower_bound
+from .lower_bounds import shattered_lower_bound
 from .numbers import Number, calculator_like, chance, count, number
 from .winnow import feature_ends
 
@@ -161,7 +161,7 @@ def decision_list_plan(
     if each < 1e-300:
         raise ValueError(f"epsilon is too small for any number of rows, got {epsilon!r}")
     n = math.ceil((log_lists - math.log(beta)) / each * (1 + _SLACK))
-    lower = points_lower_bound(epsilon, delta, M // 2 + 1, alpha=alpha, beta=beta, neighbors=neighbors)
+    lower = shattered_lower_bound(epsilon, delta, M // 2 + 1, alpha=alpha, beta=beta, neighbors=neighbors)
     return DecisionListPlan(n, t, log_lists, lower, M, noise)
 
 

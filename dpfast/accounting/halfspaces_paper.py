@@ -32,8 +32,7 @@ import math
 from typing import NamedTuple
 
 from .halfspaces import boost_plan, net_plan, projected_plan
-from .lower_bounds import problem_of
-from .numbers import Number, calculator_like, least_integer
+from .numbers import Number, calculator_like, least_integer, problem_of
 
 _C = math.sqrt(2)  # c of [BCS] Theorem 27
 

@@ -1,4 +1,4 @@
-"""Lower bounds for all private learners: rows for halfspaces and decision lists, regret for experts.
+"""Lower bounds for all private learners: rows for halfspaces and lists, regret for experts, mistakes on streams.
 
 **Halfspaces.** Rows x have norm at most 1, and a unit vector u has y <u, x> >= gamma always: the margin.
 
@@ -7,21 +7,51 @@ learns every distribution with margin gamma from n rows, then with Q = delta/(e^
     alpha/p + beta >= (1 + 2Q) (1 - (1 - e^(-epsilon/2)) p/k)^n / (2 cosh(epsilon/2)) - Q   and   >= (1 - p/k)^n / 2.
 For add-remove a replacement is two steps: (2 epsilon, (1 + e^epsilon) delta). docs/proofs_learning.md has the proof.
 
-Any class will do that has all labels on k + 1 rows, of which one is the heavy one: that is `points_lower_bound`.
+The proof holds for any class that shatters k + 1 rows, of which one is the heavy one: `shattered_lower_bound`.
 
 **Experts.** Where all losses of k experts in T rounds are fair coins, every learner, private or not, loses T/2 in the
 mean, and the best expert the least of k binomials, whose mean is the sum over j < T of P(Bin(T, 1/2) > j)^k. So on
 some losses of 0 and 1 the regret is at least the difference. It rises with T, since the best of the first rounds may
 be followed.
+
+**Point functions** ([BF], section 4.4). Point j of d, as a row of -1 but for a 1 at place j, is told from all others by
+the unit vector e_j: point functions are halfspaces of margin 1 in d dimensions. (The rows of the paper, of 1 but for a
+-1, give them with all labels turned.) The paper quotes a bound of order min(ln d, ln T) mistakes at (1/2, 1/(20 ln
+T))-DP, without a constant, from Cohen and others 2024. This one has constants and follows from group privacy. It has
+the same order in T, d and 1/epsilon for delta of about 1/T, and is weaker for larger delta.
+
+**Theorem.** Let the hypotheses h_1, ..., h_T of a learner, h_t a function of the examples before round t, be (epsilon,
+delta)-DP where one example is replaced. With N = min(T, d - 1), for every k <= N some stream of T examples that a point
+function is right on has an expected number of mistakes of at least
+
+    [k - delta * sum_{i<k} (e^(i epsilon) - 1)/(e^epsilon - 1)] / [1 + sum_{i<k} e^(i epsilon) / (N - k + 1)].
+
+Where a neighbour has a blank in place of an example (add-remove), replacing is two steps: (2 epsilon, (1 + e^epsilon)
+delta). docs/proofs_learning.md has the proof.
+
+[BF] M. Bun, W. Fang, Privately Learning Decision Lists and a Differentially Private Winnow, arXiv 2602.07370, 2026.
 """
 
 import math
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 from scipy import special
 
-from .numbers import Number, calculator, chance, check_neighbors, count, delta_of, margin_between, planned_epsilon
+from .numbers import (
+    Number,
+    calculator,
+    check_neighbors,
+    count,
+    delta_of,
+    epsilon_of,
+    float_above,
+    margin_between,
+    problem_of,
+)
+
+_MOST_INSERTIONS = 10**6  # any k gives a bound; larger ones are best where epsilon is tiny only
 
 
 @calculator
@@ -62,7 +92,7 @@ def halfspace_lower_bound(
     points = math.floor(1 / Fraction(repr(gamma)) ** 2)
     if dimension is not None:
         points = min(points, count("dimension", dimension))
-    return points_lower_bound(epsilon, delta, points, alpha=alpha, beta=beta, neighbors=neighbors)
+    return shattered_lower_bound(epsilon, delta, points, alpha=alpha, beta=beta, neighbors=neighbors)
 
 
 @calculator
@@ -92,10 +122,10 @@ def experts_lower_bound(n_experts: int, rounds: int) -> float:
     return max(0.0, float(T / 2 - best - T * 1e-9))
 
 
-def points_lower_bound(
+def shattered_lower_bound(
     epsilon: Number, delta: Number, points: int, *, alpha: float, beta: float, neighbors: str
 ) -> int:
-    """Return the lower bound of the module, for any class that has all labels on so many points."""
+    """Return the lower bound on rows of this module, for any class that shatters so many points."""
     pure = delta == 0
     epsilon, delta, _, alpha, beta = problem_of(epsilon, 0.5 if pure else delta, 1.0, alpha, beta)
     check_neighbors(neighbors)
@@ -119,7 +149,66 @@ def _log_kept(share: float) -> float:
     return math.log1p(-share) if share < 1 else -math.inf
 
 
-def problem_of(epsilon, delta, margin, alpha, beta) -> tuple:
-    """Return the checked numbers of a plan, as floats."""
-    epsilon, alpha, beta = planned_epsilon(epsilon), chance("alpha", alpha), chance("beta", beta)
-    return epsilon, delta_of(delta), margin_between(margin), alpha, beta
+class PointBound(NamedTuple):
+    """A lower bound on mistakes, and the stream that it is for.
+
+    Attributes
+    ----------
+    mistakes : float
+        The expected mistakes that every learner with the claim makes on some stream of this kind.
+    insertions : int
+        The number k of rounds that the proof replaces by examples of the point.
+    """
+
+    mistakes: float
+    insertions: int
+
+
+@calculator
+def point_lower_bound(
+    epsilon: Number, delta: Number, *, horizon: int, dimension: int, neighbors: str = "replace"
+) -> PointBound:
+    """Return the expected mistakes that every private online learner makes on some stream of a point function.
+
+    Parameters
+    ----------
+    delta : real, 0 or at least 1e-300 and below 1
+    horizon : int, >= 1
+        The number T of rounds.
+    dimension : int, >= 2
+        The number d of points, or of columns of the corresponding halfspaces of margin 1.
+    neighbors : {"replace", "add-remove"}
+
+    Returns
+    -------
+    PointBound
+        The best bound over k, rounded down, and that k; `dpfast.make_point_stream` draws the stream of the proof.
+
+    Notes
+    -----
+    The time is linear in the best k, about ln(min(T, d)) / epsilon.
+
+    Examples
+    --------
+    >>> [round(point_lower_bound(1.0, 0, horizon=10**k, dimension=10**9).mistakes, 1) for k in (2, 4, 6)]
+    [3.0, 6.8, 11.0]
+    """
+    epsilon_of(epsilon)
+    if delta:
+        delta_of(delta)
+    epsilon, delta = float_above(epsilon), float_above(delta)
+    check_neighbors(neighbors)
+    if neighbors == "add-remove":
+        epsilon, delta = 2 * epsilon, delta * (1 + math.exp(min(epsilon, 700.0)))
+    N = min(count("horizon", horizon), count("dimension", dimension, least=2) - 1)
+    best, lost, grown, growth = PointBound(0.0, 1), 0.0, 0.0, 1.0
+    for k in range(1, min(N, _MOST_INSERTIONS) + 1):
+        lost += delta * grown  # (e^(i epsilon) - 1) / (e^epsilon - 1) at i = k - 1
+        grown += growth  # of e^(i epsilon), i < k
+        mistakes = (k - lost) / (1 + grown / (N - k + 1)) * (1 - 1e-9)
+        if mistakes > best.mistakes:
+            best = PointBound(mistakes, k)
+        if grown > 4 * (N + 1) * (k + 1):  # the bound is below 1/4 from here on
+            break
+        growth *= math.exp(min(epsilon, 600.0))
+    return best

@@ -117,6 +117,12 @@ def margin_between(value) -> float:
     return number("margin", value, f"from {LEAST} to 1", lambda x: LEAST <= x <= 1)
 
 
+def problem_of(epsilon, delta, margin, alpha, beta) -> tuple:
+    """Return the checked numbers of a plan, as floats."""
+    epsilon, alpha, beta = planned_epsilon(epsilon), chance("alpha", alpha), chance("beta", beta)
+    return epsilon, delta_of(delta), margin_between(margin), alpha, beta
+
+
 def exact(name: str, value: Any, below: float = math.inf) -> Fraction:
     """Return a number from 0 to `below` as a fraction; a float is read as the decimal that it prints as."""
     if is_real(value) and 0 <= value < below:

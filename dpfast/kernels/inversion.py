@@ -70,6 +70,30 @@ def coin(x, numerator, denominator, word, next_word):
         word, bits = word << 64 | next_word(), bits + 64
 
 
+def attempt(strips, area, cells, exponent, word, bits, next_word):
+    """Return the integer that an attempt of the noise kernel (csrc/noise.h) proposes and keeps, or None.
+
+    It is carried out in integers of any length; `word` has the first `bits` bits of the uniform U.
+    Strips are pairs (start, width); area and cells are as in csrc/noise.h. P(x) is proportional to
+    exp(-exponent(abs(x))), with a Fraction as exponent. next_word() draws 64 further bits.
+    """
+    while True:
+        unit = 1 << bits
+        strip, u = divmod(word * len(strips), unit)
+        start, width = strips[strip]
+        negative, u = divmod(u * 2, unit)
+        offset, low = divmod(u * width, unit)
+        high = low + 2 * len(strips) * width  # H lies in [low, high) / unit
+        if high <= unit:
+            x = (start + offset + (1 << (cells - 1))) >> cells
+            height = Fraction(1 << area, width)
+            if compare_exp(exponent(x), Fraction(high, unit) * height) >= 0:
+                return -x if negative else x
+            if compare_exp(exponent(x), Fraction(low, unit) * height) <= 0:
+                return None
+        word, bits = word << 64 | next_word(), bits + 64
+
+
 class _Sign:
     """The sign of sum_i a_i exp(-x_i) for integers a_i and distinct rationals x_i >= 0."""
 

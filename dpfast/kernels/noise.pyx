@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from dpfast.kernels.rejection import attempt
+from dpfast.kernels.inversion import attempt
 
 from libc.stdint cimport int64_t, uint64_t
 from dpfast.kernels.rationals cimport fraction

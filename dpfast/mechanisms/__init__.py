@@ -11,7 +11,7 @@ from .cover import exponential_cover
 from .draws import discrete_gaussian, discrete_laplace
 from .exponential import exponential
 from .frequent import frequent_rho, frequent_threshold, frequent_values
-from .quantiles import quantile_cell, quantiles, quantiles_cost
+from .quantiles import quantiles, quantiles_cost
 from .sparse_sample import sparse_sample
 
 __all__ = [
@@ -24,7 +24,6 @@ __all__ = [
     "frequent_rho",
     "frequent_threshold",
     "frequent_values",
-    "quantile_cell",
     "quantiles",
     "quantiles_cost",
     "repeated_epsilon",

@@ -16,10 +16,6 @@ is t R-DP and (t R)^2 / 8-zCDP, and a level costs the larger of the following:
                  one row in each of two          2 t 2 w                2 (t 2 w)^2 / 8
 
 The levels compose adaptively, so their costs add up.
-
-A cell of the grid reaches from one candidate a (or minus infinity) to the next one b (or infinity). Its distance from a
-quantile is that of q N from the interval [L(a), L(b)]: the maximum of 0, L(a) - q N and q N - L(b). Each of these, and
-so their maximum, changes by no more than |L(x) - q N| does: one cell costs as much as one edge.
 """
 
 from fractions import Fraction
@@ -91,45 +87,6 @@ def quantiles(
         level.append((first, middle, low, chosen, below, lower))
         level.append((middle + 1, end, chosen + 1, high, below + lower, inside - lower))
     return edges
-
-
-def quantile_cell(
-    values: np.ndarray,
-    grid: np.ndarray,
-    share: Fraction,
-    exponent: Fraction,
-    *,
-    rng: int | np.random.Generator | None = None,
-) -> int:
-    """Return the cell of a public grid that contains a quantile of some numbers.
-
-    Unlike an edge, a cell is close to the numbers: among candidates beyond all numbers, none is better than another.
-
-    **Privacy.** As for `quantiles` of one share.
-
-    Parameters
-    ----------
-    values, grid, exponent, rng
-        As in `quantiles`.
-    share : Fraction
-        In (0, 1).
-
-    Returns
-    -------
-    int
-        The index c from 0 to g of the cell of numbers above grid[c - 1] and at most grid[c].
-
-    Examples
-    --------
-    >>> quantile_cell([17.5] * 1000, [1, 2, 4, 8, 16, 32, 64], Fraction(1, 16), 0.5, rng=0)
-    5
-    """
-    at_most, _ = _counted(values, grid)
-    (share,), exponent, rng = _shares([share]), _exponent(exponent), random.generator(rng)
-    below, most = share.denominator * np.append(0, at_most[:-1]), share.denominator * at_most
-    wanted = share.numerator * int(at_most[-1])
-    distance = np.maximum(0, np.maximum(below - wanted, wanted - most))
-    return exponential(-distance, exponent / share.denominator, rng=rng)
 
 
 def quantiles_cost(shares: Any, neighbors: str = "replace") -> tuple[Any, ...]:

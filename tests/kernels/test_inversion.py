@@ -1,11 +1,12 @@
 import math
+from collections import Counter
 from fractions import Fraction
 
 import mpmath
 import numpy as np
 import pytest
 
-from dpfast.kernels.inversion import compare_exp, invert
+from dpfast.kernels.inversion import attempt, compare_exp, invert
 
 
 def no_more_words():
@@ -57,3 +58,38 @@ def test_an_exponential_is_compared_with_a_rational_to_any_depth():
     assert [compare_exp(Fraction(0), Fraction(level, 2)) for level in (0, 1, 2, 3)] == [1, 1, 0, -1]
     assert compare_exp(Fraction(10**40), Fraction(0)) == 1
     assert compare_exp(Fraction(10**40), Fraction(1, 10**400)) == -1
+
+
+# ---- attempts of the noise kernel ------------------------------------------------------------------------------------
+
+AREA, CELLS = 4, 5  # strips of 16 units, 32 cells to a magnitude
+STRIPS = [(0, 15), (15, 16), (31, 17), (48, 24), (72, 24), (96, 40), (136, 94), (230, 170)]
+
+
+def exponent(x):
+    return Fraction(x * x, 9)
+
+
+def test_strips_of_the_example_lie_above_the_law():
+    for start, width in STRIPS:
+        assert width * math.exp(-exponent((start + 16) >> 5)) <= 16
+
+
+def test_all_words_together_propose_and_keep_by_the_law():
+    bits, kept, undecided = 14, Counter(), 0
+    for word in range(1 << bits):
+        try:
+            kept[attempt(STRIPS, AREA, CELLS, exponent, word, bits, no_more_words)] += 1
+        except AssertionError:
+            undecided += 1
+    assert undecided < 0.1 * 2**bits
+    for x in range(-12, 13):
+        # a cell is proposed, under height 16 / width, by a share 1 / (2 strips width) of all uniforms
+        expected = 32 * math.exp(-exponent(x)) / (2 * len(STRIPS) * 16) * 2**bits
+        assert kept[x] <= expected <= kept[x] + undecided
+
+
+@pytest.mark.parametrize("word", [0, 1, 77, 2**13, 2**14 - 1])
+def test_words_that_follow_do_not_change_what_was_decided(word):
+    whole = attempt(STRIPS, AREA, CELLS, exponent, word << 64 | 5, 78, lambda: 0)
+    assert attempt(STRIPS, AREA, CELLS, exponent, word, 14, iter([5, 0, 0]).__next__) == whole

@@ -1,12 +1,12 @@
 import copy
 from fractions import Fraction
-from itertools import combinations_with_replacement, pairwise, product
+from itertools import combinations_with_replacement, product
 
 import numpy as np
 import pytest
 from laws import assert_follows, exponential_law
 
-from dpfast.mechanisms import quantile_cell, quantiles, quantiles_cost
+from dpfast.mechanisms import quantiles, quantiles_cost
 
 GRID = [1.0, 2.0, 3.0]
 SHARES = {"median": [Fraction(1, 2)], "quarters": 4, "thirds": 3, "a tail": [Fraction(1, 8)]}
@@ -64,31 +64,6 @@ def test_neighbours_differ_by_the_cost_at_most(what, relation):
             for order in (1.5, 2, 4, 16):
                 divergence = np.log((a**order * b ** (1 - order)).sum()) / (order - 1)
                 assert divergence <= order * t**2 * rho + 1e-9
-
-
-def law_of_cells(values, share, t):
-    ends = [0, *(sum(v <= x for v in values) for x in GRID), len(values)]
-    wanted = float(share) * len(values)
-    return exponential_law([-max(0, a - wanted, wanted - b) for a, b in pairwise(ends)], t)
-
-
-@pytest.mark.parametrize("share", [Fraction(1, 2), Fraction(1, 8)])
-@pytest.mark.parametrize("relation", ["replace", "add-remove"])
-def test_neighbours_differ_by_the_cost_of_one_edge_in_their_cell(share, relation):
-    t, widest = 0.8, 0.0
-    pure, rho = quantiles_cost([share], relation)
-    for before, after in neighbours(relation, 5):
-        p, q = law_of_cells(before, share, t), law_of_cells(after, share, t)
-        widest = max(widest, np.ptp(np.log(p / q)))
-        for order in (1.5, 4, 16):
-            assert np.log((p**order * q ** (1 - order)).sum()) / (order - 1) <= order * t**2 * rho + 1e-9
-    assert t * pure / 2 < widest <= t * pure + 1e-9
-
-
-def test_cells_follow_their_law(rng):
-    values = [0.5, 1.0, 1.5, 2.5, 2.5, 9.0]
-    seen = [quantile_cell(values, GRID, Fraction(1, 4), 0.5, rng=rng) for _ in range(2000)]
-    assert_follows(np.bincount(seen, minlength=4), law_of_cells(values, 0.25, 0.5))
 
 
 @pytest.mark.parametrize(
@@ -163,8 +138,6 @@ def test_a_refusal_draws_nothing(arguments, message, rng):
     before = copy.deepcopy(rng.bit_generator.state)
     with pytest.raises(ValueError, match=message):
         quantiles(*arguments, rng=rng)
-    with pytest.raises(ValueError, match="grid must be finite"):
-        quantile_cell([1.0], [], Fraction(1, 2), 1, rng=rng)
     assert rng.bit_generator.state == before
     with pytest.raises(ValueError, match="neighbors"):
         quantiles_cost(4, "none")

@@ -11,7 +11,7 @@ from dpfast.mechanisms import (
 )
 from dpfast.mechanisms.cover import exponential_cover
 from dpfast.mechanisms.frequent import frequent_values
-from dpfast.mechanisms.quantiles import quantile_cell, quantiles
+from dpfast.mechanisms.quantiles import quantiles
 
 ZEROS, GRID = np.zeros(1 << 20, np.int8), np.linspace(0, 1, 1 << 16)
 
@@ -21,7 +21,6 @@ DRAWS = {
     "gaussian": lambda: discrete_gaussian([0] * 4, 1 << 20).tolist(),
     "sparse sample": lambda: [sparse_sample([range(1 << 12)] * 50, 1, 0, max_length=1 << 12) for _ in range(3)],
     "quantiles": lambda: quantiles(np.zeros(1), GRID, 4, 1e-9).tolist(),
-    "quantile cell": lambda: [quantile_cell(np.zeros(1), GRID, 0.5, 1e-9) for _ in range(2)],
     "frequent values": lambda: list(frequent_values({"a": 10**9, "b": 10**9}, 1e-6, 1e-9).values()),
     "above threshold": lambda: [AboveThreshold(2 * 10**7, 1e-6, monotone="running").run(1 << 50, ()) for _ in range(3)],
     "repeated threshold": lambda: [RepeatedThreshold(10**7, 1e-6, 1).run(1 << 50, ()) for _ in range(3)],

@@ -16,7 +16,7 @@ def _m(name, file, old, new, tests):
 MUTANTS = [
     _m("selection: delta of one run", "selection", "if runs * float(each)", "if float(each)", "accounting/test_selection.py"),
     _m("selection: the price of one look, not two", "selection", "return 2 * math.log(", "return math.log(", "accounting/test_selection.py"),
-    _m("point functions: group privacy forgotten", "point_functions", "growth *= math.exp(min(epsilon, 600.0))", "growth *= 1.0", "accounting/test_point_functions.py"),
+    _m("point functions: group privacy forgotten", "lower_bounds", "growth *= math.exp(min(epsilon, 600.0))", "growth *= 1.0", "accounting/test_lower_bounds.py"),
     _m("minimizer's tail halved", "experts", "math.sqrt(10 * -math.log(", "math.sqrt(2.5 * -math.log(", "learners/experts/test_dr11.py"),
     _m("experts: a tail for half of the range", "experts", "expected += (2 if signed else 1)", "expected += (1 if signed else 1)", "learners/experts/test_dr11.py"),
     _m("finite class: realizable exponent doubled", "finite_class", "-math.log1p(alpha * math.expm1(-t))", "-math.log1p(alpha * math.expm1(-2 * t))", "learners/experts/test_dr11.py"),

@@ -69,7 +69,7 @@ def littlestone(
     """
     with reporting("nothing was computed"):
         from dpfast.accounting import finite_class_plan, new_row_error
-        from dpfast.accounting.lower_bounds import points_lower_bound
+        from dpfast.accounting.lower_bounds import shattered_lower_bound
         from dpfast.littlestone import (
             LittlestoneLearner,
             OnlineLittlestoneLearner,
@@ -85,7 +85,7 @@ def littlestone(
         plan = StagedLittlestoneLearner(epsilon, delta, H, alpha, **own).estimate()
         teachers = LittlestoneLearner(epsilon, delta, H, alpha, **own).estimate()
         drawn = finite_class_plan(epsilon, H.size, alpha=alpha, beta=beta, neighbors=neighbors, realizable=True)
-        lower = points_lower_bound(epsilon, delta, 2, alpha=alpha, beta=beta, neighbors=neighbors)
+        lower = shattered_lower_bound(epsilon, delta, 2, alpha=alpha, beta=beta, neighbors=neighbors)
         new = f"{new_row_error(alpha, plan.n_samples, dimension=d):.4g}"
         rows = {
             "rows needed": (plan.n_samples, teachers.n_samples, drawn.n),

@@ -17,7 +17,7 @@ def make_point_stream(
 
     Point x of d is a row of signs, -1 except for a +1 at position x. The target is "is it point j?", which is the
     halfspace of the unit vector e_j, with margin 1 [BF, section 4.4]. The stream is that by which the
-    bound of `dpfast.accounting.point_functions` is proved: different points other than j, one per round, then the first
+    bound of `dpfast.accounting.lower_bounds` is proved: different points other than j, one per round, then the first
     one again; at some place among them j is repeated `insertions` times. By `dpfast.accounting.point_lower_bound` every
     private learner makes that many mistakes on one of these streams.
 
