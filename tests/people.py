@@ -64,6 +64,7 @@ LEARNERS = [HalfspaceClassifier, DecisionListClassifier]
 TWO_SIDED = [BoostedHalfspaceClassifier, ProjectedHalfspaceClassifier, DPWinnowClassifier, NetHalfspaceClassifier]
 FEW = {
     HalfspaceClassifier: {"n_rounds": 3},
+    DecisionListClassifier: {"max_rules": 4},
     BoostedHalfspaceClassifier: {"n_rounds": 3},
     ProjectedHalfspaceClassifier: {"n_rounds": 3},
     DPWinnowClassifier: {"n_updates": 3},
@@ -74,4 +75,4 @@ FEW = {
 
 def few(learner, **given):
     """A learner that takes few rounds."""
-    return learner(random_state=3, **FEW.get(learner, {}), **given)
+    return learner(**{"random_state": 3} | FEW.get(learner, {}) | given)

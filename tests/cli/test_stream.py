@@ -1,7 +1,7 @@
+import os
 import signal
-import subprocess
-import sys
 
+import command_line
 import numpy as np
 import pandas as pd
 import pytest
@@ -195,27 +195,16 @@ def test_a_stream_that_used_all_updates_says_so_and_goes_on_to_predict(run, fore
     assert dpfast.DPWinnowClassifier.resume(tmp_path / "c").rounds_ == 12_000
 
 
-def test_ctrl_c_ends_a_stream_that_waits_and_says_what_is_kept(forest, tmp_path):
-    command = [
-        sys.executable,
-        "-P",
-        "-c",
-        "from dpfast.cli import app; app()",
-        "stream",
-        "-",
-        "--checkpoint",
-        "c",
-        *STREAM,
-    ]
-    with subprocess.Popen(
-        command, cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        process.stdin.write(part(forest, 0, 1200))
-        process.stdin.flush()
-        shown = [process.stdout.readline() for _ in range(1000)]
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=600) == 130
-        said = process.stderr.read()
+def test_ctrl_c_ends_a_stream_that_waits_and_says_what_is_kept(forest, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    child, stdin, stdout, stderr = command_line.forked(["stream", "-", "--checkpoint", "c", *STREAM])
+    with stdin, stdout, stderr:
+        stdin.write(part(forest, 0, 1200))
+        stdin.flush()
+        shown = [stdout.readline() for _ in range(1000)]
+        os.kill(child, signal.SIGINT)
+        said = stderr.read()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 130
     assert set(shown) <= {"oak\n", "elm\n"}
     assert "interrupted: the budget of the stream is spent; 1,000 rounds and " in said
     assert "of 20 updates are in c, and the same command continues after them" in said
