@@ -5,7 +5,7 @@ import peers
 import pytest
 from workloads import booleans
 
-from dpfast.kernels import bits, levels, scores
+from dpfast.kernels import bits, grid, levels, scores
 
 N, D, K = 1024, 10**5, 256  # rows of a batch, columns, draws of a release
 HASHED, ENTRIES, ROWS = 10**9, 100, 10**4
@@ -166,7 +166,7 @@ def test_dpfast_release(benchmark, mirrored, rng):
 def test_dpfast_to_grid(benchmark, dtype, rng):
     x = rng.uniform(-1, 1, (1000, 10**4)).astype(dtype)
     benchmark.extra_info["bytes"] = x.nbytes
-    q, low, high = benchmark(scores.to_grid, x, 16)
+    q, low, high = benchmark(grid.to_grid, x, 16)
     np.testing.assert_array_equal(q, np.rint(x.astype(float) * 2**16))
     assert (low, high) == (x.min(), x.max())
 

@@ -19,24 +19,3 @@ void dpf_draw_below_each(bitgen_t *rng, const uint64_t *n, size_t size, uint64_t
         loop variant size - i; */
     for (size_t i = 0; i < size; i++) out[i] = dpf_draw_below(rng, n[i]);
 }
-
-/*
- * exp(-x) for x = num / den <= 1: the first k with a failed Bernoulli(x / k) is
- * odd with probability 1 - x + x^2/2! - ... The coin Bernoulli(x / k) is two
- * independent ones, x and 1 / k, so that no product can overflow.
- */
-/*@ assigns dpf_word_drawn; */
-static bool bernoulli_exp_unit(bitgen_t *rng, uint64_t num, uint64_t den) {
-    uint64_t k = 1;
-    /*@ loop assigns k, dpf_word_drawn; */
-    while (dpf_draw_below(rng, den) < num && dpf_draw_below(rng, k) == 0) k++;
-    return k & 1;
-}
-
-bool dpf_draw_bernoulli_exp(bitgen_t *rng, uint64_t num, uint64_t den) {
-    /*@ loop assigns num, dpf_word_drawn;
-        loop variant num; */
-    for (; num > den; num -= den)
-        if (!bernoulli_exp_unit(rng, 1, 1)) return false;
-    return bernoulli_exp_unit(rng, num, den);
-}

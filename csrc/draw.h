@@ -29,14 +29,4 @@ uint64_t dpf_draw_below(bitgen_t *rng, uint64_t n);
     ensures \forall integer i; 0 <= i < size ==> out[i] < n[i]; */
 void dpf_draw_below_each(bitgen_t *rng, const uint64_t *n, size_t size, uint64_t *out);
 
-/*
- * True with probability exactly exp(-num / den); den >= 1.
- *
- * Expected words: at most about 3, whatever num. [CKS20] Canonne, Kamath,
- * Steinke, The Discrete Gaussian for Differential Privacy, Algorithm 1.
- */
-/*@ requires den >= 1;
-    assigns dpf_word_drawn; */
-bool dpf_draw_bernoulli_exp(bitgen_t *rng, uint64_t num, uint64_t den);
-
 #endif

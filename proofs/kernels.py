@@ -30,8 +30,6 @@ TABLE = {
         "dpf_multiply": 8,
         "dpf_draw_below": 24,
         "dpf_draw_below_each": 13,
-        "bernoulli_exp_unit": 11,
-        "dpf_draw_bernoulli_exp": 12,
     },
     "noise.c": {
         "power": 21,

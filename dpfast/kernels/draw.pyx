@@ -1,4 +1,4 @@
-"""Exact elementary draws: uniform integers and coins of bias exp(-p / q)."""
+"""Exact draws of uniform integers."""
 import numpy as np
 
 from libc.stdint cimport uint64_t
@@ -7,7 +7,6 @@ from dpfast.kernels.rng cimport bitgen, bitgen_t
 
 cdef extern from "draw.h" nogil:
     void dpf_draw_below_each(bitgen_t *rng, const uint64_t *n, size_t size, uint64_t *out)
-    bint dpf_draw_bernoulli_exp(bitgen_t *rng, uint64_t num, uint64_t den)
 
 
 def below(n, rng):
@@ -37,34 +36,3 @@ def below(n, rng):
         with rng.bit_generator.lock, nogil:
             dpf_draw_below_each(bits, &bound[0], bound.shape[0], &out[0])
     return np.asarray(out)
-
-
-def bernoulli_exp(num, den, size, rng):
-    """Return independent coins, each true with probability exactly exp(-num / den).
-
-    Parameters
-    ----------
-    num, den : int
-        0 <= num < 2**64, 1 <= den < 2**64.
-    size : int
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    ndarray of bool, shape (size,)
-
-    References
-    ----------
-    Canonne, Kamath, Steinke, The Discrete Gaussian for Differential Privacy, Algorithm 1.
-    """
-    if not (0 <= num < 2**64 and 1 <= den < 2**64):
-        raise ValueError(f"num / den must have 0 <= num < 2**64 and 1 <= den < 2**64, got {num} / {den}")
-    coins = np.empty(size, np.uint8)
-    cdef unsigned char[::1] out = coins
-    cdef uint64_t p = num, q = den
-    cdef Py_ssize_t i
-    cdef bitgen_t *bits = bitgen(rng)
-    with rng.bit_generator.lock, nogil:
-        for i in range(out.shape[0]):
-            out[i] = dpf_draw_bernoulli_exp(bits, p, q)
-    return coins.view(np.bool_)

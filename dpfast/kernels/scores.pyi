@@ -3,8 +3,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dpfast.kernels.grid import to_grid as to_grid
-
 _Int64 = NDArray[np.int64]
 _Int32 = NDArray[np.int32]
 _Int8 = NDArray[np.int8]

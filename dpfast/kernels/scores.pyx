@@ -5,7 +5,6 @@ of int32 q. Everything is exact; an update that could overflow is refused before
 """
 import numpy as np
 
-from dpfast.kernels.grid import to_grid
 
 from libc.stdint cimport int8_t, int32_t, int64_t, uint32_t, uint64_t
 from dpfast.kernels.arrays cimport address, aligned, packed
@@ -243,7 +242,7 @@ def add_csr(scores, indptr, indices, data, y, index=None, *, bound=None):
 
 
 def add_grid(int64_t[::1] scores, const int32_t[:, ::1] rows, y, index=None, *, bound=None):
-    """Add the sum of y[i] * rows[i, j] over the chosen rows of grid integers, as of `to_grid`, to scores[j].
+    """Add the sum of y[i] * rows[i, j] over the chosen rows of grid integers, as of `dpfast.kernels.grid.to_grid`, to scores[j].
 
     Parameters
     ----------
@@ -412,7 +411,7 @@ def votes_csr(indptr, indices, data, const int64_t[::1] index, const int64_t[::1
 
 
 def votes_grid(const int32_t[:, ::1] rows, const int64_t[::1] index, const int64_t[::1] count):
-    """Return the sum of count[p] * rows[i, index[p]] for each row i of grid integers; see `to_grid` and `votes_packed`.
+    """Return the sum of count[p] * rows[i, index[p]] for each row i of grid integers; see `dpfast.kernels.grid.to_grid` and `votes_packed`.
 
     Returns
     -------

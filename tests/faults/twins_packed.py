@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from dpfast.kernels import bits, classes, codes, cover, scores, signs, weights
+from dpfast.kernels import bits, classes, codes, cover, grid, scores, signs, weights
 
 _VALUES = {"pm1": lambda x: 2 * x.astype(np.int64) - 1, "01": lambda x: x.astype(np.int64)}
 
@@ -118,7 +118,7 @@ def sparse_updates(fuzz):
 def grids(fuzz):
     n, d = fuzz.size(), fuzz.size()
     x, k = fuzz.rng.uniform(-1.1, 1.1, (n, d)).astype(fuzz.one(np.float32, np.float64)), fuzz.one(0, 1, 8, 30)
-    q, low, high = fuzz.call(scores.to_grid, x, k)
+    q, low, high = fuzz.call(grid.to_grid, x, k)
     _same(q, np.rint(np.clip(x.astype(np.float64), -1, 1) * 2.0**k))
     assert x.size == 0 or (low, high) == (x.min(), x.max())
     sign, index = fuzz.signs(n), fuzz.index(n)

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from dpfast.kernels import bits, classes, codes, cover, measure, net, scores, signs, unit_rows, weights
+from dpfast.kernels import bits, classes, codes, cover, grid, measure, net, scores, signs, unit_rows, weights
 
 D, KEY = 70, 3
 ONES = np.ones(3, np.int8)
@@ -132,7 +132,7 @@ COPIED = {
     "scores.SparseScores": lambda f: [
         part.tolist() for part in scores.SparseScores(9, f(np.arange(3, dtype=np.uint32)), f(np.arange(3))).export()
     ],
-    "scores.to_grid": lambda f: scores.to_grid(f(np.array([0.5, 0.25])), 4)[0].tolist(),
+    "grid.to_grid": lambda f: grid.to_grid(f(np.array([0.5, 0.25])), 4)[0].tolist(),
     "signs.project_dense": lambda f: signs.project_dense(f(X32), 5, KEY).tolist(),
     "signs.project_csr": lambda f: signs.project_csr(f(INDPTR), f(INDICES), f(np.ones(3)), 4, 5, KEY).tolist(),
     "signs.lift": lambda f: signs.lift(f(np.arange(3.0)), 4, KEY).tolist(),

@@ -1,5 +1,3 @@
-import math
-
 import numpy as np
 import pytest
 from laws import assert_follows
@@ -27,18 +25,6 @@ def test_each_draw_has_its_own_bound(rng):
 def test_bounds_that_allow_nothing_are_refused(bad, rng):
     with pytest.raises(ValueError, match="n must be integers of at least 1"):
         draw.below(bad, rng)
-
-
-@pytest.mark.parametrize(("num", "den"), [(0, 1), (1, 3), (1, 1), (7, 2), (2**62, 2**63), (10**18, 3 * 10**17)])
-def test_coins_fall_with_probability_exp_minus_the_ratio(num, den, rng):
-    heads = int(draw.bernoulli_exp(num, den, 200_000, rng).sum())
-    p = math.exp(-num / den)
-    assert_follows([heads, 200_000 - heads], [p, 1 - p])
-
-
-def test_a_coin_of_no_rational_is_refused(rng):
-    with pytest.raises(ValueError, match="must have 0 <= num"):
-        draw.bernoulli_exp(1, 0, 1, rng)
 
 
 def test_what_is_not_a_generator_is_refused():

@@ -22,3 +22,33 @@ def test_what_is_no_number_is_zero_and_told(dtype, rng, each_isa):
     q, low, high = to_grid(x, 10)
     assert (q[[3, 40]] == 0).all()
     assert np.isnan([low, high]).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("k", [0, 1, 8, 30])
+def test_reals_go_to_the_nearest_grid_point_halves_to_even(isa, rng, dtype, k):
+    x = np.r_[rng.uniform(-1.2, 1.2, 1001), np.arange(-9, 10) / 2 ** (k + 1), 1, -1, -0.0].astype(dtype)
+    for size in (len(x), 7, 1):
+        q, low, high = to_grid(x[:size], k)
+        np.testing.assert_array_equal(q, np.rint(np.clip(x[:size].astype(float), -1, 1) * 2.0**k))
+        assert (low, high) == (x[:size].min(), x[:size].max())
+
+
+def test_extremes_of_reals_show_what_is_out_of_range_or_no_number(isa):
+    x = np.zeros((3, 700))
+    x[1, 650], x[2, 3] = np.inf, -7
+    q, low, high = to_grid(x, 4)
+    assert (low, high) == (-7, np.inf)
+    assert q[1, 650] == 16
+    assert q[2, 3] == -16
+    x[0, 699] = np.nan
+    q, low, high = to_grid(x, 4)
+    assert np.isnan(low)
+    assert np.isnan(high)
+    assert q[0, 699] == 0
+    assert np.isnan(to_grid(np.empty((0, 3)), 4)[1])
+
+
+def test_integers_are_refused():
+    with pytest.raises(ValueError, match="float32 or float64 and bits at most 30, got int64 and 3"):
+        to_grid(np.array([1]), 3)
