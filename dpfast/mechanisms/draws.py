@@ -249,6 +249,6 @@ def _noised(name, values, rng, question, draw):
     values = np.asarray(values)
     if values.dtype.kind not in "iub":
         raise ValueError(f"{name} must be integers, got {values.dtype}")
-    exact, rng = values.astype(np.int64), random.generator(rng)
+    exact, rng = values.astype(np.int64, copy=False), random.generator(rng)
     noisy = asked(lambda: question(exact), lambda: exact + draw(exact.size, rng).reshape(exact.shape), rng)
     return int(noisy) if values.ndim == 0 else noisy

@@ -4,6 +4,9 @@ A learner computes the margins of the rows with a vector, and weighted integer s
 parts of consecutive rows; sums of integers do not depend on the parts.
 """
 
+import operator
+from functools import reduce
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -102,7 +105,7 @@ class UnitRows:
                 kernel.add(total, self._unchanged(k), self._scales[part], weights[part], self._constant)
             return total
 
-        return sum(map_blocks(add, self._groups()))[: self.shape[1]]
+        return reduce(operator.add, map_blocks(add, self._groups()))[: self.shape[1]]
 
     def residual_sum(self, w, labels, limits, slope, odds):
         """Return the sum of the rows times their residuals by margin, and last the sum of the residuals, exactly.
@@ -120,7 +123,7 @@ class UnitRows:
                 kernel.add_residuals(total, *rows, slope, odds, self._constant)
             return total
 
-        total = sum(map_blocks(add, self._groups()))
+        total = reduce(operator.add, map_blocks(add, self._groups()))
         total[self.shape[1]] = total[-1]  # without an intercept its entry is left out
         return total[: self.shape[1] + 1]
 

@@ -82,6 +82,7 @@ _TURNED = 5.0  # steps are too long if a sum points against the last one by so m
 _GROWTH = 1.05  # of the rate, if a sum points along the last one by as many
 _FALL = 0.5  # of the rates of codes, from the first round to the last
 _LITTLE = 1e-6
+_SHORT = 1 << 12  # so few terms numpy adds in less time than a kernel checks their groups
 _LATE = 0.8  # the model is the mean over the rounds after this share of them; its noise is about that of this share
 
 
@@ -115,7 +116,6 @@ class ShrunkenDescent:
         self._shares, self._by_share, self._by_square = 0.0, 0.0, 0.0
         self._rates, self._kept = 0.0, 0.0
         self._mixture = ScaleMixture(columns) if mixed and self._shrunk else None
-        self._of = self._groups if self._mixture is None else np.arange(len(groups))  # shares: of groups, or of each
 
     def seen(self):
         """Return u (see the documentation of this module): float64, shape (size, 1) for two classes, else (size, k)."""
@@ -135,7 +135,7 @@ class ShrunkenDescent:
             variance = np.maximum(variance, 0.0) / late**2
         else:
             variance = self._noise * np.square(self._kept)
-        return np.sqrt(variance)[self._of]
+        return self._each(np.sqrt(variance))
 
     def left(self, curvature):
         """Return the variance of each entry of `model` around the coefficient without noise, given the sums.
@@ -148,19 +148,29 @@ class ShrunkenDescent:
         if not self.used:
             return np.zeros_like(self._total)
         twice = np.maximum(2 * self._rates * curvature, _LITTLE)[:, np.newaxis]
-        return (_LATE * self._noise * self._kept)[self._of] * ((1 - reals.exp(-twice)) / twice)
+        return self._each(_LATE * self._noise * self._kept) * ((1 - reals.exp(-twice)) / twice)
 
     def _shrink(self):
         """Set `_kept`, the share that each group or coefficient keeps, last that of the intercept; and `_seen`, u."""
         squared, noise = np.square(self._total), _LATE * self._noise
-        squares = side_by_side([reals.products_csr(*self._by_group, column) for column in squared.T])
+        squares = side_by_side([self._sums(column) for column in squared.T])
         prior = _PRIOR * max(0.0, reals.sum(squared[: self._shrunk]) / max(1, self._shrunk * self._columns) - noise)
         own = np.maximum(0.0, squares[:-1] - self._members * noise + prior) / (self._members + _PRIOR)
         shares = own / (own + noise)
         if self._mixture is not None:
             shares = self._mixture.shares(squared[: self._shrunk] / noise, own[0] / noise)
         kept = np.append(shares, 1 - self._noise / np.maximum(squares[-1:], self._noise), axis=0)
-        self._kept, self._seen = kept, self._total * kept.take(self._of, axis=0)
+        self._kept, self._seen = kept, self._total * self._each(kept)
+
+    def _sums(self, column):
+        """Return the sum of the entries of each group, added in their order."""
+        if len(column) < _SHORT:
+            return np.bincount(self._groups, column, len(self._members) + 1)
+        return reals.products_csr(*self._by_group, column)
+
+    def _each(self, of_groups):
+        """Return the entry of its group for each coefficient; in a mixture each coefficient has its own already."""
+        return of_groups[: len(self._total)] if self._mixture is not None else of_groups.take(self._groups, axis=0)
 
     def add(self, noisy):
         """Make a step along a noisy sum, for rows of norm 1: float64, shape (size, columns).

@@ -37,6 +37,7 @@ class PlainImage:
         self._weight = rows.reach if self._centred else 1
         self.opening_size = self._width * self._centred + classes
         self._mean, self._top, self._radius = np.zeros(self._width, np.int32), 0, self._unit
+        self._large = np.zeros(0, np.intp)  # the columns whose mean is not 0
         self._centre = np.zeros(self._width)  # the mean of rows of norm 1
         self.groups = np.append(np.zeros(self._width, np.int64), np.full(int(self._centred), -1))
 
@@ -68,7 +69,7 @@ class PlainImage:
         mean = np.where(large, mean * (1 - np.square(noise / np.where(large, mean, 1.0))), 0.0)
         mean /= max(1.0, reals.norm(mean))
         self._mean = np.rint(mean * self._unit).astype(np.int32)
-        self._centre = self._mean / self._unit
+        self._centre, self._large = self._mean / self._unit, np.flatnonzero(self._mean)
         apart = 1 - reals.dot(mean, mean) + 2 * np.count_nonzero(large) * noise**2
         square = SHORTER * min(max(apart, LEAST), 1.0)
         self._top = int(TOP * math.sqrt(square) * self._unit)
@@ -93,11 +94,15 @@ class PlainImage:
     def _arguments(self, u, constants):
         coef, shift = self._by_row(u)
         norm = reals.norm(coef) or 1.0
-        return coef / norm, norm, (shift + constants).astype(np.float32)
+        coef /= norm
+        return coef, norm, (shift + constants).astype(np.float32)
 
     def entries(self, total):
-        sums = total[:-1] - self._mean[:, np.newaxis] * total[-1]
-        return np.concatenate([sums, (self._top * total[-1])[np.newaxis][: self._centred]])
+        sums, residuals = total[: self.size].copy(), total[-1]
+        sums[self._large] -= self._mean[self._large, np.newaxis] * residuals
+        if self._centred:
+            sums[-1] = self._top * residuals
+        return sums
 
     def linear(self, u):
         coef, shift = self._by_row(u)
