@@ -10,15 +10,6 @@ enum { LANES = 32 };
 #define SHRINK 0x1p-600
 #define LEAST_NORM 1e-30 /* so that scales are floats */
 
-/* Before a loop over few entries: four of them between two checks of the end. */
-#if defined(__clang__)
-#define UNROLLED _Pragma("unroll(4)")
-#elif defined(__GNUC__)
-#define UNROLLED _Pragma("GCC unroll 4")
-#else
-#define UNROLLED
-#endif
-
 DPF_BODY double lane_sum(double *lane) {
     for (size_t half = LANES / 2; half; half /= 2)
         for (size_t l = 0; l < half; l++) lane[l] += lane[l + half];
@@ -316,7 +307,7 @@ void dpf_unit_rows_apart(const dpf_unit_rows *rows, double constant, const doubl
 
 /* ---- blocks ---------------------------------------------------------------- */
 
-enum { BLOCK_ROWS = 1024, BLOCK_BYTES = 1 << 16 }; /* at most; a block stays in the cache until it is added */
+enum { BLOCK_ROWS = 1024, SPARSE_ROWS = 4096, BLOCK_BYTES = 1 << 16 }; /* at most; a block stays in the cache */
 
 static size_t bytes_of_row(const dpf_unit_rows *rows) {
     if (rows->kind == DPF_UNIT_ROWS_PACKED) return 8 * DPF_WORDS(rows->d);
@@ -325,7 +316,8 @@ static size_t bytes_of_row(const dpf_unit_rows *rows) {
 
 /* Entries of sparse rows are few, and what they are looked up in may fill the cache: their blocks are the largest. */
 static size_t rows_of_block(const dpf_unit_rows *rows) {
-    const size_t most = rows->kind == DPF_UNIT_ROWS_CSR ? BLOCK_ROWS : BLOCK_BYTES / (bytes_of_row(rows) + 1);
+    if (rows->kind == DPF_UNIT_ROWS_CSR) return SPARSE_ROWS;
+    const size_t most = BLOCK_BYTES / (bytes_of_row(rows) + 1);
     return most < 1 ? 1 : most < BLOCK_ROWS ? most : BLOCK_ROWS;
 }
 
@@ -360,8 +352,8 @@ bool dpf_unit_rows_residuals(const dpf_unit_rows *rows, double constant, const d
                              const uint64_t *checksum, uint64_t *DPF_RESTRICT plane, int64_t *DPF_RESTRICT total) {
     const size_t size = rows_of_block(rows);
     const double step = prepare(rows, w, plane);
-    float margin[BLOCK_ROWS];
-    int32_t residual[BLOCK_ROWS];
+    float margin[SPARSE_ROWS];
+    int32_t residual[SPARSE_ROWS];
     for (size_t start = 0; start < rows->n; start += size) {
         const dpf_unit_rows block = block_of(rows, start, size);
         if (checksum && checksum_of(&block) != *checksum++) return false;

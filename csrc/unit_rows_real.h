@@ -87,45 +87,34 @@ DPF_BODY void NAMED(margins)(const dpf_unit_rows *rows, double constant, const d
 }
 
 /*
- * Products are sums in the order of a row's entries, each of which waits for the one before it. So rows go together as far
- * as the shortest of them. Beyond the last row the first of its group is repeated.
+ * Products are sums in the order of a row's entries, each of which waits for the one before it. So two rows go together as
+ * far as the shorter one; the last row may go with itself. Where only one has entries other than 1, those are read of both.
  */
 DPF_BODY void NAMED(margins_csr)(const dpf_unit_rows *rows, double constant, const double *scale, const float *w,
                                  float *DPF_RESTRICT margin) {
-    enum { ROWS = 4 };
     const REAL *data = rows->x;
     const int32_t *indices = rows->indices;
     const size_t n = rows->n, d = rows->d;
     const double shift = constant * w[d], unit = ldexp(1, -(int)rows->bits);
-    for (size_t i = 0; i < n; i += ROWS) {
-        const size_t several = n - i < ROWS ? n - i : ROWS;
-        int64_t at[ROWS], end[ROWS], shared = INT64_MAX;
-        bool ones[ROWS];
-        double s0 = shift, s1 = shift, s2 = shift, s3 = shift;
-        for (size_t r = 0; r < ROWS; r++) {
-            const size_t row = r < several ? i + r : i;
-            at[r] = rows->indptr[row], end[r] = rows->indptr[row + 1], ones[r] = rows->ones[row];
-            const int64_t size = ones[r] == ones[0] ? end[r] - at[r] : 0;
-            shared = size < shared ? size : shared;
+    for (size_t i = 0, k; i < n; i = k + 1) {
+        k = i + 1 < n ? i + 1 : i;
+        const int64_t at0 = rows->indptr[i], size0 = rows->indptr[i + 1] - at0;
+        const int64_t at1 = rows->indptr[k], size1 = rows->indptr[k + 1] - at1;
+        const int64_t shared = size0 < size1 ? size0 : size1;
+        const int32_t *j0 = indices + at0, *j1 = indices + at1;
+        double s0 = shift, s1 = shift;
+        if (rows->ones[i] & rows->ones[k]) {
+            for (int64_t p = 0; p < shared; p++) s0 += w[j0[p]], s1 += w[j1[p]];
+            for (int64_t p = shared; p < size0; p++) s0 += w[j0[p]];
+            for (int64_t p = shared; p < size1; p++) s1 += w[j1[p]];
+        } else {
+            const REAL *x0 = data + at0, *x1 = data + at1;
+            for (int64_t p = 0; p < shared; p++) s0 += (double)x0[p] * w[j0[p]], s1 += (double)x1[p] * w[j1[p]];
+            for (int64_t p = shared; p < size0; p++) s0 += (double)x0[p] * w[j0[p]];
+            for (int64_t p = shared; p < size1; p++) s1 += (double)x1[p] * w[j1[p]];
         }
-        const int32_t *j0 = indices + at[0], *j1 = indices + at[1], *j2 = indices + at[2], *j3 = indices + at[3];
-        if (ones[0])
-            for (int64_t p = 0; p < shared; p++) s0 += w[j0[p]], s1 += w[j1[p]], s2 += w[j2[p]], s3 += w[j3[p]];
-        else {
-            const REAL *x0 = data + at[0], *x1 = data + at[1], *x2 = data + at[2], *x3 = data + at[3];
-            for (int64_t p = 0; p < shared; p++) {
-                s0 += (double)x0[p] * w[j0[p]], s1 += (double)x1[p] * w[j1[p]];
-                s2 += (double)x2[p] * w[j2[p]], s3 += (double)x3[p] * w[j3[p]];
-            }
-        }
-        double product[ROWS] = {s0, s1, s2, s3};
-        for (size_t r = 0; r < several; r++) {
-            if (ones[r])
-                for (int64_t p = at[r] + shared; p < end[r]; p++) product[r] += w[indices[p]];
-            else
-                for (int64_t p = at[r] + shared; p < end[r]; p++) product[r] += (double)data[p] * w[indices[p]];
-            margin[i + r] = clipped(product[r], scale[i + r] * unit);
-        }
+        margin[i] = clipped(s0, scale[i] * unit);
+        margin[k] = clipped(s1, scale[k] * unit);
     }
 }
 
@@ -165,10 +154,8 @@ DPF_BODY void NAMED(add_csr)(const dpf_unit_rows *rows, double constant, const d
         const REAL s = (REAL)scale[i];
         if (rows->ones[i]) {
             const int64_t step = u * (int32_t)s;
-            UNROLLED
             for (int64_t p = rows->indptr[i]; p < end; p++) total[rows->indices[p]] += step;
         } else {
-            UNROLLED
             for (int64_t p = rows->indptr[i]; p < end; p++) total[rows->indices[p]] += u * (int32_t)(data[p] * s);
         }
         total[d] += u * (int32_t)(constant * scale[i]);
